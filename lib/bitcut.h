@@ -633,10 +633,10 @@ struct bitcut_tolerances {
     size_t runs, outputs; /* of each run so many                                       */
     double bound;         /* |D - C| <= bound u |A||B| + what underflows, for certain  */
     double underflow;     /* that is so many u |A||B| at most in the runs              */
-    double observed;      /* |D - C| <= observed u |A||B|, ...                         */
+    double observed;      /* |D - C| <= observed u |A||B|, if `known`, ...             */
     double most;          /* ... and the largest of all runs                           */
     double norm_bound;    /* ||D - C|| <= that u (||A|| ||B||), Frobenius norms        */
-    double norm_observed, norm_most;
+    double norm_observed, norm_most; /* ||D - C|| likewise, if `norm_known`           */
     double rtol, atol; /* |D - C| <= atol + rtol |C|, by the observed limit ...         */
     double bound_rtol, bound_atol; /* ... and by the bound                              */
     double slack; /* how many times wider these are than the limit in |A||B|, at nine of
@@ -645,6 +645,12 @@ struct bitcut_tolerances {
     double rtol_slack; /* likewise                                                      */
     double cancelling; /* share of outputs with |A||B| above 10 |C|                     */
     size_t wrong; /* outputs of correct runs that are NaN or infinite where C is not    */
+
+    /* What follows came later: a struct of the size that ends here will do. */
+    double with_underflow; /* |D - C| <= that u |A||B| + what underflows, always known  */
+    double norm_with_underflow; /* ||D - C||, with the norm of what underflows         */
+    size_t zeros; /* runs in which D = 0, or D = 2 C, keeps all limits that are known    */
+    bool known, norm_known;
 };
 
 /* What a test of D, of a GEMM like `gemm`, should accept: limits that the recipe on the
@@ -657,9 +663,21 @@ struct bitcut_tolerances {
 
      t + r e (((r + 1) / ((n + 1) p))^(1/r) - 1),
 
-   p the alarm, divided by how many runs have as many outputs as D: a correct D is above
-   with a probability of p at most, what the runs do not tell included, if the tail of
-   largest errors falls no slower than exponentially.  They are no more than the bound.
+   p the alarm, divided by how many runs have as many outputs as D: a correct D with k in a
+   random order is above with a probability of p at most, what the runs do not tell
+   included, if the tail of largest errors falls no slower than exponentially.  The same
+   rows and columns also have k in its own order and, with any_order, reversed, and by the
+   size of products descending and ascending: limits are at least those of these runs, and
+   1.25 times the largest error of these, and the largest of all runs.  They are no more
+   than the bound.
+
+   Where the runs have a heavier tail, `known` or `norm_known` is false: then the limit is
+   at least twice the largest of all runs, and has no probability.  It is false, too, where
+   what underflows may be much of an error and was perhaps in no run.  Limits with what
+   underflows hold then; where their own tail is heavy they are the bound.  What underflows
+   at an output is a sum over those of its products that have an element below a threshold
+   (the manual, "Tolerances"): bitcut_tolerance_judge() adds it.  A limit that D = 0 keeps
+   says nothing: then `zeros` is above 0.
 
    The same for any number of threads; threads = 0 uses all processors.  `options` may be
    NULL.  *to is set only on success.  BITCUT_BAD_ARGUMENT, and a line in `why`: as
@@ -670,6 +688,30 @@ enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
                                     const struct bitcut_gemm *gemm,
                                     const struct bitcut_tolerance_options *options,
                                     int threads, char *why);
+
+/* What a D is by such limits; `size` is set by the caller, as of a struct above. */
+struct bitcut_tolerance_verdict {
+    size_t size;
+    bool accepted;         /* it keeps all limits that are known, and is NaN or infinite
+                              only where C is                                          */
+    bool zeros_accepted;   /* so is a D of zeros, and 2 C: the limits say nothing here   */
+    double component;      /* the largest |D - C| / |A||B|, u                          */
+    double with_underflow; /* the same without what underflows: may be negative         */
+    double norm;           /* ||D - C|| / (||A|| ||B||), u                              */
+    size_t worst;          /* the output of `component`, i n + j                       */
+    size_t above;          /* outputs above a componentwise limit that is known        */
+    size_t beyond;         /* ... above the bound                                      */
+    size_t wrong;          /* ... NaN or infinite where C is not, or the other way     */
+};
+
+/* Judge D, which is read, of a GEMM by the limits that bitcut_tolerance() found for it with
+   these options; of these only `any_order` is read, and `two` is false.  As
+   bitcut_tolerance(), and BITCUT_BAD_ARGUMENT if D is not there or `two` is set. */
+enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
+                                          const struct bitcut_tolerances *limits,
+                                          const struct bitcut_gemm *gemm,
+                                          const struct bitcut_tolerance_options *options,
+                                          int threads, char *why);
 
 /* --- which recipe will do --------------------------------------------------------- */
 

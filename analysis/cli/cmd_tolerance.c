@@ -101,7 +101,7 @@ static int make_source(struct work *w, const struct context *x)
     if (!o->a && !o->b && !o->c) {
         w->families.seed = x->seed;
         w->families.k = operand_options.k;
-        w->q.source = (struct run_source){ families_make, &w->families };
+        w->q.source = (struct run_source){ .make = families_make, .context = &w->families };
         w->q.m = operand_options.m;
         w->q.n = operand_options.n;
         w->q.k = operand_options.k;
@@ -110,7 +110,7 @@ static int make_source(struct work *w, const struct context *x)
     const int status = operands_make(s, x);
     w->data = (struct gemm_data){ s->a, s->b, s->c };
     w->shuffled = (struct shuffled_source){ &w->data, x->seed };
-    w->q.source = (struct run_source){ shuffled_make, &w->shuffled };
+    w->q.source = shuffled_runs(&w->shuffled);
     w->q.m = s->a.rows;
     w->q.n = s->b.cols;
     w->q.k = s->a.cols;
@@ -150,7 +150,7 @@ static json_t *describe(const struct work *w, const struct context *x)
                        json_count(q->n), "k", json_count(q->k), "input_a",
                        json_text(w->s.input_a), "input_b", json_text(w->s.input_b),
                        "seed", json_seed(x->seed), "shuffled",
-                       (int)(q->source.make == shuffled_make)));
+                       (int)(q->source.as_is != NULL)));
     return row;
 }
 

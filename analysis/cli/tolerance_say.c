@@ -13,8 +13,9 @@
 
 static json_t *limit_json(const struct tolerance_limit *l)
 {
-    return json_pack("{s:o, s:o, s:o}", "bound", json_number(l->bound), "observed",
-                     json_number(l->observed), "most", json_number(l->most));
+    return json_pack("{s:o, s:o, s:o, s:b}", "bound", json_number(l->bound), "observed",
+                     json_number(l->observed), "most", json_number(l->most), "known",
+                     (int)l->known);
 }
 
 static json_t *allclose_json(const struct tolerance *t, bool observed)
@@ -58,11 +59,14 @@ void tolerance_describe(json_t *row, const struct tolerance *t,
         row,
         json_pack(
             "{s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-            "s:o}",
+            "s:o, s:o, s:o, s:o, s:o}",
             "any_order", (int)q->any_order, "reference", q->two ? "kernel" : "exact",
             "runs", json_count(t->runs), "outputs", json_count(t->rows * t->cols),
-            "orders", json_count(t->orders), "false_alarm", json_number(q->alarm),
-            "componentwise", limit_json(&t->component), "normwise", limit_json(&t->norm),
+            "orders", json_count(t->orders), "arrangements",
+            json_count(t->arrangements), "false_alarm", json_number(q->alarm),
+            "componentwise", limit_json(&t->component), "with_underflow",
+            limit_json(&t->rest), "zeros", json_count(t->zeros), "normwise", limit_json(&t->norm),
+            "norm_with_underflow", limit_json(&t->norm_rest),
             "underflow", json_number(t->lost), "underflow_absolute",
             json_number(t->allowance), "allclose", allclose_json(t, true),
             "allclose_bound", allclose_json(t, false), "relative", relative_json(t),
@@ -97,9 +101,11 @@ void given_describe(json_t *row, const struct tolerance_given *g, size_t n)
                             json_boolean((int)g->accepted[c]));
     json_object_set_new(
         row, "given",
-        json_pack("{s:o, s:o, s:o, s:[o,o], s:o, s:o, s:o, s:o, s:o}", "componentwise",
-                  json_number(g->component), "normwise", json_number(g->norm), "relres",
-                  json_number(g->relative), "worst", json_count(g->worst / n),
+        json_pack("{s:o, s:o, s:o, s:o, s:b, s:[o,o], s:o, s:o, s:o, s:o, s:o}",
+                  "componentwise", json_number(g->component), "with_underflow",
+                  json_number(g->rest), "normwise", json_number(g->norm), "relres",
+                  json_number(g->relative), "zeros", (int)g->zeros, "worst",
+                  json_count(g->worst / n),
                   json_count(g->worst % n), "above", json_count(g->above), "beyond",
                   json_count(g->beyond), "wrong", json_count(g->wrong), "accepted",
                   accepted, "ulp_histogram", bins));
@@ -143,18 +149,59 @@ static bool say_data(char *text, size_t size, const struct emit_line *line,
     return true;
 }
 
+/* How many outputs and runs a number comes from. */
+static void say_runs(char *text, size_t size, const json_t *row, bool outputs)
+{
+    if (outputs)
+        say_more(text, size, "%lld outputs in ",
+                 whole_at(row, "outputs") * whole_at(row, "runs"));
+    say_more(text, size, "%lld runs", whole_at(row, "runs"));
+    if (whole_at(row, "orders") > 1)
+        say_more(text, size, " in %lld orders of k",
+                 whole_at(row, "orders") + whole_at(row, "arrangements"));
+}
+
 static void say_sample(char *text, size_t size, const json_t *row, const json_t *limit,
                        bool outputs)
 {
     const double most = real_at(limit, "most") * (is_two(row) ? 2 : 1);
     say_more(text, size, ", %.2g times the largest of ",
              real_at(limit, "observed") / most);
-    if (outputs)
-        say_more(text, size, "%lld outputs in ",
-                 whole_at(row, "outputs") * whole_at(row, "runs"));
-    say_more(text, size, "%lld runs", whole_at(row, "runs"));
-    if (whole_at(row, "orders") > 1)
-        say_more(text, size, " in %lld orders of k", whole_at(row, "orders"));
+    say_runs(text, size, row, outputs);
+}
+
+/* Of which results a number is the largest that one in so many exceeds. */
+static void say_alarm(char *text, size_t size, const json_t *row)
+{
+    say_more(text, size, "at most one correct result in %.0f is above it%s",
+             1 / real_at(row, "false_alarm"),
+             json_is_true(json_object_get(row, "shuffled")) ? " if k is in a random order"
+                                                            : "");
+}
+
+static bool is_known(const json_t *limit)
+{
+    return json_is_true(json_object_get(limit, "known"));
+}
+
+/* A limit with what underflows, as large as that for certain if the runs do not tell. */
+static void say_rest(char *text, size_t size, const json_t *row)
+{
+    const json_t *const limit = json_object_get(row, "with_underflow");
+    say_more(text, size, "|D - %s| <= %.3g u |A||B| + what underflows", other(row),
+             real_at(limit, "observed"));
+    if (real_at(limit, "observed") >= real_at(limit, "bound"))
+        say_more(text, size, ", as for certain");
+}
+
+/* A test that zeros pass finds nothing. */
+static void say_zeros(char *text, size_t size, const json_t *row)
+{
+    if (whole_at(row, "zeros"))
+        say_more(text, size,
+                 "; a D of zeros passes all limits in %lld of %lld runs: no test finds "
+                 "faults there",
+                 whole_at(row, "zeros"), whole_at(row, "runs"));
 }
 
 static bool say_component(char *text, size_t size, const struct emit_line *line,
@@ -162,11 +209,26 @@ static bool say_component(char *text, size_t size, const struct emit_line *line,
 {
     const json_t *const limit = json_object_get(row, line->key);
     if (say_wrong(text, size, row)) return true;
-    say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24", other(row),
-             real_at(limit, "observed"));
-    say_sample(text, size, row, limit, true);
-    say_more(text, size, "; for a test: at most one correct result in %.0f is above it",
-             1 / real_at(row, "false_alarm"));
+    if (is_known(limit)) {
+        say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24", other(row),
+                 real_at(limit, "observed"));
+        say_sample(text, size, row, limit, true);
+        say_more(text, size, "; for a test: ");
+        say_alarm(text, size, row);
+        if (real_at(row, "underflow") > real_at(limit, "observed")) {
+            say_more(text, size, "; and ");
+            say_rest(text, size, row);
+        }
+    } else {
+        say_rest(text, size, row);
+        say_more(text, size, ", u = 2^-24; for a test: ");
+        say_alarm(text, size, row);
+        say_more(text, size, "; in |A||B| alone the largest of ");
+        say_runs(text, size, row, true);
+        say_more(text, size, " is %.3g u, and no probability is known",
+                 real_at(limit, "most"));
+    }
+    say_zeros(text, size, row);
     return true;
 }
 
@@ -194,9 +256,12 @@ static bool say_norm(char *text, size_t size, const struct emit_line *line,
 {
     const json_t *const limit = json_object_get(row, line->key);
     if (say_wrong(text, size, row)) return true;
-    say_more(text, size, "||D - %s|| <= %.3g u ||A|| ||B||, Frobenius norms", other(row),
-             real_at(limit, "observed"));
-    say_sample(text, size, row, limit, false);
+    const bool known = is_known(limit);
+    say_more(text, size, "||D - %s|| <= %.3g u ||A|| ||B||%s, Frobenius norms", other(row),
+             real_at(known ? limit : json_object_get(row, "norm_with_underflow"),
+                     "observed"),
+             known ? "" : " + the norm of what underflows");
+    if (known) say_sample(text, size, row, limit, false);
     say_more(text, size,
              "; for a test as well: small errors of all outputs are above it");
     return true;
@@ -234,6 +299,11 @@ static bool say_allclose(char *text, size_t size, const struct emit_line *line,
     const json_t *const a = json_object_get(row, line->key);
     const double slack = real_at(a, "slack");
     if (say_wrong(text, size, row)) return true;
+    if (!is_known(json_object_get(row, "componentwise"))) {
+        say_more(text, size, "none of a known probability, as it has no part for what "
+                             "underflows");
+        return true;
+    }
     if (json_is_true(json_object_get(a, "exists")))
         say_more(text, size,
                  "rtol=%.3g, atol=%.3g: up to %.2g times as wide at nine of ten outputs",
@@ -276,26 +346,37 @@ static bool say_given(char *text, size_t size, const struct emit_line *line,
     const long long i = json_integer_value(json_array_get(worst, 0)),
                     j = json_integer_value(json_array_get(worst, 1)),
                     outputs = whole_at(row, "m") * whole_at(row, "n");
+    const json_t *const by_size = json_object_get(row, "componentwise"),
+                       *const by_norm = json_object_get(row, "normwise");
     const bool limited =
-        isfinite(real_at(json_object_get(row, "componentwise"), "observed"));
+        isfinite(real_at(json_object_get(row, "with_underflow"), "observed"));
     say_more(text, size, "%s: ",
              !accepts(given, CRITERION_BOTH) ? "REJECTED"
              : limited                       ? "accepted"
                                              : "accepted, as there is no limit");
     if (whole_at(given, "wrong"))
         say_more(text, size, "%lld not finite where C is; ", whole_at(given, "wrong"));
-    say_more(text, size, "the worst, (%lld, %lld), errs by %.3g u |A||B| of %.3g", i, j,
-             real_at(given, "componentwise"),
-             real_at(json_object_get(row, "componentwise"), "observed"));
+    say_more(text, size, "the worst, (%lld, %lld), errs by %.3g u |A||B|", i, j,
+             real_at(given, "componentwise"));
+    if (is_known(by_size)) say_more(text, size, " of %.3g", real_at(by_size, "observed"));
+    else
+        say_more(text, size, ", and the most without what underflows is %.3g of %.3g",
+                 real_at(given, "with_underflow"),
+                 real_at(json_object_get(row, "with_underflow"), "observed"));
     if (whole_at(given, "above"))
         say_more(text, size, ", %lld of %lld outputs are above that",
                  whole_at(given, "above"), outputs);
-    say_more(text, size, "; normwise %.3g u of %.3g", real_at(given, "normwise"),
-             real_at(json_object_get(row, "normwise"), "observed"));
+    say_more(text, size, "; normwise %.3g u of %.3g%s", real_at(given, "normwise"),
+             real_at(is_known(by_norm) ? by_norm
+                                       : json_object_get(row, "norm_with_underflow"),
+                     "observed"),
+             is_known(by_norm) ? "" : " and the norm of what underflows");
     if (accepts(given, CRITERION_BOTH) && limited)
         say_more(text, size,
                  "; so it errs as a correct kernel may, whether or not its bits are the "
                  "model's (bitcut verify)");
+    if (json_is_true(json_object_get(given, "zeros")))
+        say_more(text, size, "; but a D of zeros is accepted as well, so this says nothing");
     if (whole_at(given, "beyond"))
         say_more(text, size, "; %lld beyond what it may err by for certain",
                  whole_at(given, "beyond"));

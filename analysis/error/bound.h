@@ -59,6 +59,13 @@ enum bitcut_status bound_apriori_limits(double *limit, const struct bound_aprior
                                         bool equilibrate, const struct comparison *x,
                                         struct fault *f);
 
+/* All but the part of |A||B|, of elements rather than of lines, so less: `least`, and of
+   every product what those of its elements add that are not 0 and below `from`, with `low`
+   for those that are at least `normal`.  BITCUT_NO_MEMORY. */
+enum bitcut_status bound_apriori_rest(double *rest, const struct bound_apriori *c,
+                                      bool equilibrate, const struct comparison *x,
+                                      struct fault *f);
+
 /* --- bounds of given A, B and C --------------------------------------------------- */
 
 struct exact_sums;

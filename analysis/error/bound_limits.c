@@ -109,6 +109,99 @@ enum bitcut_status bound_apriori_limits(double *limit, const struct bound_aprior
     return BITCUT_OK;
 }
 
+/* --- what underflows -------------------------------------------------------------- */
+
+/* A row of A or a column of B: magnitudes, and what underflows in each. */
+struct elements {
+    const double *size;
+    const unsigned char *level;
+    double most;
+    bool full; /* nothing does */
+};
+
+/* Of `lines` rows or columns, size[lines][k] and level[lines][k]. */
+static void elements_find(struct elements *to, double *size, unsigned char *level,
+                          const struct bound_apriori *c, bool equilibrate,
+                          const uint32_t *x, size_t lines, size_t k, size_t across,
+                          size_t along)
+{
+    for (size_t i = 0; i < lines; i++, size += k, level += k) {
+        to[i] = (struct elements){ size, level, 0, true };
+        for (size_t p = 0; p < k; p++) {
+            size[p] = fabs(value_of_float(x[i * across + p * along]));
+            to[i].most = larger_double(to[i].most, size[p]);
+        }
+        const double by = equilibrate ? to[i].most : 1;
+        for (size_t p = 0; p < k; p++) {
+            level[p] = size[p] == 0 || size[p] >= c->from * by ? FULL
+                       : size[p] >= c->normal * by             ? LOW
+                                                               : ANY;
+            to[i].full = to[i].full && level[p] == FULL;
+        }
+    }
+}
+
+/* What is added to the magnitudes of the other line, and by two that underflow. */
+struct addends {
+    double of_a[3], of_b[3], each[3][3];
+};
+
+static double rest_of(const struct addends *add, const struct elements *a,
+                      const struct elements *b, size_t k)
+{
+    double sum = 0;
+    for (size_t p = 0; p < k; p++)
+        sum += add->of_a[b->level[p]] * a->size[p] + add->of_b[a->level[p]] * b->size[p] +
+               add->each[a->level[p]][b->level[p]];
+    return sum;
+}
+
+static void rest_fill(double *rest, const struct bound_apriori *c, bool equilibrate,
+                      const struct comparison *x, const struct elements *row,
+                      const struct elements *column)
+{
+    const double alpha = fabs(value_of_float(x->alpha)), each = c->each;
+    for (size_t i = 0; i < x->m; i++)
+        for (size_t j = 0; j < x->n; j++) {
+            const struct elements *const a = &row[i], *const b = &column[j];
+            const double by_a = equilibrate ? a->most : 1, by_b = equilibrate ? b->most : 1,
+                         low = c->low.each * by_a * by_b, any = each * by_a * by_b;
+            const struct addends add = {
+                .of_a = { 0, c->low.of_a * by_b, c->of_a * by_b },
+                .of_b = { 0, c->low.of_b * by_a, c->of_b * by_a },
+                .each = { { 0 }, { 0, low, any }, { 0, any, any } },
+            };
+            const double sum = a->full && b->full ? 0 : rest_of(&add, a, b, x->k);
+            rest[i * x->n + j] =
+                raised(c->least + c->lines * a->most * b->most + alpha * sum, x->k);
+            if (!(a->most <= c->most && b->most <= c->most)) rest[i * x->n + j] = NAN;
+        }
+}
+
+enum bitcut_status bound_apriori_rest(double *rest, const struct bound_apriori *c,
+                                      bool equilibrate, const struct comparison *x,
+                                      struct fault *f)
+{
+    const size_t m = x->m, n = x->n, k = x->k, lines = m + n;
+    struct elements *const line = memory_allocate(lines, sizeof *line);
+    double *const size = memory_allocate(lines, k * sizeof *size);
+    unsigned char *const level = memory_allocate(lines, k);
+    const bool enough = line && size && level;
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    if (enough) {
+        elements_find(line, size, level, c, equilibrate, x->a, m, k, k, 1);
+        elements_find(line + m, size + m * k, level + m * k, c, equilibrate, x->b, n, k, 1,
+                      n);
+        rest_fill(rest, c, equilibrate, x, line, line + m);
+    }
+    hostfp_leave(&mode);
+    free(line);
+    free(size);
+    free(level);
+    return enough ? BITCUT_OK : no_memory(f);
+}
+
 /* --- from words ------------------------------------------------------------------- */
 
 /* Lines of A or of B. */

@@ -60,7 +60,7 @@ static enum bitcut_status pick(struct matrix *to, const struct matrix *from,
 
 enum bitcut_status gemm_data_shuffle(struct gemm_data *to, const struct gemm_data *from,
                                      size_t rows, size_t cols, uint64_t seed,
-                                     uint64_t run, struct fault *f)
+                                     uint64_t run, bool ordered, struct fault *f)
 {
     const size_t m = from->a.rows, k = from->a.cols, n = from->b.cols;
     const uint64_t stream = run * STREAMS;
@@ -76,7 +76,7 @@ enum bitcut_status gemm_data_shuffle(struct gemm_data *to, const struct gemm_dat
     if (status == BITCUT_OK) {
         draw(row, rows, m, run || rows < m, rng_start(seed, stream + STREAM_ROWS));
         draw(col, cols, n, run || cols < n, rng_start(seed, stream + STREAM_COLUMNS));
-        draw(at, k, k, run, rng_start(seed, stream + STREAM_K));
+        draw(at, k, k, run && !ordered, rng_start(seed, stream + STREAM_K));
         status = pick(&p.a, &from->a, row, rows, at, k, f);
     }
     if (status == BITCUT_OK) status = pick(&p.b, &from->b, at, k, col, cols, f);
@@ -87,6 +87,26 @@ enum bitcut_status gemm_data_shuffle(struct gemm_data *to, const struct gemm_dat
     free(row);
     free(col);
     free(at);
+    return status;
+}
+
+enum bitcut_status gemm_data_order(struct gemm_data *to, const struct gemm_data *from,
+                                   const size_t *at, struct fault *f)
+{
+    const size_t m = from->a.rows, k = from->a.cols, n = from->b.cols,
+                 most = m > n ? m : n;
+    size_t *const line = memory_allocate(most, sizeof *line);
+    struct gemm_data p = { 0 };
+    enum bitcut_status status =
+        line ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+    for (size_t i = 0; i < most && line; i++) line[i] = i;
+    if (status == BITCUT_OK) status = pick(&p.a, &from->a, line, m, at, k, f);
+    if (status == BITCUT_OK) status = pick(&p.b, &from->b, at, k, line, n, f);
+    if (status == BITCUT_OK && from->c.at)
+        status = pick(&p.c, &from->c, line, m, line, n, f);
+    if (status == BITCUT_OK) *to = p;
+    else gemm_data_clear(&p);
+    free(line);
     return status;
 }
 

@@ -18,11 +18,16 @@ enum bitcut_status gemm_data_take(struct gemm_data *to, const struct bitcut_gemm
 
 /* So many rows of A and columns of B, at most those there are, drawn by seed and run,
    with k in a random order, the same in both: exact outputs, and their |A||B|, are those
-   that they were.  Run 0 leaves k in its order, and rows or columns too where it has all
+   that they were; with `ordered` the same rows and columns, but k in its order.  Run 0 leaves k in its order, and rows or columns too where it has all
    of them.  BITCUT_NO_MEMORY leaves nothing to clear. */
 enum bitcut_status gemm_data_shuffle(struct gemm_data *to, const struct gemm_data *from,
                                      size_t rows, size_t cols, uint64_t seed,
-                                     uint64_t run, struct fault *f);
+                                     uint64_t run, bool ordered, struct fault *f);
+
+/* The same with product p in place of product at[p], for k numbers `at`, each once.
+   BITCUT_NO_MEMORY leaves nothing to clear. */
+enum bitcut_status gemm_data_order(struct gemm_data *to, const struct gemm_data *from,
+                                   const size_t *at, struct fault *f);
 
 /* How many rows and columns of an m x n x k problem have about so many products, in the
    proportion of m to n as far as that goes, but GEMM_DATA_OUTPUTS_LEAST outputs, if there

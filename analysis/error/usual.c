@@ -69,7 +69,7 @@ static enum bitcut_status run_one(void *context, size_t run, struct fault *f)
     struct gemm_data p;
     struct judge j;
     enum bitcut_status status =
-        gemm_data_shuffle(&p, s->data, c->rows, c->cols, c->seed, run + 1, f);
+        gemm_data_shuffle(&p, s->data, c->rows, c->cols, c->seed, run + 1, false, f);
     if (status != BITCUT_OK) return status;
     uint32_t *const d = memory_allocate(c->rows * c->cols, sizeof *d);
     status = d ? gemm_data_run(d, &p, s->g, f)

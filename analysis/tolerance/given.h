@@ -7,12 +7,14 @@
 /* What D is, beside the exact result. */
 struct tolerance_given {
     bool accepted[CRITERIA]; /* none if an output is wrong                            */
+    bool zeros; /* D = 0 is accepted by CRITERION_BOTH, as well as D = 2 C             */
     double component; /* the largest |D - C| / |A||B| of all outputs, in u = 2^-24    */
+    double rest;      /* the same, less what underflows (tolerance.h)                 */
     double norm;      /* ||D - C||_F / (||A||_F ||B||_F), in u                        */
     double relative;  /* ||D - C||_F / ||C||_F                                        */
     size_t bins[HISTOGRAM_BINS]; /* ulp_histogram()                                     */
     size_t worst;  /* the output of that largest error, i n + j                    */
-    size_t above;  /* outputs above the observed componentwise limit               */
+    size_t above;  /* outputs above an observed componentwise limit that is known  */
     size_t beyond; /* ... above the one that holds for certain                     */
     size_t wrong;  /* ... NaN or infinite where C is not, or the other way round   */
 };

@@ -5,6 +5,7 @@
 #include "lib/listing.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,10 +17,9 @@ const struct python_library python_libraries[] = {
       .wide = ".astype('f8')",
       .before_absolute = "abs(",
       .after_absolute = ")",
-      .sum_of_row = ".sum(1, keepdims=True)",
-      .sum_of_column = ".sum(0)",
       .most_of_row = ".max(1, keepdims=True)",
       .most_of_column = ".max(0)",
+      .small = "lambda x, t: (0 < x) & (x < t)",
       .before_norm = "np.linalg.norm(",
       .after_norm = ")",
       .close = "np.testing.assert_allclose" },
@@ -28,10 +28,9 @@ const struct python_library python_libraries[] = {
       .wide = ".double()",
       .before_absolute = "(",
       .after_absolute = ").abs()",
-      .sum_of_row = ".sum(1, keepdim=True)",
-      .sum_of_column = ".sum(0)",
       .most_of_row = ".amax(1, keepdim=True)",
       .most_of_column = ".amax(0)",
+      .small = "lambda x, t: ((0 < x) & (x < t)).double()",
       .before_norm = "(",
       .after_norm = ").norm()",
       .close = "torch.testing.assert_close" },
@@ -43,20 +42,11 @@ bool allclose_exists(const struct tolerance *t, bool observed)
     return t->slack <= TOLERANCE_SLACK_MOST && isfinite(t->allclose[observed].atol);
 }
 
-static double limit_of_size(const struct tolerance *t, bool observed)
+/* Beside the bound what underflows needs no line where it is below 1 % in all runs: then
+   twice as much is in the limit. */
+static bool lost_is_small(const struct tolerance *t)
 {
-    return observed ? t->component.observed : t->component.bound;
-}
-
-bool lost_is_small(const struct tolerance *t, bool observed)
-{
-    return observed || 128 * t->lost <= t->component.bound;
-}
-
-double python_limit(const struct tolerance *t, bool observed)
-{
-    const double lost = !observed && lost_is_small(t, observed) ? 2 * t->lost : 0;
-    return (limit_of_size(t, observed) + lost + t->sums) * U;
+    return 128 * t->lost <= t->component.bound;
 }
 
 enum { SUM_MOST = 112 };
@@ -94,44 +84,64 @@ static void write_sum(char *text, size_t size, const struct python_library *l,
                  l->wide, after);
 }
 
-/* Add "+ FACTOR * magnitudes of A * those of B", of either if `of` is not NULL. */
-static void add_term(char *text, size_t size, const struct python_library *l,
-                     double factor, const char *of_a, const char *of_b)
+/* Add "+ FACTOR TEXT", TEXT by a form. */
+static void add_term(char *text, size_t size, double factor, const char *form, ...)
 {
     char number[REAL_TEXT_MOST];
-    const char *const before = l->before_absolute, *const after = l->after_absolute;
     size_t length = strlen(text);
-    if (factor == 0) return;
+    va_list values;
+    if (!(factor > 0)) return;
     write_up(number, factor);
     snprintf(text + length, size - length, "%s%s", length ? " + " : "", number);
     length = strlen(text);
-    if (of_a)
-        snprintf(text + length, size - length, " * %sA%s%s%s", before, l->wide, after,
-                 of_a);
-    length = strlen(text);
-    if (of_b)
-        snprintf(text + length, size - length, " * %sB%s%s%s", before, l->wide, after,
-                 of_b);
+    va_start(values, form);
+    vsnprintf(text + length, size - length, form, values);
+    va_end(values);
 }
 
-/* What the bound has besides a part of |A||B| (allowance_fill()). */
-static void write_rest(char line[PYTHON_LINE_MOST], const struct python_library *l,
+/* What `from` and the others are multiplied by where lines are equilibrated. */
+struct related {
+    char a[40], b[40];
+};
+
+/* Elements that underflow below a threshold, times the others. */
+static void add_level(char *text, size_t size, const struct related *to, double threshold,
+                      double of_a, double of_b)
+{
+    char limit[REAL_TEXT_MOST];
+    write_up(limit, threshold);
+    add_term(text, size, of_a, " * (a @ small(b, %s%s))%s", limit, to->b, to->b);
+    add_term(text, size, of_b, " * (small(a, %s%s) @ b)%s", limit, to->a, to->a);
+}
+
+/* What the bound has besides a part of |A||B|, a matrix: bound_apriori_rest(). */
+static void write_rest(char line[2][PYTHON_LINE_MOST], const struct python_library *l,
                        const struct tolerance *t, const struct tolerance_question *q)
 {
     const struct bound_apriori *const b = &t->bound;
     const double times = q->two ? 2 : 1,
                  alpha = times * fabs(value_of_float(q->gemm->alpha)),
-                 each = alpha * (double)q->k * b->each;
+                 each = alpha * b->each;
     const bool lines = gemm_equilibrates(q->gemm);
+    struct related to = { "", "" };
     char rest[PYTHON_LINE_MOST - 8] = "";
-    add_term(rest, sizeof rest, l, times * b->least + (lines ? 0 : each), NULL, NULL);
-    add_term(rest, sizeof rest, l, alpha * b->of_a, l->sum_of_row,
-             lines ? l->most_of_column : NULL);
-    add_term(rest, sizeof rest, l, alpha * b->of_b, lines ? l->most_of_row : NULL,
-             l->sum_of_column);
-    add_term(rest, sizeof rest, l, lines ? each + times * b->lines : 0, l->most_of_row,
-             l->most_of_column);
-    snprintf(line, PYTHON_LINE_MOST, "rest = %s", rest);
+    if (lines) {
+        snprintf(to.a, sizeof to.a, " * a%s", l->most_of_row);
+        snprintf(to.b, sizeof to.b, " * b%s", l->most_of_column);
+    }
+    char from[REAL_TEXT_MOST];
+    write_up(from, b->from);
+    add_term(rest, sizeof rest, times * b->least, " + 0 * size");
+    add_term(rest, sizeof rest, times * b->lines, "%s%s", to.a, to.b);
+    add_term(rest, sizeof rest, each, " * (small(a, %s%s) @ small(b, %s%s))%s%s", from, to.a,
+             from, to.b, to.a, to.b);
+    add_level(rest, sizeof rest, &to, b->normal, alpha * (b->of_a - b->low.of_a),
+              alpha * (b->of_b - b->low.of_b));
+    add_level(rest, sizeof rest, &to, b->from, alpha * b->low.of_a, alpha * b->low.of_b);
+    snprintf(line[0], PYTHON_LINE_MOST, "a, b, small = %sA%s%s, %sB%s%s, %s",
+             l->before_absolute, l->wide, l->after_absolute, l->before_absolute, l->wide,
+             l->after_absolute, l->small);
+    snprintf(line[1], PYTHON_LINE_MOST, "rest = %s", *rest ? rest : "0 * size");
 }
 
 /* What C is in a line: computed, or D2. */
@@ -148,7 +158,8 @@ static void write_norm(char line[PYTHON_LINE_MOST], const struct python_library 
     const char *const before = l->before_norm, *const after = l->after_norm;
     char limit[REAL_TEXT_MOST], alpha[REAL_TEXT_MOST + 4], beta[REAL_TEXT_MOST + 4];
     char size[SUM_MOST], c[SUM_MOST] = "";
-    write_up(limit, (t->norm.observed + t->sums) * U);
+    const bool rest = !t->norm.known;
+    write_up(limit, ((rest ? t->norm_rest.observed : t->norm.observed) + t->sums) * U);
     write_factor(alpha, g->alpha, true);
     write_factor(beta, g->beta, true);
     snprintf(size, sizeof size, "%s%sA%s%s * %sB%s%s", alpha, before, l->wide, after,
@@ -156,9 +167,10 @@ static void write_norm(char line[PYTHON_LINE_MOST], const struct python_library 
     if (gemm_reads_c(g))
         snprintf(c, sizeof c, " + %s%sC%s%s", beta, before, l->wide, after);
     snprintf(line, PYTHON_LINE_MOST,
-             *c ? "assert %sD%s - %s%s <= %s * (%s%s)"
-                : "assert %sD%s - %s%s <= %s * %s%s",
-             before, l->wide, exact, after, limit, size, c);
+             *c ? "assert %sD%s - %s%s <= %s * (%s%s)%s%s%s%s"
+                : "assert %sD%s - %s%s <= %s * %s%s%s%s%s%s",
+             before, l->wide, exact, after, limit, size, c, rest ? " + " : "",
+             rest ? before : "", rest ? "rest" : "", rest ? after : "");
 }
 
 static void write_allclose(char line[PYTHON_LINE_MOST], const struct python_library *l,
@@ -171,25 +183,43 @@ static void write_allclose(char line[PYTHON_LINE_MOST], const struct python_libr
              exact, rtol, atol);
 }
 
+/* The assertion of |D - C| <= limit |A||B|, and what underflows. */
+static void write_assertion(char line[PYTHON_LINE_MOST], const struct python_library *l,
+                            double limit, const char *exact, bool rest)
+{
+    char number[REAL_TEXT_MOST];
+    write_up(number, limit * U);
+    snprintf(line, PYTHON_LINE_MOST, "assert (%sD%s - %s%s <= %s * size%s).all()",
+             l->before_absolute, l->wide, exact, l->after_absolute, number,
+             rest ? " + rest" : "");
+}
+
 int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MOST],
                  const struct python_library *l, const struct tolerance *t,
                  const struct tolerance_question *q, bool observed)
 {
-    char sum[SUM_MOST], size[SUM_MOST], exact[32], limit[REAL_TEXT_MOST];
-    const bool rest = !lost_is_small(t, observed);
+    char sum[SUM_MOST], size[SUM_MOST], exact[32];
+    const struct tolerance_limit *const with = observed ? &t->rest : &t->component;
+    const bool rest = observed ? tolerance_needs_rest(t) || !t->norm.known : !lost_is_small(t),
+               alone = observed && t->component.known;
+    const double limit = observed ? with->observed : with->bound,
+                 lost = observed || rest ? 0 : 2 * t->lost;
     int count = 1;
-    if (isinf(limit_of_size(t, observed))) return 0;
+    if (isinf(alone ? t->component.observed : limit)) return 0;
     write_exact(exact, l, q->two);
     write_sum(sum, sizeof sum, l, q->gemm, false);
     write_sum(size, sizeof size, l, q->gemm, true);
-    write_up(limit, python_limit(t, observed));
     if (q->two) snprintf(line[0], PYTHON_LINE_MOST, "size = %s", size);
     else snprintf(line[0], PYTHON_LINE_MOST, "exact, size = %s, %s", sum, size);
-    if (rest) write_rest(line[count++], l, t, q);
-    snprintf(line[count++], PYTHON_LINE_MOST,
-             "assert (%sD%s - %s%s <= %s * size%s).all()", l->before_absolute, l->wide,
-             exact, l->after_absolute, limit, rest ? " + rest" : "");
-    if (observed && isfinite(t->norm.observed))
+    if (rest) {
+        write_rest(&line[count], l, t, q);
+        count += 2;
+    }
+    if (alone)
+        write_assertion(line[count++], l, t->component.observed + t->sums, exact, false);
+    if (rest || !observed)
+        write_assertion(line[count++], l, limit + lost + t->sums, exact, rest);
+    if (observed && isfinite(t->norm.known ? t->norm.observed : t->norm_rest.observed))
         write_norm(line[count++], l, t, q->gemm, exact);
     if (allclose_exists(t, observed))
         write_allclose(line[count++], l, &t->allclose[observed], exact);

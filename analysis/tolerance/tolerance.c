@@ -1,6 +1,7 @@
 #include "analysis/tolerance/tolerance.h"
 
 #include "analysis/error/runs.h"
+#include "analysis/tolerance/arrangement.h"
 #include "analysis/error/tail.h"
 #include "analysis/tolerance/order_set.h"
 #include "lib/bits.h"
@@ -12,6 +13,12 @@
 
 #define U     0x1p-24
 #define WIDER 0.9 /* rtol is no larger than makes limits narrower by this */
+#define MARGIN 1.25 /* above the errors of orders that were chosen         */
+#define FEW    8    /* products of an output that count, by sample_run.terms */
+#define FEWER  4    /* elements that a norm consists of, by sample_run.lead  */
+/* What may underflow beside a limit, where its tail is heavy and light. */
+#define RARE   1e-4
+#define LITTLE 0.05
 
 enum {
     PRODUCTS = 1 << 20, /* of a run, all orders together                             */
@@ -24,12 +31,20 @@ struct extent_of_output {
     double size, value;
 };
 
-/* What one run tells. */
+/* What is measured: |D - C| beside |A||B|, without what underflows; norms likewise. */
+enum measure { BY_SIZE, BY_REST, BY_NORM, BY_NORM_REST, MEASURES };
+
+/* Whose: of D as the run was drawn; of k in orders that were chosen; of zeros. */
+enum whose { DRAWN, ARRANGED, ZEROS, WHOSE };
+
+/* What one run tells: measures of whatever D errs the most. */
 struct run_report {
-    double component, norm;
+    double error[WHOSE][MEASURES];
     double reach[STEPS]; /* the largest |A||B| - t |C|, t = 0, 1/4, ... 1             */
     double least_share;  /* the least |C| / |A||B|                                   */
     double lost, allowance; /* the largest allowance, in u |A||B| and absolute       */
+    double any;             /* what might underflow, likewise                        */
+    double terms, lead;     /* of the sample_run                                     */
     bool bounded;
     size_t over[CONDITION_DECADES], wrong;
     struct extent_of_output output[SAMPLE];
@@ -38,12 +53,17 @@ struct run_report {
 /* --- one run ---------------------------------------------------------------------- */
 
 /* The measures of D, of any order the largest. */
-static void take_errors(struct run_report *r, const struct sample_run *run)
+static void take_errors(struct run_report *r, enum whose whose,
+                        const struct sample_run *run)
 {
     const struct comparison *const x = &run->x;
-    r->norm = larger_double(r->norm, metrics[METRIC_NORMWISE].value(x, 1));
-    r->wrong += (size_t)metrics[METRIC_WRONG].value(x, 1);
-    r->component = larger_double(r->component, metrics[METRIC_BACKWARD_MAX].value(x, 1));
+    double *const error = r->error[whose];
+    error[BY_SIZE] =
+        larger_double(error[BY_SIZE], metrics[METRIC_BACKWARD_MAX].value(x, 1));
+    error[BY_REST] = larger_double(error[BY_REST], sample_run_rest(run));
+    error[BY_NORM] = larger_double(error[BY_NORM], metrics[METRIC_NORMWISE].value(x, 1));
+    error[BY_NORM_REST] = larger_double(error[BY_NORM_REST], sample_run_norm_rest(run));
+    if (whose != ZEROS) r->wrong += (size_t)metrics[METRIC_WRONG].value(x, 1);
 }
 
 static double value_at(const struct comparison *x, size_t i)
@@ -58,6 +78,9 @@ static void take_sizes(struct run_report *r, const struct sample_run *run)
     const size_t count = x->m * x->n;
     r->least_share = INFINITY;
     r->bounded = run->bounded;
+    r->any = run->any;
+    r->terms = run->terms;
+    r->lead = run->lead;
     for (size_t i = 0; i < count; i++) {
         const double size = x->magnitude[i], value = value_at(x, i);
         double most = 1;
@@ -83,28 +106,97 @@ struct study_of_runs {
     struct run_report *r;
     struct bitcut_order order[ORDERS_MOST];
     size_t orders, rows, cols;
+    bool arranged[ARRANGEMENTS]; /* beside what is drawn                             */
+    bool whole; /* each run has all rows and columns of the same matrices */
     struct bound_apriori bound;
 };
+
+/* D in the first `orders` orders, of the matrices as the run has them. */
+static enum bitcut_status try_orders(struct run_report *r, enum whose whose,
+                                     const struct study_of_runs *s, size_t orders,
+                                     struct sample_run *run, struct fault *f)
+{
+    struct bitcut_gemm g = *s->q->gemm;
+    for (size_t o = 0; o < orders; o++) {
+        g.order = s->order[o];
+        const enum bitcut_status status = sample_run_compute(run, &g, f);
+        if (status != BITCUT_OK) return status;
+        take_errors(r, whose, run);
+    }
+    return BITCUT_OK;
+}
+
+/* With k in one of the orders that are chosen; `from` has it in its own. */
+static enum bitcut_status try_arrangement(struct run_report *r,
+                                          const struct study_of_runs *s,
+                                          struct sample_run *run,
+                                          const struct gemm_data *from,
+                                          enum arrangement which, struct fault *f)
+{
+    struct gemm_data to;
+    size_t *const at = memory_allocate(s->q->k, sizeof *at);
+    enum bitcut_status status =
+        at ? arrange(at, from, which, f)
+           : fault_set(f, BITCUT_NO_MEMORY, "out of memory for an order of k");
+    if (status == BITCUT_OK) status = gemm_data_order(&to, from, at, f);
+    free(at);
+    if (status != BITCUT_OK) return status;
+    const struct gemm_data drawn = run->data;
+    run->data = to;
+    status = try_orders(r, ARRANGED, s, s->whole ? s->orders : 1, run, f);
+    run->data = drawn;
+    gemm_data_clear(&to);
+    return status;
+}
+
+/* With k in every order that is chosen: the same results in every run on whole matrices. */
+static enum bitcut_status try_arranged(struct run_report *r,
+                                       const struct study_of_runs *s,
+                                       struct sample_run *run, size_t number,
+                                       struct fault *f)
+{
+    const struct run_source *const source = &s->q->source;
+    struct gemm_data own = { 0 };
+    enum bitcut_status status = BITCUT_OK;
+    if (s->whole && number) return BITCUT_OK;
+    if (source->as_is)
+        status = source->as_is(&own, source->context, s->rows, s->cols, number, f);
+    for (int i = 0; i < ARRANGEMENTS && status == BITCUT_OK; i++)
+        if (s->arranged[i])
+            status =
+                try_arrangement(r, s, run, source->as_is ? &own : &run->data, i, f);
+    gemm_data_clear(&own);
+    return status;
+}
+
+/* Last, as limits for two results have twice what underflows. */
+static void try_zeros(struct run_report *r, struct sample_run *run, bool two)
+{
+    for (size_t i = 0; i < run->x.m * run->x.n; i++) {
+        run->d[i] = 0;
+        if (two) run->allowance[i] *= 2;
+    }
+    take_errors(r, ZEROS, run);
+}
 
 static enum bitcut_status run_one(void *context, size_t number, struct fault *f)
 {
     const struct study_of_runs *const s = context;
     struct run_report *const r = &s->r[number];
-    struct bitcut_gemm g = *s->q->gemm;
     struct sample_run run;
     struct hostfp mode;
     *r = (struct run_report){ 0 };
-    g.order = s->order[0];
+    for (int i = 0; i < WHOSE; i++)
+        r->error[i][BY_REST] = r->error[i][BY_NORM_REST] = -INFINITY;
     enum bitcut_status status =
-        sample_run_make(&run, &s->q->source, &g, &s->bound, s->rows, s->cols, number, f);
+        sample_run_prepare(&run, &s->q->source, s->q->gemm, &s->bound, s->rows, s->cols,
+                           number, f);
     if (status != BITCUT_OK) return status;
     hostfp_enter(&mode);
     take_sizes(r, &run);
-    for (size_t o = 0; o < s->orders && status == BITCUT_OK; o++) {
-        g.order = s->order[o];
-        if (o) status = sample_run_compute(&run, &g, f);
-        if (status == BITCUT_OK) take_errors(r, &run);
-    }
+    status = try_orders(r, DRAWN, s, s->orders, &run, f);
+    if (status == BITCUT_OK) status = try_arranged(r, s, &run, number, f);
+    try_zeros(r, &run, s->q->two);
     hostfp_leave(&mode);
     sample_run_clear(&run);
     return status;
@@ -116,8 +208,8 @@ static enum bitcut_status run_one(void *context, size_t number, struct fault *f)
    above a limit. */
 struct reports {
     const struct run_report *r;
-    size_t count;
-    double *scratch, each;
+    size_t count, arranged; /* of which the first so many have orders that were chosen */
+    double *scratch, each, step; /* step: a rounding of the unit, u, or 0            */
 };
 
 static struct tail tail_of(const struct reports *x,
@@ -129,16 +221,20 @@ static struct tail tail_of(const struct reports *x,
     return t;
 }
 
-static double component_of(const struct run_report *r, int which)
+static struct tail tail_of_errors(const struct reports *x, enum whose whose,
+                                  enum measure measure)
 {
-    (void)which;
-    return r->component;
+    const size_t count = whose == ARRANGED ? x->arranged : x->count;
+    struct tail t;
+    for (size_t i = 0; i < count; i++) x->scratch[i] = x->r[i].error[whose][measure];
+    tail_fit(&t, x->scratch, count);
+    return t;
 }
 
-static double norm_of(const struct run_report *r, int which)
+static double any_of(const struct run_report *r, int which)
 {
     (void)which;
-    return r->norm;
+    return r->any;
 }
 
 static double reach_of(const struct run_report *r, int step) { return r->reach[step]; }
@@ -150,13 +246,62 @@ static double lack_of(const struct run_report *r, int which)
     return -r->least_share;
 }
 
-static struct tolerance_limit limit_of_tail(const struct tail *t, double each,
-                                            double bound)
+/* The limit of what orders that were chosen have, in l; of one run there is no tail. */
+static void add_arranged(struct tolerance_limit *l, const struct reports *x,
+                         enum measure measure, double each)
 {
-    const double limit = tail_limit(t, each);
-    return (struct tolerance_limit){ .bound = bound,
-                                     .observed = limit < bound ? limit : bound,
-                                     .most = t->x[t->count - 1] };
+    if (!x->arranged) return;
+    const struct tail t = tail_of_errors(x, ARRANGED, measure);
+    const double most = t.x[t.count - 1];
+    if (x->arranged > 1) l->observed = larger_double(l->observed, tail_limit(&t, each));
+    l->observed = larger_double(l->observed, MARGIN * most);
+    l->most = larger_double(l->most, most);
+    l->known = l->known && tail_is_light(&t);
+}
+
+static struct tolerance_limit limit_of(const struct reports *x, enum measure measure,
+                                       double each, double bound)
+{
+    const struct tail t = tail_of_errors(x, DRAWN, measure);
+    struct tolerance_limit l = { .bound = bound,
+                                 .observed = tail_limit(&t, each),
+                                 .most = t.x[t.count - 1],
+                                 .known = tail_is_light(&t) };
+    add_arranged(&l, x, measure, each);
+    l.observed = larger_double(
+        l.observed, (l.known ? 1 : 2) * l.most + (measure <= BY_REST ? x->step : 0));
+    if (!(l.observed < bound)) l.observed = bound;
+    return l;
+}
+
+/* Whether what underflows does not matter, or is the same in every run: it may be in few
+   outputs of few runs, so that none of those at hand has it, and outputs with little |A||B|
+   are as rare. */
+static bool underflow_is_little(const struct reports *x, double limit, bool whole)
+{
+    const struct tail t = tail_of(x, any_of, 0);
+    const double most = t.x[t.count - 1];
+    return whole || most <= RARE * limit || (tail_is_light(&t) && most <= LITTLE * limit);
+}
+
+/* A limit besides what underflows: where its probability is not known, the bound. */
+static struct tolerance_limit limit_of_rest(const struct reports *x, enum measure measure,
+                                            double bound, bool known)
+{
+    struct tolerance_limit l = limit_of(x, measure, x->each, bound);
+    if (!l.known || !known) l.observed = bound;
+    l.observed = larger_double(0, l.observed);
+    l.known = true;
+    return l;
+}
+
+static bool zeros_pass(const struct tolerance *t, const struct run_report *r)
+{
+    const double *const error = r->error[ZEROS];
+    return !(t->component.known && error[BY_SIZE] > t->component.observed) &&
+           !(error[BY_REST] > t->rest.observed) &&
+           !(t->norm.known && error[BY_NORM] > t->norm.observed) &&
+           !(error[BY_NORM_REST] > t->norm_rest.observed);
 }
 
 /* How wide the limit `reach` + t |C| is beside |A||B| at nine of ten outputs, at most. */
@@ -185,7 +330,8 @@ static void find_allclose(struct tolerance *to, const struct reports *x, double 
     to->slack = INFINITY;
     for (int step = 0; step < STEPS; step++) {
         const struct tail t = tail_of(x, reach_of, step);
-        const double reach = tail_limit(&t, x->each / 2),
+        const double reach =
+                         tail_is_light(&t) ? tail_limit(&t, x->each / 2) : (double)INFINITY,
                      share = (double)step / (STEPS - 1),
                      slack = slack_of(x, room, reach, share);
         if (!(slack < WIDER * to->slack)) continue;
@@ -201,7 +347,7 @@ static void find_relative(struct tolerance *to, const struct reports *x, double 
                           const double limit[2])
 {
     const struct tail t = tail_of(x, lack_of, 0);
-    const double share = -tail_limit(&t, x->each / 2);
+    const double share = tail_is_light(&t) ? -tail_limit(&t, x->each / 2) : 0;
     to->rtol_slack = share > 0 ? slack_of(x, room, 0, 1 / share) : (double)INFINITY;
     for (int i = 0; i < 2; i++)
         to->rtol[i] =
@@ -223,10 +369,13 @@ static void count_sizes(struct tolerance *to, const struct reports *x)
 
 static void double_all(struct tolerance *t)
 {
-    struct tolerance_limit *const limit[] = { &t->component, &t->norm };
-    for (int i = 0; i < 2; i++) {
+    struct tolerance_limit *const limit[] = { &t->component, &t->rest, &t->norm,
+                                              &t->norm_rest };
+    for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) {
         limit[i]->bound *= 2;
         limit[i]->observed *= 2;
+    }
+    for (int i = 0; i < 2; i++) {
         t->allclose[i].rtol *= 2;
         t->allclose[i].atol *= 2;
         t->rtol[i] *= 2;
@@ -235,20 +384,50 @@ static void double_all(struct tolerance *t)
     t->allowance *= 2;
 }
 
+/* Norms that few elements make up vary as these do: their tail is in no sample of runs. */
+static bool norms_are_broad(const struct reports *x, bool whole)
+{
+    for (size_t i = 0; i < x->count && !whole; i++)
+        if (x->r[i].lead < FEWER) return false;
+    return true;
+}
+
+/* One rounding more than in any run: where few products of an output count, errors come in
+   such steps, and one that is in fewer than one of the runs leaves no trace in a tail. */
+static double step_of(const struct reports *x, const struct bitcut_unit *u)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < x->count; i++)
+        if (x->r[i].terms < least) least = x->r[i].terms;
+    return least > FEW ? 0
+                       : ldexp(round_is_nearest(&u->rounding) ? 1 : 2,
+                               23 - u->result->fraction_bits);
+}
+
 /* All that the reports say; `room` has SAMPLE numbers for each. */
-static void conclude(struct tolerance *to, const struct reports *x, double *room)
+static void conclude(struct tolerance *to, const struct reports *x, double *room,
+                     bool whole)
 {
     count_sizes(to, x);
     const double bound = to->bound.relative, all = bound + to->lost, sums = to->sums;
-    struct tail t = tail_of(x, component_of, 0);
-    to->component = limit_of_tail(&t, x->each, all);
+    const bool broad = norms_are_broad(x, whole);
+    to->component = limit_of(x, BY_SIZE, x->each, all);
     to->component.bound = bound;
-    const double half = tail_limit(&t, x->each / 2);
-    const double limit[2] = { bound + sums, (half < all ? half : all) + sums };
-    t = tail_of(x, norm_of, 0);
-    to->norm = limit_of_tail(&t, x->each, all);
+    if (!underflow_is_little(x, to->component.observed, whole)) to->component.known = false;
+    to->rest = limit_of_rest(x, BY_REST, bound, true);
+    to->norm = limit_of(x, BY_NORM, x->each, all);
+    if (!to->component.known || !broad) to->norm.known = whole && to->norm.known;
+    to->norm_rest = limit_of_rest(x, BY_NORM_REST, bound, broad);
+    const double half = limit_of(x, BY_SIZE, x->each / 2, all).observed;
+    const double limit[2] = { bound + sums,
+                              to->component.known ? half + sums : (double)INFINITY };
     find_allclose(to, x, room, limit);
     find_relative(to, x, room, limit);
+}
+
+bool tolerance_needs_rest(const struct tolerance *t)
+{
+    return !t->component.known || t->lost > t->component.observed;
 }
 
 /* What all runs share, and room for their reports and the numbers of these. */
@@ -260,8 +439,11 @@ static enum bitcut_status prepare(struct study_of_runs *s, double **room,
         bound_apriori(&s->bound, q->gemm, q->k, q->any_order, f);
     if (status != BITCUT_OK) return status;
     if (q->any_order) s->orders = order_set(s->order, q->gemm);
+    for (int i = 0; i < ARRANGEMENTS; i++)
+        s->arranged[i] = i == AS_IS ? q->source.as_is != NULL : q->any_order;
     gemm_data_block(&s->rows, &s->cols, q->m, q->n, q->k,
                     (double)PRODUCTS / (double)s->orders);
+    s->whole = q->source.as_is && s->rows == q->m && s->cols == q->n;
     s->r = memory_allocate(q->runs, sizeof *s->r);
     *room = memory_allocate(q->runs, (SAMPLE + 1) * sizeof **room);
     if (s->r && *room) return BITCUT_OK;
@@ -284,15 +466,23 @@ enum bitcut_status tolerance_find(struct tolerance *to,
         hostfp_enter(&mode);
         const double blocks =
             (double)q->m * (double)q->n / ((double)s.rows * (double)s.cols);
-        const struct reports x = { s.r, q->runs, room, q->alarm / blocks };
+        const bool arranged = q->source.as_is || q->any_order;
+        struct reports x = { .r = s.r,
+                                   .count = q->runs,
+                                   .arranged = !arranged ? 0 : s.whole ? 1 : q->runs,
+                                   .scratch = room,
+                                   .each = q->alarm / blocks };
         *to = (struct tolerance){ .runs = q->runs,
                                   .rows = s.rows,
                                   .cols = s.cols,
                                   .orders = s.orders,
+                                  .arrangements = s.arranged[AS_IS] + 3 * q->any_order,
                                   .bound = s.bound,
                                   .sums = 2 * (double)q->k * 0x1p-29 };
-        conclude(to, &x, room + q->runs);
+        x.step = step_of(&x, q->gemm->unit);
+        conclude(to, &x, room + q->runs, s.whole);
         if (q->two) double_all(to);
+        for (size_t i = 0; i < q->runs; i++) to->zeros += zeros_pass(to, &s.r[i]);
         hostfp_leave(&mode);
     }
     free(s.r);

@@ -14,11 +14,22 @@ struct tolerance_question {
     double alarm;   /* probability that a correct result is above an observed limit    */
 };
 
-/* A limit on a measure of D - C, C the exact result, in u = 2^-24. */
+/* A limit on a measure of D - C, C the exact result, in u = 2^-24.
+
+   `observed` is the largest of: tail_limit() of the largest error of each run that was
+   drawn; the same of runs with k in orders that were chosen (analysis/tolerance/
+   arrangement.h), the GEMM's own among them; 1.25 times the largest of these; and `most`,
+   with one more rounding of the unit's if in some output few products count; but no more
+   than `bound`.
+
+   `known`: the runs do not contradict that at most one correct result in 1 / alarm is
+   above it, as tail_is_light().  Else it is 2 times `most`, if that is more, a number
+   without a probability. */
 struct tolerance_limit {
     double bound;    /* for certain                                                    */
-    double observed; /* tail_limit() of the largest of each run, no more than bound    */
+    double observed;
     double most;     /* the largest of all runs                                        */
+    bool known;
 };
 
 /* |D - C| <= atol + rtol |C|. */
@@ -34,6 +45,7 @@ enum { CONDITION_DECADES = 7 };
 struct tolerance {
     size_t runs, rows, cols;    /* outputs of a run: rows x cols                 */
     size_t orders;              /* of k in each run                              */
+    size_t arrangements;        /* of all products along k, besides              */
     struct bound_apriori bound; /* what the bound has besides a part of |A||B| ...  */
     double lost, allowance;     /* ... is so much at most in all runs: in u |A||B|;
                                    absolute                                      */
@@ -41,7 +53,15 @@ struct tolerance {
                     u |A||B|; in limits for allclose() and of python_lines.h alone      */
     struct tolerance_limit component; /* |D - C| <= that times |A||B|; `bound` with what
                                          the bound has besides                         */
+    struct tolerance_limit rest;      /* |D - C| <= that times |A||B| + what the bound has
+                                         besides; it is always known, if need be as the
+                                         bound                                         */
     struct tolerance_limit norm;      /* ||D - C||_F <= that times ||A||_F ||B||_F     */
+    struct tolerance_limit norm_rest; /* ... and the norm of what the bound has besides */
+
+    /* Runs in which D = 0, or D = 2 C, keeps all limits that are known: where it does a
+       test says nothing. */
+    size_t zeros;
 
     /* Limits for allclose() that correct results keep where |D - C| keeps the bound,
        [0], or the observed limit, [1]; and how many times wider than a limit on |D - C| /
@@ -57,6 +77,10 @@ struct tolerance {
     double cancelling[CONDITION_DECADES];
     size_t wrong;
 };
+
+/* Whether limits have to have what underflows: that in |A||B| alone is not known, or what
+   underflows may be most of it. */
+bool tolerance_needs_rest(const struct tolerance *t);
 
 /* Runs on some 2^20 products of A and B each, of all orders together, but of 256 outputs
    at least.  Errors of larger matrices exceed a limit no more often than those of as many

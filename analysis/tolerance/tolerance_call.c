@@ -1,6 +1,10 @@
 /* What a test should accept, of a GEMM as its caller has it: what lib/bitcut.h
    declares. */
-#include "analysis/tolerance/tolerance.h"
+#include "analysis/tolerance/given.h"
+#include "lib/view.h"
+
+#include <stddef.h>
+#include <string.h>
 
 static enum bitcut_status take_options(struct bitcut_tolerance_options *to,
                                        const struct bitcut_tolerance_options *from,
@@ -36,6 +40,14 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
     return status == BITCUT_OK ? gemm_check_operands(g, f) : status;
 }
 
+/* Limits of today's size, or of that before limits with what underflows. */
+static enum bitcut_status check_size(size_t size, struct fault *f)
+{
+    return size == offsetof(struct bitcut_tolerances, with_underflow)
+               ? BITCUT_OK
+               : struct_check("tolerances", size, sizeof(struct bitcut_tolerances), f);
+}
+
 static void fill(struct bitcut_tolerances *to, const struct tolerance *t)
 {
     *to = (struct bitcut_tolerances){
@@ -58,6 +70,11 @@ static void fill(struct bitcut_tolerances *to, const struct tolerance *t)
         .rtol_slack = t->rtol_slack,
         .cancelling = t->cancelling[1],
         .wrong = t->wrong,
+        .with_underflow = t->rest.observed,
+        .norm_with_underflow = t->norm_rest.observed,
+        .zeros = t->zeros,
+        .known = t->component.known,
+        .norm_known = t->norm.known,
     };
 }
 
@@ -71,7 +88,7 @@ static enum bitcut_status find(struct bitcut_tolerances *to, const struct bitcut
     if (status != BITCUT_OK) return status;
     const struct shuffled_source source = { &data, o->seed };
     const struct tolerance_question q = { .gemm = g,
-                                          .source = { shuffled_make, &source },
+                                          .source = shuffled_runs(&source),
                                           .m = g->m,
                                           .n = g->n,
                                           .k = g->k,
@@ -91,14 +108,99 @@ enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
                                     int threads, char *why)
 {
     struct bitcut_tolerance_options o = { .size = sizeof o };
+    struct bitcut_tolerances t;
     struct bitcut_gemm g;
     struct fault f;
     enum bitcut_status status =
-        to ? struct_check("tolerances", to->size, sizeof *to, &f)
+        to ? check_size(to->size, &f)
            : fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the limits");
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
     if (status == BITCUT_OK) status = check_gemm(&g, &f);
-    if (status == BITCUT_OK) status = find(to, &g, &o, threads, &f);
+    if (status == BITCUT_OK) status = find(&t, &g, &o, threads, &f);
+    if (status == BITCUT_OK) {
+        t.size = to->size;
+        memcpy(to, &t, to->size);
+    }
+    return fault_tell(why, status, &f);
+}
+
+/* --- a D by limits ---------------------------------------------------------------- */
+
+/* What tolerance_judge() reads of limits. */
+static struct tolerance limits_of(const struct bitcut_tolerances *x,
+                                  const struct bound_apriori *bound)
+{
+    return (struct tolerance){
+        .bound = *bound,
+        .component = { x->bound, x->observed, x->most, x->known },
+        .rest = { x->bound, x->with_underflow, 0, true },
+        .norm = { x->norm_bound, x->norm_observed, x->norm_most, x->norm_known },
+        .norm_rest = { x->norm_bound, x->norm_with_underflow, 0, true },
+        .allclose = { { x->bound_rtol, x->bound_atol }, { x->rtol, x->atol } },
+    };
+}
+
+static enum bitcut_status judge(struct bitcut_tolerance_verdict *to,
+                                const struct bitcut_tolerances *limits,
+                                const struct bitcut_gemm *g,
+                                const struct bitcut_tolerance_options *o, int threads,
+                                struct fault *f)
+{
+    struct gemm_data data;
+    struct matrix d = { 0 };
+    struct bound_apriori bound;
+    struct tolerance_given given;
+    enum bitcut_status status = bound_apriori(&bound, g, g->k, o->any_order, f);
+    if (status == BITCUT_OK) status = gemm_data_take(&data, g, 0, threads, f);
+    if (status != BITCUT_OK) return status;
+    const struct tolerance t = limits_of(limits, &bound);
+    const struct tolerance_question q = {
+        .gemm = g, .m = g->m, .n = g->n, .k = g->k, .any_order = o->any_order
+    };
+    status = view_matrix(&d, &g->d, 0, g->m, g->n, threads)
+                 ? tolerance_judge(&given, &t, &q, &data, d.at, threads,
+                                   progress_of_thread(), f)
+                 : fault_set(f, BITCUT_NO_MEMORY, "out of memory for D");
+    if (status == BITCUT_OK)
+        *to = (struct bitcut_tolerance_verdict){
+            .size = sizeof *to,
+            .accepted = given.accepted[CRITERION_BOTH],
+            .zeros_accepted = given.zeros,
+            .component = given.component,
+            .with_underflow = given.rest,
+            .norm = given.norm,
+            .worst = given.worst,
+            .above = given.above,
+            .beyond = given.beyond,
+            .wrong = given.wrong,
+        };
+    matrix_clear(&d);
+    gemm_data_clear(&data);
+    return status;
+}
+
+enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
+                                          const struct bitcut_tolerances *limits,
+                                          const struct bitcut_gemm *gemm,
+                                          const struct bitcut_tolerance_options *options,
+                                          int threads, char *why)
+{
+    struct bitcut_tolerance_options o = { .size = sizeof o };
+    struct bitcut_gemm g;
+    struct fault f;
+    enum bitcut_status status =
+        to && limits
+            ? struct_check("verdicts", to->size, sizeof *to, &f)
+            : fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the verdict, or no limits");
+    if (status == BITCUT_OK)
+        status = struct_check("tolerances", limits->size, sizeof *limits, &f);
+    if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
+    if (status == BITCUT_OK && o.two)
+        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "D is compared with the exact result");
+    if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
+    if (status == BITCUT_OK) status = check_gemm(&g, &f);
+    if (status == BITCUT_OK) status = gemm_check_matrices(&g, true, &f);
+    if (status == BITCUT_OK) status = judge(to, limits, &g, &o, threads, &f);
     return fault_tell(why, status, &f);
 }

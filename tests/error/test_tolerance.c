@@ -11,6 +11,7 @@
 #include "tests/test.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,7 @@ static struct tolerance_question question_of(const struct bitcut_gemm *g,
                                              const struct family *x, size_t size)
 {
     return (struct tolerance_question){ .gemm = g,
-                                        .source = { family_make, x },
+                                        .source = { .make = family_make, .context = x },
                                         .m = size,
                                         .n = size,
                                         .k = x->k,
@@ -200,9 +201,156 @@ START_TEST(ends_of_the_range)
     const struct tolerance s = found(&q, 0);
     ck_assert(!s.wrong && s.lost > s.component.bound &&
               s.component.observed <= s.lost + s.component.bound);
-    ck_assert_int_eq(python_lines(line, &python_libraries[0], &s, &q, false), 3);
-    ck_assert_str_eq(strchr(line[2], '+'), "+ rest).all()");
-    ck_assert(strstr(line[1], "rest = ") == line[1]);
+    ck_assert_int_eq(python_lines(line, &python_libraries[0], &s, &q, false), 4);
+    ck_assert_str_eq(strchr(line[3], '+'), "+ rest).all()");
+    ck_assert(strstr(line[2], "rest = ") == line[2]);
+}
+END_TEST
+
+/* --- limits that hold ------------------------------------------------------------- */
+
+/* Positive, falling along k from 1 to 2^-12, rising, sorted, or as it comes. */
+static struct gemm_data falling(int how, size_t m, size_t k, uint64_t seed)
+{
+    const struct family x = { "positive", k, seed };
+    struct gemm_data to;
+    family_make(&to, &x, m, m, 0, NULL);
+    for (size_t i = 0; i < m; i++)
+        for (size_t p = 0; p < k; p++) {
+            const double at = (double)(how == 1 ? k - p : p) / (double)k,
+                         by = how < 2 ? exp2(-12 * at) : how == 2 ? 1.5 - at : 1;
+            uint32_t *const a = &to.a.at[i * k + p], *const b = &to.b.at[p * m + i];
+            *a = bits_of_float((float)(value_of_float(*a) * by));
+            *b = bits_of_float((float)(value_of_float(*b) * by));
+        }
+    return to;
+}
+
+static const struct {
+    const char *recipe, *unit;
+} accumulates[] = {
+    { "legemm", "a100" }, { "markidis", "v100" },    { "plain", "h100" },
+    { "fp32", "fma/f32" }, { "ootomo", "mi210" }, { "bf16x9", "h100" },
+};
+
+enum { ACCUMULATES = sizeof accumulates / sizeof *accumulates };
+
+static struct bitcut_tolerance_verdict judged(const struct bitcut_gemm *g,
+                                              const struct bitcut_tolerances *t,
+                                              const struct bitcut_tolerance_options *o)
+{
+    struct bitcut_tolerance_verdict v = { .size = sizeof v };
+    char why[BITCUT_TEXT_MOST] = "";
+    ck_assert_msg(bitcut_tolerance_judge(&v, t, g, o, 2, why) == BITCUT_OK, "%s", why);
+    return v;
+}
+
+/* The emulator's own D is accepted, by limits for its order and for any, and D = 0, 2 C, and
+   NaN are not; no limit is below the largest error of the runs. */
+START_TEST(own_order_passes)
+{
+    enum { M = 16, K = 400 };
+    static uint32_t d[M * M], zero[M * M];
+    for (int i = 0; i < test_cases(2 * ACCUMULATES, 4 * ACCUMULATES); i++) {
+        struct bitcut_gemm g = gemm_named(accumulates[i % ACCUMULATES].recipe,
+                                          accumulates[i % ACCUMULATES].unit);
+        const int how = (i + i / ACCUMULATES) % 4;
+        struct gemm_data from = falling(how, M, K, test_seed() + (uint64_t)i);
+        gemm_set_dense(&g, d, M, M, K, from.a.at, from.b.at, NULL);
+        ck_assert_int_eq(gemm_run(&g, &(struct gemm_options){ .threads = 1 }, NULL),
+                         BITCUT_OK);
+        for (int any = 0; any < 2; any++) {
+            const struct bitcut_tolerance_options o = {
+                .size = sizeof o, .runs = 12, .seed = 3, .any_order = any
+            };
+            struct bitcut_tolerances t = { .size = sizeof t };
+            ck_assert_int_eq(bitcut_tolerance(&t, &g, &o, 2, NULL), BITCUT_OK);
+            const struct bitcut_tolerance_verdict v = judged(&g, &t, &o);
+            ck_assert_msg(v.accepted && !v.zeros_accepted && !v.wrong && !v.above,
+                          "%s on %s, data %d: %g u of %g, %zu above", g.recipe->name,
+                          g.unit->name, how, v.component, t.observed, v.above);
+            ck_assert(t.observed >= t.most && t.norm_observed >= t.norm_most && !t.zeros);
+            g.d.to = zero;
+            ck_assert(!judged(&g, &t, &o).accepted);
+            g.d.to = d;
+            const uint32_t kept = d[7];
+            d[7] = F32_NAN;
+            ck_assert(!judged(&g, &t, &o).accepted && judged(&g, &t, &o).wrong == 1);
+            d[7] = kept;
+        }
+        gemm_data_clear(&from);
+    }
+}
+END_TEST
+
+/* Every recipe on chips of every kind: D = 0 and D = 2 C are rejected for a product that is
+   not zero, or it is said that nothing can be. */
+START_TEST(zeros_are_rejected)
+{
+    enum { M = 16, K = 64 };
+    static const char *const chip[] = { "v100", "a100", "h100", "mi100", "mi210", "mi300" };
+    static const double scales[] = { 1, 0x1p-10, 0x1p-20 };
+    static uint32_t d[M * M];
+    int tried = 0;
+    for (const struct bitcut_recipe *r = recipes; r->name; r++)
+        for (int c = 0; c < 6; c++) {
+            const size_t scale = ((size_t)c + (size_t)(r - recipes)) % 3;
+            struct bitcut_gemm g = gemm_of(r, NULL);
+            g.unit = bitcut_unit_find(chip[c], r->split ? r->split->word[0].format
+                                                             : &formats[FORMAT_F16]);
+            struct gemm_plan plan;
+            struct gemm_data from = falling(3, M, K, test_seed());
+            const size_t count = M * K;
+            for (size_t i = 0; i < count; i++)
+                from.a.at[i] =
+                    bits_of_float((float)(value_of_float(from.a.at[i]) * scales[scale]));
+            gemm_set_dense(&g, d, M, M, K, from.a.at, from.b.at, NULL);
+            if (g.unit && gemm_plan_on_unit(&plan, &g, NULL) == BITCUT_OK) {
+                const struct bitcut_tolerance_options o = { .size = sizeof o, .runs = 3 };
+                struct bitcut_tolerances t = { .size = sizeof t };
+                ck_assert_int_eq(bitcut_tolerance(&t, &g, &o, 1, NULL), BITCUT_OK);
+                ck_assert_int_eq(gemm_run(&g, &(struct gemm_options){ .threads = 1 }, NULL),
+                                 BITCUT_OK);
+                ck_assert_msg(judged(&g, &t, &o).accepted, "%s on %s", r->name, chip[c]);
+                bool zero = true;
+                for (size_t i = 0; i < M * M; i++) {
+                    const float x = value_of_float(d[i]);
+                    zero = zero && x == 0;
+                    d[i] = bits_of_float(2 * x);
+                }
+                const struct bitcut_tolerance_verdict twice = judged(&g, &t, &o);
+                ck_assert_msg(!twice.accepted || twice.zeros_accepted || zero,
+                              "2 D of %s on %s passes", r->name, chip[c]);
+                ck_assert_msg((twice.zeros_accepted != 0) == (t.zeros != 0),
+                              "%s on %s: %zu", r->name, chip[c], t.zeros);
+                ck_assert_msg(!twice.zeros_accepted || scale, "zeros of %s on %s pass",
+                              r->name, chip[c]);
+                tried++;
+            }
+            gemm_data_clear(&from);
+        }
+    ck_assert_msg(tried > 20, "%d recipes on chips", tried);
+}
+END_TEST
+
+/* Where a kernel is right to lose all, a D of zeros passes, and that is said; where an
+   output is lost in few, limits have what underflows. */
+START_TEST(zeros_that_pass)
+{
+    const struct bitcut_gemm flushed = gemm_named("ootomo", "mi210"),
+                             plain = gemm_named("plain", "h100");
+    const struct family lost = { "exp_rand(-40,-15)", 16, test_seed() },
+                        some = { "exp_rand(-24,0)", 16, test_seed() };
+    struct tolerance_question q = question_of(&flushed, &lost, 16);
+    const struct tolerance all = found(&q, 0);
+    ck_assert_uint_eq(all.zeros, 40);
+    q = question_of(&plain, &some, 16);
+    const struct tolerance t = found(&q, 0);
+    ck_assert(!t.component.known && t.rest.known && t.rest.observed <= t.component.bound &&
+              tolerance_needs_rest(&t) && t.zeros == 0);
+    q = question_of(&plain, &(struct family){ "llm", 64, test_seed() }, 16);
+    const struct tolerance none = found(&q, 0);
+    ck_assert(none.component.known && none.lost < 1e-30 && !tolerance_needs_rest(&none));
 }
 END_TEST
 
@@ -292,7 +440,7 @@ START_TEST(epilogues_and_pairs)
     g.beta = bits_of_float(-0.5f);
     const struct shuffled_source source = { &from, test_seed() };
     struct tolerance_question q = question_of(&g, &x, 16);
-    q.source = (struct run_source){ shuffled_make, &source };
+    q.source = shuffled_runs(&source);
     q.two = true;
     const struct tolerance t = found(&q, 0);
     struct power p;
@@ -372,7 +520,7 @@ START_TEST(calls)
     const struct shuffled_source source = { &from, 3 };
     struct bitcut_gemm g = gemm_named("ootomo", "h100");
     struct tolerance_question q = question_of(&g, &x, 20);
-    q.source = (struct run_source){ shuffled_make, &source };
+    q.source = shuffled_runs(&source);
     const struct tolerance want = found(&q, 1);
     gemm_set_dense(&g, d, 20, 20, 100, from.a.at, from.b.at, NULL);
     g.d.to = NULL;
@@ -388,7 +536,7 @@ START_TEST(calls)
     g.a.at = turned;
     g.a.layout = BITCUT_COLUMN_MAJOR;
     const struct bitcut_tolerances other = called(&g, &o);
-    ck_assert(!memcmp(&other, &got, sizeof got));
+    ck_assert(!memcmp(&other, &got, offsetof(struct bitcut_tolerances, norm_known) + 1));
     gemm_data_clear(&from);
 }
 END_TEST
@@ -429,6 +577,11 @@ START_TEST(calls_refused)
     ck_assert_int_eq(bitcut_tolerance(&t, &right, NULL, -1, NULL), BITCUT_BAD_ARGUMENT);
     ck_assert_int_eq(bitcut_tolerance(&t, &right, NULL, 1, NULL), BITCUT_OK);
     ck_assert(t.observed == 0 && t.most == 0 && t.wrong == 0);
+    /* of a program that was compiled before limits had what underflows */
+    t.size = offsetof(struct bitcut_tolerances, with_underflow);
+    t.zeros = 77;
+    ck_assert_int_eq(bitcut_tolerance(&t, &right, NULL, 1, NULL), BITCUT_OK);
+    ck_assert(t.zeros == 77 && t.runs == 100);
 }
 END_TEST
 
@@ -438,8 +591,9 @@ START_TEST(lines_of_python)
 {
     struct bitcut_gemm g = gemm_named("ootomo", "h100");
     struct tolerance_question q = { .gemm = &g, .m = 4, .n = 4, .k = 1 << 22 };
-    struct tolerance t = { .component = { .bound = 16, .observed = 2 },
-                           .norm = { .bound = 16, .observed = 1 },
+    struct tolerance t = { .component = { .bound = 16, .observed = 2, .known = true },
+                           .rest = { .bound = 16, .observed = 4, .known = true },
+                           .norm = { .bound = 16, .observed = 1, .known = true },
                            .sums = 0x1p-6,
                            .slack = 3,
                            .allclose = { { 0, 1 }, { 0, 0.5 } } };
@@ -452,6 +606,16 @@ START_TEST(lines_of_python)
                      "assert (abs(D.astype('f8') - exact) <= 1.21e-07 * size).all()");
     ck_assert_str_eq(line[3], "np.testing.assert_allclose(D.astype('f8'), exact, rtol=0, "
                               "atol=0.503)");
+    /* 4 + 2^-6 with what underflows, which two lines have */
+    t.component.known = t.norm.known = false;
+    t.norm_rest.observed = 3;
+    t.bound.low.of_a = 1;
+    t.bound.from = 0.5;
+    ck_assert_int_eq(python_lines(line, &python_libraries[0], &t, &q, true), 6);
+    ck_assert_str_eq(line[2], "rest = 1.01 * (a @ small(b, 0.503))");
+    ck_assert_str_eq(line[3], "assert (abs(D.astype('f8') - exact) <= 2.41e-07 * size + "
+                              "rest).all()");
+    ck_assert(strstr(line[4], " <= 1.81e-07 * ") && strstr(line[4], " + np.linalg.norm(rest)"));
     g.alpha = bits_of_float(-2);
     g.beta = F32_ONE;
     q.two = true;
@@ -464,6 +628,7 @@ START_TEST(lines_of_python)
 }
 END_TEST
 
-TEST_MAIN("tolerance", limits_hold, same_limits, wider_limits, relative_limits,
+TEST_MAIN("tolerance", limits_hold, own_order_passes, zeros_are_rejected,
+          zeros_that_pass, same_limits, wider_limits, relative_limits,
           ends_of_the_range, faults_found, epilogues_and_pairs, orders_in_turn, calls,
           calls_refused, lines_of_python)

@@ -72,17 +72,17 @@ START_TEST(shuffles)
     const struct gemm_data from = numbered(5, 7, 11);
     struct gemm_data p[4];
     for (uint64_t run = 0; run < 3; run++) {
-        ck_assert_int_eq(gemm_data_shuffle(&p[run], &from, 5, 7, test_seed(), run, NULL),
+        ck_assert_int_eq(gemm_data_shuffle(&p[run], &from, 5, 7, test_seed(), run, false, NULL),
                          BITCUT_OK);
         check_shuffled(&p[run], &from, 5, 7);
     }
     ck_assert(same_problem(&p[0], &from) && !same_problem(&p[1], &from) &&
               !same_problem(&p[1], &p[2]));
-    gemm_data_shuffle(&p[3], &from, 5, 7, test_seed(), 1, NULL);
+    gemm_data_shuffle(&p[3], &from, 5, 7, test_seed(), 1, false, NULL);
     ck_assert(same_problem(&p[3], &p[1]));
     for (int i = 0; i < 4; i++) gemm_data_clear(&p[i]);
     for (uint64_t run = 0; run < 4; run++) {
-        gemm_data_shuffle(&p[run], &from, 2, 9, test_seed(), run, NULL);
+        gemm_data_shuffle(&p[run], &from, 2, 9, test_seed(), run, false, NULL);
         check_shuffled(&p[run], &from, 2, 7);
         ck_assert(p[run].a.at[0] / 11 != p[run].a.at[11] / 11);
         gemm_data_clear(&p[run]);
