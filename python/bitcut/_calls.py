@@ -14,7 +14,8 @@ from ._gemm import OF_DEVICES, Operand, OrderLike, Problem, described, integer, 
 from ._library import (SIZE_MOST, Advice as _Advice, AdviceOptions, BadArgument, BadType,
                        Difference, Explanation as _Explanation, ExplainOptions, Field, FitReport,
                        Part, Recording,
-                       Tolerances as _Tolerances, ToleranceOptions, byref, c_double, check, compute,
+                       Tolerances as _Tolerances, ToleranceOptions, ToleranceVerdict, byref,
+                       c_double, check, compute,
                        format_row, fresh, fresh_gemm, lib, text)
 from ._results import Result, text_object, text_table
 from ._tables import _read, value_of
@@ -598,9 +599,11 @@ def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: i
 
 def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", index: int = 0,
           threads: int = 0, **given) -> Any:
-    """What each output of gemm() may err by: an array (m, n) of binary64, rounded upward, in
-    the units of D, by a row of bounds(): for certain, if that is rigorous.  NaN: there is no
-    limit.  Cannot: the bound does not hold for this recipe on this unit."""
+    """What each output of gemm() may err by where D is finite: an array (m, n) of binary64,
+    rounded upward, in the units of D, by a row of bounds(): for certain, if that is rigorous.
+    A D that overflows has no limit, though there may be a number here.  NaN: there is no limit,
+    as an element of A or B, or a word of it, is infinite, NaN, or too large.  Cannot: the bound
+    does not hold for this recipe on this unit."""
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given})
     to = _arrays.empty((p.struct.m, p.struct.n), "f64")
     compute(lib.bitcut_bound, look(to, "limit").address, byref(p.struct),
@@ -609,11 +612,33 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
     return to
 
 
+class Verdict(Result):
+    """What a D is by limits, as struct bitcut_tolerance_verdict has it: true if it is accepted."""
+
+    def __bool__(self):
+        return self.accepted
+
+
 class Tolerances(Result):
     """Limits that a correct D keeps, as struct bitcut_tolerances has them: |D - C| <=
-    ``observed`` u |A||B| at each output, ||D - C|| <= ``norm_observed`` u ||A|| ||B||, and
-    ``bound`` u |A||B| and what underflows, which was ``underflow`` u |A||B| at most in the runs,
-    for certain; u = 2^-24, C exact."""
+    ``observed`` u |A||B| at each output if ``known``, ||D - C|| <= ``norm_observed`` u ||A|| ||B||
+    if ``norm_known``; |D - C| <= ``with_underflow`` u |A||B| and what underflows, and norms
+    likewise (``norm_with_underflow``), always; and ``bound`` u |A||B| and what underflows, which
+    was ``underflow`` u |A||B| at most in the runs, for certain; u = 2^-24, C exact.  In ``zeros``
+    of the ``runs`` a D of zeros keeps all these limits: they say nothing there."""
+
+    def judge(self, d: Any, a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None,
+              threads: int = 0, **given) -> "Verdict":
+        """What D is by these limits, which tolerance() found for the other arguments."""
+        p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
+                            "order": None if order == "any" else order}, d=d, batch=False)
+        options, found, limits = fresh(ToleranceOptions), fresh(ToleranceVerdict), fresh(_Tolerances)
+        options.any_order = order == "any"
+        for name, _ in _Tolerances._fields_[1:]:
+            setattr(limits, name, getattr(self, name))
+        compute(lib.bitcut_tolerance_judge, byref(found), byref(limits), byref(p.struct),
+                byref(options), _threads(threads), keep=(p, found, limits, options))
+        return Verdict(**{name: getattr(found, name) for name, _ in ToleranceVerdict._fields_[1:]})
 
     def _figure(self):
         return points("What a correct output errs by at most", [
@@ -626,8 +651,9 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
               alarm: float = 0.0, seed: int = 1, two: bool = False, threads: int = 0,
               **given) -> Tolerances:
     """What a test of D = A B by a recipe on a unit should accept, from `runs` runs (0: 100) on
-    these matrices; a correct D is above with a probability of `alarm` (0: 1e-6) at most.
-    order="any": k in any order.  two: D is compared with another correct result."""
+    these matrices; with k in a random order a correct D is above each limit that is known
+    with a probability of `alarm` (0: 1e-6) at most, and in its own order never if the runs have
+    all outputs (``outputs`` is m n).  order="any": k in any order.  two: D is compared with another correct result."""
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
                         "order": None if order == "any" else order}, batch=False)
     options, found = fresh(ToleranceOptions), fresh(_Tolerances)

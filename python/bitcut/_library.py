@@ -130,7 +130,15 @@ class Tolerances(Structure):
         (name, c_double) for name in (
             "bound", "underflow", "observed", "most", "norm_bound", "norm_observed", "norm_most",
             "rtol", "atol", "bound_rtol", "bound_atol", "slack", "rtol_alone", "rtol_slack",
-            "cancelling")] + [("wrong", c_size_t)]
+            "cancelling")] + [("wrong", c_size_t)] + [
+        (name, c_double) for name in ("with_underflow", "norm_with_underflow")] + [
+        ("zeros", c_size_t), ("known", c_bool), ("norm_known", c_bool)]
+
+
+class ToleranceVerdict(Structure):
+    _fields_ = [("size", c_size_t), ("accepted", c_bool), ("zeros_accepted", c_bool)] + [
+        (name, c_double) for name in ("component", "with_underflow", "norm")] + [
+        (name, c_size_t) for name in ("worst", "above", "beyond", "wrong")]
 
 
 class AdviceOptions(Structure):
@@ -149,7 +157,8 @@ STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_gemm": Gemm,
            "bitcut_explain_options": ExplainOptions, "bitcut_explanation": Explanation,
            "bitcut_recording": Recording, "bitcut_fit_report": FitReport,
            "bitcut_part": Part, "bitcut_tolerance_options": ToleranceOptions,
-           "bitcut_tolerances": Tolerances, "bitcut_advice_options": AdviceOptions,
+           "bitcut_tolerances": Tolerances, "bitcut_tolerance_verdict": ToleranceVerdict,
+           "bitcut_advice_options": AdviceOptions,
            "bitcut_advice": Advice}
 
 # --- functions -----------------------------------------------------------------------------
@@ -182,6 +191,8 @@ PROTOTYPES = {
     "budget": (I, [P, S, G, S, I, P]), "budget_part": (T, [S]),
     "bound": (I, [P, G, S, T, I, P]), "bound_name": (T, [S]),
     "tolerance": (I, [POINTER(Tolerances), G, POINTER(ToleranceOptions), I, P]),
+    "tolerance_judge": (I, [POINTER(ToleranceVerdict), POINTER(Tolerances), G,
+                            POINTER(ToleranceOptions), I, P]),
     "advise": (I, [POINTER(Advice), G, G, POINTER(AdviceOptions), I, P]),
     "device_open": (I, [POINTER(P), T, P]), "device_name": (T, [P]),
     "gemm_method": (T, [P, G, S]), "gemm_workspace": (I, [POINTER(S), P, G, P]),
