@@ -303,7 +303,6 @@ cat > "$work/table" << 'END'
 2|beside ampere/mma.m16n8k16.f32.f16 there is no instruction for these with sums in f32|gemm --recipe half-fp8 --unit a100
 2|tiles are modelled for words of one format|tile --recipe half-fp8 --gpu h100 -m 64 -n 64 -k 64
 2|multiplies bf16 by bf16|gemm --recipe ootomo --unit hopper/mma.m16n8k16.f32.bf16
-2|e4m3fnuz by e5m2fnuz|gemm --recipe plain --unit cdna3/mfma.16x16x32.f32.fp8.bf8
 2|needs block scales|gemm --recipe plain --unit $rtx.m16n8k64.nvf4.f32.e2m1
 2|accumulates in f64|gemm --recipe plain --unit fma/f64
 2|use a split with s = 0; --split can be markidis, feng, feng22|gemm --recipe markidis --unit a100 --split halfhalf
@@ -480,7 +479,7 @@ cat > "$work/table" << 'END'
 2|-b: needs as many files as -a, or none|advise -a a.mtx -a a.mtx -b a.mtx
 2|--largest-a: must be finite|advise -a a.mtx --largest-a inf
 2|--recipe: otomo: unknown; near it: ootomo|advise -a a.mtx --recipe otomo
-2|--unit: a10: unknown|advise -a a.mtx --unit a10
+2|--unit: a11: unknown; near it: a|advise -a a.mtx --unit a11
 3|nothing.npy: No such file|advise -a nothing.npy
 2|--high: xx: unknown|split --high xx
 2|--format: f17: unknown|split --format f17

@@ -341,7 +341,8 @@ static int check_plan(const struct plan *p)
     const size_t count = 2 * p->sets.count;
     int status = EXIT_GOOD;
     struct planned *all = memory_allocate(count, sizeof *all);
-    if (!all) return complain("record", "not enough memory");
+    if (!all)
+        return fail("record", &(struct fault){ BITCUT_NO_MEMORY, "not enough memory" });
     for (size_t i = 0; i < count; i++) {
         all[i].output = i % 2 ? NULL : p->output[i / 2];
         output_identify(&all[i].is, i % 2 ? p->sets.at[i / 2].folder : all[i].output);
