@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # From a fresh Debian 12 machine to a program in build/: install what is missing, configure,
 # compile.  Arguments go to configure.  Quiet when all is well.
 set -eu

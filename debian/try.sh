@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Build the packages of what is committed in a clean root of Debian 12, let lintian look at
 # them, install them in another clean root, and run there the program, the module for Python,
 # and what debian/tests has: every example, and the tests of the Python package.

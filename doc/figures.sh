@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The figures of the manual and of README.md, drawn by gnuplot from what bitcut prints, and from
 # the rows of data/torch:
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/engine.h"
 
 #include "emu/sum.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The generic engine: what a unit computes, for any row of the table.
 
    This is the definition of every unit.  It reads the row, uses integers only, and is

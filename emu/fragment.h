@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Batches of single instructions on raw encodings. */
 #ifndef BITCUT_EMU_FRAGMENT_H
 #define BITCUT_EMU_FRAGMENT_H

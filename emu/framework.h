@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What libraries and frameworks compute on ordinary processors, as recipes on units. */
 #ifndef BITCUT_EMU_FRAMEWORK_H
 #define BITCUT_EMU_FRAMEWORK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/gemm.h"
 
 #include "emu/engine.h"

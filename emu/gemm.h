@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole GEMMs on a unit: any recipe, to the bit. */
 #ifndef BITCUT_EMU_GEMM_H
 #define BITCUT_EMU_GEMM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which unit each term of a recipe runs on. */
 #include "emu/job.h"
 #include "emu/gemm.h"

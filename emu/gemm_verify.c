@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A D against the emulator's, bit for bit: what lib/bitcut.h declares. */
 #include "emu/gemm.h"
 #include "lib/view.h"

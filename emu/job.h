@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A GEMM in the middle of being run: what the engine's tiles and the fast ones share. */
 #ifndef BITCUT_EMU_JOB_H
 #define BITCUT_EMU_JOB_H

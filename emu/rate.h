@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Peak rates of matrix units, as makers print them. */
 #ifndef BITCUT_EMU_RATE_H
 #define BITCUT_EMU_RATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums that a NaN or an infinity decides. */
 #ifndef BITCUT_EMU_SPECIAL_H
 #define BITCUT_EMU_SPECIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/sum.h"
 
 #include "lib/size.h"

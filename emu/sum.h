@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What summations are made of: for the files of their rows and the engine. */
 #ifndef BITCUT_EMU_SUM_H
 #define BITCUT_EMU_SUM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Fused multiply-adds from +0, one chain of them over all products, or with `parity` one
    over those of even and one over those of odd k; the two added; then c added to that.
    Each operation is rounded to `result`. */

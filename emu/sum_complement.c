@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* All terms at once as in `fused`, but by one's complement: the sum is taken in the sign
    of c, and a nonzero product of the other sign counts its bits inverted, without the one
    that would make it the negative, so that it is a unit of the last kept place further

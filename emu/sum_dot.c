@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The products of a block added exactly and rounded to `result`; then c added to that and
    rounded again. */
 #include "emu/fast/fast.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* All terms (products, and c) at once: aligned at the largest exponent among the nonzero
    terms, but never below align_min; each magnitude truncated to `fraction` bits below
    that exponent; added exactly; rounded once to `result`.  A product's exponent is the

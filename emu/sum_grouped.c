@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* As `fused`, but first `group` products are added exactly and multiplied by their block
    scales.  The group's exponent is that of its scales, whatever its own size and even if
    it is zero; but a group with a zero scale takes no part. */

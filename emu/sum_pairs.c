@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Each product rounded to `result`, then added as a balanced tree of rounded additions,
    then one rounded addition to c. */
 #include "emu/fast/fast.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Products added one by one, each exact sum truncated to `keep` significant bits,
    starting from zero; then one rounded addition to c.  With a `carrier` every one of
    these sums is rounded to that format first, to nearest even. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Products as in `fused`, without c and without align_min; their sum floored to
    `sum_fraction` bits and c floored to `fraction` bits below the larger of the products'
    and c's exponents (that of a zero c is its format's emin); added exactly; floored to

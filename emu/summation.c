@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/summation.h"
 
 #define ROW(name) &sum_##name,

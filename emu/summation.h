@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The summations: how one block of products and the accumulator become one result.  Each
    is a row in a file of its own; a unit's row names one and holds the fields it reads. */
 #ifndef BITCUT_EMU_SUMMATION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every table of the library, with what it tells of its rows. */
 #include "emu/framework.h"
 #include "emu/unit_field.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How a unit comes to an output: every number on the way, for people and for tests. */
 #ifndef BITCUT_EMU_TRACE_H
 #define BITCUT_EMU_TRACE_H

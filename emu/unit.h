@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrix unit: a row of numbers that says how one instruction rounds, to the bit. */
 #ifndef BITCUT_EMU_UNIT_H
 #define BITCUT_EMU_UNIT_H

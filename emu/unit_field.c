@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/unit_field.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The fields of a unit's row, one by one: to tell them and to change them. */
 #ifndef BITCUT_EMU_UNIT_FIELD_H
 #define BITCUT_EMU_UNIT_FIELD_H

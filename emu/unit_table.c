@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/summation.h"
 
 /* The table of matrix units.  Makers of GPUs document none of it but integers.  Sources

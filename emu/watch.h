@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What happens to one output on its way, told to whoever watches. */
 #ifndef BITCUT_EMU_WATCH_H
 #define BITCUT_EMU_WATCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The way in which GEMMs are computed, as a line: recipe, unit, and what is varied, such
    as "legemm@mi210" or "ootomo@a100,split=halfhalf,scale=10,promote=4,slices=2".  What
    follows the unit has the names of the options of `bitcut gemm`; items of an order of k

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The operands of a GEMM cut into words: whole matrices of raw encodings. */
 #ifndef BITCUT_EMU_WORDS_H
 #define BITCUT_EMU_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One dot product on several units; then a GEMM by two recipes, and exactly. */
 #include <bitcut.h>
 

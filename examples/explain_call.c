@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A result of which nobody knows how it was computed, explained; and what comes back, run
    again, gives it to the bit.  cc explain_call.c -lbitcut.  Usage: explain_call [flip],
    which changes one bit of the result first. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* D = A B by the recipe ootomo on the GPU, the words of B made before, and on the CPU. */
 #include <bitcut.h>
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A GEMM of one's own, for the tutorial of the manual: D = A B in FP32 by four sums that
    take turns, as an unrolled loop has.  It reads $BITCUT_A (M x K) and $BITCUT_B (K x N)
    and writes $BITCUT_D, .npy files of float32, the sizes in $BITCUT_M, $BITCUT_N and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A test of a GEMM of one's own, which a program links: its bits are the model's, or at
    least its error is within bitcut's limits.  cc own_test.c $(pkg-config --cflags --libs
    bitcut) -lm, with PKG_CONFIG_PATH=BUILD/lib before it if bitcut is not installed but

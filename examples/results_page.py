@@ -35,3 +35,5 @@ print(f"<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>bitcut
 for call, result in results:
     print(f"<h2><code>{call}</code></h2>{result._repr_html_()}")
 print("</body></html>")
+
+# SPDX-License-Identifier: BSD-3-Clause

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One filled struct, run on a device and on the CPU, and both compared bit for bit: how to
    verify a GEMM call of your own.  nvcc -x cu verify_call.c -lbitcut, or cc for a device
    that reaches the host's memory.  Usage: verify_call [DEVICE]. */

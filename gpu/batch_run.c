@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Batches of single instructions through a device, in chunks. */
 #include "gpu/product.h"
 

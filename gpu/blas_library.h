@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Libraries of GEMMs on this machine's processor, to compare with: opened while the
    program runs where the dynamic linker finds them, and never linked. */
 #ifndef BITCUT_GPU_BLAS_LIBRARY_H

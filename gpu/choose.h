@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which of the kernels of the same bits computes a GEMM: a tile model (gpu/tile.h) on
    kernels and a device that exist.
 

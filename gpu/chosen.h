@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What was chosen for the last GEMMs on a device, so that others like them need no choice
    of their own: to choose takes longer than to start what is chosen. */
 #ifndef BITCUT_GPU_CHOSEN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs on units that a device does not have. */
 #include "emu/gemm.h"
 #include "gpu/emulate/emulation.h"

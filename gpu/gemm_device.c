@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The GEMMs on a device that lib/bitcut.h declares. */
 #define _GNU_SOURCE /* secure_getenv() */
 

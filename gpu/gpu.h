@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Real matrix units: opening a module of kernels, and what it can run. */
 #ifndef BITCUT_GPU_GPU_H
 #define BITCUT_GPU_GPU_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs of matrices in the host's memory: they go to the device, and D comes back.  A
    large GEMM does so in panels of D, so that the device computes one while others are on
    their way: an output depends on its row of A and its column of B alone. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the words of an operand lie in memory, as struct gpu_module (gpu/module.h) says:
    their sizes, and those of what follows them.  Of every module, whatever its runtime.  C
    and C++. */

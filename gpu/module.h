@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the program and a module of GPU kernels agree on.
 
    A module is a shared object, built by a GPU compiler, that the program opens while it

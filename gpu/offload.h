@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A device in the emulator's place, for what compares with it or computes by it. */
 #ifndef BITCUT_GPU_OFFLOAD_H
 #define BITCUT_GPU_OFFLOAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole GEMMs of the device's memory: the split pass and a kernel of the table. */
 #include "gpu/product.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The host's side of a module: GEMMs whose operands are words, and batches of single
    instructions, with all that knows no instruction: what lies where, copies to a device
    and back, words that are there or still to be made, timing.  A module compiles

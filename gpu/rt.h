@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One name for what the runtimes of CUDA and HIP have alike, for code of a module that
    knows no instruction: errors, memory, streams, events, the current device.  Each is the
    runtime's own, with its contract.  C and C++.

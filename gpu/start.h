@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Starting GEMMs on what is in the device's memory: checks, and what fits at a time. */
 #ifndef BITCUT_GPU_START_H
 #define BITCUT_GPU_START_H

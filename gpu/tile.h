@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which tile of C a group of threads should compute: candidates are counted and ranked
    here, what is good about one is said by a tile model, a row of tile_models.
 

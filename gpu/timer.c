@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Timing GEMMs on one stream of a device, whichever runtime a module has. */
 #include "gpu/product.h"
 #include "lib/fma.h"

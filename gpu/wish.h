@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What of a GEMM no kernel of a device does, when none does all of it. */
 #ifndef BITCUT_GPU_WISH_H
 #define BITCUT_GPU_WISH_H

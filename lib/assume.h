@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the code assumes about C beyond the standard.  configure compiles this file with the
    flags of the build, and lib/version.c holds it to them. */
 #ifndef BITCUT_LIB_ASSUME_H

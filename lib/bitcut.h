@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut: bit-exact models of GPU matrix units, the FP32 GEMM recipes that run on them,
    and exact references.
 

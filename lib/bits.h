@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The bits of the host's floats and doubles, which are binary32 and binary64. */
 #ifndef BITCUT_LIB_BITS_H
 #define BITCUT_LIB_BITS_H

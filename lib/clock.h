@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Time. */
 #ifndef BITCUT_LIB_CLOCK_H
 #define BITCUT_LIB_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Elementary functions with the same bits on every host.
 
    They use binary64 + - * / and sqrt only, each rounded to nearest, and no function of

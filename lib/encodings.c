@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole arrays of encodings, converted and split: what lib/bitcut.h declares. */
 #include "lib/bits.h"
 #include "lib/format.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Equilibration: the lines of a GEMM, rows of A and columns of B, scaled by powers of
    two, so that words of a short range serve all of FP32.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Correctly rounded arithmetic on encodings, independent of the host's floating point. */
 #ifndef BITCUT_LIB_FMA_H
 #define BITCUT_LIB_FMA_H

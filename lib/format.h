@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Formats of numbers, floating-point and integers: one row each, and the number an
    encoding stands for. */
 #ifndef BITCUT_LIB_FORMAT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/gemm_plan.h"
 
 #include "lib/equilibrate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One GEMM, struct bitcut_gemm (lib/bitcut.h): what it leaves open decided by the rows of
    the tables, and where the elements of its matrices lie. */
 #ifndef BITCUT_LIB_GEMM_PLAN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The host's floating-point mode, made known for a while. */
 #ifndef BITCUT_LIB_HOSTFP_H
 #define BITCUT_LIB_HOSTFP_H

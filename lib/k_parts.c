@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/k_parts.h"
 
 #include "lib/size.h"

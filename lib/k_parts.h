@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The order in which the k of a GEMM are taken: struct bitcut_order (lib/bitcut.h) for a
    number of k and an instruction. */
 #ifndef BITCUT_LIB_K_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a table tells of its rows beside name and purpose: fields, one after the other. */
 #ifndef BITCUT_LIB_LISTING_H
 #define BITCUT_LIB_LISTING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Dense matrices of FP32 encodings and arrays of encodings of any width. */
 #ifndef BITCUT_LIB_MATRIX_H
 #define BITCUT_LIB_MATRIX_H

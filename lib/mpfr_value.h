@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Encodings as numbers of MPFR and back, whatever the program does with MPFR itself. */
 #ifndef BITCUT_LIB_MPFR_VALUE_H
 #define BITCUT_LIB_MPFR_VALUE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* An order of k as a line: "slices=2,tile=32,rest-first,reduction=tree,sums=f16". */
 #ifndef BITCUT_LIB_ORDER_TEXT_H
 #define BITCUT_LIB_ORDER_TEXT_H

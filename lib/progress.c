@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/progress.h"
 
 /* In the memory that a thread begins with: what a library opened later has of its own is

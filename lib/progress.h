@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How long work reports how far it is and learns that it should stop. */
 #ifndef BITCUT_LIB_PROGRESS_H
 #define BITCUT_LIB_PROGRESS_H

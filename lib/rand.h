@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Counter-based random numbers: any word of any stream, in any order, on any host.
 
    A stream is a sequence of 32-bit words fixed by a 64-bit seed and a 64-bit stream

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Recipes: a whole GEMM put together from instructions, as data. */
 #ifndef BITCUT_LIB_RECIPE_H
 #define BITCUT_LIB_RECIPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rounding: the table of rounding rules and the one round-and-pack. */
 #ifndef BITCUT_LIB_ROUND_H
 #define BITCUT_LIB_ROUND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Counts of things, and the smaller and the larger of two numbers. */
 #ifndef BITCUT_LIB_SIZE_H
 #define BITCUT_LIB_SIZE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Splits: how one FP32 value becomes two or three words of shorter formats. */
 #ifndef BITCUT_LIB_SPLIT_H
 #define BITCUT_LIB_SPLIT_H

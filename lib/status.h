@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How functions that can fail say so: a status for the program, one sentence for
    people. */
 #ifndef BITCUT_LIB_STATUS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The one shape of every table: rows that begin with `name` and `what`, ended by a row
    whose name is NULL.  Where rows lie in files of their own, the table has a pointer to
    each, ended by NULL.  One lookup serves all. */

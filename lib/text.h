@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Text from outside (names, what a file says) made fit to print: whole characters of
    UTF-8, none that steers a terminal or that nobody sees. */
 #ifndef BITCUT_LIB_TEXT_H

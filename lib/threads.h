@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads: OpenMP when the build has it, one thread when not. */
 #ifndef BITCUT_LIB_THREADS_H
 #define BITCUT_LIB_THREADS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The elements of a matrix of a GEMM, whatever its format and layout. */
 #ifndef BITCUT_LIB_VIEW_H
 #define BITCUT_LIB_VIEW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Wide fixed-point numbers: exact sums of floating-point terms, rounded once. */
 #ifndef BITCUT_LIB_WIDE_H
 #define BITCUT_LIB_WIDE_H

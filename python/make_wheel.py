@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Make a wheel that needs nothing of a machine but its C library: make_wheel.py [-o FOLDER].
 
 Builds the package as `pip install` does (setup.py says what the environment may name), puts the

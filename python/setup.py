@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Puts libbitcut.so beside the modules of the package; pyproject.toml says all else.
 
 What the environment says:

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What is said of a user's own values: `split -a` of the values of a file, and that what
 # `advise` recommends for three kinds of data does what is said when `gemm` runs it.
 set -u

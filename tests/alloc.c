@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Preloaded, it runs a program again and again, in each run with another allocation of
    memory failing, or another system call of the kind that ALLOC_CALL names (its table is
    below), and prints how a run ended that ended otherwise than it may.

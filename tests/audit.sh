@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # run --audit and report --audit: a program that a test compiles here, with a BLAS of its own.
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Bad input: each command of the table below ends with the status of its row and exactly
 # one line, "bitcut: ...", that says what the row says; it prints nothing else and leaves
 # no file.

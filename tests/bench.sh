@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # bitcut bench gpu without a GPU: tests/gpu/device.c, a module in which the models stand in for
 # a device, with a clock by which every time is known.  Then the device, if there is one.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Files that cannot be opened, read, written, closed or renamed: each system call in turn, and
 # all from it on, fail by tests/alloc.c.  A command ends with status 3 and one line, and the file
 # of -o is as it was; or as if nothing had been, and the file is complete.  Nothing else is left.

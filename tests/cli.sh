@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Every command of the program from outside: its main use, its JSON keys, its exit status.
 # Set BITCUT_LONG to make a whole report as well.
 set -u

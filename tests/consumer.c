@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that knows nothing but the installed header, in C and in C++. */
 #include <bitcut.h>
 

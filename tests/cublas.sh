@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # bitcut run: programs with a cuBLAS and a device of the tests' own (tests/run/cublas_stub.c,
 # tests/gpu/device.c), whose memory nobody else may touch: every GEMM in every way, what is
 # left and why, streams, graphs, workspaces, audits and comparisons.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # README.md and the manual tell the truth.  A line `$ command` in a ```console block of
 # README.md, or in an @example of the manual that begins with one, is run; a line that ends
 # with \ goes on in the next one, as do lines that begin with `> `.  What stands below is its

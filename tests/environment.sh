@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Variables of the environment: other threads may set them while products are computed, and a
 # program with the rights of another user takes no module from a folder that its caller names.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The examples: they are short, build against the installed header's library alone, and a
 # caller's own GEMM is verified by one, on the module without a GPU; which then lies.  A
 # result is explained by another, and not one with a bit changed.  Words are kept by a third,

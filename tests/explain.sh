@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The injector of faults (tests/explain/faulty.c), by which `bitcut explain` is measured:
 # without a fault it is the emulator, to the bit; with one, D is another.  And what explain
 # says of some of them.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The executor of AMD code objects on small kernels, right and wrong, that a clang compiles
 # here; and the kernels of bitcut-executor.so where that is built.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What configure found of hardening is in the program, the library and every module that is built.
 # Run in the build folder with CFLAGS and LDFLAGS set, and HARDENING to the options that
 # configure added, as `make check` does.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What tests that compile the kernels for AMD GPUs anew share; they read it behind tap.sh, with
 # $source the project's folder and $built the build folder, in a scratch folder of their own.
 # shellcheck shell=sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # bitcut-hip.so as it is, with the stand-in as the HIP runtime and a model of rocBLAS: what a
 # machine with AMD GPUs would run, timing and peers included.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.

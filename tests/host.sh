@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The matrix units of this machine's processor: which there are, against /proc/cpuinfo; what
 # they give, against the models; whole GEMMs on them, against the emulator.  What is not
 # here is skipped, and says why.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What strangers' files and their names say reaches pages, tables and the terminal as text,
 # whatever it is (tests/hostile_check.py).
 set -u

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What strangers' files say, and what they are called, is text wherever bitcut writes it.
 
 Every string and key of an audit, of results and of recorded sets, and every name of a file or

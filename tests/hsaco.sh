@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # verify --hsaco: kernels as a user has them, that a clang compiles here, right and wrong ones.
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # SIGTERM (and SIGINT and SIGHUP alike): a command ends within two seconds wherever it is, with status
 # 3 (SIGINT: 130) and one line, leaves no file half written and no process behind, and keeps
 # what was finished.

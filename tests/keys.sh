@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The keys that the manual documents are those that the commands print with --json, in both
 # directions.  In doc/bitcut.texi a key is a @code{word}, or a word of an @item of a @table
 # @code, between `@c keys GROUP` and `@c end keys`; behind `@c keys items GROUP` an item's alone.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The kit for owners of AMD cards (gpu/hip/kit/kit.hip) on the executor: it compiles as one
 # file, what it records is what the models give, and tells each unit from its mutants.  With
 # BITCUT_BRIEF for one GPU.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What libraries' GEMMs gave on devices and processors (data/libraries): the emulator gives
 # all of each result from the words of its row, and explain finds these words.
 # Run in the build folder with srcdir set, as `make check` does.

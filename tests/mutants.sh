@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Faults in the source of the kernels for AMD GPUs, each compiled and run in the executor:
 # every one must be noticed, by bits or by what the executor finds.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # NumPy writes matrices, bitcut multiplies them, NumPy computes the same by its own
 # arithmetic: every bit must agree (tests/numpy_check.py).
 set -u

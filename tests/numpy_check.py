@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """bitcut gemm against NumPy, bit for bit.  Run by numpy.sh in an empty folder.
 
 A fused multiply-add of FP32 is computed on fractions and rounded here; everything else is

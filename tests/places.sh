@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The program finds its data and its module with no variable set: in a build tree, from any
 # folder; installed, wherever that was moved; and it says where it looked.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.

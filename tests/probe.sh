@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # bitcut explain of programs that can be run: bitcut itself in many orders on many units,
 # whose order must be what the probe says, or one with the same sums; kernels of the module
 # in which models stand in for a device; and commands that fail.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What programs give on units (data/run/programs.jsonl): the manual's tables are of these rows,
 # every call was taken and those that were recorded have the bits of `bitcut gemm`; and NumPy,
 # where it is, gives the same bits now.  The library that recorded calls, in front of bitcut's,

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The package for Python (python/tests): against the program bit for bit, arrays of any layout,
 # bad input, what its assertions pass and catch.  With the library of the build.
 # Run in the build folder with srcdir and CC set, as `make check` does.

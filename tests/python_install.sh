@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The package for Python as users install it.  A wheel made with the library of the build goes
 # into a fresh environment, with a PATH that has no compiler, and tests of the package run
 # there; its tag and its libraries are checked again, by other tables of the files.  Then what

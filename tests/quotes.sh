@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Quotes of papers and their numbers, word for word, where the papers are: the folder
 # BITCUT_PAPERS of plain texts, of any names.  They do not come with bitcut; without them
 # this test is skipped.

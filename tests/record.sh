@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # bitcut record without a GPU: tests/gpu/device.c, a module in which the models stand in for a
 # device, is built and opened.  Then the module with the kernels, if it was built, and the
 # device, if there is one.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What the build makes of the tables of options: a page for man for each command, and
 # completion for bash.
 set -u

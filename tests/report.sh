@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A report on one product: what it says of a result that is right, of one that is not, and
 # of one that is what it was asked to be, or is not.  And one on studies: its verdicts at small
 # sizes and by the rows that come with bitcut.

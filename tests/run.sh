@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # bitcut run: programs with a BLAS of the test's own (tests/run/blas_stub.c), called under
 # every name and in every way, by threads, children and libraries, in good surroundings and
 # in bad ones; and with NumPy, where it is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Digests of what the library computes, one line each: same_bits MODE THREADS [LOCALE].
    MODE is the floating-point mode it is called in; nothing may depend on these.
    Exit status 77: this host has no such mode or locale. */

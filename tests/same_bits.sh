@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The same bits always: digests of what the library computes (tests/same_bits.c) do not
 # depend on the compiler and its options, the number of threads, the floating-point mode
 # of the caller or the locale, and they are those at the end of this file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A folder of its own for a test that writes files. */
 #ifndef BITCUT_TESTS_SCRATCH_H
 #define BITCUT_TESTS_SCRATCH_H

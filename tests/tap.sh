@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What the tests that are shell scripts share; they read it, having said `set -u`, in the
 # folder in which srcdir is right.
 # shellcheck shell=sh

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What every Check program here shares: the runner, seeds, and a generator of test bits. */
 #ifndef BITCUT_TESTS_TEST_H
 #define BITCUT_TESTS_TEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/advise/advise.h"
 
 #include "analysis/advise/cost.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which recipe on which chip multiplies given matrices accurately enough, for the fewest
    products. */
 #ifndef BITCUT_ANALYSIS_ADVISE_ADVISE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which recipe will do, of a GEMM as its caller has it: what lib/bitcut.h declares. */
 #include "analysis/advise/advise.h"
 #include "lib/table.h"

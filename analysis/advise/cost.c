@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/advise/cost.h"
 
 #include "emu/rate.h"

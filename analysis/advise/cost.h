@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a product costs on a chip, in products of f16 words there. */
 #ifndef BITCUT_ANALYSIS_ADVISE_COST_H
 #define BITCUT_ANALYSIS_ADVISE_COST_H

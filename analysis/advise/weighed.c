@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/advise/weighed.h"
 
 #include "analysis/error/tail.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Some outputs of a product, so chosen and weighed that they tell its Frobenius norms. */
 #ifndef BITCUT_ANALYSIS_ADVISE_WEIGHED_H
 #define BITCUT_ANALYSIS_ADVISE_WEIGHED_H

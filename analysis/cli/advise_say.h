@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What `advise` found, in words. */
 #ifndef BITCUT_ANALYSIS_CLI_ADVISE_SAY_H
 #define BITCUT_ANALYSIS_CLI_ADVISE_SAY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/advise_values.h"
 
 #include "lib/equilibrate.h"

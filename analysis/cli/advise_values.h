@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What splits keep of the values of a matrix, as `advise` tells it. */
 #ifndef BITCUT_ANALYSIS_CLI_ADVISE_VALUES_H
 #define BITCUT_ANALYSIS_CLI_ADVISE_VALUES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/audit_file.h"
 
 #include "analysis/evidence/json_fields.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What `bitcut run --audit -o FILE` wrote, which may come from anybody. */
 #ifndef BITCUT_ANALYSIS_CLI_AUDIT_FILE_H
 #define BITCUT_ANALYSIS_CLI_AUDIT_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A report on the products of a program, from what `bitcut run --audit -o FILE` wrote. */
 #ifndef BITCUT_ANALYSIS_CLI_AUDIT_REPORT_H
 #define BITCUT_ANALYSIS_CLI_AUDIT_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut bench emu: the emulated GEMMs, verified and timed beside a host's SGEMM. */
 #ifndef BITCUT_ANALYSIS_CLI_BENCH_EMU_H
 #define BITCUT_ANALYSIS_CLI_BENCH_EMU_H

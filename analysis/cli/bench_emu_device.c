@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/bench_emu_device.h"
 
 #include "analysis/cli/device_gemm.h"

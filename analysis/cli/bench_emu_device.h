@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut bench emu --device: GEMMs of other units on a device, verified and timed beside
    the emulator on the host's processors. */
 #ifndef BITCUT_ANALYSIS_CLI_BENCH_EMU_DEVICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut bench exact: the exact reference, verified and timed beside MPFR. */
 #ifndef BITCUT_ANALYSIS_CLI_BENCH_EXACT_H
 #define BITCUT_ANALYSIS_CLI_BENCH_EXACT_H

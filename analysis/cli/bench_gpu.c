@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/bench_gpu.h"
 
 #include "analysis/cli/bench_heat.h"

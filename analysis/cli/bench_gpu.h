@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut bench gpu: kernels on the device, verified and timed beside cuBLAS. */
 #ifndef BITCUT_ANALYSIS_CLI_BENCH_GPU_H
 #define BITCUT_ANALYSIS_CLI_BENCH_GPU_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What `bench gpu` says when the heat of the board decides what it measures. */
 #ifndef BITCUT_ANALYSIS_CLI_BENCH_HEAT_H
 #define BITCUT_ANALYSIS_CLI_BENCH_HEAT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The program: a table of commands and the options they share. */
 #define _GNU_SOURCE /* O_PATH */
 

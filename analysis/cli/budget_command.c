@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/budget_command.h"
 
 #include "analysis/error/budget.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the error of a GEMM comes from, for the commands that run or check one. */
 #ifndef BITCUT_ANALYSIS_CLI_BUDGET_COMMAND_H
 #define BITCUT_ANALYSIS_CLI_BUDGET_COMMAND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut advise: which recipe on which chip multiplies given matrices well enough, and of
    several products each. */
 #include "analysis/advise/advise.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut bench: verify, then time, as a ratio to a peer in the same run. */
 #include "analysis/cli/bench_emu.h"
 #include "analysis/cli/bench_emu_device.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut bound: what a GEMM may err by, by every bound, beside what it does. */
 #include "analysis/cli/operands.h"
 #include "analysis/cli/say.h"

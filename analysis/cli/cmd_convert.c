@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut convert: a file's numbers from one format to another, rounded once. */
 #include "analysis/cli/command.h"
 #include "lib/file/npy.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut explain: what computed a matrix. */
 #include "analysis/cli/explain_probe.h"
 #include "analysis/cli/explain_say.h"

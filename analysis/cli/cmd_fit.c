@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut fit: which rows explain recorded sets. */
 #include "analysis/cli/command.h"
 #include "analysis/evidence/field_json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut gemm: a whole GEMM, emulated or by a kernel on a device, and judged. */
 #include "analysis/cli/budget_command.h"
 #include "analysis/cli/device_gemm.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut list: the rows of any table, of the library or the program's own. */
 #include "analysis/device/race_plan.h"
 #include "analysis/cli/command.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut mma: a batch of fragments on a unit, raw encodings in and out. */
 #include "analysis/cli/command.h"
 #include "emu/fragment.h"

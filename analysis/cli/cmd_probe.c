@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut probe: how sharply vectors pin a unit down, and vectors that do. */
 #include "analysis/cli/command.h"
 #include "analysis/evidence/field_json.h"

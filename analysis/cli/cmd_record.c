@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut record: what a device computes, kept as sets or compared with the model. */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut replay: recorded sets against the unit table. */
 #include "analysis/cli/command.h"
 #include "analysis/evidence/set_difference.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut report: every study and recorded result, or one product, as a page. */
 #include "analysis/device/race_plan.h"
 #include "analysis/cli/audit_report.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut run: an unmodified program, whose FP32 products are computed as another machine
    would, or compared. */
 #define _GNU_SOURCE /* secure_getenv() */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut split: what a split keeps, by exponent. */
 #include "analysis/cli/setup.h"
 #include "analysis/error/exponents.h"

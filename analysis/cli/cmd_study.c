@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut study: the rows of studies, whole or in parts, and what they say of papers. */
 #include "analysis/cli/command.h"
 #include "analysis/cli/device_option.h"

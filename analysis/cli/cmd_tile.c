@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut tile: rank the tiles of a GEMM kernel on a described GPU, or the kernels that
    there are on a device. */
 #include "analysis/cli/command.h"

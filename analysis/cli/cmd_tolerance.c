@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut tolerance: what a test of a kernel should accept, and what it then rejects. */
 #include "analysis/cli/operands.h"
 #include "analysis/cli/say.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/code_command.h"
 
 #include "analysis/cli/device_option.h"

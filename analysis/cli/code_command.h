@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The options of `verify` that have a kernel of the user's own make D, executed. */
 #ifndef BITCUT_ANALYSIS_CLI_CODE_COMMAND_H
 #define BITCUT_ANALYSIS_CLI_CODE_COMMAND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The subcommands of the program, and what they share. */
 #ifndef BITCUT_ANALYSIS_CLI_COMMAND_H
 #define BITCUT_ANALYSIS_CLI_COMMAND_H

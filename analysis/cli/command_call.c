@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/command_call.h"
 
 #include "analysis/explain/order_say.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A command that another one runs. */
 #ifndef BITCUT_ANALYSIS_CLI_COMMAND_CALL_H
 #define BITCUT_ANALYSIS_CLI_COMMAND_CALL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Data that come with bitcut, found by name. */
 #ifndef BITCUT_ANALYSIS_CLI_DATA_FILES_H
 #define BITCUT_ANALYSIS_CLI_DATA_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* `gemm` on a device, by a kernel or one of its units; or as the emulator computes what a
    kernel does. */
 #ifndef BITCUT_ANALYSIS_CLI_DEVICE_GEMM_H

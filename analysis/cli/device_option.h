@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The option --device, one spelling in every command: emulator, host, cuda, cuda:1, hip,
    executor:gfx90a (bitcut list devices). */
 #ifndef BITCUT_ANALYSIS_CLI_DEVICE_OPTION_H

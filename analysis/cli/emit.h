@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Results on standard output: aligned text for people, or JSON Lines for programs. */
 #ifndef BITCUT_ANALYSIS_CLI_EMIT_H
 #define BITCUT_ANALYSIS_CLI_EMIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/explain_probe.h"
 
 #include "analysis/cli/probe_command.h"

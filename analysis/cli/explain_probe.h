@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* `explain` of a program or a kernel that can be run: the order in which it adds. */
 #ifndef BITCUT_ANALYSIS_CLI_EXPLAIN_PROBE_H
 #define BITCUT_ANALYSIS_CLI_EXPLAIN_PROBE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What was found out about a result, for people, and for other commands. */
 #ifndef BITCUT_ANALYSIS_CLI_EXPLAIN_SAY_H
 #define BITCUT_ANALYSIS_CLI_EXPLAIN_SAY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/explain_two.h"
 
 #include "analysis/evidence/json_value.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut explain of two results: how they differ, as a row. */
 #ifndef BITCUT_ANALYSIS_CLI_EXPLAIN_TWO_H
 #define BITCUT_ANALYSIS_CLI_EXPLAIN_TWO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A report on one GEMM: its values, what recipes make of them, its result. */
 #ifndef BITCUT_ANALYSIS_CLI_GEMM_REPORT_H
 #define BITCUT_ANALYSIS_CLI_GEMM_REPORT_H

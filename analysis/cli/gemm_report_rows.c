@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/gemm_report_rows.h"
 
 #include "analysis/cli/advise_say.h"

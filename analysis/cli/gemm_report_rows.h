@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of sections of a report on one GEMM, taken from what commands print. */
 #ifndef BITCUT_ANALYSIS_CLI_GEMM_REPORT_ROWS_H
 #define BITCUT_ANALYSIS_CLI_GEMM_REPORT_ROWS_H

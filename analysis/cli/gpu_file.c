@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/gpu_file.h"
 
 #include "lib/file/stream.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Descriptions of GPUs: what the tile model has to know, as files. */
 #ifndef BITCUT_ANALYSIS_CLI_GPU_FILE_H
 #define BITCUT_ANALYSIS_CLI_GPU_FILE_H

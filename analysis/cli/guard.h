@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Libraries that end the process, or cannot say that memory ran out, made to end it as the
    program does: exit status 3 and one line.
 

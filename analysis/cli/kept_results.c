@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/kept_results.h"
 
 #include "analysis/cli/command.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Recorded results: those that come with bitcut, and others. */
 #ifndef BITCUT_ANALYSIS_CLI_KEPT_RESULTS_H
 #define BITCUT_ANALYSIS_CLI_KEPT_RESULTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of studies that come with bitcut: those at the sizes of papers, which take hours
    to compute. */
 #ifndef BITCUT_ANALYSIS_CLI_KEPT_STUDIES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A and B of a command that makes them, from families, or reads them. */
 #ifndef BITCUT_ANALYSIS_CLI_OPERANDS_H
 #define BITCUT_ANALYSIS_CLI_OPERANDS_H

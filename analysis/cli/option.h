@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Command-line options: a table for each command, one parser and one help text for
    all. */
 #ifndef BITCUT_ANALYSIS_CLI_OPTION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the program's own files are. */
 #ifndef BITCUT_ANALYSIS_CLI_PLACE_H
 #define BITCUT_ANALYSIS_CLI_PLACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A shell command that multiplies matrices.
 
    It is run by /bin/sh where bitcut was started, with these in its environment:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the command line takes, as other programs want it: pages of a manual for man, and
    completion for bash. */
 #ifndef BITCUT_ANALYSIS_CLI_REFERENCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Making a report: its sections in turn, the files of each, and the pages. */
 #ifndef BITCUT_ANALYSIS_CLI_REPORT_RUN_H
 #define BITCUT_ANALYSIS_CLI_REPORT_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/report_study.h"
 
 #include "analysis/cli/command.h"

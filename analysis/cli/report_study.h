@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A study as a section of a report: its rows, and what they and those that come with
    bitcut say of its claims. */
 #ifndef BITCUT_ANALYSIS_CLI_REPORT_STUDY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/run_audit.h"
 
 #include "analysis/cli/command_call.h"

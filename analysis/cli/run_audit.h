@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What an audited call's operands and result tell: computed when the program has ended,
    from excerpts. */
 #ifndef BITCUT_ANALYSIS_CLI_RUN_AUDIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/run_say.h"
 
 #include "analysis/cli/run_audit.h"

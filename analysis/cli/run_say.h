@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a run has done, for people and as JSON. */
 #ifndef BITCUT_ANALYSIS_CLI_RUN_SAY_H
 #define BITCUT_ANALYSIS_CLI_RUN_SAY_H

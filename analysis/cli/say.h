@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What rows of several commands say to people: sayers for tables of lines (emit.h). */
 #ifndef BITCUT_ANALYSIS_CLI_SAY_H
 #define BITCUT_ANALYSIS_CLI_SAY_H

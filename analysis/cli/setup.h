@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What `gemm` and `verify` are asked to do: recipe, unit, matrices, from the command
  * line. */
 #ifndef BITCUT_ANALYSIS_CLI_SETUP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of points of studies: computed, read from files, and written to one. */
 #ifndef BITCUT_ANALYSIS_CLI_STUDY_BOOK_H
 #define BITCUT_ANALYSIS_CLI_STUDY_BOOK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #define _XOPEN_SOURCE 700 /* setitimer() */
 
 #include "analysis/cli/terminal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The person at the terminal: progress on standard error, and Ctrl-C. */
 #ifndef BITCUT_ANALYSIS_CLI_TERMINAL_H
 #define BITCUT_ANALYSIS_CLI_TERMINAL_H

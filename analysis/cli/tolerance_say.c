@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/tolerance_say.h"
 
 #include "analysis/cli/say.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What `tolerance` says: its row, and the lines for people. */
 #ifndef BITCUT_ANALYSIS_CLI_TOLERANCE_SAY_H
 #define BITCUT_ANALYSIS_CLI_TOLERANCE_SAY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/verify_kernels.h"
 
 #include "analysis/cli/device_option.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut verify --kernel: kernels on a device, or its split pass, against the emulator.
  */
 #ifndef BITCUT_ANALYSIS_CLI_VERIFY_KERNELS_H

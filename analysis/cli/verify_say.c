@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/verify_say.h"
 
 #include "analysis/cli/budget_command.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What rows of `verify` say to people; --json has all. */
 #ifndef BITCUT_ANALYSIS_CLI_VERIFY_SAY_H
 #define BITCUT_ANALYSIS_CLI_VERIFY_SAY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/device/blas.h"
 
 #include "analysis/error/judge.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A BLAS of the host, if it has one: a yardstick for speed. */
 #ifndef BITCUT_ANALYSIS_DEVICE_BLAS_H
 #define BITCUT_ANALYSIS_DEVICE_BLAS_H

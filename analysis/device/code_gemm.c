@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/device/code_gemm.h"
 
 #include "lib/round.h"

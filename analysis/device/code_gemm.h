@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A GEMM by a kernel of somebody's own: code for an AMD GPU, executed by the model of the
    GPU (emu/gfx9/gfx9.h), called as a line of text says. */
 #ifndef BITCUT_ANALYSIS_DEVICE_CODE_GEMM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/device/kernel_case.h"
 
 #include "analysis/device/matrix_excerpt.h"

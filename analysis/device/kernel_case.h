@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One GEMM or batch of a trial, as the kernel runs it and as it should be. */
 #ifndef BITCUT_ANALYSIS_DEVICE_KERNEL_CASE_H
 #define BITCUT_ANALYSIS_DEVICE_KERNEL_CASE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How what a kernel computed differs from what it should. */
 #ifndef BITCUT_ANALYSIS_DEVICE_KERNEL_DIFFERENCE_H
 #define BITCUT_ANALYSIS_DEVICE_KERNEL_DIFFERENCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/device/kernel_grid.h"
 
 #include "lib/fma.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The grid of a trial: which GEMMs a kernel is tried on. */
 #ifndef BITCUT_ANALYSIS_DEVICE_KERNEL_GRID_H
 #define BITCUT_ANALYSIS_DEVICE_KERNEL_GRID_H

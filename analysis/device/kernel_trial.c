@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/device/kernel_difference.h"
 
 #include "gpu/choose.h"

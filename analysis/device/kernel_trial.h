@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A kernel on a device beside its model: whole GEMMs, bit for bit. */
 #ifndef BITCUT_ANALYSIS_DEVICE_KERNEL_TRIAL_H
 #define BITCUT_ANALYSIS_DEVICE_KERNEL_TRIAL_H

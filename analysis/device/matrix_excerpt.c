@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/device/matrix_excerpt.h"
 
 #include "lib/rand.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* An excerpt of a GEMM, some rows and columns: what is computed again where all would
    take too long. */
 #ifndef BITCUT_ANALYSIS_DEVICE_MATRIX_EXCERPT_H

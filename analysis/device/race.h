@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A race: kernels and their peers on a device, verified, then timed in turn, on every
    shape in batches of every count. */
 #ifndef BITCUT_ANALYSIS_DEVICE_RACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One heat of a race: its runners, how they are verified and timed, and their rows. */
 #ifndef BITCUT_ANALYSIS_DEVICE_RACE_COURSE_H
 #define BITCUT_ANALYSIS_DEVICE_RACE_COURSE_H

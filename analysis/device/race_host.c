@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/device/race_host.h"
 
 #include "gpu/chosen.h"

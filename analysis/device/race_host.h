@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the calls by which a program has GEMMs on a device cost its processor. */
 #ifndef BITCUT_ANALYSIS_DEVICE_RACE_HOST_H
 #define BITCUT_ANALYSIS_DEVICE_RACE_HOST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What of a heat is looked at: operands, the outputs that are compared, and what these
    should be. */
 #ifndef BITCUT_ANALYSIS_DEVICE_RACE_LOOK_H

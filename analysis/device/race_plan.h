@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is raced: kernels and shapes, by name. */
 #ifndef BITCUT_ANALYSIS_DEVICE_RACE_PLAN_H
 #define BITCUT_ANALYSIS_DEVICE_RACE_PLAN_H

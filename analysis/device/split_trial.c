@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/device/split_trial.h"
 
 #include "analysis/evidence/json_value.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The split pass of a device beside split_words(): every FP32 value, bit for bit. */
 #ifndef BITCUT_ANALYSIS_DEVICE_SPLIT_TRIAL_H
 #define BITCUT_ANALYSIS_DEVICE_SPLIT_TRIAL_H

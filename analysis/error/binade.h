@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The values of one binade split in integers, many at a time. */
 #ifndef BITCUT_ANALYSIS_ERROR_BINADE_H
 #define BITCUT_ANALYSIS_ERROR_BINADE_H

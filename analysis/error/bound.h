@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Bounds on the error of a GEMM: what |D - (alpha A B + beta C)| is at most. */
 #ifndef BITCUT_ANALYSIS_ERROR_BOUND_H
 #define BITCUT_ANALYSIS_ERROR_BOUND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the error of a caller's GEMM comes from, and what it may be: what lib/bitcut.h
    declares. */
 #include "analysis/error/bound_run.h"

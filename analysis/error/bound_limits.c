@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/error/bound_limits.h"
 
 #include "analysis/error/kept.h"

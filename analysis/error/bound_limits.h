@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Limits of all outputs of a GEMM. */
 #ifndef BITCUT_ANALYSIS_ERROR_BOUND_LIMITS_H
 #define BITCUT_ANALYSIS_ERROR_BOUND_LIMITS_H

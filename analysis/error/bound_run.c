@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/error/bound_run.h"
 
 #include "lib/bits.h"

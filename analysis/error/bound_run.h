@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* All bounds of one GEMM beside what its D errs by. */
 #ifndef BITCUT_ANALYSIS_ERROR_BOUND_RUN_H
 #define BITCUT_ANALYSIS_ERROR_BOUND_RUN_H

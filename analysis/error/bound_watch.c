@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Bounds out of the emulator's events. */
 #include "analysis/error/bound.h"
 #include "analysis/error/kept.h"

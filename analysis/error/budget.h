@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the error of a GEMM comes from: exact parts that add up to it. */
 #ifndef BITCUT_ANALYSIS_ERROR_BUDGET_H
 #define BITCUT_ANALYSIS_ERROR_BUDGET_H

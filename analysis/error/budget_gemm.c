@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Budgets of many outputs. */
 #include "analysis/error/budget.h"
 #include "lib/bits.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What happens to an output on its way, as exact ledgers. */
 #ifndef BITCUT_ANALYSIS_ERROR_BUDGET_WATCH_H
 #define BITCUT_ANALYSIS_ERROR_BUDGET_WATCH_H

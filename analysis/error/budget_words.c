@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/error/budget_words.h"
 
 #include "emu/sum.h"

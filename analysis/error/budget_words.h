@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the words of an operand stand for, exactly. */
 #ifndef BITCUT_ANALYSIS_ERROR_BUDGET_WORDS_H
 #define BITCUT_ANALYSIS_ERROR_BUDGET_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What errors a GEMM may commit: one in FP32 on the same data, and a recipe on a unit. */
 #ifndef BITCUT_ANALYSIS_ERROR_COMMIT_H
 #define BITCUT_ANALYSIS_ERROR_COMMIT_H

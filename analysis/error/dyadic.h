@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Exact values of a GEMM: integers times 2^-DYADIC_UNIT. */
 #ifndef BITCUT_ANALYSIS_ERROR_DYADIC_H
 #define BITCUT_ANALYSIS_ERROR_DYADIC_H

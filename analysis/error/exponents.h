@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The values of matrices by their exponent. */
 #ifndef BITCUT_ANALYSIS_ERROR_EXPONENTS_H
 #define BITCUT_ANALYSIS_ERROR_EXPONENTS_H

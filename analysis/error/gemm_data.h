@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrices of one GEMM: drawn from others, computed, judged. */
 #ifndef BITCUT_ANALYSIS_ERROR_GEMM_DATA_H
 #define BITCUT_ANALYSIS_ERROR_GEMM_DATA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The exact result of a GEMM, and how far another one is from it. */
 #ifndef BITCUT_ANALYSIS_ERROR_JUDGE_H
 #define BITCUT_ANALYSIS_ERROR_JUDGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A GEMM as its caller filled it, judged: what lib/bitcut.h declares. */
 #include "analysis/error/judge.h"
 #include "lib/view.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/error/kept.h"
 
 #include "emu/summation.h"

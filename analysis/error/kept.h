@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the words of a split keep of its operand, and what a recipe makes of that. */
 #ifndef BITCUT_ANALYSIS_ERROR_KEPT_H
 #define BITCUT_ANALYSIS_ERROR_KEPT_H

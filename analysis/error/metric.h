@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Metrics: one number each for how far a GEMM result is from the exact one. */
 #ifndef BITCUT_ANALYSIS_ERROR_METRIC_H
 #define BITCUT_ANALYSIS_ERROR_METRIC_H

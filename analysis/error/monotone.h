@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether a larger addend can make a unit's output smaller. */
 #ifndef BITCUT_ANALYSIS_ERROR_MONOTONE_H
 #define BITCUT_ANALYSIS_ERROR_MONOTONE_H

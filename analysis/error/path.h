@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The way of a product to D: how many roundings it meets, and what they err by. */
 #ifndef BITCUT_ANALYSIS_ERROR_PATH_H
 #define BITCUT_ANALYSIS_ERROR_PATH_H

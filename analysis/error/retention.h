@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a split keeps of the values of one binade. */
 #ifndef BITCUT_ANALYSIS_ERROR_RETENTION_H
 #define BITCUT_ANALYSIS_ERROR_RETENTION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Many independent runs of something, on several threads. */
 #ifndef BITCUT_ANALYSIS_ERROR_RUNS_H
 #define BITCUT_ANALYSIS_ERROR_RUNS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a split keeps of values as their caller has them: what lib/bitcut.h declares. */
 #include "analysis/error/exponents.h"
 #include "emu/unit.h"

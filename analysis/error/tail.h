@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How far a number may be above those of a sample: its upper end. */
 #ifndef BITCUT_ANALYSIS_ERROR_TAIL_H
 #define BITCUT_ANALYSIS_ERROR_TAIL_H

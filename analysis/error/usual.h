@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What error is usual for a recipe on a unit, on data like those at hand. */
 #ifndef BITCUT_ANALYSIS_ERROR_USUAL_H
 #define BITCUT_ANALYSIS_ERROR_USUAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Directed vectors: for a unit, a few samples that tell it from all its mutants. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_DIRECTED_H
 #define BITCUT_ANALYSIS_EVIDENCE_DIRECTED_H

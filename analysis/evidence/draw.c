@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/evidence/draw.h"
 
 static uint64_t ones(int bits) { return bits ? UINT64_MAX >> (64 - bits) : 0; }

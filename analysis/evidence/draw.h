@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Encodings of a format at random, and what they are made of. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_DRAW_H
 #define BITCUT_ANALYSIS_EVIDENCE_DRAW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The fields of a unit's row: to print them, to change them by a step, to search over
    them. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_FIELD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The value of a field of a unit's row for JSON. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_FIELD_JSON_H
 #define BITCUT_ANALYSIS_EVIDENCE_FIELD_JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/evidence/json_fields.h"
 
 enum bitcut_status json_check_fields(const json_t *row, const struct json_field *fields,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What an object of a stranger's file has to hold, as a table. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_JSON_FIELDS_H
 #define BITCUT_ANALYSIS_EVIDENCE_JSON_FIELDS_H

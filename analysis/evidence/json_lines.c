@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/evidence/json_lines.h"
 
 #include "lib/file/stream.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* JSON Lines: texts of one JSON value a line. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_JSON_LINES_H
 #define BITCUT_ANALYSIS_EVIDENCE_JSON_LINES_H

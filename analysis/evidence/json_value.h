@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* JSON values of numbers, texts and encodings.  In the program none is NULL for want of
    memory: analysis/cli/guard.h. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_JSON_VALUE_H

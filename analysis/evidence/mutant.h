@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Mutants: rows one step away from a unit's, and proofs that some of them are the same
    unit.  A set of vectors is worth the mutants it tells from the unit. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_MUTANT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Orders of k that make no difference. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_ORDER_H
 #define BITCUT_ANALYSIS_EVIDENCE_ORDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A device that computes fragments. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_RECORDER_H
 #define BITCUT_ANALYSIS_EVIDENCE_RECORDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/evidence/row_digest.h"
 
 #include "lib/file/sha256.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Digests of rows that are kept in files of JSON Lines and read back: they tell a row that
    was damaged from one that was not. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_ROW_DIGEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Samples: the operands of one dot product, at random from classes that look for trouble.
  */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_SAMPLE_H

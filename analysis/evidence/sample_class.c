@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/evidence/draw.h"
 #include "analysis/evidence/sample_piece.h"
 #include "emu/summation.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pieces of samples: operands and block scales put where they lead somewhere. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_SAMPLE_PIECE_H
 #define BITCUT_ANALYSIS_EVIDENCE_SAMPLE_PIECE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Recorded sets: a folder with the operands and results of one instruction. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_SET_H
 #define BITCUT_ANALYSIS_EVIDENCE_SET_H

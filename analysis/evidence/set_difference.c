@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/evidence/set_difference.h"
 
 #include "analysis/evidence/json_value.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Outputs of a batch that differ: a model's from a recording's. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_SET_DIFFERENCE_H
 #define BITCUT_ANALYSIS_EVIDENCE_SET_DIFFERENCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The sets that an operand of the command line means. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_SET_FIND_H
 #define BITCUT_ANALYSIS_EVIDENCE_SET_FIND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Recorded sets as lines of a file. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_SET_LINE_H
 #define BITCUT_ANALYSIS_EVIDENCE_SET_LINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The trace of an output as JSON. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_TRACE_JSON_H
 #define BITCUT_ANALYSIS_EVIDENCE_TRACE_JSON_H

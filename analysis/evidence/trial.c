@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/evidence/trial.h"
 
 #include "analysis/evidence/set_difference.h"

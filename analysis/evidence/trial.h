@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Random fragments on a device, against the model. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_TRIAL_H
 #define BITCUT_ANALYSIS_EVIDENCE_TRIAL_H

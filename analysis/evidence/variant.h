@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the model says of an instruction that was issued in some way. */
 #ifndef BITCUT_ANALYSIS_EVIDENCE_VARIANT_H
 #define BITCUT_ANALYSIS_EVIDENCE_VARIANT_H

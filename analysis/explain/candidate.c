@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Hypotheses made definite: what they read, and how they are run. */
 #include "analysis/explain/hypothesis.h"
 

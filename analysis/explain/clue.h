@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which faults of those that change the exact product bring it nearer to a result. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_CLUE_H
 #define BITCUT_ANALYSIS_EXPLAIN_CLUE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What can be told of a result without a recipe, from its distance to the exact product.
  */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_COARSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/explain/defect.h"
 
 static const struct defect *const families[] = { defects_terms,    defects_words,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What goes wrong in kernels, as rows. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_DEFECT_H
 #define BITCUT_ANALYSIS_EXPLAIN_DEFECT_H

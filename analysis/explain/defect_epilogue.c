@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Faults between the product and D. */
 #include "analysis/explain/defect.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Faults in which k are added: lost, twice, stale, in another order. */
 #include "analysis/explain/defect.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Faults of where elements are read and outputs are written: lines and k that are
    swapped, shifted, read twice or in the wrong layout. */
 #include "analysis/explain/defect.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Faults of accumulators and of their promotion. */
 #include "analysis/explain/defect.h"
 

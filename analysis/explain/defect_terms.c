@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Faults in which products of words are added, and where. */
 #include "analysis/explain/defect.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Faults of the words: scales, subnormals, residuals. */
 #include "analysis/explain/defect.h"
 

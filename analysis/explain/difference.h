@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a result differs from a hypothesis, and what is there instead. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_DIFFERENCE_H
 #define BITCUT_ANALYSIS_EXPLAIN_DIFFERENCE_H

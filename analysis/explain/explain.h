@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What computed a matrix. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_EXPLAIN_H
 #define BITCUT_ANALYSIS_EXPLAIN_EXPLAIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A result as its caller has it, explained: what lib/bitcut.h declares. */
 #include "analysis/explain/explain.h"
 #include "lib/hostfp.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/explain/find.h"
 
 #include "analysis/explain/defect.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The search for what computed D, and its confirmation on a sample. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_FIND_H
 #define BITCUT_ANALYSIS_EXPLAIN_FIND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Hypotheses on how a matrix was computed: a point in a space of few axes, each a table
    of what a kernel may do. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_HYPOTHESIS_H

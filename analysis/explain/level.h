@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is tried at each level of the search, and of which bases. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_LEVEL_H
 #define BITCUT_ANALYSIS_EXPLAIN_LEVEL_H

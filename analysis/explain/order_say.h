@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sentences: what is added to them, and orders of k in words. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_ORDER_SAY_H
 #define BITCUT_ANALYSIS_EXPLAIN_ORDER_SAY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/explain/part.h"
 
 #include "analysis/explain/find.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* All of D beside what a hypothesis gives, and the parts that differ. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_PART_H
 #define BITCUT_ANALYSIS_EXPLAIN_PART_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/explain/probe.h"
 
 #include "analysis/explain/order_say.h"

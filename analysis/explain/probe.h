@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The order in which a program adds the products of an output, found by running it on
    matrices made for that: after FPRev (Xie et al., arXiv 2411.00442). */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_PROBE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The orders that give sizes which were measured. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_PROBE_SEARCH_H
 #define BITCUT_ANALYSIS_EXPLAIN_PROBE_SEARCH_H

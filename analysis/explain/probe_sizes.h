@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How many products are added together by the time two of them meet.
 
    All products are units, but product i is +M and product j is -M: M so large that a unit

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The tree by which an order adds k products: what probe_sizes_make() would find of it.
  */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_PROBE_TREE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/explain/probe_units.h"
 
 #include "emu/gemm.h"

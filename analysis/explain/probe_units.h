@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* An order that was probed, on the units: which of them give what a program gives. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_PROBE_UNITS_H
 #define BITCUT_ANALYSIS_EXPLAIN_PROBE_UNITS_H

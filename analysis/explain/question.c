@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/explain/question.h"
 
 #include "lib/rand.h"

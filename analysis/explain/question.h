@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is to be explained, D = alpha A B + beta C, and blocks of it. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_QUESTION_H
 #define BITCUT_ANALYSIS_EXPLAIN_QUESTION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The search through hypotheses: from those that change least to those that change most,
    each tried on a few outputs. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_SEARCH_H

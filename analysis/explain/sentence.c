@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What was found, in words. */
 #include "analysis/explain/explain.h"
 #include "analysis/explain/order_say.h"

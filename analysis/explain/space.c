@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the axes range over. */
 #include "analysis/explain/clue.h"
 #include "analysis/explain/coarse.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/explain/spread.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How a result and what it should be lie apart: how far, and at which lines again. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_SPREAD_H
 #define BITCUT_ANALYSIS_EXPLAIN_SPREAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Outputs that tell hypotheses apart which agree nearly everywhere, as results of few
    bits do that were added in two orders. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_TELLING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/explain/two.h"
 
 #include "analysis/explain/coarse.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Two results of the same A, B and C: where they part, why, and which is nearer to the
    exact one. */
 #ifndef BITCUT_ANALYSIS_EXPLAIN_TWO_H

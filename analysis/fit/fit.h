@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Recorded outputs to be explained by a row. */
 #ifndef BITCUT_ANALYSIS_FIT_FIT_H
 #define BITCUT_ANALYSIS_FIT_FIT_H

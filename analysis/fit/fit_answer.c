@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/fit/fit_answer.h"
 
 #include "lib/text.h"

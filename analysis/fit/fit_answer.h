@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a search found, as it is told: groups of rows, and the values of their fields. */
 #ifndef BITCUT_ANALYSIS_FIT_FIT_ANSWER_H
 #define BITCUT_ANALYSIS_FIT_FIT_ANSWER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Boxes: sets of rows that are a product of a set of values for each field. */
 #ifndef BITCUT_ANALYSIS_FIT_FIT_BOX_H
 #define BITCUT_ANALYSIS_FIT_FIT_BOX_H

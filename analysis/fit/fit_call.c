@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Recorded outputs as their caller has them, explained: what lib/bitcut.h declares. */
 #include "analysis/fit/fit_answer.h"
 #include "lib/hostfp.h"

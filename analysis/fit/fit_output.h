@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A recorded output, decoded once for all rows of a space. */
 #ifndef BITCUT_ANALYSIS_FIT_FIT_OUTPUT_H
 #define BITCUT_ANALYSIS_FIT_FIT_OUTPUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What outputs say by themselves of every row that gives them: how precise its steps must
    be at least. */
 #ifndef BITCUT_ANALYSIS_FIT_FIT_PRECISION_H

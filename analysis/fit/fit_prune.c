@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/fit/fit_prune.h"
 
 #include "analysis/fit/fit_rounding.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pruning: which other rows one row's run on an output settles with it. */
 #ifndef BITCUT_ANALYSIS_FIT_FIT_PRUNE_H
 #define BITCUT_ANALYSIS_FIT_FIT_PRUNE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/fit/fit_read.h"
 
 #include "analysis/evidence/variant.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The rounding at the end of a step: in which ways a sum could be rounded for the same
    result, or for any but a given one. */
 #ifndef BITCUT_ANALYSIS_FIT_FIT_ROUNDING_H

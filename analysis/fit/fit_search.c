@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/fit/fit_search.h"
 
 #include "analysis/fit/fit_precision.h"

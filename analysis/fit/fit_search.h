@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which rows explain recorded outputs: a search through a whole space of rows.
 
    A row that fails on an output says why: the fields that decided.  All rows that agree

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/fit/fit_separate.h"
 
 #include "analysis/evidence/set.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inputs on which rows differ that explain the same outputs: what to record next. */
 #ifndef BITCUT_ANALYSIS_FIT_FIT_SEPARATE_H
 #define BITCUT_ANALYSIS_FIT_FIT_SEPARATE_H

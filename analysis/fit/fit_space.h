@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Spaces of rows: every row that could be an instruction's. */
 #ifndef BITCUT_ANALYSIS_FIT_FIT_SPACE_H
 #define BITCUT_ANALYSIS_FIT_FIT_SPACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What an audit sees of a call: the values of the operands, and an excerpt of the
    product, enough to compute some of its outputs in any way afterwards. */
 #ifndef BITCUT_ANALYSIS_RUN_AUDIT_H

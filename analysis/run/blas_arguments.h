@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The arguments of BLAS level 3 as products: what they say, and whether they are the
    routine's.  Source: the BLAS Technical Forum's standard (2001) and the reference BLAS;
    CBLAS's numbers for Fortran's letters. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/run/blas_product.h"
 
 #include "lib/gemm_plan.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A product as a program asks for it: of whole matrices, of which some are stored by half
    (BLAS: SYRK and SYMM), computed as a GEMM says. */
 #ifndef BITCUT_ANALYSIS_RUN_BLAS_PRODUCT_H

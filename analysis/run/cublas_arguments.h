@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The arguments of cuBLAS's GEMMs as products.  Source: NVIDIA, cuBLAS Library 13.0 ("cuBLAS
    Datatypes Reference", "cuBLAS Helper Function Reference", "cublas<t>gemm()", "BLAS-like
    Extension", "Using the cuBLASLt API"), and its headers cublas_api.h, cublasLt.h and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/run/cublas_arguments.h"
 
 #include <stddef.h>

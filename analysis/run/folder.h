@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The folder of a run, when the program has ended: what all its processes have done. */
 #ifndef BITCUT_ANALYSIS_RUN_FOLDER_H
 #define BITCUT_ANALYSIS_RUN_FOLDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a process did with its products, written down while it runs: a file of the folder
    of a run, mapped, so that nothing is lost however the process ends. */
 #ifndef BITCUT_ANALYSIS_RUN_LEDGER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* dlsym() in place of the C library's.  A program that looks routines of cuBLAS up in its
    library by a handle, as JAX, TensorFlow and ctypes do, gets those of this library where
    a call of them would be passed on to the one that it has found.  All else is the C

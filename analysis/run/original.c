@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* dladdr(), dl_iterate_phdr(), RTLD_NEXT */
 
 #include "analysis/run/original.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The routines of the program's own libraries. */
 #ifndef BITCUT_ANALYSIS_RUN_ORIGINAL_H
 #define BITCUT_ANALYSIS_RUN_ORIGINAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Starting an unmodified program with a library preloaded, and waiting for its end. */
 #ifndef BITCUT_ANALYSIS_RUN_PROGRAM_H
 #define BITCUT_ANALYSIS_RUN_PROGRAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The routines of BLAS that this library has in place of the program's: under every name
    that reference BLAS and CBLAS, OpenBLAS and MKL give them.  Those with integers of 64
    bits are name_64_, cblas_name64_ (OpenBLAS) and cblas_name_64 (reference LAPACK 3.11,

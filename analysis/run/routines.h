@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of routines share that this library has in place of the program's: NAME(x)
    is the name of routine x of one kind. */
 #ifndef BITCUT_ANALYSIS_RUN_ROUTINES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The products of BLAS that are counted and passed on: a table of them, and their
    parameters by the conventions of CBLAS and of Fortran, where `integer` is the type of
    integers and matrices are of any type.  Source: the reference BLAS of LAPACK 3.12.1,

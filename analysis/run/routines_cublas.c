@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The routines of cuBLAS and cuBLASLt that this library has in place of the program's,
    with integers of 32 bits and, as cuBLAS 12 has them under names with _64, of 64.  Types
    of CUDA that are pointers to what nobody sees are void *, enumerations ints. */

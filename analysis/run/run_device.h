@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The device of `bitcut run --device`, as a process of the program has it. */
 #ifndef BITCUT_ANALYSIS_RUN_RUN_DEVICE_H
 #define BITCUT_ANALYSIS_RUN_RUN_DEVICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The module for CUDA, and the devices whose memory a program's calls are about. */
 #ifndef BITCUT_ANALYSIS_RUN_RUN_GPU_H
 #define BITCUT_ANALYSIS_RUN_RUN_GPU_H

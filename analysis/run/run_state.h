@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a process under `bitcut run` knows: settings, ledger, places. */
 #ifndef BITCUT_ANALYSIS_RUN_RUN_STATE_H
 #define BITCUT_ANALYSIS_RUN_RUN_STATE_H

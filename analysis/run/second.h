@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The second result of a call, computed in another way: compared with what the program
    gets. */
 #ifndef BITCUT_ANALYSIS_RUN_SECOND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a program under `bitcut run` is to do with its products: said by environment
    variables, so that every process that it starts knows. */
 #ifndef BITCUT_ANALYSIS_RUN_SETTINGS_H

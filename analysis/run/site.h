@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a call comes from. */
 #ifndef BITCUT_ANALYSIS_RUN_SITE_H
 #define BITCUT_ANALYSIS_RUN_SITE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/run/stream_call.h"
 
 #include "analysis/run/stream_choice.h"

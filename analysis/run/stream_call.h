@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A call whose matrices are in a device's memory, and are there in the order of a stream:
    what is computed goes into that stream, and what is looked at is copied in its order.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What computes a program's GEMM on its device, and which GEMMs graphs leave. */
 #ifndef BITCUT_ANALYSIS_RUN_STREAM_CHOICE_H
 #define BITCUT_ANALYSIS_RUN_STREAM_CHOICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory of a device to work in, in the order of a program's stream. */
 #ifndef BITCUT_ANALYSIS_RUN_STREAM_ROOM_H
 #define BITCUT_ANALYSIS_RUN_STREAM_ROOM_H

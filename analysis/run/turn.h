@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One call of a BLAS routine that came here in place of the program's library. */
 #ifndef BITCUT_ANALYSIS_RUN_TURN_H
 #define BITCUT_ANALYSIS_RUN_TURN_H

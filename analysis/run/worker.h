@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The thread that computes large products, whatever threads the program has. */
 #ifndef BITCUT_ANALYSIS_RUN_WORKER_H
 #define BITCUT_ANALYSIS_RUN_WORKER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ratios of means over runs, and how far other runs might move them. */
 #ifndef BITCUT_ANALYSIS_STUDY_BOOTSTRAP_H
 #define BITCUT_ANALYSIS_STUDY_BOOTSTRAP_H

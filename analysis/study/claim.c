@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/study/claim.h"
 
 #include "analysis/evidence/json_value.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claims: what papers say, each beside what the rows of a study say of it.
 
    A verdict is computed from rows, and only from them:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Judging claims by comparing rows: what most claims need. */
 #ifndef BITCUT_ANALYSIS_STUDY_COMPARE_H
 #define BITCUT_ANALYSIS_STUDY_COMPARE_H

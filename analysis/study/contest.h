@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs on the same A and B, one after the other, each judged by the same references. */
 #ifndef BITCUT_ANALYSIS_STUDY_CONTEST_H
 #define BITCUT_ANALYSIS_STUDY_CONTEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Studies that cross inputs with methods: every pair of matrices, each by every GEMM. */
 #ifndef BITCUT_ANALYSIS_STUDY_CROSSING_H
 #define BITCUT_ANALYSIS_STUDY_CROSSING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows put together by the values that they have. */
 #ifndef BITCUT_ANALYSIS_STUDY_DISTINCT_H
 #define BITCUT_ANALYSIS_STUDY_DISTINCT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/study/figure.h"
 
 #include "analysis/study/distinct.h"

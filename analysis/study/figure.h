@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Figures and tables of what devices gave: recorded results, and how to draw them. */
 #ifndef BITCUT_ANALYSIS_STUDY_FIGURE_H
 #define BITCUT_ANALYSIS_STUDY_FIGURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a device can do at most, by its own runs and by data sheets. */
 #ifndef BITCUT_ANALYSIS_STUDY_FIGURE_ROOFS_H
 #define BITCUT_ANALYSIS_STUDY_FIGURE_ROOFS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Line plots in panels, drawn by gnuplot. */
 #ifndef BITCUT_ANALYSIS_STUDY_PLOT_H
 #define BITCUT_ANALYSIS_STUDY_PLOT_H

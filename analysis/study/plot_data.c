@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/study/plot_data.h"
 
 #include "analysis/study/compare.h"

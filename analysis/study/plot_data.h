@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What of rows a figure draws: its series, its panels, and the points of each. */
 #ifndef BITCUT_ANALYSIS_STUDY_PLOT_DATA_H
 #define BITCUT_ANALYSIS_STUDY_PLOT_DATA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How lines look. */
 #ifndef BITCUT_ANALYSIS_STUDY_PLOT_LOOK_H
 #define BITCUT_ANALYSIS_STUDY_PLOT_LOOK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/study/plot_script.h"
 
 #include "analysis/study/plot_look.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What gnuplot is told. */
 #ifndef BITCUT_ANALYSIS_STUDY_PLOT_SCRIPT_H
 #define BITCUT_ANALYSIS_STUDY_PLOT_SCRIPT_H

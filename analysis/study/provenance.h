@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the numbers of a section come from. */
 #ifndef BITCUT_ANALYSIS_STUDY_PROVENANCE_H
 #define BITCUT_ANALYSIS_STUDY_PROVENANCE_H

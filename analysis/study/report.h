@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The report: studies and recorded results as one HTML page and as Markdown, with their
    data and figures beside them. */
 #ifndef BITCUT_ANALYSIS_STUDY_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/study/results.h"
 
 #include "analysis/evidence/json_fields.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What `bench gpu --json` and `verify --kernel --json` printed, read back. */
 #ifndef BITCUT_ANALYSIS_STUDY_RESULTS_H
 #define BITCUT_ANALYSIS_STUDY_RESULTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What follows from recorded results: shapes by name, formats, speed-ups, names to draw.
  */
 #ifndef BITCUT_ANALYSIS_STUDY_RESULTS_DERIVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/study/study.h"
 
 #include "analysis/error/runs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Studies: a question, the numbers that answer it, how to draw them, and what papers say
    of it. */
 #ifndef BITCUT_ANALYSIS_STUDY_STUDY_H

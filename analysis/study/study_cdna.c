@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every recipe on the Matrix Cores of CDNA1, CDNA2 and CDNA3: what their rounding leaves
    of it, and whether it needs promotion, beside an H100 that truncates. */
 #include "analysis/study/compare.h"

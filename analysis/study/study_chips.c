@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Chips beside each other: where promotion is needed, xf32 against TF32, and f16 against
    bf16 where a chip flushes. */
 #include "analysis/study/compare.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What flushed subnormals do to words: CDNA2, which reads f16 below 2^-14 as zero, beside
    chips that do not, over the exponents of the elements; and rows scaled first. */
 #include "analysis/study/compare.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Figures 11 and 13 of Ootomo and Yokota, and section 3.4: exponent ranges and patterns
    of A and B, and what the product of the low words is worth. */
 #include "analysis/study/compare.h"

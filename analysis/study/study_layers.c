@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Figure 16 of LE-GEMM: errors in the layers of applications, against k. */
 #include "analysis/study/compare.h"
 #include "analysis/study/contest.h"

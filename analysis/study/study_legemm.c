@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Figures 10 to 13 of LE-GEMM: Max_error and MRED of square GEMMs, and how errors are
    spread. */
 #include "analysis/study/compare.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables 1 and 2 of Ootomo and Yokota: the mantissa bits that two words keep. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What libraries compute, shape by shape, as it was found from their results. */
 #include "analysis/study/compare.h"
 #include "analysis/study/results.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Figure 9 of Ootomo and Yokota: how much of a value is kept, over all exponents. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What papers print of speed and energy, beside results that devices gave. */
 #include "analysis/study/compare.h"
 #include "analysis/study/results.h"

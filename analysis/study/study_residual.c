@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Figures 1, 4 and 5 of Ootomo and Yokota: the relative residual of 16 x k times k x 16
    against k. */
 #include "analysis/study/compare.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rounding to nearest or truncation: how sums drift on every unit. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Bit-cut with 2^10 against rounding with 2^11: on which unit, by which measure, for
    which inputs is which better? */
 #include "analysis/study/compare.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Slices of an Ozaki scheme on units with operands of eight bits and fewer: how many
    products add up exactly? */
 #include "analysis/study/compare.h"

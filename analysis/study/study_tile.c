@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Table 2 and Eq. 12-17 of LE-GEMM: which tile its model chooses. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Figure 8 of Ootomo and Yokota: underflow of the low word, by binades. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/tolerance/arrangement.h"
 
 #include "lib/bits.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Orders of k that make errors large: matrices with their products in another order. */
 #ifndef BITCUT_ANALYSIS_TOLERANCE_ARRANGEMENT_H
 #define BITCUT_ANALYSIS_TOLERANCE_ARRANGEMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests that accept a result or reject it. */
 #ifndef BITCUT_ANALYSIS_TOLERANCE_CRITERION_H
 #define BITCUT_ANALYSIS_TOLERANCE_CRITERION_H

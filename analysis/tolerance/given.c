@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/tolerance/given.h"
 
 #include "lib/hostfp.h"

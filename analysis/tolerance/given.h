@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A result that is given, by what a test should accept. */
 #ifndef BITCUT_ANALYSIS_TOLERANCE_GIVEN_H
 #define BITCUT_ANALYSIS_TOLERANCE_GIVEN_H

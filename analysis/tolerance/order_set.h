@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Orders of k that correct kernels have, to try what another order changes. */
 #ifndef BITCUT_ANALYSIS_TOLERANCE_ORDER_SET_H
 #define BITCUT_ANALYSIS_TOLERANCE_ORDER_SET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What tests with given limits reject: correct kernels, and faulty ones. */
 #ifndef BITCUT_ANALYSIS_TOLERANCE_POWER_H
 #define BITCUT_ANALYSIS_TOLERANCE_POWER_H

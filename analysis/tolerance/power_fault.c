@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/tolerance/power_fault.h"
 
 #include "analysis/error/bound.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Faults of a kernel as candidates: those that explain knows, and some more. */
 #ifndef BITCUT_ANALYSIS_TOLERANCE_POWER_FAULT_H
 #define BITCUT_ANALYSIS_TOLERANCE_POWER_FAULT_H

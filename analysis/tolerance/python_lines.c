@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/tolerance/python_lines.h"
 
 #include "lib/bits.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests as lines of Python, ready to be copied. */
 #ifndef BITCUT_ANALYSIS_TOLERANCE_PYTHON_LINES_H
 #define BITCUT_ANALYSIS_TOLERANCE_PYTHON_LINES_H

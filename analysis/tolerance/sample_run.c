@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/tolerance/sample_run.h"
 
 #include "lib/bits.h"

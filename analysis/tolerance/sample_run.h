@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One run of a GEMM that limits are found from, or tried on. */
 #ifndef BITCUT_ANALYSIS_TOLERANCE_SAMPLE_RUN_H
 #define BITCUT_ANALYSIS_TOLERANCE_SAMPLE_RUN_H

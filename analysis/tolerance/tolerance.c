@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/tolerance/tolerance.h"
 
 #include "analysis/error/runs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a test of a kernel should accept: limits that a correct one keeps. */
 #ifndef BITCUT_ANALYSIS_TOLERANCE_TOLERANCE_H
 #define BITCUT_ANALYSIS_TOLERANCE_TOLERANCE_H

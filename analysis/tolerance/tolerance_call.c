@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a test should accept, of a GEMM as its caller has it: what lib/bitcut.h
    declares. */
 #include "analysis/tolerance/given.h"

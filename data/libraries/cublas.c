@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Products by cuBLAS and cuBLASLt, row-major D = A B.
 
    For gpu.py, and as a BLAS, for sgemm.c and so for `bitcut explain --probe`:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What the GEMMs of libraries give on the NVIDIA GPU of this machine, and what explains it.
 
     gpu.py collect FOLDER MxNxK...   A, B and D of every case and size, into FOLDER

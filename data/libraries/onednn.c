@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A matrix product of oneDNN 2.x, for `bitcut explain --probe` and for record.sh: D = A B of
    the matrices that the environment names.
 

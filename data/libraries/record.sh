@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What a library's GEMM gives and what explains it, as one row for a file of this folder.
 #
 #     record.sh MEMBERS COMMAND M N K SEED [WORD...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* SGEMM of any library with the Fortran interface of the BLAS, for `bitcut explain
    --probe` and for record.sh: D = A B of the matrices that the environment names.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Fast paths: tiles of a GEMM on vector instructions, to the same bits as the engine.
 
    A row is taken by its fields alone, and every path says what it needs of them:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One matrix instruction at a time on the kernels of emu/fast/fast.h. */
 #ifndef BITCUT_EMU_FAST_FAST_FRAGMENT_H
 #define BITCUT_EMU_FAST_FAST_FRAGMENT_H

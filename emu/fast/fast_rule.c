@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which rows, splits and tiles the fast paths take, and what their kernels are told. */
 #include "emu/engine.h"
 #include "emu/fast/fast.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/fast/fast_tile.h"
 
 #include "emu/engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tiles of a GEMM on the kernels of emu/fast/fast.h. */
 #ifndef BITCUT_EMU_FAST_FAST_TILE_H
 #define BITCUT_EMU_FAST_FAST_TILE_H

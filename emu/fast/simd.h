@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Levels of vector instructions: which of them this processor has, and which to use. */
 #ifndef BITCUT_EMU_FAST_SIMD_H
 #define BITCUT_EMU_FAST_SIMD_H

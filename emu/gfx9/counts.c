@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of what launches count. */
 #include "emu/gfx9/gfx9.h"
 

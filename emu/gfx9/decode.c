@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* From words to rows of the table and their operands: CDNA ISA documents, "Microcode
    Formats". */
 #include "emu/gfx9/wave.h"

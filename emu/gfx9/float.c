@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/gfx9/float.h"
 
 uint32_t float_whole(uint32_t x, enum direction direction)

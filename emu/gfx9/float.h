@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* FP32 and FP16 of vector instructions on encodings: IEEE 754, to nearest even unless
    said, subnormals kept.  A NaN is the first operand's that is one, made quiet; of no
    operand 0xffc00000, which is the model's choice: no document says it.  The calling

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Executor of AMD code objects: kernels compiled for gfx908, gfx90a and gfx942 run on the
    CPU, instruction by instruction.
 

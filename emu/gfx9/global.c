@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Global memory: which of it a kernel may touch, and the instructions. */
 #include "emu/gfx9/wave.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Vector instructions: 64 lanes of operands taken from registers, what the row does with
    them, and the result put back where a lane is active. */
 #include "emu/gfx9/wave.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A launch: work-groups in parallel, each group's waves by turns from barrier to
    barrier. */
 #include "emu/gfx9/wave.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Local memory (LDS) of a work-group: who may touch what when, bank conflicts, and the
    instructions. */
 #include "emu/gfx9/wave.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrix instructions (MFMA): registers to matrices and back; the numbers are the
    emulator's of the target's unit.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a code object says of its kernels: the note NT_AMDGPU_METADATA, a MessagePack map
    ("User Guide for AMDGPU Backend", code object V3 and later).  Of it are read each
    kernel's name and arguments. */

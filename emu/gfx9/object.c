@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Code objects: ELF files, of which the loaded segments, the kernels' descriptors and the
    note of their arguments are read ("User Guide for AMDGPU Backend", ELF code object). */
 #include "emu/gfx9/wave.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which registers instructions may name.  All of their numbers are in the instruction, so
    they are held against those that a wave has once, when it is decoded, and whatever
    executes it need not look again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Packed instructions (VOP3P) that are not of matrices: two halves or two dwords at a
    time, and multiply-adds of mixed formats. */
 #include "emu/gfx9/float.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Registers of a wave: what they hold, what nothing has set, and what is still loaded. */
 #include "emu/gfx9/wave.h"
 

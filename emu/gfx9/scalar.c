@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Scalar instructions: arithmetic, branches, waits, loads of scalars. */
 #include "emu/gfx9/float.h"
 #include "emu/gfx9/wave.h"

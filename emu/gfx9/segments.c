@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What an object has at an address. */
 #include "emu/gfx9/wave.h"
 

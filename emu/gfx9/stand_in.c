@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A stand-in for the HIP runtime: the calls of libamdhip64 that a program of ours makes,
    on devices that are models.  Linked or opened in its place it runs HIP programs
    unchanged, each kernel in the executor (emu/gfx9/gfx9.h): device 0 is a gfx908, 1 a

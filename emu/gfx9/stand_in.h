@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls of libamdhip64 that the stand-in has, each with the binary interface of ROCm
    5, 6 and 7; the contracts are HIP's.  hipError_t, hipMemcpyKind and
    hipPointer_attribute are ints here; modules, functions and streams are pointers. */

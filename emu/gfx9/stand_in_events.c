@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Streams and events of the stand-in.  A call is done when it returns, so an event is the
    time at which it was recorded, and what lies between two is what this processor took:
    nothing about a GPU. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs that hold their kernels: what a compiler of HIP puts beside main().
 
    A program hands over a bundle of code objects, one a target, and the names of its

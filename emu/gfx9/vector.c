@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Vector instructions of one or two dwords: VOP1, VOP2, VOPC and VOP3. */
 #include "emu/gfx9/float.h"
 #include "emu/gfx9/wave.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of the executor share: a wave, its instructions, and their table. */
 #ifndef BITCUT_EMU_GFX9_WAVE_H
 #define BITCUT_EMU_GFX9_WAVE_H

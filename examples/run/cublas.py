@@ -185,3 +185,5 @@ def one_graph(tokens, width, between):
 
 if __name__ == "__main__":
     {f.__name__: f for f in (sgemm, small, cupy_sgemm, transformer, kmeans, graph)}[sys.argv[1]]()
+
+# SPDX-License-Identifier: BSD-3-Clause

@@ -25,3 +25,5 @@ exact = la.eigvalsh(symmetric.astype(float))
 show('symmetric QR', symmetric, *la.eigh(symmetric, driver='ev'), exact)
 show('symmetric D&C', symmetric, *la.eigh(symmetric, driver='evd'), exact)
 show('general', a, *la.eig(a), la.eigvals(a.astype(float)))
+
+# SPDX-License-Identifier: BSD-3-Clause

@@ -38,3 +38,5 @@ for i in range(steps):
     if i % 3 == 0:
         kept.append(weights)
 print(f"loss {float(value):.9g}")
+
+# SPDX-License-Identifier: BSD-3-Clause

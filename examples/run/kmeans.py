@@ -52,3 +52,5 @@ for case, fit in ('sklearn', by_sklearn), ('numpy', by_numpy):
     say(case, labels.astype(np.int32), first=(first != exact_first).sum(),
         labels=(labels != exact).sum(), passes=used, inertia=inertia(labels),
         inertia_fp64=inertia(exact))
+
+# SPDX-License-Identifier: BSD-3-Clause

@@ -32,3 +32,5 @@ for power in 1, 2, 4:
     show('qr ' + name, la.solve_triangular(r, wide.T @ b), a, b, exact,
          orthogonality=la.norm(wide.T @ wide - np.eye(cols)),
          residual=distance(wide @ r.astype(float), a.astype(float)))
+
+# SPDX-License-Identifier: BSD-3-Clause

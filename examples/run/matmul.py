@@ -22,3 +22,5 @@ show('signed', a, b)
 show('positive', abs(a), abs(b))
 show('small', a * np.float32(2 ** -15), b)
 show('syrk', a, a.T)
+
+# SPDX-License-Identifier: BSD-3-Clause

@@ -14,3 +14,5 @@ writeBin(as.vector(single), file, size = 4)
 cat(sprintf('{"case": "sgemm", "relres": %.17g, "digest": "%s"}\n',
             sqrt(sum((single - d)^2) / sum(d^2)),
             substr(tools::md5sum(file), 1, 16)))
+
+# SPDX-License-Identifier: BSD-3-Clause

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A library to preload beside `bitcut run`, which sees the FP32 products of a program from
    outside.  In front of bitcut's it keeps the matrices of calls number 1, 2, 4, 8, ... of
    each process, behind it nothing but counts what still reaches the program's own library.

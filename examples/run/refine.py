@@ -38,3 +38,5 @@ for power in 1, 2, 3, 4, 5, 6:
     factors, x, errors = refine(a, b)
     say('1e%d' % power, factors, first=errors[0], error=distance(x, exact),
         steps=len(errors) - 1 if errors[-1] <= 1e-14 else float('inf'))
+
+# SPDX-License-Identifier: BSD-3-Clause

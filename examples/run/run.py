@@ -158,3 +158,5 @@ if __name__ == '__main__':
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     main(sys.argv[1], sys.argv[2:] or PROGRAMS)
+
+# SPDX-License-Identifier: BSD-3-Clause

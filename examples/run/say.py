@@ -17,3 +17,5 @@ def distance(x, exact):
     """||x - exact|| / ||exact||, Frobenius norms."""
     x = np.asarray(x, dtype=np.float64)
     return np.linalg.norm(x - exact) / np.linalg.norm(exact)
+
+# SPDX-License-Identifier: BSD-3-Clause

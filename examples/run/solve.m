@@ -14,3 +14,5 @@ say ("A * B", A * B, double (A) * double (B));
 say ("A * A'", A * A', double (A) * double (A)');
 x = A \ B(:,1);
 say ("A \\\\ b", x, double (A) \ double (B(:,1)));
+
+% SPDX-License-Identifier: BSD-3-Clause

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The tables of the manual ("What a unit does to a program") as lines of Texinfo, from the rows
 # that run.py wrote:  tables.sh ROWS.jsonl
 set -eu

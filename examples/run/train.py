@@ -50,3 +50,5 @@ for scale in map(int, sys.argv[1:] or (1, 4096)):
     w, losses = train(np.float32, scale)
     say('loss * %d' % scale, w, loss=losses[-1], loss_fp64=exact_losses[-1],
         weights=distance(w, exact))
+
+# SPDX-License-Identifier: BSD-3-Clause

@@ -159,3 +159,5 @@ if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     main(*sys.argv[1:])
+
+# SPDX-License-Identifier: BSD-3-Clause

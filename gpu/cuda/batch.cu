@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Batches of small GEMMs, sm_80 and later: D_i = alpha A_i B_i + beta C_i, all f16.
 
    Sums are FP32.  Of the kernels `mma` an output is the chain of mma.sync m16n8k16 over

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Batches of small GEMMs without shared memory: by mma.sync, and by chains of fused
    multiply-adds in FP32. */
 #ifndef BITCUT_GPU_CUDA_BATCH_DIRECT_CUH

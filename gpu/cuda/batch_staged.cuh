@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Batches of small GEMMs through shared memory, and what all kernels for batches share.
  */
 #ifndef BITCUT_GPU_CUDA_BATCH_STAGED_CUH

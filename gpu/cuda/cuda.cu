@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The CUDA module: the device, and the tables of the kernel files. */
 #include "gpu/cuda/emulate.cuh"
 #include "gpu/cuda/gemm.cuh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of kernels share: encodings, registers, launches. */
 #ifndef BITCUT_GPU_CUDA_CUDA_CUH
 #define BITCUT_GPU_CUDA_CUDA_CUH

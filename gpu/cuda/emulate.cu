@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs of units that the device does not have: what happens before, between and after
    the chains (gpu/emulate/chains.h), each of which a method computes.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files that emulate other units share: one chain of a GEMM on the device.
 
    A chain (gpu/emulate/chains.h) is a dot product of `products` values for every output.

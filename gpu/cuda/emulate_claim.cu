@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether this device adds as TENSOR rests on: its own sums of made-up chains are
    compared with the definition, every bit, at the first use of each instruction on each
    device. */

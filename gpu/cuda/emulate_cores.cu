@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums of other units on the device's FP32, FP64 and integer pipes.
 
    SIMT: rounded products and sums.  A product of words of at most 12 significant bits is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* STEPS: outputs by the definition, one a thread; all of a chain, or those of lines that
    another method does not take. */
 #include "gpu/cuda/emulate.cuh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Truncated sums of other units on this device's matrix cores.
 
    NATIVE: a row whose sums are those of the instruction, so that is issued.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums of products of FP32 values in binary64, with the errors of their additions, for
    exact references: what compute() of struct exact_sums says (lib/exact/exact.h).
 

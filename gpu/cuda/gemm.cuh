@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of GEMM kernels share: a GEMM whose operands are words. */
 #ifndef BITCUT_GPU_CUDA_GEMM_CUH
 #define BITCUT_GPU_CUDA_GEMM_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs by mma.sync, sm_80 and later: every recipe of one, two or three words.
 
    Instruction: m16n8k16 (f16, bf16) or m16n8k8 (tf32); either has 32 bytes of k in a row

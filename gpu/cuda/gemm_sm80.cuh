@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The core of the GEMM kernels for sm_80 and later: what all of them do but multiply.
 
    Launch: a block of warps for each tile_m x tile_n of D, for each slice of k, along y,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernels for whole GEMMs on Hopper: their launch, and the rows. */
 #include "gpu/cuda/gemm_sm90.cuh"
 

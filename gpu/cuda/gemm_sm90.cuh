@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The GEMM on Hopper: wgmma from words that TMA brings.
 
    Launch: one block of 384 threads a multiprocessor, behind a split pass that may still

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs by the warp matrix functions of CUDA C++ (mma.h), sm_80 and later: what papers
    compare themselves with.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Launches that may come to the device while the launch before them on the stream, this
    module's own, still runs: programmatic dependent launch.  A kernel that is launched so
    waits in every thread for the end of that one before it touches memory that others

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mma.sync: D = A B + C by one warp, operands and accumulator in registers.
 
    Launch: blocks of four warps; each warp takes a fragment, issues one instruction, takes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Host code alone.  The prototypes are those of NVIDIA's NVML reference; its header comes
    with the toolkit, and is not always installed. */
 #include "gpu/cuda/nvml.cuh"

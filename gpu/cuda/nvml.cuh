@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* NVML, which comes with the driver, opened while the module runs: what CUDA does not
    tell. */
 #ifndef BITCUT_GPU_CUDA_NVML_CUH

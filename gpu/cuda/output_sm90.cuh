@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What becomes of the sums of a tile in gpu/cuda/gemm_sm90.cuh: each thread's elements of D,
    from its registers, or from those of all slices of k that are together in a cluster. */
 #ifndef BITCUT_GPU_CUDA_OUTPUT_SM90_CUH

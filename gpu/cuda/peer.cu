@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs of cuBLAS, to compare kernels with.  Host code alone.  The library, of the CUDA
    that the module is built with, is opened while the module runs and never linked; where
    its header is not installed there are no peers.

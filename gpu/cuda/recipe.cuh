@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What recipes are to kernels: types whose numbers the compiler knows. */
 #ifndef BITCUT_GPU_CUDA_RECIPE_CUH
 #define BITCUT_GPU_CUDA_RECIPE_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The numbers of a kernel of gpu/cuda/gemm_sm90.cuh, which follow from its formats, its
    recipe, its tile and its cluster. */
 #ifndef BITCUT_GPU_CUDA_ROW_SM90_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of a GEMM whose kernel leaves sums: D from those of its slices, or where C or D
    is column-major. */
 #include "gpu/cuda/gemm.cuh"

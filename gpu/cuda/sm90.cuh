@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Hopper's own instructions: wgmma, barriers with transaction counts, clusters, TMA.  PTX
    ISA says what each does; addresses of shared memory are 32 bits. */
 #ifndef BITCUT_GPU_CUDA_SM90_CUH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The split pass: FP32 values into words, equal to lib/split.c to the bit.
 
    Launch: a block of 2 THREADS for BLOCK_LINES lines by BLOCK_K of k of one matrix,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Streams of a caller, by the CUDA runtime: a stream of one runtime in a process is one
    of all, as is the current device. */
 #include "gpu/cuda/cuda.cuh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies between the host's pageable memory and the device's.
 
    The runtime copies such memory by one thread, through pages of its own that are locked;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* wgmma: D = A B + C by one warpgroup, B in shared memory, A there or in registers.
 
    Launch: blocks of one warpgroup (128 threads); a block takes a fragment, issues one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/emulate/chains.h"
 
 #include "lib/size.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The chains of a GEMM to be emulated: for each sequence of k (lib/k_parts.h) and each
    accumulator, which products are added in which order, and what happens between them.
    The terms of an accumulator take turns, but of other accumulators they know nothing; so

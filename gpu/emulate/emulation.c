@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/emulate/emulation.h"
 
 #include "emu/job.h"

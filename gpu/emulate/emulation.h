@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The program's side of GEMMs on units that a device does not have: what a module is told
    of one, and by which method it computes each accumulator.
 

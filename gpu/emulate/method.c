@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The gpu rule: which method computes the sums of an accumulator. */
 #include "gpu/emulate/emulation.h"
 

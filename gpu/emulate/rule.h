@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a device is told of a GEMM that it emulates: how a unit adds, how words are made,
    and which method computes each accumulator.  Numbers alone, of rows that are the
    program's: a module has none of its symbols.  C and C++. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How a unit adds, for devices: the definition of emu/engine.c and emu/sum_*.c again, for
    the units that GEMMs run on, of values that FP32 holds.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Values on their way through formats, for devices: what lib/format.c, lib/round.c,
    lib/split.c and lib/equilibrate.c do, of numbers that FP32 holds, as FP32 encodings.
    Formats are all that FP32 holds.  Rows are read by their fields alone, as they may be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The arguments of the kernels, as the host writes and the device reads them: little
    endian, 64-bit addresses.  C and C++. */
 #ifndef BITCUT_GPU_HIP_ARGUMENTS_H

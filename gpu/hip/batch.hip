@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Batches of small GEMMs: D_i = alpha A_i B_i + beta C_i, all f16, as Lu et al. (2025)
    have them on an MI210.
 

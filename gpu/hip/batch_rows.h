@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of the kernels for batches of small GEMMs, for the device's code and for the
    host's rows.
 

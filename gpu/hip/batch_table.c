@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows of the kernels for batches of small GEMMs, of gpu/hip/batch_rows.h, and how
    they are started: code in gpu/hip/batch.hip. */
 #include "gpu/hip/arguments.h"

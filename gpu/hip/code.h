@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The code objects of this module: kept in it, loaded on a device, their kernels started
    by name. */
 #ifndef BITCUT_GPU_HIP_CODE_H

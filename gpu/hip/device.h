@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the device code shares: clang's builtins by names, exact FP32 steps, MFMA
    instructions.  No header of HIP is included, so that hipcc and plain clang both compile
    it.  C++14, device only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs of bf16 words: gpu/hip/gemm_hip.h.  gfx908 has only the shapes of half the depth,
    gfx942 only the others, gfx90a both. */
 #include "gpu/hip/gemm_hip.h"

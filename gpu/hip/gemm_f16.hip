@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs of f16 words: gpu/hip/gemm_hip.h. */
 #include "gpu/hip/gemm_hip.h"
 

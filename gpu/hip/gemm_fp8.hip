@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs of 8-bit words, all of e4m3fnuz (fp8) or all of e5m2fnuz (bf8):
    gpu/hip/gemm_hip.h.  gfx942 alone has instructions for them. */
 #include "gpu/hip/gemm_hip.h"

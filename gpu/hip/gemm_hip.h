@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs of words by MFMA: the core of the kernels of gpu/hip/gemm_rows.h.
 
    Instruction: v_mfma_f32_32x32x8f16 and its neighbours, side x side of D and `depth` of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Recipes as tables of terms, for the device's code and for the host's rows.
 
    A program has a list of terms in order, X(word of A, word of B, accumulator), and says

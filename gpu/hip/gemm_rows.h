@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of GEMM kernels, for the device's code and for the host's rows.
 
    X(family, side, depth, input, recipe, program, tile m, n, k, wave m, n, pipeline,

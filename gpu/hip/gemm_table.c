@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows of the GEMM kernels, of gpu/hip/gemm_rows.h, and how they are started: code in
    gpu/hip/gemm_hip.h and gpu/hip/sums.hip. */
 #include "gpu/hip/arguments.h"

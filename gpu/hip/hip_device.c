@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the devices of a HIP runtime are. */
 #include "gpu/hip/hip_tables.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the host's files of the HIP modules share: the sets of architectures and the
    tables. */
 #ifndef BITCUT_GPU_HIP_HIP_TABLES_H

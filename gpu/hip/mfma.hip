@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Single MFMA: D = A B + C by one wave, operands and accumulators in registers.
 
    Launch: blocks of one wave; each takes a fragment for every block of the instruction,

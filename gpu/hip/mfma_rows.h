@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of matrix instructions, for the device's code and for the host's rows.
 
    X(shape, input, side, blocks, depth, bytes of an element, type of an operand, builtin):

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows of the matrix instructions, of gpu/hip/mfma_rows.h: code in gpu/hip/mfma.hip.
  */
 #include "gpu/hip/arguments.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut-executor.so: the code of AMD GPUs, executed by bitcut's model of the GPU, a
    library beside this one with the same calls as the HIP runtime. */
 #include "gpu/hip/hip_tables.h"

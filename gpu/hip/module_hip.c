@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut-hip.so: AMD GPUs through the HIP runtime, whichever version there is. */
 #include "gpu/hip/hip_tables.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The code objects, as the build made them for the targets that configure found: files
    gpu/hip/NAME.TARGET.hsaco of the folder that is compiled in. */
 #include "gpu/hip/code.h"

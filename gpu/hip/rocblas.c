@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs of rocBLAS, to compare kernels with.  The library is opened while the module runs
    and never linked; its prototypes and numbers are those of rocBLAS's reference, the same
    in ROCm 5, 6 and 7, and no header is needed.  Nobody ran this for bitcut on an AMD GPU.

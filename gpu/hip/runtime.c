@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening the library of the HIP runtime, and the names of gpu/rt.h by it. */
 #define _GNU_SOURCE
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The HIP runtime as this project sees it: its library, opened while the program runs,
    and the few calls whose binary interface is the same in ROCm 5, 6 and 7.  No header of
    HIP is needed; where there is one, tests/gpu/hip_names.c compares the two.

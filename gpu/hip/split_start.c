@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Starting the split pass: code in gpu/hip/split.hip. */
 #include "gpu/hip/arguments.h"
 #include "gpu/hip/hip_tables.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of a GEMM with split-K: D from the sums of its slices (struct hip_sums). */
 #include "gpu/hip/device.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The tiles of Intel AMX.  A tile has up to 16 rows of up to 64 bytes.  TDPBF16PS and
    TDPFP16PS compute D += A B: D is 16 x 16 of f32; A 16 x 32 of 16-bit elements, k along
    the rows; and row p of B has elements (2p, n) and (2p + 1, n) side by side, for each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole GEMMs on the tiles of Intel AMX (gpu/host/host_amx.c). */
 #include "gpu/host/host_code.h"
 

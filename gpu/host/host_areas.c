@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/host/host_areas.h"
 
 #include "lib/bits.h"

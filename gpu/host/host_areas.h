@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One GEMM by the processor's matrix units, from tiles (gpu/host/host_tiles.h) to D. */
 #ifndef BITCUT_GPU_HOST_HOST_AREAS_H
 #define BITCUT_GPU_HOST_HOST_AREAS_H

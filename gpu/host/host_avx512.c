@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* AVX512-BF16.  VDPBF16PS computes, in each of 16 lanes of f32, d += a0 b0 + a1 b1 of a
    pair of bf16 elements, the second first; the first of its sources has A.  Intel SDM
    volume 2, VDPBF16PS. */

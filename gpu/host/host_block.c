@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What becomes of the sums of a block, by AVX512F. */
 #include "gpu/host/host_code.h"
 

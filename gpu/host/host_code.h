@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Instructions of the processor's matrix units: the code that only such a processor runs,
    in files of its own, so that the rest of the program is for any processor. */
 #ifndef BITCUT_GPU_HOST_HOST_CODE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The C interface of oneDNN as its documentation has it (dnnl_types.h, dnnl.h), as much
    as is called: versions 2 and 3 make descriptions of matrices and operations in their
    own ways, and run them alike. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* D = A B by a matmul of oneDNN that may compute FP32 matrices in bf16, to compare with.
  */
 #ifndef BITCUT_GPU_HOST_HOST_MATMUL_H

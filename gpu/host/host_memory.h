@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory for the tiles of whole GEMMs. */
 #ifndef BITCUT_GPU_HOST_HOST_MEMORY_H
 #define BITCUT_GPU_HOST_HOST_MEMORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrix units of this machine's own processor, as a module. */
 #ifndef BITCUT_GPU_HOST_HOST_MODULE_H
 #define BITCUT_GPU_HOST_HOST_MODULE_H

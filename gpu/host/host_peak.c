@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Chains of an instruction that do not wait for each other: so many that the unit never
    waits, on operands that stay in registers. */
 #include "gpu/host/host_peak.h"

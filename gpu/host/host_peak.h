@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How fast the processor's units are at best. */
 #ifndef BITCUT_GPU_HOST_HOST_PEAK_H
 #define BITCUT_GPU_HOST_HOST_PEAK_H

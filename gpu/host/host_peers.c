@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/host/host_peers.h"
 
 #include "gpu/host/host_matmul.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs of this machine's libraries (gpu/blas_library.h), to compare the processor's
    matrix units with. */
 #ifndef BITCUT_GPU_HOST_HOST_PEERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole GEMMs on the processor's matrix units: the rows, and what struct gpu_module
    (gpu/module.h) declares, for matrices in this process's memory. */
 #ifndef BITCUT_GPU_HOST_HOST_PRODUCT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Recipes as lists of terms, for code whose accumulators are registers and for the rows
    of the kernels. */
 #ifndef BITCUT_GPU_HOST_HOST_RECIPES_H

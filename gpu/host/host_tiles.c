@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/host/host_tiles.h"
 
 #include "gpu/host/host_code.h"

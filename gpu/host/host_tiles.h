@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The tiles that the processor's matrix units multiply: words of 16 bits, in panels. */
 #ifndef BITCUT_GPU_HOST_HOST_TILES_H
 #define BITCUT_GPU_HOST_HOST_TILES_H

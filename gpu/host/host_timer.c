@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #define _POSIX_C_SOURCE 200809L /* nanosleep() */
 #include "gpu/host/host_timer.h"
 #include "gpu/host/host_memory.h"

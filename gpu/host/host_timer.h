@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Timing GEMMs on the processor's matrix units. */
 #ifndef BITCUT_GPU_HOST_HOST_TIMER_H
 #define BITCUT_GPU_HOST_HOST_TIMER_H

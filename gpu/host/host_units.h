@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which matrix units this machine's processor has, and its system lets a program use. */
 #ifndef BITCUT_GPU_HOST_HOST_UNITS_H
 #define BITCUT_GPU_HOST_HOST_UNITS_H

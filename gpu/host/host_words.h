@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Words of operands by the processor: the split pass. */
 #ifndef BITCUT_GPU_HOST_HOST_WORDS_H
 #define BITCUT_GPU_HOST_HOST_WORDS_H

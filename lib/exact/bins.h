@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Exact sums of products of FP32 encodings: an integer for each exponent of a product. */
 #ifndef BITCUT_LIB_EXACT_BINS_H
 #define BITCUT_LIB_EXACT_BINS_H

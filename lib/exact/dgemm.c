@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/exact/dgemm.h"
 
 #include "lib/assume.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums of products in binary64, a tile of the matrix at a time: plain and compensated.
 
    Products of two FP32 values are exact in binary64, and no sum of them leaves its range,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/exact/exact.h"
 
 #include "lib/exact/exact_tile.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The exact reference: A B, or alpha A B + beta C, for FP32 matrices, every element
    correctly rounded.
 

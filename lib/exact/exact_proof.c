@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The layers that settle an element where a sum in binary64 and a bound on its error
    prove how the exact sum is rounded. */
 #include "lib/exact/exact_tile.h"

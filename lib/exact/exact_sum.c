@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The layers that settle any element by its exact sum. */
 #include "lib/exact/exact_tile.h"
 #include "lib/fma.h"

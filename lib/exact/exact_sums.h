@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums of products for exact references, as another processor may make them.  C and C++.
  */
 #ifndef BITCUT_LIB_EXACT_EXACT_SUMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/exact/exact_tile.h"
 
 const struct bitcut_format *const exact_formats[EXACT_TARGETS] = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A tile of an exact product, and what the layers that settle it share. */
 #ifndef BITCUT_LIB_EXACT_EXACT_TILE_H
 #define BITCUT_LIB_EXACT_EXACT_TILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is known of rows and columns of FP32 encodings before they are multiplied. */
 #ifndef BITCUT_LIB_EXACT_LINES_H
 #define BITCUT_LIB_EXACT_LINES_H

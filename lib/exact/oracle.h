@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Dot products by MPFR: slow, simple, and sharing nothing with the rest of the library
    but the rows of the format table.  The last layer of lib/exact/exact.h and the judge of the
    others.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/file/decimal.h"
 
 #include "lib/mpfr_value.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Decimal text of FP32 encodings, the same in any locale and rounding mode. */
 #ifndef BITCUT_LIB_FILE_DECIMAL_H
 #define BITCUT_LIB_FILE_DECIMAL_H

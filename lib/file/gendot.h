@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ill-conditioned dot products: Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM
    J. Sci. Comput. 26 (2005), Algorithm 6.1, for FP32 and for many y to one x.
 

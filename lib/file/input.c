@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/file/input.h"
 
 #include "lib/elementary.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Input families: named and seeded ways to fill a matrix with FP32 values.
 
    An element depends on its family, the family's parameters, the role, the seed, its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrix Market files: FP32 matrices as decimal text. */
 #ifndef BITCUT_LIB_FILE_MTX_H
 #define BITCUT_LIB_FILE_MTX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* NumPy .npy files: arrays of encodings in, arrays of encodings out. */
 #ifndef BITCUT_LIB_FILE_NPY_H
 #define BITCUT_LIB_FILE_NPY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files to write: there whole or not at all. */
 #ifndef BITCUT_LIB_FILE_OUTPUT_H
 #define BITCUT_LIB_FILE_OUTPUT_H

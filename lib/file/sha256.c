@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/file/sha256.h"
 
 #include "lib/file/stream.h"

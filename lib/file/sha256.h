@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* SHA-256 (FIPS 180-4), by which people compare files. */
 #ifndef BITCUT_LIB_FILE_SHA256_H
 #define BITCUT_LIB_FILE_SHA256_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/file/source.h"
 
 #include "lib/file/mtx.h"

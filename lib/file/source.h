@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrices from files and families, and back to files. */
 #ifndef BITCUT_LIB_FILE_SOURCE_H
 #define BITCUT_LIB_FILE_SOURCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files to read: opened, their size known, every read whole or refused. */
 #ifndef BITCUT_LIB_FILE_STREAM_H
 #define BITCUT_LIB_FILE_STREAM_H

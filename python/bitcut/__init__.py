@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Bit-exact models of GPU matrix units, the FP32 GEMM recipes that run on them, exact
 references and their analysis.  Everything is computed by the C library, libbitcut.so; arrays
 are read where they are.

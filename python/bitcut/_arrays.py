@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Arrays of anyone: where their elements are, and what they are.  Nothing is copied here but
 where a caller says so."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The calls of the library on arrays."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """GEMMs on a device, by its kernels or where it emulates a unit: where CuPy's and PyTorch's memory
 is, on their streams."""
 

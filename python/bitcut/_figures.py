@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Figures of results for notebooks: SVG as text, in the colours of the page around them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """struct bitcut_gemm from keyword arguments, and back."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The C library: where it is, its structs as bitcut.h declares them, and how it is called."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How results look: as `bitcut` prints rows, in notebooks, and as dicts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The tables of the library, as `bitcut list` prints them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The products of PyTorch by bitcut's GEMM, inside a block.
 
 torch is imported when a block is made, not before.  A TorchDispatchMode sees the operations that

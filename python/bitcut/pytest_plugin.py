@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Plugin for pytest: assert_gemm and assert_gemm_close as fixtures, and of which library they
 are in the header.  ``pytest -p bitcut.pytest_plugin``; an installed package needs no option."""
 

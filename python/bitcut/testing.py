@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Assertions for tests of kernels.
 
 A test that cannot fail says nothing, so both assertions look at the test as well: they raise

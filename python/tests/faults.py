@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What tests of kernels catch: bitcut's assertions, and what is commonly written instead.
 
     faults.py [FAULT...]       (in the build folder, after `make check`)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the tests share: the program beside the package, on the same matrices.  The package is
 the one beside this folder, or where there is none an installed one."""
 

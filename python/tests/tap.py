@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs the tests of this folder, or the modules that are named, and prints TAP."""
 
 import pathlib

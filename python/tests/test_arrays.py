@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Arrays of any layout are read and written where they are; what cannot be is one clear
 exception."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What assert_gemm and assert_gemm_close pass and catch: faults of kernels, and tests that
 cannot fail; and that the plugin gives them to pytest."""
 

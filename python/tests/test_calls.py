@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The library is found or one line says where not; long calls let other threads of Python run
 and give way to Ctrl-C; calls may run at the same time."""
 

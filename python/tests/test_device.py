@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """GEMMs in the memory of a device, on a module without a GPU whose memory is the host's: arrays
 that say where they are, CuPy's and PyTorch's ways to allocate and their streams, by stand-ins;
 D is the emulator's."""

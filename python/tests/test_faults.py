@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Faults of kernels, and what catches them: the rows of data/python/faults.jsonl come out again
 (a part of them; with BITCUT_LONG=1 all), and the manual has their table."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Results in notebooks: tables and figures are well-formed and have the result's values."""
 
 import math

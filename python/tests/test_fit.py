@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """fit() and retention() say what the program says of the same data, also as text."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Arguments at random: a result, or one exception of bitcut's with one line; never a crash."""
 
 import os

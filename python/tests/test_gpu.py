@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """On a GPU: arrays of CuPy and PyTorch where they are, their streams and graphs; D is the
 emulator's, to the bit."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """GEMMs by the processor's own matrix units: their bits are the emulator's."""
 
 import unittest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The structs of the package have the sizes and offsets that a C compiler gives those of
 bitcut.h, and its functions as many arguments."""
 

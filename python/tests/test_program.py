@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the package computes is what the program does, bit for bit; exact products are those of
 fractions, and words add up to what the program counts."""
 

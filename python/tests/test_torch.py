@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PyTorch inside bitcut.emulate: products equal to bitcut.gemm's by bits, forward and backward;
 what is left is counted and unchanged; nothing of FP32 reaches PyTorch's BLAS."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The training of examples/torch: what its rows (data/torch) say of the first steps comes out
 again, on a unit that flushes and on one that does not."""
 

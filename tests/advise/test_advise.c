@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Advice: samples that stand for all outputs, what products cost, and the search. */
 #include "analysis/advise/advise.h"
 #include "analysis/advise/cost.h"

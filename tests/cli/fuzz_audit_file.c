@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* libFuzzer target of the reader of audits; what it lets through has places that may be
    printed under names of their own.  clang -fsanitize=fuzzer,address,undefined. */
 #include "analysis/cli/audit_file.h"

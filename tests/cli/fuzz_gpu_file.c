@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* libFuzzer target of the reader of GPU descriptions, and of the model on what it lets
    through; data/gpu has seeds.  clang -fsanitize=fuzzer,address,undefined. */
 #include "analysis/cli/gpu_file.h"

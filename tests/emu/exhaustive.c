@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* exhaustive [N]: all 2^32 f32 encodings to every format with a sign by every row of the
    rounding table, against the lists of values that test_round proves with MPFR, and to
    f16 against the processor's own conversion.  With N only every Nth slice of 2^22

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* libFuzzer target of the executor: code objects made of any bytes, or the bytes
    themselves if they begin as an ELF file.  clang -fsanitize=fuzzer,address,undefined. */
 #include "tests/emu/gfx9_hostile.h"

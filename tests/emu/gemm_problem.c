@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/emu/gemm_problem.h"
 
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs to compute, and a second statement of what they are: words, k-steps, promotion,
    folding, slices and epilogue from the prose of lib/split.h and lib/recipe.h,
    instructions by tests/emu/spec.h, FP32 operations exact in MPFR and rounded once. */

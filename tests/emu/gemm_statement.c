@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The second statement of a GEMM, apart from all code of emu. */
 #include "tests/emu/gemm_problem.h"
 #include "tests/emu/spec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A wave of the executor on its own: one instruction on random registers and memory, and
    the comparison with what another statement makes of them. */
 #ifndef BITCUT_TESTS_EMU_GFX9_BENCH_H

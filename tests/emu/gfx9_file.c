@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/emu/gfx9_file.h"
 
 #include <elf.h>

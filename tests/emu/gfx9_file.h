@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Code objects for the executor's tests: files of one kernel, k, of given code, with a
    descriptor and notes that may be wrong, and parts that may be many. */
 #ifndef BITCUT_TESTS_EMU_GFX9_FILE_H

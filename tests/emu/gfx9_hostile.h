@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Code objects that mean harm, made of any bytes: kernels of every row of the tables with
    any operands, descriptors and notes that say anything, and files that are damaged. */
 #ifndef BITCUT_TESTS_EMU_GFX9_HOSTILE_H

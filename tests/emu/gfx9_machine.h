@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A wave of gfx9 stated a second time: what an instruction of given fields changes, by
    the statements of opcodes (tests/emu/gfx9_statement.h) and the ISA documents' chapters
    of operands, modifiers and memory. */

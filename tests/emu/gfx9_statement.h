@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What instructions of gfx9 compute from their operands, stated a second time, from the
    pseudocode of AMD's ISA documents ("CDNA3 ISA", "CDNA4 ISA", chapter 12): bit by bit,
    and floats by MPFR.  It shares no code with the executor. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/emu/gfx9_statement_float.h"
 
 #include "tests/emu/gfx9_statement.h"

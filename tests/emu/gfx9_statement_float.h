@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Floats of the statement of gfx9's instructions: exact values by MPFR, rounded once. */
 #ifndef BITCUT_TESTS_EMU_GFX9_STATEMENT_FLOAT_H
 #define BITCUT_TESTS_EMU_GFX9_STATEMENT_FLOAT_H

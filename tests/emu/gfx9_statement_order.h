@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Order in the statement of gfx9's instructions: of floats, and of integers by their
  * bits. */
 #ifndef BITCUT_TESTS_EMU_GFX9_STATEMENT_ORDER_H

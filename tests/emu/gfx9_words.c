@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/emu/gfx9_words.h"
 
 static int with_literal(uint32_t word[3], const struct fields *f, int operands)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The words of gfx9's instructions from their fields (CDNA ISA documents, "Microcode
    Formats"), to be decoded. */
 #ifndef BITCUT_TESTS_EMU_GFX9_WORDS_H

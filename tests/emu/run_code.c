@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs a kernel of a code object in the executor, for tests/gfx9.sh:
      run_code FILE KERNEL ITEMS   with arguments (float *d, const float *a, int n):
                                   a[i] = i, d of n = 256 elements; prints d, or why not

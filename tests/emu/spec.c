@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/emu/spec.h"
 
 #include "emu/summation.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a matrix unit computes, stated a second time: exact rationals, from the definitions
    of the rows in emu/unit.h and of their summations.  It shares the row structures with the emulator and no code,
    so that an equality of the two is evidence for both.  Slow; for tests. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows of Arm's units against this processor's own, or that of an emulator that the
    program runs on: every bit of random outputs of all classes, and of a few inputs made
    by hand.  What the processor has not is skipped by name.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernels of the user's own: what `arguments`, `grid` and `block` may say, and what a
    kernel is given.  The kernels that run are tests/hsaco.sh's. */
 #include "analysis/device/code_gemm.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The engine against the independent statement of the units (tests/emu/spec.h): every row of
    the unit table on every class of inputs, bit for bit; and both against published and
    measured answers. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The fast paths against the engine, which tests/emu/test_engine.c and
    tests/emu/test_gemm.c hold to second statements: whole GEMMs at every level of vector
    instructions, bit for bit.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Batches of instructions and the names of units: fragments_run() and bitcut_mma() on
    every unit against the independent statement of one output (tests/emu/spec.h), what
    fragments_check() refuses, and which instruction a chip means. */

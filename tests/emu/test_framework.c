@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What libraries compute, as the table has it: every row is a GEMM that the emulator
    takes, of the words that it names, and what is called measured has a recorded result
    with its recipe and unit.  BITCUT_DATA names the folder of kept data. */

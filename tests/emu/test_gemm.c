@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole GEMMs against a second statement of them (tests/emu/gemm_problem.h), and against
    answers by hand. */
 #include "lib/bits.h"

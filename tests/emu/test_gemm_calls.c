@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls of GEMMs: what must not matter, stopping, refusals, and what rows say. */
 #include "lib/bits.h"
 #include "lib/elementary.h"

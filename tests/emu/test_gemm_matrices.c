@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrices of a GEMM: formats, layouts, batches, what is refused, and the order of k, all
    beside the same GEMM of dense FP32 matrices. */
 #include "emu/gemm.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every opcode of the executor of AMD code objects, in every form that it is written in,
    against an independent statement of it (tests/emu/gfx9_machine.h): all registers, masks
    and bytes of memory after one instruction on random ones; what of them follows from

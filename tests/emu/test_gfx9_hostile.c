@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Code objects that mean harm: what the executor answers to kernels of any operands and
    to damaged files; that registers behind the last are refused, of every operand of every
    row; and that files are read in time and memory in proportion to them. */

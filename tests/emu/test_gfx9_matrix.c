@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrix instructions of the executor: every register of D against the statement of one
    output (tests/emu/spec.h) of the elements that AMD's matrix instruction calculator has
    in it and in A, B and C; the table below is the calculator's, from elements to places.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Truncated sums of one unit as sums of another one with more bits and longer blocks:
    what an emulator on that unit's device can rest on.  A block of L products with F bits
    is, on a unit with G bits, r = 2^(G - F) times itself, if its products enter r times

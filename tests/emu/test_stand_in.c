@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory of the stand-in for the HIP runtime: addresses are the device's, each is given
    out once, and copies reach no byte beside a buffer. */
 #include "emu/gfx9/gfx9.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every row of the table of summations says what is so: each of its functions is there, a
    unit uses it and tests/emu/spec.c states it; the fields that it reads are those that
    change bits, it refuses values out of their ranges, and it errs by no more than it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The trace of an output: by hand on the published example, and on samples of every row
    checked from the operands to the output, each number against exact rationals. */
 #include "analysis/evidence/field.h"

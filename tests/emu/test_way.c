@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The lines that say how GEMMs are computed: what is written is read back, whatever is
    varied; what cannot be is refused by name. */
 #include "emu/gemm.h"

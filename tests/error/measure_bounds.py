@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Every bound on many outputs: violations, and how tight it is.
 
 `python3 tests/error/measure_bounds.py [outputs]` runs `bitcut bound` (the first in PATH) on

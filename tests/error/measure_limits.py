@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """How often correct results are beyond the limits of `bitcut tolerance`, and how often what
 `bitcut gemm` calls usual is.
 

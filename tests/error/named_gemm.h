@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A GEMM by the names of its recipe and of its unit, or chip. */
 #ifndef BITCUT_TESTS_ERROR_NAMED_GEMM_H
 #define BITCUT_TESTS_ERROR_NAMED_GEMM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/error/sample_comparison.h"
 
 #include "lib/bits.h"

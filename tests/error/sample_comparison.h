@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Comparisons with all that metrics read, computed by MPFR. */
 #ifndef BITCUT_TESTS_ERROR_SAMPLE_COMPARISON_H
 #define BITCUT_TESTS_ERROR_SAMPLE_COMPARISON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of a binade split in integers, at every level of vector instructions, against
    the same values split one by one. */
 #include "analysis/error/binade.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Bounds on errors: constants by hand, and no error beyond them. */
 #include "analysis/error/bound_run.h"
 #include "analysis/error/judge.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where errors come from: parts by hand, parts that add up, and their statistics. */
 #include "analysis/error/budget.h"
 #include "lib/bits.h"

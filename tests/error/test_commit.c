@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What recipes commit on units: grades of results that are good, poor and spoiled; bounds
    by hand, and no error beyond them. */
 #include "analysis/error/judge.h"

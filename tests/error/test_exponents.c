@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The values of a matrix by their exponent, and what splits keep of them. */
 #include "analysis/error/exponents.h"
 #include "lib/hostfp.h"

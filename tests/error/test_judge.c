@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The judge, which computes what metrics compare with. */
 #include "analysis/error/judge.h"
 #include "lib/bits.h"

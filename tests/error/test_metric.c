@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Metrics against answers by hand, with everything that is not finite; ulp distances and
    histograms. */
 #include "lib/bits.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Metrics of random matrices against their formulas in MPFR. */
 #include "lib/bits.h"
 #include "tests/error/sample_comparison.h"

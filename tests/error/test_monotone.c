@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether a larger addend lowers a unit's output: examples where it does, published ones
    among them, and none where it does not. */
 #include "analysis/error/monotone.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What splits keep: all significands of a binade against plain integers and the published
    constants, single values against MPFR, underflow against its closed forms. */
 #include "analysis/error/retention.h"

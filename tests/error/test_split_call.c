@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut_split_measure(): an array's figures are those of its values one by one, rows of
    exponents add up to the last, and NULL stands for all values of an exponent; what can
    be seen to be wrong is refused. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Public calls that are asked to stop, at first or while they run. */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The upper end of a sample. */
 #include "analysis/error/tail.h"
 #include "lib/rand.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a test should accept: limits of correct kernels, and what they reject. */
 #include "analysis/error/tail.h"
 #include "analysis/tolerance/order_set.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How often correct results are above the limits of bitcut tolerance: on families of data
    that are hard on a probability, and in orders of k that limits are not found from.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs drawn from a problem, and what error is usual. */
 #include "analysis/error/usual.h"
 #include "emu/gemm.h"

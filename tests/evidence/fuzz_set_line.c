@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* libFuzzer target of recorded sets as lines of a file, and of the model on those that it
    lets through.  clang -fsanitize=fuzzer,address,undefined. */
 #include "analysis/evidence/set.h"

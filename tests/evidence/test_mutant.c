@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The kept vectors against mutants of the unit table: for every unit they must notice
    each row that is one step away, unless that row is proved to be the same unit; and no
    sample may ever notice one of those.  BITCUT_DATA names the folder of kept data. */

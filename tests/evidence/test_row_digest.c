@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Digests of rows: whatever is changed in a file of rows, the line at fault is found. */
 #include "analysis/evidence/row_digest.h"
 #include "tests/test.h"

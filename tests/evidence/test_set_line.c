@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sets that are lines of a file: read as the same set in a folder would be, or refused.
  */
 #define _POSIX_C_SOURCE 200809L

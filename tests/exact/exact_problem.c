@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/exact/exact_problem.h"
 
 #include "lib/bits.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Products of matrices that MPFR has solved, and the exact reference held to them: in
    every way to call it, by every kernel. */
 #ifndef BITCUT_TESTS_EXACT_EXACT_PROBLEM_H

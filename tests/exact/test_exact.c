@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The exact reference against MPFR: every layer, kernel, number of threads and mode of
    the host, over families of inputs made to be hard. */
 #include "lib/bits.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The exact reference, and MPFR which it is held to, on products and updates known by
    hand. */
 #include "lib/fma.h"

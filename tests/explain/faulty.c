@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* faulty FOLDER RECIPE UNIT M N K SEED FAULT: inputs at random and the result of a kernel
    that has the fault, A.npy B.npy D.npy and, if beta is not 0, C.npy; truth.json says
    what was done.  RECIPE may have `:slices=N` and `:promote=N` behind it.  An even seed

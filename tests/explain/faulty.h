@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A GEMM kernel as its programmer may have got it wrong: every fault is a row that
    changes a right kernel.  Shares no code with the emulator and the analysis, so that
    what they say of its results can be held against what was done. */

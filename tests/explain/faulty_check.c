@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The units of faulty_unit.c against the statement of them in exact rationals. */
 #include "tests/explain/faulty.h"
 

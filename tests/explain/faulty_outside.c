@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What no table of faults has: kernels that compute something else, and damage at random.
  */
 #include "tests/explain/faulty.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # How often `bitcut explain` names the fault of a kernel: each fault of tests/explain/faulty,
 # on five shapes and three recipes, as a table of tab-separated columns, then totals.
 # No part of `make check`: it takes long.  Run in the build folder after `make check`, or

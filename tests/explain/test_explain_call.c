@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut_explain(): what comes back gives the result to the bit, or it is said that it
    does not, and why. */
 #include "lib/bitcut.h"

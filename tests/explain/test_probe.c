@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The probe of orders, on sums that are written out here: orders that bitcut knows but
    others compute, orders that it does not know, and programs that fail. */
 #include "analysis/explain/probe.h"

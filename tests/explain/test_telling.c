@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Outputs that tell hypotheses apart: which are taken, and blocks of them. */
 #include "analysis/explain/telling.h"
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* libFuzzer target of the Matrix Market reader; seeds are in corpus/mtx.
    clang -fsanitize=fuzzer,address,undefined with the sources of lib. */
 #include "lib/file/decimal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* libFuzzer target of the .npy reader; seeds are in corpus/npy.
    clang -fsanitize=fuzzer,address,undefined with the sources of lib. */
 #include "lib/file/npy.h"

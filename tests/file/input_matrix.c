@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/file/input_matrix.h"
 
 #include "lib/format.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrices of input families, for the tests of what is in them. */
 #ifndef BITCUT_TESTS_FILE_INPUT_MATRIX_H
 #define BITCUT_TESTS_FILE_INPUT_MATRIX_H

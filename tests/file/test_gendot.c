@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ill-conditioned dot products: the condition number measured exactly with MPFR. */
 #include "tests/test.h"
 

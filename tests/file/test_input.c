@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Input families: what every family must do, and recorded digests. */
 #include "tests/file/input_matrix.h"
 #include "tests/test.h"

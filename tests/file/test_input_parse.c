@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Texts of input families and pairs: what is read, and how wrong ones are explained. */
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Families of independent elements: their distributions, and those made for f16. */
 #include "lib/rand.h"
 #include "lib/split.h"

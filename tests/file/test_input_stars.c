@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Families of STARS-H: matrices with structure. */
 #include "lib/rand.h"
 #include "tests/file/input_matrix.h"

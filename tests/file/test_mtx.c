@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrix Market files: good ones, round trips, and broken ones. */
 #define _XOPEN_SOURCE 700
 

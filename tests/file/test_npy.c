@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* .npy files: of NumPy, of every type and order built here, and broken ones. */
 #define _XOPEN_SOURCE 700
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Output files are there whole or not at all. */
 #define _XOPEN_SOURCE 700
 

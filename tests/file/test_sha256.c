@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* SHA-256 of the examples of FIPS 180-4 and of a million letters. */
 #include "lib/file/sha256.h"
 #include "tests/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading whole or not at all; what a file does after it was opened. */
 #define _XOPEN_SOURCE 700
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The search for rows that explain recorded outputs: it finds the row of every kept set,
    and rows that no table has; a row is among what it finds if and only if it gives every
    output; and boxes, frames and the search do what looking at every row of them does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut_fit(): what a unit gives, its own row explains, and every field of it is among
    the values that are told; an output changed by a bit no row explains, and the nearest
    one misses it; what can be seen to be wrong is refused. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The tiles of AMX on any processor of x86-64: one without AMX gives a signal, and its
    handler executes the instruction as Intel's manual has it (SDM volume 2: LDTILECFG,
    TILELOADD, TILELOADDT1, TILESTORED, TILEZERO, TILERELEASE, TDPBF16PS, TDPFP16PS), with

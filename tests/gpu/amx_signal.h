@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* AMX where the processor has none, so that configuration, strides, pairs and edges of
    the code for it are tested on any processor of x86-64. */
 #ifndef BITCUT_TESTS_GPU_AMX_SIGNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What tests of one device share, whose module is tests/gpu/device.c or, with DEVICE_MODULES
    set, that of the modules there. */
 #ifndef BITCUT_TESTS_GPU_ANY_DEVICE_H

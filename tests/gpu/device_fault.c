@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the device of tests/gpu/device.c does wrong, as the environment says. */
 #define _POSIX_C_SOURCE 200809L
 

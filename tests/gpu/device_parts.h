@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of the module without a GPU share (tests/gpu/device.c). */
 #ifndef BITCUT_TESTS_GPU_DEVICE_PARTS_H
 #define BITCUT_TESTS_GPU_DEVICE_PARTS_H

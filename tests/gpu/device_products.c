@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole GEMMs on the device of tests/gpu/device.c: by the emulator, or from words by the
    terms of the kernel, one instruction after the other. */
 #define _POSIX_C_SOURCE 200809L

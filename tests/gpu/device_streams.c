@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Streams of a program on the device of tests/gpu/device.c. */
 #define _POSIX_C_SOURCE 200809L
 

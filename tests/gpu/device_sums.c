@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums of exact references on the device of tests/gpu/device.c. */
 #include "tests/gpu/device_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Timing on the device of tests/gpu/device.c, by a clock of its own. */
 #define _POSIX_C_SOURCE 200809L
 

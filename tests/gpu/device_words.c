@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Words on the device of tests/gpu/device.c, made by the library's splits. */
 #include "tests/gpu/device_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Compiled, never run: the calls of gpu/hip/runtime.h as the headers of HIP declare them,
    with the types that it stands in for, and the numbers that it names. */
 #define __HIP_PLATFORM_AMD__ 1

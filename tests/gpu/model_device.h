@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What tests of the library's calls on a device share: tests/gpu/device.c as the device,
    and memory of it. */
 #ifndef BITCUT_TESTS_GPU_MODEL_DEVICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A library with the calls of rocBLAS that gpu/hip/rocblas.c makes, for
    tests/hip_runtime.sh: products by loops in FP64, of matrices of the stand-in for the
    HIP runtime, which says where the host has them.  Written after rocBLAS's reference:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Units that a device emulates, against the emulator, every bit: all units, recipes,
    splits and orders at random.  The device is tests/gpu/device.c, or with DEVICE_MODULES
    set that of the modules there; then it prints how many outputs each method computed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a device is told of a GEMM that it emulates, carried out here: every chain, its
    products gathered and added one instruction after the other by a unit that is made of
    nothing but the rule; then sums, as struct bitcut_order and struct bitcut_recipe have

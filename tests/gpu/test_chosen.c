@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A choice that is remembered is the one that would be made: with tests/gpu/device.c as
    the device.  Run in the build folder. */
 #define _POSIX_C_SOURCE 200809L

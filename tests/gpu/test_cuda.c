@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The library's GEMMs on a device, with tests/gpu/device.c as the device: what it
    computes word by word against the emulator's whole GEMM, and nothing else written.  Run
    in the build folder. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs of the library on a device whose units are others, with tests/gpu/device.c as the
    device: what is chosen, refused, and written.  Run in the build folder. */
 #define _POSIX_C_SOURCE 200809L

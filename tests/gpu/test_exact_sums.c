@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums of products that a device makes for exact references, against a plain loop, every
    bit, and the references that are made of them.  The device is tests/gpu/device.c, or
    with DEVICE_MODULES set that of the modules there. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The library's GEMMs on a GPU whose memory, streams and graphs are their caller's, who
    calls the driver and not the module's runtime.  Needs a GPU and the module; run in the
    build folder. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Single instructions of AMX (gpu/host/host_amx.c), on any processor of x86-64, against
    the models. */
 #include "emu/unit.h"

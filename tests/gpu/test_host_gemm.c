@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* GEMMs of the host's memory on a device (gpu/host_gemm.c), which is a stand-in: memory
    of its own, and the emulator.  Panels are small, so that there are many. */
 #define GPU_HIP

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole GEMMs on this processor's matrix units, those of AMX also where it has none
    (tests/gpu/amx_signal.h), against the emulator: sizes, layouts, places, orders, splits,
    batches, words and modes of the caller's at random.  Nothing but D is written. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which of a processor's matrix units there are, and why not: on processors and kernels
    that stand in for this machine's. */
 #include "gpu/host/host_units.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where words and workspaces of a GEMM of words lie (gpu/product.c), and what the split
    pass and the kernel are given, which are stand-ins, as the runtime is: nothing is
    computed.  The layout is counted here line by line, as gpu/module.h has it. */

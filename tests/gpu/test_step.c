@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What devices compute of units that they do not have (gpu/emulate/word.h and step.h),
    against the definitions of lib and of the engine, bit for bit.  A NaN is any NaN where
    it is on its way, and the unit's where it is a result. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Streams of the device that tests/gpu/device.c stands in for: what a program has as one,
    and the memory that the device has in it.  Nobody but the device may touch that, and so
    it is locked while nobody does. */

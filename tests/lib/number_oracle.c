@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/lib/number_oracle.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Formats and roundings stated a second time, for the tests: a value by ldexp from the
    fields of its encoding, a rounding by the two neighbours in the ordered list of all
    values or by MPFR.  Shares the data of the rows with lib, none of its code.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Many f32 encodings converted to every format with a sign by many rules, against the
    ladders of tests/lib/number_oracle.h: what test_round does in part, exhaustive in full. */
 #ifndef BITCUT_TESTS_LIB_SWEEP_H

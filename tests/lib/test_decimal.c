@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Decimal text against strtof(), printf and numbers known to lie between two encodings.
  */
 #include "lib/bits.h"

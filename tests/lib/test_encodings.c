@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole arrays of encodings: each element as the call for one gives it, what changes
    counted by what encodings stand for. */
 #include "lib/split.h"

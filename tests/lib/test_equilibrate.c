@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Equilibration: exponents of lines, scaling by powers of two, and what GEMMs gain. */
 #include "emu/gemm.h"
 #include "lib/bits.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Fused multiply-add against mpfr_fma, the FP32 operations of an epilogue, and that the
    mode of the host's floating point changes none of their bits. */
 #define _POSIX_C_SOURCE 200809L

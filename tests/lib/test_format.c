@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Formats: every encoding of the small ones and every 257th of those of 32 bits against
    an independent decoder (tests/lib/number_oracle.h), and the numbers that the standards
    print. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What tables tell of their rows: every kind of field, and nothing of a locale. */
 #include "lib/listing.h"
 #include "tests/test.h"

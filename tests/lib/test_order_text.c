@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Orders of k as lines: what is written is read back; what is none is refused by name. */
 #include "lib/format.h"
 #include "lib/k_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Random numbers against published answers, elementary functions against MPFR. */
 #include "lib/bits.h"
 #include "tests/test.h"

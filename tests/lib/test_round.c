@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rounding and conversion.  Two oracles: MPFR, and lists of all values of a format
    (tests/lib/number_oracle.h), which MPFR is made to confirm first, on the edges of every
    format and on random operands, for every rule; the lists then judge the wide sweeps. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Splits: every row against an independent computation, and the constants, traps and
    underflow probabilities of the f16 splits by counting mantissas. */
 #include "lib/bits.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Faults, and the memory of matrices and arrays. */
 #include "lib/matrix.h"
 #include "lib/status.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables of rows, and of pointers to rows. */
 #include "lib/table.h"
 #include "tests/test.h"

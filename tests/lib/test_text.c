@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Texts made fit to print. */
 #define _POSIX_C_SOURCE 200809L /* fmemopen() */
 

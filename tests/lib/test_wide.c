@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Exact sums against the integers of GMP. */
 #include "lib/wide.h"
 #include "tests/test.h"

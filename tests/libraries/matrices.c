@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrices for tests/libraries.sh.
 
        matrices numpy M N K SEED FORMAT    writes A.npy (M x K) and B.npy (K x N)

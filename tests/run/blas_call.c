@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/run/blas_client.h"
 
 #include "tests/run/blas_types.h"

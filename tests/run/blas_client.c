@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every routine of the names on standard input, called in every way: what bitcut computes
    equal to bitcut_gemm() of whole matrices by the recipe and the unit of the command
    line, bit for bit; what it leaves to the library left to it, once.  Prints what is

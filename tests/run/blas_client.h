@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Calling a routine of BLAS by its name, whatever kind of name that is. */
 #ifndef BITCUT_TESTS_RUN_BLAS_CLIENT_H
 #define BITCUT_TESTS_RUN_BLAS_CLIENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A program with small products, which tells what they cost beside their arithmetic: bytes
    that are allocated as zeros, and teams of threads that OpenMP starts.  Prints what is too
    much of a call of 4 x 4. */

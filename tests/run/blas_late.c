@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that opens a library which uses a BLAS, for itself (RTLD_LOCAL); and before
    it the BLAS, if that is named: then nothing says that the one needs the other. */
 #define _DEFAULT_SOURCE

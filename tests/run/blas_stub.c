@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/run/blas_stub.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A BLAS library for tests of bitcut run: every name that the library of a run has, by
    loops as plain as can be, and an account of who called what. */
 #ifndef BITCUT_TESTS_RUN_BLAS_STUB_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The parameters of BLAS's routines, with `integer` its integers: F by Fortran's
    conventions, C by those of CBLAS.  From the reference BLAS, and of batches from oneMKL.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A library that uses a BLAS: when a program asks it to, and when it is loaded. */
 #define integer int
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* RTLD_DEFAULT, MAP_ANONYMOUS */
 
 #include "tests/run/cublas_call.h"

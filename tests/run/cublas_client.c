@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every GEMM of cuBLAS, called in every way: what bitcut computes equal to bitcut_gemm()
    of whole matrices by the recipe and the unit of the command line, bit for bit, in the
    stream of the handle and with the library not called; what has no product, or arguments

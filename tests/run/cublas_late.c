@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that opens its cuBLAS by itself and looks its routines up by the handle, and
    what else dlsym() is to do as ever.  With WRAPPER it is a library that has a routine of
    cuBLAS for that of the library, which it looks up; with NUMBER a library with that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs that call cuBLAS, by the name on the command line: what is left to the
    library, graphs that are captured, workspaces, streams, threads; and products to
    compare. */

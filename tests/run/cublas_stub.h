@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A cuBLAS and a cuBLASLt for tests of bitcut run: the GEMMs by loops as plain as can be,
    on memory of tests/lib/model_stream.h, and an account of who called what with which
    arguments.  From NVIDIA's headers cublas_api.h and cublasLt.h. */

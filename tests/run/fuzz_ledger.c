@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* libFuzzer target of the reader of ledgers: the bytes are laid over the head of one and
    over its places; all texts that come back end and may be printed.
    clang -fsanitize=fuzzer,address,undefined. */

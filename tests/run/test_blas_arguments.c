@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The arguments of BLAS routines: legal exactly where the reference BLAS and CBLAS call
    no xerbla; and what matrices they then mean, as elements in memory. */
 #include "analysis/run/blas_arguments.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Products of whole and of half matrices against bitcut_gemm() of whole ones, bit for
    bit; nothing is read or written that is not the product's. */
 #include "analysis/run/blas_product.h"

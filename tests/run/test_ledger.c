@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What processes write down: read back as it was, whatever became of the process or of
    the file; and added up. */
 #define _DEFAULT_SOURCE

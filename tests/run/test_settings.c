@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a process is told by its environment: every variable, its errors, and which way a
    place has. */
 #define _POSIX_C_SOURCE 200809L

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/study/sample_results.h"
 
 #include "analysis/cli/data_files.h"

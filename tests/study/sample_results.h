@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Results to test with: made by hand, and those that are kept. */
 #ifndef BITCUT_TESTS_STUDY_SAMPLE_RESULTS_H
 #define BITCUT_TESTS_STUDY_SAMPLE_RESULTS_H

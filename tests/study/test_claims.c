@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every claim can be true and can be false.  Rows are those that are kept, of the sizes
    of papers; those of libraries and of speed are made by hand.  They are altered, and the
    verdict has to follow. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What figures draw: panels, spreads, roofs and looks, of rows made by hand, of all
    recorded results and of some points of every study. */
 #include "analysis/study/figure.h"

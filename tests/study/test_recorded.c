@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Claims on recorded speed and energy: verdicts on results made by hand and on kept ones.
  */
 #include "analysis/study/study.h"

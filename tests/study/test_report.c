@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The page and its Markdown: what was tested first, then chapters in their order, texts
    that mean nothing to the markup, and what is not finished. */
 #define _POSIX_C_SOURCE 200809L

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Recorded results: what is read and refused, what follows from them, and the rows of
    figures, of results made by hand. */
 #include "analysis/device/race_plan.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Verdicts: of claims of each kind, on rows made by hand that agree, and on the same rows
    changed, that do not; and points of studies. */
 #include "analysis/evidence/json_value.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Kit: what the matrix instructions of an AMD Instinct card compute.  One file, no header
    of HIP, nothing beside a compiler and the driver:
 
