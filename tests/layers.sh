@@ -2,7 +2,7 @@
 # The rules of the tree that no compiler checks: includes go lib <- emu <- gpu <- analysis, and
 # between all rooms as the table below says; file names are unique; headers are guarded by
 # their own name; what POSIX has is asked for; no file is forgotten, nor run where it is not;
-# files say one version.
+# files say one version; sources name their licence.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
@@ -173,9 +173,19 @@ not_built() {
         done
 }
 
+# Sources without a line that names the licence, in the form that tools read.
+unlicensed() {
+    find lib emu gpu analysis tests examples python data doc debian bootstrap.sh configure.ac \
+        Makefile.am .ci/run -type f \( -name '*.[chmR]' -o -name '*.inc' -o -name '*.cu' \
+        -o -name '*.cuh' -o -name '*.hip' -o -name '*.py' -o -name '*.sh' -o -name '*.texi' \
+        -o -name '*.css' -o -name '*.toml' -o -name '*.in' -o -name '*.a[cm]' -o -path '.ci/run' \
+        -o -path 'debian/rules' \) ! -path 'python/build/*' \
+        -exec grep -L 'SPDX-License-Identifier: BSD-3-Clause' {} +
+}
+
 rooms=$(printf '%s' "$arrows" | awk 'NF { print $1 }')
 wrong=$(misplaced)
-echo "1..$(($(echo "$rooms" | wc -l) + 10))"
+echo "1..$(($(echo "$rooms" | wc -l) + 11))"
 ok_if_empty "every file is in a room" "$(of none)"
 for room in $rooms; do
     ok_if_empty "$room includes only from where it may" "$(of "$room")"
@@ -189,3 +199,4 @@ ok_if_empty "what POSIX has is asked for" "$(posix_unasked)"
 ok_if_empty "Makefile.am names every source and test" "$(unlisted)"
 ok_if_empty "Makefile.am runs what it makes" "$(not_built)"
 ok_if_empty "all files say the same version" "$(versions)"
+ok_if_empty "every source names its licence" "$(unlicensed)"
