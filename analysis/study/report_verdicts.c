@@ -46,9 +46,8 @@ json_t *report_all_counts(json_t *all)
         "recorded for it, %zu agree, %zu differ, %zu are undecided, and %zu cannot be "
         "judged without the hardware, detail or inputs that the reason names. Of %zu "
         "questions of bitcut's own, which count neither for nor against a paper, %zu "
-        "have "
-        "the expected answer, %zu have another, %zu are undecided, and %zu cannot be "
-        "judged.",
+        "have the expected answer, %zu have another, %zu are undecided, and %zu cannot "
+        "be judged.",
         papers, paper[VERDICT_AGREES], paper[VERDICT_DIFFERS], paper[VERDICT_UNDECIDED],
         paper[VERDICT_CANNOT], owns, own[VERDICT_AGREES], own[VERDICT_DIFFERS],
         own[VERDICT_UNDECIDED], own[VERDICT_CANNOT]);

@@ -136,7 +136,13 @@ static enum bitcut_status run_rounding(const struct study *study, struct study_p
    average, and not if it is less: units are far from it on either side. */
 #define BIAS 10
 
-#define SUMS_OF(VENDOR) "vendor=" VENDOR " operands=f16 sums=f32 k=1024"
+#define SUMS_OF_NVIDIA "vendor=NVIDIA operands=f16 sums=f32 k=1024"
+
+/* Not RDNA's V_DOT2, which truncates. */
+#define SUMS_OF_CDNA                                                                     \
+    "unit=cdna1/mfma.32x32x8.f32.f16|cdna1/mfma.16x16x16.f32.f16"                        \
+    "|cdna2/mfma.32x32x8.f32.f16|cdna2/mfma.16x16x16.f32.f16"                            \
+    "|cdna3/mfma.32x32x8.f32.f16|cdna3/mfma.16x16x16.f32.f16 k=1024"
 
 static const struct claim rounding_claims[] = {
     /* clang-format off */
@@ -145,22 +151,23 @@ static const struct claim rounding_claims[] = {
       .what = "units of NVIDIA truncate FP32 sums of f16 products: at k = 1024 they "
               "lose more than 10 u |A||B| on average",
       .paper = "Ootomo and Yokota, section 3.2", .judge = claim_judge_values,
-      .about = OF_ROWS("lost", SUMS_OF("NVIDIA"), BIAS, 0),
-      .other = OF_ROWS("lost", SUMS_OF("AMD"), BIAS, 0), .otherwise = "units of AMD" },
+      .about = OF_ROWS("lost", SUMS_OF_NVIDIA, BIAS, 0),
+      .other = OF_ROWS("lost", SUMS_OF_CDNA, BIAS, 0),
+      .otherwise = "Matrix Cores of AMD" },
     { .name = "drift-amd", .printed = "not biased", OWN_QUESTION,
       .criterion = CRITERION_STATED,
-      .what = "units of AMD round FP32 sums of f16 products to nearest: at k = 1024 "
-              "they drift by less than 10 u |A||B|",
+      .what = "Matrix Cores of AMD round FP32 sums of f16 products to nearest: at "
+              "k = 1024 they drift by less than 10 u |A||B|",
       .judge = claim_judge_values,
-      .about = OF_ROWS("size", SUMS_OF("AMD"), 0, BIAS),
-      .other = OF_ROWS("size", SUMS_OF("NVIDIA"), 0, BIAS),
+      .about = OF_ROWS("size", SUMS_OF_CDNA, 0, BIAS),
+      .other = OF_ROWS("size", SUMS_OF_NVIDIA, 0, BIAS),
       .otherwise = "units of NVIDIA" },
     { .name = "drift-predicted", .printed = "predicted by the row", OWN_QUESTION,
       .criterion = CRITERION_STATED,
       .what = "what truncating FP32 sums of f16 products lose on average is the mean of "
               "the bits that are cut, within a fifth",
       .judge = claim_judge_values,
-      .about = OF_ROWS("of_predicted", SUMS_OF("NVIDIA"), 0.8, 1.25),
+      .about = OF_ROWS("of_predicted", SUMS_OF_NVIDIA, 0.8, 1.25),
       .otherwise = "the ratio of two numbers, which are computed apart" },
     { .name = "drift-bounded", .printed = "bounded", OWN_QUESTION,
       .criterion = CRITERION_ORDER,
