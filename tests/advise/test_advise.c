@@ -209,7 +209,8 @@ START_TEST(costs)
     for (const struct chip *c = chips; c->name; c++) {
         const char *const vendor = vendor_of(c);
         if (strcmp(vendor, "NVIDIA") != 0 && strcmp(vendor, "AMD") != 0) continue;
-        ck_assert(table_find(TABLE(rates), c->architecture) != NULL);
+        ck_assert(table_find(TABLE(rates), c->architecture) != NULL ||
+                  !strcmp(c->architecture, "rdna35")); /* none is known */
         ck_assert(!c->rates || table_find(TABLE(rates), c->rates) != NULL);
         ck_assert(c->rates || !c->ratios);
         gpus++;

@@ -555,12 +555,13 @@ START_TEST(chip_names)
                                 FORMAT_F64 };
     int chips_seen = 0;
     for (const struct chip *c = chips; c->name; c++, chips_seen++) {
-        for (int i = 0; i < 4; i++)
+        const bool one = !strcmp(c->architecture, "rdna35"); /* V_DOT2 of f16 alone */
+        for (int i = 0; i < 4 && !one; i++)
             ck_assert_msg(chip_rows(c->name, every[i]) == 1, "%s, %s: not in the table",
                           c->name, formats[every[i]].name);
         for (int i = 0; i < 5; i++) ck_assert_int_le(chip_rows(c->name, some[i]), 1);
     }
-    ck_assert_int_eq(chips_seen, 99);
+    ck_assert_int_eq(chips_seen, 100);
 }
 END_TEST
 

@@ -173,8 +173,6 @@ static const struct {
     { "markidis", "hopper/mma.m16n8k16.f32.bf16", change_nothing, "words of f16" },
     { "fp32", "hopper/mma.m16n8k8.f32.tf32", change_nothing, "words of f32" },
     { "bf16x3", "hopper/mma.m16n8k16.f32.f16", change_nothing, "multiplies f16 by f16" },
-    { "plain", "cdna3/mfma.32x32x16.f32.fp8.bf8", change_nothing,
-      "multiplies e4m3fnuz by e5m2fnuz" },
     { "legemm", "hopper/mma.m16n8k16.f32.f16", change_format, "words of bf16" },
     { "plain", "hopper/mma.m8n8k4.f64.f64", change_nothing, "accumulates in f64" },
     { "markidis", "fma/f64", change_nothing, "accumulates in f64" },

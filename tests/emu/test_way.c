@@ -298,7 +298,7 @@ START_TEST(public_calls)
     ck_assert_int_eq(bitcut_gemm_write(text, NULL), BITCUT_BAD_ARGUMENT);
     ck_assert_int_eq(bitcut_gemm_write(NULL, &g), BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(text, "as it was");
-    ck_assert_int_eq(bitcut_gemm_read(&g, "ootomo@a10", why), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_gemm_read(&g, "ootomo@a101", why), BITCUT_BAD_ARGUMENT);
     ck_assert_msg(strstr(why, "near it: a100") != NULL, "%s", why);
     ck_assert_int_eq(bitcut_gemm_read(NULL, line, why), BITCUT_BAD_ARGUMENT);
     ck_assert_int_eq(bitcut_gemm_read(&g, NULL, NULL), BITCUT_BAD_ARGUMENT);

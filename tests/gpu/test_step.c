@@ -231,6 +231,7 @@ static bool is_taken(const struct bitcut_unit *u)
 static bool is_told(const struct bitcut_unit *u)
 {
     return u->summation != &sum_chains && u->summation != &sum_dot &&
+           u->summation != &sum_complement &&
            u->flush_inputs <= INPUT_POSITIVE && u->rounding.flush != FLUSH_TINY;
 }
 

@@ -141,7 +141,7 @@ START_TEST(page_answers_first)
                                           "<td>1 &lt; 2</td>",
                                           "Of 4 claims of papers",
                                           "2 agree, 1 differ, 1 are undecided, and 0",
-                                          "Of 1 questions of bitcut's own",
+                                          "Of 1 questions of bitcut",
                                           "0 have the expected answer, 1 have another",
                                           "<div class=\"lines\">", /* its names break */
                                           "<td>a100</td>",
@@ -176,7 +176,7 @@ START_TEST(markdown_says_the_same)
                                           "| Is it? | 1 \\< 2 |",
                                           "Of 4 claims of papers",
                                           "2 agree, 1 differ, 1 are undecided",
-                                          "Of 1 questions of bitcut's own",
+                                          "Of 1 questions of bitcut",
                                           "| a100 | published models only | 2 |",
                                           "| claim | paper | printed | found | reason |",
                                           "| second\\_claim | Some \\| Paper | 1.5 | "
