@@ -19,7 +19,7 @@ built() {
     $CC -std=c11 $CFLAGS -pthread -I"$source" -o user "$source/tests/environment_user.c" \
         "$libraries/libbitcut.so" -Wl,-rpath,"$libraries" 2>&1
     mkdir modules
-    echo '__attribute__((constructor)) static void loaded(void) { (void)!write(1, "loaded\n", 7); }' |
+    printf '%s\n' '__attribute__((constructor)) static void loaded(void) { (void)!write(1, "loaded\n", 7); }' |
         $CC -include unistd.h -shared -fPIC -o modules/bitcut-cuda.so -x c - 2>&1
     chmod 755 modules user modules/bitcut-cuda.so
 }
