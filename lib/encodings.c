@@ -295,6 +295,7 @@ static size_t convert_integers(const struct conversion *c, char *to, const char 
     const size_t bytes = (size_t)format_bytes(c->to),
                  from_bytes = (size_t)format_bytes(c->from),
                  whole = bytes > 4 || from_bytes > 4 ? 0 : count - count % CHUNK;
+    if (!count) return 0; /* the arrays may be NULL */
     return convert_chunks(c, to, from, whole) +
            convert_singly(c, to + whole * bytes, from + whole * from_bytes, count - whole);
 }

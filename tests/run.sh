@@ -168,6 +168,10 @@ scenes() {
             skip "$name" "a sanitizer's lock may be taken in a child"
             continue
             ;;
+        yes,sealed)
+            skip "$name" "a sanitizer opens files of its own"
+            continue
+            ;;
         esac
         ok_if_empty "$name" "$(scene 0 "$processes $taken $empty $illegal" "$name")"
     done << 'END'

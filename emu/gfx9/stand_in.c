@@ -208,9 +208,11 @@ static void *locate(const void *at, size_t bytes)
     if ((uintptr_t)at < GFX9_ADDRESS_FIRST / 2) return (void *)(uintptr_t)at;
     pthread_mutex_lock(&lock);
     const size_t i = buffer_of(at);
-    const struct gfx9_memory *m = &buffers.at[i];
-    if (i != SIZE_MAX && bytes <= m->bytes - ((uintptr_t)at - m->address))
-        there = (char *)m->at + ((uintptr_t)at - m->address);
+    if (i != SIZE_MAX) {
+        const struct gfx9_memory *const m = &buffers.at[i];
+        const uintptr_t from = (uintptr_t)at - m->address;
+        if (bytes <= m->bytes - from) there = (char *)m->at + from;
+    }
     pthread_mutex_unlock(&lock);
     return there;
 }

@@ -199,6 +199,7 @@ static bool compute(struct sample_run *r, const struct bitcut_gemm *g, bool any,
         ck_assert_int_eq(gemm_data_order(&other, &r->data, at, NULL), BITCUT_OK);
         gemm_data_clear(&r->data);
         r->data = other;
+        r->x.a = other.a.at, r->x.b = other.b.at;
         free(at);
     }
     ck_assert_int_eq(sample_run_compute(r, &own, NULL), BITCUT_OK);
