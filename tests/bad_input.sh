@@ -337,7 +337,7 @@ cat > "$work/table" << 'END'
 2|--to: f17: unknown|convert $in/2x2.npy --to f17 -o D.npy
 2|--from: f17: unknown|convert $in/2x2.npy --from f17 -o D.npy
 2|--rounding: up: unknown|convert $in/2x2.npy --rounding up -o D.npy
-2|elements of 4 bytes are encodings: --from says of which format|convert $in/integers.npy -o D.npy
+2|elements of 4 bytes are encodings: give their format by --from|convert $in/integers.npy -o D.npy
 2|elements of f4 do not hold bf16|convert $in/2x2.npy --from bf16 -o D.npy
 2|3 dimensions; .mtx has 2|convert $in/2x2x1.npy -o D.mtx
 2|does not hold f64|convert $in/2x2.npy --to f64 -o D.mtx

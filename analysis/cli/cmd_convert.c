@@ -76,7 +76,7 @@ static enum bitcut_status find_from(struct conversion *c, struct fault *f)
     const struct array *const in = &c->in;
     if (!c->from && !in->floating)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "elements of %d bytes are encodings: --from says of which format",
+                         "elements of %d bytes are encodings: give their format by --from",
                          in->bytes);
     if (!c->from) c->from = format_of_numbers(in->bytes);
     if (holds(in, c->from)) return BITCUT_OK;

@@ -15,7 +15,7 @@ enum { DATA_FILES_MOST = 256, DATA_NAME_MOST = 64, DATA_PATH_MOST = 4096 + 64 };
    source tree, or where `make install` puts them (analysis/cli/place.h). */
 struct data_files {
     char folder[DATA_PATH_MOST];
-    bool missing; /* there is no such folder */
+    bool missing; /* the folder does not exist */
     char name[DATA_FILES_MOST][DATA_NAME_MOST]; /* without the ending */
     struct table_row rows[DATA_FILES_MOST + 1]; /* sorted by name, ended by {0} */
 };

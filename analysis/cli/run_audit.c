@@ -268,7 +268,7 @@ static void add_option(struct command_call *call, const char *name, const char *
     command_call_add(call, value);
 }
 
-/* The largest magnitude that values may have of which exponents are counted; 0: none. */
+/* The largest magnitude that fits the exponents that were counted; 0: none were. */
 static double largest_of(const struct ledger_values *v)
 {
     int e = LEDGER_EXPONENTS - 2;

@@ -171,7 +171,7 @@ static void say_sample(char *text, size_t size, const json_t *row, const json_t 
     say_runs(text, size, row, outputs);
 }
 
-/* Of which results a number is the largest that one in so many exceeds. */
+/* How often a correct result is above the limit. */
 static void say_alarm(char *text, size_t size, const json_t *row)
 {
     say_more(text, size, "at most one correct result in %.0f is above it%s",

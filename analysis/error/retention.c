@@ -323,7 +323,7 @@ static struct tally run_tally(const struct course *c, size_t from, size_t to)
 static struct retention summary(const struct tally *t)
 {
     const double count = (double)t->count, finite = (double)(t->count - t->overflow),
-                 none = finite > 0 ? 0 : (double)NAN; /* of which there could be an error */
+                 none = finite > 0 ? 0 : (double)NAN; /* NaN: every value overflows */
     return (struct retention){
         .count = t->count,
         .exact = (double)t->exact / count,
@@ -394,7 +394,7 @@ static double mean(double x, double of_x, double y, double of_y)
     return of_y > 0 ? (x * of_x + y * of_y) / (of_x + of_y) : x;
 }
 
-/* The larger of two errors; NaN is that of no value. */
+/* The larger of two errors.  NaN means that there was no value. */
 static double larger_error(double x, double y)
 {
     return isnan(x) ? y : larger_double(x, y);

@@ -23,8 +23,8 @@ struct set_line {
 enum bitcut_status set_lines(struct set_line **lines, size_t *count, const char *path,
                              struct fault *f);
 
-/* The object of a line that set_lines() found in `path`, of which nothing else is read.
-   BITCUT_CANNOT or BITCUT_BAD_FILE: it is none, or no longer there; BITCUT_NO_MEMORY. */
+/* The JSON object of a line that set_lines() found in `path`.  No other line is read.
+   BITCUT_CANNOT or BITCUT_BAD_FILE: the line is gone, or is no object; BITCUT_NO_MEMORY. */
 enum bitcut_status set_line_at(json_t **row, const char *path, const struct set_line *line,
                                struct fault *f);
 

@@ -17,8 +17,7 @@ enum { FILE_PATH_MOST = 4096 };
 
 /* --- adding up -------------------------------------------------------------------- */
 
-/* A total under way: the tree has its places, which is how those that are there already
-   are found. */
+/* A total while ledgers are read.  The tree finds the places that the total has already. */
 struct reading {
     struct run_total total;
     void *tree; /* of tsearch() */

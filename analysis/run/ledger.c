@@ -68,8 +68,8 @@ static bool own_is_open(void)
            s.st_ino == own.inode;
 }
 
-/* Keep an open file, in place of that of a parent process, by a number that the program is
-   not likely to ask for. */
+/* Keep an open file under a number that the program is not likely to ask for.  It replaces
+   the file of a parent process. */
 static void own_keep(int file)
 {
     enum { NUMBER = 500 };

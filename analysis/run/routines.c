@@ -13,7 +13,7 @@
    what makes a product of it; the others are the arguments. */
 #define TAKE(base, legal, ...) TAKE_GROUP(base, legal, NULL, __VA_ARGS__)
 
-/* The same of a group of those that are one call. */
+/* The same for one group of a batch; all groups together are one call. */
 #define TAKE_GROUP(base, legal, groups, ...)                                             \
     OWN(base);                                                                           \
     struct product product;                                                              \

@@ -94,9 +94,8 @@ struct claim {
     void (*judge)(struct judgement *j, const struct claim *claim, json_t *rows);
     const void *about; /* of judge's own; both NULL: nothing stands beside it */
 
-    /* What else could be so, for the same judge: rows of the same inputs of which the
-       sentence is false.  If it is true of these as well, the inputs do not tell, and the
-       verdict is cannot. */
+    /* Other rows of the same inputs, for which the sentence is false.  If the judge finds
+       it true for these as well, the inputs do not discriminate: the verdict is cannot. */
     const void *other;
     const char *otherwise; /* what these rows are; of a sentence without `other`, why it
                               needs none */

@@ -161,8 +161,8 @@ static void tell_spread(struct judgement *j, const struct samples *s)
     if (!isnan(j->least)) tell(j, " (%.3g to %.3g by the bootstrap)", j->least, j->most);
 }
 
-/* A printed number against the readings: from the least to the largest, each of which
-   could be anywhere in its interval. */
+/* Compare a printed number with the readings, from the least to the largest.  Each reading
+   may lie anywhere in its interval. */
 static void judge_number(struct judgement *j, const struct claim *c,
                          const struct samples *s)
 {

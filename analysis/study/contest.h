@@ -13,8 +13,8 @@ struct contest_of {
     size_t m, n, k;
 };
 
-/* The instruction of Ootomo and Yokota's f16 kernels (section 3.5), after each of which
-   they promote. */
+/* The instruction of Ootomo and Yokota's f16 kernels (section 3.5), which promote after
+   each one. */
 #define OOTOMO_UNIT "ampere/mma.m16n8k8.f32.f16"
 
 /* A GEMM that takes part.  `unit` is a unit or a chip, whose instruction for the words is

@@ -40,7 +40,7 @@ static json_t *format_of(const json_t *row)
 
 /* --- speed-ups -------------------------------------------------------------------- */
 
-/* What kernels share that are alike but for the number of their stages. */
+/* The keys that are equal for kernels that differ only in the number of stages. */
 static json_t *shared_by_stages(const json_t *row)
 {
     static const char *const keys[] = { "recipe", "tile",    "study", "part",   "m", "n",

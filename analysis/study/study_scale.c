@@ -103,7 +103,7 @@ static enum bitcut_status run_scale(const struct study *study, struct study_poin
         .cases = "input sums", .most = 1                                                 \
     }
 
-/* LE-GEMM has neither these GPUs and ranges, but for two and one, nor residuals. */
+/* LE-GEMM measures no residuals, and only two of these GPUs and one of these ranges. */
 #define CUT(NAME, CHIP, WORDS, INPUTS, WHAT, WHY)                                        \
     {                                                                                    \
         .name = NAME, .printed = "the error is smaller", OWN_QUESTION, .unit = CHIP,     \

@@ -32,7 +32,7 @@ struct extent_of_output {
     double size, value;
 };
 
-/* What is measured: |D - C| beside |A||B|, without what underflows; norms likewise. */
+/* Measures: |D - C| / |A||B|; the same less what underflows; both in norms. */
 enum measure { BY_SIZE, BY_REST, BY_NORM, BY_NORM_REST, MEASURES };
 
 /* Whose: of D as the run was drawn; of k in orders that were chosen; of zeros. */
@@ -285,7 +285,7 @@ static bool underflow_is_little(const struct reports *x, double limit, bool whol
     return whole || most <= RARE * limit || (tail_is_light(&t) && most <= LITTLE * limit);
 }
 
-/* A limit besides what underflows: where its probability is not known, the bound. */
+/* The limit of an error less what underflows.  If no probability is known, it is the bound. */
 static struct tolerance_limit limit_of_rest(const struct reports *x, enum measure measure,
                                             double bound, bool known)
 {

@@ -46,7 +46,7 @@ enum { CONDITION_DECADES = 7 };
 struct tolerance {
     size_t runs, rows, cols;    /* outputs of a run: rows x cols                 */
     size_t orders;              /* of k in each run                              */
-    size_t arrangements;        /* of all products along k, besides              */
+    size_t arrangements;        /* chosen orders of all products along k         */
     struct bound_apriori bound; /* what the bound has besides a part of |A||B| ...  */
     double lost, allowance;     /* ... is so much at most in all runs: in u |A||B|;
                                    absolute                                      */
