@@ -401,10 +401,11 @@ static enum bitcut_status matrix_read(struct matrix *m, struct lines *l)
 static enum bitcut_status stream_matrix(struct matrix *m, struct stream s,
                                         struct fault *f)
 {
-    struct lines *const l = malloc(sizeof *l); /* too large for a thread's stack */
+    struct lines *const l = calloc(1, sizeof *l); /* too large for a thread's stack */
     enum bitcut_status status = BITCUT_NO_MEMORY;
     if (l) {
-        *l = (struct lines){ .stream = s, .fault = f };
+        l->stream = s;
+        l->fault = f;
         status = matrix_read(m, l);
     } else fault_set(f, status, "not enough memory");
     free(l);
