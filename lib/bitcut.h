@@ -136,6 +136,14 @@ struct bitcut_field {
 bool bitcut_row_field(struct bitcut_field *field, const struct bitcut_table *table,
                       const void *row, size_t index);
 
+/* A member of a struct below that a function fills in, such as "bitcut_tolerances", for
+   callers without a C compiler: its name, in place of a value its type in C, "double" or
+   "size_t[2]", and where it lies.  Members come in no particular order; the first of the
+   struct, `size`, is not among them.  A size_t stands for every integer of that size.
+   False, and nothing is set, from the last one on, and of a struct that has no table. */
+bool bitcut_struct_member(struct bitcut_field *member, size_t *offset, const char *name,
+                          size_t index);
+
 /* --- numbers ---------------------------------------------------------------------- */
 
 /* The encoding in `to` of the value that `encoding` has in `from`, whose bits above those
@@ -629,6 +637,7 @@ struct bitcut_tolerance_options {
    2^-24, C is the exact alpha A B + beta C, and |A||B| the sum of magnitudes |alpha|
    |A||B| + |beta C|.  A limit is infinite where there is none.  With `two` C is the other
    result, and all limits but `most` and `norm_most` are those of both together. */
+enum { BITCUT_DECADES = 7 };
 struct bitcut_tolerances {
     size_t size;
     size_t runs, outputs; /* of each run so many                                       */
@@ -652,6 +661,15 @@ struct bitcut_tolerances {
     double norm_with_underflow; /* ||D - C||, with the norm of what underflows         */
     size_t zeros; /* runs in which D = 0, or D = 2 C, keeps all limits that are known    */
     bool known, norm_known;
+
+    /* Likewise. */
+    bool any_order, two; /* as the options had them                                     */
+    double alarm;
+    size_t orders, arrangements; /* of k in each run: random ones, and chosen ones       */
+    double with_underflow_most, norm_with_underflow_most; /* the largest of all runs     */
+    double underflow_absolute; /* `underflow` in the units of D                          */
+    double bound_rtol_alone;   /* with atol = 0, by the bound                            */
+    double over[BITCUT_DECADES]; /* shares of outputs with |A||B| above 10^i |C|         */
 };
 
 /* What a test of D, of a GEMM like `gemm`, should accept: limits that the recipe on the
@@ -703,6 +721,10 @@ struct bitcut_tolerance_verdict {
     size_t above;          /* outputs above a componentwise limit that is known        */
     size_t beyond;         /* ... above the bound                                      */
     size_t wrong;          /* ... NaN or infinite where C is not, or the other way     */
+
+    /* What follows came later: a struct of the size that ends here will do. */
+    size_t worst_at[2]; /* row and column of `worst`                                    */
+    double relres;      /* ||D - C|| / ||C||                                            */
 };
 
 /* Judge D, which is read, of a GEMM by the limits that bitcut_tolerance() found for it with

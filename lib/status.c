@@ -45,12 +45,18 @@ enum bitcut_status fault_tell(char *why, enum bitcut_status status, const struct
     return status;
 }
 
+enum bitcut_status struct_check_since(const char *what, size_t size, size_t own,
+                                      const size_t older[2], struct fault *f)
+{
+    if (size == own || (size && (size == older[0] || size == older[1]))) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "%s of %zu bytes: this library has them of %zu", what, size, own);
+}
+
 enum bitcut_status struct_check(const char *what, size_t size, size_t own,
                                 struct fault *f)
 {
-    if (size == own) return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%s of %zu bytes: this library has them of %zu", what, size, own);
+    return struct_check_since(what, size, own, (const size_t[2]){ 0, 0 }, f);
 }
 
 bool size_multiply(size_t *product, size_t a, size_t b)

@@ -26,10 +26,12 @@ enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
 enum bitcut_status fault_tell(char *why, enum bitcut_status status,
                               const struct fault *f);
 
-/* Whether a caller's struct, called `what`, has the size that this library has.
-   BITCUT_BAD_ARGUMENT. */
+/* Whether a caller's struct, called `what`, has the size that this library has, or one
+   that an older one had, 0: there was none.  BITCUT_BAD_ARGUMENT. */
 enum bitcut_status struct_check(const char *what, size_t size, size_t own,
                                 struct fault *f);
+enum bitcut_status struct_check_since(const char *what, size_t size, size_t own,
+                                      const size_t older[2], struct fault *f);
 
 /* a * b, or false when the product does not fit a size_t. */
 bool size_multiply(size_t *product, size_t a, size_t b);

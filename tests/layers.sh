@@ -38,6 +38,7 @@ analysis/error     lib lib/exact emu emu/fast analysis/error
 analysis/explain   lib lib/exact emu analysis/explain
 analysis/tolerance lib lib/exact emu analysis/error analysis/explain analysis/tolerance
 analysis/advise    lib lib/exact emu analysis/error analysis/advise
+analysis/answers   lib analysis/error analysis/explain analysis/tolerance analysis/advise analysis/fit
 analysis/device    lib lib/file emu emu/fast emu/gfx9 gpu analysis/evidence analysis/error analysis/device
 analysis/run       lib lib/file emu gpu analysis/run
 analysis/study     lib lib/file emu gpu analysis/evidence analysis/error analysis/study
@@ -51,6 +52,7 @@ tests/gpu          all tests tests/lib tests/emu tests/gpu
 tests/evidence     all tests tests/lib tests/emu tests/evidence
 tests/fit          all tests tests/lib tests/fit
 tests/error        all tests tests/lib tests/error
+tests/answers      all tests tests/answers
 tests/advise       all tests tests/lib tests/advise
 tests/study        all tests tests/lib tests/study
 tests/explain      all tests tests/emu tests/explain

@@ -2,7 +2,10 @@
 /* bitcut tolerance: what a test of a kernel should accept, and what it then rejects. */
 #include "analysis/cli/operands.h"
 #include "analysis/cli/say.h"
-#include "analysis/cli/tolerance_say.h"
+#include "analysis/evidence/record_json.h"
+#include "analysis/tolerance/python_lines.h"
+#include "analysis/tolerance/tolerance_say.h"
+#include "analysis/explain/order_say.h"
 #include "lib/bits.h"
 #include "lib/file/source.h"
 
@@ -155,56 +158,99 @@ static json_t *describe(const struct work *w, const struct context *x)
     return row;
 }
 
-/* EXIT_FOUND: it is rejected. */
-static int judge_dump(json_t *row, const struct work *w, const struct tolerance *t,
-                      const struct context *x)
+/* The tests as lines of Python, by each library and by both limits. */
+static void add_python(json_t *row, const struct tolerance *t,
+                       const struct tolerance_question *q)
 {
-    struct tolerance_given given;
-    struct fault f;
-    if (tolerance_judge(&given, t, &w->q, &w->data, w->d.at, x->threads, &x->progress,
-                        &f) != BITCUT_OK)
-        return fail("tolerance", &f);
-    given_describe(row, &given, w->q.n);
-    return given.accepted[CRITERION_BOTH] ? EXIT_GOOD : EXIT_FOUND;
+    for (const struct python_library *l = python_libraries; l->name; l++)
+        for (int observed = 1; observed >= 0; observed--) {
+            char line[PYTHON_LINES][PYTHON_LINE_MOST], key[40];
+            json_t *const list = json_array();
+            const int count = python_lines(line, l, t, q, observed);
+            for (int i = 0; i < count; i++)
+                json_array_append_new(list, json_string(line[i]));
+            snprintf(key, sizeof key, "%s%s", l->name, observed ? "" : "_bound");
+            json_object_set_new(row, key, list);
+        }
+}
+
+static json_t *answer_json(const struct work *w, const struct tolerance_answer *a,
+                           const struct context *x)
+{
+    json_t *row = describe(w, x);
+    record_json(row, tolerance_fields, &a->found->limits);
+    add_python(row, a->found, a->question);
+    if (a->given) {
+        json_t *const given = json_object();
+        record_json(given, given_fields, a->given);
+        json_object_set_new(row, "given", given);
+    }
+    if (!a->power) return row;
+    json_t *const list = json_array();
+    for (size_t i = 0; i < a->power->rows; i++) {
+        json_array_append_new(list, json_object());
+        record_json(json_array_get(list, i), power_fields, &a->power->row[i]);
+    }
+    json_object_set_new(row, "power_runs", json_count(power_runs));
+    json_object_set_new(row, "power", list);
+    return row;
 }
 
 /* The limits, what D is by them, and what they reject.  Prints and returns an exit
-   status; of EXIT_GOOD and EXIT_FOUND the row is whole. */
-static int find(json_t *row, const struct work *w, const struct context *x)
+   status: EXIT_FOUND, D is rejected. */
+static int find(const struct work *w, struct context *x)
 {
+    const struct tolerance_question *const q = &w->q;
     struct tolerance t;
-    struct power p;
+    struct tolerance_given given;
+    struct power p = { .row = NULL };
     struct fault f;
-    int status = EXIT_GOOD;
-    if (tolerance_find(&t, &w->q, x->threads, &x->progress, &f) != BITCUT_OK)
-        return fail("tolerance", &f);
-    tolerance_describe(row, &t, &w->q);
-    if (dump) {
-        status = judge_dump(row, w, &t, x);
-        if (status > EXIT_FOUND) return status;
-    }
-    if (!power_runs) return status;
-    if (power_measure(&p, &w->q, &t, power_runs, x->seed, x->threads, &x->progress, &f) !=
-        BITCUT_OK)
-        return fail("tolerance", &f);
-    power_describe(row, &p, power_runs);
+    enum bitcut_status status = tolerance_find(&t, q, x->threads, &x->progress, &f);
+    if (status == BITCUT_OK && dump)
+        status = tolerance_judge(&given, &t.limits, q, &w->data, w->d.at, x->threads,
+                                 &x->progress, &f);
+    if (status == BITCUT_OK && power_runs)
+        status = power_measure(&p, q, &t, power_runs, x->seed, x->threads, &x->progress, &f);
+    if (status != BITCUT_OK) return fail("tolerance", &f);
+    const struct tolerance_answer a = { .found = &t,
+                                        .question = q,
+                                        .shuffled = q->source.as_is != NULL,
+                                        .given = dump ? &given : NULL,
+                                        .power = power_runs ? &p : NULL };
+    emit_answer(&x->emitter, answer_json(w, &a, x), tolerance_lines, &a);
     power_clear(&p);
-    return status;
+    return dump && !given.verdict.accepted ? EXIT_FOUND : EXIT_GOOD;
 }
+
+/* Runs of families have a seed each. */
+static bool say_data(char *text, size_t size, const struct emit_line *line,
+                     const json_t *row)
+{
+    json_t *const without = json_copy((json_t *)(uintptr_t)row);
+    json_object_del(without, "seed");
+    say_matrices(text, size, line, without);
+    json_decref(without);
+    if (json_is_true(json_object_get(row, "shuffled")))
+        say_more(text, size, "; in each run k in another order");
+    else say_more(text, size, ", of seeds from %lld on", whole_at(row, "seed"));
+    return true;
+}
+
+static const struct emit_line lines[] = {
+    { "recipe", "recipe", NULL, say_what_ran, LINE_ALWAYS },
+    { "split", "words", NULL, say_words, LINE_ALWAYS },
+    { "m", "matrices", NULL, say_data, LINE_ALWAYS },
+    { 0 }
+};
 
 static int run(struct context *x)
 {
     struct work w = { 0 };
-    x->emitter.lines = tolerance_lines;
+    x->emitter.lines = lines;
     x->emitter.verbose = say_verbose;
     int status = check_options();
     if (status == EXIT_GOOD) status = make(&w, x);
-    if (status == EXIT_GOOD) {
-        json_t *row = describe(&w, x);
-        status = find(row, &w, x);
-        if (status <= EXIT_FOUND) emit_row(&x->emitter, row);
-        else json_decref(row);
-    }
+    if (status == EXIT_GOOD) status = find(&w, x);
     matrix_clear(&w.d);
     setup_clear(&w.s);
     return status;

@@ -39,18 +39,15 @@ static void print_row(struct emitter *e, json_t *row)
     json_decref(row);
 }
 
-static void keep_row(struct emitter *e, json_t *row)
+/* Keep a row, and what is said of it: both are taken over. */
+static void keep_row(struct emitter *e, json_t *row, json_t *said)
 {
-    if (!e->rows) e->rows = json_array();
+    if (!e->rows) {
+        e->rows = json_array();
+        e->said = json_array();
+    }
     e->broken |= json_array_append_new(e->rows, row) != 0;
-}
-
-void emit_row(struct emitter *e, json_t *row)
-{
-    flockfile(stdout);
-    if (e->json) print_row(e, row);
-    else keep_row(e, row);
-    funlockfile(stdout);
+    e->broken |= json_array_append_new(e->said, said) != 0;
 }
 
 /* --- one cell --------------------------------------------------------------------- */
@@ -277,91 +274,114 @@ static void print_below(json_t *rows)
 
 /* --- lines ------------------------------------------------------------------------ */
 
-/* What the line says of the row; false: it is left out. */
-static bool line_says(char text[CELL_MOST], const struct emit_line *line,
-                      const json_t *row)
+/* Add to what is said of a row: objects with the words of a line, "what", and what it
+   "says"; and with its "key" and, as a bit, "when" it is printed. */
+static void add_said(json_t *to, const char *what, char text[CELL_MOST], const char *unit,
+                     const char *key, int when)
 {
-    const json_t *value = json_object_get(row, line->key);
-    text[0] = 0;
-    if (!value || json_is_null(value) || !line->say(text, CELL_MOST, line, row))
-        return false;
     text_clean(text);
-    return true;
+    json_array_append_new(to, json_pack("{s:s, s:o, s:s, s:i}", "what", what, "says",
+                                        json_sprintf("%s%s%s", text, unit ? " " : "",
+                                                     unit ? unit : ""),
+                                        "key", key, "when", 1 << when));
 }
 
-/* The lines of a row that are printed by then, with their words in a column. */
-static void print_lines(const json_t *row, const struct emit_line *lines, unsigned when,
-                        int indent)
+/* By the emitter's lines. */
+static json_t *row_said(const struct emitter *e, const json_t *row)
 {
-    char text[CELL_MOST];
+    json_t *const said = json_array();
+    for (const struct emit_line *line = e->lines; line && line->key; line++) {
+        char text[CELL_MOST] = "";
+        const json_t *const value = json_object_get(row, line->key);
+        if (value && !json_is_null(value) && line->say(text, CELL_MOST, line, row))
+            add_said(said, line->words, text, line->unit, line->key, (int)line->when);
+    }
+    return said;
+}
+
+static void answer_said(json_t *to, const struct record_line *lines, const void *answer)
+{
+    for (const struct record_line *line = lines; line->label; line++) {
+        char text[CELL_MOST] = "";
+        line->say(text, CELL_MOST, answer);
+        if (*text)
+            add_said(to, line->label, text, NULL, "", line->below ? LINE_BELOW : LINE_ALWAYS);
+    }
+}
+
+static bool is_printed(const json_t *one, unsigned when)
+{
+    return when & (unsigned)json_integer_value(json_object_get(one, "when"));
+}
+
+static const char *text_of(const json_t *one, const char *key)
+{
+    return json_string_value(json_object_get(one, key));
+}
+
+/* The lines that are printed by then, with their words in a column. */
+static void print_lines(const json_t *said, unsigned when, int indent)
+{
     int width = 0;
-    for (const struct emit_line *line = lines; line->key; line++)
-        if (when & 1u << line->when && line_says(text, line, row))
-            width = larger_int(width, (int)strlen(line->words));
-    for (const struct emit_line *line = lines; line->key; line++) {
-        if (!(when & 1u << line->when) || !line_says(text, line, row)) continue;
-        text_print(stdout, "%*s%-*s  %s%s%s\n", indent, "", width, line->words, text,
-                   line->unit ? " " : "", line->unit ? line->unit : "");
+    size_t i;
+    const json_t *one;
+    json_array_foreach(said, i, one)
+    {
+        if (is_printed(one, when))
+            width = larger_int(width, (int)strlen(text_of(one, "what")));
+    }
+    json_array_foreach(said, i, one)
+    {
+        if (is_printed(one, when))
+            text_print(stdout, "%*s%-*s  %s\n", indent, "", width, text_of(one, "what"),
+                       text_of(one, "says"));
     }
 }
 
 json_t *emit_says(const struct emitter *e)
 {
-    const json_t *const row = json_array_get(e->rows, 0);
-    if (!e->lines || !row) return NULL;
+    size_t i;
+    json_t *one;
+    if (!e->lines || !e->rows) return NULL;
     json_t *const list = json_array();
-    for (const struct emit_line *line = e->lines; line->key; line++) {
-        char text[CELL_MOST];
-        if (line->when == LINE_VERBOSE || !line_says(text, line, row)) continue;
-        json_array_append_new(
-            list, json_pack("{s:s, s:o}", "what", line->words, "says",
-                            json_sprintf("%s%s%s", text, line->unit ? " " : "",
-                                         line->unit ? line->unit : "")));
+    json_array_foreach(json_array_get(e->said, 0), i, one)
+    {
+        if (is_printed(one, ~(1u << LINE_VERBOSE))) json_array_append(list, one);
     }
     return list;
 }
 
-static bool is_said(const struct emit_line *lines, const char *key, const json_t *row)
-{
-    char text[CELL_MOST];
-    for (; lines->key; lines++)
-        if (lines->when == LINE_VERBOSE && !strcmp(lines->key, key) &&
-            line_says(text, lines, row))
-            return true;
-    return false;
-}
-
 /* All lines of a row, and then its keys. */
-static void print_verbose(json_t *row, const struct emit_line *lines)
+static void print_verbose(json_t *row, const json_t *said)
 {
     json_t *rest = json_copy(row);
-    const char *key;
-    json_t *value;
-    print_lines(row, lines, ~0u, 0);
+    size_t i;
+    const json_t *one;
+    print_lines(said, ~0u, 0);
     putchar('\n');
-    json_object_foreach(row, key, value)
+    json_array_foreach(said, i, one)
     {
-        if (is_said(lines, key, row)) json_object_del(rest, key);
+        if (is_printed(one, 1u << LINE_VERBOSE)) json_object_del(rest, text_of(one, "key"));
     }
     print_object(rest, 0);
     json_decref(rest);
 }
 
 /* What lines have to say below a table, under the first field of each row. */
-static void print_lines_below(json_t *rows, const struct emit_line *lines,
-                              const struct emit_column *columns)
+static void print_lines_below(const struct emitter *e)
 {
-    for (size_t i = 0; i < json_array_size(rows); i++) {
+    const unsigned below = 1u << LINE_BELOW;
+    for (size_t i = 0; i < json_array_size(e->rows); i++) {
         char text[CELL_MOST];
-        json_t *row = json_array_get(rows, i);
-        const struct emit_line *line = lines;
-        while (line->key && !(line->when == LINE_BELOW && line_says(text, line, row)))
-            line++;
-        if (!line->key) continue;
-        cell_text(text, columns ? json_object_get(row, columns->key)
-                                : json_object_iter_value(json_object_iter(row)));
+        json_t *const row = json_array_get(e->rows, i);
+        const json_t *const said = json_array_get(e->said, i);
+        size_t n = 0;
+        while (n < json_array_size(said) && !is_printed(json_array_get(said, n), below)) n++;
+        if (n == json_array_size(said)) continue;
+        cell_text(text, e->columns ? json_object_get(row, e->columns->key)
+                                   : json_object_iter_value(json_object_iter(row)));
         text_print(stdout, "\n%s\n", text);
-        print_lines(row, lines, 1u << LINE_BELOW, INDENT);
+        print_lines(said, below, INDENT);
     }
 }
 
@@ -372,20 +392,36 @@ static void print_rows_by_lines(const struct emitter *e)
     const unsigned usual = 1u << LINE_ALWAYS | 1u << LINE_BELOW;
     for (size_t i = 0; e->verbose && i < count; i++) {
         if (i) putchar('\n');
-        print_verbose(json_array_get(e->rows, i), e->lines);
+        print_verbose(json_array_get(e->rows, i), json_array_get(e->said, i));
     }
     if (e->verbose) return;
     if (count == 1) {
-        print_lines(json_array_get(e->rows, 0), e->lines, usual, 0);
+        print_lines(json_array_get(e->said, 0), usual, 0);
         return;
     }
     json_t *few = e->columns ? chosen(e->rows, e->columns) : json_incref(e->rows);
     print_table(few, 0);
     json_decref(few);
-    print_lines_below(e->rows, e->lines, e->columns);
+    print_lines_below(e);
 }
 
 /* --- all of it -------------------------------------------------------------------- */
+
+void emit_answer(struct emitter *e, json_t *row, const struct record_line *lines,
+                 const void *answer)
+{
+    flockfile(stdout);
+    if (e->json) {
+        print_row(e, row);
+    } else {
+        json_t *const said = row_said(e, row);
+        if (lines) answer_said(said, lines, answer);
+        keep_row(e, row, said);
+    }
+    funlockfile(stdout);
+}
+
+void emit_row(struct emitter *e, json_t *row) { emit_answer(e, row, NULL, NULL); }
 
 static void print_rows(struct emitter *e)
 {
@@ -402,7 +438,8 @@ static void print_rows(struct emitter *e)
         print_below(e->rows);
     }
     json_decref(e->rows);
-    e->rows = NULL;
+    json_decref(e->said);
+    e->rows = e->said = NULL;
 }
 
 int emit_end(struct emitter *e)

@@ -3,6 +3,8 @@
 #ifndef BITCUT_ANALYSIS_CLI_EMIT_H
 #define BITCUT_ANALYSIS_CLI_EMIT_H
 
+#include "lib/record.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 
@@ -53,6 +55,7 @@ struct emitter {
     const struct emit_column *columns; /* ended by a NULL key, or NULL         */
     const struct emit_line *lines;     /* likewise                             */
     json_t *rows;                      /* text: the rows so far, NULL if none  */
+    json_t *said;                      /* and the lines of each                */
     bool broken;                       /* a row could not be made              */
 };
 
@@ -64,9 +67,13 @@ void emit_schema(json_t *row, const char *command);
    emit_end(). */
 void emit_row(struct emitter *e, json_t *row);
 
-/* What people read of the first row that is pending, by the emitter's lines: an array of
-   objects of texts "what", the words of a line, and "says"; NULL without lines or rows.
- */
+/* The same of an answer's row; people read its `lines`, behind those that the emitter
+   has. */
+void emit_answer(struct emitter *e, json_t *row, const struct record_line *lines,
+                 const void *answer);
+
+/* What people read of the first row that is pending: an array of objects of texts "what",
+   the words of a line, and "says"; NULL without lines or rows. */
 json_t *emit_says(const struct emitter *e);
 
 /* Print what is pending, once: 0, or the error (errno) if standard output could not be

@@ -24,55 +24,55 @@ static bool keeps_component(const struct sample_run *r, double limit, const doub
     return true;
 }
 
-static bool keeps_allclose(const struct sample_run *r, struct allclose a)
+static bool keeps_allclose(const struct sample_run *r, double rtol, double atol)
 {
     const struct comparison *const x = &r->x;
     for (size_t i = 0; i < x->m * x->n; i++)
-        if (!(fabs(metric_error(x, i)) <= a.atol + a.rtol * size_of_exact(x, i)))
+        if (!(fabs(metric_error(x, i)) <= atol + rtol * size_of_exact(x, i)))
             return false;
     return true;
 }
 
-static bool bound(const struct sample_run *r, const struct tolerance *t)
+static bool bound(const struct sample_run *r, const struct bitcut_tolerances *t)
 {
-    return keeps_component(r, t->component.bound, r->allowance);
+    return keeps_component(r, t->bound, r->allowance);
 }
 
-static bool observed(const struct sample_run *r, const struct tolerance *t)
+static bool observed(const struct sample_run *r, const struct bitcut_tolerances *t)
 {
-    return keeps_component(r, t->rest.observed, r->allowance) &&
-           (!t->component.known || keeps_component(r, t->component.observed, NULL));
+    return keeps_component(r, t->with_underflow, r->allowance) &&
+           (!t->known || keeps_component(r, t->observed, NULL));
 }
 
-static bool norm(const struct sample_run *r, const struct tolerance *t)
+static bool norm(const struct sample_run *r, const struct bitcut_tolerances *t)
 {
-    return sample_run_norm_rest(r) <= t->norm_rest.observed &&
-           (!t->norm.known ||
-            metrics[METRIC_NORMWISE].value(&r->x, 1) <= t->norm.observed);
+    return sample_run_norm_rest(r) <= t->norm_with_underflow &&
+           (!t->norm_known ||
+            metrics[METRIC_NORMWISE].value(&r->x, 1) <= t->norm_observed);
 }
 
-static bool both(const struct sample_run *r, const struct tolerance *t)
+static bool both(const struct sample_run *r, const struct bitcut_tolerances *t)
 {
     return observed(r, t) && norm(r, t);
 }
 
-static bool own_allclose(const struct sample_run *r, const struct tolerance *t)
+static bool own_allclose(const struct sample_run *r, const struct bitcut_tolerances *t)
 {
-    return keeps_allclose(r, t->allclose[1]);
+    return keeps_allclose(r, t->rtol, t->atol);
 }
 
 /* Defaults for float32 of torch.testing.assert_close(). */
-static bool torch(const struct sample_run *r, const struct tolerance *t)
+static bool torch(const struct sample_run *r, const struct bitcut_tolerances *t)
 {
     (void)t;
-    return keeps_allclose(r, (struct allclose){ 1.3e-6, 1e-5 });
+    return keeps_allclose(r, 1.3e-6, 1e-5);
 }
 
 /* Defaults of numpy.allclose(). */
-static bool numpy(const struct sample_run *r, const struct tolerance *t)
+static bool numpy(const struct sample_run *r, const struct bitcut_tolerances *t)
 {
     (void)t;
-    return keeps_allclose(r, (struct allclose){ 1e-5, 1e-8 });
+    return keeps_allclose(r, 1e-5, 1e-8);
 }
 
 const struct criterion criteria[] = {
@@ -95,7 +95,7 @@ _Static_assert(sizeof criteria / sizeof criteria[0] == CRITERIA + 1,
                "a row of the table has its name in the enum");
 
 void criteria_run(bool accepted[CRITERIA], const struct sample_run *r,
-                  const struct tolerance *t)
+                  const struct bitcut_tolerances *t)
 {
     for (int i = 0; i < CRITERIA; i++) accepted[i] = criteria[i].accepts(r, t);
 }

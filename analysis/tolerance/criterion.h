@@ -9,7 +9,7 @@
    has the same. */
 struct criterion {
     const char *name, *what;
-    bool (*accepts)(const struct sample_run *r, const struct tolerance *t);
+    bool (*accepts)(const struct sample_run *r, const struct bitcut_tolerances *t);
 };
 
 enum {
@@ -27,6 +27,6 @@ extern const struct criterion criteria[]; /* ended by a row whose name is NULL *
 
 /* Which tests accept D, under hostfp_enter(). */
 void criteria_run(bool accepted[CRITERIA], const struct sample_run *r,
-                  const struct tolerance *t);
+                  const struct bitcut_tolerances *t);
 
 #endif

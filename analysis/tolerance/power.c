@@ -13,6 +13,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define POWER(member, key, unit, what)                                                   \
+    RECORD_INNER(struct power_row, member, key, unit, what)
+#define REJECTED(at, key) POWER(rejected[at], key, "", "runs that the test rejects")
+
+const struct record_field power_fields[] = {
+    POWER(name, "kernel", "", "a correct kernel, or a fault"),
+    POWER(correct, "correct", "", "whether it is correct"),
+    POWER(runs, "runs", "", "runs in which the fault is possible and changes D"),
+    POWER(error, "error", "u |A||B|", "the median of the largest errors of runs"),
+    REJECTED(CRITERION_BOUND, "bound"),
+    REJECTED(CRITERION_OBSERVED, "observed"),
+    REJECTED(CRITERION_NORM, "norm"),
+    REJECTED(CRITERION_BOTH, "both"),
+    REJECTED(CRITERION_ALLCLOSE, "allclose"),
+    REJECTED(CRITERION_TORCH, "torch"),
+    REJECTED(CRITERION_NUMPY, "numpy"),
+    POWER(what, "what", "", "what it is"),
+    { 0 }
+};
+
 enum {
     PRODUCTS = 1 << 16, /* of a run                                               */
     CORRECT = 2,        /* rows of correct kernels: as it is, in another order    */
@@ -55,7 +75,7 @@ static void judge_trial(struct power_trial *to, const struct power_study *s,
 {
     struct hostfp mode;
     hostfp_enter(&mode);
-    criteria_run(to->accepted, &run->r, s->t);
+    criteria_run(to->accepted, &run->r, &s->t->limits);
     to->error = metrics[METRIC_BACKWARD_MAX].value(&run->r.x, 1);
     hostfp_leave(&mode);
     to->ran = true;

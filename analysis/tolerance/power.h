@@ -15,6 +15,8 @@ struct power_row {
         error; /* the median of their backward_max (metric.h), u; NaN: there are none */
 };
 
+extern const struct record_field power_fields[]; /* of a row (lib/record.h) */
+
 struct power {
     struct power_row *row; /* correct ones first */
     size_t rows;

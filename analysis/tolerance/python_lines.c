@@ -38,16 +38,11 @@ const struct python_library python_libraries[] = {
     { 0 }
 };
 
-bool allclose_exists(const struct tolerance *t, bool observed)
-{
-    return t->slack <= TOLERANCE_SLACK_MOST && isfinite(t->allclose[observed].atol);
-}
-
 /* Beside the bound what underflows needs no line where it is below 1 % in all runs: then
    twice as much is in the limit. */
-static bool lost_is_small(const struct tolerance *t)
+static bool lost_is_small(const struct bitcut_tolerances *t)
 {
-    return 128 * t->lost <= t->component.bound;
+    return 128 * t->underflow <= t->bound;
 }
 
 enum { SUM_MOST = 112 };
@@ -159,8 +154,9 @@ static void write_norm(char line[PYTHON_LINE_MOST], const struct python_library 
     const char *const before = l->before_norm, *const after = l->after_norm;
     char limit[REAL_TEXT_MOST], alpha[REAL_TEXT_MOST + 4], beta[REAL_TEXT_MOST + 4];
     char size[SUM_MOST], c[SUM_MOST] = "";
-    const bool rest = !t->norm.known;
-    write_up(limit, ((rest ? t->norm_rest.observed : t->norm.observed) + t->sums) * U);
+    const bool rest = !t->limits.norm_known;
+    write_up(limit, ((rest ? t->limits.norm_with_underflow : t->limits.norm_observed) +
+                     t->sums) * U);
     write_factor(alpha, g->alpha, true);
     write_factor(beta, g->beta, true);
     snprintf(size, sizeof size, "%s%sA%s%s * %sB%s%s", alpha, before, l->wide, after,
@@ -175,13 +171,13 @@ static void write_norm(char line[PYTHON_LINE_MOST], const struct python_library 
 }
 
 static void write_allclose(char line[PYTHON_LINE_MOST], const struct python_library *l,
-                           const struct allclose *a, const char *exact)
+                           double rtol, double atol, const char *exact)
 {
-    char rtol[REAL_TEXT_MOST], atol[REAL_TEXT_MOST];
-    write_up(rtol, a->rtol);
-    write_up(atol, a->atol);
+    char relative[REAL_TEXT_MOST], absolute[REAL_TEXT_MOST];
+    write_up(relative, rtol);
+    write_up(absolute, atol);
     snprintf(line, PYTHON_LINE_MOST, "%s(D%s, %s, rtol=%s, atol=%s)", l->close, l->wide,
-             exact, rtol, atol);
+             exact, relative, absolute);
 }
 
 /* The assertion of |D - C| <= limit |A||B|, and what underflows. */
@@ -196,33 +192,34 @@ static void write_assertion(char line[PYTHON_LINE_MOST], const struct python_lib
 }
 
 int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MOST],
-                 const struct python_library *l, const struct tolerance *t,
+                 const struct python_library *l, const struct tolerance *tolerance,
                  const struct tolerance_question *q, bool observed)
 {
     char sum[SUM_MOST], size[SUM_MOST], exact[32];
-    const struct tolerance_limit *const with = observed ? &t->rest : &t->component;
-    const bool rest = observed ? tolerance_needs_rest(t) || !t->norm.known : !lost_is_small(t),
-               alone = observed && t->component.known;
-    const double limit = observed ? with->observed : with->bound,
-                 lost = observed || rest ? 0 : 2 * t->lost;
+    const struct bitcut_tolerances *const t = &tolerance->limits;
+    const double sums = tolerance->sums;
+    const bool rest = observed ? tolerance_needs_rest(t) || !t->norm_known : !lost_is_small(t),
+               alone = observed && t->known;
+    const double limit = observed ? t->with_underflow : t->bound,
+                 lost = observed || rest ? 0 : 2 * t->underflow;
     int count = 1;
-    if (isinf(alone ? t->component.observed : limit)) return 0;
+    if (isinf(alone ? t->observed : limit)) return 0;
     write_exact(exact, l, q->two);
     write_sum(sum, sizeof sum, l, q->gemm, false);
     write_sum(size, sizeof size, l, q->gemm, true);
     if (q->two) snprintf(line[0], PYTHON_LINE_MOST, "size = %s", size);
     else snprintf(line[0], PYTHON_LINE_MOST, "exact, size = %s, %s", sum, size);
     if (rest) {
-        write_rest(&line[count], l, t, q);
+        write_rest(&line[count], l, tolerance, q);
         count += 2;
     }
-    if (alone)
-        write_assertion(line[count++], l, t->component.observed + t->sums, exact, false);
+    if (alone) write_assertion(line[count++], l, t->observed + sums, exact, false);
     if (rest || !observed)
-        write_assertion(line[count++], l, limit + lost + t->sums, exact, rest);
-    if (observed && isfinite(t->norm.known ? t->norm.observed : t->norm_rest.observed))
-        write_norm(line[count++], l, t, q->gemm, exact);
-    if (allclose_exists(t, observed))
-        write_allclose(line[count++], l, &t->allclose[observed], exact);
+        write_assertion(line[count++], l, limit + lost + sums, exact, rest);
+    if (observed && isfinite(t->norm_known ? t->norm_observed : t->norm_with_underflow))
+        write_norm(line[count++], l, tolerance, q->gemm, exact);
+    if (observed ? tolerance_closes(t) : tolerance_bound_closes(t))
+        write_allclose(line[count++], l, observed ? t->rtol : t->bound_rtol,
+                       observed ? t->atol : t->bound_atol, exact);
     return count;
 }

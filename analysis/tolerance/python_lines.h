@@ -32,7 +32,4 @@ int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MOST],
                  const struct python_library *library, const struct tolerance *t,
                  const struct tolerance_question *q, bool observed);
 
-/* Whether allclose() is worth having by the bound, or by the observed limit. */
-bool allclose_exists(const struct tolerance *t, bool observed);
-
 #endif

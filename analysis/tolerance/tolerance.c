@@ -47,7 +47,7 @@ struct run_report {
     double any;             /* what might underflow, likewise                        */
     double terms, lead;     /* of the sample_run                                     */
     bool bounded;
-    size_t over[CONDITION_DECADES], wrong;
+    size_t over[BITCUT_DECADES], wrong;
     struct extent_of_output output[SAMPLE];
 };
 
@@ -92,7 +92,7 @@ static void take_sizes(struct run_report *r, const struct sample_run *run)
         if (size == 0) continue;
         r->lost = larger_double(r->lost, run->allowance[i] / size / U);
         if (value < r->least_share * size) r->least_share = value / size;
-        for (int d = 0; d < CONDITION_DECADES; d++, most *= 10)
+        for (int d = 0; d < BITCUT_DECADES; d++, most *= 10)
             r->over[d] += size > most * value;
     }
     for (size_t s = 0; s < SAMPLE; s++) {
@@ -247,8 +247,14 @@ static double lack_of(const struct run_report *r, int which)
     return -r->least_share;
 }
 
+/* A limit of a measure, in u. */
+struct limit {
+    double observed, most;
+    bool known;
+};
+
 /* The limit of what orders that were chosen have, in l; of one run there is no tail. */
-static void add_arranged(struct tolerance_limit *l, const struct reports *x,
+static void add_arranged(struct limit *l, const struct reports *x,
                          enum measure measure, double each)
 {
     if (!x->arranged) return;
@@ -260,14 +266,13 @@ static void add_arranged(struct tolerance_limit *l, const struct reports *x,
     l->known = l->known && tail_is_light(&t);
 }
 
-static struct tolerance_limit limit_of(const struct reports *x, enum measure measure,
+static struct limit limit_of(const struct reports *x, enum measure measure,
                                        double each, double bound)
 {
     const struct tail t = tail_of_errors(x, DRAWN, measure);
-    struct tolerance_limit l = { .bound = bound,
-                                 .observed = tail_limit(&t, each),
-                                 .most = t.x[t.count - 1],
-                                 .known = tail_is_light(&t) };
+    struct limit l = { .observed = tail_limit(&t, each),
+                       .most = t.x[t.count - 1],
+                       .known = tail_is_light(&t) };
     add_arranged(&l, x, measure, each);
     l.observed = larger_double(
         l.observed, (l.known ? 1 : 2) * l.most + (measure <= BY_REST ? x->step : 0));
@@ -286,23 +291,23 @@ static bool underflow_is_little(const struct reports *x, double limit, bool whol
 }
 
 /* The limit of an error less what underflows.  If no probability is known, it is the bound. */
-static struct tolerance_limit limit_of_rest(const struct reports *x, enum measure measure,
+static struct limit limit_of_rest(const struct reports *x, enum measure measure,
                                             double bound, bool known)
 {
-    struct tolerance_limit l = limit_of(x, measure, x->each, bound);
+    struct limit l = limit_of(x, measure, x->each, bound);
     if (!l.known || !known) l.observed = bound;
     l.observed = larger_double(0, l.observed);
     l.known = true;
     return l;
 }
 
-static bool zeros_pass(const struct tolerance *t, const struct run_report *r)
+static bool zeros_pass(const struct bitcut_tolerances *t, const struct run_report *r)
 {
     const double *const error = r->error[ZEROS];
-    return !(t->component.known && error[BY_SIZE] > t->component.observed) &&
-           !(error[BY_REST] > t->rest.observed) &&
-           !(t->norm.known && error[BY_NORM] > t->norm.observed) &&
-           !(error[BY_NORM_REST] > t->norm_rest.observed);
+    return !(t->known && error[BY_SIZE] > t->observed) &&
+           !(error[BY_REST] > t->with_underflow) &&
+           !(t->norm_known && error[BY_NORM] > t->norm_observed) &&
+           !(error[BY_NORM_REST] > t->norm_with_underflow);
 }
 
 /* How wide the limit `reach` + t |C| is beside |A||B| at nine of ten outputs, at most. */
@@ -325,8 +330,8 @@ static double slack_of(const struct reports *x, double *room, double reach, doub
 static double times(double limit, double x) { return isinf(limit) ? limit : limit * x; }
 
 /* The step of rtol that makes limits the least wide. */
-static void find_allclose(struct tolerance *to, const struct reports *x, double *room,
-                          const double limit[2])
+static void find_allclose(struct bitcut_tolerances *to, const struct reports *x,
+                          double *room, double bound, double observed)
 {
     to->slack = INFINITY;
     for (int step = 0; step < STEPS; step++) {
@@ -337,52 +342,47 @@ static void find_allclose(struct tolerance *to, const struct reports *x, double 
                      slack = slack_of(x, room, reach, share);
         if (!(slack < WIDER * to->slack)) continue;
         to->slack = slack;
-        for (int i = 0; i < 2; i++)
-            to->allclose[i] = (struct allclose){ .rtol = times(limit[i], U * share),
-                                                 .atol = times(limit[i], U * reach) +
-                                                         (i ? 0 : to->allowance) };
+        to->rtol = times(observed, U * share);
+        to->atol = times(observed, U * reach);
+        to->bound_rtol = times(bound, U * share);
+        to->bound_atol = times(bound, U * reach) + to->underflow_absolute;
     }
 }
 
-static void find_relative(struct tolerance *to, const struct reports *x, double *room,
-                          const double limit[2])
+static void find_relative(struct bitcut_tolerances *to, const struct reports *x,
+                          double *room, double bound, double observed)
 {
     const struct tail t = tail_of(x, lack_of, 0);
     const double share = tail_is_light(&t) ? -tail_limit(&t, x->each / 2) : 0;
     to->rtol_slack = share > 0 ? slack_of(x, room, 0, 1 / share) : (double)INFINITY;
-    for (int i = 0; i < 2; i++)
-        to->rtol[i] =
-            share > 0 ? (limit[i] + (i ? 0 : to->lost)) * U / share : (double)INFINITY;
+    to->rtol_alone = share > 0 ? observed * U / share : (double)INFINITY;
+    to->bound_rtol_alone =
+        share > 0 ? (bound + to->underflow) * U / share : (double)INFINITY;
 }
 
-static void count_sizes(struct tolerance *to, const struct reports *x)
+/* Set to->bound to that of a unit, unless in some run there was none. */
+static void count_sizes(struct bitcut_tolerances *to, const struct reports *x, double bound)
 {
-    const double outputs = (double)x->count * (double)to->rows * (double)to->cols;
+    const double outputs = (double)x->count * (double)to->outputs;
+    to->bound = bound;
     for (size_t i = 0; i < x->count; i++) {
-        to->lost = larger_double(to->lost, x->r[i].lost);
-        to->allowance = larger_double(to->allowance, x->r[i].allowance);
-        if (!x->r[i].bounded || x->r[i].wrong) to->bound.relative = INFINITY;
+        to->underflow = larger_double(to->underflow, x->r[i].lost);
+        to->underflow_absolute = larger_double(to->underflow_absolute, x->r[i].allowance);
+        if (!x->r[i].bounded || x->r[i].wrong) to->bound = INFINITY;
         to->wrong += x->r[i].wrong;
-        for (int d = 0; d < CONDITION_DECADES; d++)
-            to->cancelling[d] += (double)x->r[i].over[d] / outputs;
+        for (int d = 0; d < BITCUT_DECADES; d++)
+            to->over[d] += (double)x->r[i].over[d] / outputs;
     }
+    to->cancelling = to->over[1];
 }
 
-static void double_all(struct tolerance *t)
+static void double_all(struct bitcut_tolerances *t)
 {
-    struct tolerance_limit *const limit[] = { &t->component, &t->rest, &t->norm,
-                                              &t->norm_rest };
-    for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) {
-        limit[i]->bound *= 2;
-        limit[i]->observed *= 2;
-    }
-    for (int i = 0; i < 2; i++) {
-        t->allclose[i].rtol *= 2;
-        t->allclose[i].atol *= 2;
-        t->rtol[i] *= 2;
-    }
-    t->lost *= 2;
-    t->allowance *= 2;
+    double *const limit[] = { &t->bound, &t->observed, &t->with_underflow, &t->norm_bound,
+                              &t->norm_observed, &t->norm_with_underflow, &t->rtol,
+                              &t->atol, &t->bound_rtol, &t->bound_atol, &t->rtol_alone,
+                              &t->bound_rtol_alone, &t->underflow, &t->underflow_absolute };
+    for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) *limit[i] *= 2;
 }
 
 /* Norms that few elements make up vary as these do: their tail is in no sample of runs. */
@@ -406,29 +406,36 @@ static double step_of(const struct reports *x, const struct bitcut_unit *u)
 }
 
 /* All that the reports say; `room` has SAMPLE numbers for each. */
-static void conclude(struct tolerance *to, const struct reports *x, double *room,
-                     bool whole)
+static void conclude(struct bitcut_tolerances *to, const struct reports *x, double *room,
+                     double unit_bound, double sums, bool whole)
 {
-    count_sizes(to, x);
-    const double bound = to->bound.relative, all = bound + to->lost, sums = to->sums;
+    count_sizes(to, x, unit_bound);
+    const double bound = to->bound, all = bound + to->underflow;
     const bool broad = norms_are_broad(x, whole);
-    to->component = limit_of(x, BY_SIZE, x->each, all);
-    to->component.bound = bound;
-    if (!underflow_is_little(x, to->component.observed, whole)) to->component.known = false;
-    to->rest = limit_of_rest(x, BY_REST, bound, true);
-    to->norm = limit_of(x, BY_NORM, x->each, all);
-    if (!to->component.known || !broad) to->norm.known = whole && to->norm.known;
-    to->norm_rest = limit_of_rest(x, BY_NORM_REST, bound, broad);
-    const double half = limit_of(x, BY_SIZE, x->each / 2, all).observed;
-    const double limit[2] = { bound + sums,
-                              to->component.known ? half + sums : (double)INFINITY };
-    find_allclose(to, x, room, limit);
-    find_relative(to, x, room, limit);
+    const struct limit component = limit_of(x, BY_SIZE, x->each, all),
+                       rest = limit_of_rest(x, BY_REST, bound, true),
+                       norm = limit_of(x, BY_NORM, x->each, all),
+                       norm_rest = limit_of_rest(x, BY_NORM_REST, bound, broad);
+    to->observed = component.observed;
+    to->most = component.most;
+    to->known = component.known && underflow_is_little(x, component.observed, whole);
+    to->with_underflow = rest.observed;
+    to->with_underflow_most = rest.most;
+    to->norm_bound = all;
+    to->norm_observed = norm.observed;
+    to->norm_most = norm.most;
+    to->norm_known = norm.known && (whole || (to->known && broad));
+    to->norm_with_underflow = norm_rest.observed;
+    to->norm_with_underflow_most = norm_rest.most;
+    const double half = limit_of(x, BY_SIZE, x->each / 2, all).observed,
+                 observed = to->known ? half + sums : (double)INFINITY;
+    find_allclose(to, x, room, bound + sums, observed);
+    find_relative(to, x, room, bound + sums, observed);
 }
 
-bool tolerance_needs_rest(const struct tolerance *t)
+bool tolerance_needs_rest(const struct bitcut_tolerances *t)
 {
-    return !t->component.known || t->lost > t->component.observed;
+    return !t->known || t->underflow > t->observed;
 }
 
 /* What all runs share, and room for their reports and the numbers of these. */
@@ -473,17 +480,23 @@ enum bitcut_status tolerance_find(struct tolerance *to,
                                    .arranged = !arranged ? 0 : s.whole ? 1 : q->runs,
                                    .scratch = room,
                                    .each = q->alarm / blocks };
-        *to = (struct tolerance){ .runs = q->runs,
-                                  .rows = s.rows,
-                                  .cols = s.cols,
-                                  .orders = s.orders,
-                                  .arrangements = s.arranged[AS_IS] + 3 * q->any_order,
-                                  .bound = s.bound,
-                                  .sums = 2 * (double)q->k * 0x1p-29 };
+        struct bitcut_tolerances *const t = &to->limits;
+        *to = (struct tolerance){
+            .limits = { .size = sizeof *t,
+                        .any_order = q->any_order,
+                        .two = q->two,
+                        .alarm = q->alarm,
+                        .runs = q->runs,
+                        .outputs = s.rows * s.cols,
+                        .orders = s.orders,
+                        .arrangements = s.arranged[AS_IS] + 3 * q->any_order },
+            .bound = s.bound,
+            .sums = 2 * (double)q->k * 0x1p-29
+        };
         x.step = step_of(&x, q->gemm->unit);
-        conclude(to, &x, room + q->runs, s.whole);
-        if (q->two) double_all(to);
-        for (size_t i = 0; i < q->runs; i++) to->zeros += zeros_pass(to, &s.r[i]);
+        conclude(t, &x, room + q->runs, s.bound.relative, to->sums, s.whole);
+        if (q->two) double_all(t);
+        for (size_t i = 0; i < q->runs; i++) t->zeros += zeros_pass(t, &s.r[i]);
         hostfp_leave(&mode);
     }
     free(s.r);

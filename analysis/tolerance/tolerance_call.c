@@ -41,42 +41,12 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
     return status == BITCUT_OK ? gemm_check_operands(g, f) : status;
 }
 
-/* Limits of today's size, or of that before limits with what underflows. */
+/* Limits of today's size, or of those before later members came. */
 static enum bitcut_status check_size(size_t size, struct fault *f)
 {
-    return size == offsetof(struct bitcut_tolerances, with_underflow)
-               ? BITCUT_OK
-               : struct_check("tolerances", size, sizeof(struct bitcut_tolerances), f);
-}
-
-static void fill(struct bitcut_tolerances *to, const struct tolerance *t)
-{
-    *to = (struct bitcut_tolerances){
-        .size = sizeof *to,
-        .runs = t->runs,
-        .outputs = t->rows * t->cols,
-        .bound = t->component.bound,
-        .underflow = t->lost,
-        .observed = t->component.observed,
-        .most = t->component.most,
-        .norm_bound = t->norm.bound,
-        .norm_observed = t->norm.observed,
-        .norm_most = t->norm.most,
-        .rtol = t->allclose[1].rtol,
-        .atol = t->allclose[1].atol,
-        .bound_rtol = t->allclose[0].rtol,
-        .bound_atol = t->allclose[0].atol,
-        .slack = t->slack,
-        .rtol_alone = t->rtol[1],
-        .rtol_slack = t->rtol_slack,
-        .cancelling = t->cancelling[1],
-        .wrong = t->wrong,
-        .with_underflow = t->rest.observed,
-        .norm_with_underflow = t->norm_rest.observed,
-        .zeros = t->zeros,
-        .known = t->component.known,
-        .norm_known = t->norm.known,
-    };
+    static const size_t older[] = { offsetof(struct bitcut_tolerances, with_underflow),
+                                    offsetof(struct bitcut_tolerances, any_order) };
+    return struct_check_since("tolerances", size, sizeof(struct bitcut_tolerances), older, f);
 }
 
 static enum bitcut_status find(struct bitcut_tolerances *to, const struct bitcut_gemm *g,
@@ -98,7 +68,7 @@ static enum bitcut_status find(struct bitcut_tolerances *to, const struct bitcut
                                           .runs = o->runs,
                                           .alarm = o->alarm };
     status = tolerance_find(&t, &q, threads, progress_of_thread(), f);
-    if (status == BITCUT_OK) fill(to, &t);
+    if (status == BITCUT_OK) *to = t.limits;
     gemm_data_clear(&data);
     return status;
 }
@@ -128,20 +98,6 @@ enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
 
 /* --- a D by limits ---------------------------------------------------------------- */
 
-/* What tolerance_judge() reads of limits. */
-static struct tolerance limits_of(const struct bitcut_tolerances *x,
-                                  const struct bound_apriori *bound)
-{
-    return (struct tolerance){
-        .bound = *bound,
-        .component = { x->bound, x->observed, x->most, x->known },
-        .rest = { x->bound, x->with_underflow, 0, true },
-        .norm = { x->norm_bound, x->norm_observed, x->norm_most, x->norm_known },
-        .norm_rest = { x->norm_bound, x->norm_with_underflow, 0, true },
-        .allclose = { { x->bound_rtol, x->bound_atol }, { x->rtol, x->atol } },
-    };
-}
-
 static enum bitcut_status judge(struct bitcut_tolerance_verdict *to,
                                 const struct bitcut_tolerances *limits,
                                 const struct bitcut_gemm *g,
@@ -150,32 +106,17 @@ static enum bitcut_status judge(struct bitcut_tolerance_verdict *to,
 {
     struct gemm_data data;
     struct matrix d = { 0 };
-    struct bound_apriori bound;
     struct tolerance_given given;
-    enum bitcut_status status = bound_apriori(&bound, g, g->k, o->any_order, f);
-    if (status == BITCUT_OK) status = gemm_data_take(&data, g, 0, threads, f);
+    enum bitcut_status status = gemm_data_take(&data, g, 0, threads, f);
     if (status != BITCUT_OK) return status;
-    const struct tolerance t = limits_of(limits, &bound);
     const struct tolerance_question q = {
         .gemm = g, .m = g->m, .n = g->n, .k = g->k, .any_order = o->any_order
     };
     status = view_matrix(&d, &g->d, 0, g->m, g->n, threads)
-                 ? tolerance_judge(&given, &t, &q, &data, d.at, threads,
+                 ? tolerance_judge(&given, limits, &q, &data, d.at, threads,
                                    progress_of_thread(), f)
                  : fault_set(f, BITCUT_NO_MEMORY, "out of memory for D");
-    if (status == BITCUT_OK)
-        *to = (struct bitcut_tolerance_verdict){
-            .size = sizeof *to,
-            .accepted = given.accepted[CRITERION_BOTH],
-            .zeros_accepted = given.zeros,
-            .component = given.component,
-            .with_underflow = given.rest,
-            .norm = given.norm,
-            .worst = given.worst,
-            .above = given.above,
-            .beyond = given.beyond,
-            .wrong = given.wrong,
-        };
+    if (status == BITCUT_OK) *to = given.verdict;
     matrix_clear(&d);
     gemm_data_clear(&data);
     return status;
@@ -188,20 +129,27 @@ enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
                                           int threads, char *why)
 {
     struct bitcut_tolerance_options o = { .size = sizeof o };
+    static const size_t older[2] = { offsetof(struct bitcut_tolerance_verdict, worst_at) };
+    struct bitcut_tolerance_verdict v;
     struct bitcut_gemm g;
     struct fault f;
     enum bitcut_status status =
         to && limits
-            ? struct_check("verdicts", to->size, sizeof *to, &f)
+            ? struct_check_since("verdicts", to->size, sizeof *to, older, &f)
             : fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the verdict, or no limits");
-    if (status == BITCUT_OK)
-        status = struct_check("tolerances", limits->size, sizeof *limits, &f);
+    if (status == BITCUT_OK) status = struct_check_since("tolerances", limits->size, sizeof *limits,
+                                    (const size_t[2]){ offsetof(struct bitcut_tolerances,
+                                                                any_order) }, &f);
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
     if (status == BITCUT_OK && o.two)
         status = fault_set(&f, BITCUT_BAD_ARGUMENT, "D is compared with the exact result");
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
     if (status == BITCUT_OK) status = check_gemm(&g, &f);
     if (status == BITCUT_OK) status = gemm_check_matrices(&g, true, &f);
-    if (status == BITCUT_OK) status = judge(to, limits, &g, &o, threads, &f);
+    if (status == BITCUT_OK) status = judge(&v, limits, &g, &o, threads, &f);
+    if (status == BITCUT_OK) {
+        v.size = to->size;
+        memcpy(to, &v, to->size);
+    }
     return fault_tell(why, status, &f);
 }

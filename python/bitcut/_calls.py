@@ -17,7 +17,7 @@ from ._library import (SIZE_MOST, Advice as _Advice, AdviceOptions, BadArgument,
                        Part, Recording,
                        Tolerances as _Tolerances, ToleranceOptions, ToleranceVerdict, byref,
                        c_double, check, compute,
-                       format_row, fresh, fresh_gemm, lib, text)
+                       format_row, fresh, fresh_gemm, lib, text, values)
 from ._results import Result, text_object, text_table
 from ._tables import _read, value_of
 
@@ -635,11 +635,11 @@ class Tolerances(Result):
                             "order": None if order == "any" else order}, d=d, batch=False)
         options, found, limits = fresh(ToleranceOptions), fresh(ToleranceVerdict), fresh(_Tolerances)
         options.any_order = order == "any"
-        for name, _ in _Tolerances._fields_[1:]:
+        for name in values(limits):
             setattr(limits, name, getattr(self, name))
         compute(lib.bitcut_tolerance_judge, byref(found), byref(limits), byref(p.struct),
                 byref(options), _threads(threads), keep=(p, found, limits, options))
-        return Verdict(**{name: getattr(found, name) for name, _ in ToleranceVerdict._fields_[1:]})
+        return Verdict(**values(found))
 
     def _figure(self):
         return points("What a correct output errs by at most", [
@@ -663,7 +663,7 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
     options.any_order = order == "any"
     compute(lib.bitcut_tolerance, byref(found), byref(p.struct), byref(options),
             _threads(threads), keep=(p, found, options))
-    return Tolerances(**{name: getattr(found, name) for name, _ in _Tolerances._fields_[1:]})
+    return Tolerances(**values(found))
 
 
 class Explanation(Result):
@@ -689,10 +689,7 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
     options.seconds, options.seed = real(seconds, "seconds"), integer(seed, "seed", SEED_MOST)
     compute(lib.bitcut_explain, byref(found), byref(g), byref(p.struct), byref(options),
             _threads(threads), keep=(p, found, g, options))
-    values = {name: getattr(found, name) for name, _ in _Explanation._fields_[1:]}
-    values["text"] = found.text.decode()
-    values["fault"] = found.fault.decode() if found.fault else None
-    return Explanation(line=line_of(g), **values)
+    return Explanation(line=line_of(g), **values(found))
 
 
 class Advice(Result):
@@ -715,4 +712,4 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
     said = described(g)
     return Advice(line=line_of(g), **{key: said[key] for key in (
         "recipe", "unit", "evidence", "split", "scale", "equilibrate", "terms")},
-                  **{name: getattr(found, name) for name, _ in _Advice._fields_[1:]})
+                  **values(found))

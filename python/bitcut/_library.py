@@ -127,19 +127,11 @@ class ToleranceOptions(Structure):
 
 
 class Tolerances(Structure):
-    _fields_ = [("size", c_size_t), ("runs", c_size_t), ("outputs", c_size_t)] + [
-        (name, c_double) for name in (
-            "bound", "underflow", "observed", "most", "norm_bound", "norm_observed", "norm_most",
-            "rtol", "atol", "bound_rtol", "bound_atol", "slack", "rtol_alone", "rtol_slack",
-            "cancelling")] + [("wrong", c_size_t)] + [
-        (name, c_double) for name in ("with_underflow", "norm_with_underflow")] + [
-        ("zeros", c_size_t), ("known", c_bool), ("norm_known", c_bool)]
+    """Its members are those that the library tells (below)."""
 
 
 class ToleranceVerdict(Structure):
-    _fields_ = [("size", c_size_t), ("accepted", c_bool), ("zeros_accepted", c_bool)] + [
-        (name, c_double) for name in ("component", "with_underflow", "norm")] + [
-        (name, c_size_t) for name in ("worst", "above", "beyond", "wrong")]
+    """Likewise."""
 
 
 class AdviceOptions(Structure):
@@ -171,6 +163,7 @@ PROTOTYPES = {
     "rounding_find": (P, [T]), "split_find": (P, [T]), "recipe_find": (P, [T]),
     "unit_find": (P, [T, P]), "unit_name": (T, [P]),
     "unit_shape": (None, [POINTER(c_int)] * 3 + [P]),
+    "struct_member": (c_bool, [POINTER(Field), POINTER(S), T, S]),
     "table_next": (P, [P]), "table_find": (P, [T]), "table_name": (T, [P]),
     "table_what": (T, [P]), "row_next": (P, [P, P]), "row_name": (T, [P]), "row_what": (T, [P]),
     "row_field": (c_bool, [POINTER(Field), P, P, S]),
@@ -238,6 +231,32 @@ def _load(version):
 
 __version__ = "0.1.0"
 lib, path = _load(__version__)
+
+TYPES = {"bool": c_bool, "int": c_int, "size_t": c_size_t, "double": c_double, "char": c_char,
+         "const char *": c_char_p, "const void *": c_void_p}
+
+
+def _members(name):
+    """The members of a struct of bitcut.h as the library tells them, in the order of memory."""
+    member, at, found = Field(), c_size_t(), [(0, "size", c_size_t)]
+    while lib.bitcut_struct_member(byref(member), byref(at), name.encode(), len(found) - 1):
+        kind, _, length = member.text.decode().partition("[")
+        kind = TYPES[kind] * int(length[:-1]) if length else TYPES[kind]
+        found.append((at.value, member.name.decode(), kind))
+    return [(name, kind) for _, name, kind in sorted(found, key=lambda one: one[0])]
+
+
+for _name, _struct in STRUCTS.items():
+    if not hasattr(_struct, "_fields_"):
+        _struct._fields_ = _members(_name)
+
+
+def values(struct) -> dict:
+    """What is in a struct that the library filled in, without its size, as objects of Python."""
+    def value(x):
+        return x.decode() if isinstance(x, bytes) else \
+            tuple(x) if isinstance(x, ctypes.Array) else x
+    return {name: value(getattr(struct, name)) for name, _ in struct._fields_[1:]}
 
 
 def text(value: str, what: str) -> bytes:

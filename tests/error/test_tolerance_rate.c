@@ -211,7 +211,7 @@ static void count(struct counts *to, struct sample_run *r, const struct toleranc
     bool accepted[CRITERIA];
     to->results++;
     for (int p = test_long() ? 0 : ALARMS - 1; p < ALARMS; p++) {
-        criteria_run(accepted, r, &t[p]);
+        criteria_run(accepted, r, &t[p].limits);
         to->above[p][0] += !accepted[CRITERION_OBSERVED];
         to->above[p][1] += !accepted[CRITERION_NORM];
     }
@@ -235,7 +235,7 @@ static void drawn_anew(struct counts *to, const struct family *y, int s, size_t 
         q.alarm = alarms[p];
         ck_assert_int_eq(tolerance_find(&t[p], &q, 0, NULL, NULL), BITCUT_OK);
     }
-    to->by_size += t[2].component.known;
+    to->by_size += t[2].limits.known;
     for (size_t i = 0; i < results; i++) {
         struct sample_run r;
         struct hostfp mode;

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The answers of the library: every struct that it fills in for a caller and that a table
+   describes. */
+#ifndef BITCUT_ANALYSIS_ANSWERS_ANSWERS_H
+#define BITCUT_ANALYSIS_ANSWERS_ANSWERS_H
+
+#include "lib/record.h"
+
+extern const struct record answers[]; /* ended by a NULL name */
+
+#endif

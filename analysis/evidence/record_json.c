@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/evidence/record_json.h"
+
+#include "analysis/evidence/json_value.h"
+#include "lib/table.h"
+
+#include <string.h>
+
+/* An unsigned integer of so many bytes. */
+static uint64_t count_at(const char *at, size_t bytes)
+{
+    unsigned whole;
+    unsigned long long large;
+    if (bytes == sizeof whole) {
+        memcpy(&whole, at, bytes);
+        return whole;
+    }
+    memcpy(&large, at, sizeof large);
+    return large;
+}
+
+static json_t *list_json(const struct record_field *f, const char *at)
+{
+    const size_t bytes = f->kind == RECORD_REALS   ? sizeof(double)
+                         : f->kind == RECORD_FLAGS ? sizeof(bool)
+                                                   : sizeof(size_t);
+    json_t *list = json_array();
+    for (size_t i = 0; i < f->bytes; i += bytes)
+        json_array_append_new(
+            list, f->kind == RECORD_REALS   ? json_number(*(const double *)(at + i))
+                  : f->kind == RECORD_FLAGS ? json_boolean(*(const bool *)(at + i))
+                                            : json_seed(count_at(at + i, bytes)));
+    return list;
+}
+
+static json_t *text_json(const char *text) { return text ? json_text(text) : json_null(); }
+
+static json_t *value_json(const struct record_field *f, const void *record)
+{
+    const char *const at = (const char *)record + f->offset;
+    switch (f->kind) {
+    case RECORD_FLAG: return json_boolean(*(const bool *)at);
+    case RECORD_INT: return json_integer(*(const int *)at);
+    case RECORD_COUNT: return json_seed(count_at(at, f->bytes));
+    case RECORD_REAL: return json_number(*(const double *)at);
+    case RECORD_TEXT: return text_json(*(const char *const *)at);
+    case RECORD_CHARS: return text_json(at);
+    case RECORD_ROW: {
+        const struct table_row *const row = *(const struct table_row *const *)at;
+        return text_json(row ? row->name : NULL);
+    }
+    case RECORD_DERIVED: return json_boolean(f->flag(record));
+    case RECORD_WORD: return text_json(f->word(record));
+    default: return list_json(f, at);
+    }
+}
+
+/* The object in which a key lies, made where there is none, and its last word. */
+static json_t *object_of(json_t *to, const char **name)
+{
+    for (const char *dot; (dot = strchr(*name, '.')); *name = dot + 1) {
+        char key[40] = "";
+        strncat(key, *name, (size_t)(dot - *name));
+        json_t *next = json_object_get(to, key);
+        if (!next) json_object_set_new(to, key, next = json_object());
+        to = next;
+    }
+    return to;
+}
+
+void record_json(json_t *to, const struct record_field *field, const void *record)
+{
+    for (const struct record_field *f = field; f->name; f++) {
+        const char *name = f->name;
+        if (!*name) continue;
+        json_t *const object = object_of(to, &name);
+        json_object_set_new(object, name, value_json(f, record));
+    }
+}

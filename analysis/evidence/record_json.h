@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A described struct as JSON. */
+#ifndef BITCUT_ANALYSIS_EVIDENCE_RECORD_JSON_H
+#define BITCUT_ANALYSIS_EVIDENCE_RECORD_JSON_H
+
+#include "lib/record.h"
+
+#include <jansson.h>
+
+/* Set the keys of a record in `to`, an object, in the order of the table: that of a text
+   or a row that is NULL to null. */
+void record_json(json_t *to, const struct record_field *field, const void *record);
+
+#endif

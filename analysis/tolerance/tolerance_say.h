@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a tolerance says to people. */
+#ifndef BITCUT_ANALYSIS_TOLERANCE_TOLERANCE_SAY_H
+#define BITCUT_ANALYSIS_TOLERANCE_TOLERANCE_SAY_H
+
+#include "analysis/tolerance/given.h"
+#include "analysis/tolerance/power.h"
+
+/* All that was found: limits; what D is by them, NULL if it was not asked for; what they
+   reject, likewise. */
+struct tolerance_answer {
+    const struct tolerance *found;
+    const struct tolerance_question *question;
+    bool shuffled; /* runs are of the same elements, k in another order each */
+    const struct tolerance_given *given;
+    const struct power *power;
+};
+
+/* Sentences (lib/record.h), of a struct tolerance_answer. */
+extern const struct record_line tolerance_lines[];
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A described struct: one table of its fields, beside the struct.  The keys of JSON, the
+   attributes and the layout in Python, and the tables of keys in the manual are read from
+   it. */
+#ifndef BITCUT_LIB_RECORD_H
+#define BITCUT_LIB_RECORD_H
+
+#include "lib/bitcut.h"
+
+/* What lies at a field's offset. */
+enum record_kind {
+    RECORD_FLAG,   /* bool                                              */
+    RECORD_INT,    /* int                                               */
+    RECORD_COUNT,  /* an unsigned integer                               */
+    RECORD_REAL,   /* double; JSON has a text where it is not finite    */
+    RECORD_TEXT,   /* const char *, or NULL                             */
+    RECORD_CHARS,  /* char[]                                            */
+    RECORD_FLAGS,  /* bool[]; the next likewise                         */
+    RECORD_COUNTS,
+    RECORD_REALS,
+    RECORD_ROW,    /* a pointer to a row of a table (lib/table.h), or NULL: its name */
+    RECORD_DERIVED, /* nothing: `flag` computes a bool of the struct    */
+    RECORD_WORD     /* nothing: `word` finds a text                     */
+};
+
+/* A row of a table that is ended by a NULL name. */
+struct record_field {
+    const char *name;   /* of the key in JSON; "a.b" is the key b of the object a, and
+                           "" of what JSON does not have                               */
+    const char *what;   /* one line                                                    */
+    const char *unit;   /* of a quantity, else ""                                      */
+    const char *member; /* of the struct, in C and Python; NULL: callers do not see it */
+    enum record_kind kind;
+    size_t offset, bytes;
+    bool (*flag)(const void *record);        /* of RECORD_DERIVED */
+    const char *(*word)(const void *record); /* of RECORD_WORD    */
+};
+
+/* The kind of a member by its type. */
+#define RECORD_KIND(member)                                                              \
+    _Generic((member), bool: RECORD_FLAG, int: RECORD_INT, unsigned: RECORD_COUNT,       \
+             unsigned long: RECORD_COUNT, unsigned long long: RECORD_COUNT,              \
+             double: RECORD_REAL, const char *: RECORD_TEXT, char *: RECORD_CHARS,       \
+             bool *: RECORD_FLAGS, unsigned long *: RECORD_COUNTS,                       \
+             unsigned long long *: RECORD_COUNTS, unsigned *: RECORD_COUNTS,             \
+             double *: RECORD_REALS, default: RECORD_ROW)
+
+/* A row: a member that callers see, called `as` in C; one that they do not; a flag and a
+   text that are computed. */
+#define RECORD_MEMBER(type, place, as, key, quantity, line)                              \
+    {                                                                                    \
+        .name = key, .what = line, .unit = quantity, .member = as,                       \
+        .kind = RECORD_KIND(((type *)0)->place), .offset = offsetof(type, place),        \
+        .bytes = sizeof((type *)0)->place                                                \
+    }
+#define RECORD_FIELD(type, place, key, quantity, line)                                   \
+    RECORD_MEMBER(type, place, #place, key, quantity, line)
+#define RECORD_INNER(type, place, key, quantity, line)                                   \
+    RECORD_MEMBER(type, place, NULL, key, quantity, line)
+#define RECORD_FUNCTION(function, key, line)                                             \
+    {                                                                                    \
+        .name = key, .what = line, .unit = "", .kind = RECORD_DERIVED, .flag = function  \
+    }
+#define RECORD_TEXT_OF(function, key, line)                                              \
+    {                                                                                    \
+        .name = key, .what = line, .unit = "", .kind = RECORD_WORD, .word = function     \
+    }
+
+/* A sentence on an answer: its label, and what writes it into `text`, of `size` bytes, which
+   is empty; nothing of an answer that does not have it.  A table of them ends with a NULL
+   label. */
+struct record_line {
+    const char *label;
+    void (*say)(char *text, size_t size, const void *answer);
+    bool below; /* said of each answer under a table of several as well */
+};
+
+/* A struct of lib/bitcut.h that callers read by name. */
+struct record {
+    const char *name, *what;
+    const struct record_field *field;
+    size_t bytes; /* of the struct in the header */
+};
+
+#endif
