@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The subcommands of the program, and what they share. */
+/* The subcommands of the program, and what the command line says to all of them. */
 #ifndef BITCUT_ANALYSIS_CLI_COMMAND_H
 #define BITCUT_ANALYSIS_CLI_COMMAND_H
 
 #include "analysis/cli/emit.h"
 #include "analysis/evidence/json_value.h"
+#include "analysis/cli/message.h"
 #include "analysis/cli/option.h"
 #include "emu/gemm.h"
 #include "lib/progress.h"
 #include "lib/table.h"
-
-/* Exit statuses. */
-enum {
-    EXIT_GOOD,             /* all is well                                        */
-    EXIT_FOUND,            /* a comparison or a bound failed                     */
-    EXIT_USAGE,            /* the command line makes no sense                    */
-    EXIT_CANNOT,           /* a file or device cannot be used, or SIGTERM        */
-    EXIT_INTERRUPTED = 130 /* SIGINT; of terminal_status(), commands say CANNOT  */
-};
 
 enum { OPERANDS_MOST = 1024 };
 
@@ -68,36 +60,5 @@ extern const struct command command_list, command_mma, command_replay, command_s
     command_probe, command_gemm, command_verify, command_study, command_report,
     command_bench, command_record, command_fit, command_tile, command_explain,
     command_tolerance, command_bound, command_advise, command_run, command_convert;
-
-/* Print "bitcut: what: why" to standard error and return the exit status that fits. */
-int fail(const char *what, const struct fault *f);
-
-/* The same for a command line that makes no sense: EXIT_USAGE. */
-int complain(const char *what, const char *why);
-
-/* Complain of the first option that was given although it does nothing in this use of the
-   command, one bit of uses->uses; EXIT_GOOD: there is none. */
-int check_use(const struct context *context, const struct option_use *uses, unsigned use);
-
-/* A file, or a folder, that a command reads or writes. */
-struct used_file {
-    const char *option, *path; /* path NULL: the option was not given */
-    bool written;
-};
-
-/* Complain of the first file written that is also read, or written twice, whatever its
-   names (output_same()); `files` end with an option that is NULL. */
-int check_files(const struct used_file *files);
-
-/* Print "bitcut: OPTION: NAME: unknown; near it: ..." and return EXIT_USAGE. */
-int fail_unknown(const char *option, const char *name, struct table table);
-
-/* Complain of an input or a pair of them, and name the list of all ("inputs", "pairs").
- */
-int fail_input(const char *option, const char *list, const struct fault *f);
-
-/* The same as fail_unknown() for --unit, with the chips where they may be named; a chip
-   that may not is told so. */
-int fail_unit(const char *name, bool takes_chips);
 
 #endif

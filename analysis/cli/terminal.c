@@ -3,7 +3,7 @@
 
 #include "analysis/cli/terminal.h"
 
-#include "analysis/cli/command.h"
+#include "analysis/cli/message.h"
 #include "lib/file/output.h"
 #include "lib/text.h"
 
@@ -53,6 +53,8 @@ static void interrupt(int number)
     sem_post(&signals);
     errno = error;
 }
+
+bool terminal_stopped(void) { return interrupted != 0; }
 
 int terminal_status(int status)
 {

@@ -14,6 +14,9 @@
    is no memory for that. */
 bool terminal_progress(struct progress *progress, void (*give_up)(void));
 
+/* Whether the process was asked to end. */
+bool terminal_stopped(void);
+
 /* The exit status of a command that ended with `status`: EXIT_INTERRUPTED if it is
    EXIT_CANNOT and SIGINT had come first.  Safe in a handler of signals. */
 int terminal_status(int status);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _POSIX_C_SOURCE 200809L /* flockfile() */
+
+#include "analysis/cli/message.h"
+
+#include "analysis/cli/command.h"
+#include "analysis/cli/terminal.h"
+#include "emu/unit.h"
+#include "lib/file/output.h"
+#include "lib/text.h"
+
+#include <stdio.h>
+
+static bool told; /* that the command was stopped, or what it met then; stderr's lock */
+
+int fail(const char *what, const struct fault *f)
+{
+    flockfile(stderr);
+    told |= terminal_stopped();
+    terminal_label(NULL);
+    text_print(stderr, "bitcut: %s: %s\n", what, f->text);
+    fflush(stderr);
+    funlockfile(stderr);
+    return f->status == BITCUT_BAD_ARGUMENT ? EXIT_USAGE : EXIT_CANNOT;
+}
+
+void fail_stopped(const char *command)
+{
+    static const struct fault stopped = { BITCUT_CANNOT, "stopped" };
+    flockfile(stderr);
+    if (!told) fail(command, &stopped);
+    funlockfile(stderr);
+}
+
+int complain(const char *what, const char *why)
+{
+    struct fault f;
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "%s", why);
+    return fail(what, &f);
+}
+
+int check_use(const struct context *x, const struct option_use *uses, unsigned use)
+{
+    const struct option_use *row = option_misused(x->given, x->options, uses, use);
+    char option[64];
+    if (!row) return EXIT_GOOD;
+    snprintf(option, sizeof option, "%s%s", row->name[1] ? "--" : "-", row->name);
+    return complain(option, row->otherwise);
+}
+
+int check_files(const struct used_file *files)
+{
+    for (const struct used_file *a = files; a->option; a++) {
+        for (const struct used_file *b = files; a->path && b->option; b++) {
+            struct fault f;
+            if (a == b || !a->written || !b->path || !output_same(a->path, b->path))
+                continue;
+            fault_set(&f, BITCUT_BAD_ARGUMENT,
+                      "%s and %s are one file; name another for %s", b->option, a->option,
+                      a->option);
+            return fail(a->path, &f);
+        }
+    }
+    return EXIT_GOOD;
+}
+
+int fail_unknown(const char *option, const char *name, struct table table)
+{
+    struct fault f;
+    char hint[TABLE_HINT_MOST];
+    table_hint(hint, table, name);
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown%s", text_fit(name, 60), name,
+              *hint ? hint : "; the tables of bitcut list have all");
+    return fail(option, &f);
+}
+
+int fail_input(const char *option, const char *list, const struct fault *f)
+{
+    struct fault more;
+    fault_set(&more, f->status, "%s; see bitcut list %s", f->text, list);
+    return fail(option, &more);
+}
+
+int fail_unit(const char *name, bool takes_chips)
+{
+    struct fault f;
+    char names[160];
+    const int length = text_fit(name, 60);
+    const struct chip *chip = table_find(TABLE(chips), name);
+    table_near(names, sizeof names, TABLE(chips), name);
+    if (takes_chips && *names) return fail_unknown("--unit", name, TABLE(chips));
+    table_near(names, sizeof names, TABLE(units), name);
+    if (!chip && *names) return fail_unknown("--unit", name, TABLE(units));
+    if (chip)
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%s: unknown: a chip has many; name the instruction, one of %s/... in "
+                  "bitcut list units",
+                  name, chip->architecture);
+    else if (takes_chips)
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%.*s: unknown; bitcut list chips and bitcut list units have all",
+                  length, name);
+    else
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; bitcut list units has all",
+                  length, name);
+    return fail("--unit", &f);
+}
