@@ -5,6 +5,7 @@
 #include "analysis/cli/explain_say.h"
 #include "analysis/cli/setup.h"
 #include "analysis/cli/terminal.h"
+#include "analysis/device/kernel_difference.h"
 #include "analysis/device/split_trial.h"
 #include "gpu/choose.h"
 #include "lib/text.h"

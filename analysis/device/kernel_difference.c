@@ -86,6 +86,14 @@ static json_t *describe(const struct kernel_case *x, struct output at)
     return first;
 }
 
+void kernel_failure_clear(struct kernel_failure *x)
+{
+    matrix_clear(&x->a);
+    matrix_clear(&x->b);
+    matrix_clear(&x->c);
+    matrix_clear(&x->d);
+}
+
 /* The matrices of an output that differs. */
 static enum bitcut_status keep(struct kernel_failure *to, const struct kernel_case *x,
                                size_t matrix, struct fault *f)

@@ -10,4 +10,6 @@
 enum bitcut_status kernel_difference_add(struct kernel_result *r, struct kernel_case *x,
                                          struct fault *f);
 
+void kernel_failure_clear(struct kernel_failure *failure);
+
 #endif

@@ -211,11 +211,3 @@ enum bitcut_status kernel_trials_run(struct kernel_result *results, size_t *fail
     free(t);
     return status;
 }
-
-void kernel_failure_clear(struct kernel_failure *x)
-{
-    matrix_clear(&x->a);
-    matrix_clear(&x->b);
-    matrix_clear(&x->c);
-    matrix_clear(&x->d);
-}

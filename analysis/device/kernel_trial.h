@@ -79,6 +79,4 @@ enum bitcut_status kernel_trials_run(struct kernel_result *results, size_t *fail
                                      const struct kernel_trial *trials, size_t count,
                                      const struct progress *progress, struct fault *f);
 
-void kernel_failure_clear(struct kernel_failure *failure);
-
 #endif
