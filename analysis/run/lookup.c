@@ -5,7 +5,7 @@
    library's, which is to see the program's own call: what RTLD_NEXT and RTLD_DEFAULT mean
    depends on who calls.  So dlsym() itself is a few instructions that ask
    lookup_answer(), and jump there as if they had not been. */
-#define _GNU_SOURCE /* dlvsym(), RTLD_NEXT */
+#define _GNU_SOURCE /* dladdr(), RTLD_NEXT */
 
 #include "analysis/run/original.h"
 
@@ -14,10 +14,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#if defined(__GLIBC__) && !defined(__ILP32__) &&                                         \
-    (defined(__x86_64__) || defined(__aarch64__))
-
-typedef void *look_up(void *handle, const char *name);
+#ifdef DLSYM_TAKEN
 
 /* What dlsym() does: go on to `next`, or with NULL return the symbol.  It is returned in
    two registers. */
@@ -90,23 +87,6 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 #endif
 
-/* Sanitizers and allocators look functions up before they can be used. */
-#define EARLY __attribute__((no_sanitize("address", "undefined", "thread")))
-
-/* The one behind this library: the C library's, under one of its versions. */
-EARLY static look_up *find_next(void)
-{
-    static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5" };
-    static _Atomic(look_up *) found;
-    look_up *f = found;
-    for (size_t i = 0; !f && i < sizeof versions / sizeof versions[0]; i++) {
-        void *const symbol = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-        memcpy(&f, &symbol, sizeof f);
-    }
-    found = f;
-    return f;
-}
-
 EARLY static bool is_cublas(const char *name)
 {
     static const char beginning[] = "cublas";
@@ -157,7 +137,7 @@ static void *look_for(void *handle, const char *name, const void *caller, look_u
 
 EARLY struct answer lookup_answer(void *handle, const char *name, const void *caller)
 {
-    look_up *const next = find_next();
+    look_up *const next = original_dlsym();
     if (!next || !name || handle == RTLD_NEXT || handle == RTLD_DEFAULT ||
         !is_cublas(name))
         return (struct answer){ next, NULL };

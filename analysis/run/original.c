@@ -1,16 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* dladdr(), dl_iterate_phdr(), RTLD_NEXT */
+#define _GNU_SOURCE /* dladdr(), dlvsym(), dl_iterate_phdr(), RTLD_NEXT */
 
 #include "analysis/run/original.h"
 
 #include "lib/text.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef DLSYM_TAKEN
+/* The one behind this library, under one of its versions. */
+EARLY look_up *original_dlsym(void)
+{
+    static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5" };
+    static _Atomic(look_up *) found;
+    look_up *f = found;
+    for (size_t i = 0; !f && i < sizeof versions / sizeof versions[0]; i++) {
+        void *const symbol = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+        memcpy(&f, &symbol, sizeof f);
+    }
+    found = f;
+    return f;
+}
+#else
+look_up *original_dlsym(void) { return dlsym; }
+#endif
+
+static void *look_for(void *handle, const char *name)
+{
+    look_up *const f = original_dlsym();
+    return f ? f(handle, name) : NULL;
+}
 
 /* ISO C has no conversion between these. */
 static any_function *as_function(void *symbol)
@@ -56,7 +79,7 @@ static bool is_not_behind(void *symbol)
 static void *symbol_of(const char *library, const char *name)
 {
     void *const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-    void *const symbol = handle ? dlsym(handle, name) : NULL;
+    void *const symbol = handle ? look_for(handle, name) : NULL;
     if (symbol && !is_not_behind(symbol)) return symbol;
     if (handle) dlclose(handle);
     return NULL;
@@ -112,7 +135,7 @@ static void *symbol_of_any(const char *name)
 any_function *original_find(const char *name, const void *caller)
 {
     Dl_info info;
-    void *symbol = dlsym(RTLD_NEXT, name);
+    void *symbol = look_for(RTLD_NEXT, name);
     if (!symbol && dladdr(caller, &info) && info.dli_fname)
         symbol = symbol_of(info.dli_fname, name);
     return as_function(symbol ? symbol : symbol_of_any(name));

@@ -3,11 +3,25 @@
 #ifndef BITCUT_ANALYSIS_RUN_ORIGINAL_H
 #define BITCUT_ANALYSIS_RUN_ORIGINAL_H
 
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
 /* A function of any type. */
 typedef void any_function(void);
+
+/* Where lookup.c takes the place of dlsym(). */
+#if defined(__GLIBC__) && !defined(__ILP32__) &&                                         \
+    (defined(__x86_64__) || defined(__aarch64__))
+#define DLSYM_TAKEN
+#endif
+
+/* Sanitizers and allocators look functions up before they can be used. */
+#define EARLY __attribute__((no_sanitize("address", "undefined", "thread")))
+
+/* The C library's dlsym(), which the call of dlsym() may not be; NULL: there is none. */
+typedef void *look_up(void *handle, const char *name);
+look_up *original_dlsym(void);
 
 /* The routine of that name that code at `caller` would call if this library were not
    here: that of the program and the libraries that it was started with; else of the
