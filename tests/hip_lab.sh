@@ -65,7 +65,7 @@ lab_module() (
     # shellcheck disable=SC2086 # words
     $CC -DGPU_HIP $defines -I. -I"$source" $CFLAGS -fPIC -c -o objects.o gpu/hip/objects.c 2>&1
     for object in "$built"/gpu/hip/*.o; do
-        case $object in */objects.o | */module_hip.o) ;; *) objects="$objects $object" ;; esac
+        case $object in */objects.o | */*_hip.o) ;; *) objects="$objects $object" ;; esac
     done
     # shellcheck disable=SC2086 # words
     $CC $CFLAGS $LDFLAGS -shared -o bitcut-executor.so objects.o $objects 2>&1

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct emulation_code emulation_code = { NULL, NULL };
-
 const struct gpu_architecture hip_architectures[] = {
     { "gfx908", "Instinct MI100", "cdna1", ON_GFX908 },
     { "gfx90a", "Instinct MI210, MI250, MI250X", "cdna2", ON_GFX90A },
@@ -40,36 +38,6 @@ static void say_version(char text[GPU_TEXT_MOST], int version)
 {
     snprintf(text, GPU_TEXT_MOST, "HIP %d.%d.%d", version / 10000000,
              version / 100000 % 100, version % 100000);
-}
-
-rt_error copy_there(void *to, const void *from, size_t bytes)
-{
-    return rt_copy(to, from, bytes, RT_TO_DEVICE);
-}
-
-rt_error copy_lines_there(void *to, const void *from, size_t count, size_t bytes,
-                          size_t pitch)
-{
-    return rt_copy_lines(to, pitch, from, pitch, bytes, count, RT_TO_DEVICE);
-}
-
-rt_error copy_back(void *to, const void *from, size_t bytes)
-{
-    return rt_copy(to, from, bytes, RT_TO_HOST);
-}
-
-int fault_of(char *fault, rt_error status)
-{
-    if (status == RT_SUCCESS) return status;
-    if (status == HIP_NO_LIBRARY)
-        snprintf(fault, GPU_FAULT_MOST, "%s", hip_runtime_fault());
-    else if (status == HIP_NO_BINARY || status == HIP_NOT_COMPILED)
-        snprintf(fault, GPU_FAULT_MOST,
-                 "there is no code for this device: configure has found no compiler for "
-                 "it, or it is none of gfx908, gfx90a, gfx942");
-    else snprintf(fault, GPU_FAULT_MOST, "%s", rt_error_text(status));
-    if (status != HIP_NO_LIBRARY) rt_last_error();
-    return status;
 }
 
 static rt_error describe_current(struct gpu_device *x, int device)
@@ -135,12 +103,3 @@ int hip_reaches(const void *at, int device, char *fault)
     if (why) snprintf(fault, GPU_FAULT_MOST, "%s", why);
     return why != NULL;
 }
-
-/* --- the board: the HIP runtime tells nothing of it ------------------------------- */
-
-struct board *board_open(void) { return NULL; }
-void board_close(struct board *x) { (void)x; }
-double board_millijoules(const struct board *x) { return (void)x, 0; }
-double board_watts_most(const struct board *x) { return (void)x, 0; }
-int board_megahertz(const struct board *x) { return (void)x, 0; }
-int board_limits(const struct board *x) { return (void)x, -1; }

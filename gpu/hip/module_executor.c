@@ -3,10 +3,6 @@
    library beside this one with the same calls as the HIP runtime. */
 #include "gpu/hip/hip_tables.h"
 
-static const char *const names[] = { "bitcut-gfx9.so", NULL };
-static const char *const no_peers[] = { NULL };
-const struct hip_library hip_library = { "the executor", names, true, no_peers };
-
 static int counts(struct gpu_count to[GPU_COUNTS_MOST])
 {
     int (*count)(const char **names, uint64_t *values, int most) = NULL;

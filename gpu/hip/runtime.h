@@ -97,7 +97,7 @@ const char *hip_runtime_fault(void);
    there is none. */
 bool hip_library_find(void *to, const char *name);
 
-/* What a module opens: gpu/hip/module_hip.c, gpu/hip/module_executor.c. */
+/* What a module opens: gpu/hip/library_hip.c, gpu/hip/library_executor.c. */
 struct hip_library {
     const char *what;         /* for a fault: "the HIP runtime"                         */
     const char *const *names; /* tried in order, ended by NULL                          */
