@@ -84,3 +84,11 @@ size_t words_made(const struct gpu_work *w, const struct operand *x)
     if (x->matrix->words) return 0;
     return x->matrix->stride ? w->gemm.count : 1;
 }
+
+struct k_cut k_cut_of(size_t k, int slices, int format, size_t step_bytes)
+{
+    const size_t steps = divide_up(k * word_bytes(format), step_bytes);
+    const size_t each = divide_up(steps, (size_t)slices);
+    return (struct k_cut){ steps * step_bytes, each * step_bytes,
+                           steps ? (int)divide_up(steps, each) : 1 };
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the words of an operand lie in memory, as struct gpu_module (gpu/module.h) says:
-   their sizes, and those of what follows them.  Of every module, whatever its runtime.  C
-   and C++. */
+   their sizes, and those of what follows them; where split-K cuts them.  Of every module,
+   whatever its runtime.  C and C++. */
 #ifndef BITCUT_GPU_LAYOUT_H
 #define BITCUT_GPU_LAYOUT_H
 
@@ -67,6 +67,17 @@ size_t words_stride(const struct operand *x);
 
 /* Where the largest magnitudes of equilibrated lines are; NULL: they are not. */
 const uint32_t *words_largest(const void *words, const struct operand *x);
+
+/* How split-K cuts k, in bytes of a line: slices of slice_bytes, the last one of what is
+   left.  As many as are not empty, but one at least. */
+struct k_cut {
+    size_t bytes, slice_bytes;
+    int slices;
+};
+
+/* Into `slices` at most of whole k-steps of an instruction, which have step_bytes of a line
+   of words of a format. */
+struct k_cut k_cut_of(size_t k, int slices, int format, size_t step_bytes);
 
 #ifdef __cplusplus
 }

@@ -2,8 +2,6 @@
 /* Whole GEMMs of the device's memory: the split pass and a kernel of the table. */
 #include "gpu/product.h"
 
-#include "lib/size.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,14 +34,6 @@ static struct words words_of(const struct operand *x)
 }
 
 /* --- what lies where -------------------------------------------------------------- */
-
-struct k_cut k_cut_of(const struct gpu_product *p, int format, size_t step_bytes)
-{
-    const size_t steps = divide_up(p->k * word_bytes(format), step_bytes);
-    const size_t each = divide_up(steps, (size_t)p->slices);
-    return (struct k_cut){ steps * step_bytes, each * step_bytes,
-                           steps ? (int)divide_up(steps, each) : 1 };
-}
 
 static struct elements elements_of(const struct bitcut_matrix *x)
 {

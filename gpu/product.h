@@ -58,16 +58,6 @@ struct gpu_product {
 
 enum { SLICES_MOST = 65535 };
 
-/* How k is cut, in bytes of a line: slices of slice_bytes, the last one of what is left.
-   As many as are not empty, but one at least. */
-struct k_cut {
-    size_t bytes, slice_bytes;
-    int slices;
-};
-
-/* Into slices of whole k-steps of an instruction, which have step_bytes of a line. */
-struct k_cut k_cut_of(const struct gpu_product *p, int format, size_t step_bytes);
-
 /* --- what a module has of its own ------------------------------------------------- */
 
 /* Words to be made: of `count` matrices of an operand. */

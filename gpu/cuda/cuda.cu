@@ -7,16 +7,6 @@
 #include <atomic>
 #include <cstdio>
 
-/* --- an empty launch --------------------------------------------------------------- */
-
-static __global__ void empty_kernel() {}
-
-rt_error empty_start(rt_stream stream)
-{
-    empty_kernel<<<1, 1, 0, stream>>>();
-    return rt_last_error();
-}
-
 /* --- the device ------------------------------------------------------------------- */
 
 /* The driver's version.  CUDA tells only its own; NVML tells the driver's. */
@@ -130,32 +120,6 @@ static int describe(struct gpu_device *to, int device, char *fault)
     if (status == RT_SUCCESS && check_architecture(&properties, fault)) return 1;
     return fault_of(fault, status == RT_SUCCESS ? describe_device(to, device, &properties)
                                                 : status);
-}
-
-/* --- faults ----------------------------------------------------------------------- */
-
-/* What to do about a device whose code was not compiled. */
-static void fault_uncompiled(char *fault)
-{
-    int device = 0, major = 0, minor = 0;
-    rt_device_get(&device);
-    rt_device_ask(&major, cudaDevAttrComputeCapabilityMajor, device);
-    rt_device_ask(&minor, cudaDevAttrComputeCapabilityMinor, device);
-    const int code = 10 * major + minor;
-    const char *own = code == 90 ? "a" : ""; /* wgmma and setmaxnreg */
-    snprintf(fault, GPU_FAULT_MOST,
-             "not compiled for this device: CUDA_GENCODE='-gencode "
-             "arch=compute_%d%s,code=sm_%d%s' ./bootstrap.sh",
-             code, own, code, own);
-}
-
-int fault_of(char *fault, rt_error status)
-{
-    if (status == RT_SUCCESS) return status;
-    if (status == RT_NO_CODE || status == RT_NO_FUNCTION) fault_uncompiled(fault);
-    else snprintf(fault, GPU_FAULT_MOST, "%s", rt_error_text(status));
-    rt_last_error();
-    return status;
 }
 
 /* --- memory ----------------------------------------------------------------------- */

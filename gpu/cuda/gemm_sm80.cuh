@@ -255,7 +255,7 @@ __global__ void __launch_bounds__(PART::S::threads) gemm_kernel(const arguments 
 
 template <class S> k_cut cut_of(const struct gpu_product *p)
 {
-    return k_cut_of(p, S::format, STEP_BYTES);
+    return k_cut_of(p->k, p->slices, S::format, STEP_BYTES);
 }
 
 template <class S> size_t sums_left(const struct gpu_product *p)

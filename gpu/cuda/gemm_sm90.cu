@@ -109,7 +109,8 @@ static int sources_make(struct sources<R> *to, const struct words *w, size_t cou
 /* The cut of k, and whether its slices are together in clusters, which add them. */
 template <class R> static k_cut cut_of(const struct gpu_product *p)
 {
-    return k_cut_of(p, R::format::words, R::step_k * R::format::bytes);
+    return k_cut_of(p->k, p->slices, R::format::words,
+                    R::step_k * R::format::bytes);
 }
 static bool are_together(const struct gpu_product *p, const k_cut &cut)
 {

@@ -25,7 +25,7 @@ static size_t step_bytes(const struct gpu_kernel *k)
 
 static struct k_cut cut_of(const struct gpu_product *p)
 {
-    return k_cut_of(p, p->kernel->format, step_bytes(p->kernel));
+    return k_cut_of(p->k, p->slices, p->kernel->format, step_bytes(p->kernel));
 }
 
 static size_t partial_bytes(const struct gpu_product *p)

@@ -6,6 +6,7 @@
 #include "gpu/product.c"
 
 #include "lib/equilibrate.h"
+#include "lib/size.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -480,10 +481,9 @@ START_TEST(slices)
         for (size_t step = 32; step <= 64; step += 32)
             for (size_t k = 0; k <= 300; k++)
                 for (int n = 1; n <= 9; n++) {
-                    const struct gpu_product p = { .k = k, .slices = n };
                     snprintf(now, sizeof now, "%s, k %zu, %d slices of %zu bytes",
                              formats[formats_known[f].format].name, k, n, step);
-                    check_cut(k_cut_of(&p, formats_known[f].format, step),
+                    check_cut(k_cut_of(k, n, formats_known[f].format, step),
                               k * formats_known[f].bytes, step, n);
                 }
 }
