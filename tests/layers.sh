@@ -1,14 +1,17 @@
 #!/bin/sh
-# The rules of the tree that no compiler checks: includes go lib <- emu <- gpu <- analysis, and
-# between all rooms as the table below says; file names are unique; headers are guarded by
-# their own name; what POSIX has is asked for; no file is forgotten, nor run where it is not;
-# files say one version; sources name their licence.
+# The rules of the tree that no compiler checks: includes and calls go lib <- emu <- gpu <-
+# analysis, and between all rooms as the table below says; no more than two files call each
+# other; file names are unique; headers are guarded by their own name; what POSIX has is asked
+# for; no file is forgotten, nor run where it is not; files say one version; sources name their
+# licence.
+# Run in the build folder with srcdir and NM set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
 case ${CFLAGS:-} in
 *-fsanitize*) echo "1..0 # SKIP the tree is the same in other builds"; exit 0 ;;
 esac
+built=$PWD
 cd "${srcdir:-.}" || exit 99
 
 # sources DIR...: the source files of those folders that exist.
@@ -19,7 +22,7 @@ sources() {
     done | sort
 }
 
-# A room, and the rooms from which its files include; `all` but tests.
+# A room, and the rooms from which its files include and which they call; `all` but tests.
 arrows='
 lib                lib
 lib/exact          lib lib/exact
@@ -69,9 +72,84 @@ includes() {
     done
 }
 
-# misplaced: includes against the arrows, and files of no room, each after its room.
+# Every object of the build that has a source, and what it is of: a file's path without its
+# ending, which those of modules, made from sources of other rooms too, have in their own.
+objects() {
+    { sources lib emu gpu analysis; (cd "$built" && find lib emu gpu analysis -name '*.o'); } |
+        awk '{ file = $0; sub(/\.libs\//, "", file); sub(/\.[a-z]*$/, "", file)
+               name = file; sub(/.*\//, "", name) }
+            !/\.o$/ { is_file[file] = is_name[name] = 1; next }
+            file in is_file || (file ~ /^gpu\/(cuda|hip)\// && name in is_name)'
+}
+
+# Every file, each that it calls or whose data it reads, and a name that it has from there.  A
+# module has all its own; dlsym() is the C library's to who calls it.
+calls() {
+    # shellcheck disable=SC2086 # words
+    objects | (cd "$built" && xargs ${NM:-nm} -A -P) | awk '
+        { file = $1; sub(/:$/, "", file); sub(/\.o$/, "", file); sub(/\.libs\//, "", file)
+          module = file ~ /^gpu\/(cuda|hip)\// ? substr(file, 1, 8) : "" }
+        $2 == "dlsym" { next }
+        $3 ~ /^[A-TV-Zui]$/ && !known[$2, file]++ { of[module, $2] = of[module, $2] " " file }
+        $3 ~ /^[Uw]$/ { named[file " " $2] = module }
+        END {
+            for (pair in named) {
+                split(pair, word, " ")
+                for (i = split(of[named[pair], word[2]], to, " "); i > 0; i--)
+                    if (!linked[word[1], to[i]]++) print word[1], to[i], word[2]
+            }
+        }' | sort
+}
+
+# circles: the files of each circle of more than two: those that one of them reaches by calls,
+# and that reach it.  First goes what calls nothing that is left, or is not called.
+circles() {
+    awk '
+        { call[$1 " " $2] }
+        END {
+            do {
+                split("", calls)
+                split("", called)
+                for (pair in call) { split(pair, file, " "); calls[file[1]]; called[file[2]] }
+                cut = 0
+                for (pair in call) {
+                    split(pair, file, " ")
+                    if ((file[1] in called) && (file[2] in calls)) continue
+                    delete call[pair]
+                    cut = 1
+                }
+            } while (cut)
+            for (one in calls) if (!(one in told)) tell(one)
+        }
+        function tell(one) {
+            split("", reached)
+            split("", reaching)
+            reached[one]
+            reaching[one]
+            do {
+                more = 0
+                for (pair in call) {
+                    split(pair, file, " ")
+                    more += add(reached, file[1], file[2]) + add(reaching, file[2], file[1])
+                }
+            } while (more)
+            n = 0
+            circle = ""
+            for (name in reached)
+                if (name in reaching) { told[name]; circle = circle " " name; n++ }
+            if (n > 2) print n " files call each other:" circle
+        }
+        function add(set, from, to) {
+            if (!(from in set) || to in set) return 0
+            set[to]
+            return 1
+        }'
+}
+
+# misplaced: what files include or call against the arrows, and files of no room, each after its
+# room.
 misplaced() {
-    includes | arrows=$arrows awk '
+    arrows=$arrows awk '
         function room(path) {
             while (sub(/\/[^\/]*$/, "", path)) if (path in is_room) return path
             return ""
@@ -88,7 +166,8 @@ misplaced() {
         }
         $2 == "." && room($1) == "" { print "none", $1, "is in no room" }
         $2 != "." && $2 != "config.h" && $2 != "build_info.h" && !may(room($1), room($2)) {
-            print room($1) == "" ? "none" : room($1), $1, "includes", $2
+            print room($1) == "" ? "none" : room($1), $1,
+                (NF > 2 ? "calls " $3 "() of" : "includes"), $2
         }'
 }
 
@@ -186,12 +265,20 @@ unlicensed() {
 }
 
 rooms=$(printf '%s' "$arrows" | awk 'NF { print $1 }')
-wrong=$(misplaced)
-echo "1..$(($(echo "$rooms" | wc -l) + 11))"
+wrong=$(includes | misplaced)
+calls=$(calls 2> /dev/null)
+echo "1..$(($(echo "$rooms" | wc -l) + 13))"
 ok_if_empty "every file is in a room" "$(of none)"
 for room in $rooms; do
     ok_if_empty "$room includes only from where it may" "$(of "$room")"
 done
+if [ -z "$calls" ]; then
+    skip "rooms call only where they may" "no objects, or no nm"
+    skip "no more than two files call each other" "no objects, or no nm"
+else
+    ok_if_empty "rooms call only where they may" "$(printf '%s\n' "$calls" | misplaced)"
+    ok_if_empty "no more than two files call each other" "$(printf '%s\n' "$calls" | circles)"
+fi
 ok_if_empty "headers are guarded by their own name" "$(guards)"
 ok_if_empty "a runtime is called in its backend's room alone" "$(foreign_names)"
 ok_if_empty "texts are written by what escapes them" "$(raw_texts)"
