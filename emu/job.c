@@ -38,8 +38,9 @@ uint32_t job_fma(const struct schedule *s, uint32_t a, uint32_t b, uint32_t c)
 
 uint32_t job_sum(const struct job *job, uint32_t sum)
 {
-    const bool nan = (sum & 0x7fffffff) > 0x7f800000;
-    return nan ? sum : f32_through(job->plan->order.sums, &roundings[ROUND_RN], sum);
+    return f32_is_nan(sum)
+               ? sum
+               : f32_through(job->plan->order.sums, &roundings[ROUND_RN], sum);
 }
 
 void job_finish(const struct job *job, size_t i, size_t j, const float *total,
@@ -52,7 +53,7 @@ void job_finish(const struct job *job, size_t i, size_t j, const float *total,
     for (size_t p = 0; job->plan->equilibrate && p < count; p++)
         d[p] = equilibrate_scale(d[p], -job->a.exponents[i] - job->b.exponents[j + p]);
     for (size_t p = 0; p < count; p++)
-        if ((d[p] & 0x7fffffff) > 0x7f800000) d[p] = nan;
+        if (f32_is_nan(d[p])) d[p] = nan;
     for (size_t p = 0; alpha != F32_ONE && p < count; p++)
         d[p] = job_fma(&job->schedule, alpha, d[p], (alpha ^ d[p]) & 0x80000000u);
     for (size_t p = 0; job->c && p < count; p++)

@@ -6,9 +6,7 @@
 #include "lib/k_parts.h"
 #include "lib/listing.h"
 #include "lib/recipe.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "lib/text.h"
 
 /* --- one function a table --------------------------------------------------------- */
 
@@ -113,10 +111,8 @@ static void tell_terms(struct field_writer *w, const struct bitcut_recipe *r)
     char line[8 * (RECIPE_TERMS_MOST + 1)] = "";
     for (int i = 0; i < r->terms; i++) {
         const struct recipe_term t = r->term[i];
-        const size_t used = strlen(line);
-        snprintf(line + used, sizeof line - used, "%s%c%c:%d%s", i ? " " : "",
-                 letter_of(r->split, t.a), letter_of(r->split, t.b), t.accumulator,
-                 t.scaled ? "*" : "");
+        say_more(line, sizeof line, "%s%c%c:%d%s", i ? " " : "", letter_of(r->split, t.a),
+                 letter_of(r->split, t.b), t.accumulator, t.scaled ? "*" : "");
     }
     tell_text(w, "terms", line);
 }

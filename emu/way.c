@@ -7,7 +7,6 @@
 #include "lib/table.h"
 #include "lib/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,44 +182,29 @@ enum bitcut_status way_read(struct bitcut_gemm *to, const char *line, struct fau
 
 /* --- writing ---------------------------------------------------------------------- */
 
-/* A line as far as it is written. */
-struct writing {
-    char *text;
-    size_t used;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct writing *w,
-                                                      const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const int n = vsnprintf(w->text + w->used, WAY_MOST - w->used, format, arguments);
-    va_end(arguments);
-    w->used += n > 0 ? (size_t)n : 0;
-    if (w->used >= WAY_MOST) w->used = WAY_MOST - 1;
-}
-
-static void add_item(struct writing *w, const struct bitcut_gemm *g, const struct item *x)
+static void add_item(char line[WAY_MOST], const struct bitcut_gemm *g,
+                     const struct item *x)
 {
     const void *const at = item_of(g, x);
     const struct table_row *row = NULL;
     const int number =
         x->kind == ITEM_NUMBER || x->kind == ITEM_TERMS ? *(const int *)at : BITCUT_UNSET;
     if (x->kind == ITEM_SPLIT || x->kind == ITEM_ROUNDING) memcpy(&row, at, sizeof row);
-    if (row) add(w, ",%s=%s", x->name, row->name);
-    if (x->kind == ITEM_FLAG && *(const bool *)at) add(w, ",%s", x->name);
+    if (row) say_more(line, WAY_MOST, ",%s=%s", x->name, row->name);
+    if (x->kind == ITEM_FLAG && *(const bool *)at)
+        say_more(line, WAY_MOST, ",%s", x->name);
     if (number == BITCUT_UNSET) return;
-    add(w, ",%s=%d", x->name, x->kind == ITEM_TERMS ? g->recipe->terms + number : number);
+    say_more(line, WAY_MOST, ",%s=%d", x->name,
+             x->kind == ITEM_TERMS ? g->recipe->terms + number : number);
 }
 
 void way_write(char line[WAY_MOST], const struct bitcut_gemm *g)
 {
     char order[ORDER_TEXT_MOST];
-    struct writing w = { line, 0 };
-    add(&w, "%s@%s", g->recipe->name, g->unit->name);
-    for (const struct item *x = items; x < items + ITEMS; x++) add_item(&w, g, x);
+    snprintf(line, WAY_MOST, "%s@%s", g->recipe->name, g->unit->name);
+    for (const struct item *x = items; x < items + ITEMS; x++) add_item(line, g, x);
     order_write(order, &g->order);
-    add(&w, "%s", order);
+    say_more(line, WAY_MOST, "%s", order);
 }
 
 /* --- for callers ------------------------------------------------------------------ */

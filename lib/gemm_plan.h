@@ -4,6 +4,7 @@
 #ifndef BITCUT_LIB_GEMM_PLAN_H
 #define BITCUT_LIB_GEMM_PLAN_H
 
+#include "lib/bits.h"
 #include "lib/recipe.h"
 #include "lib/status.h"
 
@@ -95,7 +96,7 @@ void gemm_set_dense(struct bitcut_gemm *g, uint32_t *d, size_t m, size_t n, size
 /* Whether beta C is added. */
 static inline bool gemm_reads_c(const struct bitcut_gemm *g)
 {
-    return (g->beta & 0x7fffffff) != 0;
+    return !f32_is_zero(g->beta);
 }
 
 /* The format of a matrix. */

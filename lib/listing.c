@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/listing.h"
 
+#include "lib/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,18 +19,12 @@ static bool begins(struct field_writer *w, const char *name, enum bitcut_kind ki
     return true;
 }
 
-static void append(struct bitcut_field *f, const char *form, va_list values)
-{
-    const size_t used = strlen(f->text);
-    vsnprintf(f->text + used, sizeof f->text - used, form, values);
-}
-
 void tell_line(struct field_writer *w, const char *name, const char *form, ...)
 {
     va_list values;
     if (!begins(w, name, BITCUT_TEXT)) return;
     va_start(values, form);
-    append(w->field, form, values);
+    say_more_list(w->field->text, sizeof w->field->text, form, values);
     va_end(values);
 }
 
@@ -42,9 +38,9 @@ void tell_item(struct field_writer *w, const char *form, ...)
     va_list values;
     if (w->position != w->index + 1) return;
     va_start(values, form);
-    append(w->field, form, values);
+    say_more_list(w->field->text, sizeof w->field->text, form, values);
     va_end(values);
-    strncat(w->field->text, "\n", sizeof w->field->text - strlen(w->field->text) - 1);
+    say_more(w->field->text, sizeof w->field->text, "\n");
 }
 
 void tell_value(struct field_writer *w, const char *name, enum bitcut_kind kind,

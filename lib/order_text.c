@@ -5,7 +5,6 @@
 #include "lib/k_parts.h"
 #include "lib/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,16 +97,13 @@ enum bitcut_status order_read(struct bitcut_order *order, const char *list,
 
 void order_write(char text[ORDER_TEXT_MOST], const struct bitcut_order *o)
 {
-    size_t used = 0;
     text[0] = 0;
     for (size_t i = 0; i < COUNTS; i++) {
         const int count = *(const int *)(const void *)((const char *)o + counts[i].at);
         if (count > counts[i].none)
-            used += (size_t)snprintf(text + used, ORDER_TEXT_MOST - used, ",%s=%d",
-                                     counts[i].name, count);
+            say_more(text, ORDER_TEXT_MOST, ",%s=%d", counts[i].name, count);
     }
-    snprintf(text + used, ORDER_TEXT_MOST - used, "%s%s%s%s%s",
-             o->rest_first ? ",rest-first" : "",
+    say_more(text, ORDER_TEXT_MOST, "%s%s%s%s%s", o->rest_first ? ",rest-first" : "",
              o->reduction != BITCUT_ASCENDING ? ",reduction=" : "",
              o->reduction != BITCUT_ASCENDING ? reductions[o->reduction].name : "",
              o->sums ? ",sums=" : "", o->sums ? o->sums->name : "");

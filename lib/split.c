@@ -3,6 +3,7 @@
 
 #include "lib/fma.h"
 #include "lib/table.h"
+#include "lib/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -130,9 +131,7 @@ bool split_same(const struct bitcut_split *x, const struct bitcut_split *y)
 /* Append what is changed, ", high rz", the first after " with ". */
 static void add_change(char *text, size_t size, const char *what, const char *value)
 {
-    const size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s %s %s", strstr(text, " with ") ? "," : " with",
-             what, value);
+    say_more(text, size, "%s %s %s", strstr(text, " with ") ? "," : " with", what, value);
 }
 
 void split_label(char *text, size_t size, const struct bitcut_split *s)

@@ -166,10 +166,23 @@ bool text_same_word(const char *a, const char *b)
     return lower(*a) == lower(*b);
 }
 
+void say_more_list(char *text, size_t size, const char *format, va_list list)
+{
+    const size_t used = strlen(text);
+    vsnprintf(text + used, size - used, format, list);
+}
+
+void say_more(char *text, size_t size, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say_more_list(text, size, format, list);
+    va_end(list);
+}
+
 void text_append(char *names, size_t size, const char *name)
 {
-    const size_t used = strlen(names);
-    snprintf(names + used, size - used, "%s%s", used ? ", " : "", name);
+    say_more(names, size, "%s%s", *names ? ", " : "", name);
 }
 
 size_t text_stem(const char *text, const char *ending)

@@ -53,8 +53,11 @@ int text_fit(const char *text, int most);
 /* Whether two texts are the same, a letter of ASCII being its capital, in any locale. */
 bool text_same_word(const char *a, const char *b);
 
-/* Append a name to a list of names, ", " between, as far as there is room in `size`
-   bytes. */
+/* Append to a text, printf-style, as far as there is room in `size` bytes. */
+void say_more(char *text, size_t size, const char *format, ...) TEXT_FORMAT(3);
+void say_more_list(char *text, size_t size, const char *format, va_list list);
+
+/* The same of a name in a list of names, ", " between. */
 void text_append(char *names, size_t size, const char *name);
 
 /* The length of a text, such as a file's name, without `ending`; 0 if it ends otherwise,

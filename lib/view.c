@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/view.h"
 
+#include "lib/bits.h"
 #include "lib/threads.h"
 
 struct view view_of(const struct bitcut_matrix *x, size_t i, size_t rows, size_t cols,
@@ -32,7 +33,7 @@ static uint32_t narrowed(const struct bitcut_format *to, uint32_t x)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     if (to == f32) return x;
-    if ((x & 0x7fffffff) <= 0x7f800000 || to->special != SPECIAL_IEEE)
+    if (!f32_is_nan(x) || to->special != SPECIAL_IEEE)
         return (uint32_t)bitcut_format_convert(to, &roundings[ROUND_RN], f32, x);
     const uint32_t fraction = (x & 0x7fffff) >> (23 - to->fraction_bits);
     return (uint32_t)format_infinity(to, x >> 31) | fraction << to->pad;

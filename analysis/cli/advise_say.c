@@ -2,8 +2,8 @@
 #include "analysis/cli/advise_say.h"
 
 #include "analysis/cli/say.h"
-#include "analysis/explain/order_say.h"
 #include "lib/recipe.h"
+#include "lib/text.h"
 
 #include <math.h>
 #include <string.h>

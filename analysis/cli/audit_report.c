@@ -5,7 +5,7 @@
 #include "analysis/cli/kept_results.h"
 #include "analysis/cli/report_run.h"
 #include "analysis/cli/say.h"
-#include "analysis/explain/order_say.h"
+#include "lib/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 
 #include "analysis/error/budget.h"
 #include "analysis/error/judge.h"
-#include "analysis/explain/order_say.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
+#include "lib/text.h"
 
 #include <math.h>
 #include <stdlib.h>

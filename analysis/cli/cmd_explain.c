@@ -6,6 +6,7 @@
 #include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
 #include "emu/way.h"
+#include "lib/bits.h"
 #include "lib/clock.h"
 #include "lib/fma.h"
 
@@ -247,7 +248,7 @@ static int check_options(void)
 {
     if (!samples) return complain("--samples", "must be at least 1");
     if (files_d.count > RESULTS) return complain("-d", "given more than twice");
-    if (beta != SETUP_BETA_UNSET && (beta & 0x7fffffff) && !file_c)
+    if (beta != SETUP_BETA_UNSET && !f32_is_zero(beta) && !file_c)
         return complain("--beta", "is not zero, but there is no -c");
     return EXIT_GOOD;
 }

@@ -8,6 +8,7 @@
 #include "analysis/fit/fit_separate.h"
 #include "lib/clock.h"
 #include "lib/file/output.h"
+#include "lib/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,21 +68,13 @@ static json_t *group_json(const struct answer *a, int group)
     return object;
 }
 
-/* A text that grows, and is cut where there is no more room. */
-struct text {
-    char at[512];
-};
+enum { ANSWER_TEXT_MOST = 512 };
 
-static void append(struct text *t, const char *more)
+static void say_set(char text[ANSWER_TEXT_MOST], const struct answer *a, int field,
+                    uint64_t set)
 {
-    const size_t used = strlen(t->at);
-    snprintf(t->at + used, sizeof t->at - used, "%s", more);
-}
-
-static void append_set(struct text *t, const struct answer *a, int field, uint64_t set)
-{
-    const size_t used = strlen(t->at);
-    answer_text(t->at + used, sizeof t->at - used, &a->found, field, set);
+    const size_t used = strlen(text);
+    answer_text(text + used, ANSWER_TEXT_MOST - used, &a->found, field, set);
 }
 
 /* The fields of which the survivors have one value, or if `open`, more. */
@@ -162,14 +155,14 @@ static json_t *answer_json(const struct answer *a)
 
 static json_t *names_text(const struct answer *a, bool open)
 {
-    struct text t = { "" };
+    char text[ANSWER_TEXT_MOST] = "";
     json_t *list = names_json(a, open);
     for (size_t i = 0; i < json_array_size(list); i++) {
-        if (i) append(&t, " ");
-        append(&t, json_string_value(json_array_get(list, i)));
+        say_more(text, sizeof text, "%s%s", i ? " " : "",
+                 json_string_value(json_array_get(list, i)));
     }
     json_decref(list);
-    return json_string(t.at);
+    return json_string(text);
 }
 
 /* A line for each field that survivors read. */
@@ -177,12 +170,12 @@ static json_t *fields_text(const struct answer *a)
 {
     json_t *object = json_object();
     for (int f = 0; f < FIELD_COUNT; f++) {
-        struct text t = { "" };
+        char text[ANSWER_TEXT_MOST] = "";
         const uint64_t set = answer_values(&a->found, BITCUT_FIT_ALL, f);
         if (!set) continue;
-        append_set(&t, a, f, set);
-        if (!answer_is_one(set)) append(&t, " (open)");
-        json_object_set_new(object, fields[f].name, json_string(t.at));
+        say_set(text, a, f, set);
+        if (!answer_is_one(set)) say_more(text, sizeof text, " (open)");
+        json_object_set_new(object, fields[f].name, json_string(text));
     }
     return object;
 }
@@ -191,16 +184,14 @@ static json_t *fields_text(const struct answer *a)
    survive. */
 static json_t *group_text(const struct answer *a, int group)
 {
-    struct text t = { "" };
+    char text[ANSWER_TEXT_MOST] = "";
     for (int f = 0; f < FIELD_COUNT; f++) {
         const uint64_t set = answer_values(&a->found, group, f);
         if (!set || set == answer_values(&a->found, BITCUT_FIT_ALL, f)) continue;
-        append(&t, *t.at ? "; " : "");
-        append(&t, fields[f].name);
-        append(&t, " ");
-        append_set(&t, a, f, set);
+        say_more(text, sizeof text, "%s%s ", *text ? "; " : "", fields[f].name);
+        say_set(text, a, f, set);
     }
-    return json_string(t.at);
+    return json_string(text);
 }
 
 /* Survivors that are no product of values of each field: groups that are. */

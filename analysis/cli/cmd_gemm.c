@@ -8,10 +8,10 @@
 #include "analysis/error/bound_run.h"
 #include "analysis/error/judge.h"
 #include "analysis/error/usual.h"
-#include "analysis/explain/order_say.h"
 #include "lib/clock.h"
 #include "lib/file/source.h"
 #include "lib/fma.h"
+#include "lib/text.h"
 
 #include <math.h>
 

@@ -7,6 +7,7 @@
 #include "analysis/evidence/set.h"
 #include "analysis/evidence/variant.h"
 #include "analysis/evidence/set_find.h"
+#include "lib/text.h"
 #include "lib/threads.h"
 
 #include <assert.h>
@@ -66,12 +67,9 @@ static json_t *cell(const struct kills *k, const struct field *f)
     char text[160] = "";
     for (int i = 0; i < k->count; i++) {
         if (k->mutant[i].field != f) continue;
-        const size_t used = strlen(text);
-        if (k->mutant[i].proof)
-            snprintf(text + used, sizeof text - used, "%s=", used ? "/" : "");
-        else
-            snprintf(text + used, sizeof text - used, "%s%zu", used ? "/" : "",
-                     k->noticed[i]);
+        const char *const between = *text ? "/" : "";
+        if (k->mutant[i].proof) say_more(text, sizeof text, "%s=", between);
+        else say_more(text, sizeof text, "%s%zu", between, k->noticed[i]);
     }
     return json_string(text);
 }

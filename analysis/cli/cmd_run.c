@@ -125,10 +125,9 @@ static int tell_rules(void)
     for (int i = 0; i < rules.count; i++) {
         struct run_rule rule;
         struct fault f;
-        const size_t used = strlen(list);
         if (run_rule_read(&rule, rules.text[i], &f) != BITCUT_OK)
             return fail("--rule", &f);
-        snprintf(list + used, sizeof list - used, "%s=%s\n", rule.pattern, rule.way.line);
+        say_more(list, sizeof list, "%s=%s\n", rule.pattern, rule.way.line);
     }
     return !*list || tell(SETTING_RULES, list) ? EXIT_GOOD : fail_memory();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/command_call.h"
 
-#include "analysis/explain/order_say.h"
+#include "lib/text.h"
 
 #include <assert.h>
 #include <string.h>

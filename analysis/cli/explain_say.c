@@ -3,7 +3,7 @@
 
 #include "analysis/cli/say.h"
 #include "analysis/cli/terminal.h"
-#include "analysis/explain/order_say.h"
+#include "lib/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/reference.h"
+#include "lib/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,9 +16,8 @@ static void tables_of(char *text, size_t size, const struct option_row *o)
     text[0] = 0;
     if (!at) return;
     for (at += strlen(words);; at += 2) {
-        const size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz"),
-                     used = strlen(text);
-        snprintf(text + used, size - used, "%s%.*s", used ? " " : "", (int)length, at);
+        const size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz");
+        say_more(text, size, "%s%.*s", *text ? " " : "", (int)length, at);
         at += length;
         if (strncmp(at, ", ", 2) != 0) return;
     }

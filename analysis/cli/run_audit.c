@@ -100,11 +100,6 @@ static bool read_piece(struct matrix *to, const char *folder,
     return false;
 }
 
-static bool reads_c(const struct ledger_excerpt *e)
-{
-    return (e->beta & 0x7fffffff) != 0;
-}
-
 static bool read_pieces(struct pieces *x, const char *folder,
                         const struct ledger_excerpt *e)
 {
@@ -112,7 +107,7 @@ static bool read_pieces(struct pieces *x, const char *folder,
     return read_piece(&x->a, folder, e, "a", e->rows, e->k) &&
            read_piece(&x->b, folder, e, "b", e->k, e->cols) &&
            read_piece(&x->d, folder, e, "d", e->rows, e->cols) &&
-           (!reads_c(e) || read_piece(&x->c, folder, e, "c", e->rows, e->cols));
+           (f32_is_zero(e->beta) || read_piece(&x->c, folder, e, "c", e->rows, e->cols));
 }
 
 /* The metric of that name among the values of bitcut_gemm_judge(). */
@@ -138,7 +133,7 @@ static double worse(double a, double b) { return !(a >= b) && !isnan(a) ? b : a;
    2 more for alpha and beta; as backward_max counts, in u. */
 static double fp32_bound(const struct ledger_excerpt *e)
 {
-    return (double)e->k + (e->alpha != F32_ONE || reads_c(e) ? 2 : 0);
+    return (double)e->k + (e->alpha != F32_ONE || !f32_is_zero(e->beta) ? 2 : 0);
 }
 
 /* The excerpt as a GEMM in a way, with D in `d`. */

@@ -2,10 +2,10 @@
 #include "analysis/cli/say.h"
 
 #include "analysis/evidence/json_value.h"
-#include "analysis/explain/order_say.h"
 #include "lib/file/source.h"
 #include "lib/split.h"
 #include "lib/table.h"
+#include "lib/text.h"
 
 #include <math.h>
 #include <stdio.h>

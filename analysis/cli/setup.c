@@ -228,7 +228,7 @@ int setup_finish(struct setup *s)
     int status = check_inner(s);
     if (status != EXIT_GOOD) return status;
     if (!setup_options.c) {
-        if ((s->gemm.beta & 0x7fffffff) == 0) return EXIT_GOOD;
+        if (!gemm_reads_c(&s->gemm)) return EXIT_GOOD;
         return complain("--beta", "is not zero, but there is no -c");
     }
     status = setup_read(&s->c, "-c", setup_options.c);

@@ -3,7 +3,7 @@
 
 #include "analysis/cli/budget_command.h"
 #include "analysis/cli/say.h"
-#include "analysis/explain/order_say.h"
+#include "lib/text.h"
 
 static bool say_compared(char *text, size_t size, const struct emit_line *line,
                          const json_t *row)

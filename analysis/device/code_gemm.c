@@ -6,7 +6,6 @@
 #include "lib/text.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,16 +131,12 @@ static bool fits(const struct argument *a, const struct gfx9_argument *kernels)
 /* What the kernel takes, as its code object says. */
 static void say_arguments(char *text, size_t size, const struct gfx9_kernel *k)
 {
-    size_t used = 0;
     *text = 0;
-    for (int i = 0; i < k->arguments && used < size; i++) {
+    for (int i = 0; i < k->arguments; i++) {
         const struct gfx9_argument *a = &k->argument[i];
         const char *between = i ? ", " : "";
-        if (a->address)
-            used += (size_t)snprintf(text + used, size - used, "%saddress", between);
-        else
-            used += (size_t)snprintf(text + used, size - used, "%s%u bytes", between,
-                                     a->bytes);
+        if (a->address) say_more(text, size, "%saddress", between);
+        else say_more(text, size, "%s%u bytes", between, a->bytes);
     }
 }
 

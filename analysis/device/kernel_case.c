@@ -2,6 +2,7 @@
 #include "analysis/device/kernel_case.h"
 
 #include "analysis/device/matrix_excerpt.h"
+#include "lib/bits.h"
 #include "lib/file/input.h"
 #include "lib/rand.h"
 
@@ -203,7 +204,7 @@ void case_clear(struct kernel_case *x)
 
 static bool reads_c(const struct kernel_case *x)
 {
-    return (x->now.scalars.beta & 0x7fffffff) != 0;
+    return !f32_is_zero(x->now.scalars.beta);
 }
 
 bool case_is_in_place(const struct kernel_case *x)

@@ -2,6 +2,7 @@
 #include "analysis/device/kernel_difference.h"
 
 #include "analysis/evidence/json_value.h"
+#include "lib/bits.h"
 
 #include <string.h>
 
@@ -103,7 +104,7 @@ static enum bitcut_status keep(struct kernel_failure *to, const struct kernel_ca
                                   .format = x->d.is.format };
     enum bitcut_status status = stored_read(&now.a, &x->a, matrix, f);
     if (status == BITCUT_OK) status = stored_read(&now.b, &x->b, matrix, f);
-    if (status == BITCUT_OK && (now.beta & 0x7fffffff))
+    if (status == BITCUT_OK && !f32_is_zero(now.beta))
         status = stored_read(&now.c, &x->c, matrix, f);
     if (status == BITCUT_OK) status = stored_read(&now.d, &x->d, matrix, f);
     if (status == BITCUT_OK) *to = now;

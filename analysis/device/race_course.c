@@ -3,6 +3,7 @@
 #include "analysis/device/race_look.h"
 
 #include "lib/rand.h"
+#include "lib/stats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -100,12 +101,6 @@ static enum bitcut_status check(struct runner *r, struct live *x, struct fault *
 
 /* --- timing ----------------------------------------------------------------------- */
 
-static int by_size(const void *p, const void *q)
-{
-    const double a = *(const double *)p, b = *(const double *)q;
-    return (a > b) - (a < b);
-}
-
 /* How often it runs in a timing; the first look is a warm-up. */
 static enum bitcut_status choose_repeats(struct runner *r, struct live *x,
                                          struct fault *f)
@@ -163,7 +158,7 @@ static void find_median(struct runner *r, double *times, size_t count)
 {
     r->ms_first = times[0];
     r->ms_last = times[count - 1];
-    qsort(times, count, sizeof *times, by_size);
+    doubles_sort(times, count);
     r->ms = (times[(count - 1) / 2] + times[count / 2]) / 2;
     r->ms_min = times[0];
     r->ms_max = times[count - 1];

@@ -4,8 +4,7 @@
 #include "gpu/chosen.h"
 #include "gpu/start.h"
 #include "lib/clock.h"
-
-#include <stdlib.h>
+#include "lib/stats.h"
 
 /* A start is some launches, and a queue holds about a thousand. */
 enum { BURST_MOST = 50, BURSTS_MOST = 20, CHOICES = 5 };
@@ -58,12 +57,6 @@ static bool wait_for_all(struct host *h)
     return !timer->wait || timer->wait(h->session, why) == 0;
 }
 
-static int by_size(const void *p, const void *q)
-{
-    const double a = *(const double *)p, b = *(const double *)q;
-    return (a > b) - (a < b);
-}
-
 /* Microseconds of a call; 0: one failed. */
 static double median(struct host *h, host_call *call, int burst)
 {
@@ -75,8 +68,7 @@ static double median(struct host *h, host_call *call, int burst)
         each[i] = 1e6 * (seconds_now() - from) / burst;
         if (!wait_for_all(h) || !good) return 0;
     }
-    qsort(each + 1, (size_t)h->bursts, sizeof *each, by_size);
-    return each[1 + h->bursts / 2];
+    return doubles_median(each + 1, (size_t)h->bursts);
 }
 
 static int between(double x, int least, int most)

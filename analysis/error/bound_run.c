@@ -4,6 +4,7 @@
 #include "lib/bits.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
+#include "lib/stats.h"
 #include "lib/threads.h"
 
 #include <assert.h>
@@ -14,42 +15,7 @@
 
 enum { FRACTION = 23, LEAST_EXPONENT = -149 };
 
-/* --- medians ---------------------------------------------------------------------- */
-
-static void swap(double *x, double *y)
-{
-    const double z = *x;
-    *x = *y;
-    *y = z;
-}
-
-/* The value that would be x[n] if x were sorted; reorders it (Hoare 1961). */
-static double nth(double *x, size_t count, size_t n)
-{
-    size_t from = 0, to = count; /* it is in [from, to) */
-    while (to - from > 1) {
-        const double pivot = x[from + (to - from - 1) / 2];
-        size_t low = from, high = to - 1;
-        for (;; low++, high--) {
-            while (x[low] < pivot) low++;
-            while (x[high] > pivot) high--;
-            if (low >= high) break;
-            swap(&x[low], &x[high]);
-        }
-        if (n <= high) to = high + 1;
-        else from = high + 1;
-    }
-    return x[from];
-}
-
-static double median(double *x, size_t count)
-{
-    return count ? nth(x, count, count / 2) : (double)NAN;
-}
-
 /* --- one output ------------------------------------------------------------------- */
-
-static bool is_finite(uint32_t x) { return (x & 0x7f800000u) != 0x7f800000u; }
 
 /* Whether no sum of the output can overflow. */
 static bool is_small(const struct bound_problem *x, size_t at)
@@ -66,8 +32,9 @@ static bool is_small(const struct bound_problem *x, size_t at)
 /* Whether a limit of an output says anything of its D. */
 static bool is_limited(const struct bound_problem *x, size_t at, double limit)
 {
-    const bool finite = is_finite(x->x->d[at]) && is_finite(x->x->reference32[at]);
-    if (!isfinite(limit) || !is_finite(x->x->reference32[at])) return false;
+    const bool finite =
+        f32_is_finite(x->x->d[at]) && f32_is_finite(x->x->reference32[at]);
+    if (!isfinite(limit) || !f32_is_finite(x->x->reference32[at])) return false;
     return is_small(x, at) ||
            (finite && x->plan->recipe->zeroed == RECIPE_ZEROES_NOTHING);
 }
@@ -121,9 +88,9 @@ static void take(struct bound_result *to, struct tally *t, const struct bound_pr
 
 static void settle(struct bound_result *to, struct tally *t)
 {
-    to->limit = median(t->limit, t->limits);
-    to->limit_ulp = median(t->ulps, t->limits);
-    to->tightness = median(t->tightness, t->erring);
+    to->limit = doubles_median(t->limit, t->limits);
+    to->limit_ulp = doubles_median(t->ulps, t->limits);
+    to->tightness = doubles_median(t->tightness, t->erring);
     free(t->limit);
 }
 
@@ -170,28 +137,15 @@ enum bitcut_status bound_run_row(struct bound_result *to, const struct bound_row
 
 enum { CHUNK = 64 };
 
-/* Evenly spread outputs. */
-struct sample {
-    size_t count;
-    double stride;
-};
-
-static struct sample sample_of(const struct bound_problem *x, size_t samples)
+static struct spread_evenly sample_of(const struct bound_problem *x, size_t samples)
 {
-    const size_t total = x->x->m * x->x->n;
-    const double most = 0x1p20 / larger_double(1, (double)x->x->k);
-    const size_t count =
-        smaller(total, samples ? samples : (size_t)larger_double(1, most));
-    return (struct sample){ count, count ? (double)total / (double)count : 1 };
-}
-
-static size_t sample_at(const struct sample *s, size_t i)
-{
-    return (size_t)((double)i * s->stride);
+    return spread_evenly(x->x->m * x->x->n,
+                         samples ? (double)samples
+                                 : 0x1p20 / larger_double(1, (double)x->x->k));
 }
 
 static enum bitcut_status watch(struct bound_watched *to, const struct bound_problem *x,
-                                const struct sample *s, size_t from, size_t end,
+                                const struct spread_evenly *s, size_t from, size_t end,
                                 int threads, const struct progress *progress)
 {
     enum bitcut_status worst = BITCUT_OK;
@@ -200,7 +154,7 @@ static enum bitcut_status watch(struct bound_watched *to, const struct bound_pro
     for (size_t i = from; i < end; i++) {
         if (progress_stopped(progress)) continue;
         const enum bitcut_status status =
-            bound_watch(&to[i - from], x, sample_at(s, i), NULL);
+            bound_watch(&to[i - from], x, spread_place(s, i), NULL);
         if (status == BITCUT_OK) continue;
 #pragma omp atomic write
         worst = status;
@@ -210,7 +164,7 @@ static enum bitcut_status watch(struct bound_watched *to, const struct bound_pro
 
 /* What those rows say of outputs `from` to `end` of the sample. */
 static void take_watched(struct bound_result results[BOUNDS], struct tally t[BOUNDS],
-                         const struct bound_problem *x, const struct sample *s,
+                         const struct bound_problem *x, const struct spread_evenly *s,
                          size_t from, size_t end, const struct bound_watched *watched)
 {
     for (int r = 0; r < BOUNDS; r++)
@@ -222,14 +176,14 @@ static void take_watched(struct bound_result results[BOUNDS], struct tally t[BOU
                 bounds[r].underflow ? w->budget.part[BUDGET_UNDERFLOW] : w->budget.error;
             results[r].looked++;
             if (isfinite(limit))
-                take(&results[r], &t[r], x, sample_at(s, i), limit, fabs(error));
+                take(&results[r], &t[r], x, spread_place(s, i), limit, fabs(error));
         }
 }
 
 static enum bitcut_status run_watched(struct bound_result results[BOUNDS],
                                       struct tally t[BOUNDS],
                                       const struct bound_problem *x,
-                                      const struct sample *s, int threads,
+                                      const struct spread_evenly *s, int threads,
                                       const struct progress *progress)
 {
     struct bound_watched *const watched = memory_allocate(CHUNK, sizeof *watched);
@@ -250,7 +204,7 @@ static enum bitcut_status run_all_watched(struct bound_result results[BOUNDS],
                                           int threads, const struct progress *progress,
                                           struct fault *f)
 {
-    const struct sample s = sample_of(x, samples);
+    const struct spread_evenly s = sample_of(x, samples);
     struct tally t[BOUNDS] = { { .limit = NULL } };
     struct hostfp mode;
     enum bitcut_status status = BITCUT_OK;

@@ -62,7 +62,7 @@ static void account_fill(struct account *x, const struct watcher *w,
         if (mpz_sgn(x->part[i])) dyadic_shift(x->part[i], -exponents);
         dyadic_multiply(x->part[i], g->alpha);
     }
-    if (g->beta & 0x7fffffff) {
+    if (gemm_reads_c(g)) {
         dyadic_set_f32(y, c);
         dyadic_multiply(y, g->beta);
         mpz_add(x->value, x->value, y);
@@ -79,7 +79,7 @@ static void account_close(struct account *x, const struct watcher *w,
     dyadic_set_f32(y, w->total);
     if (mpz_sgn(y)) dyadic_shift(y, -exponents);
     dyadic_multiply(y, g->alpha);
-    if (g->beta & 0x7fffffff) {
+    if (gemm_reads_c(g)) {
         dyadic_set_f32(x->error, c);
         dyadic_multiply(x->error, g->beta);
         mpz_add(y, y, x->error);
@@ -119,8 +119,7 @@ static double size_of(const struct bitcut_gemm *g, const struct budget_lines *x)
     for (size_t p = 0; p < x->k; p++)
         size += fabs(value_of_float(x->a[p]) * value_of_float(x->b[p]));
     size *= fabs(value_of_float(g->alpha));
-    if (g->beta & 0x7fffffff)
-        size += fabs(value_of_float(g->beta) * value_of_float(x->c));
+    if (gemm_reads_c(g)) size += fabs(value_of_float(g->beta) * value_of_float(x->c));
     return size;
 }
 
@@ -128,7 +127,7 @@ static bool inputs_finite(const struct bitcut_gemm *g, const struct budget_lines
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     bool all = format_is_finite(f32, g->alpha) && format_is_finite(f32, g->beta) &&
-               (!(g->beta & 0x7fffffff) || format_is_finite(f32, x->c));
+               (!gemm_reads_c(g) || format_is_finite(f32, x->c));
     for (size_t p = 0; p < x->k; p++)
         all &= format_is_finite(f32, x->a[p]) && format_is_finite(f32, x->b[p]);
     return all;

@@ -30,15 +30,15 @@ static void prepared_clear(struct prepared *p)
     free(p->column);
 }
 
-/* Outputs `from` to `to` of those looked at, which lie `stride` apart. */
+/* Outputs `from` to `to` of those looked at. */
 struct piece {
     size_t from, to;
-    double stride;
+    struct spread_evenly sample;
 };
 
 static size_t output_at(const struct piece *c, size_t t)
 {
-    return (size_t)((double)t * c->stride);
+    return spread_place(&c->sample, t);
 }
 
 /* Make the values of the lines that the outputs have, and end those of others. */
@@ -167,14 +167,6 @@ static void finish(struct budget_summary *x)
 
 /* --- all of them ------------------------------------------------------------------ */
 
-/* How many outputs are looked at. */
-static size_t sample_of(const struct budget_matrices *x)
-{
-    const double most = 0x1p27 / larger_double(1, (double)x->k),
-                 all = (double)x->m * (double)x->n;
-    return all <= most ? x->m * x->n : (size_t)larger_double(1, most);
-}
-
 /* How many at a time: their lines have at most twice ELEMENTS_MOST elements. */
 static size_t chunk_of(const struct budget_matrices *x)
 {
@@ -207,8 +199,10 @@ enum bitcut_status budget_gemm(struct budget_summary *to, const struct bitcut_ge
                                const struct budget_matrices *x, int threads,
                                const struct progress *progress, struct fault *f)
 {
-    const size_t total = x->m * x->n, count = sample_of(x), chunk = chunk_of(x);
-    struct piece c = { .stride = count ? (double)total / (double)count : 1 };
+    const size_t total = x->m * x->n, chunk = chunk_of(x);
+    struct piece c = { .sample = spread_evenly(total,
+                                               0x1p27 / larger_double(1, (double)x->k)) };
+    const size_t count = c.sample.count;
     struct budget_output *const out = memory_allocate(CHUNK, sizeof *out);
     struct prepared p;
     double worst = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/error/exponents.h"
 
+#include "lib/bits.h"
 #include "lib/size.h"
 
 #include <stdlib.h>
@@ -9,11 +10,9 @@
    none. */
 static int exponent_of(uint32_t x) { return (int)(x >> 23 & 0xff) + EXPONENT_LEAST; }
 
-static bool is_zero(uint32_t x) { return (x & 0x7fffffff) == 0; }
-
 static bool is_counted(uint32_t x)
 {
-    return !is_zero(x) && exponent_of(x) <= EXPONENT_MOST;
+    return !f32_is_zero(x) && exponent_of(x) <= EXPONENT_MOST;
 }
 
 static void count(struct exponents *to, const struct matrix *x, size_t *of)
@@ -21,7 +20,7 @@ static void count(struct exponents *to, const struct matrix *x, size_t *of)
     to->values = x->rows * x->cols;
     for (size_t i = 0; i < to->values; i++) {
         const uint32_t magnitude = x->at[i] & 0x7fffffff;
-        to->zeros += is_zero(magnitude);
+        to->zeros += f32_is_zero(magnitude);
         to->infinite += magnitude == 0x7f800000;
         to->nan += magnitude > 0x7f800000;
         if (is_counted(magnitude)) of[exponent_of(magnitude) - EXPONENT_LEAST]++;

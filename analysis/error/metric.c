@@ -15,19 +15,16 @@
 /* Exact, as subnormals are kept under hostfp_enter(). */
 static size_t elements(const struct comparison *x) { return x->m * x->n; }
 
-static bool is_finite(uint32_t x) { return (x & 0x7f800000u) != 0x7f800000u; }
-static bool is_nan(uint32_t x) { return (x & 0x7fffffffu) > 0x7f800000u; }
-
 /* Both NaN, or the same infinity. */
 static bool same_special(uint32_t a, uint32_t b)
 {
-    return a == b || (is_nan(a) && is_nan(b));
+    return a == b || (f32_is_nan(a) && f32_is_nan(b));
 }
 
 /* 0 for the same special value, infinite if only one is special. */
 double metric_error(const struct comparison *x, size_t i)
 {
-    if (!is_finite(x->d[i]) || !is_finite(x->reference32[i]))
+    if (!f32_is_finite(x->d[i]) || !f32_is_finite(x->reference32[i]))
         return same_special(x->d[i], x->reference32[i]) ? 0 : (double)INFINITY;
     return value_of_float(x->d[i]) - double_of_bits(x->reference64[i]);
 }
@@ -35,7 +32,7 @@ double metric_error(const struct comparison *x, size_t i)
 /* The size of the reference; 0 where it is not finite. */
 static double size_at(const struct comparison *x, size_t i)
 {
-    return is_finite(x->reference32[i]) ? fabs(double_of_bits(x->reference64[i])) : 0;
+    return f32_is_finite(x->reference32[i]) ? fabs(double_of_bits(x->reference64[i])) : 0;
 }
 
 static double quotient(double error, double size)
@@ -134,7 +131,7 @@ static double mean_of(const struct comparison *x, term_of *f, int threads)
 /* --- terms ------------------------------------------------------------------------ */
 
 /* Values of A and B, 0 where they are not finite: those show in the elements. */
-static double finite_or_0(uint32_t x) { return is_finite(x) ? value_of_float(x) : 0; }
+static double finite_or_0(uint32_t x) { return f32_is_finite(x) ? value_of_float(x) : 0; }
 
 static double a_at(const struct comparison *x, size_t i) { return finite_or_0(x->a[i]); }
 static double b_at(const struct comparison *x, size_t i) { return finite_or_0(x->b[i]); }
@@ -170,7 +167,8 @@ static double symmetric_at(const struct comparison *x, size_t i)
 /* The error of element i against the correctly rounded result, in its ulps, signed. */
 static double ulps_at(const struct comparison *x, size_t i)
 {
-    if (!is_finite(x->d[i]) || !is_finite(x->reference32[i])) return metric_error(x, i);
+    if (!f32_is_finite(x->d[i]) || !f32_is_finite(x->reference32[i]))
+        return metric_error(x, i);
     return (value_of_float(x->d[i]) - value_of_float(x->reference32[i])) /
            unit_in_last_place(x->reference32[i]);
 }
@@ -184,7 +182,7 @@ static double ulp_size_at(const struct comparison *x, size_t i)
    nothing is added. */
 static double limit_at(const struct comparison *x, size_t i)
 {
-    return is_finite(x->reference32[i]) && x->magnitude[i] != 0 ? x->limit[i] : 0;
+    return f32_is_finite(x->reference32[i]) && x->magnitude[i] != 0 ? x->limit[i] : 0;
 }
 
 double backward_at(const struct comparison *x, size_t i)
@@ -221,7 +219,8 @@ double grade_ratio(const struct comparison *x, size_t i)
 
 static double condition_at(const struct comparison *x, size_t i)
 {
-    return is_finite(x->reference32[i]) ? quotient(x->magnitude[i], size_at(x, i)) : 0;
+    return f32_is_finite(x->reference32[i]) ? quotient(x->magnitude[i], size_at(x, i))
+                                            : 0;
 }
 
 /* --- metrics ---------------------------------------------------------------------- */
@@ -436,7 +435,8 @@ void line_norms(double *row, double *col, const struct comparison *x, int thread
 
 uint64_t ulp_distance(uint32_t a, uint32_t b)
 {
-    if (!is_finite(a) || !is_finite(b)) return same_special(a, b) ? 0 : UINT64_MAX;
+    if (!f32_is_finite(a) || !f32_is_finite(b))
+        return same_special(a, b) ? 0 : UINT64_MAX;
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     const int64_t d = format_along_line(f32, a) - format_along_line(f32, b);
     return (uint64_t)(d < 0 ? -d : d);

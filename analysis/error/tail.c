@@ -4,9 +4,9 @@
 #include "lib/elementary.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
+#include "lib/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Standard deviation / mean of the excess. */
 static double variation_of(const struct tail *t)
@@ -19,18 +19,12 @@ static double variation_of(const struct tail *t)
     return t->excess > 0 ? sqrt(squares / (double)t->above) / t->excess : 0;
 }
 
-static int compare(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 void tail_fit(struct tail *t, double *x, size_t count)
 {
     const size_t above = count / 2;
     struct hostfp mode;
     hostfp_enter(&mode);
-    qsort(x, count, sizeof *x, compare);
+    doubles_sort(x, count);
     *t = (struct tail){ .x = x, .count = count, .above = above, .threshold = -INFINITY };
     if (above) t->threshold = x[count - 1 - above];
     for (size_t i = count - above; i < count; i++) t->excess += x[i] - t->threshold;

@@ -11,12 +11,6 @@
 
 enum { FEW = 8 }; /* outputs that are looked at */
 
-/* Outputs spread over the block: a step of an odd number of places. */
-static size_t nth_output(const struct block *b, size_t n)
-{
-    return n * (b->rows * b->cols / FEW | 1) % (b->rows * b->cols);
-}
-
 /* The exact product of an output as the candidate reads its operands, and |A||B|. */
 static double product(double *size, const struct candidate *x, const struct question *q,
                       size_t i, size_t j)
@@ -34,8 +28,6 @@ static double product(double *size, const struct candidate *x, const struct ques
     return sum;
 }
 
-static bool is_finite(uint32_t x) { return (x & 0x7f800000) != 0x7f800000; }
-
 double clue_misfit(const struct space *s, const struct block *b,
                    const struct defect_choice *fault)
 {
@@ -47,12 +39,12 @@ double clue_misfit(const struct space *s, const struct block *b,
     if (fault && fault->row->alter && !fault->row->alter(&x, s, fault->kind))
         return INFINITY;
     for (size_t n = 0; n < FEW; n++) {
-        const size_t at = nth_output(b, n), i = b->row[at / b->cols],
+        const size_t at = block_spread(b, n, FEW), i = b->row[at / b->cols],
                      j = b->col[at % b->cols];
         double size;
         const uint32_t v = bits_of_float((float)product(&size, &x, b->q, i, j)),
                        d = candidate_finish(&x, v, candidate_c(&x, b->q, i, j));
-        if (!is_finite(d) || !is_finite(b->d[at])) continue;
+        if (!f32_is_finite(d) || !f32_is_finite(b->d[at])) continue;
         off += fabs(value_of_float(d) - value_of_float(b->d[at]));
         all += size;
     }
@@ -76,7 +68,7 @@ uint32_t clue_start(const struct space *s, const struct block *b)
     const double alpha = value_of_float(s->alpha), beta = value_of_float(s->beta);
     candidate_clean(&x, s);
     for (size_t n = 0; n < FEW; n++) {
-        const size_t at = nth_output(b, n);
+        const size_t at = block_spread(b, n, FEW);
         double size;
         const double c = b->c ? beta * value_of_float(b->c[at]) : 0;
         const double lack =

@@ -3,6 +3,7 @@
 
 #include "lib/bits.h"
 #include "lib/size.h"
+#include "lib/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,24 +13,6 @@
 
 enum { OUTPUTS_MOST = 32 }; /* that are looked at */
 
-static double value(uint32_t x) { return (double)float_of_bits(x); }
-
-static int compare_doubles(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-double coarse_median(double *x, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(x[i])) x[kept++] = x[i];
-    if (!kept) return NAN;
-    qsort(x, kept, sizeof *x, compare_doubles);
-    return x[kept / 2];
-}
-
 /* Output `at` of a block: what D has more than the exact sum, over alpha; and |A||B|. */
 static double residual(double *size, const struct block *b, size_t at, uint32_t alpha,
                        uint32_t beta)
@@ -38,18 +21,13 @@ static double residual(double *size, const struct block *b, size_t at, uint32_t 
     double sum = 0;
     *size = 0;
     for (size_t p = 0; p < b->k; p++) {
-        const double product = value(b->a[i * b->k + p]) * value(b->b[p * b->cols + j]);
+        const double product =
+            value_of_float(b->a[i * b->k + p]) * value_of_float(b->b[p * b->cols + j]);
         sum += product;
         *size += fabs(product);
     }
-    const double c = b->c ? value(beta) * value(b->c[at]) : 0;
-    return (value(b->d[at]) - c) / value(alpha) - sum;
-}
-
-/* Outputs spread over the block: a step of an odd number of places. */
-static size_t spread(const struct block *b, size_t i)
-{
-    return i * (b->rows * b->cols / OUTPUTS_MOST | 1) % (b->rows * b->cols);
+    const double c = b->c ? value_of_float(beta) * value_of_float(b->c[at]) : 0;
+    return (value_of_float(b->d[at]) - c) / value_of_float(alpha) - sum;
 }
 
 double coarse_error(const struct block *b, uint32_t alpha, uint32_t beta)
@@ -57,10 +35,11 @@ double coarse_error(const struct block *b, uint32_t alpha, uint32_t beta)
     const size_t count = smaller(OUTPUTS_MOST, b->rows * b->cols);
     double error[OUTPUTS_MOST], size;
     for (size_t i = 0; i < count; i++) {
-        const double r = residual(&size, b, spread(b, i), alpha, beta);
+        const double r =
+            residual(&size, b, block_spread(b, i, OUTPUTS_MOST), alpha, beta);
         error[i] = size == 0 ? 0 : ldexp(fabs(r) / size, 24);
     }
-    return coarse_median(error, count);
+    return doubles_median(error, doubles_finite(error, count));
 }
 
 /* --- results near ties ------------------------------------------------------------- */
@@ -83,7 +62,7 @@ size_t coarse_ties(size_t *position, size_t most, const struct block *b,
     for (size_t at = 0; taken && off && at < b->rows * b->cols; at++) {
         double size;
         const double r = residual(&size, b, at, alpha, beta); /* (D - result) / alpha */
-        off[at] = off_tie(value(b->d[at]) - r * value(alpha), format);
+        off[at] = off_tie(value_of_float(b->d[at]) - r * value_of_float(alpha), format);
     }
     for (size_t n = 0; taken && off && n < smaller(most, b->cols); n++) {
         const double *const row = &off[n % b->rows * b->cols];
@@ -178,12 +157,14 @@ static void prefixes_make(struct prefixes *x, const struct block *b, uint32_t al
     for (size_t p = 0; p <= x->places; p++) x->at[p] = smaller(p * step, b->k);
     for (size_t o = 0; o < x->outputs; o++) {
         double size, sum = 0;
-        const size_t at = spread(b, o), i = at / b->cols, j = at % b->cols;
+        const size_t at = block_spread(b, o, OUTPUTS_MOST), i = at / b->cols,
+                     j = at % b->cols;
         x->lack[o] = -residual(&size, b, at, alpha, beta);
         x->sum[o][0] = 0;
         for (size_t p = 0; p < x->places; p++) {
             for (size_t q = x->at[p]; q < x->at[p + 1]; q++)
-                sum += value(b->a[i * b->k + q]) * value(b->b[q * b->cols + j]);
+                sum += value_of_float(b->a[i * b->k + q]) *
+                       value_of_float(b->b[q * b->cols + j]);
             x->sum[o][p + 1] = sum;
         }
     }

@@ -28,8 +28,4 @@ size_t coarse_ties(size_t *position, size_t most, const struct block *b,
    2^-24, by sums in binary64: of finite outputs alone; NaN if there are none. */
 double coarse_error(const struct block *b, uint32_t alpha, uint32_t beta);
 
-/* The middle one of those that are finite, which it sorts to the front; NaN if none is.
- */
-double coarse_median(double *x, size_t count);
-
 #endif

@@ -2,6 +2,7 @@
 /* Faults of the words: scales, subnormals, residuals. */
 #include "analysis/explain/defect.h"
 
+#include "lib/bits.h"
 #include "lib/fma.h"
 
 #include <stdio.h>
@@ -200,7 +201,7 @@ static bool below_normal(const struct bitcut_format *format, uint32_t x)
     static const struct bitcut_rounding flushed = { .name = "rz, flushed",
                                                     .direction = TO_ZERO,
                                                     .flush = true };
-    return (f32_through(format, &flushed, x) & 0x7fffffff) == 0;
+    return f32_is_zero(f32_through(format, &flushed, x));
 }
 
 static void high_flushed_late(const struct spelling *s)
@@ -216,7 +217,7 @@ static void element_flushed(const struct spelling *s)
 
 static void low_not_finite(const struct spelling *s)
 {
-    if ((s->word[1] & 0x7f800000) == 0x7f800000) s->word[1] = 0;
+    if (!f32_is_finite(s->word[1])) s->word[1] = 0;
 }
 
 /* x->by[0]: the word; by[1]: the operand that has that of the other. */

@@ -128,8 +128,7 @@ static bool all_nan(const struct box *b, const struct pair_of *x)
 {
     for (size_t i = b->row; i < b->row_end; i++)
         for (size_t j = b->col; j < b->col_end; j++)
-            if (differs(x, i, j) && (x->d[i * x->n + j] & 0x7fffffff) <= 0x7f800000)
-                return false;
+            if (differs(x, i, j) && !f32_is_nan(x->d[i * x->n + j])) return false;
     return true;
 }
 
@@ -231,7 +230,7 @@ bool difference_say(struct box *b, const struct pair_of *x)
     const char *what = NULL;
     if (b->differ > 1 && all_nan(b, x)) what = "they hold NaN";
     else if (b->differ > 1 && is_filled(b, x, NULL, 0, 0, first))
-        what = first & 0x7fffffff ? "they all hold one number" : "they hold zeros";
+        what = f32_is_zero(first) ? "they hold zeros" : "they all hold one number";
     else if (b->differ > 1 && x->c && is_filled(b, x, x->c, 0, 0, 0))
         what = "they still hold C";
     if (what && !fills_lines(b, x)) return false;

@@ -5,6 +5,7 @@
 #include "analysis/explain/find.h"
 #include "analysis/explain/part.h"
 #include "analysis/explain/telling.h"
+#include "lib/bits.h"
 #include "lib/clock.h"
 #include "lib/size.h"
 
@@ -162,7 +163,7 @@ static bool is_plain(const struct block *b)
     bool same = b->rows * b->cols > 1, nan = same;
     for (size_t i = 0; i < b->rows * b->cols; i++) {
         same &= b->d[i] == b->d[0];
-        nan &= (b->d[i] & 0x7fffffff) > 0x7f800000;
+        nan &= f32_is_nan(b->d[i]);
     }
     return same || nan;
 }

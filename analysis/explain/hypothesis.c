@@ -6,6 +6,7 @@
 #include "emu/unit_field.h"
 #include "lib/size.h"
 #include "lib/table.h"
+#include "lib/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -101,8 +102,7 @@ static bool words_alter(struct candidate *x, const struct space *s, size_t value
 
 static void say_if(char *text, size_t size, const char *what, const char *name)
 {
-    const size_t length = strlen(text);
-    if (name) snprintf(text + length, size - length, what, *text ? ", " : "", name);
+    if (name) say_more(text, size, what, *text ? ", " : "", name);
 }
 
 static void words_say(char *text, size_t size, const struct candidate *x,
@@ -198,18 +198,14 @@ static void terms_say(char *text, size_t size, const struct candidate *x,
 {
     (void)s;
     const struct gemm_plan *p = &x->plan;
-    size_t length = 0;
     text[0] = 0;
     if (value > PERMUTATIONS)
-        length = (size_t)snprintf(text, size, "it has %s product of the low words%s",
-                                  p->low_low ? "the" : "no",
-                                  value % (PERMUTATIONS + 1) ? ", and " : "");
+        say_more(text, size, "it has %s product of the low words%s",
+                 p->low_low ? "the" : "no", value % (PERMUTATIONS + 1) ? ", and " : "");
     if (value % (PERMUTATIONS + 1) == 0) return;
-    length +=
-        (size_t)snprintf(text + length, size - length, "its products come in order");
-    for (int t = 0; t < p->terms && length < size; t++)
-        length += (size_t)snprintf(text + length, size - length, " %c(A)%c(B)",
-                                   "hlm"[p->term[t].a], "hlm"[p->term[t].b]);
+    say_more(text, size, "its products come in order");
+    for (int t = 0; t < p->terms; t++)
+        say_more(text, size, " %c(A)%c(B)", "hlm"[p->term[t].a], "hlm"[p->term[t].b]);
 }
 
 /* --- tiles and lines -------------------------------------------------------------- */

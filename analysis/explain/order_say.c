@@ -3,19 +3,9 @@
 
 #include "lib/format.h"
 #include "lib/size.h"
+#include "lib/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-void say_more(char *text, size_t size, const char *format, ...)
-{
-    const size_t length = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + length, size - length, format, arguments);
-    va_end(arguments);
-}
 
 void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
 {

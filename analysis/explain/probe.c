@@ -2,6 +2,7 @@
 #include "analysis/explain/probe.h"
 
 #include "analysis/explain/order_say.h"
+#include "lib/text.h"
 
 /* --- the order -------------------------------------------------------------------- */
 

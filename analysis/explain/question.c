@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/explain/question.h"
 
+#include "lib/bits.h"
 #include "lib/rand.h"
 #include "lib/size.h"
 
@@ -50,8 +51,8 @@ bool question_fits(const struct question *q)
 bool format_has_all(const struct bitcut_format *format, const uint32_t *x, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const bool nan = (x[i] & 0x7fffffff) > 0x7f800000;
-        if (!nan && f32_through(format, &roundings[ROUND_RN], x[i]) != x[i]) return false;
+        if (!f32_is_nan(x[i]) && f32_through(format, &roundings[ROUND_RN], x[i]) != x[i])
+            return false;
     }
     return true;
 }
@@ -121,6 +122,11 @@ void block_clear(struct block *x)
     free(x->c);
     free(x->d);
     *x = (struct block){ 0 };
+}
+
+size_t block_spread(const struct block *b, size_t i, size_t count)
+{
+    return i * (b->rows * b->cols / count | 1) % (b->rows * b->cols);
 }
 
 size_t lines_draw(size_t *to, size_t most, size_t count, uint64_t seed, uint64_t stream)

@@ -62,6 +62,9 @@ enum bitcut_status block_take(struct block *to, const struct question *q,
                               size_t cols, struct fault *f);
 void block_clear(struct block *b);
 
+/* Output i of `count` spread over the block, in steps of an odd number of places. */
+size_t block_spread(const struct block *b, size_t i, size_t count);
+
 /* At most `most` different numbers below `count`, ascending: all, or drawn from the
    stream.  Returns how many. */
 size_t lines_draw(size_t *to, size_t most, size_t count, uint64_t seed, uint64_t stream);

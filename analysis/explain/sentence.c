@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What was found, in words. */
 #include "analysis/explain/explain.h"
-#include "analysis/explain/order_say.h"
+#include "lib/text.h"
 
 void verdict_say(char *text, size_t size, const struct verdict *v, const struct space *s)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/explain/spread.h"
 
+#include "lib/bits.h"
+
 #include <stdlib.h>
 
 /* --- how far ---------------------------------------------------------------------- */
-
-static bool is_special(uint32_t x) { return (x & 0x7f800000) == 0x7f800000; }
 
 /* Integers that grow by one along the line of a format's numbers. */
 static int64_t along(const struct bitcut_format *format, uint32_t x)
@@ -20,7 +20,7 @@ static int64_t along(const struct bitcut_format *format, uint32_t x)
 static int bin_of(const struct bitcut_format *format, uint32_t d, uint32_t h)
 {
     if (d == h) return 0;
-    if (is_special(d) || is_special(h)) return SPREAD_BINS - 1;
+    if (!f32_is_finite(d) || !f32_is_finite(h)) return SPREAD_BINS - 1;
     const int64_t apart = along(format, d) - along(format, h);
     return 64 - __builtin_clzll((uint64_t)(apart < 0 ? -apart : apart) | 1);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/explain/two.h"
 
-#include "analysis/explain/coarse.h"
-#include "analysis/explain/order_say.h"
 #include "emu/unit_field.h"
 #include "lib/bits.h"
 #include "lib/exact/exact.h"
 #include "lib/size.h"
+#include "lib/stats.h"
+#include "lib/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,13 +21,11 @@ static int64_t along_line(const struct bitcut_format *format, uint32_t x)
                                                            &formats[FORMAT_F32], x));
 }
 
-static bool is_number(uint32_t x) { return (x & 0x7f800000) != 0x7f800000; }
-
 /* The largest distance of two outputs that are numbers. */
 static void measure(struct two *t, const struct pair_of *x)
 {
     for (size_t i = 0; i < x->m * x->n; i++) {
-        if (!is_number(x->d[i]) || !is_number(x->h[i])) continue;
+        if (!f32_is_finite(x->d[i]) || !f32_is_finite(x->h[i])) continue;
         const int64_t steps =
             along_line(t->format, x->d[i]) - along_line(t->format, x->h[i]);
         const uint64_t ulps = (uint64_t)(steps < 0 ? -steps : steps);
@@ -206,7 +204,7 @@ static enum bitcut_status find_distances(struct distances *to, const struct bloc
 {
     const size_t count = b->rows * b->cols;
     const struct exact_update update = { q->alpha, q->beta,
-                                         q->beta & 0x7fffffff ? b->c : NULL };
+                                         f32_is_zero(q->beta) ? NULL : b->c };
     const struct exact_options options = { .threads = o->threads,
                                            .progress = o->progress,
                                            .update = &update,
@@ -235,7 +233,10 @@ static void count_nearer(struct two *t, const struct distances x[2], size_t coun
         t->nearer[0] += d < d2;
         t->nearer[1] += d2 < d;
     }
-    for (int i = 0; i < 2; i++) t->error[i] = coarse_median(x[i].relative, count);
+    for (int i = 0; i < 2; i++) {
+        double *const error = x[i].relative;
+        t->error[i] = doubles_median(error, doubles_finite(error, count));
+    }
 }
 
 /* Of the same outputs of both. */

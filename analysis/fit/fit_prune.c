@@ -2,6 +2,7 @@
 #include "analysis/fit/fit_prune.h"
 
 #include "analysis/fit/fit_rounding.h"
+#include "lib/size.h"
 
 #include <stdlib.h>
 
@@ -26,9 +27,6 @@ static void at_most(struct run *r, int field, int64_t most)
 {
     box_at_most(r->box, r->space, field, most);
 }
-
-static int larger(int x, int y) { return x > y ? x : y; }
-static int smaller(int x, int y) { return x < y ? x : y; }
 
 /* --- operands --------------------------------------------------------------------- */
 
@@ -92,14 +90,14 @@ static void extend(struct extent *e, const struct run *r, const struct trace_ter
                    int unit)
 {
     if (t->source == TRACE_SUM) { /* a group counts even if it is zero */
-        e->exponent = larger(e->exponent, t->exponent);
-        e->other = larger(e->other, t->exponent);
+        e->exponent = larger_int(e->exponent, t->exponent);
+        e->other = larger_int(e->other, t->exponent);
     }
     if (t->value.significand == 0) return;
     const int last = t->value.exponent + trailing_zeros(t->value.significand);
-    e->exponent = larger(e->exponent, t->exponent);
-    e->other = larger(e->other, other_exponent(r, t));
-    e->last = smaller(e->last, last);
+    e->exponent = larger_int(e->exponent, t->exponent);
+    e->other = larger_int(e->other, other_exponent(r, t));
+    e->last = smaller_int(e->last, last);
     e->lost_negative |= last < unit && t->value.negative;
     e->terms++;
 }
@@ -134,10 +132,11 @@ static void cut_aligned(struct run *r, const struct trace_step *step,
     (void)step;
     if (!sum->at_exponent) return;
     const struct extent e = extent_of(r, sum);
-    const int align_min = r->row->align_min, most = larger(e.exponent, e.other);
-    const int highest = larger(sum->exponent, most);
+    const int align_min = r->row->align_min, most = larger_int(e.exponent, e.other);
+    const int highest = larger_int(sum->exponent, most);
     if (e.terms == 0) return;
-    const int bits = smaller(highest - e.last, bits_within(sum, slack, highest, e.terms));
+    const int bits =
+        smaller_int(highest - e.last, bits_within(sum, slack, highest, e.terms));
     if (r->row->fraction >= bits) {
         at_most(r, FIELD_ALIGN_MIN, highest);
         at_least(r, FIELD_FRACTION, bits);
@@ -162,8 +161,8 @@ static struct extent extent_of_products(bool *differ, const struct run *r,
         if (!sum->terms || r->trace.term[sum->first].source != TRACE_PRODUCT) continue;
         const struct extent e = extent_of(r, sum);
         *differ |= e.exponent != e.other;
-        all.exponent = larger(all.exponent, larger(e.exponent, e.other));
-        all.last = smaller(all.last, e.last);
+        all.exponent = larger_int(all.exponent, larger_int(e.exponent, e.other));
+        all.last = smaller_int(all.last, e.last);
         all.terms += e.terms;
         all.lost_negative |= e.lost_negative;
     }
@@ -178,7 +177,7 @@ static void cut_sum_fraction(struct run *r, const struct trace_sum *sum,
     if (products->value.significand == 0) return;
     const int exact = r->row->fraction + sum->exponent - products->exponent -
                       trailing_zeros(products->value.significand);
-    const int least = smaller(exact, bits_within(sum, slack, sum->exponent, 1));
+    const int least = smaller_int(exact, bits_within(sum, slack, sum->exponent, 1));
     if (r->row->sum_fraction >= least) at_least(r, FIELD_SUM_FRACTION, least);
     else only(r, FIELD_SUM_FRACTION);
 }
@@ -191,11 +190,11 @@ static void cut_two_stage(struct run *r, const struct trace_step *step,
     bool differ;
     const struct extent p = extent_of_products(&differ, r, step);
     const struct trace_term *products = &r->trace.term[sum->first], *c = products + 1;
-    const int exponent = larger(p.exponent, c->exponent);
+    const int exponent = larger_int(p.exponent, c->exponent);
     const int c_last = c->value.significand
                            ? c->value.exponent + trailing_zeros(c->value.significand)
                            : HIGHEST;
-    const int exact = larger(p.exponent - p.last, exponent - c_last);
+    const int exact = larger_int(p.exponent - p.last, exponent - c_last);
     const int near = bits_within(sum, slack, exponent, p.terms);
     const bool all_kept =
         r->row->fraction >= exact && r->row->sum_fraction >= exponent - p.last;
@@ -227,8 +226,8 @@ static void cut_serial(struct run *r, const struct trace_step *step,
         const struct trace_sum *sum = &r->trace.sum[i];
         if (sum->value.significand == 0) continue;
         const int leading = leading_bit(sum->value.significand);
-        most = larger(most, leading + 1 - trailing_zeros(sum->value.significand));
-        top = larger(top, leading + sum->value.exponent);
+        most = larger_int(most, leading + 1 - trailing_zeros(sum->value.significand));
+        top = larger_int(top, leading + sum->value.exponent);
         cut |= sum->inexact;
         terms++;
     }

@@ -5,6 +5,7 @@
 
 #include "lib/file/npy.h"
 #include "lib/gemm_plan.h"
+#include "lib/size.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -82,8 +83,6 @@ static size_t *spread(size_t count, size_t from, size_t to)
     return at;
 }
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
 /* Let the last row and the first column of an upper half, or those of a lower one, cross
    on the diagonal.  Off it a result of SYRK may have nothing but what cancels, such as
    that of orthogonal lines, whose relative error says nothing of the whole. */
@@ -99,13 +98,13 @@ static bool choose_lines(struct audit *a, const struct product *p)
 {
     const struct bitcut_gemm *const g = &p->gemm;
     const size_t most =
-        ELEMENTS_MOST / g->k ? least(LINES_MOST, ELEMENTS_MOST / g->k) : 1;
+        ELEMENTS_MOST / g->k ? smaller(LINES_MOST, ELEMENTS_MOST / g->k) : 1;
     const size_t middle = g->m / 2;
     size_t row[2] = { 0, g->m }, col[2] = { 0, g->n };
     if (p->d == HALF_UPPER) row[1] = middle + 1, col[0] = middle;
     if (p->d == HALF_LOWER) row[0] = middle, col[1] = middle + 1;
-    a->excerpt.rows = least(most, row[1] - row[0]);
-    a->excerpt.cols = least(most, col[1] - col[0]);
+    a->excerpt.rows = smaller(most, row[1] - row[0]);
+    a->excerpt.cols = smaller(most, col[1] - col[0]);
     a->row = spread(a->excerpt.rows, row[0], row[1]);
     a->col = spread(a->excerpt.cols, col[0], col[1]);
     if (!a->row || !a->col) return false;

@@ -83,7 +83,7 @@ static enum legality with_scalars(struct bitcut_gemm *g, const struct blas_call 
 {
     g->alpha = encoding(x->alpha);
     g->beta = encoding(x->beta);
-    const bool none = (g->alpha & 0x7fffffff) == 0;
+    const bool none = f32_is_zero(g->alpha);
     return !g->m || !g->n || !g->k || !g->count || none ? LEGAL_EMPTY : LEGAL;
 }
 

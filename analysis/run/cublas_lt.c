@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/run/cublas_arguments.h"
+#include "lib/bits.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -178,7 +179,7 @@ static enum legality set_scalars(struct bitcut_gemm *g, const struct cublas_lt_c
     if (!x->alpha || !x->beta) return LEGAL_NOT;
     memcpy(&g->alpha, x->alpha, sizeof g->alpha);
     memcpy(&g->beta, x->beta, sizeof g->beta);
-    const bool none = (g->alpha & 0x7fffffff) == 0;
+    const bool none = f32_is_zero(g->alpha);
     return !g->m || !g->n || !g->k || !g->count || none ? LEGAL_EMPTY : LEGAL;
 }
 
@@ -190,7 +191,7 @@ static enum legality set_bias(struct product *to, struct stream_call *there,
     const int32_t type = number_of(operation, BIAS_TYPE, -1, get);
     size_t written;
     if (number_of(operation, EPILOGUE, -1, get) != CUBLAS_LT_BIAS || g->count != 1 ||
-        (g->beta & 0x7fffffff) != 0 || g->d.layout != BITCUT_COLUMN_MAJOR ||
+        gemm_reads_c(g) || g->d.layout != BITCUT_COLUMN_MAJOR ||
         (type != CUBLAS_REAL_32 && type != -1) ||
         get(operation, BIAS_POINTER, &there->line, sizeof there->line, &written) !=
             CUBLAS_SUCCESS ||

@@ -52,17 +52,13 @@ void second_begin(struct turn *t)
 
 /* --- comparing -------------------------------------------------------------------- */
 
-static bool is_finite(uint32_t x) { return (x & 0x7f800000) != 0x7f800000; }
-
-static bool is_nan(uint32_t x) { return (x & 0x7fffffff) > 0x7f800000; }
-
 /* One output: the program's, and the other's. */
 static void compare(struct ledger_difference *x, uint32_t d, uint32_t e)
 {
     x->outputs++;
-    x->differ += d != e && !(is_nan(d) && is_nan(e));
-    x->not_finite += is_finite(d) != is_finite(e);
-    if (!is_finite(d) || !is_finite(e)) return;
+    x->differ += d != e && !(f32_is_nan(d) && f32_is_nan(e));
+    x->not_finite += f32_is_finite(d) != f32_is_finite(e);
+    if (!f32_is_finite(d) || !f32_is_finite(e)) return;
     const double dd = value_of_float(d), ee = value_of_float(e), de = dd - ee;
     x->square += de * de;
     x->norm[0] += dd * dd;

@@ -33,7 +33,7 @@ any_function *turn_original(struct routine *r, const void *caller)
 static void note_sizes(struct ledger_place *p, const struct bitcut_gemm *g,
                        struct turn_groups *groups)
 {
-    const bool scaled = g->alpha != 0x3f800000, added = (g->beta & 0x7fffffff) != 0;
+    const bool scaled = g->alpha != 0x3f800000, added = gemm_reads_c(g);
     const uint64_t size[] = { g->m, g->n, g->k };
     for (int i = 0; i < 3; i++) {
         if (size[i] < p->least[i]) p->least[i] = size[i];

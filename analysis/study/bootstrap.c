@@ -2,9 +2,9 @@
 #include "analysis/study/bootstrap.h"
 
 #include "lib/rand.h"
+#include "lib/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { RESAMPLES = 1000, TAIL = RESAMPLES / 40, SEED = 1 };
 
@@ -26,12 +26,6 @@ static double ratio(const struct bootstrap_run *runs, const size_t *pick, size_t
     return x == 0 && y == 0 ? 1 : x / y;
 }
 
-static int ascending(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* The ratios of samples of the runs, ascending; how many of them are numbers. */
 static size_t resample(double values[RESAMPLES], const struct bootstrap_run *runs,
                        size_t count, bool geometric)
@@ -46,7 +40,7 @@ static size_t resample(double values[RESAMPLES], const struct bootstrap_run *run
         const double value = ratio(runs, pick, count, geometric);
         if (!isnan(value)) values[found++] = value;
     }
-    qsort(values, found, sizeof *values, ascending);
+    doubles_sort(values, found);
     return found;
 }
 

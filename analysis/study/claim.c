@@ -4,6 +4,7 @@
 #include "analysis/evidence/json_value.h"
 #include "emu/unit.h"
 #include "lib/listing.h"
+#include "lib/text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -79,10 +80,9 @@ __attribute__((format(printf, 2, 3))) static void say(struct judgement *j,
                                                       const char *form, ...)
 {
     va_list list;
-    if (*j->reason && strlen(j->reason) + 3 < sizeof j->reason) strcat(j->reason, "; ");
-    const size_t used = strlen(j->reason);
+    if (*j->reason) say_more(j->reason, sizeof j->reason, "; ");
     va_start(list, form);
-    vsnprintf(j->reason + used, sizeof j->reason - used, form, list);
+    say_more_list(j->reason, sizeof j->reason, form, list);
     va_end(list);
 }
 
@@ -151,9 +151,7 @@ static void tell_devices(char text[REASON_MOST], json_t *rows)
     *text = 0;
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const char *name = device_of(json_array_get(rows, i));
-        const size_t used = strlen(text);
-        if (!*name || strstr(text, name)) continue;
-        snprintf(text + used, REASON_MOST - used, "%s%s", used ? ", " : "", name);
+        if (*name && !strstr(text, name)) text_append(text, REASON_MOST, name);
     }
 }
 

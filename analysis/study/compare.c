@@ -3,6 +3,7 @@
 
 #include "analysis/study/bootstrap.h"
 #include "analysis/study/distinct.h"
+#include "lib/text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -130,13 +131,10 @@ static void summarise(struct judgement *j, struct samples *s)
 static void case_text(char text[CASE_MOST], const struct sample *s, const char *cases)
 {
     char key[KEY_MOST], value[VALUE_MOST];
-    size_t used = 0;
     text[0] = 0;
     for (const char *list = cases ? cases : ""; row_next_key(key, sizeof key, &list);) {
         value_text(value, json_object_get(s->row, key));
-        used += (size_t)snprintf(text + used, CASE_MOST - used, "%s%s=%s",
-                                 used ? " " : " at ", key, value);
-        if (used >= CASE_MOST) return;
+        say_more(text, CASE_MOST, "%s%s=%s", *text ? " " : " at ", key, value);
     }
 }
 
@@ -144,10 +142,9 @@ static void case_text(char text[CASE_MOST], const struct sample *s, const char *
 __attribute__((format(printf, 2, 3))) static void tell(struct judgement *j,
                                                        const char *form, ...)
 {
-    const size_t used = strlen(j->reason);
     va_list list;
     va_start(list, form);
-    vsnprintf(j->reason + used, sizeof j->reason - used, form, list);
+    say_more_list(j->reason, sizeof j->reason, form, list);
     va_end(list);
 }
 

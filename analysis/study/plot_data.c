@@ -2,8 +2,8 @@
 #include "analysis/study/plot_data.h"
 
 #include "analysis/study/compare.h"
+#include "lib/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,13 +62,10 @@ static bool is_panel(const struct plot_data *d, size_t group, const struct keys 
 
 static void add_title(char title[PANEL_TITLE_MOST], const char *key, const json_t *value)
 {
-    const size_t used = strlen(title);
-    const char *separator = used ? ", " : "";
     if (json_is_string(value))
-        snprintf(title + used, PANEL_TITLE_MOST - used, "%s%s", separator,
-                 json_string_value(value));
+        text_append(title, PANEL_TITLE_MOST, json_string_value(value));
     else
-        snprintf(title + used, PANEL_TITLE_MOST - used, "%s%s %g", separator, key,
+        say_more(title, PANEL_TITLE_MOST, "%s%s %g", *title ? ", " : "", key,
                  json_number_value(value));
 }
 

@@ -4,6 +4,7 @@
 #include "analysis/study/distinct.h"
 #include "lib/split.h"
 #include "lib/table.h"
+#include "lib/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,15 +133,14 @@ static void add_limit(struct limited *to, const json_t *row)
 static json_t *loaded_label(const json_t *row, const struct limited *x)
 {
     char more[200] = "";
-    size_t used = 0;
     for (int i = 0; i < LIMITS; i++) {
         char to[40] = "";
         if (!x->from[i]) continue;
         if (x->to[i] > x->from[i]) snprintf(to, sizeof to, " to %zu", x->to[i]);
-        used += (size_t)snprintf(more + used, sizeof more - used, "%s%s at n = %zu%s",
-                                 used ? ", " : " (", limits[i], x->from[i], to);
+        say_more(more, sizeof more, "%s%s at n = %zu%s", *more ? ", " : " (", limits[i],
+                 x->from[i], to);
     }
-    return json_sprintf("%s%s%s", text(row, "label"), more, used ? ")" : "");
+    return json_sprintf("%s%s%s", text(row, "label"), more, *more ? ")" : "");
 }
 
 /* Name what ran under load, with its limits. */

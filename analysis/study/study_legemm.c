@@ -5,6 +5,7 @@
 #include "analysis/study/contest.h"
 
 #include "analysis/evidence/json_value.h"
+#include "lib/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,27 +65,19 @@ static size_t square_points(const struct study *study, enum study_scale scale)
     return points;
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* The median of |D - C| / |C|, of 2^16 elements at least unless there are fewer. */
 static double median_error(const struct comparison *x)
 {
     enum { MOST = 1 << 17 };
-    static const double none = NAN;
     const size_t count = x->m * x->n, step = (count + MOST - 1) / MOST;
     double *error = memory_allocate(count / step + 1, sizeof *error);
     size_t used = 0;
-    if (!error) return none;
+    if (!error) return (double)NAN;
     for (size_t i = 0; i < count; i += step) {
         const double c = format_to_double(&formats[FORMAT_F64], x->reference64[i]);
         if (c != 0) error[used++] = fabs(metric_error(x, i) / c);
     }
-    qsort(error, used, sizeof *error, compare_doubles);
-    const double median = used ? error[used / 2] : none;
+    const double median = doubles_median(error, used);
     free(error);
     return median;
 }

@@ -2,12 +2,12 @@
 #include "analysis/tolerance/power.h"
 
 #include "analysis/error/runs.h"
-#include "analysis/explain/coarse.h"
 #include "analysis/tolerance/order_set.h"
 #include "analysis/tolerance/power_fault.h"
 #include "lib/bits.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
+#include "lib/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -245,7 +245,7 @@ static void count_row(struct power_row *to, const struct power_trial *trial, siz
         room[to->runs++] = trial[i].error;
         for (int c = 0; c < CRITERIA; c++) to->rejected[c] += !trial[i].accepted[c];
     }
-    to->error = coarse_median(room, to->runs);
+    to->error = doubles_median(room, doubles_finite(room, to->runs));
 }
 
 static void name_row(struct power_row *to, size_t i)

@@ -4,11 +4,11 @@
 #include "lib/bits.h"
 #include "lib/fma.h"
 #include "lib/listing.h"
+#include "lib/text.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #define U 0x1p-24
 
@@ -72,26 +72,22 @@ static void write_sum(char *text, size_t size, const struct python_library *l,
                       *const after = magnitude ? l->after_absolute : "";
     write_factor(alpha, g->alpha, magnitude);
     write_factor(beta, g->beta, magnitude);
-    const int length =
-        snprintf(text, size, *alpha ? "%s(%sA%s%s @ %sB%s%s)" : "%s%sA%s%s @ %sB%s%s",
-                 alpha, before, l->wide, after, before, l->wide, after);
-    if (gemm_reads_c(g) && length >= 0 && (size_t)length < size)
-        snprintf(text + length, size - (size_t)length, " + %s%sC%s%s", beta, before,
-                 l->wide, after);
+    snprintf(text, size, *alpha ? "%s(%sA%s%s @ %sB%s%s)" : "%s%sA%s%s @ %sB%s%s", alpha,
+             before, l->wide, after, before, l->wide, after);
+    if (gemm_reads_c(g))
+        say_more(text, size, " + %s%sC%s%s", beta, before, l->wide, after);
 }
 
 /* Add "+ FACTOR TEXT", TEXT by a form. */
 static void add_term(char *text, size_t size, double factor, const char *form, ...)
 {
     char number[REAL_TEXT_MOST];
-    size_t length = strlen(text);
     va_list values;
     if (!(factor > 0)) return;
     write_up(number, factor);
-    snprintf(text + length, size - length, "%s%s", length ? " + " : "", number);
-    length = strlen(text);
+    say_more(text, size, "%s%s", *text ? " + " : "", number);
     va_start(values, form);
-    vsnprintf(text + length, size - length, form, values);
+    say_more_list(text, size, form, values);
     va_end(values);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/gfx9/float.h"
 
+#include "lib/bits.h"
+
 uint32_t float_whole(uint32_t x, enum direction direction)
 {
     const float value = float_of_bits(x);
@@ -28,7 +30,7 @@ int float_exponent(uint32_t x)
 uint32_t float_significand(uint32_t x)
 {
     int exponent;
-    if (float_is_nan(x)) return x | FLOAT_QUIET;
+    if (f32_is_nan(x)) return x | FLOAT_QUIET;
     return is_ordinary(x) ? bits_of_float(frexpf(float_of_bits(x), &exponent)) : x;
 }
 
@@ -51,7 +53,7 @@ int float_class(uint32_t x)
 {
     const float value = float_of_bits(x);
     const bool negative = x & FLOAT_SIGN;
-    if (float_is_nan(x)) return x & FLOAT_QUIET ? 1 : 0;
+    if (f32_is_nan(x)) return x & FLOAT_QUIET ? 1 : 0;
     switch (fpclassify(value)) {
     case FP_INFINITE: return negative ? 2 : 9;
     case FP_NORMAL: return negative ? 3 : 8;

@@ -17,15 +17,13 @@
 #define HALF_SIGN   0x8000u
 #define HALF_ONE    0x3c00u
 
-static inline bool float_is_nan(uint32_t x) { return (x & ~FLOAT_SIGN) > 0x7f800000; }
-
 /* `d`, or a NaN of the operands. */
 static inline uint32_t float_result(float d, uint32_t a, uint32_t b, uint32_t c)
 {
-    const uint32_t nan = float_is_nan(a)   ? a | FLOAT_QUIET
-                         : float_is_nan(b) ? b | FLOAT_QUIET
-                         : float_is_nan(c) ? c | FLOAT_QUIET
-                                           : FLOAT_NAN;
+    const uint32_t nan = f32_is_nan(a)   ? a | FLOAT_QUIET
+                         : f32_is_nan(b) ? b | FLOAT_QUIET
+                         : f32_is_nan(c) ? c | FLOAT_QUIET
+                                         : FLOAT_NAN;
     return d == d ? bits_of_float(d) : nan;
 }
 
@@ -56,10 +54,10 @@ static inline uint32_t float_fma(uint32_t a, uint32_t b, uint32_t c)
    which the kernel's descriptor must ask for ("CDNA3 ISA", V_MIN_F32, V_MAX_F32). */
 static inline uint32_t float_either(uint32_t a, uint32_t b, bool second)
 {
-    if (float_is_nan(a) && !(a & FLOAT_QUIET)) return a | FLOAT_QUIET;
-    if (float_is_nan(b) && !(b & FLOAT_QUIET)) return b | FLOAT_QUIET;
-    if (float_is_nan(a)) return b;
-    return second && !float_is_nan(b) ? b : a;
+    if (f32_is_nan(a) && !(a & FLOAT_QUIET)) return a | FLOAT_QUIET;
+    if (f32_is_nan(b) && !(b & FLOAT_QUIET)) return b | FLOAT_QUIET;
+    if (f32_is_nan(a)) return b;
+    return second && !f32_is_nan(b) ? b : a;
 }
 
 static inline uint32_t float_least(uint32_t a, uint32_t b)
@@ -77,7 +75,7 @@ static inline uint32_t float_most(uint32_t a, uint32_t b)
 /* The larger of the two that the largest leaves ("CDNA3 ISA", V_MED3_F32). */
 static inline uint32_t float_middle(uint32_t a, uint32_t b, uint32_t c)
 {
-    if (float_is_nan(a) || float_is_nan(b) || float_is_nan(c))
+    if (f32_is_nan(a) || f32_is_nan(b) || f32_is_nan(c))
         return float_least(float_least(a, b), c);
     const float most = float_of_bits(float_most(float_most(a, b), c));
     if (most == float_of_bits(a)) return float_most(b, c);

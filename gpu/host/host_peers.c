@@ -3,10 +3,10 @@
 
 #include "gpu/host/host_matmul.h"
 #include "gpu/layout.h"
+#include "lib/text.h"
 
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 /* --- one GEMM --------------------------------------------------------------------- */
 
@@ -136,13 +136,6 @@ bool host_peer_absent(const struct gpu_peer *peer)
            (call->run == run_matmul && !host_matmul_here(handle));
 }
 
-/* Add a name to a list. */
-static void list(char text[GPU_TEXT_MOST], const char *name)
-{
-    const size_t used = strlen(text);
-    snprintf(text + used, GPU_TEXT_MOST - used, "%s%s", used ? ", " : "", name);
-}
-
 /* "OpenBLAS 0.3.21 Cooperlake, oneDNN 2.6.3 avx512_core_bf16; no BLIS, MKL" */
 void host_libraries_open(struct host_libraries *x, struct gpu_library *to, int threads)
 {
@@ -155,7 +148,8 @@ void host_libraries_open(struct host_libraries *x, struct gpu_library *to, int t
             blas_library_thread(row, x->handle[i], threads);
             blas_library_say(text, sizeof text, row, x->handle[i], threads);
         }
-        list(x->handle[i] ? here : lost, x->handle[i] ? text : row->name);
+        text_append(x->handle[i] ? here : lost, GPU_TEXT_MOST,
+                    x->handle[i] ? text : row->name);
     }
     to->here = *here != 0;
     snprintf(to->text, sizeof to->text, "%.200s%s%.50s", *here ? here : "none",

@@ -4,6 +4,7 @@
 #include "gpu/host/host_units.h"
 
 #include "gpu/host/host_code.h"
+#include "lib/text.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -101,16 +102,14 @@ static bool refuses(char why[WHY_MOST], int *refused, const struct host_system *
 /* "amx-bf16, amx-fp16: why; avx512-bf16: why" */
 static void say_why(char to[GPU_FAULT_MOST], char why[HOST_UNITS][WHY_MOST])
 {
-    size_t length = 0;
     *to = 0;
-    for (int i = 0; i < HOST_UNITS && length < GPU_FAULT_MOST; i++) {
+    for (int i = 0; i < HOST_UNITS; i++) {
         const bool joins = i && !strcmp(why[i - 1], why[i]);
         const bool ends = i + 1 == HOST_UNITS || strcmp(why[i], why[i + 1]);
-        const char *before = !length ? "" : joins ? ", " : "; ";
+        const char *before = !*to ? "" : joins ? ", " : "; ";
         if (!*why[i]) continue;
-        length += (size_t)snprintf(to + length, GPU_FAULT_MOST - length, "%s%s%s%s",
-                                   before, host_architectures[i].name, ends ? ": " : "",
-                                   ends ? why[i] : "");
+        say_more(to, GPU_FAULT_MOST, "%s%s%s%s", before, host_architectures[i].name,
+                 ends ? ": " : "", ends ? why[i] : "");
     }
 }
 

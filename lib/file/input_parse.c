@@ -72,9 +72,8 @@ static enum bitcut_status count_fault(const struct input_family *family, int cou
                                       struct fault *f)
 {
     char names[80] = "";
-    for (int i = 0, used = 0; i < family->parameters; i++)
-        used += snprintf(names + used, sizeof names - (size_t)used, "%s%s", i ? ", " : "",
-                         family->parameter[i].name);
+    for (int i = 0; i < family->parameters; i++)
+        text_append(names, sizeof names, family->parameter[i].name);
     if (family->parameters == 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes no parameters", family->name);
     return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes %d parameter%s (%s), not %d",

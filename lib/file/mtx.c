@@ -139,10 +139,8 @@ static enum bitcut_status choice_unknown(const struct lines *l, const struct cho
                                          const char *word)
 {
     char names[80] = "";
-    for (int i = 0; i < NAMES_MOST && c->name[i]; i++) {
-        if (i) strcat(names, " ");
-        strcat(names, c->name[i]);
-    }
+    for (int i = 0; i < NAMES_MOST && c->name[i]; i++)
+        say_more(names, sizeof names, "%s%s", i ? " " : "", c->name[i]);
     return fault_set(l->fault, BITCUT_BAD_FILE, LINE "%s '%.*s' is not read, only %s",
                      l->number, c->what, text_fit(word, WORD_QUOTED), word, names);
 }
