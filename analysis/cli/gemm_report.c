@@ -9,7 +9,7 @@
 #include "analysis/cli/setup.h"
 #include "analysis/error/bound.h"
 #include "emu/way.h"
-#include "lib/order_text.h"
+#include "lib/configuration.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 #include "analysis/cli/setup.h"
 
 #include "emu/way.h"
+#include "lib/configuration.h"
 #include "lib/file/source.h"
 #include "lib/fma.h"
 #include "lib/k_parts.h"
-#include "lib/order_text.h"
 #include "lib/text.h"
 
 #include <stdio.h>
@@ -68,17 +68,6 @@ int setup_unit(const struct bitcut_unit **unit, const char *name,
     return fail("--unit", &f);
 }
 
-/* Whether the numbers of the options can be, whatever the recipe. */
-static int check_numbers(const struct setup_options *o)
-{
-    if (o->slices < 1) return complain("--split-k", "must be 1 or more");
-    if (o->promote < 0 && o->promote != SETUP_UNSET)
-        return complain("--promote", "cannot be negative; 0 is never");
-    if (o->tile_k != SETUP_UNSET && o->tile_k < 0)
-        return complain("--tile-k", "cannot be negative; 0 is none");
-    return EXIT_GOOD;
-}
-
 static int fail_terms(const struct bitcut_recipe *r)
 {
     struct fault f;
@@ -107,52 +96,46 @@ static int fail_gemm(const struct bitcut_gemm *g, const struct fault *f)
     return fail("--recipe", &more);
 }
 
-static int find_split(const struct bitcut_split **split, const char *option,
-                      const char *name)
+/* Options that set a field of the GEMM (lib/configuration.h): by name, or by a number in
+   a range, which is in words where it can be left. */
+static const struct variation {
+    const char *option, *field;
+    const char *const *name;
+    const int *number;
+    int least, most;
+    const char *range;
+} variations[] = {
+    { "--split-k", "slices", NULL, &setup_options.slices, 1, INT_MAX,
+      "must be 1 or more" },
+    { "--promote", "promote", NULL, &setup_options.promote, 0, INT_MAX,
+      "cannot be negative; 0 is never" },
+    { "--tile-k", "tile-k", NULL, &setup_options.tile_k, 0, INT_MAX,
+      "cannot be negative; 0 is none" },
+    { "--split", "split-a", .name = &setup_options.split },
+    { "--split", "split-b", .name = &setup_options.split },
+    { "--split-a", "split-a", .name = &setup_options.split_a },
+    { "--split-b", "split-b", .name = &setup_options.split_b },
+    { "--high", "high", .name = &setup_options.high },
+    { "--low", "low", .name = &setup_options.low },
+    { "--scale", "scale", NULL, &setup_options.scale, 0, GEMM_SCALE_MOST,
+      "must be 0 to 60" },
+    { "--terms", "terms", NULL, &setup_options.terms, INT_MIN, INT_MAX, NULL },
+};
+
+static int vary(struct bitcut_gemm *g, const struct variation *v)
 {
-    if (!name) return EXIT_GOOD;
-    const struct bitcut_split *found = bitcut_split_find(name);
-    if (!found) return fail_unknown(option, name, TABLE(splits));
-    *split = found;
-    return EXIT_GOOD;
-}
-
-static int find_words(struct bitcut_gemm *g)
-{
-    const struct setup_options *o = &setup_options;
-    int status = find_split(&g->split_a, "--split", o->split);
-    g->split_b = status == EXIT_GOOD && o->split ? g->split_a : g->split_b;
-    if (status == EXIT_GOOD) status = find_split(&g->split_a, "--split-a", o->split_a);
-    if (status == EXIT_GOOD) status = find_split(&g->split_b, "--split-b", o->split_b);
-    if (status == EXIT_GOOD) status = set_rounding(&g->high, "--high", o->high);
-    if (status == EXIT_GOOD) status = set_rounding(&g->low, "--low", o->low);
-    if (status == EXIT_GOOD) status = check_scale(o->scale);
-    if (o->scale != SETUP_UNSET) g->scale = o->scale;
-    return status;
-}
-
-/* --- the order of k --------------------------------------------------------------- */
-
-/* The order of k that the options say.  Prints and returns an exit status. */
-static int find_order(struct bitcut_order *order)
-{
-    struct fault f;
-    *order = (struct bitcut_order){ .slices = setup_options.slices };
-    if (!setup_options.order ||
-        order_read(order, setup_options.order, &f) == BITCUT_OK)
-        return EXIT_GOOD;
-    return fail("--order", &f);
-}
-
-/* --- all of it -------------------------------------------------------------------- */
-
-static int find_terms(struct bitcut_gemm *g)
-{
-    const struct setup_options *o = &setup_options;
-    const struct bitcut_recipe *r = g->recipe;
-    if (o->terms == SETUP_UNSET) return EXIT_GOOD;
-    g->low_low = o->terms == r->terms + 1;
-    return r->terms + g->low_low == o->terms ? EXIT_GOOD : fail_terms(r);
+    const struct configuration_field *const field = configuration_find(v->field);
+    if (v->name) {
+        if (!*v->name || configuration_set(g, field, *v->name) == CONFIGURATION_SET)
+            return EXIT_GOOD;
+        return fail_unknown(v->option, *v->name, configuration_table(field));
+    }
+    if (*v->number == SETUP_UNSET) return EXIT_GOOD;
+    if (*v->number < v->least || *v->number > v->most)
+        return complain(v->option, v->range);
+    return configuration_set_number(g, field, *v->number) == CONFIGURATION_SET
+               ? EXIT_GOOD
+               : fail_terms(g->recipe);
 }
 
 int setup_open_gemm(struct setup *s, const char *name)
@@ -162,18 +145,18 @@ int setup_open_gemm(struct setup *s, const char *name)
     if (!recipe) return fail_unknown("--recipe", name, TABLE(recipes));
     struct bitcut_gemm *const g = &s->gemm;
     *g = gemm_of(recipe, NULL);
-    int status = check_numbers(o);
-    if (status == EXIT_GOOD) status = find_words(g);
+    struct fault f;
+    int status = EXIT_GOOD;
+    for (size_t i = 0; i < sizeof variations / sizeof *variations; i++)
+        if (status == EXIT_GOOD) status = vary(g, &variations[i]);
     if (status == EXIT_GOOD && o->unit)
         status = setup_unit(&g->unit, o->unit, way_words(g), recipe->name);
-    if (status == EXIT_GOOD) status = find_order(&g->order);
-    if (status == EXIT_GOOD) status = find_terms(g);
     if (status != EXIT_GOOD) return status;
+    if (o->order && order_read(&g->order, o->order, &f) != BITCUT_OK)
+        return fail("--order", &f);
     g->alpha = o->alpha;
     g->beta = o->beta != SETUP_BETA_UNSET ? o->beta : o->c ? F32_ONE : 0;
     g->equilibrate = o->equilibrate;
-    if (o->promote != SETUP_UNSET) g->promote = o->promote;
-    if (o->tile_k != SETUP_UNSET) g->tile_k = o->tile_k;
     return EXIT_GOOD;
 }
 
@@ -278,23 +261,24 @@ static void describe_units(json_t *row, const struct bitcut_unit *unit,
     json_object_set_new(row, "units", names);
 }
 
+static json_t *planned_json(const struct gemm_plan *p,
+                            const struct configuration_field *x)
+{
+    const struct configuration_value v = configuration_planned(p, x);
+    if (v.text) return json_string(v.text);
+    return x->kind == CONFIGURATION_FLAG ? json_boolean(v.number)
+                                         : json_integer(v.number);
+}
+
 void setup_describe(json_t *row, const struct bitcut_gemm *g, const struct gemm_plan *p)
 {
-    const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    const struct bitcut_order *o = &p->order;
-    json_t *what = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:i, s:i, s:i, s:i, s:b, "
-        "s:i, s:i, s:i, s:i, s:s, s:s, s:o, s:o}",
-        "recipe", p->recipe->name, "unit", g->unit->name, "evidence",
-        unit_evidence(g->unit), "split", p->split_a.name, "split_b", p->split_b.name,
-        "high", p->split_a.word[0].rounding->name, "low", split_low(&p->split_a)->name,
-        "scale", p->split_a.scale, "equilibrate", (int)p->equilibrate, "terms", p->terms,
-        "promote", p->promote, "tile_k", p->tile_k, "split_k", o->slices, "tile", o->tile,
-        "rest_first", (int)o->rest_first, "cut", o->cut, "halve", o->halve, "lanes",
-        o->lanes, "turn", o->turn, "reduction", reductions[o->reduction].name, "sums",
-        o->sums ? o->sums->name : formats[FORMAT_F32].name, "alpha",
-        json_number(format_to_double(f32, g->alpha)), "beta",
-        json_number(format_to_double(f32, g->beta)));
-    json_object_update_new(row, what);
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    json_object_set_new(row, "recipe", json_string(p->recipe->name));
+    json_object_set_new(row, "unit", json_string(g->unit->name));
+    json_object_set_new(row, "evidence", json_string(unit_evidence(g->unit)));
+    for (const struct configuration_field *x = configuration_fields; x->name; x++)
+        json_object_set_new(row, x->key, planned_json(p, x));
+    json_object_set_new(row, "alpha", json_number(format_to_double(f32, g->alpha)));
+    json_object_set_new(row, "beta", json_number(format_to_double(f32, g->beta)));
     describe_units(row, g->unit, p);
 }

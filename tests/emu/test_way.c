@@ -4,6 +4,7 @@
 #include "emu/gemm.h"
 #include "emu/unit.h"
 #include "emu/way.h"
+#include "lib/configuration.h"
 #include "lib/k_parts.h"
 #include "lib/table.h"
 #include "tests/test.h"
@@ -46,6 +47,32 @@ static void check_round_trip(const struct bitcut_gemm *g)
               back.alpha == 0x3f800000 && back.count == 1);
 }
 
+/* What a plan says of each field makes the same plan again. */
+static void check_planned(const struct bitcut_gemm *g, const struct gemm_plan *plan)
+{
+    struct bitcut_gemm back = gemm_of(g->recipe, g->unit);
+    struct gemm_plan again;
+    for (const struct configuration_field *x = configuration_fields; x->name; x++) {
+        const struct configuration_value v = configuration_planned(plan, x);
+        enum configuration_outcome set = CONFIGURATION_SET;
+        if (x->kind == CONFIGURATION_SPLIT && !bitcut_split_find(v.text)) continue;
+        if (x->kind != CONFIGURATION_FLAG)
+            set = v.text ? configuration_set(&back, x, v.text)
+                         : configuration_set_number(&back, x, v.number);
+        else if (v.number) set = configuration_set(&back, x, NULL);
+        ck_assert_msg(set == CONFIGURATION_SET, "%s: %s %d", x->name, v.text, v.number);
+    }
+    ck_assert_int_eq(gemm_plan_on_unit(&again, &back, NULL), BITCUT_OK);
+    for (const struct configuration_field *x = configuration_fields; x->name; x++) {
+        const struct configuration_value v = configuration_planned(plan, x),
+                                         w = configuration_planned(&again, x);
+        ck_assert_msg(!v.text == !w.text && v.number == w.number &&
+                          (!v.text || !strcmp(v.text, w.text)),
+                      "%s: %s %d, not %s %d", x->name, w.text, w.number, v.text,
+                      v.number);
+    }
+}
+
 /* Every recipe on every unit that can execute it. */
 START_TEST(all_rows)
 {
@@ -56,6 +83,7 @@ START_TEST(all_rows)
             struct gemm_plan plan;
             if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) continue;
             check_round_trip(&g);
+            check_planned(&g, &plan);
             pairs++;
         }
     ck_assert_int_gt(pairs, 200);
@@ -119,6 +147,7 @@ START_TEST(variations)
         vary(&g, &rng);
         if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) continue;
         check_round_trip(&g);
+        if (g.split_a == g.split_b) check_planned(&g, &plan);
         found++;
     }
     ck_assert_int_eq(found, wanted);

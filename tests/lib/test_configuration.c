@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Orders of k as lines: what is written is read back; what is none is refused by name. */
+#include "lib/configuration.h"
 #include "lib/format.h"
 #include "lib/k_parts.h"
-#include "lib/order_text.h"
 #include "lib/table.h"
 #include "tests/test.h"
 
@@ -79,7 +79,7 @@ START_TEST(by_hand)
     ck_assert_str_eq(text, ",slices=7,tile=32,rest-first,reduction=tree,sums=f16");
     order_write(text, &(struct bitcut_order){ .slices = 1, .lanes = 1 });
     ck_assert_str_eq(text, "");
-    ck_assert_int_eq(order_read_item(&o, "turn", "8", NULL), BITCUT_OK);
+    ck_assert_int_eq(order_read(&o, "turn=8", NULL), BITCUT_OK);
     ck_assert_int_eq(o.turn, 8);
 }
 END_TEST
@@ -153,4 +153,4 @@ START_TEST(public_calls)
 }
 END_TEST
 
-TEST_MAIN("order_text", round_trip, by_hand, refused, too_long, public_calls)
+TEST_MAIN("configuration", round_trip, by_hand, refused, too_long, public_calls)
