@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/advise/weighed.h"
 
-#include "analysis/error/tail.h"
+#include "analysis/error/sampling.h"
 #include "lib/bits.h"
-#include "lib/elementary.h"
 #include "lib/hostfp.h"
 #include "lib/rand.h"
 #include "lib/size.h"
@@ -329,20 +328,14 @@ static struct weighed_error backward_max(const struct weighed *w, const uint32_t
 {
     struct comparison x = w->judge.comparison;
     const size_t count = x.m * x.n, groups = smaller(TAIL, count);
-    double square[TAIL] = { 0 }, most = 0;
+    double square[TAIL];
     struct tail t;
     x.d = d;
-    for (size_t i = 0; i < count; i++) {
-        const size_t g = i * groups / count;
-        const double error = backward_at(&x, i);
-        most = larger_double(most, error);
-        square[g] = larger_double(square[g], error * error);
-    }
+    const double most = group_maxima(square, groups, &x, true);
     if (w->all || !(most < (double)INFINITY)) return (struct weighed_error){ most, most };
     tail_fit(&t, square, groups);
     const double all = outputs / (double)count * (double)groups;
-    const double high =
-        sqrt(tail_guess(&t, 1 - elementary_exp(elementary_log(0.99) / all)));
+    const double high = sqrt(tail_guess(&t, share_above(all, 0.99)));
     return (struct weighed_error){ most, larger_double(most, high) };
 }
 

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/error/usual.h"
 
-#include "analysis/error/runs.h"
-#include "analysis/error/tail.h"
-#include "lib/elementary.h"
+#include "analysis/error/sampling.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
     PRODUCTS = 1 << 22, /* of A and B in all runs together, or ...     */
@@ -23,12 +20,11 @@ enum {
    last group of a run may have more. */
 struct course {
     size_t runs, rows, cols, groups; /* groups: of a run */
-    uint64_t seed;
 };
 
-static struct course course_of(size_t m, size_t n, size_t k, uint64_t seed)
+static struct course course_of(size_t m, size_t n, size_t k)
 {
-    struct course c = { .seed = seed };
+    struct course c = { 0 };
     if (!m || !n || k > K_MOST) return c;
     const double all = (double)m * (double)n * (double)k,
                  products = larger_double(PRODUCTS, all / SHARE);
@@ -40,57 +36,28 @@ static struct course course_of(size_t m, size_t n, size_t k, uint64_t seed)
     return c;
 }
 
-/* The square of the largest error of each group. */
-static void take_groups(double *square, const struct comparison *x, size_t groups)
-{
-    const size_t outputs = x->m * x->n, each = outputs / groups;
-    struct hostfp mode;
-    hostfp_enter(&mode); /* in a thread of its own */
-    for (size_t g = 0; g < groups; g++) square[g] = 0;
-    for (size_t i = 0; i < outputs; i++) {
-        const size_t g = smaller(i / each, groups - 1);
-        const double error = backward_at(x, i);
-        square[g] = larger_double(square[g], error * error);
-    }
-    hostfp_leave(&mode);
-}
-
 /* What all runs share. */
 struct shared {
     double *square;
     const struct bitcut_gemm *g;
-    const struct gemm_data *data;
+    struct run_source source;
     struct course course;
 };
 
-static enum bitcut_status run_one(void *context, size_t run, struct fault *f)
+static enum bitcut_status run_one(void *context, size_t number, struct fault *f)
 {
     const struct shared *const s = context;
     const struct course *const c = &s->course;
-    struct gemm_data p;
-    struct judge j;
-    enum bitcut_status status =
-        gemm_data_shuffle(&p, s->data, c->rows, c->cols, c->seed, run + 1, false, f);
+    struct sample_run run;
+    struct hostfp mode;
+    const enum bitcut_status status =
+        sample_run_make(&run, &s->source, s->g, NULL, c->rows, c->cols, number, f);
     if (status != BITCUT_OK) return status;
-    uint32_t *const d = memory_allocate(c->rows * c->cols, sizeof *d);
-    status = d ? gemm_data_run(d, &p, s->g, f)
-               : fault_set(f, BITCUT_NO_MEMORY, "out of memory for usual errors");
-    if (status == BITCUT_OK) status = gemm_data_judge(&j, &p, s->g, f);
-    if (status == BITCUT_OK) {
-        j.comparison.d = d;
-        take_groups(s->square + run * c->groups, &j.comparison, c->groups);
-        judge_clear(&j);
-    }
-    free(d);
-    gemm_data_clear(&p);
+    hostfp_enter(&mode); /* in a thread of its own */
+    group_maxima(s->square + number * c->groups, c->groups, &run.x, false);
+    hostfp_leave(&mode);
+    sample_run_clear(&run);
     return status;
-}
-
-/* The share of numbers of the kind that may be above, if the largest of so many is below
-   with this probability. */
-static double share_above(double count, double probability)
-{
-    return 1 - elementary_exp(elementary_log(probability) / count);
 }
 
 /* The range of the largest of m n outputs, out of the squares of groups. */
@@ -114,7 +81,8 @@ enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
     double square[2 * GROUPS_MOST];
     struct hostfp mode;
     hostfp_enter(&mode);
-    struct shared s = { square, g, p, course_of(m, n, p->a.cols, seed) };
+    const struct shuffled_source from = { p, seed };
+    struct shared s = { square, g, shuffled_runs(&from), course_of(m, n, p->a.cols) };
     const enum bitcut_status status =
         runs_do(s.course.runs, run_one, &s, threads, progress, f);
     *to = (struct usual){ 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/study/study.h"
 
-#include "analysis/error/runs.h"
+#include "analysis/error/sampling.h"
 #include "lib/rand.h"
 #include "lib/threads.h"
 

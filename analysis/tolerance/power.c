@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/tolerance/power.h"
 
-#include "analysis/error/runs.h"
+#include "analysis/error/sampling.h"
 #include "analysis/tolerance/order_set.h"
 #include "analysis/tolerance/power_fault.h"
 #include "lib/bits.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/tolerance/tolerance.h"
 
-#include "analysis/error/runs.h"
+#include "analysis/error/sampling.h"
 #include "analysis/tolerance/arrangement.h"
-#include "analysis/error/tail.h"
 #include "analysis/tolerance/order_set.h"
 #include "lib/bits.h"
 #include "lib/hostfp.h"

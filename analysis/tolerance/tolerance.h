@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_TOLERANCE_TOLERANCE_H
 #define BITCUT_ANALYSIS_TOLERANCE_TOLERANCE_H
 
-#include "analysis/tolerance/sample_run.h"
+#include "analysis/error/sampling.h"
 #include "lib/record.h"
 
 struct tolerance_question {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The upper end of a sample. */
-#include "analysis/error/tail.h"
+#include "analysis/error/sampling.h"
 #include "lib/rand.h"
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a test should accept: limits of correct kernels, and what they reject. */
-#include "analysis/error/tail.h"
+#include "analysis/error/sampling.h"
 #include "analysis/tolerance/order_set.h"
 #include "analysis/tolerance/power.h"
 #include "analysis/tolerance/python_lines.h"

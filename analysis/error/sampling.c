@@ -1,12 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/tolerance/sample_run.h"
+#include "analysis/error/sampling.h"
 
 #include "lib/bits.h"
+#include "lib/elementary.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
+#include "lib/stats.h"
+#include "lib/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+/* --- runs ------------------------------------------------------------------------- */
+
+enum bitcut_status
+runs_do(size_t count,
+        enum bitcut_status (*one)(void *context, size_t run, struct fault *f),
+        void *context, int threads, const struct progress *progress, struct fault *f)
+{
+    enum bitcut_status first = BITCUT_OK;
+    size_t done = 0;
+    (void)threads;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for(threads, count))
+    for (size_t run = 0; run < count; run++) {
+        struct fault own;
+        if (progress_stopped(progress)) continue;
+        const enum bitcut_status status = one(context, run, &own);
+#pragma omp critical(runs)
+        {
+            if (status != BITCUT_OK && first == BITCUT_OK) {
+                first = status;
+                if (f) *f = own;
+            }
+            progress_report(progress, ++done, count);
+        }
+    }
+    if (first == BITCUT_OK && progress_stopped(progress))
+        return fault_set(f, BITCUT_CANNOT, "stopped");
+    return first;
+}
 
 static enum bitcut_status shuffle(struct gemm_data *to, const void *context, size_t rows,
                                   size_t cols, uint64_t run, struct fault *f)
@@ -57,7 +89,8 @@ enum bitcut_status sample_run_allow(struct sample_run *r, const struct bitcut_ge
     struct hostfp mode;
     any.relative = 0;
     any.from = any.normal = INFINITY;
-    enum bitcut_status status = bound_apriori_limits(r->allowance, &any, equilibrate, x, f);
+    enum bitcut_status status =
+        bound_apriori_limits(r->allowance, &any, equilibrate, x, f);
     if (status != BITCUT_OK) return status;
     hostfp_enter(&mode);
     r->any = most_of_any(r->allowance, x);
@@ -126,19 +159,20 @@ enum bitcut_status sample_run_prepare(struct sample_run *to,
                                       const struct bound_apriori *b, size_t rows,
                                       size_t cols, uint64_t run, struct fault *f)
 {
-    struct sample_run r = { .allowance =
-                                memory_allocate(rows * cols, sizeof *r.allowance),
-                            .d = memory_allocate(rows * cols, sizeof *r.d) };
+    struct sample_run r = {
+        .allowance = b ? memory_allocate(rows * cols, sizeof *r.allowance) : NULL,
+        .d = memory_allocate(rows * cols, sizeof *r.d)
+    };
     enum bitcut_status status =
-        r.allowance && r.d
+        r.d && (!b || r.allowance)
             ? source->make(&r.data, source->context, rows, cols, run, f)
             : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the results");
     if (status == BITCUT_OK) status = gemm_data_judge(&r.j, &r.data, g, f);
-    if (status == BITCUT_OK) status = sample_run_allow(&r, g, b, f);
+    if (status == BITCUT_OK && b) status = sample_run_allow(&r, g, b, f);
     r.x = r.j.comparison;
     r.x.d = r.d;
-    if (status == BITCUT_OK) r.terms = least_terms(&r.x);
-    if (status == BITCUT_OK) r.lead = least_lead(&r.data);
+    if (status == BITCUT_OK && b)
+        r.terms = least_terms(&r.x), r.lead = least_lead(&r.data);
     if (status == BITCUT_OK) *to = r;
     else sample_run_clear(&r);
     return status;
@@ -201,4 +235,94 @@ enum bitcut_status sample_run_against_d(struct sample_run *r, struct fault *f)
     r->x.reference32 = r->other32;
     r->x.reference64 = r->other64;
     return BITCUT_OK;
+}
+
+/* --- groups of outputs ------------------------------------------------------------ */
+
+double group_maxima(double *square, size_t groups, const struct comparison *x, bool even)
+{
+    const size_t count = x->m * x->n, each = count / groups;
+    double most = 0;
+    for (size_t g = 0; g < groups; g++) square[g] = 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t g = even ? i * groups / count : smaller(i / each, groups - 1);
+        const double error = backward_at(x, i);
+        most = larger_double(most, error);
+        square[g] = larger_double(square[g], error * error);
+    }
+    return most;
+}
+
+double share_above(double count, double probability)
+{
+    return 1 - elementary_exp(elementary_log(probability) / count);
+}
+
+/* --- tails ------------------------------------------------------------------------ */
+
+/* Standard deviation / mean of the excess. */
+static double variation_of(const struct tail *t)
+{
+    double squares = 0;
+    for (size_t i = t->count - t->above; i < t->count; i++) {
+        const double off = t->x[i] - t->threshold - t->excess;
+        squares += off * off;
+    }
+    return t->excess > 0 ? sqrt(squares / (double)t->above) / t->excess : 0;
+}
+
+void tail_fit(struct tail *t, double *x, size_t count)
+{
+    const size_t above = count / 2;
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    doubles_sort(x, count);
+    *t = (struct tail){ .x = x, .count = count, .above = above, .threshold = -INFINITY };
+    if (above) t->threshold = x[count - 1 - above];
+    for (size_t i = count - above; i < count; i++) t->excess += x[i] - t->threshold;
+    if (above) t->excess /= (double)above;
+    t->variation = variation_of(t);
+    hostfp_leave(&mode);
+}
+
+/* The logarithm of how many times fewer numbers are to be above than the upper half. */
+static double log_fewer(const struct tail *t, double p)
+{
+    return elementary_log((double)(t->above + 1) / ((double)(t->count + 1) * p));
+}
+
+static double level(const struct tail *t, double times)
+{
+    if (!t->above || !isfinite(t->excess)) return INFINITY;
+    return t->threshold + t->excess * larger_double(0, times);
+}
+
+double tail_limit(const struct tail *t, double p)
+{
+    struct hostfp mode;
+    if (!t->above) return INFINITY;
+    hostfp_enter(&mode);
+    const double r = (double)t->above,
+                 x = level(t, r * (elementary_exp(log_fewer(t, p) / r) - 1));
+    hostfp_leave(&mode);
+    return x;
+}
+
+bool tail_is_light(const struct tail *t)
+{
+    return !t->above || t->variation <= 1 + 1.75 / sqrt((double)t->above);
+}
+
+double tail_guess(const struct tail *t, double p)
+{
+    struct hostfp mode;
+    double x = INFINITY;
+    if (!t->above) return x;
+    hostfp_enter(&mode);
+    const double over = (double)t->count * p;
+    if (over >= (double)t->above)
+        x = t->x[t->count - 1 - smaller((size_t)over, t->count - 1)];
+    else x = level(t, log_fewer(t, p));
+    hostfp_leave(&mode);
+    return x;
 }
