@@ -3,6 +3,7 @@
 
 #include "lib/text.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,226 +11,160 @@ enum { VALUE_MOST = 80 };
 
 /* --- wishes ----------------------------------------------------------------------- */
 
-/* A wish: to do without it; what it says; what a kernel has that does the rest; and the
-   status of a fault. */
+/* Of struct bitcut_gemm or struct gpu_kernel; a number is an int or a size_t. */
+struct field {
+    size_t at, size;
+};
+
+/* Words: as printf() has a number, other ones if it is not above 0 and there are such; or
+   by a function. */
+struct phrase {
+    const char *some, *none;
+    void (*say)(char text[VALUE_MOST], const struct bitcut_gemm *g,
+                const struct gpu_work *w);
+};
+
 struct wish {
-    void (*drop)(struct bitcut_gemm *g);
-    void (*asked)(char *text, const struct bitcut_gemm *g);
-    void (*had)(char *text, const struct gpu_work *w);
-    enum bitcut_status status;
-    size_t (*most)(const struct gpu_work *w); /* that is largest where kernels have a
-                                                 limit, of which one is told; NULL  */
+    struct field field[5]; /* what of a GEMM says it, its number first     */
+    struct phrase asked;
+    struct field limit; /* a number of a kernel that does the rest, 0: any */
+    struct phrase had;
+    bool most;                 /* the largest limit alone is told */
+    enum bitcut_status status; /* of a fault */
 };
 
 #define SAY(...) snprintf(text, VALUE_MOST, __VA_ARGS__)
 
-static void no_unit(struct bitcut_gemm *g) { g->unit = NULL; }
-
-static void asked_unit(char *text, const struct bitcut_gemm *g)
+static void asked_unit(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
 {
+    (void)w;
     SAY("unit %.60s", bitcut_unit_name(g->unit));
 }
 
-static void had_unit(char *text, const struct gpu_work *w)
+static void had_unit(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
 {
+    (void)g;
     SAY("%.70s", bitcut_unit_name(w->gemm.unit));
 }
 
-static void no_formats(struct bitcut_gemm *g)
-{
-    g->a.format = g->b.format = g->c.format = g->d.format;
-}
-
-static void asked_formats(char *text, const struct bitcut_gemm *g)
+static void had_formats(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
 {
     (void)g;
-    SAY("matrices of several formats");
-}
-
-static void had_formats(char *text, const struct gpu_work *w)
-{
     SAY("all of %s", formats[w->kernel->matrices].name);
 }
 
-static void no_split(struct bitcut_gemm *g)
-{
-    g->split_a = g->split_b = NULL;
-    g->high = g->low = NULL;
-    g->scale = BITCUT_UNSET;
-}
-
-static void asked_split(char *text, const struct bitcut_gemm *g)
+static void asked_split(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
 {
     const struct bitcut_split *const own = g->split_a ? g->split_a : g->split_b;
+    (void)w;
     SAY("%s%.30s", own ? "split " : "roundings or scale of words", own ? own->name : "");
 }
 
-static void had_split(char *text, const struct gpu_work *w)
+static void had_split(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
 {
     const struct gpu_kernel *const k = w->kernel;
+    (void)g;
     if (k->low_format) SAY("words as of %.30s", w->gemm.recipe->split->name);
     else SAY("%d words of %s", k->program.words, formats[k->format].name);
 }
 
-/* What is asked for is not what the recipe has, or it would not be said. */
-static void no_low_low(struct bitcut_gemm *g)
+static void had_low_low(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
 {
-    if (g->low_low != BITCUT_UNSET) g->low_low = !g->low_low;
-}
-
-static void asked_low_low(char *text, const struct bitcut_gemm *g)
-{
-    SAY("%s product of two low words", g->low_low ? "the" : "no");
-}
-
-static void had_low_low(char *text, const struct gpu_work *w)
-{
+    (void)g;
     SAY("%s", w->kernel->program.terms > w->gemm.recipe->terms ? "kept" : "left out");
 }
 
-static void no_promote(struct bitcut_gemm *g) { g->promote = BITCUT_UNSET; }
-
-static void asked_promote(char *text, const struct bitcut_gemm *g)
-{
-    if (g->promote) SAY("promotion after %d instructions", g->promote);
-    else SAY("no promotion");
-}
-
-static void had_promote(char *text, const struct gpu_work *w)
-{
-    if (w->kernel->program.promote) SAY("after %d", w->kernel->program.promote);
-    else SAY("none");
-}
-
-static void no_tile_k(struct bitcut_gemm *g) { g->tile_k = 0; }
-
-static void asked_tile_k(char *text, const struct bitcut_gemm *g)
-{
-    if (g->tile_k == BITCUT_UNSET) SAY("its tiles of k");
-    else SAY("tiles of %d of k", g->tile_k);
-}
-
-static void no_equilibrate(struct bitcut_gemm *g) { g->equilibrate = false; }
-
-static void asked_equilibrate(char *text, const struct bitcut_gemm *g)
-{
-    (void)g;
-    SAY("equilibrated lines");
-}
-
-static void had_none(char *text, const struct gpu_work *w)
+static void asked_sizes(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
 {
     (void)w;
-    SAY("none");
-}
-
-static void no_order(struct bitcut_gemm *g)
-{
-    const int slices = g->order.slices;
-    struct bitcut_gemm plain;
-    bitcut_gemm_init(&plain, sizeof plain);
-    g->order = plain.order;
-    g->order.slices = slices;
-}
-
-static void asked_order(char *text, const struct bitcut_gemm *g)
-{
-    (void)g;
-    SAY("this order of k");
-}
-
-static void had_order(char *text, const struct gpu_work *w)
-{
-    (void)w;
-    SAY("ascending, in slices of whole k-steps");
-}
-
-static void no_slices(struct bitcut_gemm *g) { g->order.slices = 1; }
-
-static void asked_slices(char *text, const struct bitcut_gemm *g)
-{
-    SAY("%d slices of k", g->order.slices);
-}
-
-static void had_slices(char *text, const struct gpu_work *w)
-{
-    SAY("1 to %d", w->kernel->slices_most);
-}
-
-static size_t most_slices(const struct gpu_work *w)
-{
-    return (size_t)w->kernel->slices_most;
-}
-
-static void no_sizes(struct bitcut_gemm *g) { g->m = g->n = g->k = 1; }
-
-static void asked_sizes(char *text, const struct bitcut_gemm *g)
-{
     SAY("%zu x %zu x %zu", g->m, g->n, g->k);
 }
 
-static void had_sizes(char *text, const struct gpu_work *w)
-{
-    if (w->kernel->size_most) SAY("m, n and k up to %zu", w->kernel->size_most);
-    else SAY("what fits memory");
-}
-
-static size_t most_sizes(const struct gpu_work *w)
-{
-    return w->kernel->size_most ? w->kernel->size_most : SIZE_MAX;
-}
-
-static void no_pointers(struct bitcut_gemm *g)
-{
-    g->a.each = g->b.each = g->c.each = g->d.each = NULL;
-}
-
-static void asked_pointers(char *text, const struct bitcut_gemm *g)
-{
-    (void)g;
-    SAY("pointers to matrices");
-}
-
-static void had_strides(char *text, const struct gpu_work *w)
-{
-    (void)w;
-    SAY("matrices at strides");
-}
-
-static void no_words(struct bitcut_gemm *g) { g->a.words = g->b.words = NULL; }
-
-static void asked_words(char *text, const struct bitcut_gemm *g)
-{
-    (void)g;
-    SAY("words in place of matrices");
-}
-
-static void had_matrices(char *text, const struct gpu_work *w)
-{
-    (void)w;
-    SAY("matrices");
-}
+#define OF(type, x)                                                                      \
+    {                                                                                    \
+        offsetof(type, x), sizeof((type *)NULL)->x                                       \
+    }
+#define GEMM(x)   OF(struct bitcut_gemm, x)
+#define KERNEL(x) OF(struct gpu_kernel, x)
 
 /* Those that say what the GEMM is come first: if two cannot be had together, the later
    one is told. */
 static const struct wish wishes[] = {
     /* clang-format off */
-    { no_formats,     asked_formats,     had_formats,  BITCUT_BAD_ARGUMENT, NULL        },
-    { no_words,       asked_words,       had_matrices, BITCUT_BAD_ARGUMENT, NULL        },
-    { no_pointers,    asked_pointers,    had_strides,  BITCUT_BAD_ARGUMENT, NULL        },
-    { no_unit,        asked_unit,        had_unit,     BITCUT_CANNOT,       NULL        },
-    { no_split,       asked_split,       had_split,    BITCUT_BAD_ARGUMENT, NULL        },
-    { no_low_low,     asked_low_low,     had_low_low,  BITCUT_BAD_ARGUMENT, NULL        },
-    { no_tile_k,      asked_tile_k,      had_none,     BITCUT_BAD_ARGUMENT, NULL        },
-    { no_promote,     asked_promote,     had_promote,  BITCUT_BAD_ARGUMENT, NULL        },
-    { no_equilibrate, asked_equilibrate, had_none,     BITCUT_BAD_ARGUMENT, NULL        },
-    { no_slices,      asked_slices,      had_slices,   BITCUT_BAD_ARGUMENT, most_slices },
-    { no_sizes,       asked_sizes,       had_sizes,    BITCUT_BAD_ARGUMENT, most_sizes  },
-    { no_order,       asked_order,       had_order,    BITCUT_CANNOT,       NULL        },
+    { .field = { GEMM(a.format), GEMM(b.format), GEMM(c.format) },
+      .asked = { "matrices of several formats" }, .had = { .say = had_formats },
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(a.words), GEMM(b.words) },
+      .asked = { "words in place of matrices" }, .had = { "matrices" },
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(a.each), GEMM(b.each), GEMM(c.each), GEMM(d.each) },
+      .asked = { "pointers to matrices" }, .had = { "matrices at strides" },
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(unit) },
+      .asked = { .say = asked_unit }, .had = { .say = had_unit },
+      .status = BITCUT_CANNOT },
+    { .field = { GEMM(split_a), GEMM(split_b), GEMM(high), GEMM(low), GEMM(scale) },
+      .asked = { .say = asked_split }, .had = { .say = had_split },
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(low_low) },
+      .asked = { "the product of two low words", "no product of two low words" },
+      .had = { .say = had_low_low }, .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(tile_k) },
+      .asked = { "tiles of %lld of k", "its tiles of k" }, .had = { "none" },
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(promote) },
+      .asked = { "promotion after %lld instructions", "no promotion" },
+      .limit = KERNEL(program.promote), .had = { "after %lld", "none" },
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(equilibrate) },
+      .asked = { "equilibrated lines" }, .had = { "none" },
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(order.slices) },
+      .asked = { "%lld slices of k" }, .limit = KERNEL(slices_most),
+      .had = { "1 to %lld" }, .most = true, .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(m), GEMM(n), GEMM(k) },
+      .asked = { .say = asked_sizes }, .limit = KERNEL(size_most),
+      .had = { "m, n and k up to %lld", "what fits memory" }, .most = true,
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { { offsetof(struct bitcut_gemm, order.tile), /* all but the slices */
+                   sizeof(struct bitcut_order) - offsetof(struct bitcut_order, tile) } },
+      .asked = { "this order of k" }, .had = { "ascending, in slices of whole k-steps" },
+      .status = BITCUT_CANNOT },
     /* clang-format on */
 };
 
 enum { WISHES = sizeof wishes / sizeof wishes[0] };
+
+/* Do without a wish.  A product of low words that is asked for, or not, is not what the
+   recipe has, or it would not be said. */
+static void drop(struct bitcut_gemm *g, const struct wish *wish)
+{
+    struct bitcut_gemm none;
+    bitcut_gemm_init(&none, sizeof none);
+    none.a.format = none.b.format = none.c.format = g->d.format;
+    none.low_low = g->low_low == BITCUT_UNSET ? BITCUT_UNSET : !g->low_low;
+    none.tile_k = 0;
+    none.order.slices = 1;
+    none.m = none.n = none.k = 1;
+    for (size_t i = 0; i < sizeof wish->field / sizeof *wish->field; i++)
+        memcpy((char *)g + wish->field[i].at, (const char *)&none + wish->field[i].at,
+               wish->field[i].size);
+}
+
+static long long number_of(const void *of, struct field x)
+{
+    const void *const at = (const char *)of + x.at;
+    return x.size == sizeof(int)      ? *(const int *)at
+           : x.size == sizeof(size_t) ? (long long)*(const size_t *)at
+                                      : 0;
+}
+
+static void say_phrase(char text[VALUE_MOST], const struct phrase *p, long long number,
+                       const struct bitcut_gemm *g, const struct gpu_work *w)
+{
+    if (p->say) p->say(text, g, w);
+    else SAY(number > 0 || !p->none ? p->some : p->none, number);
+}
 
 /* --- which of them ---------------------------------------------------------------- */
 
@@ -248,7 +183,7 @@ static const struct gpu_kernel *next_without(struct gpu_work *to, const struct a
     struct bitcut_gemm g = *x->gemm;
     struct fault f;
     for (int i = 0; i < WISHES; i++)
-        if (without >> i & 1) wishes[i].drop(&g);
+        if (without >> i & 1) drop(&g, &wishes[i]);
     while ((k = gpu_kernel_next(x->gpu, k)))
         if (x->try_kernel(to, x->device, &g, g.promote, k, &f) == BITCUT_OK) return k;
     return NULL;
@@ -272,13 +207,15 @@ static void list_had(char had[VALUE_MOST], const struct asking *x, int wish, uns
     const struct wish *const row = &wishes[wish];
     const struct gpu_kernel *k = NULL;
     struct gpu_work w;
-    size_t most = 0;
+    long long most = 0;
     had[0] = 0;
     while ((k = next_without(&w, x, set, k))) {
         char text[VALUE_MOST];
-        if (row->most && row->most(&w) <= most) continue;
-        if (row->most) most = row->most(&w), had[0] = 0;
-        row->had(text, &w);
+        const long long limit = number_of(w.kernel, row->limit),
+                        reach = limit ? limit : LLONG_MAX;
+        if (row->most && reach <= most) continue;
+        if (row->most) most = reach, had[0] = 0;
+        say_phrase(text, &row->had, limit, x->gemm, &w);
         if (!strstr(had, text)) text_append(had, VALUE_MOST, text);
     }
 }
@@ -287,7 +224,8 @@ static void list_had(char had[VALUE_MOST], const struct asking *x, int wish, uns
 static void say(char *texts, size_t size, const struct asking *x, int wish, unsigned set)
 {
     char asked[VALUE_MOST], had[VALUE_MOST], both[2 * VALUE_MOST + 16];
-    wishes[wish].asked(asked, x->gemm);
+    say_phrase(asked, &wishes[wish].asked, number_of(x->gemm, wishes[wish].field[0]),
+               x->gemm, NULL);
     list_had(had, x, wish, set);
     snprintf(both, sizeof both, "%s (can be %s)", asked, had);
     text_append(texts, size, both);
