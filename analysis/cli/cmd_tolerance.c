@@ -5,9 +5,9 @@
 #include "analysis/evidence/record_json.h"
 #include "analysis/tolerance/python_lines.h"
 #include "analysis/tolerance/tolerance_say.h"
-#include "analysis/explain/order_say.h"
 #include "lib/bits.h"
 #include "lib/file/source.h"
+#include "lib/text.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/tolerance/tolerance_say.h"
 
-#include "analysis/explain/order_say.h"
 #include "analysis/tolerance/python_lines.h"
+#include "lib/text.h"
 
 #include <math.h>
 #include <string.h>
