@@ -5,7 +5,7 @@
 #ifndef BITCUT_LIB_RECORD_H
 #define BITCUT_LIB_RECORD_H
 
-#include "lib/bitcut.h"
+#include "lib/table.h"
 
 /* What lies at a field's offset. */
 enum record_kind {
@@ -34,6 +34,9 @@ struct record_field {
     size_t offset, bytes;
     bool (*flag)(const void *record);        /* of RECORD_DERIVED */
     const char *(*word)(const void *record); /* of RECORD_WORD    */
+    struct table names; /* of the elements of an array: each is a key of its own, of the
+                           object `name`, "" for this one                              */
+    bool (*when)(const void *record); /* JSON has null where it is false; NULL: never      */
 };
 
 /* The kind of a member by its type. */
@@ -57,6 +60,19 @@ struct record_field {
     RECORD_MEMBER(type, place, #place, key, quantity, line)
 #define RECORD_INNER(type, place, key, quantity, line)                                   \
     RECORD_MEMBER(type, place, NULL, key, quantity, line)
+/* One that callers do not see, and is there sometimes; and an array by names of a table. */
+#define RECORD_INNER_IF(type, place, key, quantity, line, condition)                     \
+    {                                                                                    \
+        .name = key, .what = line, .unit = quantity,                                     \
+        .kind = RECORD_KIND(((type *)0)->place), .offset = offsetof(type, place),        \
+        .bytes = sizeof((type *)0)->place, .when = condition                             \
+    }
+#define RECORD_NAMED(type, place, key, rows_of, quantity, line)                          \
+    {                                                                                    \
+        .name = key, .what = line, .unit = quantity,                                     \
+        .kind = RECORD_KIND(((type *)0)->place), .offset = offsetof(type, place),        \
+        .bytes = sizeof((type *)0)->place, .names = { (rows_of), sizeof(rows_of)[0] }    \
+    }
 #define RECORD_FUNCTION(function, key, line)                                             \
     {                                                                                    \
         .name = key, .what = line, .unit = "", .kind = RECORD_DERIVED, .flag = function  \
@@ -72,7 +88,12 @@ struct record_field {
 struct record_line {
     const char *label;
     void (*say)(char *text, size_t size, const void *answer);
-    bool below; /* said of each answer under a table of several as well */
+    enum record_when {
+        RECORD_ALWAYS,
+        RECORD_BELOW,  /* also under a table of several answers, each              */
+        RECORD_VERBOSE /* only with all keys, in place of the one that is `instead` */
+    } when;
+    const char *instead; /* else NULL */
 };
 
 /* A struct of lib/bitcut.h that callers read by name. */

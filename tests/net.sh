@@ -28,11 +28,12 @@ trap 'rm -rf "$front"' EXIT
 
 # What differs between two runs of one program.
 cat > "$front/mask" << 'END'
-s|/tmp/tmp\.[A-Za-z0-9]*|TMP|g
-s|"\([a-z_]*second[a-z]*\|[a-z_]*per_s\|speed[a-z_]*\|date\|started\|pid\|time\|cpu\|rounds\|load[a-z_]*\)":[^][,{}]*|"\1":MASKED|g
-s|[0-9.]\{1,\}\(e[-+][0-9]*\)\{0,1\} \(s\|ms\|us\|ns\|seconds\)\([ ,;:)]\|$\)|TIME \2\3|g
-s|[0-9]\{4\}-[0-9][0-9]-[0-9][0-9][T ][0-9:]*Z\{0,1\}|DATE|g
-s|\(bitcut [0-9.]*\)[-+][-a-z0-9.+]*|\1|g
+s~/tmp/tmp\.[A-Za-z0-9]*~TMP~g
+s~"\([a-z_]*second[a-z]*\|[a-z_]*per_s\|speed[a-z_]*\|date\|started\|pid\|time\|cpu\|rounds\|load[a-z_]*\)":[^][,{}]*~"\1":MASKED~g
+s~^\( *\)[a-z_]*second[a-z_]* .*~\1SECONDS~
+s~[0-9.]\{1,\}\(e[-+][0-9]*\)\{0,1\} \(s\|ms\|us\|ns\|seconds\)\([ ,;:)]\|$\)~TIME \2\3~g
+s~[0-9]\{4\}-[0-9][0-9]-[0-9][0-9][T ][0-9:]*Z\{0,1\}~DATE~g
+s~\(bitcut [0-9.]*\)[-+][-a-z0-9.+]*~\1~g
 END
 
 cat > "$front/bitcut" << 'END'

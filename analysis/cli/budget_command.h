@@ -3,8 +3,8 @@
 #ifndef BITCUT_ANALYSIS_CLI_BUDGET_COMMAND_H
 #define BITCUT_ANALYSIS_CLI_BUDGET_COMMAND_H
 
-#include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
+#include "analysis/error/budget_answer.h"
 
 struct budget_options {
     bool all;
@@ -27,20 +27,14 @@ extern struct budget_options budget_options;
 /* Whether there is such an output; prints and returns an exit status. */
 int budget_check(const struct setup *s);
 
-/* Add the keys `budget`, `at` and `worst` to a row, as far as they are asked for; the
-   outputs that err the most are those of `d`, whoever computed it.  Prints and returns an
-   exit status. */
-int budget_describe(json_t *row, const struct setup *s, const struct matrix *d,
-                    const struct context *x);
+/* What the options ask of d, which `data` give by the recipe of s or another: *q, and the
+   answer to it, which budget_answer_clear() ends, whatever the exit status that is
+   returned. */
+int budget_ask(struct budget_answer *to, struct budget_question *q, const struct setup *s,
+               const struct gemm_data *data, const struct matrix *d,
+               const struct context *x);
 
-/* Lines for people. */
-emit_say say_budget, say_budget_at, say_budget_worst;
-
-#define SAY_BUDGET                                                                       \
-    { "budget", "error budget", NULL, say_budget, LINE_ALWAYS },                         \
-        { "worst", "worst outputs", NULL, say_budget_worst, LINE_ALWAYS },               \
-    {                                                                                    \
-        "at", "one output", NULL, say_budget_at, LINE_ALWAYS                             \
-    }
+/* Add the keys `budget`, `at` and `worst` to a row, as far as they were asked for. */
+void budget_json(json_t *row, const struct budget_answer *a);
 
 #endif

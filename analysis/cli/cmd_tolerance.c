@@ -212,7 +212,10 @@ static int find(const struct work *w, struct context *x)
     if (status == BITCUT_OK && power_runs)
         status = power_measure(&p, q, &t, power_runs, x->seed, x->threads, &x->progress, &f);
     if (status != BITCUT_OK) return fail("tolerance", &f);
-    const struct tolerance_answer a = { .found = &t,
+    struct gemm_told told = setup_told(&w->s, x, false);
+    told.m = q->m, told.n = q->n, told.k = q->k;
+    const struct tolerance_answer a = { .gemm = told,
+                                        .found = &t,
                                         .question = q,
                                         .shuffled = q->source.as_is != NULL,
                                         .given = dump ? &given : NULL,
@@ -222,31 +225,9 @@ static int find(const struct work *w, struct context *x)
     return dump && !given.verdict.accepted ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* Runs of families have a seed each. */
-static bool say_data(char *text, size_t size, const struct emit_line *line,
-                     const json_t *row)
-{
-    json_t *const without = json_copy((json_t *)(uintptr_t)row);
-    json_object_del(without, "seed");
-    say_matrices(text, size, line, without);
-    json_decref(without);
-    if (json_is_true(json_object_get(row, "shuffled")))
-        say_more(text, size, "; in each run k in another order");
-    else say_more(text, size, ", of seeds from %lld on", whole_at(row, "seed"));
-    return true;
-}
-
-static const struct emit_line lines[] = {
-    { "recipe", "recipe", NULL, say_what_ran, LINE_ALWAYS },
-    { "split", "words", NULL, say_words, LINE_ALWAYS },
-    { "m", "matrices", NULL, say_data, LINE_ALWAYS },
-    { 0 }
-};
-
 static int run(struct context *x)
 {
     struct work w = { 0 };
-    x->emitter.lines = lines;
     x->emitter.verbose = say_verbose;
     int status = check_options();
     if (status == EXIT_GOOD) status = make(&w, x);

@@ -2,6 +2,7 @@
 /* bitcut verify: a dumped GEMM result, or a kernel on a device, against the emulator, bit
    for bit. */
 #include "analysis/cli/budget_command.h"
+#include "analysis/error/judged.h"
 #include "analysis/cli/code_command.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/explain_say.h"
@@ -179,8 +180,15 @@ static int report(struct context *x, const struct pair *p)
                   json_count(p->m * p->n), "mismatches", json_count(mismatches), "first",
                   mismatches ? first_difference(p, first) : json_null(), "hypothesis",
                   sentence));
-    if (status == EXIT_GOOD) status = budget_describe(row, p->s, p->got, x);
-    emit_row(&x->emitter, row);
+    static const struct record_line lines[] = { BUDGET_LINES, { 0 } };
+    const struct gemm_data data = { p->s->a, p->s->b, p->s->c };
+    struct budget_answer budget = { .worst = NULL };
+    struct budget_question question;
+    if (status == EXIT_GOOD) status = budget_ask(&budget, &question, p->s, &data, p->got, x);
+    if (status == EXIT_GOOD) budget_json(row, &budget);
+    const struct gemm_answer a = { .gemm = setup_told(p->s, x, false), .budget = &budget };
+    emit_answer(&x->emitter, row, lines, &a);
+    budget_answer_clear(&budget);
     return status != EXIT_GOOD ? status : mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 

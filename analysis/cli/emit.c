@@ -301,11 +301,15 @@ static json_t *row_said(const struct emitter *e, const json_t *row)
 
 static void answer_said(json_t *to, const struct record_line *lines, const void *answer)
 {
+    static const int when[] = { [RECORD_ALWAYS] = LINE_ALWAYS,
+                                [RECORD_BELOW] = LINE_BELOW,
+                                [RECORD_VERBOSE] = LINE_VERBOSE };
     for (const struct record_line *line = lines; line->label; line++) {
         char text[CELL_MOST] = "";
         line->say(text, CELL_MOST, answer);
         if (*text)
-            add_said(to, line->label, text, NULL, "", line->below ? LINE_BELOW : LINE_ALWAYS);
+            add_said(to, line->label, text, NULL, line->instead ? line->instead : "",
+                     when[line->when]);
     }
 }
 
@@ -342,7 +346,7 @@ json_t *emit_says(const struct emitter *e)
 {
     size_t i;
     json_t *one;
-    if (!e->lines || !e->rows) return NULL;
+    if (!json_array_size(json_array_get(e->said, 0))) return NULL;
     json_t *const list = json_array();
     json_array_foreach(json_array_get(e->said, 0), i, one)
     {
@@ -411,6 +415,7 @@ void emit_answer(struct emitter *e, json_t *row, const struct record_line *lines
                  const void *answer)
 {
     flockfile(stdout);
+    e->answers |= lines != NULL;
     if (e->json) {
         print_row(e, row);
     } else {
@@ -425,7 +430,7 @@ void emit_row(struct emitter *e, json_t *row) { emit_answer(e, row, NULL, NULL);
 
 static void print_rows(struct emitter *e)
 {
-    if (e->rows && e->lines) {
+    if (e->rows && (e->lines || e->answers)) {
         print_rows_by_lines(e);
     } else if (e->rows && json_array_size(e->rows) == 1 && !e->table) {
         print_object(json_array_get(e->rows, 0), 0);

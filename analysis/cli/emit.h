@@ -56,6 +56,7 @@ struct emitter {
     const struct emit_line *lines;     /* likewise                             */
     json_t *rows;                      /* text: the rows so far, NULL if none  */
     json_t *said;                      /* and the lines of each                */
+    bool answers;                      /* some rows are of answers with lines  */
     bool broken;                       /* a row could not be made              */
 };
 

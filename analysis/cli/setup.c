@@ -282,3 +282,16 @@ void setup_describe(json_t *row, const struct bitcut_gemm *g, const struct gemm_
     json_object_set_new(row, "beta", json_number(format_to_double(f32, g->beta)));
     describe_units(row, g->unit, p);
 }
+
+struct gemm_told setup_told(const struct setup *s, const struct context *x, bool seeded)
+{
+    return (struct gemm_told){ .gemm = &s->gemm,
+                               .plan = &s->plan,
+                               .m = s->a.rows,
+                               .n = s->b.cols,
+                               .k = s->a.cols,
+                               .input_a = s->input_a,
+                               .input_b = s->input_b,
+                               .seeded = seeded,
+                               .seed = x->seed };
+}

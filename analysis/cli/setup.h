@@ -6,6 +6,7 @@
 
 #include "analysis/cli/command.h"
 #include "emu/gemm.h"
+#include "emu/gemm_say.h"
 #include "lib/matrix.h"
 
 #include <limits.h>
@@ -117,6 +118,10 @@ int setup_run(struct matrix *d, const struct setup *s, const struct context *x);
    and every variation. */
 void setup_describe(json_t *row, const struct bitcut_gemm *gemm,
                     const struct gemm_plan *plan);
+
+/* The same for sentences, on the emulator, with the sizes and names of s; `seeded`: families
+   are drawn by the seed of x. */
+struct gemm_told setup_told(const struct setup *s, const struct context *x, bool seeded);
 
 /* An order of k as --split-k and --order would say it. */
 json_t *setup_order_json(const struct bitcut_order *order);

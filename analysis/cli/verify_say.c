@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/verify_say.h"
 
-#include "analysis/cli/budget_command.h"
 #include "analysis/cli/say.h"
 #include "lib/text.h"
 
@@ -143,7 +142,6 @@ const struct emit_line verify_lines[] = {
     { "mismatches", "differ",           NULL, say_differ,   LINE_ALWAYS },
     { "first",      "first difference", NULL, say_first,    LINE_BELOW  },
     { "first",      "in",               NULL, say_where,    LINE_BELOW  },
-    SAY_BUDGET,
     { "mismatches", "verdict",          NULL, say_verdict,  LINE_ALWAYS },
     { "hypothesis", "explanation",      NULL, say_value,    LINE_BELOW  },
     { 0 }

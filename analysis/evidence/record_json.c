@@ -19,18 +19,36 @@ static uint64_t count_at(const char *at, size_t bytes)
     return large;
 }
 
+static size_t element_bytes(const struct record_field *f)
+{
+    return f->kind == RECORD_REALS   ? sizeof(double)
+           : f->kind == RECORD_FLAGS ? sizeof(bool)
+                                     : sizeof(size_t);
+}
+
+static json_t *element_json(const struct record_field *f, const char *at)
+{
+    return f->kind == RECORD_REALS   ? json_number(*(const double *)at)
+           : f->kind == RECORD_FLAGS ? json_boolean(*(const bool *)at)
+                                     : json_seed(count_at(at, element_bytes(f)));
+}
+
 static json_t *list_json(const struct record_field *f, const char *at)
 {
-    const size_t bytes = f->kind == RECORD_REALS   ? sizeof(double)
-                         : f->kind == RECORD_FLAGS ? sizeof(bool)
-                                                   : sizeof(size_t);
     json_t *list = json_array();
-    for (size_t i = 0; i < f->bytes; i += bytes)
-        json_array_append_new(
-            list, f->kind == RECORD_REALS   ? json_number(*(const double *)(at + i))
-                  : f->kind == RECORD_FLAGS ? json_boolean(*(const bool *)(at + i))
-                                            : json_seed(count_at(at + i, bytes)));
+    for (size_t i = 0; i < f->bytes; i += element_bytes(f))
+        json_array_append_new(list, element_json(f, at + i));
     return list;
+}
+
+/* Its elements by name: keys of an object. */
+static void set_named(json_t *to, const struct record_field *f, const char *at)
+{
+    const struct table_row *row = NULL;
+    for (size_t i = 0; i < f->bytes; i += element_bytes(f)) {
+        row = table_next(f->names, row);
+        json_object_set_new(to, row->name, element_json(f, at + i));
+    }
 }
 
 static json_t *text_json(const char *text) { return text ? json_text(text) : json_null(); }
@@ -72,8 +90,16 @@ void record_json(json_t *to, const struct record_field *field, const void *recor
 {
     for (const struct record_field *f = field; f->name; f++) {
         const char *name = f->name;
-        if (!*name) continue;
-        json_t *const object = object_of(to, &name);
-        json_object_set_new(object, name, value_json(f, record));
+        if (!*name && !f->names.rows) continue;
+        json_t *object = object_of(to, &name);
+        if (f->names.rows) {
+            if (*name) json_object_set_new(object, name, json_object());
+            if (*name) object = json_object_get(object, name);
+            set_named(object, f, (const char *)record + f->offset);
+        } else {
+            json_object_set_new(object, name,
+                                f->when && !f->when(record) ? json_null()
+                                                            : value_json(f, record));
+        }
     }
 }

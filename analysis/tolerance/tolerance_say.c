@@ -114,6 +114,16 @@ static bool say_wrong(char *text, size_t size, const struct bitcut_tolerances *t
     return t->wrong;
 }
 
+/* Runs of families have a seed each. */
+static void say_data(char *text, size_t size, const void *answer)
+{
+    const struct tolerance_answer *const a = answer;
+    gemm_say_matrices(text, size, &a->gemm);
+    if (a->shuffled) say_more(text, size, "; in each run k in another order");
+    else
+        say_more(text, size, ", of seeds from %llu on", (unsigned long long)a->gemm.seed);
+}
+
 /* How many outputs and runs a number comes from. */
 static void say_runs(char *text, size_t size, const struct bitcut_tolerances *t,
                      bool outputs)
@@ -343,9 +353,18 @@ static void say_torch(char *text, size_t size, const void *answer)
 }
 
 const struct record_line tolerance_lines[] = {
-    { "componentwise", say_component, false }, { "normwise", say_norm, false },
-    { "for certain", say_bound, false },       { "allclose", say_allclose, false },
-    { "D", say_given, false },                 { "power", say_power, false },
-    { "NumPy", say_numpy, false },             { "PyTorch", say_torch, false },
+    /* clang-format off */
+    { "recipe",        gemm_say_what_ran, RECORD_ALWAYS, NULL },
+    { "words",         gemm_say_words,    RECORD_ALWAYS, NULL },
+    { "matrices",      say_data,          RECORD_ALWAYS, NULL },
+    { "componentwise", say_component,     RECORD_ALWAYS, NULL },
+    { "normwise",      say_norm,          RECORD_ALWAYS, NULL },
+    { "for certain",   say_bound,         RECORD_ALWAYS, NULL },
+    { "allclose",      say_allclose,      RECORD_ALWAYS, NULL },
+    { "D",             say_given,         RECORD_ALWAYS, NULL },
+    { "power",         say_power,         RECORD_ALWAYS, NULL },
+    { "NumPy",         say_numpy,         RECORD_ALWAYS, NULL },
+    { "PyTorch",       say_torch,         RECORD_ALWAYS, NULL },
     { 0 }
+    /* clang-format on */
 };

@@ -5,10 +5,12 @@
 
 #include "analysis/tolerance/given.h"
 #include "analysis/tolerance/power.h"
+#include "emu/gemm_say.h"
 
 /* All that was found: limits; what D is by them, NULL if it was not asked for; what they
    reject, likewise. */
 struct tolerance_answer {
+    struct gemm_told gemm; /* first; not seeded, though it has the seed */
     const struct tolerance *found;
     const struct tolerance_question *question;
     bool shuffled; /* runs are of the same elements, k in another order each */

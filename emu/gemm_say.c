@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "emu/gemm_say.h"
+
+#include "emu/unit.h"
+#include "lib/file/source.h"
+#include "lib/k_parts.h"
+#include "lib/split.h"
+#include "lib/table.h"
+#include "lib/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *number_said(char text[NUMBER_SAID_MOST], double x, int digits)
+{
+    if (isnan(x)) return strcpy(text, "nan");
+    snprintf(text, NUMBER_SAID_MOST, "%.*g", digits, x);
+    return text;
+}
+
+/* --- what ran --------------------------------------------------------------------- */
+
+void gemm_say_what_ran(char *text, size_t size, const void *answer)
+{
+    const struct gemm_told *const g = answer;
+    say_more(text, size, "%s on %s", g->plan->recipe->name, g->gemm->unit->name);
+    if (g->kernel) say_more(text, size, " by the kernel %s", g->kernel);
+    if (g->device) say_more(text, size, " on %s", g->device);
+    for (int i = 0; i < RECIPE_TERMS_MOST && g->method[i]; i++)
+        say_more(text, size, "%s%s", i ? ", " : ", emulated: ", g->method[i]);
+    say_more(text, size, " (evidence of the unit: %s)", unit_evidence(g->gemm->unit));
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+/* "f16 + 2^-11 f16", what an element becomes. */
+static void say_split(char *text, size_t size, const struct bitcut_split *s, int scale)
+{
+    for (int w = 0; w < s->words; w++) {
+        const int power = scale * s->word[w].level;
+        if (s->word[w].copy) continue;
+        say_more(text, size, "%s", w ? " + " : "");
+        if (power) say_more(text, size, "2^-%d ", power);
+        say_more(text, size, "%s", s->word[w].format->name);
+    }
+    for (int w = 0; w < s->words; w++)
+        if (s->word[w].copy)
+            say_more(text, size, ", and a copy in %s", s->word[w].format->name);
+}
+
+/* The split of a row with the scale, and where all have them the roundings, of a plan. */
+static void label_words(char *label, size_t size, const struct bitcut_split *row,
+                        const struct bitcut_split *planned, bool of_both)
+{
+    struct bitcut_split s = *row;
+    s.scale = planned->scale;
+    for (int w = 0; w < s.words && of_both; w++)
+        s.word[w].rounding = w ? split_low(planned) : planned->word[0].rounding;
+    split_label(label, size, &s);
+}
+
+void gemm_say_words(char *text, size_t size, const void *answer)
+{
+    const struct gemm_told *const g = answer;
+    const struct gemm_plan *const p = g->plan;
+    const struct bitcut_split *const a = &p->split_a;
+    const char *const name[] = { a->name, p->split_b.name };
+    const char *const high = a->word[0].rounding->name, *const low = split_low(a)->name;
+    const bool same = !strcmp(name[0], name[1]);
+    for (int i = 0; i < (same ? 1 : 2); i++) {
+        const struct bitcut_split *s = table_find(TABLE(splits), name[i]);
+        char label[80];
+        say_more(text, size, "%s%s is ", i ? "; " : "",
+                 same ? "each element of A and B"
+                 : i  ? "of B"
+                      : "each element of A");
+        if (s) say_split(text, size, s, a->scale);
+        if (s) label_words(label, sizeof label, s, a, same);
+        say_more(text, size, s ? " (%s)" : "%s", s ? label : name[i]); /* or a format */
+    }
+    say_more(text, size, "; rounded by %s", high);
+    if (strcmp(high, low) != 0) say_more(text, size, ", low words by %s", low);
+    if (p->equilibrate) say_more(text, size, "; rows and columns scaled first");
+    if (p->terms) say_more(text, size, "; %d product%s", p->terms, p->terms > 1 ? "s" : "");
+}
+
+/* --- order ------------------------------------------------------------------------ */
+
+void gemm_say_sum(char *text, size_t size, const void *answer)
+{
+    const struct gemm_told *const g = answer;
+    const struct gemm_plan *const p = g->plan;
+    const struct bitcut_order *const o = &p->order;
+    const char *const reduction = reductions[o->reduction].name;
+    say_more(text, size,
+             p->promote ? "promoted to FP32 after every "
+                        : "kept in the unit's accumulator, never promoted");
+    if (p->promote > 1) say_more(text, size, "%d instructions", p->promote);
+    else if (p->promote) say_more(text, size, "instruction");
+    if (p->tile_k) say_more(text, size, "; a product takes %d of k at a time", p->tile_k);
+    if (o->tile) say_more(text, size, "; tiles of %d k", o->tile);
+    if (o->rest_first) say_more(text, size, ", the one that is not whole first");
+    if (o->lanes > 1) say_more(text, size, "; %d sums in turn", o->lanes);
+    if (o->lanes > 1 && o->turn) say_more(text, size, ", %d k at a time", o->turn);
+    if (o->slices > 1) say_more(text, size, "; %d slices of k", o->slices);
+    if (o->cut) say_more(text, size, ", multiples of %d, with tiles of their own", o->cut);
+    if (o->halve) say_more(text, size, ", the last two alike, to %d k", o->halve);
+    if (o->lanes > 1 || o->slices > 1)
+        say_more(text, size, ", added %s",
+                 strcmp(reduction, "tree") ? reduction : "as a tree");
+    if (o->sums && o->sums != &formats[FORMAT_F32])
+        say_more(text, size, " in %s", o->sums->name);
+}
+
+/* --- matrices --------------------------------------------------------------------- */
+
+/* "2 A B + 0.5 C" */
+static void say_update(char *text, size_t size, const struct bitcut_gemm *g)
+{
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    char alpha[NUMBER_SAID_MOST], beta[NUMBER_SAID_MOST];
+    number_said(alpha, format_to_double(f32, g->alpha), 9);
+    number_said(beta, format_to_double(f32, g->beta), 9);
+    const bool one = !strcmp(alpha, "1"),
+               none = !strcmp(beta, "0") || !strcmp(beta, "-0");
+    say_more(text, size, "D = %s%sA B", one ? "" : alpha, one ? "" : " ");
+    if (!none)
+        say_more(text, size, " + %s%sC", strcmp(beta, "1") ? beta : "",
+                 strcmp(beta, "1") ? " " : "");
+}
+
+static void say_operand(char *text, size_t size, const char *name, size_t rows, size_t cols,
+                        const char *input)
+{
+    say_more(text, size, ", %s %zu x %zu", name, rows, cols);
+    if (input) say_more(text, size, " %s", input);
+}
+
+/* Whether an operand is of a family, drawn by a seed, and not from a file. */
+static bool is_drawn(const char *input)
+{
+    return input && source_check(input, NULL) != BITCUT_OK;
+}
+
+void gemm_say_matrices(char *text, size_t size, const void *answer)
+{
+    const struct gemm_told *const g = answer;
+    say_update(text, size, g->gemm);
+    say_operand(text, size, "D", g->m, g->n, NULL);
+    say_operand(text, size, "A", g->m, g->k, g->input_a);
+    say_operand(text, size, "B", g->k, g->n, g->input_b);
+    if (g->seeded && (is_drawn(g->input_a) || is_drawn(g->input_b)))
+        say_more(text, size, ", seed %llu", (unsigned long long)g->seed);
+}
