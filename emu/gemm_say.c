@@ -2,7 +2,6 @@
 #include "emu/gemm_say.h"
 
 #include "emu/unit.h"
-#include "lib/file/source.h"
 #include "lib/k_parts.h"
 #include "lib/split.h"
 #include "lib/table.h"
@@ -137,12 +136,6 @@ static void say_operand(char *text, size_t size, const char *name, size_t rows, 
     if (input) say_more(text, size, " %s", input);
 }
 
-/* Whether an operand is of a family, drawn by a seed, and not from a file. */
-static bool is_drawn(const char *input)
-{
-    return input && source_check(input, NULL) != BITCUT_OK;
-}
-
 void gemm_say_matrices(char *text, size_t size, const void *answer)
 {
     const struct gemm_told *const g = answer;
@@ -150,6 +143,5 @@ void gemm_say_matrices(char *text, size_t size, const void *answer)
     say_operand(text, size, "D", g->m, g->n, NULL);
     say_operand(text, size, "A", g->m, g->k, g->input_a);
     say_operand(text, size, "B", g->k, g->n, g->input_b);
-    if (g->seeded && (is_drawn(g->input_a) || is_drawn(g->input_b)))
-        say_more(text, size, ", seed %llu", (unsigned long long)g->seed);
+    if (g->seeded) say_more(text, size, ", seed %llu", (unsigned long long)g->seed);
 }

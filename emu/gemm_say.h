@@ -15,7 +15,7 @@ struct gemm_told {
                                               NULL; one if all are alike               */
     size_t m, n, k;
     const char *input_a, *input_b; /* files or families; NULL: not known                 */
-    bool seeded;                   /* a family is drawn by `seed`                        */
+    bool seeded;                   /* A or B was drawn by `seed`                         */
     uint64_t seed;
 };
 

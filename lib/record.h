@@ -96,11 +96,13 @@ struct record_line {
     const char *instead; /* else NULL */
 };
 
-/* A struct of lib/bitcut.h that callers read by name. */
+/* A described struct. */
 struct record {
-    const char *name, *what;
+    const char *name, *what;           /* the struct's                                 */
+    const char *keys;                  /* the answer whose keys in JSON it has; "a.b": of
+                                          the object b of those of a                   */
     const struct record_field *field;
-    size_t bytes; /* of the struct in the header */
+    size_t bytes; /* of the struct in lib/bitcut.h; 0: callers do not see it */
 };
 
 #endif

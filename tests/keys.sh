@@ -27,10 +27,10 @@ documented() {
         !inside { next }
         /^@itemx? / && !/@code|@tab/ { gsub(/[,@]|itemx? /, ""); print }
         items { next }
-        { while (match($0, /@code\{[a-z_0-9]+\}/)) {
+        { while (match($0, /@code\{[a-z_0-9.]+\}/)) {
               print substr($0, RSTART + 6, RLENGTH - 7)
               $0 = substr($0, RSTART + RLENGTH)
-          } }' "$manual" | tr ' ' '\n' | grep '^[^{}]*$' | grep .
+          } }' "$manual" "$source/doc/keys.texi" | tr ' .' '\n\n' | grep '^[^{}]*$' | grep .
 }
 
 # prints NAME WORD...: add the keys that this command prints to those of NAME.
@@ -179,7 +179,7 @@ every_line() {
     unread advise -a A.npy -b B.npy --unit h100 --unit mi210
 }
 
-echo 1..22
+echo 1..23
 ok_if_empty "gemm" "$(same gemm gemm 'a GEMM' metrics budget 'may emulated')"
 ok_if_empty "verify" "$(same verify verify 'a GEMM' budget)"
 ok_if_empty "explain" "$(same explain explain 'a GEMM')"
@@ -207,3 +207,5 @@ else skip "bench gpu on the host" "the processor has no matrix unit"
 fi
 ok_if_empty "run" "$(same run run 'may advise')"
 ok_if_empty "every line for people is explained" "$(every_line)"
+ok_if_empty "the table of keys is the program's: sh doc/keys.sh > doc/keys.texi" \
+    "$(sh "$source/doc/keys.sh" | diff - "$source/doc/keys.texi")"

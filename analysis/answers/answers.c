@@ -1,20 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/answers/answers.h"
 
+#include "analysis/error/judged.h"
 #include "analysis/tolerance/given.h"
+#include "analysis/tolerance/power.h"
 #include "lib/table.h"
 
 #include <stdio.h>
 
-#define ANSWER(type, what, fields)                                                       \
+/* One that callers see, and one that they do not. */
+#define ANSWER(type, keys, what, fields)                                                 \
     {                                                                                    \
-        #type, what, fields, sizeof(struct type)                                         \
+        #type, what, keys, fields, sizeof(struct type)                                   \
+    }
+#define INNER(type, keys, what, fields)                                                  \
+    {                                                                                    \
+        #type, what, keys, fields, 0                                                     \
     }
 
 const struct record answers[] = {
-    ANSWER(bitcut_tolerances, "limits of a test", tolerance_fields),
-    ANSWER(bitcut_tolerance_verdict, "what a result is by such limits", given_fields),
+    /* clang-format off */
+    INNER(judged, "gemm", "a result beside the exact one", judged_fields),
+    ANSWER(bitcut_tolerances, "tolerance", "limits of a test", tolerance_fields),
+    ANSWER(bitcut_tolerance_verdict, "tolerance.given", "what a result is by such limits",
+           given_fields),
+    INNER(power_row, "tolerance.power", "what tests with these limits reject", power_fields),
     { 0 }
+    /* clang-format on */
 };
 
 /* The type of a member in C. */
@@ -44,7 +56,7 @@ bool bitcut_struct_member(struct bitcut_field *member, size_t *offset, const cha
                           size_t index)
 {
     const struct record *const r = table_find(TABLE(answers), name);
-    for (const struct record_field *f = r ? r->field : NULL; f && f->name; f++) {
+    for (const struct record_field *f = r && r->bytes ? r->field : NULL; f && f->name; f++) {
         if (!f->member || index--) continue;
         member->name = f->member;
         member->kind = BITCUT_TEXT;

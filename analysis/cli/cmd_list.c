@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut list: the rows of any table, of the library or the program's own. */
+#include "analysis/answers/answers.h"
 #include "analysis/device/race_plan.h"
 #include "analysis/cli/command.h"
 #include "analysis/error/bound.h"
@@ -231,6 +232,33 @@ static void describe_claim(struct field_writer *w, const void *row)
     tell_text(w, "otherwise", c->otherwise);
 }
 
+/* The answer whose key a row is. */
+static const struct record *answer_of(const struct record_field *row)
+{
+    for (const struct record *r = answers; r->name; r++)
+        for (const struct record_field *f = r->field; f->name; f++)
+            if (f == row) return r;
+    return NULL;
+}
+
+static const void *next_key(const void *row)
+{
+    const struct record *r = row ? answer_of(row) : answers;
+    const struct record_field *f = row ? (const struct record_field *)row + 1 : r->field;
+    for (; r->name; f = (++r)->field)
+        for (; f && f->name; f++)
+            if (*f->name) return f;
+    return NULL;
+}
+
+static void describe_key(struct field_writer *w, const void *row)
+{
+    const struct record_field *const f = row;
+    tell_text(w, "of", answer_of(f)->keys);
+    tell_text(w, "unit", *f->unit ? f->unit : NULL);
+    tell_text(w, "member", f->member);
+}
+
 struct chained_table {
     struct bitcut_table table;
     const void *(*next)(const void *row);
@@ -242,6 +270,11 @@ static const struct chained_table chained_tables[] = {
         { NULL, 0 },
         describe_fault },
       next_fault },
+    { { "keys",
+        "keys of answers in JSON, and what each is",
+        { NULL, 0 },
+        describe_key },
+      next_key },
     { { "claims", "what papers say, which study judges", { NULL, 0 }, describe_claim },
       next_claim },
     { { 0 }, NULL }

@@ -283,6 +283,12 @@ void setup_describe(json_t *row, const struct bitcut_gemm *g, const struct gemm_
     describe_units(row, g->unit, p);
 }
 
+/* Whether an operand is of a family, drawn by a seed, and not from a file. */
+static bool is_drawn(const char *input)
+{
+    return input && source_check(input, NULL) != BITCUT_OK;
+}
+
 struct gemm_told setup_told(const struct setup *s, const struct context *x, bool seeded)
 {
     return (struct gemm_told){ .gemm = &s->gemm,
@@ -292,6 +298,6 @@ struct gemm_told setup_told(const struct setup *s, const struct context *x, bool
                                .k = s->a.cols,
                                .input_a = s->input_a,
                                .input_b = s->input_b,
-                               .seeded = seeded,
+                               .seeded = seeded && (is_drawn(s->input_a) || is_drawn(s->input_b)),
                                .seed = x->seed };
 }
