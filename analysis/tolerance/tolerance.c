@@ -437,6 +437,25 @@ bool tolerance_needs_rest(const struct bitcut_tolerances *t)
     return !t->known || t->underflow > t->observed;
 }
 
+enum { SLACK_MOST = 8 }; /* with more, limits for allclose() are not worth having */
+
+bool tolerance_bound_closes(const void *limits)
+{
+    const struct bitcut_tolerances *const t = limits;
+    return t->slack <= SLACK_MOST && isfinite(t->bound_atol);
+}
+
+bool tolerance_closes(const void *limits)
+{
+    const struct bitcut_tolerances *const t = limits;
+    return t->slack <= SLACK_MOST && isfinite(t->atol);
+}
+
+bool tolerance_closes_alone(const void *limits)
+{
+    return ((const struct bitcut_tolerances *)limits)->rtol_slack <= SLACK_MOST;
+}
+
 /* What all runs share, and room for their reports and the numbers of these. */
 static enum bitcut_status prepare(struct study_of_runs *s, double **room,
                                   const struct tolerance_question *q, struct fault *f)

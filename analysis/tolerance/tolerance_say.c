@@ -9,25 +9,6 @@
 
 /* --- fields ----------------------------------------------------------------------- */
 
-enum { SLACK_MOST = 8 }; /* with more, limits for allclose() are not worth having */
-
-bool tolerance_bound_closes(const void *limits)
-{
-    const struct bitcut_tolerances *const t = limits;
-    return t->slack <= SLACK_MOST && isfinite(t->bound_atol);
-}
-
-bool tolerance_closes(const void *limits)
-{
-    const struct bitcut_tolerances *const t = limits;
-    return t->slack <= SLACK_MOST && isfinite(t->atol);
-}
-
-bool tolerance_closes_alone(const void *limits)
-{
-    return ((const struct bitcut_tolerances *)limits)->rtol_slack <= SLACK_MOST;
-}
-
 /* Limits with what underflows. */
 static bool always(const void *limits) { return limits; }
 
