@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "emu/engine_tile.h"
+
+#include "emu/engine.h"
+#include "lib/bits.h"
+#include "lib/fma.h"
+#include "lib/size.h"
+
+#include <string.h>
+
+/* A tile is computed a piece of k at a time, so that its operands stay in cache whatever k
+   is. */
+enum { TILE = ENGINE_TILE, DEPTH = 512 };
+
+/* One output in the middle of its computation. */
+struct cell {
+    uint64_t accumulator[RECIPE_ACCUMULATORS_MOST]; /* encodings of unit->c     */
+    uint32_t master;                                /* FP32: promoted so far    */
+    size_t done; /* instructions of accumulator 0 since the last promotion */
+};
+
+/* --- one output ------------------------------------------------------------------- */
+
+static inline void tell(const struct job *job, enum watch_kind kind, int accumulator,
+                        uint64_t before, uint64_t after)
+{
+    if (!job->watch) return;
+    const struct watch_event e = {
+        .kind = kind, .accumulator = accumulator, .before = before, .after = after
+    };
+    job->watch->see(job->watch->context, &e);
+}
+
+static void tell_instruction(const struct job *job, int t, const struct number *a,
+                             const struct number *b, uint64_t before, uint64_t after)
+{
+    const struct watch_event e = { .kind = WATCH_INSTRUCTION,
+                                   .term = t,
+                                   .accumulator = job->plan->term[t].accumulator,
+                                   .unit = job->plan->unit[t],
+                                   .a = a,
+                                   .b = b,
+                                   .before = before,
+                                   .after = after };
+    job->watch->see(job->watch->context, &e);
+}
+
+/* What accumulator i holds, rounded to nearest if it is an integer of more bits. */
+static uint32_t to_f32(const struct job *job, int i, uint64_t accumulator)
+{
+    const struct bitcut_format *c = job->schedule.sum[i];
+    if (c == &formats[FORMAT_F32]) return (uint32_t)accumulator;
+    if (format_decode(c, accumulator).kind == NUMBER_NAN) return job->schedule.nan;
+    return (uint32_t)bitcut_format_convert(&formats[FORMAT_F32], &roundings[ROUND_RN], c,
+                                           accumulator);
+}
+
+static uint32_t add32(const struct job *job, uint32_t a, uint32_t b)
+{
+    return job_fma(&job->schedule, a, F32_ONE, b);
+}
+
+static uint64_t from_f32(const struct job *job, int i, uint32_t x)
+{
+    return bitcut_format_convert(job->schedule.sum[i], &roundings[ROUND_RN],
+                                 &formats[FORMAT_F32], x);
+}
+
+/* The register after accumulator 0 was promoted to it by a kernel that slips. */
+static uint32_t promoted(const struct cell *x, const struct job *job,
+                         const struct gemm_slips *s)
+{
+    const uint32_t v =
+        f32_through(s->moved, &roundings[ROUND_RN], to_f32(job, 0, x->accumulator[0]));
+    const uint32_t sum =
+        s->replaces ? v
+        : s->adds ? (uint32_t)fma_round(&formats[FORMAT_F32], s->adds, job->schedule.nan,
+                                        x->master, F32_ONE, v)
+                  : add32(job, x->master, v);
+    return f32_through(s->held, &roundings[ROUND_RN], sum);
+}
+
+static void promote(struct cell *x, const struct job *job)
+{
+    const struct gemm_slips *s = job->plan->slips;
+    const uint32_t before = x->master;
+    x->master =
+        s ? promoted(x, job, s) : add32(job, before, to_f32(job, 0, x->accumulator[0]));
+    tell(job, WATCH_PROMOTION, 0, before, x->master);
+    if (!s || !s->stays) x->accumulator[0] = 0;
+    x->done = 0;
+}
+
+static void cell_start(struct cell *x, const struct job *job)
+{
+    const struct gemm_slips *s = job->plan->slips;
+    *x = (struct cell){ 0 };
+    if (s && s->start) x->accumulator[0] = from_f32(job, 0, s->start);
+}
+
+/* Accumulator i times 2^-s, rounded to nearest. */
+static uint64_t scaled(const struct job *job, int i, uint64_t accumulator)
+{
+    const uint32_t factor = f32_power_of_two(-job->plan->scale);
+    return from_f32(job, i, f32_multiply(to_f32(job, i, accumulator), factor));
+}
+
+/* What happens in a tile before term t. */
+static void cell_prepare(struct cell *x, const struct job *job, int t)
+{
+    const struct gemm_plan *p = job->plan;
+    const uint32_t from = job->schedule.zeroed_from;
+    const int accumulator = p->term[t].accumulator;
+    uint64_t *c = &x->accumulator[accumulator];
+    if (p->term[t].scaled) {
+        const uint64_t before = *c;
+        *c = scaled(job, accumulator, before);
+        tell(job, WATCH_SCALING, accumulator, to_f32(job, accumulator, before),
+             to_f32(job, accumulator, *c));
+    }
+    if (t + 1 == p->terms && (to_f32(job, accumulator, *c) & 0x7fffffff) >= from) {
+        tell(job, WATCH_ZEROING, accumulator, to_f32(job, accumulator, *c), 0);
+        *c = 0;
+    }
+}
+
+/* Run the instructions of a term in a k-step.  a and b are those of its words. */
+static void cell_term(struct cell *x, const struct job *job, int t,
+                      const struct number *a, const struct number *b)
+{
+    const struct bitcut_unit *u = job->plan->unit[t];
+    const struct gemm_slips *slips = job->plan->slips;
+    const int accumulator = job->plan->term[t].accumulator;
+    uint64_t *c = &x->accumulator[accumulator];
+    for (int k = 0; k < job->plan->k_step; k += u->k) {
+        const uint64_t before = *c;
+        *c = unit_dot(u, (struct lane){ a + k, NULL }, (struct lane){ b + k, NULL }, *c);
+        if (slips && slips->kept)
+            *c = from_f32(
+                job, accumulator,
+                f32_through(slips->kept, slips->kept_by, to_f32(job, accumulator, *c)));
+        if (job->watch) tell_instruction(job, t, a + k, b + k, before, *c);
+        if (accumulator == 0 && ++x->done == (size_t)job->plan->promote) promote(x, job);
+    }
+}
+
+/* Run one k-step: the terms from `first` on that take turns, once each.  a and b are word
+   0 of the operands, DEPTH numbers for each word of TILE lines. */
+static void cell_step(struct cell *x, const struct job *job, int first,
+                      const struct number *a, const struct number *b)
+{
+    for (int t = first; t < first + job->schedule.together; t++) {
+        const struct recipe_term term = job->plan->term[t];
+        cell_term(x, job, t, a + term.a * (TILE * DEPTH), b + term.b * (TILE * DEPTH));
+    }
+}
+
+/* The accumulators of a cell folded into one. */
+static uint32_t cell_fold(const struct cell *x, const struct job *job)
+{
+    const int last = job->plan->accumulators - 1;
+    const bool promotes = job->schedule.promotes;
+    uint32_t v = to_f32(job, last, x->accumulator[last]);
+    if (last == 0 && promotes) v = x->master;
+    tell(job, WATCH_START, last, v, v);
+    for (int i = last - 1; i >= 0; i--) {
+        const uint32_t from = v, below = i == 0 && promotes
+                                             ? x->master
+                                             : to_f32(job, i, x->accumulator[i]);
+        v = job_fma(&job->schedule, v, f32_power_of_two(-job->plan->scale), below);
+        tell(job, WATCH_FOLD, i, from, v);
+    }
+    return v;
+}
+
+/* --- tiles of the engine ---------------------------------------------------------- */
+
+/* A rectangle of at most TILE x TILE outputs, and the numbers of a piece of its operands:
+   [word][line][DEPTH]. */
+struct tile {
+    size_t i0, j0, rows, cols;
+    struct number *a, *b;
+    struct cell cell[TILE][TILE];
+    int kept; /* sums of slices and lanes: struct k_parts */
+    uint32_t sum[K_PARTS_KEPT_MOST][TILE][TILE];
+};
+
+/* It lies behind its numbers, in memory of its thread: the thread's stack may be small. */
+enum { TILE_BYTES = (sizeof(struct tile) + 63) / 64 * 64 };
+_Static_assert(sizeof(struct number) % _Alignof(struct tile) == 0, "it is aligned there");
+
+static size_t engine_numbers(const struct job *job)
+{
+    const int words = job->a.count > job->b.count ? job->a.count : job->b.count;
+    return (size_t)words * TILE * DEPTH;
+}
+
+static void read_lines(struct number *to, const struct job *job, const struct words *w,
+                       size_t first, size_t lines, size_t from, size_t count)
+{
+    for (int j = 0; j < w->count; j++) {
+        const struct bitcut_unit *u =
+            gemm_plan_reader(job->plan, w == &job->b ? BITCUT_B : BITCUT_A, j);
+        for (size_t i = 0; u && i < lines; i++)
+            words_read(to + ((size_t)j * TILE + i) * DEPTH, w, u, j, first + i, from,
+                       count);
+    }
+}
+
+/* Advance every cell of a tile through k-steps [from, to), a piece that is read at once,
+   by the terms from `first` on that take turns. */
+static void tile_steps(struct tile *t, const struct job *job, size_t from, size_t to,
+                       int first)
+{
+    const size_t k = (size_t)job->plan->k_step;
+    read_lines(t->a, job, &job->a, t->i0, t->rows, from * k, (to - from) * k);
+    read_lines(t->b, job, &job->b, t->j0, t->cols, from * k, (to - from) * k);
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++)
+            for (size_t s = 0; s < to - from; s++)
+                cell_step(&t->cell[i][j], job, first, t->a + i * DEPTH + s * k,
+                          t->b + j * DEPTH + s * k);
+}
+
+/* The same for any number of k-steps, and what happens before. */
+static void tile_terms(struct tile *t, const struct job *job, size_t from, size_t to,
+                       int first)
+{
+    const size_t steps = DEPTH / (size_t)job->plan->k_step;
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++) cell_prepare(&t->cell[i][j], job, first);
+    for (size_t s = from; s < to; s += steps)
+        tile_steps(t, job, s, smaller(s + steps, to), first);
+}
+
+/* A tile of k, or all of a slice: every term, and the promotion at the end. */
+static void tile_of_k(struct tile *t, const struct job *job, size_t from, size_t to)
+{
+    for (int first = 0; first < job->plan->terms; first += job->schedule.together)
+        tile_terms(t, job, from, to, first);
+    const bool adds =
+        job->schedule.promotes && !(job->plan->slips && job->plan->slips->forgets);
+    for (size_t i = 0; i < t->rows && adds; i++)
+        for (size_t j = 0; j < t->cols; j++)
+            if (t->cell[i][j].done) promote(&t->cell[i][j], job);
+}
+
+/* The sum of a cell and the last `adds` of those kept of it; which takes their place. */
+static void cell_keep(struct tile *t, const struct job *job, size_t i, size_t j, int adds)
+{
+    const uint32_t own = cell_fold(&t->cell[i][j], job);
+    uint32_t v = job_sum(job, own);
+    tell(job, WATCH_SUM, 0, own, v);
+    for (int n = 1; n <= adds; n++) {
+        const uint32_t before = v;
+        v = job_sum(job, add32(job, t->sum[t->kept - n][i][j], v));
+        tell(job, WATCH_ADDITION, 0, before, v);
+    }
+    t->sum[t->kept - adds][i][j] = v;
+    cell_start(&t->cell[i][j], job);
+}
+
+/* One lane of a slice of every cell of a tile. */
+static void tile_sequence(struct tile *t, const struct job *job, size_t sequence)
+{
+    const size_t from = job->parts.first[sequence], to = job->parts.first[sequence + 1];
+    const int adds = job->parts.adds[sequence];
+    for (size_t s = from; s < to; s += job->schedule.tile)
+        tile_of_k(t, job, s, smaller(s + job->schedule.tile, to));
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++) cell_keep(t, job, i, j, adds);
+    t->kept += 1 - adds;
+}
+
+static void tile_run(const struct job *job, struct number *scratch, size_t i0, size_t j0,
+                     size_t rows, size_t cols)
+{
+    struct tile *const t = (void *)(scratch + 2 * engine_numbers(job));
+    t->i0 = i0, t->j0 = j0, t->rows = rows, t->cols = cols, t->kept = 0;
+    t->a = scratch, t->b = scratch + engine_numbers(job);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) cell_start(&t->cell[i][j], job);
+    memset(t->sum[0], 0, sizeof t->sum[0]);
+    for (size_t s = 0; s < job->parts.count; s++) tile_sequence(t, job, s);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) {
+            const uint32_t sum = t->sum[0][i][j];
+            const float total = float_of_bits(sum);
+            job_finish(job, i0 + i, j0 + j, &total, 1);
+            tell(job, WATCH_END, 0, sum, job->d[(i0 + i) * job->ldd + j0 + j]);
+        }
+}
+
+size_t engine_tile_bytes(const struct job *job)
+{
+    return 2 * engine_numbers(job) * sizeof(struct number) + TILE_BYTES;
+}
+
+void engine_run(const struct job *job, struct number *scratch, size_t i0, size_t j0,
+                size_t rows, size_t cols)
+{
+    for (size_t i = 0; i < rows; i += TILE)
+        for (size_t j = 0; j < cols && !progress_stopped(job->progress); j += TILE)
+            tile_run(job, scratch, i0 + i, j0 + j, smaller(TILE, rows - i),
+                     smaller(TILE, cols - j));
+}
