@@ -28,7 +28,7 @@ struct emulate_operand {
     void *words; /* TENSOR, NATIVE: values as words of the multiplier, i * length + p */
     int16_t *exponent; /* CUT: by which they align, likewise; NONE of a zero */
     uint8_t *code; /* TENSOR, of f16: likewise, in a byte                               */
-    uint16_t *power; /* TENSOR: see emulate_tensor.cu */
+    uint16_t *power; /* TENSOR: see emulate_words.cuh */
     uint32_t *wild;  /* of each line, not 0: only the definition computes it  */
 };
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Truncated sums of other units on this device's matrix cores.
+/* TENSOR: truncated sums of other units on this device's matrix cores.
 
-   NATIVE: a row whose sums are those of the instruction, so that is issued.
-
-   TENSOR: the instruction M aligns blocks of l and c, and keeps f bits; the unit, with
+   The instruction M aligns blocks of l and c, and keeps f bits; the unit, with
    blocks of L and F bits, L 2^(f - F) = l.  Accumulators are kept times 2^(f - F), and
    each product enters as often: aligned at the exponent of that accumulator, M's last bit
    is the unit's, and so its sum is the unit's times 2^(f - F), as long as the exponent of
@@ -12,152 +10,15 @@
    not let pass are gathered, and computed one a lane, in integers: of each, products are
    exact in FP32 and are converted with truncation in units of the last bit kept.
 
-   Launch: 512 threads for 128 x 128 outputs, 32 x 32 a warp; stages of 128 bytes of every
-   line, two in flight.  Of 16 bytes of a line the fragments of mma.m16n8 hold one
-   register a lane, for f16 and tf32 alike; with the same register in the place of the
-   next 16 bytes each product is there twice. */
-#include "gpu/cuda/emulate.cuh"
+   Launch: 512 threads for 128 x 128 outputs (gpu/cuda/emulate_words.cuh), two stages in
+   flight.  With the register of 16 bytes of a line in the place of the next 16 bytes each
+   product is there twice. */
+#include "gpu/cuda/emulate_words.cuh"
 
 namespace
 {
 
-enum { TILE = 128, TILE_THREADS = 512, STAGE_BYTES = 128, CHUNKS = STAGE_BYTES / 16 };
-constexpr unsigned ALL_LANES = 0xffffffff;
-
-/* --- words -------------------------------------------------------------------------- */
-
-#define MMA_PTX(SHAPE, WORD, A, B)                                                       \
-    "mma.sync.aligned." SHAPE ".row.col.f32." WORD "." WORD ".f32 {%0,%1,%2,%3}, " A     \
-    ", " B ", {%0,%1,%2,%3};"
-#define MMA_ONE(SHAPE, WORD)                                                             \
-    asm volatile(MMA_PTX(SHAPE, WORD, "{%4,%5}", "{%6}")                                 \
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                        \
-                 : "r"(a[0]), "r"(a[1]), "r"(b[0]))
-#define MMA_TWO(SHAPE, WORD)                                                             \
-    asm volatile(MMA_PTX(SHAPE, WORD, "{%4,%5,%6,%7}", "{%8,%9}")                        \
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                        \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
-
-/* c += a b by the instruction over one or two times 16 bytes of k. */
-template <int> struct word;
-template <> struct word<FORMAT_F16> {
-    using type = uint16_t;
-    static __device__ type make(float x) { return __half_as_ushort(__float2half_rn(x)); }
-    template <int TIMES>
-    static __device__ void mma(float *c, const uint32_t *a, const uint32_t *b)
-    {
-        if constexpr (TIMES == 1) MMA_ONE("m16n8k8", "f16");
-        else MMA_TWO("m16n8k16", "f16");
-    }
-};
-template <> struct word<FORMAT_BF16> {
-    using type = uint16_t;
-    static __device__ type make(float x) { return (uint16_t)(__float_as_uint(x) >> 16); }
-    template <int TIMES>
-    static __device__ void mma(float *c, const uint32_t *a, const uint32_t *b)
-    {
-        if constexpr (TIMES == 1) MMA_ONE("m16n8k8", "bf16");
-        else MMA_TWO("m16n8k16", "bf16");
-    }
-};
-template <> struct word<FORMAT_TF32> {
-    using type = uint32_t;
-    static __device__ type make(float x) { return __float_as_uint(x); }
-    template <int TIMES>
-    static __device__ void mma(float *c, const uint32_t *a, const uint32_t *b)
-    {
-        if constexpr (TIMES == 1) MMA_ONE("m16n8k4", "tf32");
-        else MMA_TWO("m16n8k8", "tf32");
-    }
-};
-
-template <int FORMAT>
-constexpr int stage_of = STAGE_BYTES / sizeof(typename word<FORMAT>::type);
-
-/* The exponent of a word's value, as FP32 has it, but of f16 not below its least. */
-template <int FORMAT> __device__ int exponent_field(float x)
-{
-    const int field = __float_as_int(x) >> 23 & 255;
-    return FORMAT == FORMAT_F16 ? max(field, 127 - 14) : field;
-}
-
-/* --- what is derived of the values -------------------------------------------------- */
-
-/* Where line `line` of 32 has its power: so that a lane reads those of its outputs at
-   once. */
-__device__ int power_place(int line, bool is_a)
-{
-    const int r = line & 31;
-    return is_a ? (r & 7) * 4 + (r >> 4) * 2 + (r >> 3 & 1)
-                : (r >> 1 & 3) * 8 + (r >> 3) * 2 + (r & 1);
-}
-
-enum { DERIVE_THREADS = 256, DERIVE_TILE = 32 };
-
-/* Neighbours that are read or written at once. */
-template <class T, int L>
-struct alignas(sizeof(T) * L < 16 ? sizeof(T) * L : 16) aligned {
-    T x[L];
-};
-
-/* One block of L values of a line: words; with POWER the power of two of its largest
-   exponent, and `up` more, as bf16, 0 if all are zero; and of f16 a code of each word, 0
-   of a zero and else above 32, so that only a sum of two that are not zero is above 65.
- */
-template <int FORMAT, int L, bool POWER>
-__device__ uint16_t derive_block(const emulate_operand &x, size_t line, size_t at, int up)
-{
-    using type = typename word<FORMAT>::type;
-    const bool none = x.wild && x.wild[line];
-    at += line * x.length;
-    const auto values = *(const aligned<float, L> *)(x.value + at);
-    aligned<type, L> words;
-    aligned<uint8_t, L> codes;
-    int most = 0;
-#pragma unroll
-    for (int k = 0; k < L; k++) {
-        const float v = none ? 0 : values.x[k];
-        const int field = v ? exponent_field<FORMAT>(v) : 0;
-        words.x[k] = word<FORMAT>::make(v);
-        codes.x[k] = field ? field - 127 + 15 + 32 : 0;
-        most = max(most, field);
-    }
-    *(aligned<type, L> *)((type *)x.words + at) = words;
-    if (POWER && FORMAT == FORMAT_F16) *(aligned<uint8_t, L> *)(x.code + at) = codes;
-    return most ? (most + up) << 7 : 0;
-}
-
-/* Tiles of 32 lines and as many blocks: a warp reads along a line, powers are written
-   along lines. */
-template <int FORMAT, int L, bool POWER>
-__global__ void __launch_bounds__(DERIVE_THREADS)
-    derive(const __grid_constant__ emulate_operand x, int up, bool is_a)
-{
-    __shared__ __align__(16) uint16_t power[DERIVE_TILE][DERIVE_TILE + 8];
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const size_t blocks = x.length / L, block = blockIdx.x * (size_t)DERIVE_TILE + lane;
-    for (size_t i0 = blockIdx.y * (size_t)DERIVE_TILE; i0 < x.padded;
-         i0 += gridDim.y * (size_t)DERIVE_TILE) {
-        if (block < blocks)
-#pragma unroll
-            for (int line = warp; line < DERIVE_TILE; line += DERIVE_THREADS / 32)
-                power[lane][power_place(line, is_a)] =
-                    derive_block<FORMAT, L, POWER>(x, i0 + line, block * L, up);
-        if (!POWER) continue;
-        __syncthreads();
-        const int row = threadIdx.x / 8, at = threadIdx.x % 8 * 4;
-        const size_t b = blockIdx.x * (size_t)DERIVE_TILE + row;
-        if (b < blocks)
-            *(uint2 *)&x.power[b * x.padded + i0 + at] = *(const uint2 *)&power[row][at];
-        __syncthreads();
-    }
-}
-
 /* --- stages ------------------------------------------------------------------------- */
-
-struct stage_of_words {
-    unsigned char a[TILE][STAGE_BYTES], b[TILE][STAGE_BYTES];
-};
 
 /* Besides words: codes, with fewer bank conflicts by what is between lines, and powers.
  */
@@ -168,29 +29,6 @@ template <int FORMAT, int L> struct stage_of_tensor {
     uint8_t code_a[coded ? TILE : 1][80], code_b[coded ? TILE : 1][80];
     uint16_t power_a[blocks][TILE], power_b[blocks][TILE];
 };
-
-/* Where 16 bytes of a line are in a stage. */
-__device__ int swizzled(int line, int chunk) { return (chunk ^ (line & 7)) * 16; }
-
-template <class T>
-__device__ const T *line_at(const void *words, size_t line, size_t length, size_t k)
-{
-    return (const T *)words + line * length + k;
-}
-
-template <int FORMAT, class STAGE>
-__device__ void words_load(STAGE *s, const emulate_chain &x, size_t i0, size_t j0,
-                           size_t k)
-{
-    using type = typename word<FORMAT>::type;
-    for (int i = threadIdx.x; i < TILE * CHUNKS; i += TILE_THREADS) {
-        const int line = i / CHUNKS, chunk = i % CHUNKS, each = 16 / sizeof(type);
-        copy16(&s->a[line][swizzled(line, chunk)],
-               line_at<type>(x.a.words, i0 + line, x.a.length, k + chunk * each));
-        copy16(&s->b[line][swizzled(line, chunk)],
-               line_at<type>(x.b.words, j0 + line, x.b.length, k + chunk * each));
-    }
-}
 
 template <int FORMAT, int L>
 __device__ void tensor_load(stage_of_tensor<FORMAT, L> *s, const emulate_chain &x,
@@ -214,40 +52,7 @@ __device__ void tensor_load(stage_of_tensor<FORMAT, L> *s, const emulate_chain &
     }
 }
 
-/* --- fragments ---------------------------------------------------------------------- */
-
-__device__ void ldmatrix(uint32_t *r, const void *p)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                 : "r"(shared_address(p)));
-}
-
-/* A warp's 32 x 32 outputs: register r = 16 mi + 4 ni + 2 h + e of a lane is row 16 mi +
-   8 h + lane / 4, column 8 ni + lane % 4 * 2 + e. */
-struct place {
-    int lane, warp, g, t, i, j; /* i, j: the warp's first output in the tile */
-};
-
-__device__ place place_of()
-{
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    return { lane, warp, lane >> 2, lane & 3, (warp >> 2) * 32, (warp & 3) * 32 };
-}
-
-__device__ void outputs_store(const emulate_chain &x, const place &p, size_t i0,
-                              size_t j0, const float *c, const float *sum, float unit)
-{
-#pragma unroll
-    for (int r = 0; r < 32; r++) {
-        const size_t row = i0 + p.i + (r >> 4) * 16 + (r >> 1 & 1) * 8 + p.g,
-                     column = j0 + p.j + (r >> 2 & 3) * 8 + p.t * 2 + (r & 1);
-        if (row < x.a.lines && column < x.b.lines)
-            x.result[row * x.b.lines + column] = chain_result(c[r] * unit, sum[r], x);
-    }
-}
-
-/* --- TENSOR ------------------------------------------------------------------------- */
+/* --- steps -------------------------------------------------------------------------- */
 
 /* The largest sum of two codes of L. */
 template <int L> __device__ int largest_code(const uint8_t *a, const uint8_t *b)
@@ -424,6 +229,26 @@ __device__ void masked_take(const repairs &w, int lane, unsigned mask, float *c)
         if (mask >> id & 1) c[register_of(id)] = w.old[id][lane];
 }
 
+/* One step: the products of L k from `at` on of a stage, half h of the fragments; to
+   *repaired comes how many outputs were. */
+template <int FORMAT, int L, int F, class STAGE>
+__device__ __forceinline__ void tensor_step(float *c, unsigned long long *repaired,
+                                            repairs &w, const STAGE &s, const place &p,
+                                            const fragments &f, int h, int at)
+{
+    constexpr int halves = 16 / sizeof(typename word<FORMAT>::type) / L;
+    fragments twice;
+    fragments_twice<halves>(twice.a, f.a, p.lane, h, true);
+    fragments_twice<halves>(twice.b, f.b, p.lane, h, false);
+    const unsigned mask = mask_of(s, p, at / L, c);
+    const bool any = __any_sync(ALL_LANES, mask);
+    if (any) masked_put(w, p.lane, mask, c);
+    fragments_multiply<FORMAT, 2>(c, twice);
+    if (!any) return;
+    *repaired += repair<FORMAT, L, F>(w, s, p, mask, at);
+    masked_take(w, p.lane, mask, c);
+}
+
 template <int FORMAT, int L, int F>
 __global__ void __launch_bounds__(TILE_THREADS, 1)
     tensor(const __grid_constant__ emulate_chain x)
@@ -463,33 +288,14 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
         const int chunks = (int)min((x.products - k + each - 1) / each, (uint32_t)CHUNKS);
 #pragma unroll 1
         for (int chunk = 0; chunk < chunks; chunk++) {
-            uint32_t fa[2][4],
-                fb[2][4]; /* fa[mi]: its halves twice; fb: ni twice, ni + 1 twice */
-#pragma unroll
-            for (int i = 0; i < 2; i++) {
-                const int ra = p.i + i * 16 + (p.lane & 15),
-                          rb = p.j + i * 16 + (p.lane & 7) + (p.lane >> 4) * 8;
-                ldmatrix(fa[i], &now.a[ra][swizzled(ra, chunk)]);
-                ldmatrix(fb[i], &now.b[rb][swizzled(rb, chunk)]);
-            }
+            fragments f; /* a[mi]: its halves twice; b: ni twice, ni + 1 twice */
+            fragments_load(f, now, p, chunk, chunk);
 #pragma unroll
             for (int h = 0; h < halves; h++) {
                 const int at = chunk * each + h * L;
                 if (h && k + at >= x.products) break;
                 if (k + at == events.at) happen(events.take());
-                uint32_t xa[2][4], xb[2][4];
-                fragments_twice<halves>(xa, fa, p.lane, h, true);
-                fragments_twice<halves>(xb, fb, p.lane, h, false);
-                const unsigned mask = mask_of(now, p, at / L, c);
-                const bool any = __any_sync(ALL_LANES, mask);
-                if (any) masked_put(w, p.lane, mask, c);
-#pragma unroll
-                for (int i = 0; i < 8; i++)
-                    word<FORMAT>::template mma<2>(c + i * 4, xa[i >> 2],
-                                                  &xb[i >> 1 & 1][(i & 1) * 2]);
-                if (!any) continue;
-                repaired += repair<FORMAT, L, F>(w, now, p, mask, at);
-                masked_take(w, p.lane, mask, c);
+                tensor_step<FORMAT, L, F>(c, &repaired, w, now, p, f, h, at);
             }
         }
     }
@@ -498,144 +304,7 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
     if (x.repaired && p.lane == 0) atomicAdd(x.repaired, repaired);
 }
 
-/* --- NATIVE ------------------------------------------------------------------------- */
-
-/* An instruction takes TIMES 16 bytes of k. */
-template <int FORMAT, int TIMES>
-__global__ void __launch_bounds__(TILE_THREADS, 1)
-    native(const __grid_constant__ emulate_chain x)
-{
-    using type = typename word<FORMAT>::type;
-    constexpr int each = 16 / sizeof(type), stage = stage_of<FORMAT>;
-    extern __shared__ __align__(1024) char memory[];
-    auto *const m = (stage_of_words *)memory;
-    const place p = place_of();
-    int ti, tj;
-    tile_place(&ti, &tj, (int)(x.a.padded / TILE), (int)(x.b.padded / TILE));
-    const size_t i0 = (size_t)ti * TILE, j0 = (size_t)tj * TILE;
-    emulate_events events(x);
-    float c[32], sum[32];
-#pragma unroll
-    for (int r = 0; r < 32; r++) c[r] = sum[r] = 0;
-    const auto happen = [&](uint32_t what) {
-#pragma unroll
-        for (int r = 0; r < 32; r++) event_apply(c[r], sum[r], what, x);
-    };
-    words_load<FORMAT>(&m[0], x, i0, j0, 0);
-    copy_commit();
-    words_load<FORMAT>(&m[1], x, i0, j0, stage < x.a.length ? stage : 0);
-    copy_commit();
-    for (uint32_t k = 0, turn = 0; k < x.products;
-         k += stage, turn = turn == 2 ? 0 : turn + 1) {
-        copy_wait<1>();
-        __syncthreads();
-        const uint32_t next = k + 2 * stage, to = turn == 0 ? 2 : turn - 1;
-        if (next < x.products) words_load<FORMAT>(&m[to], x, i0, j0, next);
-        copy_commit();
-        const auto &now = m[turn];
-        const int chunks = (int)min((x.products - k + each - 1) / each, (uint32_t)CHUNKS);
-#pragma unroll 1
-        for (int chunk = 0; chunk < chunks; chunk += TIMES) {
-            uint32_t fa[2][4], fb[2][4];
-#pragma unroll
-            for (int i = 0; i < 2; i++) {
-                const int ra = p.i + i * 16 + (p.lane & 15),
-                          rb = p.j + i * 16 + (p.lane & 7) + (p.lane >> 4) * 8,
-                          ca = chunk + (TIMES == 2) * (p.lane >> 4),
-                          cb = chunk + (TIMES == 2) * (p.lane >> 3 & 1);
-                ldmatrix(fa[i], &now.a[ra][swizzled(ra, ca)]);
-                ldmatrix(fb[i], &now.b[rb][swizzled(rb, cb)]);
-            }
-            if (k + chunk * each == events.at) happen(events.take());
-#pragma unroll
-            for (int i = 0; i < 8; i++)
-                word<FORMAT>::template mma<TIMES>(c + i * 4, fa[i >> 2],
-                                                  &fb[i >> 1 & 1][(i & 1) * 2]);
-        }
-    }
-    while (events.at != UINT32_MAX) happen(events.take());
-    outputs_store(x, p, i0, j0, c, sum, 1);
-}
-
-/* --- NATIVE by a kernel for words --------------------------------------------------- */
-
-/* The current device; `processors` it has. */
-unsigned architecture_now(int *processors)
-{
-    int device = 0, major = 0, minor = 0;
-    *processors = 0;
-    if (rt_device_get(&device) ||
-        rt_device_ask(&major, cudaDevAttrComputeCapabilityMajor, device) ||
-        rt_device_ask(&minor, cudaDevAttrComputeCapabilityMinor, device) ||
-        rt_device_ask(processors, cudaDevAttrMultiProcessorCount, device))
-        return 0;
-    return sm(10 * major + minor);
-}
-
-#ifdef HOPPER
-/* The kernel that multiplies such words on this device, with the largest tile of which
-   there are as many as processors, or else the smallest; NULL: there is none. */
-const struct gpu_kernel *plain_kernel(const emulate_chain &x, int format)
-{
-    const struct gpu_kernel *found = NULL;
-    int processors;
-    const unsigned here = architecture_now(&processors);
-    for (const struct gpu_kernel *k = gemm_sm90; k->name; k++) {
-        if (!(k->architectures & here) || k->format != format ||
-            strcmp(k->recipe, "plain") != 0 || k->program.promote)
-            continue;
-        found = k;
-        if (divide_up(x.a.lines, k->tile_m) * divide_up(x.b.lines, k->tile_n) >=
-            (size_t)processors)
-            break;
-    }
-    return found;
-}
-#else
-const struct gpu_kernel *plain_kernel(const emulate_chain &, int) { return NULL; }
-#endif
-
-struct words words_of(const emulate_operand &x, int format)
-{
-    const size_t row_bytes = x.length * word_bytes(format);
-    return { x.words, x.lines, row_bytes, row_bytes, 0 };
-}
-
-/* The chain, on which nothing happens, as the product of its words. */
-rt_error native_by_kernel(const emulate_chain &x, const struct gpu_kernel *kernel,
-                          rt_stream stream)
-{
-    struct gpu_product p = {};
-    p.kernel = kernel;
-    p.count = 1;
-    p.m = x.a.lines;
-    p.n = x.b.lines;
-    p.k = x.products;
-    p.a = words_of(x.a, kernel->format);
-    p.b = words_of(x.b, kernel->format);
-    p.alpha = 1;
-    p.d.at = x.result;
-    p.d.ld = x.b.lines;
-    p.slices = 1;
-    p.stream = stream;
-    return (rt_error)kernel->launch(&p);
-}
-
 /* --- starting ----------------------------------------------------------------------- */
-
-unsigned tiles_of(const emulate_chain &x)
-{
-    return (unsigned)(x.a.padded / TILE * (x.b.padded / TILE));
-}
-
-template <int FORMAT, int L, bool POWER>
-void derive_start(const emulate_operand &x, int up, bool is_a, rt_stream stream)
-{
-    const size_t tiles = x.padded / DERIVE_TILE;
-    const dim3 grid((unsigned)divide_up(x.length / L, (size_t)DERIVE_TILE),
-                    (unsigned)(tiles < GRID_Y_MOST ? tiles : GRID_Y_MOST));
-    derive<FORMAT, L, POWER><<<grid, DERIVE_THREADS, 0, stream>>>(x, up, is_a);
-}
 
 template <int FORMAT, int L, int F>
 rt_error tensor_with(const emulate_chain &x, rt_stream stream)
@@ -649,24 +318,7 @@ rt_error tensor_with(const emulate_chain &x, rt_stream stream)
     return rt_last_error();
 }
 
-template <int FORMAT, int TIMES>
-rt_error native_with(const emulate_chain &x, rt_stream stream)
-{
-    constexpr int bytes = 3 * sizeof(stage_of_words);
-    const struct gpu_kernel *const kernel =
-        TIMES == 2 && !x.events ? plain_kernel(x, FORMAT) : NULL;
-    const rt_error status =
-        rt_function_set(native<FORMAT, TIMES>, RT_SHARED_BYTES, bytes);
-    if (status != RT_SUCCESS) return status;
-    derive_start<FORMAT, 8, false>(x.a, 0, true, stream);
-    derive_start<FORMAT, 8, false>(x.b, 0, false, stream);
-    if (kernel) return native_by_kernel(x, kernel, stream);
-    native<FORMAT, TIMES><<<tiles_of(x), TILE_THREADS, bytes, stream>>>(x);
-    return rt_last_error();
-}
-
-/* Code by the format, and for TENSOR by the blocks and bits of the unit, for NATIVE by
-   the times 16 bytes that an instruction takes. */
+/* Code by the format, and the blocks and bits of the unit. */
 constexpr struct {
     int format, block, fraction;
     rt_error (*start)(const emulate_chain &x, rt_stream stream);
@@ -675,18 +327,6 @@ constexpr struct {
     { FORMAT_F16, 4, 23, tensor_with<FORMAT_F16, 4, 23> },
     { FORMAT_BF16, 8, 24, tensor_with<FORMAT_BF16, 8, 24> },
     { FORMAT_TF32, 4, 24, tensor_with<FORMAT_TF32, 4, 24> },
-};
-
-constexpr struct {
-    int format, times;
-    rt_error (*start)(const emulate_chain &x, rt_stream stream);
-} natives[] = {
-    { FORMAT_F16, 2, native_with<FORMAT_F16, 2> },
-    { FORMAT_F16, 1, native_with<FORMAT_F16, 1> },
-    { FORMAT_BF16, 2, native_with<FORMAT_BF16, 2> },
-    { FORMAT_BF16, 1, native_with<FORMAT_BF16, 1> },
-    { FORMAT_TF32, 2, native_with<FORMAT_TF32, 2> },
-    { FORMAT_TF32, 1, native_with<FORMAT_TF32, 1> },
 };
 
 } // namespace
@@ -698,14 +338,5 @@ rt_error tensor_start(const emulate_chain &x, rt_stream stream)
         if (code.format == format && code.block == x.rule.block &&
             code.fraction == x.rule.fraction)
             return code.start(x, stream);
-    return RT_NO_FUNCTION;
-}
-
-rt_error native_start(const emulate_chain &x, rt_stream stream)
-{
-    const int format = format_of(x.rule.operand);
-    const int times = x.rule.block * (int)word_bytes(format) / 16;
-    for (const auto &code : natives)
-        if (code.format == format && code.times == times) return code.start(x, stream);
     return RT_NO_FUNCTION;
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums of other units on the device's FP32, FP64 and integer pipes.
-
-   SIMT: rounded products and sums.  A product of words of at most 12 significant bits is
-   exact, so that a pair is one multiplication and one fused multiply-add, rounded once.
-
-   CUT: terms are aligned at an exponent and cut.  In units of the last bit kept a
-   product, exact in FP32, is converted with truncation; sums are integers.  Exponents are
-   16-bit numbers, two a register, so that a maximum over sums of two takes half an
-   instruction a product.
+/* CUT: sums of other units whose terms are aligned at an exponent and cut, on the device's
+   FP32, FP64 and integer pipes.  In units of the last bit kept a product, exact in FP32, is
+   converted with truncation; sums are integers.  Exponents are 16-bit numbers, two a
+   register, so that a maximum over sums of two takes half an instruction a product.
 
    Launch: 256 threads for a tile, stages of k in shared memory. */
 #include "gpu/cuda/emulate.cuh"
@@ -16,159 +11,6 @@ namespace
 {
 
 enum { CORE_THREADS = 256, PASSES = 4096 };
-
-/* --- SIMT --------------------------------------------------------------------------- */
-
-enum kind { CHAIN, PRODUCT_SUM, PAIRS2, PAIRS4 };
-
-template <kind KIND> constexpr int block_of = KIND == PAIRS4 ? 4 : KIND == PAIRS2 ? 2 : 1;
-
-/* c = step(block of products, c). */
-template <kind KIND> __device__ float step(const float *x, const float *y, float c)
-{
-    if constexpr (KIND == CHAIN) return __fmaf_rn(x[0], y[0], c);
-    if constexpr (KIND == PRODUCT_SUM) return __fadd_rn(c, __fmul_rn(x[0], y[0]));
-    const float p = __fmaf_rn(x[1], y[1], __fmul_rn(x[0], y[0]));
-    if constexpr (KIND == PAIRS2) return __fadd_rn(c, p);
-    return __fadd_rn(c, __fadd_rn(p, __fmaf_rn(x[3], y[3], __fmul_rn(x[2], y[2]))));
-}
-
-enum { SIMT_N = 128, SIMT_K = 16, SIMT_STAGES = 3 };
-
-/* Rows of a tile of which a thread has ROWS. */
-template <int ROWS> constexpr int simt_m = 16 * ROWS;
-
-/* Lines of A are apart by what keeps their banks so. */
-template <int ROWS> struct simt_stage {
-    float a[simt_m<ROWS>][SIMT_K + 4], b[SIMT_K][SIMT_N];
-};
-
-template <int ROWS>
-__device__ void simt_load(simt_stage<ROWS> *s, const emulate_chain &x, size_t i0,
-                          size_t j0, size_t k)
-{
-    for (int i = threadIdx.x; i < simt_m<ROWS> * SIMT_K / 4; i += CORE_THREADS)
-        copy16(&s->a[i / 4][i % 4 * 4],
-               x.a.value + (i0 + i / 4) * x.a.length + k + i % 4 * 4);
-    for (int i = threadIdx.x; i < SIMT_K * SIMT_N / 4; i += CORE_THREADS)
-        copy16(&s->b[i / 32][i % 32 * 4],
-               x.b.value + (k + i / 32) * x.b.padded + j0 + i % 32 * 4);
-}
-
-/* A thread has rows ROWS ty and on, and columns 4 tx and 64 + 4 tx and on.  B lies
-   across. */
-template <kind KIND, bool EVENTS, int ROWS>
-__global__ void __launch_bounds__(CORE_THREADS, EVENTS || ROWS > 8 ? 1 : 2)
-    simt(const __grid_constant__ emulate_chain x)
-{
-    constexpr int block = block_of<KIND>;
-    extern __shared__ __align__(1024) char memory[];
-    auto *const m = (simt_stage<ROWS> *)memory;
-    const int tx = threadIdx.x & 15, ty = threadIdx.x >> 4;
-    int ti, tj;
-    tile_place(&ti, &tj, (int)(x.a.padded / simt_m<ROWS>), (int)(x.b.padded / SIMT_N));
-    const size_t i0 = (size_t)ti * simt_m<ROWS>, j0 = (size_t)tj * SIMT_N;
-    emulate_events events(x);
-    float c[ROWS][8], sum[ROWS][8];
-#pragma unroll
-    for (int i = 0; i < 8 * ROWS; i++) c[i / 8][i % 8] = sum[i / 8][i % 8] = 0;
-    const auto happen = [&](uint32_t what) {
-#pragma unroll
-        for (int i = 0; i < 8 * ROWS; i++)
-            event_apply(c[i / 8][i % 8], sum[i / 8][i % 8], what, x);
-    };
-    simt_load(&m[0], x, i0, j0, 0);
-    copy_commit();
-    simt_load(&m[1], x, i0, j0, SIMT_K);
-    copy_commit();
-    for (uint32_t k = 0, turn = 0; k < x.products;
-         k += SIMT_K, turn = turn == 2 ? 0 : turn + 1) {
-        copy_wait<1>();
-        __syncthreads();
-        if (k + 2 * SIMT_K < x.products)
-            simt_load(&m[turn == 0 ? 2 : turn - 1], x, i0, j0, k + 2 * SIMT_K);
-        copy_commit();
-        const auto &now = m[turn];
-        if (EVENTS || k + SIMT_K > x.products) { /* one step at a time */
-            const int end = (int)min(x.products - k, (uint32_t)SIMT_K);
-#pragma unroll 1
-            for (int q = 0; q < end; q += block) {
-                if (EVENTS && k + q == events.at) happen(events.take());
-#pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    float b[block];
-#pragma unroll
-                    for (int e = 0; e < block; e++)
-                        b[e] = now.b[q + e][(j >> 2) * 64 + tx * 4 + (j & 3)];
-#pragma unroll
-                    for (int i = 0; i < ROWS; i++)
-                        c[i][j] = step<KIND>(&now.a[ty * ROWS + i][q], b, c[i][j]);
-                }
-            }
-        } else if constexpr (!EVENTS) {
-#pragma unroll
-            for (int k4 = 0; k4 < SIMT_K; k4 += 4) {
-                float y[4][8];
-#pragma unroll
-                for (int q = 0; q < 4; q++) {
-                    *(float4 *)&y[q][0] = *(const float4 *)&now.b[k4 + q][tx * 4];
-                    *(float4 *)&y[q][4] = *(const float4 *)&now.b[k4 + q][64 + tx * 4];
-                }
-#pragma unroll
-                for (int i = 0; i < ROWS; i++) {
-                    const float4 a = *(const float4 *)&now.a[ty * ROWS + i][k4];
-                    const float v[4] = { a.x, a.y, a.z, a.w };
-#pragma unroll
-                    for (int j = 0; j < 8; j++) {
-                        const float b[4] = { y[0][j], y[1][j], y[2][j], y[3][j] };
-#pragma unroll
-                        for (int q = 0; q < 4; q += block)
-                            c[i][j] = step<KIND>(v + q, b + q, c[i][j]);
-                    }
-                }
-            }
-        }
-    }
-    while (EVENTS && events.at != UINT32_MAX) happen(events.take());
-#pragma unroll
-    for (int i = 0; i < ROWS; i++)
-#pragma unroll
-        for (int j = 0; j < 8; j++) {
-            const size_t row = i0 + ty * ROWS + i,
-                         column = j0 + (j >> 2) * 64 + tx * 4 + (j & 3);
-            if (row < x.a.lines && column < x.b.lines)
-                x.result[row * x.b.lines + column] = chain_result(c[i][j], sum[i][j], x);
-        }
-}
-
-size_t simt_tiles(const emulate_chain &x, int rows)
-{
-    return x.a.padded / (16 * rows) * (x.b.padded / SIMT_N);
-}
-
-template <kind KIND, bool EVENTS, int ROWS>
-rt_error simt_with(const emulate_chain &x, rt_stream stream)
-{
-    constexpr int bytes = SIMT_STAGES * sizeof(simt_stage<ROWS>);
-    const rt_error status =
-        rt_function_set(simt<KIND, EVENTS, ROWS>, RT_SHARED_BYTES, bytes);
-    if (status != RT_SUCCESS) return status;
-    simt<KIND, EVENTS, ROWS>
-        <<<(unsigned)simt_tiles(x, ROWS), CORE_THREADS, bytes, stream>>>(x);
-    return rt_last_error();
-}
-
-/* Tiles of 256 rows are faster where there are many. */
-template <kind KIND> rt_error simt_kind(const emulate_chain &x, rt_stream stream)
-{
-    enum { MANY = 256 };
-    if (x.events) return simt_with<KIND, true, 8>(x, stream);
-    return x.a.padded % simt_m<16> == 0 && simt_tiles(x, 16) >= MANY
-               ? simt_with<KIND, false, 16>(x, stream)
-               : simt_with<KIND, false, 8>(x, stream);
-}
-
-/* --- CUT ---------------------------------------------------------------------------- */
 
 /* The exponent of a zero: the sum with any other is below all alignment exponents. */
 enum { NO_EXPONENT = -500, LEAST_EXPONENT = -100 };
@@ -455,6 +297,41 @@ template <int L> __device__ int span_of(const struct unit_rule &r)
     return 53 - 2 - carries - r.operand[0].fraction_bits - r.operand[1].fraction_bits;
 }
 
+/* Where c is added last it is kept while a step begins with 0 ... */
+__device__ __forceinline__ void cut_begin(float (&c)[EACH][EACH],
+                                          float (&old)[EACH][EACH])
+{
+#pragma unroll
+    for (int i = 0; i < EACH * EACH; i++)
+        old[i / EACH][i % EACH] = c[i / EACH][i % EACH], c[i / EACH][i % EACH] = 0;
+}
+
+/* ... and is added at its end. */
+template <finish FINISH>
+__device__ __forceinline__ void cut_end(float (&c)[EACH][EACH],
+                                        const float (&old)[EACH][EACH])
+{
+#pragma unroll
+    for (int i = 0; i < EACH * EACH; i++) {
+        float &d = c[i / EACH][i % EACH];
+        d = __fadd_rn(d, old[i / EACH][i % EACH]);
+        if (FINISH == TO_F16) d = __half2float(__float2half_rn(d));
+    }
+}
+
+__device__ __forceinline__ void cut_store(const emulate_chain &x, size_t i1, size_t j1,
+                                          const float (&c)[EACH][EACH],
+                                          const float (&sum)[EACH][EACH])
+{
+#pragma unroll
+    for (int i = 0; i < EACH * EACH; i++) {
+        const size_t row = i1 + i / EACH * 4, column = j1 + i % EACH * 8;
+        if (row < x.a.lines && column < x.b.lines)
+            x.result[row * x.b.lines + column] =
+                chain_result(c[i / EACH][i % EACH], sum[i / EACH][i % EACH], x);
+    }
+}
+
 /* A warp has 16 rows and 32 columns of the tile, a thread rows 4 apart and columns 8
    apart. */
 template <finish FINISH, int L, bool LAST>
@@ -474,7 +351,7 @@ __global__ void __launch_bounds__(CORE_THREADS, L > 8 ? 1 : 2)
                                   -1 << (23 - x.rule.result.fraction_bits),
                                   span_of<L>(x.rule) };
     emulate_events events(x);
-    float c[EACH][EACH], sum[EACH][EACH], old[LAST ? EACH : 1][LAST ? EACH : 1];
+    float c[EACH][EACH], sum[EACH][EACH], old[EACH][EACH];
 #pragma unroll
     for (int i = 0; i < EACH * EACH; i++)
         c[i / EACH][i % EACH] = sum[i / EACH][i % EACH] = 0;
@@ -496,30 +373,13 @@ __global__ void __launch_bounds__(CORE_THREADS, L > 8 ? 1 : 2)
         for (int at = 0; at < end; at += L) {
             const bool begins = LAST && (k + at) % x.rule.k == 0;
             if (k + at == events.at) happen(events.take());
-#pragma unroll
-            for (int i = 0; LAST && i < EACH * EACH; i++)
-                if (begins)
-                    old[i / EACH][i % EACH] = c[i / EACH][i % EACH],
-                                      c[i / EACH][i % EACH] = 0;
+            if (begins) cut_begin(c, old);
             cut_block<FINISH, L>(c, now, i1, j1, at, numbers);
-            if (LAST && (k + at + L) % x.rule.k == 0) {
-#pragma unroll
-                for (int i = 0; i < EACH * EACH; i++) {
-                    float &d = c[i / EACH][i % EACH];
-                    d = __fadd_rn(d, old[LAST ? i / EACH : 0][LAST ? i % EACH : 0]);
-                    if (FINISH == TO_F16) d = __half2float(__float2half_rn(d));
-                }
-            }
+            if (LAST && (k + at + L) % x.rule.k == 0) cut_end<FINISH>(c, old);
         }
     }
     while (events.at != UINT32_MAX) happen(events.take());
-#pragma unroll
-    for (int i = 0; i < EACH * EACH; i++) {
-        const size_t row = i0 + i1 + i / EACH * 4, column = j0 + j1 + i % EACH * 8;
-        if (row < x.a.lines && column < x.b.lines)
-            x.result[row * x.b.lines + column] =
-                chain_result(c[i / EACH][i % EACH], sum[i / EACH][i % EACH], x);
-    }
+    cut_store(x, i0 + i1, j0 + j1, c, sum);
 }
 
 template <finish FINISH, int L, bool LAST = false>
@@ -571,16 +431,6 @@ enum finish finish_of(const struct unit_rule &r)
 }
 
 } // namespace
-
-rt_error simt_start(const emulate_chain &x, rt_stream stream)
-{
-    if (x.rule.sum == RULE_FUSED) return simt_kind<CHAIN>(x, stream);
-    switch (x.rule.block) {
-    case 4: return simt_kind<PAIRS4>(x, stream);
-    case 2: return simt_kind<PAIRS2>(x, stream);
-    default: return simt_kind<PRODUCT_SUM>(x, stream);
-    }
-}
 
 rt_error cut_start(const emulate_chain &x, rt_stream stream)
 {

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The values of a chain out of the matrices, in the order in which they are added, and
+   the largest of each line. */
+#ifndef BITCUT_GPU_CUDA_EMULATE_GATHER_CUH
+#define BITCUT_GPU_CUDA_EMULATE_GATHER_CUH
+
+#include "gpu/cuda/emulate_view.cuh"
+
+namespace
+{
+
+/* The largest finite magnitude of each line: a block a line. */
+__global__ void largest(uint32_t *to, const __grid_constant__ view v, size_t k)
+{
+    uint32_t most = 0;
+    for (size_t p = threadIdx.x; p < k; p += blockDim.x) {
+        const uint32_t x = emulate_magnitude(view_get(v, blockIdx.x, p));
+        if (x < EMULATE_INFINITY) most = max(most, x);
+    }
+    __shared__ uint32_t all;
+    if (threadIdx.x == 0) all = 0;
+    __syncthreads();
+    atomicMax(&all, most);
+    __syncthreads();
+    if (threadIdx.x == 0) to[blockIdx.x] = all;
+}
+
+/* Where the values of an operand come from. */
+struct source {
+    view matrix;
+    size_t k;
+    bool is_b;
+    const uint32_t *largest; /* of lines that are equilibrated, or NULL */
+    struct split_rule split;
+    const struct chain_run *run;
+    uint32_t runs, products;
+    const uint32_t *element; /* k of each place; NULL: the place; from k on: none */
+    emulate_window window;
+};
+
+/* Which k a product of the chain is, and which word of it. */
+struct product_place {
+    uint32_t k; /* NO_K: none, the product is of +0 */
+    int word;
+};
+constexpr uint32_t NO_K = UINT32_MAX;
+
+/* The run that product p is of. */
+__device__ const chain_run *run_of(const source &s, uint32_t p)
+{
+    uint32_t low = 0, high = s.runs;
+    while (high - low > 1) {
+        const uint32_t middle = (low + high) / 2;
+        if (s.run[middle].from <= p) low = middle;
+        else high = middle;
+    }
+    return s.run + low;
+}
+
+__device__ product_place place_of_product(const source &s, const unit_rule &rule,
+                                          uint32_t p)
+{
+    if (p >= s.products) return { NO_K, 0 };
+    const chain_run *const r = run_of(s, p);
+    const uint32_t in = p - r->from,
+                   place = r->at + in / rule.k * rule.k + rule.order[in % rule.k];
+    const uint32_t k = s.element ? s.element[place] : place;
+    return { k < s.k ? k : NO_K, s.is_b ? r->b : r->a };
+}
+
+/* The value that element x of a line has in the chain. */
+__device__ uint32_t value_of(const source &s, const unit_rule &rule, size_t line,
+                             uint32_t x, int word)
+{
+    if (s.largest)
+        x = emulate_scale(x, emulate_exponent(s.split.target, s.largest[line]));
+    return emulate_read(&rule, s.is_b, emulate_word(&s.split, x, word));
+}
+
+/* Whether a method does not take the value. */
+__device__ bool is_outside(const emulate_window &w, uint32_t x)
+{
+    if (emulate_magnitude(x) == 0) return false;
+    if (emulate_is_nan(x) || emulate_is_infinite(x)) return !w.specials;
+    const int e = emulate_exponent_of(x);
+    return e < w.least || e > w.most;
+}
+
+enum { GATHER_TILE = 32, GATHER_ROWS = 8, GATHER_EACH = GATHER_TILE / GATHER_ROWS };
+
+/* The elements that a thread has of a tile, read along what is next to each other in the
+   matrix; 0 where there is none. */
+__device__ void tile_read(uint32_t (&to)[GATHER_EACH], const source &s,
+                          const product_place *places, bool lines_first, size_t i0,
+                          size_t lines)
+{
+#pragma unroll
+    for (int n = 0; n < GATHER_EACH; n++) {
+        const int x = threadIdx.x, y = threadIdx.y + n * GATHER_ROWS;
+        const size_t line = i0 + (lines_first ? x : y);
+        const uint32_t k = places[lines_first ? y : x].k;
+        to[n] = k != NO_K && line < lines ? view_get(s.matrix, line, k) : 0;
+    }
+}
+
+/* Tiles of lines and products, a column of them a block; they are written along what is
+   next to each other in the chain. */
+__global__ void __launch_bounds__(GATHER_TILE *GATHER_ROWS, 4)
+    gather(const __grid_constant__ source s, const __grid_constant__ unit_rule rule,
+           emulate_operand to)
+{
+    __shared__ uint32_t tile[GATHER_TILE][GATHER_TILE + 1]; /* [product][line] */
+    __shared__ product_place places[GATHER_TILE];
+    const size_t p0 = blockIdx.x * (size_t)GATHER_TILE;
+    const int x = threadIdx.x;
+    const bool lines_first = s.matrix.along != 1;
+    if (threadIdx.y == 0) places[x] = place_of_product(s, rule, (uint32_t)(p0 + x));
+    __syncthreads();
+    for (size_t i0 = blockIdx.y * (size_t)GATHER_TILE; i0 < to.padded;
+         i0 += gridDim.y * (size_t)GATHER_TILE) {
+        uint32_t read[GATHER_EACH];
+        tile_read(read, s, places, lines_first, i0, to.lines);
+#pragma unroll
+        for (int n = 0; n < GATHER_EACH; n++) {
+            const int y = threadIdx.y + n * GATHER_ROWS, line = lines_first ? x : y,
+                      product = lines_first ? y : x;
+            const product_place at = places[product];
+            uint32_t v = 0;
+            if (at.k != NO_K && i0 + line < to.lines)
+                v = value_of(s, rule, i0 + line, read[n], at.word);
+            if (is_outside(s.window, v)) atomicOr(&to.wild[i0 + line], 1);
+            tile[product][line] = v;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int y = threadIdx.y; y < GATHER_TILE; y += GATHER_ROWS) {
+            uint32_t *const values = (uint32_t *)to.value;
+            if (to.across) values[(p0 + y) * to.padded + i0 + x] = tile[y][x];
+            else values[(i0 + y) * to.length + p0 + x] = tile[x][y];
+        }
+        __syncthreads();
+    }
+}
+
+} // namespace
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* NATIVE: a row whose sums are those of an instruction of this device, so that is issued;
+   where nothing happens between its steps and there is a kernel for such words, by that.
+
+   Launch: 512 threads for 128 x 128 outputs (gpu/cuda/emulate_words.cuh), three stages,
+   two in flight. */
+#include "gpu/cuda/emulate_words.cuh"
+
+namespace
+{
+
+/* --- by the instruction ------------------------------------------------------------- */
+
+/* An instruction takes TIMES 16 bytes of k. */
+template <int FORMAT, int TIMES>
+__global__ void __launch_bounds__(TILE_THREADS, 1)
+    native(const __grid_constant__ emulate_chain x)
+{
+    using type = typename word<FORMAT>::type;
+    constexpr int each = 16 / sizeof(type), stage = stage_of<FORMAT>;
+    extern __shared__ __align__(1024) char memory[];
+    auto *const m = (stage_of_words *)memory;
+    const place p = place_of();
+    int ti, tj;
+    tile_place(&ti, &tj, (int)(x.a.padded / TILE), (int)(x.b.padded / TILE));
+    const size_t i0 = (size_t)ti * TILE, j0 = (size_t)tj * TILE;
+    emulate_events events(x);
+    float c[32], sum[32];
+#pragma unroll
+    for (int r = 0; r < 32; r++) c[r] = sum[r] = 0;
+    const auto happen = [&](uint32_t what) {
+#pragma unroll
+        for (int r = 0; r < 32; r++) event_apply(c[r], sum[r], what, x);
+    };
+    words_load<FORMAT>(&m[0], x, i0, j0, 0);
+    copy_commit();
+    words_load<FORMAT>(&m[1], x, i0, j0, stage < x.a.length ? stage : 0);
+    copy_commit();
+    for (uint32_t k = 0, turn = 0; k < x.products;
+         k += stage, turn = turn == 2 ? 0 : turn + 1) {
+        copy_wait<1>();
+        __syncthreads();
+        const uint32_t next = k + 2 * stage, to = turn == 0 ? 2 : turn - 1;
+        if (next < x.products) words_load<FORMAT>(&m[to], x, i0, j0, next);
+        copy_commit();
+        const auto &now = m[turn];
+        const int chunks = (int)min((x.products - k + each - 1) / each, (uint32_t)CHUNKS);
+#pragma unroll 1
+        for (int chunk = 0; chunk < chunks; chunk += TIMES) {
+            fragments f;
+            fragments_load(f, now, p, chunk + (TIMES == 2) * (p.lane >> 4),
+                           chunk + (TIMES == 2) * (p.lane >> 3 & 1));
+            if (k + chunk * each == events.at) happen(events.take());
+            fragments_multiply<FORMAT, TIMES>(c, f);
+        }
+    }
+    while (events.at != UINT32_MAX) happen(events.take());
+    outputs_store(x, p, i0, j0, c, sum, 1);
+}
+
+/* --- by a kernel for words ---------------------------------------------------------- */
+
+/* The current device; `processors` it has. */
+unsigned architecture_now(int *processors)
+{
+    int device = 0, major = 0, minor = 0;
+    *processors = 0;
+    if (rt_device_get(&device) ||
+        rt_device_ask(&major, cudaDevAttrComputeCapabilityMajor, device) ||
+        rt_device_ask(&minor, cudaDevAttrComputeCapabilityMinor, device) ||
+        rt_device_ask(processors, cudaDevAttrMultiProcessorCount, device))
+        return 0;
+    return sm(10 * major + minor);
+}
+
+#ifdef HOPPER
+/* The kernel that multiplies such words on this device, with the largest tile of which
+   there are as many as processors, or else the smallest; NULL: there is none. */
+const struct gpu_kernel *plain_kernel(const emulate_chain &x, int format)
+{
+    const struct gpu_kernel *found = NULL;
+    int processors;
+    const unsigned here = architecture_now(&processors);
+    for (const struct gpu_kernel *k = gemm_sm90; k->name; k++) {
+        if (!(k->architectures & here) || k->format != format ||
+            strcmp(k->recipe, "plain") != 0 || k->program.promote)
+            continue;
+        found = k;
+        if (divide_up(x.a.lines, k->tile_m) * divide_up(x.b.lines, k->tile_n) >=
+            (size_t)processors)
+            break;
+    }
+    return found;
+}
+#else
+const struct gpu_kernel *plain_kernel(const emulate_chain &, int) { return NULL; }
+#endif
+
+struct words words_of(const emulate_operand &x, int format)
+{
+    const size_t row_bytes = x.length * word_bytes(format);
+    return { x.words, x.lines, row_bytes, row_bytes, 0 };
+}
+
+/* The chain, on which nothing happens, as the product of its words. */
+rt_error native_by_kernel(const emulate_chain &x, const struct gpu_kernel *kernel,
+                          rt_stream stream)
+{
+    struct gpu_product p = {};
+    p.kernel = kernel;
+    p.count = 1;
+    p.m = x.a.lines;
+    p.n = x.b.lines;
+    p.k = x.products;
+    p.a = words_of(x.a, kernel->format);
+    p.b = words_of(x.b, kernel->format);
+    p.alpha = 1;
+    p.d.at = x.result;
+    p.d.ld = x.b.lines;
+    p.slices = 1;
+    p.stream = stream;
+    return (rt_error)kernel->launch(&p);
+}
+
+/* --- starting ----------------------------------------------------------------------- */
+
+template <int FORMAT, int TIMES>
+rt_error native_with(const emulate_chain &x, rt_stream stream)
+{
+    constexpr int bytes = 3 * sizeof(stage_of_words);
+    const struct gpu_kernel *const kernel =
+        TIMES == 2 && !x.events ? plain_kernel(x, FORMAT) : NULL;
+    const rt_error status =
+        rt_function_set(native<FORMAT, TIMES>, RT_SHARED_BYTES, bytes);
+    if (status != RT_SUCCESS) return status;
+    derive_start<FORMAT, 8, false>(x.a, 0, true, stream);
+    derive_start<FORMAT, 8, false>(x.b, 0, false, stream);
+    if (kernel) return native_by_kernel(x, kernel, stream);
+    native<FORMAT, TIMES><<<tiles_of(x), TILE_THREADS, bytes, stream>>>(x);
+    return rt_last_error();
+}
+
+/* Code by the format, and the times 16 bytes that an instruction takes. */
+constexpr struct {
+    int format, times;
+    rt_error (*start)(const emulate_chain &x, rt_stream stream);
+} natives[] = {
+    { FORMAT_F16, 2, native_with<FORMAT_F16, 2> },
+    { FORMAT_F16, 1, native_with<FORMAT_F16, 1> },
+    { FORMAT_BF16, 2, native_with<FORMAT_BF16, 2> },
+    { FORMAT_BF16, 1, native_with<FORMAT_BF16, 1> },
+    { FORMAT_TF32, 2, native_with<FORMAT_TF32, 2> },
+    { FORMAT_TF32, 1, native_with<FORMAT_TF32, 1> },
+};
+
+} // namespace
+
+rt_error native_start(const emulate_chain &x, rt_stream stream)
+{
+    const int format = format_of(x.rule.operand);
+    const int times = x.rule.block * (int)word_bytes(format) / 16;
+    for (const auto &code : natives)
+        if (code.format == format && code.times == times) return code.start(x, stream);
+    return RT_NO_FUNCTION;
+}
