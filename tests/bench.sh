@@ -15,67 +15,6 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 
-bad_words_refused() {
-    while IFS='|' read -r status why words; do
-        # shellcheck disable=SC2086 # words
-        run "$status" bench $words
-        grep -q "$why" err || cat err
-    done << 'END'
-2|^bitcut: bench: name a suite: exact, emu or gpu$|
-2|^bitcut: -n: must be 1 to 10000000$|gpu -n 0
-2|^bitcut: -n: must be 1 to 10000000$|gpu -n 16 -n 10000001
-2|^bitcut: bench: -n 1e3: not a number|gpu -n 1e3
-2|^bitcut: -n: only bench gpu takes several$|exact -n 16 -n 32
-2|^bitcut: --study: tile: unknown; near it: tiles$|gpu --study tile
-2|^bitcut: --shapes: squar: unknown; near it: square$|gpu --shapes squar
-2|^bitcut: --kernel: unknown; bitcut list kernels has all$|gpu --kernel gem
-2|^bitcut: --tile: not sides like 128x64 or 128x64x32$|gpu -n 16 --tile 16
-2|^bitcut: --tile: not sides like 128x64 or 128x64x32$|gpu -n 16 --tile 16x8x
-2|^bitcut: --tile: not sides like 128x64 or 128x64x32$|gpu -n 16 --tile 16x08
-2|^bitcut: --tile: not sides like 128x64 or 128x64x32$|gpu -n 16 --tile 16x8x16x1
-2|^bitcut: --tile: not sides like 128x64 or 128x64x32$|gpu -n 16 --tile 16x4097
-2|^bitcut: --tile: no kernel has it; bitcut list kernels has all$|gpu -n 16 --tile 16x16
-2|^bitcut: --tile: no kernel has it; bitcut list kernels has all$|gpu -n 16 --tile 16x8x4
-2|^bitcut: --rounds: must be 1 to 99$|gpu --rounds 0
-2|^bitcut: --rounds: must be 1 to 99$|gpu --rounds 100
-2|^bitcut: --input: no input is called|gpu --input urnd
-2|^bitcut: --input: no input is called|gpu --study batch --shapes square -n 4 --input urnd
-2|^bitcut: --unit: is for bench emu$|exact --unit h100
-2|^bitcut: --unit: is for bench emu$|gpu --unit h100
-2|^bitcut: --kernel: is for bench gpu$|exact --kernel gemm
-2|^bitcut: --study: is for bench gpu$|emu --study tiles
-2|^bitcut: --shapes: is for bench gpu$|exact --shapes square
-2|^bitcut: --batch: is for bench gpu$|emu --batch 3
-2|^bitcut: --rounds: is for bench gpu$|exact --rounds 5
-2|^bitcut: --tile: is for bench gpu, but not|emu --tile 16x8
-2|^bitcut: --sustained: is for bench gpu, but not|exact --sustained 0
-2|^bitcut: --sustained: is for bench gpu, but not|gpu --study batch --sustained 0
-2|^bitcut: --equilibrate: is for bench gpu, but not|emu --equilibrate
-2|^bitcut: --equilibrate: is for bench gpu, but not|gpu --study batch --equilibrate
-2|^bitcut: -n: is for shapes made of n; bitcut list shapes has all$|gpu --study splitk -n 16
-2|^bitcut: -n: is for shapes made of n|gpu --shapes bert --shapes llm -n 16
-2|^bitcut: -n: missing; the kernels for batches take up to 64$|gpu --study batch --shapes square
-3|^bitcut: bench: no kernel of study tiles is for this device$|gpu --study tiles
-3|^bitcut: bench: no kernel of study recipes is for this device$|gpu --kernel old
-3|^bitcut: bench: not enough memory|gpu -n 10000000 --kernel gemm
-2|^bitcut: --kernel: not one for batches; bitcut list kernels has all$|gpu --study batch --kernel gemm
-2|^bitcut: --batch: must be 1 to 10000000$|gpu --study batch --shapes square -n 4 --batch 0
-2|^bitcut: --batch: is for a study of batches$|gpu --batch 10
-2|^bitcut: --tile: is for bench gpu, but not for batches of small GEMMs$|gpu --study batch --shapes square -n 4 --batch 3 --tile 16x8
-2|^bitcut: --batch: must be 1 to 65535$|gpu --study strided --shapes square -n 4 --batch 0
-2|^bitcut: --batch: must be 1 to 65535$|gpu --study strided --shapes square -n 4 --batch 3 --batch 65536
-3|^bitcut: bench: not enough memory|gpu --study strided --shapes square -n 10000000 --batch 65535
-3|^bitcut: bench: no kernel for 4 x 4 x 4 is for this device$|gpu --study batch --kernel batch.old
-3|^bitcut: bench: no kernel for 65 x 65 x 65 is for this device$|gpu --study batch --shapes square -n 65
-END
-    for fault in absent future; do
-        DEVICE_FAULT=$fault
-        export DEVICE_FAULT
-        run 3 bench gpu -n 16 --kernel gemm
-        unset DEVICE_FAULT
-    done
-}
-
 # rows NAME PART: those lines of `all`, as `out`.
 rows() { grep "\"name\":\"$1\",\"part\":\"$2\"" all > out; }
 
@@ -678,7 +617,6 @@ studies_meant() {
 ok_if_empty "the module is built" "$(model_built models -DHONEST)"
 BITCUT_MODULES=$work/models
 export BITCUT_MODULES
-ok_if_empty "wrong words are refused" "$(bad_words_refused)"
 ok_if_empty "times, ratios and costs" "$(times_true)"
 ok_if_empty "the table for people" "$(table_short)"
 ok_if_empty "load, limits and heat" "$(load_told)"

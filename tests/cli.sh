@@ -479,25 +479,6 @@ tolerances_without_limit() {
     grep -q '^D  *accepted, as there is no limit: ' out || cat out
 }
 
-tolerances_refused() {
-    while IFS='|' read -r message words; do
-        # shellcheck disable=SC2086 # words
-        few 2 $words
-        grep -Eq -- "$message" err || cat err
-    done << 'END'
--m, -n, -k: must be 1 or more|-m 0
--m, -n, -k: must be 1 or more|-k 0
---seeds: must be 1 or more|--seeds 0
---false-alarm: must be between 0 and 1|--false-alarm 1
---reference: fp32: unknown|--reference fp32
---input: is that of both|--input llm --input-b llm
---input-a: .*bitcut list inputs|--input nothing
---order|--order every
--d: needs -a and -b|-d d.npy
--d: is compared with|-a a.npy -b b.npy -d d.npy --reference kernel
-END
-}
-
 # Some rows by some columns, with C: never more than asked for, and where they are.
 samples_verified() {
     set -- --recipe ootomo --unit a100 -a A.npy -b B.npy -c C.npy --alpha 1.5
@@ -1108,25 +1089,6 @@ report_refused() {
 
 # --- messages ---------------------------------------------------------------------------
 
-near_names_shown() {
-    while IFS='|' read -r near words; do
-        # shellcheck disable=SC2086 # words
-        run 2 $words
-        grep -q "; near it: .*$near" err || cat err
-    done << 'END'
-gemm|gem
-units|list unit
-ootomo|gemm --recipe otomo --unit a100
-hopper/mma.m16n8k16.f32.f16|gemm --recipe plain --unit hoper/mma.m16n8k16.f32.f16
-halfhalf|split --split halfhlf
-rna|split --high ra
-figure1|study figure
-exact|bench exat
-recipe|gemm --recpe ootomo --unit a100
-a800|tile --gpu a801
-END
-}
-
 statuses_as_promised() {
     run 0 list
     run 1 verify --recipe ootomo --unit a100 -a A.npy -b B.npy -d C.npy --seconds 0
@@ -1283,7 +1245,6 @@ exhaustive "tolerance finds limits and what they reject" tolerances_found
 ok_if_empty "tolerance of files, and of two results" "$(tolerances_of_files)"
 ok_if_empty "tolerance judges a result" "$(tolerances_of_results)"
 ok_if_empty "tolerance judges where there is no limit" "$(tolerances_without_limit)"
-ok_if_empty "tolerance refuses what cannot be" "$(tolerances_refused)"
 ok_if_empty "verify compares a sample" "$(samples_verified)"
 ok_if_empty "verify says what computed a result that differs" "$(failures_explained)"
 ok_if_empty "alpha A B + beta C" "$(epilogue_computed)"
@@ -1304,7 +1265,6 @@ ok_if_empty "bench verifies and times every method" "$(benches_run)"
 ok_if_empty "bench emu verifies and times every level" "$(bench_emu_runs)"
 ok_if_empty "all levels give the same bits" "$(levels_agree)"
 ok_if_empty "an unknown level is refused" "$(level_unknown)"
-ok_if_empty "unknown names come with near ones" "$(near_names_shown)"
 ok_if_empty "exit statuses" "$(statuses_as_promised)"
 ok_if_empty "report draws kept results" "$(results_drawn)"
 ok_if_empty "report is the same anywhere" "$(report_same)"

@@ -235,69 +235,6 @@ END
     unset DEVICE_FAULT
 }
 
-# offences STATUS WHY WORDS...: of every command with WORDS.
-offences() {
-    status=$1
-    why=$2
-    shift 2
-    for command in "$ootomo" "verify --kernel split --samples 8" "record --random 8" "bench gpu -n 8 --rounds 1" \
-        "tile --kernel gemm.ootomo.f16"; do
-        # shellcheck disable=SC2086 # words
-        run "$status" $command "$@"
-        grep -q "^bitcut: $why\$" err || cat err
-    done
-}
-
-refused() {
-    offences 3 "--device: no GPU backend: bitcut-hip.so is not in .*" --device hip
-    offences 3 "--device: no GPU backend: bitcut-hip.so is not in .*" --device hip:1
-    offences 3 "--device: no device: there is no device 1" --device host:1
-    offences 3 "--device: no GPU backend: bitcut-executor.so is not in .*" --device executor:gfx90a
-    offences 3 "--device: no device: there are two" --device cuda:2
-    offences 2 "--device: gpu: no device is called so, but host, cuda, cuda:1, ..." --device gpu
-    offences 2 "--device: cuda:x: no device is called so, but host, cuda, cuda:1, ..." \
-        --device cuda:x
-    while IFS='|' read -r status why words; do
-        # shellcheck disable=SC2086 # words
-        run "$status" $words
-        grep -q "^bitcut: $why\$" err || cat err
-    done << 'END'
-2|--device: the emulator does not do here; a GPU, such as cuda|verify --kernel gemm --device emulator
-2|--device: the emulator does not do here; a GPU, such as cuda|record --random 8 --device emulator
-2|--device: the emulator does not do here; a GPU, such as cuda|bench gpu --device emulator
-2|--recipe: is for bench emu on a device|bench emu --recipe ootomo
-2|--device: is for --kernel; tiles are ranked on --gpu|tile --gpu a100 --device cuda
-2|--merge: computes nothing: not with --scale, --shard, --resume, --device|study --merge rows --device cuda
-2|--recipe: is needed, such as ootomo, unless --kernel is given|gemm --device cuda
-2|gemm: recipe tf32x3 has words of tf32, but volta/mma.m8n8k4.f32.f16 multiplies f16 by f16; choose another unit or split|gemm --device cuda --recipe tf32x3 --unit volta/mma.m8n8k4.f32.f16
-2|hopper/mma.m16n8k8.f32.f16: gemm.ootomo.f16 runs on hopper/mma.m16n8k16.f32.f16|gemm --kernel gemm.ootomo.f16 --unit hopper/mma.m16n8k8.f32.f16
-2|ampere/mma.m16n8k16.f32.f16: gemm.ootomo.f16 runs on hopper/mma.m16n8k16.f32.f16|gemm --kernel gemm.ootomo.f16 --device cuda --unit a100
-2|--unit: no architecture of the kernel has it; bitcut list kernels|gemm --kernel small.plain.f16 --unit a100
-2|--kernel: unknown; bitcut list kernels has all|gemm --kernel gemm
-2|--kernel: unknown; bitcut list kernels has all|gemm --kernel gemm --device cuda
-2|gemm: gemm.ootomo.f16 computes recipe ootomo, not plain|gemm --kernel gemm.ootomo.f16 --recipe plain
-2|gemm: gemm.ootomo.f16 promotes after 1 instructions (0: never), not 2|gemm --kernel gemm.ootomo.f16 --promote 2
-3|gemm: old.plain.f16 does not run on Models|gemm --kernel old.plain.f16 --device cuda
-3|gemm: there is no kernel for recipe feng; bitcut list kernels has all|gemm --device cuda --recipe feng
-2|gemm: no kernel for recipe ootomo on Models does this: promotion after 3 instructions (can be after 4, after 1)|gemm --device cuda --recipe ootomo --promote 3
-2|gemm: no kernel for recipe markidis on Models does this: promotion after 1 instructions (can be none)|gemm --device cuda --recipe markidis --promote 1 --equilibrate
-2|gemm: no kernel for recipe ootomo on Models does this: 5 slices of k (can be 1 to 3)|gemm --device cuda --recipe ootomo --split-k 5
-2|gemm: no kernel for recipe ootomo on Models does this: promotion after 3 instructions (can be after 4, after 1), 5 slices of k (can be 1 to 3)|gemm --device cuda --recipe ootomo --split-k 5 --promote 3
-2|gemm: no kernel for recipe ootomo on Models does this: the product of two low words (can be left out)|gemm --device cuda --recipe ootomo --terms 4
-2|gemm: no kernel for recipe ootomo on Models does this: split bf16x3 (can be 2 words of f16)|gemm --device cuda --recipe ootomo --split bf16x3
-3|gemm: no kernel for recipe ootomo on Models does this: this order of k (can be ascending, in slices of whole k-steps)|gemm --device cuda --recipe ootomo --order lanes=2
-2|gemm: no kernel for recipe plain on Models does this: tiles of 64 of k (can be none)|gemm --device cuda --recipe plain --tile-k 64
-3|gemm: liar.legemm.f16 has not the terms of recipe legemm|gemm --device cuda --recipe legemm
-END
-    DEVICE_FAULT=ampere
-    export DEVICE_FAULT
-    run 3 gemm --kernel small.plain.f16 --unit h100 --device cuda
-    DEVICE_FAULT=breaks
-    run 3 gemm --recipe ootomo --device cuda
-    grep -q '^bitcut: gemm.ootomo.f16: it broke$' err || cat err
-    unset DEVICE_FAULT
-}
-
 # A kernel is emulated by its row, which is in the module.
 module_needed() {
     BITCUT_MODULES=$work/nowhere
@@ -323,6 +260,5 @@ exhaustive "what compares with the emulator says the same by the device" by_devi
 exhaustive "a report computes what is missing by the device" report_by_device
 ok_if_empty "kernels are chosen, and emulated" "$(kernels_run)"
 ok_if_empty "the second device is the second" "$(second_found)"
-ok_if_empty "devices and units that are not there are refused" "$(refused)"
 ok_if_empty "without a module there is the emulator" "$(module_needed)"
 echo "1..$n"

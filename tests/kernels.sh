@@ -31,68 +31,6 @@ avx512.bf16x3.bf16 avx512.bf16x6.bf16 avx512.bf16x9.bf16 " ] || value name
     done
 }
 
-bad_words_refused() {
-    while IFS='|' read -r status why words; do
-        # shellcheck disable=SC2086 # words
-        run "$status" verify $words
-        grep -q "$why" err || cat err
-    done << 'END'
-2|^bitcut: --kernel: unknown; bitcut list kernels has all$|--kernel gem
-2|^bitcut: --recipe: is not for --kernel: a kernel has its own$|--kernel gemm --recipe plain
-2|^bitcut: --unit: is not for --kernel: a kernel has its own$|--kernel split --unit h100
-2|^bitcut: --terms: is not for --kernel: a kernel has its own$|--kernel gemm --terms 3
-2|^bitcut: --promote: is not for --kernel: a kernel has its own$|--kernel gemm --promote 2
-2|^bitcut: --tile-k: is not for --kernel: a kernel has its own$|--kernel gemm --tile-k 8
-2|^bitcut: -a: is not for --kernel, which makes its own inputs$|--kernel gemm -a A.npy
-2|^bitcut: -b: is not for --kernel, which makes its own inputs$|--kernel gemm -b B.npy
-2|^bitcut: -c: is not for --kernel, which makes its own inputs$|--kernel gemm -c C.npy
-2|^bitcut: -d: is not for --kernel and --hsaco, which make D$|--kernel gemm -d D.npy
-2|^bitcut: --alpha: is not for --kernel, which makes its own inputs$|--kernel gemm --alpha 2
-2|^bitcut: --beta: is not for --kernel, which makes its own inputs$|--kernel gemm --beta=0
-2|^bitcut: --samples: is for -d and --kernel split$|--kernel gemm --samples 3
-2|^bitcut: --seconds: is not for the split$|--kernel split --seconds 3
-2|^bitcut: -m: is for --kernel .not split. and --hsaco; else files have sizes$|--kernel split -m 1 -n 1 -k 1
-2|^bitcut: -n: is for --kernel .not split. and --hsaco; else files have sizes$|--kernel split -n 1
-2|^bitcut: -k: is for --kernel .not split. and --hsaco; else files have sizes$|--recipe plain --unit h100 -k 1
-2|^bitcut: --split-k: is not for the split$|--kernel split --split-k 2
-2|^bitcut: -m, -n, -k: all three or none$|--kernel gemm -m 1 -n 1
-2|^bitcut: --high: rx: unknown; near it: |--kernel all --high rx
-2|^bitcut: --scale: must be 0 to 60$|--kernel gemm --scale 61
-2|^bitcut: --split: halfhal: unknown; near it: half, halfhalf, half-s8$|--kernel split --split halfhal
-2|^bitcut: gemm.plain.f16: takes 1 words of f16, not 2 of f16; --split can be half$|--kernel gemm.plain.f16 --split halfhalf
-2|^bitcut: gemm.plain.tf32: takes 1 words of tf32, not 2 of f16; --split can be |--kernel gemm.plain --split halfhalf
-2|^bitcut: gemm.plain.f16: takes 1 to 1 slices of k$|--kernel gemm.plain.f16 --split-k 2
-2|^bitcut: gemm.plain.tf32: takes 1 to 1 slices of k$|--kernel gemm --split-k 4
-2|^bitcut: mixed.half-fp8.f16: recipe half-fp8 needs more words than halfhalf has; --split can be half-e4m3$|--kernel mixed.half-fp8 --split halfhalf
-2|^bitcut: mixed.half-fp8.f16: takes words as split half-e4m3 makes, not half-e5m2; --split can be half-e4m3$|--kernel mixed.half-fp8 --split half-e5m2
-2|^bitcut: mixed.half-fp8.f16: takes words as split half-e4m3 makes, not bf16x3; --split can be half-e4m3$|--kernel mixed.half-fp8 --split bf16x3
-2|^bitcut: mixed.half-fp8.f16: takes 1 to 3 slices of k$|--kernel mixed.half-fp8 --split-k 4
-2|^bitcut: mixed.half-int8.f16: half-int8 adds integers of up to 66572 k in 32 bits: take k in more slices$|--kernel mixed.half-int8 -m 1 -n 1 -k 66573
-2|^bitcut: f32: no kernel on Models has words of f32$|--kernel split --split f32
-2|^bitcut: half-e5m2: no kernel on Models has words of f16 and e5m2$|--kernel split --split half-e5m2
-2|^bitcut: small.plain.f16: takes m, n and k up to 32$|--kernel small -m 33 -n 1 -k 1
-3|^bitcut: old.plain.f16: does not run on Models$|--kernel old
-3|^bitcut: big.plain.f16: does not run on Models$|--kernel big
-3|^bitcut: liar.legemm.f16: has not the terms of recipe legemm$|--kernel liar.legemm
-3|^bitcut: liar.legemm.f16: has not the terms of recipe legemm$|--kernel all -m 33 -n 1 -k 1
-3|^bitcut: liar.noname.f16: names a recipe that there is not: noname$|--kernel liar.noname
-3|^bitcut: liar.half-fp8.f16: has not the words of recipe half-fp8$|--kernel liar.half-fp8
-3|^bitcut: batch.old.64: does not run on Models$|--kernel batch.old
-3|^bitcut: batch.big.64: does not run on Models$|--kernel batch.big
-2|^bitcut: batch.mma.16: takes m, n and k up to 16$|--kernel batch.mma.16 -m 1 -n 17 -k 1
-2|^bitcut: batch.fma.64: takes 1 to 1 slices of k$|--kernel batch --split-k 2
-2|^bitcut: batch.fma.64: takes 1 words of f32, not 1 of f16|--kernel batch.fma --split half
-2|^bitcut: batch.fma.64: does not equilibrate$|--kernel batch --equilibrate
-END
-    for fault in absent future breaks; do
-        DEVICE_FAULT=$fault
-        export DEVICE_FAULT
-        run 3 verify --kernel gemm
-        run 3 verify --kernel batch
-        unset DEVICE_FAULT
-    done
-}
-
 grid_agrees() {
     run 0 verify --kernel gemm.plain.f16 --json
     expect kernel gemm.plain.f16
@@ -371,29 +309,6 @@ tiles_ranked() {
     run 0 tile --kernel old -m 8 -n 8 -k 8 --json --top 1
     expect kernel gemm.plain.f16
     unset DEVICE_FAULT
-    run 2 tile --kernel old
-    grep -q '^bitcut: --kernel: the device has none of that name with tiles$' err || cat err
-    run 2 tile --kernel gem
-    while read -r option words; do
-        # shellcheck disable=SC2086 # words
-        run 2 tile --kernel gemm "$option" $words
-        grep -q "^bitcut: $option: is not for --kernel" err || cat err
-    done << 'END'
---gpu h200
---recipe plain
---tile 16x8x16
---waves 4
---stages 2
---accumulators 1
---operands-shared
-END
-    run 2 tile --kernel gemm -m 0
-    run 3 tile --kernel small -m 33 -n 1 -k 1
-    grep -q '^bitcut: small.plain.f16: none takes this m, n and k$' err || cat err
-    DEVICE_FAULT=absent
-    export DEVICE_FAULT
-    run 3 tile --kernel gemm
-    unset DEVICE_FAULT
 }
 
 # The table of the module says what the tables of the program say.
@@ -459,7 +374,6 @@ ok_if_empty "the modules are built" "$(model_built models; model_built honest -D
 BITCUT_MODULES=$work/models
 export BITCUT_MODULES
 ok_if_empty "kernels are listed" "$(kernels_listed)"
-ok_if_empty "wrong words are refused" "$(bad_words_refused)"
 exhaustive "a grid of shapes" grid_agrees
 exhaustive "kernels by the beginning of their name" names_chosen
 ok_if_empty "equilibrated lines" "$(equilibrated)"

@@ -124,28 +124,6 @@ END
 }
 
 refused() {
-    while IFS='|' read -r status why words; do
-        # shellcheck disable=SC2086 # words
-        run "$status" explain $words
-        grep -q "$why" err || cat err
-    done << 'END'
-2|^bitcut: -a: is not for --probe and --kernel, which make their own inputs$|--probe true -a A.npy
-2|^bitcut: --seconds: is for a D from a file$|--kernel gemm --seconds 3
-2|^bitcut: -k: is for --probe and --kernel; files have sizes$|-k 3 -a A.npy
-2|^bitcut: --format: is for --probe: a kernel has its own$|--kernel gemm --format f16
-2|^bitcut: --format: must be f16, bf16, tf32 or f32$|--probe true --format e4m3
-2|^bitcut: --kernel: and --probe: one of them$|--probe true --kernel gemm
-2|^bitcut: --device: is for --kernel and files$|--probe true --device cuda
-2|^bitcut: --split-k: must be 1 or more$|--kernel gemm.plain.f16 --split-k 0
-2|^bitcut: --kernel: unknown; bitcut list kernels has all$|--kernel gemm
-2|^bitcut: --kernel: is for matrices of another format than f32|--kernel batch.mma.16
-2|^bitcut: --kernel: small.plain.f16 takes m, n and k up to 32$|--kernel small.plain.f16
-3|^bitcut: --kernel: old.plain.f16 does not run on Models$|--kernel old.plain.f16
-2|^bitcut: --probe: m, n and k must be at least 1$|--probe true -m 0
-2|^bitcut: --probe: k can be 1 to 32768 for f16$|--probe true --format f16 -k 32769
-3|^bitcut: --probe: the command wrote no file $BITCUT_D$|--probe true
-3|^bitcut: --probe: the command failed with exit status 1$|--probe false
-END
     TMPDIR=$work/none run 3 explain --probe true
     grep -q '^bitcut: --probe: a temporary folder: No such file or directory$' err || cat err
 }

@@ -60,54 +60,6 @@ END
     [ ! -e new ] || ls -R new
 }
 
-devices_refused() {
-    while IFS='|' read -r fault why; do
-        export DEVICE_FAULT="$fault"
-        for words in "$set -o new" "--random 1 --unit $name"; do
-            # shellcheck disable=SC2086 # words
-            run 3 record $words
-            grep -q ": $why$" err || cat err
-        done
-    done << 'END'
-absent|no device: nobody is there
-future|Models is of no architecture known
-ampere|hopper/mma.m16n8k16.f32.f16 is not a unit of this device, Models (ampere)
-breaks|it broke
-END
-    unset DEVICE_FAULT
-    [ ! -e new ] || ls -R new
-}
-
-bad_words_refused() {
-    mkdir sets sets/a sets/b sets/b/a
-    while IFS='|' read -r status why words; do
-        # shellcheck disable=SC2086 # words
-        run "$status" record $words
-        grep -q "$why" err || cat err
-    done << END
-2|^bitcut: record: name at least one set, or give --random\$|
-2|^bitcut: -o: missing\$|$set
-2|^bitcut: record: --random 1x: not a number|--random 1x
-2|^bitcut: --random: takes no sets\$|--random 1 $set
-2|^bitcut: --random: writes nothing; drop -o\$|--random 1 -o new
-2|^bitcut: --variant: negate: unknown; near it: negate-a, negate-b\$|$set -o new --variant negate
-2|^bitcut: --variant: all: unknown|$set -o new --variant all
-2|^bitcut: --variant: mma.*f16 has no variant negate-a; it has plain\$|--random 1 --unit $name --variant negate-a
-2|: mma.m16n8k16.f32.f16 has no variant negate-a; it has plain\$|$set -o new --variant negate-a
-2|^bitcut: --unit: hoper/mma: unknown|--random 1 --unit hoper/mma
-2|^bitcut: --unit: h200: unknown|$set -o new --unit h200
-2|^bitcut: --unit: only one goes with sets\$|$set -o new --unit $name --unit $name
-2|^bitcut: new/a: two sets would be written there\$|sets/a sets/b/a/ -o new
-2|: A is 11 x 16 x 16, not 11 x 16 x 8\$|$set -o new --unit hopper/mma.m16n8k8.f32.bf16
-3|^bitcut: missing: meta.json: No such file or directory\$|missing -o new
-3|: not in the module; bitcut list instructions has all\$|$BITCUT_DATA/h200/mma_m16n8k16_f64_f64 -o new
-3|^bitcut: --unit: .*mma.m16n8k8.f32.bf16: not in the module|--random 1 --unit hopper/mma.m16n8k8.f32.bf16
-3|^bitcut: .*/file/new: cannot be made: |$set -o $work/file/new
-3|^bitcut: .*/file/a/b: cannot be made: |$set -o $work/file/a/b
-END
-    [ ! -e new ] || ls -R new
-}
-
 # --- random inputs ----------------------------------------------------------------------
 
 random_tried() {
@@ -382,8 +334,6 @@ ok_if_empty "modules are built" "$(modules_built)"
 ok_if_empty "wrong modules are refused" "$(modules_refused)"
 BITCUT_MODULES=$work/models
 export BITCUT_MODULES
-ok_if_empty "devices that cannot be used are refused" "$(: > file; devices_refused)"
-ok_if_empty "wrong words are refused" "$(bad_words_refused)"
 ok_if_empty "random inputs" "$(random_tried)"
 ok_if_empty "digests depend on the seed alone" "$(digests_repeat)"
 ok_if_empty "digests are FNV-1a" "$(digest_as_defined)"

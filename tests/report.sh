@@ -183,25 +183,7 @@ products() {
 }
 
 refused() {
-    result --recipe ootomo --unit h100
-    while IFS='|' read -r wanted message words; do
-        rm -rf one
-        # shellcheck disable=SC2086 # words
-        run "$wanted" report -o one $words
-        grep -Eq -- "$message" err || cat err
-        [ ! -e one ] || echo "$words: there is a folder"
-    done << 'END'
-2|-a, -b: both are needed|-a a.npy
-2|-a, -b: both are needed|-b b.npy
-2|-d: is of a report on one product|-d d.mtx
-2|--results: is not for a report on one|-a a.npy -b b.npy --results a.npy
-2|--recipe, --unit: are needed together|-a a.npy -b b.npy --recipe ootomo
-2|--recipe: nothing: unknown|-a a.npy -b b.npy --recipe nothing --unit h100 -d d.mtx
-2|--want|-a a.npy -b b.npy --want much
-3|missing.npy: No such file|-a a.npy -b missing.npy
-2|matrices: |-a a.npy -b a.npy
-2|no product|-a a.npy -b b.npy -d b.npy
-END
+    rm -rf one
     mkdir one
     cp a.npy one/index.html
     run 2 report -a one/index.html -b b.npy -o one
