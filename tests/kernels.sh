@@ -56,6 +56,7 @@ names_chosen() {
     expect mismatches 0
     run 3 verify --kernel all -m 1 -n 1 -k 1 --json
     grep -q '^bitcut: liar.legemm.f16: ' err || cat err
+    run 3 verify --kernel all -m 33 -n 1 -k 1
 }
 
 equilibrated() {
@@ -68,7 +69,6 @@ equilibrated() {
     expect compared 6000
     expect mismatches 0
     run 2 verify --kernel split --split halfhalf --equilibrate --scale 12 --samples 3
-    grep -q 'times 2^11 at most$' err || cat err
     DEVICE_FAULT=flips
     export DEVICE_FAULT
     run 1 verify --kernel gemm.ootomo -m 9 -n 10 -k 11 --equilibrate --seconds 0 --json
@@ -192,20 +192,15 @@ END
 }
 
 # What a broken kernel does instead is said of its first mismatch; what it writes outside of
-# D is no output.  Of several kernels below their table.
+# D is no output.
 differences_explained() {
     forgets='D is ootomo on hopper/mma.m16n8k16.f32.f16, but in rows 5 to 5, columns 0 to 4 (5 differ): they hold zeros'
     DEVICE_FAULT="forgets a row"
     export DEVICE_FAULT
-    run 1 verify --kernel gemm.ootomo -m 6 -n 5 -k 33 --seconds 1 --json
+    run 1 verify --kernel gemm.ootomo -m 6 -n 5 -k 33 --seconds 600 --json
     grep -qF "\"hypothesis\":\"$forgets" out || cat out
-    run 1 verify --kernel gemm -m 6 -n 5 -k 17 --seconds 1
-    [ "$(grep -c '^  first difference  row 5, column 0: the device has 0x00000000 ' out)" -eq 5 ] ||
-        cat out
-    grep -qF "  explanation       $forgets" out || cat out
-    run 1 verify --kernel batch.mma.16 -m 6 -n 5 -k 9 --seconds 1
-    tail -n 1 out | grep -q '^explanation  .* rounded to f16, .*columns 0 to 4 (5 differ)' || cat out
-    [ "$(wc -l < out)" -le 10 ] || cat out
+    run 1 verify --kernel batch.mma.16 -m 6 -n 5 -k 9 --seconds 600 --json
+    grep -q '"hypothesis":"[^"]*columns 0 to 4 (5 differ)' out || cat out
     DEVICE_FAULT="writes gap"
     run 1 verify --kernel gemm.ootomo -m 6 -n 5 -k 33 --json
     expect hypothesis null
