@@ -83,8 +83,8 @@ follows() {
 }
 
 chips="--unit v100 --unit a100 --unit h100 --unit mi210 --unit mi300"
-# shellcheck disable=SC2086 # words
-kmeans() { follows kmeans relres 1e-6 ${BITCUT_BRIEF:+$chips}; }
+# shellcheck disable=SC2046,SC2086 # words
+kmeans() { follows kmeans relres 1e-6 $([ -n "${BITCUT_LONG:-}" ] || echo "$chips"); }
 outliers() { follows outliers relres 1e-6 $chips; follows outliers backward_max 40 $chips; }
 range() { follows range relres 1e-6 $chips; follows range relres 1e-3 $chips; }
 

@@ -250,7 +250,11 @@ offence() {
 tab=$(printf '\t')
 refused=$source/tests/golden/refused.txt
 cd ../run || exit 99
+row=0
 while IFS=$tab read -r words status line; do
+    row=$((row + 1))
+    # Of words that cannot be, which the same few functions refuse, a part in slow builds.
+    case ${BITCUT_BRIEF:+$status:$((row % 4))} in 2:[123]) continue ;; esac
     case $words in *'/dev/full'* | *full.npy*) [ -c /dev/full ] || continue ;; esac
     if [ -z "$status" ]; then eval "$words"
     elif [ "${BITCUT_GOLDEN:-}" = write ]; then line=$words$tab$(ends "$words")
@@ -325,7 +329,7 @@ gemm --recipe plain --unit mi210 -a A.npy -b B.npy --budget
 gemm --recipe fp32 --unit fma/f32 -a A.mtx --reference none
 bound --recipe ootomo --unit a100 -m 20 -n 20 -k 30
 tolerance --recipe ootomo --unit a100 -m 20 -n 20 -k 20 --seeds 4 --power 2
-explain -a A.npy -b B.npy -d D.npy --seconds 2
+explain -a A.npy -b B.npy -d D.npy --seconds 1
 verify --recipe fp32 --unit fma/f32 -a A.npy -b B.npy -d D.npy
 advise -a A.npy -b B.npy --unit v100 --recipe plain
 split -a A.npy

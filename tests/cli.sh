@@ -1027,7 +1027,8 @@ help_printed() {
 
 # --- JSON Lines -------------------------------------------------------------------------
 
-# Standard input is JSON Lines; each is an object with the keys in the first argument.
+# Standard input is commands, with keys after a bar, and below each its JSON Lines: objects that
+# have these keys.
 json_fault='
 import json, sys
 
@@ -1037,13 +1038,23 @@ def strict(pairs):
 
 def refuse(word): raise ValueError(word)
 
-rows = [json.loads(line, object_pairs_hook=strict, parse_constant=refuse)
-        for line in sys.stdin]
-if not rows: print("no rows")
-for row in rows:
-    if not row.get("schema", "").startswith("bitcut-"): print("no schema in", row)
-    for key in sys.argv[1].split():
-        if key not in row: print("no key", key, "in", row)
+def end(words, rows):
+    if words and not rows: print(f"{words}: no rows")
+
+words, rows = "", 0
+for line in sys.stdin:
+    if not line.startswith("{"):
+        end(words, rows)
+        words, keys = line.rstrip().split("|")
+        rows = 0
+        continue
+    rows += 1
+    try: row = json.loads(line, object_pairs_hook=strict, parse_constant=refuse)
+    except ValueError as wrong: print(f"{words}: {wrong}"); continue
+    if not row.get("schema", "").startswith("bitcut-"): print(f"{words}: no schema in", row)
+    for key in keys.split():
+        if key not in row: print(f"{words}: no key", key, "in", row)
+end(words, rows)
 '
 
 # The keys that scripts depend on.
@@ -1095,22 +1106,22 @@ $gemm -m 8 -k 8|recipe unit evidence equilibrate m n k seed $errors
 $gemm -m 8 -k 8 --input-a anybits|$errors
 $gemm -m 0 -k 0|$errors
 verify --recipe ootomo --unit a100 -a A.npy -b B.npy -d C.npy --seconds 0|m n k compared total mismatches first hypothesis
-explain -a A.npy -b B.npy -d C.npy --seconds 1|hypothesis tried matched sampled compared differ total found complete ulps period distances
+explain -a A.npy -b B.npy -d C.npy --recipe fp32 --unit fma/f32 --seconds 1|hypothesis tried matched sampled compared differ total found complete ulps period distances
 tolerance --recipe ootomo --unit a100 -k 32 --seeds 3 --power 1|$limits
 tolerance --recipe plain --unit h100 --input specials --seeds 1 --power 1|$limits
 advise -a A.npy -b B.npy --want 10 --unit a100|$advice
 split -a A.npy|exponent count flush bits exact p_flushed p_overflow
 fit --outputs 200 $BITCUT_DATA/h200/mma_m8n8k4_f64_f64|set unit outputs survivors rows open
 probe --mutants --unit fma/f32|unit vectors mutants killed proved surviving matrix
-study underflow|study scale seed point rows split by exponent p_subnormal p_zero bits
+study underflow --shard 0/16|study scale seed point rows split by exponent p_subnormal p_zero bits
 study figure9 xf32 --verdicts|study name claim paper printed ours low high verdict reason device unit evidence origin criterion interval
 bench exact -n 16|method n products_per_second ratio
 tile --gpu a800|gpu m n k tile waves stages rank score $terms why
 END
+        echo "$words|$keys"
         # shellcheck disable=SC2086 # words
-        bitcut $words --json < /dev/null > out 2> err
-        "$python" -c "$json_fault" "$keys" < out 2>&1 | tail -n 1 | sed "s|^|$words: |"
-    done
+        bitcut $words --json < /dev/null 2> err
+    done | "$python" -c "$json_fault" 2>&1
 }
 
 # --- the points -------------------------------------------------------------------------

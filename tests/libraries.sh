@@ -69,10 +69,10 @@ reproduced() {
 }
 
 # narrowed: words for explain.  A processor's order of k takes seconds by all recipes: of most
-# processors only by the row's.
+# rows only by their own.
 narrowed() {
-    case ${LIBRARIES:-}/$(of library)/$(of core) in
-    all/* | */Cooperlake) ;;
+    case ${LIBRARIES:-}/$(of library)/$(of core)/$m in
+    all/* | */Cooperlake/51) ;;
     */OpenBLAS/*) echo "--recipe $(of recipe)" ;;
     esac
 }

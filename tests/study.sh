@@ -226,6 +226,7 @@ all_judged() {
     studies=$(bitcut list studies --json | sed 's/^{"name":"\([^"]*\).*/\1/' |
         grep -vx "${BITCUT_LONG:+none}${BITCUT_LONG:-legemm}" |
         grep -vx "${BITCUT_LONG:+none}${BITCUT_LONG:-underflow}" |
+        grep -vx "${BITCUT_LONG:+none}${BITCUT_LONG:-figure1}" |
         grep -vx "${BITCUT_LONG:+none}${BITCUT_LONG:-scale}")
     # shellcheck disable=SC2086 # a word a study
     run 0 study $studies --verdicts --json
