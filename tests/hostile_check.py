@@ -29,6 +29,8 @@ HOSTILE = (
     "![i](x)", "**b** __c__ ~~d~~ # e", "a\n\n# b\r\n", "\x1b[2J\x1b]0;t\x07", "\x9b31m\x7f",
     "\u202etxt.exe\u2066\u2069", "\u200b\ufeff\u2028\u2029\u061c", "\U000e0041", "%s%n%d%", "\\",
     "\\\"", "{\"a\":1}", "$(id)", "@{x}", "\\033[1m", "e\u0301 \u65e5\u672c \U0001f600")
+BRIEF = bool(os.environ.get("BITCUT_BRIEF"))  # for slow builds
+TEXTS = HOSTILE[::4] if BRIEF else HOSTILE
 STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f"
                     "\ufeff\U000e0000-\U000e007f]")
 count = 0
@@ -232,7 +234,7 @@ def write(name, rows):
 # --- tests --------------------------------------------------------------------------------
 
 
-def check_reports(what, rows, words, env=quiet, texts=HOSTILE):
+def check_reports(what, rows, words, env=quiet, texts=TEXTS):
     """A report on rows with a hostile text is one with a harmless text, but for the text."""
     def outcome(text):
         shutil.rmtree("out", ignore_errors=True)
@@ -256,7 +258,7 @@ def check_refused():
     others = (None, True, [], {}, [1], "", "=1", -1, 1e300, 1 << 62)
     for i, at in enumerate(paths(AUDIT[0])):
         for other in others if len(at) == 1 and i % 4 == 0 else others[i % 10:i % 10 + 1]:
-            if not at:
+            if not at or BRIEF and i % 4:
                 continue
             write("rows.jsonl", [changed(AUDIT[0], at, other), rows[1]])
             shutil.rmtree("out", ignore_errors=True)
@@ -287,7 +289,7 @@ def check_missing():
 
 def check_sets():
     wrong = []
-    for text in HOSTILE:
+    for text in TEXTS:
         name = "set" + text.replace("/", "_") + ".jsonl"
         write(name, [{**row, text: text, "origin": text, "unit": u}
                      for row in SETS for u in (row["unit"], text, f"neon/{text}")])
@@ -300,7 +302,7 @@ def check_sets():
 def check_names(a, b, d):
     """Files of every kind that are called so, whether they are good or not."""
     wrong = []
-    for i, text in enumerate([*HOSTILE, b"\xff\xc3\x28"]):
+    for i, text in enumerate([*TEXTS, b"\xff\xc3\x28"]):
         text = text.encode() if isinstance(text, str) else text
         text = text.replace(b"/", b"_")
         name = text + b".npy"

@@ -25,12 +25,13 @@ part() {
         'BEGIN { step = brief > 1 ? brief : brief ? 8 : 1 } (NR - 1) % step == 0'
 }
 
-# model_built FOLDER WORD...: the model device as the module in a new FOLDER, by the compiler
-# with WORD...; $source is the project's folder, $libraries has the library.
+# model_built FOLDER WORD...: the model device as the module in a new FOLDER: that of the build, or
+# by the compiler with WORD...; $source is the project's folder, $libraries has the library.
 model_built() {
     folder=$1
     shift
     mkdir "$folder"
+    [ $# -gt 0 ] || ! cp "$libraries/../tests/.libs/bitcut-cuda.so" "$folder" 2> /dev/null || return 0
     # shellcheck disable=SC2086 # a list of words
     $CC -std=c11 $CFLAGS "$@" -shared -fPIC -I"$source" -o "$folder/bitcut-cuda.so" \
         "$source"/tests/gpu/device*.c "$libraries/libbitcut.so" -lm -Wl,-rpath,"$libraries" 2>&1
