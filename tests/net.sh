@@ -28,6 +28,8 @@ trap 'rm -rf "$front"' EXIT
 
 # What differs between two runs of one program.
 cat > "$front/mask" << 'END'
+s~/[^ ":]*/build\([/ ":(]\|$\)~BUILD\1~g
+s~"commit":"[^"]*"~"commit":MASKED~g
 s~/tmp/tmp\.[A-Za-z0-9]*~TMP~g
 s~"\([a-z_]*second[a-z]*\|[a-z_]*per_s\|speed[a-z_]*\|date\|started\|pid\|time\|cpu\|rounds\|load[a-z_]*\)":[^][,{}]*~"\1":MASKED~g
 s~^\( *\)[a-z_]*second[a-z_]* .*~\1SECONDS~
