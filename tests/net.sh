@@ -30,7 +30,7 @@ trap 'rm -rf "$front"' EXIT
 cat > "$front/mask" << 'END'
 s~/[^ ":]*/build\([/ ":(]\|$\)~BUILD\1~g
 s~"commit":"[^"]*"~"commit":MASKED~g
-s~/tmp/tmp\.[A-Za-z0-9]*~TMP~g
+s~/tmp/[^ /:,"']*~TMP~g
 s~"\([a-z_]*second[a-z]*\|[a-z_]*per_s\|speed[a-z_]*\|date\|started\|pid\|time\|cpu\|rounds\|load[a-z_]*\)":[^][,{}]*~"\1":MASKED~g
 s~^\( *\)[a-z_]*second[a-z_]* .*~\1SECONDS~
 s~[0-9.]\{1,\}\(e[-+][0-9]*\)\{0,1\} \(s\|ms\|us\|ns\|seconds\)\([ ,;:)]\|$\)~TIME \2\3~g
