@@ -13,14 +13,22 @@ enum record_kind {
     RECORD_INT,    /* int                                               */
     RECORD_COUNT,  /* an unsigned integer                               */
     RECORD_REAL,   /* double; JSON has a text where it is not finite    */
+    RECORD_NUMBER, /* likewise, but null where it is NaN: there is none */
     RECORD_TEXT,   /* const char *, or NULL                             */
     RECORD_CHARS,  /* char[]                                            */
     RECORD_FLAGS,  /* bool[]; the next likewise                         */
     RECORD_COUNTS,
     RECORD_REALS,
     RECORD_ROW,    /* a pointer to a row of a table (lib/table.h), or NULL: its name */
-    RECORD_DERIVED, /* nothing: `flag` computes a bool of the struct    */
-    RECORD_WORD     /* nothing: `word` finds a text                     */
+    RECORD_HEX,     /* an unsigned integer, of whose encoding JSON has the digits      */
+    RECORD_DERIVED, /* nothing: `flag` computes a bool of the struct                   */
+    RECORD_WORD,    /* nothing: `word` finds a text                                    */
+    RECORD_COMPUTED, /* nothing: `number` computes a double, as of RECORD_NUMBER       */
+    RECORD_SAID,    /* nothing: `say` writes a text; JSON has null for an empty one    */
+    RECORD_LIST,    /* nothing: `item` finds structs of the fields `of`, from 0 on until
+                       NULL; without `of` texts                                        */
+    RECORD_GROUP    /* nothing: the fields `of` of the same struct; without a name they are
+                       keys beside the others, if `when`                               */
 };
 
 /* A row of a table that is ended by a NULL name. */
@@ -34,10 +42,17 @@ struct record_field {
     size_t offset, bytes;
     bool (*flag)(const void *record);        /* of RECORD_DERIVED */
     const char *(*word)(const void *record); /* of RECORD_WORD    */
+    double (*number)(const void *record);    /* of RECORD_COMPUTED */
     struct table names; /* of the elements of an array: each is a key of its own, of the
                            object `name`, "" for this one                              */
     bool (*when)(const void *record); /* JSON has null where it is false; NULL: never      */
+    void (*say)(char *text, size_t size, const void *record); /* of RECORD_SAID            */
+    const void *(*item)(const void *record, size_t i, void *room); /* of RECORD_LIST: in the
+                                                        record, or in RECORD_ROOM bytes */
+    const struct record_field *of;
 };
+
+enum { RECORD_ROOM = 256 };
 
 /* The kind of a member by its type. */
 #define RECORD_KIND(member)                                                              \
@@ -80,6 +95,49 @@ struct record_field {
 #define RECORD_TEXT_OF(function, key, line)                                              \
     {                                                                                    \
         .name = key, .what = line, .unit = "", .kind = RECORD_WORD, .word = function     \
+    }
+#define RECORD_SENTENCE(function, key, line)                                             \
+    {                                                                                    \
+        .name = key, .what = line, .unit = "", .kind = RECORD_SAID, .say = function      \
+    }
+
+/* Two members of one type, the second right behind `first`; an encoding. */
+#define RECORD_PAIR(type, first, key, quantity, line)                                    \
+    {                                                                                    \
+        .name = key, .what = line, .unit = quantity,                                     \
+        .kind = RECORD_KIND(&((type *)0)->first), .offset = offsetof(type, first),       \
+        .bytes = 2 * sizeof((type *)0)->first                                            \
+    }
+#define RECORD_ENCODING(type, place, key, line)                                          \
+    {                                                                                    \
+        .name = key, .what = line, .unit = "", .kind = RECORD_HEX,                       \
+        .offset = offsetof(type, place), .bytes = sizeof((type *)0)->place               \
+    }
+
+/* A list of structs, or of texts (fields NULL); and fields that are there together. */
+#define RECORD_ITEMS(function, fields, key, line)                                        \
+    {                                                                                    \
+        .name = key, .what = line, .unit = "", .kind = RECORD_LIST, .item = function,    \
+        .of = fields                                                                     \
+    }
+#define RECORD_TOGETHER(condition, fields, key, line)                                    \
+    {                                                                                    \
+        .name = key, .what = line, .unit = "", .kind = RECORD_GROUP, .when = condition,  \
+        .of = fields                                                                     \
+    }
+
+/* A double that may be NaN, in the struct, always or sometimes, and computed. */
+#define RECORD_MAYBE_IF(type, place, key, quantity, line, condition)                     \
+    {                                                                                    \
+        .name = key, .what = line, .unit = quantity, .kind = RECORD_NUMBER,              \
+        .offset = offsetof(type, place), .bytes = sizeof(double), .when = condition      \
+    }
+#define RECORD_MAYBE(type, place, key, quantity, line)                                   \
+    RECORD_MAYBE_IF(type, place, key, quantity, line, NULL)
+#define RECORD_NUMBER_OF(function, key, quantity, line)                                  \
+    {                                                                                    \
+        .name = key, .what = line, .unit = quantity, .kind = RECORD_COMPUTED,            \
+        .number = function                                                               \
     }
 
 /* A sentence on an answer: its label, and what writes it into `text`, of `size` bytes, which

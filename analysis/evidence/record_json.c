@@ -4,7 +4,11 @@
 #include "analysis/evidence/json_value.h"
 #include "lib/table.h"
 
+#include <math.h>
+#include <stddef.h>
 #include <string.h>
+
+enum { SAID_MOST = 1 << 10 };
 
 /* An unsigned integer of so many bytes. */
 static uint64_t count_at(const char *at, size_t bytes)
@@ -51,7 +55,33 @@ static void set_named(json_t *to, const struct record_field *f, const char *at)
     }
 }
 
+static json_t *number_json(double x) { return isnan(x) ? json_null() : json_number(x); }
+
 static json_t *text_json(const char *text) { return text ? json_text(text) : json_null(); }
+
+static json_t *object_json(const struct record_field *fields, const void *record)
+{
+    json_t *const object = json_object();
+    record_json(object, fields, record);
+    return object;
+}
+
+static json_t *items_json(const struct record_field *f, const void *record)
+{
+    max_align_t room[RECORD_ROOM / sizeof(max_align_t)];
+    json_t *const list = json_array();
+    const void *item;
+    for (size_t i = 0; (item = f->item(record, i, room)); i++)
+        json_array_append_new(list, f->of ? object_json(f->of, item) : json_text(item));
+    return list;
+}
+
+static json_t *said_json(const struct record_field *f, const void *record)
+{
+    char text[SAID_MOST] = "";
+    f->say(text, sizeof text, record);
+    return text_json(*text ? text : NULL);
+}
 
 static json_t *value_json(const struct record_field *f, const void *record)
 {
@@ -61,6 +91,7 @@ static json_t *value_json(const struct record_field *f, const void *record)
     case RECORD_INT: return json_integer(*(const int *)at);
     case RECORD_COUNT: return json_seed(count_at(at, f->bytes));
     case RECORD_REAL: return json_number(*(const double *)at);
+    case RECORD_NUMBER: return number_json(*(const double *)at);
     case RECORD_TEXT: return text_json(*(const char *const *)at);
     case RECORD_CHARS: return text_json(at);
     case RECORD_ROW: {
@@ -69,6 +100,11 @@ static json_t *value_json(const struct record_field *f, const void *record)
     }
     case RECORD_DERIVED: return json_boolean(f->flag(record));
     case RECORD_WORD: return text_json(f->word(record));
+    case RECORD_COMPUTED: return number_json(f->number(record));
+    case RECORD_HEX: return json_encoding(count_at(at, f->bytes), 8 * (int)f->bytes);
+    case RECORD_SAID: return said_json(f, record);
+    case RECORD_LIST: return items_json(f, record);
+    case RECORD_GROUP: return object_json(f->of, record);
     default: return list_json(f, at);
     }
 }
@@ -90,6 +126,8 @@ void record_json(json_t *to, const struct record_field *field, const void *recor
 {
     for (const struct record_field *f = field; f->name; f++) {
         const char *name = f->name;
+        if (!*name && f->kind == RECORD_GROUP && f->when(record))
+            record_json(to, f->of, record);
         if (!*name && !f->names.rows) continue;
         json_t *object = object_of(to, &name);
         if (f->names.rows) {
