@@ -152,9 +152,8 @@ enum {
 
 extern const struct bound_row bounds[]; /* ended by a row whose name is NULL */
 
-/* The limits of all outputs, m n of them, by a row that applies and watches nothing.
-   No number of threads changes a bit.  BITCUT_NO_MEMORY, or BITCUT_CANNOT if asked to
-   stop. */
+/* The limits of all outputs, m n of them, by a row that applies.  No number of
+   threads changes a bit.  BITCUT_NO_MEMORY, or BITCUT_CANNOT if asked to stop. */
 enum bitcut_status bound_limits(double *limit, const struct bound_row *row,
                                 const struct bound_problem *x, int threads,
                                 const struct progress *progress, struct fault *f);

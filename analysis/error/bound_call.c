@@ -4,7 +4,6 @@
 #include "analysis/error/bound_run.h"
 #include "analysis/error/gemm_data.h"
 #include "lib/table.h"
-#include "lib/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,29 +75,6 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
 
 /* --- bounds ----------------------------------------------------------------------- */
 
-/* Limits of a row that watches the emulator, one by one. */
-static enum bitcut_status watch_all(double *limit, const struct bound_row *row,
-                                    const struct bound_problem *x, int threads,
-                                    struct fault *f)
-{
-    const size_t count = x->x->m * x->x->n;
-    const struct progress *const progress = progress_of_thread();
-    enum bitcut_status worst = BITCUT_OK;
-    (void)threads;
-#pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, count))
-    for (size_t at = 0; at < count; at++) {
-        struct bound_watched w = { .lost = 0 };
-        if (progress_stopped(progress)) continue;
-        const enum bitcut_status status = bound_watch(&w, x, at, NULL);
-        limit[at] = w.budget.event.what ? (double)NAN : row->watched(&w);
-        if (status == BITCUT_OK) continue;
-#pragma omp atomic write
-        worst = status;
-    }
-    return worst == BITCUT_OK ? progress_end(worst, progress, f)
-                              : fault_set(f, worst, "out of memory for the limits");
-}
-
 static enum bitcut_status find_limits(double *limit, const struct bound_row *row,
                                       const struct call *c, const struct comparison *x,
                                       int threads, struct fault *f)
@@ -109,9 +85,7 @@ static enum bitcut_status find_limits(double *limit, const struct bound_row *row
         bound_problem_make(&problem, &c->gemm, &c->plan, x, false, f);
     if (status != BITCUT_OK) return status;
     if (!row->applies(why, &problem)) return fault_set(f, BITCUT_CANNOT, "%s", why);
-    return row->watched
-               ? watch_all(limit, row, &problem, threads, f)
-               : bound_limits(limit, row, &problem, threads, progress_of_thread(), f);
+    return bound_limits(limit, row, &problem, threads, progress_of_thread(), f);
 }
 
 /* The same with |A||B|, which they are made of. */

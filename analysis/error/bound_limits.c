@@ -439,6 +439,28 @@ enum bitcut_status bound_fill_aligned(double *limit, const struct bound_problem 
 
 /* --- all rows --------------------------------------------------------------------- */
 
+/* By a row that watches the emulator, one output after the other; NaN of one that has no
+   sum. */
+static enum bitcut_status watch_all(double *limit, const struct bound_row *row,
+                                    const struct bound_problem *x, int threads,
+                                    const struct progress *progress, struct fault *f)
+{
+    const size_t count = x->x->m * x->x->n;
+    enum bitcut_status worst = BITCUT_OK;
+    (void)threads;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, count))
+    for (size_t at = 0; at < count; at++) {
+        struct bound_watched w = { .lost = 0 };
+        if (progress_stopped(progress)) continue;
+        const enum bitcut_status status = bound_watch(&w, x, at, NULL);
+        limit[at] = w.budget.event.what ? (double)NAN : row->watched(&w);
+        if (status == BITCUT_OK) continue;
+#pragma omp atomic write
+        worst = status;
+    }
+    return worst == BITCUT_OK ? progress_end(worst, progress, f) : no_memory(f);
+}
+
 enum bitcut_status bound_limits(double *limit, const struct bound_row *row,
                                 const struct bound_problem *x, int threads,
                                 const struct progress *progress, struct fault *f)
@@ -446,6 +468,7 @@ enum bitcut_status bound_limits(double *limit, const struct bound_row *row,
     struct hostfp mode;
     if (!x->x->m || !x->x->n) return BITCUT_OK;
     if (row->fill) return row->fill(limit, x, threads, progress, f);
+    if (row->watched) return watch_all(limit, row, x, threads, progress, f);
     hostfp_enter(&mode);
     const struct bound_apriori constants = row->constants(x);
     hostfp_leave(&mode);

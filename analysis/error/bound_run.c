@@ -5,6 +5,7 @@
 #include "lib/hostfp.h"
 #include "lib/size.h"
 #include "lib/stats.h"
+#include "lib/text.h"
 #include "lib/threads.h"
 
 #include <assert.h>
@@ -14,6 +15,81 @@
 #define U 0x1p-24
 
 enum { FRACTION = 23, LEAST_EXPONENT = -149 };
+
+/* --- fields ----------------------------------------------------------------------- */
+
+static bool has_limits(const void *result)
+{
+    const struct bound_result *const r = result;
+    return r->applies && r->outputs;
+}
+
+static bool is_other(const void *result)
+{
+    return !((const struct bound_result *)result)->applies;
+}
+
+static const char *kind(const void *result)
+{
+    return bound_kinds[((const struct bound_result *)result)->row->kind];
+}
+
+static const char *of(const void *result)
+{
+    return ((const struct bound_result *)result)->row->underflow ? "underflow" : "error";
+}
+
+static const char *source(const void *result)
+{
+    return ((const struct bound_result *)result)->row->source;
+}
+
+static void say_verdict(char *text, size_t size, const void *result)
+{
+    const struct bound_result *const r = result;
+    if (!r->applies) say_more(text, size, "no: %s", r->why);
+    else if (r->violations)
+        say_more(text, size, "%zu of %zu outputs are beyond, (%zu, %zu) the most",
+                 r->violations, r->outputs, r->worst_at[0], r->worst_at[1]);
+    else if (!r->outputs) say_more(text, size, "no output has a limit");
+    else if (r->outputs < r->looked)
+        say_more(text, size, "holds in %zu of %zu outputs that have a limit", r->outputs,
+                 r->looked);
+    else say_more(text, size, "holds in %zu outputs", r->outputs);
+}
+
+#define RESULT(member, key, unit, what)                                                  \
+    RECORD_INNER(struct bound_result, member, key, unit, what)
+#define LIMIT(member, key, unit, what)                                                   \
+    RECORD_INNER_IF(struct bound_result, member, key, unit, what, has_limits)
+#define MEDIAN(member, key, unit, what)                                                  \
+    RECORD_MAYBE_IF(struct bound_result, member, key, unit, what, has_limits)
+#define BY_SIZE "u |A||B|"
+
+const struct record_field bound_fields[] = {
+    /* clang-format off */
+    RESULT(row, "bound", "", "its row"),
+    RECORD_TEXT_OF(kind, "kind", "\"rigorous\", \"probabilistic\" or \"estimate\""),
+    RECORD_TEXT_OF(of, "of", "what it bounds: \"error\", or \"underflow\", a part of it"),
+    RESULT(applies, "applies", "", "whether it says something of this GEMM"),
+    RECORD_INNER_IF(struct bound_result, why, "why", "", "it does not", is_other),
+    MEDIAN(limit, "limit", BY_SIZE, "the median limit"),
+    LIMIT(limit_most, "limit_max", BY_SIZE, "the largest limit"),
+    MEDIAN(limit_ulp, "limit_ulp", "ulp", "the median limit"),
+    LIMIT(observed, "observed", BY_SIZE, "the largest error"),
+    LIMIT(ratio, "ratio", "", "the most error / limit"),
+    MEDIAN(tightness, "tightness", "", "the median limit / error, of outputs that err"),
+    RESULT(outputs, "outputs", "", "outputs that have a limit"),
+    RESULT(looked, "looked", "", "outputs looked at"),
+    RESULT(violations, "violations", "", "outputs that err by more"),
+    LIMIT(worst_at, "worst", "", "row and column of the output nearest to its limit"),
+    LIMIT(worst_error, "worst_error", BY_SIZE, "its error"),
+    LIMIT(worst_limit, "worst_limit", BY_SIZE, "its limit"),
+    RECORD_SENTENCE(say_verdict, "verdict", "whether it holds, in words"),
+    RECORD_TEXT_OF(source, "source", "where it comes from"),
+    { 0 }
+    /* clang-format on */
+};
 
 /* --- one output ------------------------------------------------------------------- */
 
@@ -74,6 +150,8 @@ static void take(struct bound_result *to, struct tally *t, const struct bound_pr
     to->violations += error > limit + 0x1p-52 * fabs(exact);
     if (to->worst == x->x->m * x->x->n || ratio > to->ratio) {
         to->worst = at;
+        to->worst_at[0] = at / x->x->n;
+        to->worst_at[1] = at % x->x->n;
         to->ratio = ratio;
         to->worst_error = unit > 0 ? error / unit : 0;
         to->worst_limit = unit > 0 ? limit / unit : 0;
@@ -97,7 +175,7 @@ static void settle(struct bound_result *to, struct tally *t)
 static struct bound_result result_of(const struct bound_row *row,
                                      const struct bound_problem *x)
 {
-    struct bound_result r = { .worst = x->x->m * x->x->n };
+    struct bound_result r = { .row = row, .worst = x->x->m * x->x->n };
     r.applies = row->applies(r.why, x);
     return r;
 }
@@ -232,4 +310,31 @@ enum bitcut_status bound_run(struct bound_result results[BOUNDS],
     return status == BITCUT_OK
                ? run_all_watched(results, x, samples, threads, progress, f)
                : status;
+}
+
+enum bitcut_status bound_find(struct bound_result results[BOUNDS],
+                              const struct bound_question *q,
+                              const struct gemm_options *options, struct fault *f)
+{
+    const struct gemm_data *const p = q->data;
+    const struct exact_update update = { q->gemm->alpha, q->gemm->beta, p->c.at };
+    struct bound_problem problem;
+    struct judge j;
+    enum bitcut_status status =
+        judge_init(&j, &references[0], &p->a, &p->b, &update, options, f);
+    if (status != BITCUT_OK) return status;
+    j.comparison.d = q->d;
+    status = bound_problem_make(&problem, q->gemm, q->plan, &j.comparison, q->given, f);
+    if (status == BITCUT_OK)
+        status = bound_run(results, &problem, q->samples, options->threads,
+                           options->progress, f);
+    judge_clear(&j);
+    return status;
+}
+
+const struct bound_result *bound_broken(const struct bound_result results[BOUNDS])
+{
+    for (int i = 0; i < BOUNDS; i++)
+        if (bounds[i].kind == BOUND_RIGOROUS && results[i].violations) return &results[i];
+    return NULL;
 }

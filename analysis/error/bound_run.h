@@ -4,10 +4,13 @@
 #define BITCUT_ANALYSIS_ERROR_BOUND_RUN_H
 
 #include "analysis/error/bound.h"
+#include "analysis/error/gemm_data.h"
+#include "lib/record.h"
 
 /* What a bound says of a D.  Errors are in u (|alpha| |A||B| + |beta C|), u = 2^-24, but
    for limit_ulp: ulps of the exact value. */
 struct bound_result {
+    const struct bound_row *row;
     bool applies;
     char why[BOUND_WHY_MOST]; /* it does not                                         */
     size_t looked;            /* outputs looked at: all, or so many spread evenly    */
@@ -15,6 +18,7 @@ struct bound_result {
     size_t violations;        /* of these err by more                                */
     size_t worst;             /* output of the largest part of its limit, i n + j; m n:
                                  there is none                                       */
+    size_t worst_at[2];       /* its row and column                                  */
     double limit, limit_most; /* of the outputs: the median, and the most            */
     double limit_ulp;         /* the median                                          */
     double observed;          /* the most                                            */
@@ -22,6 +26,9 @@ struct bound_result {
     double worst_error, worst_limit; /* of that output                               */
     double tightness; /* the median limit / error, of those that err         */
 };
+
+/* Its fields (lib/record.h). */
+extern const struct record_field bound_fields[];
 
 /* By row of `bounds`.  Those that watch the emulator look at `samples` outputs at most,
    0: as many as have some 2^20 products.  Outputs without a limit: an input, a word, D or
@@ -37,5 +44,23 @@ enum bitcut_status bound_run(struct bound_result results[BOUNDS],
 enum bitcut_status bound_run_row(struct bound_result *to, const struct bound_row *row,
                                  const struct bound_problem *x, int threads,
                                  const struct progress *progress, struct fault *f);
+
+/* A D and what it is of: a GEMM on a unit, its plan and its matrices. */
+struct bound_question {
+    const struct bitcut_gemm *gemm;
+    const struct gemm_plan *plan;
+    const struct gemm_data *data;
+    const uint32_t *d;
+    bool given;     /* D is another's than the emulator's */
+    size_t samples; /* as bound_run() takes them          */
+};
+
+/* What every bound says of it, by row of `bounds`.  As judge_init() and bound_run(). */
+enum bitcut_status bound_find(struct bound_result results[BOUNDS],
+                              const struct bound_question *q,
+                              const struct gemm_options *options, struct fault *f);
+
+/* The first rigorous bound that does not hold; NULL: all do, as they should. */
+const struct bound_result *bound_broken(const struct bound_result results[BOUNDS]);
 
 #endif
