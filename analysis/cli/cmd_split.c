@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut split: what a split keeps, by exponent. */
 #include "analysis/cli/setup.h"
-#include "analysis/error/exponents.h"
-#include "analysis/error/judge.h"
-#include "lib/hostfp.h"
-
-#include <math.h>
-#include <stdio.h>
+#include "analysis/error/split_kept.h"
+#include "analysis/evidence/record_json.h"
 
 static const char *name = "halfhalf", *format_name, *high, *low, *unit_name, *path;
 static int scale = SETUP_UNSET, from = SETUP_UNSET, to = SETUP_UNSET;
 static size_t samples = 1 << 12;
 static bool exhaustive;
-
-enum { LABEL_MOST = 100 };
 
 static const struct option_row options[] = {
     { "split", "start from this row (bitcut list splits; default halfhalf)", OPTION_TEXT,
@@ -102,66 +96,33 @@ static int choose(struct bitcut_split *split, bool *flush, const struct context 
     return EXIT_GOOD;
 }
 
-/* --- rows ------------------------------------------------------------------------- */
-
-/* Of values of exponent e; there is a theory of all of them, none of those of a file. */
-static json_t *describe(const struct bitcut_split *s, bool flush, int e,
-                        const struct retention *r)
-{
-    char label[LABEL_MOST];
-    split_label(label, sizeof label, s);
-    json_t *row =
-        json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:I}", "split", label, "format",
-                  s->word[0].format->name, "high", s->word[0].rounding->name, "low",
-                  split_low(s)->name, "scale", s->scale, "flush", (int)flush, "exponent",
-                  e, "count", (json_int_t)r->count);
-    for (const struct retention_figure *f = retention_figures; f->name; f++) {
-        const double value = !f->theory ? retention_figure_of(r, f)
-                             : path     ? (double)NAN
-                                        : retention_theory(f, s, e);
-        json_object_set_new(row, f->name, isnan(value) ? json_null() : json_number(value));
-    }
-    return row;
-}
-
-/* The last row of a file: of all of it. */
-static json_t *describe_all(const struct bitcut_split *s, bool flush,
-                            const struct retention *all, const struct exponents *of)
-{
-    json_t *row = describe(s, flush, 0, all);
-    json_object_set_new(row, "exponent", json_null());
-    json_object_update_new(
-        row, json_pack("{s:o, s:o, s:o, s:o, s:o}", "input", json_text(path), "values",
-                       json_count(of->values), "zeros", json_count(of->zeros), "infinite",
-                       json_count(of->infinite), "nan", json_count(of->nan)));
-    return row;
-}
-
 /* --- work ------------------------------------------------------------------------- */
 
-static int run_file(struct context *x, const struct bitcut_split *s, bool flush,
-                    const struct exponents *of)
+static void print_row(struct context *x, const struct split_kept *kept)
 {
-    struct retention all = { .count = 0 };
-    struct hostfp mode;
+    json_t *const row = json_object();
+    record_json(row, split_fields, kept);
+    emit_row(&x->emitter, row);
+}
+
+/* A row for each exponent that has values, and for all of an array together. */
+static int measure(struct context *x, const struct split_question *q)
+{
+    struct split_kept all = split_kept_none(q), one;
+    struct fault f;
     for (int e = to; e >= from; e--) {
-        struct retention r;
-        struct fault f;
         progress_report(&x->progress, (size_t)(to - e), (size_t)(to - from + 1));
-        if (exponents_measure(&r, of, e, 0, s, flush, x->threads, &x->progress, &f) !=
-            BITCUT_OK)
+        if (split_kept_measure(&one, q, e, x->threads, &x->progress, &f) != BITCUT_OK)
             return fail("split", &f);
-        if (!r.count) continue;
-        emit_row(&x->emitter, describe(s, flush, e, &r));
-        hostfp_enter(&mode);
-        retention_add(&all, &r);
-        hostfp_leave(&mode);
+        if (!one.r.count) continue;
+        print_row(x, &one);
+        split_kept_add(&all, &one);
     }
-    emit_row(&x->emitter, describe_all(s, flush, &all, of));
+    if (q->of) print_row(x, &all);
     return EXIT_GOOD;
 }
 
-static int read_and_run(struct context *x, const struct bitcut_split *s, bool flush)
+static int measure_file(struct context *x, struct split_question *q)
 {
     struct matrix values = { .at = NULL };
     struct exponents of;
@@ -172,7 +133,9 @@ static int read_and_run(struct context *x, const struct bitcut_split *s, bool fl
     if (exponents_sort(&of, &values, &f) != BITCUT_OK) status = fail(path, &f);
     matrix_clear(&values);
     if (status != EXIT_GOOD) return status;
-    status = run_file(x, s, flush, &of);
+    q->of = &of;
+    q->input = path;
+    status = measure(x, q);
     exponents_clear(&of);
     return status;
 }
@@ -180,23 +143,12 @@ static int read_and_run(struct context *x, const struct bitcut_split *s, bool fl
 static int run(struct context *x)
 {
     struct bitcut_split split;
-    bool flush = false;
-    const int status = choose(&split, &flush, x);
+    struct split_question q = { .split = &split,
+                                .seed = x->seed };
+    const int status = choose(&split, &q.flush, x);
     if (status != EXIT_GOOD) return status;
-    if (path) return read_and_run(x, &split, flush);
-    for (int e = to; e >= from; e--) {
-        const struct retention_values values = { .e = e,
-                                                 .count = exhaustive ? 0 : samples,
-                                                 .seed = x->seed };
-        struct retention r;
-        struct fault f;
-        progress_report(&x->progress, (size_t)(to - e), (size_t)(to - from + 1));
-        if (retention_measure(&r, &split, flush, &values, x->threads, &x->progress, &f) !=
-            BITCUT_OK)
-            return fail("split", &f);
-        emit_row(&x->emitter, describe(&split, flush, e, &r));
-    }
-    return EXIT_GOOD;
+    q.samples = exhaustive ? 0 : samples;
+    return path ? measure_file(x, &q) : measure(x, &q);
 }
 
 const struct command command_split = {

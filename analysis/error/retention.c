@@ -11,7 +11,6 @@
 #include "lib/wide.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -456,7 +455,7 @@ double retention_p_zero(const struct bitcut_split *s, int e)
 
 /* Whether the first word is normal, whatever it is of, and what it leaves is spread as the
    forms have it; and the second holds all of that, as another number of its own. */
-static bool has_theory(const struct bitcut_split *s, int e)
+bool retention_has_theory(const struct bitcut_split *s, int e)
 {
     const struct split_word *const high = &s->word[0], *const low = &s->word[1];
     const bool nearest = round_is_nearest(high->rounding);
@@ -467,38 +466,4 @@ static bool has_theory(const struct bitcut_split *s, int e)
            (round_is_nearest(low->rounding) || low->rounding->direction == TO_ZERO) &&
            low->rounding->flush == FLUSH_NONE &&
            e - high->format->fraction_bits - nearest + s->scale <= format_emax(low->format);
-}
-
-double retention_theory(const struct retention_figure *f, const struct bitcut_split *s,
-                        int e)
-{
-    return has_theory(s, e) ? f->theory(s, e) : (double)NAN;
-}
-
-/* --- names ------------------------------------------------------------------------ */
-
-#define NUMBER(field) offsetof(struct retention, field), NULL
-
-const struct retention_figure retention_figures[] = {
-    { "exact", NUMBER(exact) },
-    { "bits", NUMBER(bits) },
-    { "max_ulp", NUMBER(max_ulp) },
-    { "mean_ulp", NUMBER(mean_ulp) },
-    { "rho", NUMBER(max_relative) },
-    { "theta", NUMBER(max_low) },
-    { "p_subnormal", NUMBER(p_subnormal) },
-    { "p_subnormal_theory", 0, retention_p_subnormal },
-    { "p_zero", NUMBER(p_zero) },
-    { "p_zero_theory", 0, retention_p_zero },
-    { "p_flushed", NUMBER(p_flushed) },
-    { "p_overflow", NUMBER(p_overflow) },
-    { NULL, 0, NULL }
-};
-
-double retention_figure_of(const struct retention *r,
-                           const struct retention_figure *figure)
-{
-    double value;
-    memcpy(&value, (const char *)r + figure->offset, sizeof value);
-    return value;
 }

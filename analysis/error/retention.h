@@ -28,25 +28,6 @@ struct retention {
     double p_flushed; /* some word is not zero, but read as zero */
 };
 
-/* A row of the table of figures: a share or a number of struct retention under the name
-   that it has everywhere, or what theory says of an exponent, as far as it does. */
-struct retention_figure {
-    const char *name;
-    size_t offset; /* of a double in struct retention; ... */
-    double (*theory)(const struct bitcut_split *split, int e); /* ... or NULL, and this */
-};
-
-extern const struct retention_figure retention_figures[]; /* ended by a NULL name */
-
-/* What theory says of the values of exponent e, for a figure that is theory; NaN: it does
-   not hold of them (retention_p_subnormal()). */
-double retention_theory(const struct retention_figure *figure,
-                        const struct bitcut_split *split, int e);
-
-/* The number of a figure that is not theory. */
-double retention_figure_of(const struct retention *r,
-                           const struct retention_figure *figure);
-
 /* Values of one exponent, -126 to 127, or -127: zeros and subnormal ones, whose ulp is
    2^-149. */
 struct retention_values {
@@ -91,5 +72,8 @@ bool retention_entered(int *bits, double *ulps, const struct bitcut_split *split
    6 2^-13 (p_subnormal) and 2 2^-13 (p_zero). */
 double retention_p_subnormal(const struct bitcut_split *split, int e);
 double retention_p_zero(const struct bitcut_split *split, int e);
+
+/* Whether they hold of the values of exponent e. */
+bool retention_has_theory(const struct bitcut_split *split, int e);
 
 #endif

@@ -1,48 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a split keeps of values as their caller has them: what lib/bitcut.h declares. */
-#include "analysis/error/exponents.h"
+#include "analysis/error/split_kept.h"
 #include "emu/unit.h"
-#include "lib/hostfp.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What is told of an array beside the figures, and where. */
-enum { COUNT, FIGURES };
-enum { ZEROS, INFINITE, NANS, SPECIALS };
-
-static const char *const specials[SPECIALS] = { "zeros", "infinite", "nan" };
-
-static size_t figures(void)
+/* Measure i: those of values, and behind them what an array has besides. */
+static const struct record_field *measure_at(size_t i)
 {
-    size_t n = 0;
-    while (retention_figures[n].name) n++;
-    return n;
+    const struct record_field *f = split_measures;
+    while (f->name && i) f++, i--;
+    if (f->name) return f;
+    for (f = split_specials; f->name && i; f++) i--;
+    return f;
 }
 
-const char *bitcut_split_measure_name(size_t i)
-{
-    const size_t n = figures();
-    if (i == COUNT) return "count";
-    if (i < FIGURES + n) return retention_figures[i - FIGURES].name;
-    return i < FIGURES + n + SPECIALS ? specials[i - FIGURES - n] : NULL;
-}
+const char *bitcut_split_measure_name(size_t i) { return measure_at(i)->name; }
 
 /* --- what is asked for ------------------------------------------------------------ */
 
+/* The exponents, and what of each goes where. */
 struct question {
-    const struct bitcut_split *split;
-    bool flush;
+    struct split_question split;
     int from, to, threads;
-    const struct exponents *of; /* NULL: all values of each exponent */
+    double *values;
+    size_t count;
 };
 
-static enum bitcut_status check(const double *values, size_t count,
-                                const struct question *q, const uint32_t *x,
+static enum bitcut_status check(const struct question *q, const uint32_t *x,
                                 size_t elements, struct fault *f)
 {
     size_t places;
-    if (!q->split) return fault_set(f, BITCUT_BAD_ARGUMENT, "there is no split");
+    if (!q->split.split) return fault_set(f, BITCUT_BAD_ARGUMENT, "there is no split");
     if (q->from < EXPONENT_LEAST || q->to > EXPONENT_MOST || q->from > q->to)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "exponents need -127 <= from <= to <= 127");
@@ -50,66 +40,48 @@ static enum bitcut_status check(const double *values, size_t count,
         return fault_set(f, BITCUT_BAD_ARGUMENT, "threads cannot be negative");
     if (x && !memory_holds(x, 1, elements, elements, sizeof *x))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "more values than memory holds");
-    if (!size_multiply(&places, count, (size_t)(q->to - q->from + 2)) ||
-        !memory_holds(values, 1, places, places, sizeof *values))
+    if (!size_multiply(&places, q->count, (size_t)(q->to - q->from + 2)) ||
+        !memory_holds(q->values, 1, places, places, sizeof *q->values))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "no place for what is measured");
     return BITCUT_OK;
 }
 
 /* --- what comes back -------------------------------------------------------------- */
 
-/* Measure i of one exponent, or of all that were, of which there is no theory. */
-static double value_of(size_t i, const struct question *q, int e, bool all,
-                       const struct retention *r)
+static double number_of(const struct record_field *f, const struct split_kept *kept)
 {
-    const size_t last = FIGURES + figures();
-    if (i == COUNT) return (double)r->count;
-    if (i >= last) return i < last + SPECIALS ? 0 : (double)NAN;
-    const struct retention_figure *const figure = &retention_figures[i - FIGURES];
-    if (figure->theory) 
-        return q->of || all ? (double)NAN : retention_theory(figure, q->split, e);
-    return r->count ? retention_figure_of(r, figure) : (double)NAN;
+    const char *const at = (const char *)kept + f->offset;
+    double number;
+    size_t count;
+    if (f->kind == RECORD_COMPUTED) return f->number(kept);
+    if (f->kind == RECORD_COUNT) {
+        memcpy(&count, at, sizeof count);
+        return (double)count;
+    }
+    memcpy(&number, at, sizeof number);
+    return kept->r.count ? number : (double)NAN;
 }
 
-static void row_fill(double *values, size_t count, const struct question *q, int e,
-                     bool all, const struct retention *r)
+static void row_fill(const struct question *q, int row, const struct split_kept *kept)
 {
-    for (size_t i = 0; i < count; i++) values[i] = value_of(i, q, e, all, r);
-}
-
-static void specials_fill(double *values, size_t count, const struct exponents *of)
-{
-    const size_t first = FIGURES + figures();
-    const size_t found[SPECIALS] = { of->zeros, of->infinite, of->nan };
-    for (size_t i = 0; i < SPECIALS && first + i < count; i++)
-        values[first + i] = (double)found[i];
-}
-
-static enum bitcut_status measure_one(struct retention *r, const struct question *q,
-                                      int e, struct fault *f)
-{
-    const struct retention_values all = { .e = e };
-    return q->of ? exponents_measure(r, q->of, e, 0, q->split, q->flush, q->threads,
-                                     progress_of_thread(), f)
-                 : retention_measure(r, q->split, q->flush, &all, q->threads,
-                                     progress_of_thread(), f);
+    for (size_t i = 0; i < q->count; i++) {
+        const struct record_field *const f = measure_at(i);
+        q->values[(size_t)row * q->count + i] = f->name ? number_of(f, kept) : (double)NAN;
+    }
 }
 
 /* From the highest exponent down, as the program adds them up. */
-static enum bitcut_status measure(double *values, size_t count, const struct question *q,
-                                  struct fault *f)
+static enum bitcut_status measure(const struct question *q, struct fault *f)
 {
-    struct retention all = { .count = 0 };
-    double *const last = values + (size_t)(q->to - q->from + 1) * count;
+    struct split_kept all = split_kept_none(&q->split), one;
     for (int e = q->to; e >= q->from; e--) {
-        struct retention r;
-        const enum bitcut_status status = measure_one(&r, q, e, f);
+        const enum bitcut_status status = split_kept_measure(&one, &q->split, e, q->threads,
+                                                             progress_of_thread(), f);
         if (status != BITCUT_OK) return status;
-        row_fill(values + (size_t)(e - q->from) * count, count, q, e, false, &r);
-        retention_add(&all, &r);
+        row_fill(q, e - q->from, &one);
+        split_kept_add(&all, &one);
     }
-    row_fill(last, count, q, 0, true, &all);
-    if (q->of) specials_fill(last, count, q->of);
+    row_fill(q, q->to - q->from + 1, &all);
     return BITCUT_OK;
 }
 
@@ -120,18 +92,20 @@ enum bitcut_status bitcut_split_measure(double *values, size_t count,
                                         char *why)
 {
     const struct matrix matrix = { 1, elements, (uint32_t *)(uintptr_t)x };
-    struct question q = { split, unit && unit->flush_inputs, from, to, threads, NULL };
     struct exponents of = { .at = NULL };
-    struct hostfp saved;
+    struct question q = { .split = { .split = split, .flush = unit && unit->flush_inputs },
+                          .from = from,
+                          .to = to,
+                          .threads = threads,
+                          .values = values,
+                          .count = count };
     struct fault f;
-    enum bitcut_status status = check(values, count, &q, x, elements, &f);
+    enum bitcut_status status = check(&q, x, elements, &f);
     if (status == BITCUT_OK && x) {
         status = exponents_sort(&of, &matrix, &f);
-        q.of = &of;
+        q.split.of = &of;
     }
-    hostfp_enter(&saved); /* shares and means are host doubles */
-    if (status == BITCUT_OK) status = measure(values, count, &q, &f);
-    hostfp_leave(&saved);
+    if (status == BITCUT_OK) status = measure(&q, &f);
     exponents_clear(&of);
     return fault_tell(why, status, &f);
 }
