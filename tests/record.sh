@@ -203,7 +203,6 @@ trees_recorded() {
     rm -r new
     mkdir empty_tree
     run 3 record empty_tree -o new
-    grep -q ': meta.json: neither here nor in a folder below$' err || cat err
 }
 
 # The recordings say how they were made; replaying and recording them again heeds it.
@@ -228,7 +227,6 @@ variants_recorded() {
     done
     sed 's/scale-d-0/sideways/' scale-d-0/meta.json > again/meta.json
     run 3 replay again
-    grep -q ': meta.json: unknown variant sideways$' err || cat err
 }
 
 # Inputs of one unit on another.
