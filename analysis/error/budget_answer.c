@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/error/budget_answer.h"
 
-#include "analysis/error/judged.h"
 #include "lib/bits.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"

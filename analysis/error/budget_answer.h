@@ -5,7 +5,7 @@
 
 #include "analysis/error/budget.h"
 #include "analysis/error/gemm_data.h"
-#include "lib/record.h"
+#include "emu/gemm_say.h"
 
 /* What is asked of a result, `d`, of a GEMM on a unit. */
 struct budget_question {
@@ -41,8 +41,15 @@ enum bitcut_status budget_find(struct budget_answer *to, const struct budget_que
                                struct fault *f);
 void budget_answer_clear(struct budget_answer *x);
 
-/* Sentences (lib/record.h) on an answer that begins with a struct gemm_answer
-   (analysis/error/judged.h). */
+/* All that is said of a result. */
+struct judged;
+struct gemm_answer {
+    struct gemm_told gemm;              /* first                              */
+    const struct judged *judged;        /* NULL: it was not                   */
+    const struct budget_answer *budget; /* NULL: it was not asked for         */
+};
+
+/* Sentences (lib/record.h) on an answer that begins with a struct gemm_answer. */
 void budget_say_all(char *text, size_t size, const void *answer);
 void budget_say_worst(char *text, size_t size, const void *answer);
 void budget_say_one(char *text, size_t size, const void *answer);

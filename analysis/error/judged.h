@@ -39,13 +39,6 @@ enum bitcut_status judged_find(struct judged *to, const struct bitcut_gemm *g,
                                const struct reference *reference, uint64_t seed,
                                const struct gemm_options *options, struct fault *f);
 
-/* All that is said of a result. */
-struct gemm_answer {
-    struct gemm_told gemm;              /* first                              */
-    const struct judged *judged;        /* NULL: it was not                   */
-    const struct budget_answer *budget; /* NULL: it was not asked for         */
-};
-
 /* Sentences (lib/record.h) on an answer that begins with a struct gemm_answer. */
 extern const struct record_line judged_lines[];
 
