@@ -663,13 +663,13 @@ struct bitcut_tolerances {
     bool known, norm_known;
 
     /* Likewise. */
-    bool any_order, two; /* as the options had them                                     */
-    double alarm;
+    double alarm; /* this and the last two as the options had them                      */
     size_t orders, arrangements; /* of k in each run: random ones, and chosen ones       */
     double with_underflow_most, norm_with_underflow_most; /* the largest of all runs     */
     double underflow_absolute; /* `underflow` in the units of D                          */
     double bound_rtol_alone;   /* with atol = 0, by the bound                            */
     double over[BITCUT_DECADES]; /* shares of outputs with |A||B| above 10^i |C|         */
+    bool any_order, two;
 };
 
 /* What a test of D, of a GEMM like `gemm`, should accept: limits that the recipe on the

@@ -45,7 +45,7 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
 static enum bitcut_status check_size(size_t size, struct fault *f)
 {
     static const size_t older[] = { offsetof(struct bitcut_tolerances, with_underflow),
-                                    offsetof(struct bitcut_tolerances, any_order) };
+                                    offsetof(struct bitcut_tolerances, alarm) };
     return struct_check_since("tolerances", size, sizeof(struct bitcut_tolerances), older, f);
 }
 
@@ -139,7 +139,7 @@ enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
             : fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the verdict, or no limits");
     if (status == BITCUT_OK) status = struct_check_since("tolerances", limits->size, sizeof *limits,
                                     (const size_t[2]){ offsetof(struct bitcut_tolerances,
-                                                                any_order) }, &f);
+                                                                alarm) }, &f);
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
     if (status == BITCUT_OK && o.two)
         status = fault_set(&f, BITCUT_BAD_ARGUMENT, "D is compared with the exact result");

@@ -125,9 +125,12 @@ START_TEST(same_limits)
     const struct tolerance other = found(&q, 3);
     fesetenv(FE_DFL_ENV);
     const struct tolerance seed = found(&r, 3);
+    const size_t after = offsetof(struct bitcut_tolerances, alarm);
     ck_assert(!memcmp(&one.limits, &other.limits, offsetof(struct bitcut_tolerances, known)) &&
-              !memcmp(&one.limits.alarm, &other.limits.alarm,
-                      sizeof one.limits - offsetof(struct bitcut_tolerances, alarm)));
+              one.limits.known == other.limits.known &&
+              one.limits.norm_known == other.limits.norm_known &&
+              !memcmp((const char *)&one.limits + after, (const char *)&other.limits + after,
+                      offsetof(struct bitcut_tolerances, any_order) - after));
     ck_assert(one.limits.observed != seed.limits.observed);
 }
 END_TEST
@@ -578,6 +581,11 @@ START_TEST(calls_refused)
     t.zeros = 77;
     ck_assert_int_eq(bitcut_tolerance(&t, &right, NULL, 1, NULL), BITCUT_OK);
     ck_assert(t.zeros == 77 && t.runs == 100);
+    /* and of one before they had what was asked for */
+    t.size = 184;
+    t.orders = 77;
+    ck_assert_int_eq(bitcut_tolerance(&t, &right, NULL, 1, NULL), BITCUT_OK);
+    ck_assert(t.orders == 77 && t.zeros != 77);
 }
 END_TEST
 
