@@ -6,4 +6,8 @@
 /* Seconds on a clock that never goes back. */
 double seconds_now(void);
 
+/* Today in UTC, YYYY-MM-DD. */
+enum { DATE_MOST = 16 };
+void date_today(char text[DATE_MOST]);
+
 #endif

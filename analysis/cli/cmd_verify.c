@@ -2,7 +2,6 @@
 /* bitcut verify: a dumped GEMM result, or a kernel on a device, against the emulator, bit
    for bit. */
 #include "analysis/cli/budget_command.h"
-#include "analysis/error/judged.h"
 #include "analysis/cli/code_command.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/explain_say.h"
@@ -10,13 +9,10 @@
 #include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
 #include "analysis/cli/verify_kernels.h"
-#include "analysis/cli/verify_say.h"
-#include "lib/fma.h"
-#include "lib/size.h"
+#include "analysis/device/verified.h"
+#include "analysis/evidence/record_json.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *dump, *kernel_name;
@@ -59,6 +55,37 @@ static const struct option_row options[] = {
     BUDGET_OPTIONS,
     VERBOSE_OPTION,
     { 0 }
+};
+
+/* Tables of several kernels, and of several splits. */
+static const struct emit_column kernel_columns[] = {
+    /* clang-format off */
+    { "kernel",         "kernel",   0, NULL    },
+    { "recipe",         "recipe",   0, NULL    },
+    { "unit",           "unit",     0, NULL    },
+    { "split",          "words",    0, NULL    },
+    { "equilibrate",    "scaled",   0, "false" },
+    { "split_k",        "slices",   0, "1"     },
+    { "configurations", "GEMMs",    0, NULL    },
+    { "compared",       "compared", 0, NULL    },
+    { "mismatches",     "differ",   0, NULL    },
+    { 0 }
+    /* clang-format on */
+};
+
+static const struct emit_column split_columns[] = {
+    /* clang-format off */
+    { "split",       "split",    0, NULL    },
+    { "format",      "format",   0, NULL    },
+    { "low_format",  "others",   0, NULL    },
+    { "high",        "high",     0, NULL    },
+    { "low",         "low",      0, NULL    },
+    { "scale",       "scale",    0, NULL    },
+    { "equilibrate", "scaled",   0, "false" },
+    { "compared",    "compared", 0, NULL    },
+    { "mismatches",  "differ",   0, NULL    },
+    { 0 }
+    /* clang-format on */
 };
 
 /* What the result is of. */
@@ -106,164 +133,90 @@ static const struct option_use uses[] = {
 
 /* --- a result from a file --------------------------------------------------------- */
 
-/* What a file holds beside what it should; some lines of it if `part` is not NULL. */
-struct pair {
-    const struct setup *s;
-    const struct matrix *want, *got;
-    const struct block *part;
-    size_t m, n; /* of the file */
-    const struct code_result *code; /* that has made it, not a file; or NULL */
-};
-
-static json_t *first_difference(const struct pair *p, size_t at)
+/* What computed D, if it is not what was asked for. */
+static int explain_d(struct verified *v, const struct setup *s, const struct matrix *d,
+                     const struct context *x)
 {
-    const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    const size_t i = at / p->want->cols, j = at % p->want->cols;
-    json_t *first = json_pack(
-        "{s:[I,I], s:o, s:o}", "at", (json_int_t)(p->part ? p->part->row[i] : i),
-        (json_int_t)(p->part ? p->part->col[j] : j), "emulator",
-        json_decoded(f32, p->want->at[at]), p->code ? "device" : "file",
-        json_decoded(f32, p->got->at[at]));
-    json_set_distance(first, f32, p->want->at[at], p->got->at[at]);
-    return first;
-}
-
-/* What computed the file, if it is not what was asked for. */
-static int explain_pair(json_t **sentence, const struct pair *p, const struct context *x)
-{
-    const struct bitcut_gemm *g = &p->s->gemm;
-    struct question q = { .a = p->s->a,
-                          .b = p->s->b,
-                          .c = p->s->c,
-                          .d = *p->got,
-                          .alpha = g->alpha,
-                          .beta = g->beta };
-    q.format = question_format(&q.d);
-    return explain_sentence(sentence, &q, p->part, seconds_explain(), x);
-}
-
-/* The first outputs that differ. */
-static json_t *differing_list(const struct pair *p)
-{
-    struct differing first[DIFFERING_MOST];
-    const struct pair_of of = {
-        .m = p->want->rows, .n = p->want->cols, .d = p->got->at, .h = p->want->at
-    };
-    const size_t count = difference_first(first, &of);
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) {
-        const struct differing *o = &first[i];
-        const size_t row = p->part ? p->part->row[o->row] : o->row,
-                     col = p->part ? p->part->col[o->col] : o->col;
-        json_array_append_new(list, differing_json(row, col, o->given, o->expected));
+    const struct block *const part = v->part.row ? &v->part : NULL;
+    struct question q = { .a = s->a,
+                          .b = s->b,
+                          .c = s->c,
+                          .d = *d,
+                          .alpha = s->gemm.alpha,
+                          .beta = s->gemm.beta };
+    if (part) {
+        q.a = (struct matrix){ .rows = part->rows, .cols = part->k, .at = part->a };
+        q.b = (struct matrix){ .rows = part->k, .cols = part->cols, .at = part->b };
+        q.c = (struct matrix){ .rows = part->rows, .cols = part->cols, .at = part->c };
+        q.d = (struct matrix){ .rows = part->rows, .cols = part->cols, .at = part->d };
     }
-    return list;
+    q.format = question_format(&q.d);
+    return explain_sentence(v->hypothesis, &q, part, seconds_explain(), x);
 }
 
-static int report(struct context *x, const struct pair *p)
+static json_t *describe(const struct verified *v, const struct code_result *code)
 {
-    const size_t count = p->want->rows * p->want->cols;
-    size_t mismatches = 0, first = 0;
-    int status = EXIT_GOOD;
-    json_t *row = json_object(), *sentence = json_null();
-    for (size_t i = 0; i < count; i++)
-        if (p->want->at[i] != p->got->at[i] && !mismatches++) first = i;
-    if (mismatches) status = explain_pair(&sentence, p, x);
-    if (p->code) code_command_describe(row, p->code);
-    setup_describe(row, &p->s->gemm, &p->s->plan);
+    json_t *const row = json_object();
+    if (code) {
+        record_json(row, verified_code_fields, v);
+        code_command_describe(row, code);
+    }
+    setup_describe(row, v->gemm.gemm.gemm, v->gemm.gemm.plan);
     emulating_device_describe(row, &device);
-    json_object_update_new(
-        row,
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "differing",
-                  differing_list(p), "m", json_count(p->m), "n", json_count(p->n), "k",
-                  json_count(p->s->a.cols), "compared", json_count(count), "total",
-                  json_count(p->m * p->n), "mismatches", json_count(mismatches), "first",
-                  mismatches ? first_difference(p, first) : json_null(), "hypothesis",
-                  sentence));
-    static const struct record_line lines[] = { BUDGET_LINES, { 0 } };
-    const struct gemm_data data = { p->s->a, p->s->b, p->s->c };
+    record_json(row, verified_fields, v);
+    return row;
+}
+
+/* Explain what was found, ask for the budget, and print all of it. */
+static int report(struct context *x, struct verified *v, const struct setup *s,
+                  const struct gemm_data *data, const struct matrix *d,
+                  const struct code_result *code)
+{
     struct budget_answer budget = { .worst = NULL };
     struct budget_question question;
-    if (status == EXIT_GOOD) status = budget_ask(&budget, &question, p->s, &data, p->got, x);
+    int status = v->found.differ ? explain_d(v, s, d, x) : EXIT_GOOD;
+    json_t *const row = describe(v, code);
+    if (status == EXIT_GOOD) status = budget_ask(&budget, &question, s, data, d, x);
     if (status == EXIT_GOOD) budget_json(row, &budget);
-    const struct gemm_answer a = { .gemm = setup_told(p->s, x, false), .budget = &budget };
-    emit_answer(&x->emitter, row, lines, &a);
+    v->gemm.budget = &budget;
+    emit_answer(&x->emitter, row, verified_lines, v);
     budget_answer_clear(&budget);
-    return status != EXIT_GOOD ? status : mismatches ? EXIT_FOUND : EXIT_GOOD;
+    return status != EXIT_GOOD ? status : v->found.differ ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* Emulate what the pair is to be compared with. */
-static int compare(struct context *x, struct pair p)
+/* Compare D, of a file or what code has made, with the emulator's. */
+static int compare(struct context *x, const struct setup *s, const struct matrix *d,
+                   const struct code_result *code)
 {
-    struct matrix want = { 0 };
-    p.want = &want;
-    int status = setup_run(&want, p.s, x);
-    if (status == EXIT_GOOD && p.code) code_command_round(&want, p.code);
-    if (status == EXIT_GOOD) status = report(x, &p);
-    matrix_clear(&want);
-    return status;
-}
-
-/* A matrix of a block's elements, which stay the block's. */
-static struct matrix matrix_of(uint32_t *at, size_t rows, size_t cols)
-{
-    return (struct matrix){ .rows = rows, .cols = cols, .at = at };
-}
-
-/* At most so many outputs, of rows and columns at random, about as many of each. */
-static enum bitcut_status take_sample(struct block *part, const struct setup *s,
-                                      const struct matrix *got, const struct context *x,
-                                      struct fault *f)
-{
-    enum { STREAM_ROWS = 40, STREAM_COLUMNS };
-    const struct question q = { .a = s->a, .b = s->b, .c = s->c, .d = *got };
-    const size_t side = (size_t)sqrt((double)samples),
-                 few = smaller(s->b.cols, samples / smaller(s->a.rows, side)),
-                 rows = smaller(s->a.rows, samples / few),
-                 cols = smaller(s->b.cols, samples / rows);
-    size_t *const row = memory_allocate(rows, sizeof *row), *const col = memory_allocate(
-                                                                cols, sizeof *col);
-    enum bitcut_status status =
-        row && col ? BITCUT_OK
-                   : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
-    if (status == BITCUT_OK) {
-        lines_draw(row, rows, s->a.rows, x->seed, STREAM_ROWS);
-        lines_draw(col, cols, s->b.cols, x->seed, STREAM_COLUMNS);
-        status = block_take(part, &q, row, rows, col, cols, f);
-    }
-    free(row);
-    free(col);
-    return status;
-}
-
-static int compare_sample(struct context *x, const struct setup *s,
-                          const struct matrix *got)
-{
-    struct block part;
+    const struct gemm_data data = { s->a, s->b, s->c };
+    const struct gemm_options how = context_options(x);
+    const struct verify_question q = { .gemm = &s->gemm,
+                                       .plan = &s->plan,
+                                       .data = &data,
+                                       .d = d,
+                                       .code = code,
+                                       .samples = samples,
+                                       .seed = x->seed };
+    static struct verified v;
+    char executed[80];
+    const char *what;
     struct fault f;
-    if (take_sample(&part, s, got, x, &f) != BITCUT_OK) return fail("sample", &f);
-    struct setup some = *s;
-    some.a = matrix_of(part.a, part.rows, part.k);
-    some.b = matrix_of(part.b, part.k, part.cols);
-    some.c = matrix_of(part.c, part.rows, part.cols);
-    const struct matrix d = matrix_of(part.d, part.rows, part.cols);
-    const int status = compare(
-        x, (struct pair){
-               .s = &some, .got = &d, .part = &part, .m = got->rows, .n = got->cols });
-    block_clear(&part);
+    if (verified_find(&v, &what, &q, &how, &f) != BITCUT_OK) return fail(what, &f);
+    if (code) {
+        snprintf(executed, sizeof executed, "%s, executed", code->target->name);
+        v.gemm.gemm.kernel = code_options.symbol;
+        v.gemm.gemm.device = executed;
+        v.code = code_options.file;
+    } else if (device.offload.runs) v.gemm.gemm.device = device.recorder.device.name;
+    const int status = report(x, &v, s, &data, d, code);
+    verified_clear(&v);
     return status;
 }
 
-static int compare_file(struct context *x, const struct setup *s,
-                        const struct matrix *got)
+static int compare_file(struct context *x, const struct setup *s, const struct matrix *d)
 {
-    const size_t total = got->rows * got->cols;
-    const int status = setup_check_shape("D", got, s->a.rows, s->b.cols);
-    if (status != EXIT_GOOD) return status;
-    return samples && samples < total
-               ? compare_sample(x, s, got)
-               : compare(x, (struct pair){
-                                .s = s, .got = got, .m = got->rows, .n = got->cols });
+    const int status = setup_check_shape("D", d, s->a.rows, s->b.cols);
+    return status == EXIT_GOOD ? compare(x, s, d, NULL) : status;
 }
 
 static int run_file(struct context *x)
@@ -303,9 +256,7 @@ static int run_code(struct context *x)
     if (status == EXIT_GOOD) status = budget_check(&s);
     if (status == EXIT_GOOD) status = code_command_run(&r, &s, seconds_run(), x);
     if (status == EXIT_GOOD)
-        status = compare(
-            x, (struct pair){
-                   .s = &s, .got = &r.d, .m = r.d.rows, .n = r.d.cols, .code = &r });
+        status = compare(x, &s, &r.d, &r);
     matrix_clear(&r.d);
     setup_clear(&s);
     return status;
@@ -330,8 +281,7 @@ static int run(struct context *x)
                                                         : OF_SPLIT;
     const int status = check_use(x, uses, use);
     if (status != EXIT_GOOD) return status;
-    x->emitter.lines = verify_lines;
-    x->emitter.columns = use == OF_SPLIT ? verify_split_columns : verify_kernel_columns;
+    x->emitter.columns = use == OF_SPLIT ? split_columns : kernel_columns;
     x->emitter.verbose = say_verbose;
     return use == OF_CODE ? run_code(x) : kernel_name ? run_kernels(x) : run_file(x);
 }

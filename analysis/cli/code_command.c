@@ -92,20 +92,10 @@ int code_command_run(struct code_result *to, struct setup *s, size_t seconds,
     return status;
 }
 
-void code_command_round(struct matrix *want, const struct code_result *r)
-{
-    if (r->format == &formats[FORMAT_F32]) return;
-    for (size_t i = 0; i < want->rows * want->cols; i++)
-        want->at[i] = f32_through(r->format, &roundings[ROUND_RN], want->at[i]);
-}
-
 void code_command_describe(json_t *row, const struct code_result *r)
 {
     json_t *counts = json_object();
     for (const struct gfx9_counter *c = gfx9_counters; c->name; c++)
         json_object_set_new(counts, c->name, json_count(gfx9_count(&r->counts, c)));
-    json_object_update_new(
-        row, json_pack("{s:o, s:o, s:o, s:o}", "kernel", json_text(code_options.symbol),
-                       "code", json_text(code_options.file), "device",
-                       json_sprintf("%s, executed", r->target->name), "counts", counts));
+    json_object_set_new(row, "counts", counts);
 }

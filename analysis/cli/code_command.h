@@ -36,10 +36,7 @@ extern struct code_options code_options;
 int code_command_run(struct code_result *to, struct setup *s, size_t seconds,
                      const struct context *x);
 
-/* Round what D should be to the elements of the kernel's D. */
-void code_command_round(struct matrix *want, const struct code_result *result);
-
-/* Add to a row what made D: "kernel", "code", "device" and "counts". */
+/* Add to a row what the kernel did: "counts". */
 void code_command_describe(json_t *row, const struct code_result *result);
 
 #endif

@@ -230,7 +230,7 @@ static void place_parts(struct explanation *e, const struct block *part)
     }
 }
 
-int explain_sentence(json_t **sentence, const struct question *q,
+int explain_sentence(char sentence[SENTENCE_MOST], const struct question *q,
                      const struct block *part, size_t seconds, const struct context *x)
 {
     const struct explain_options o = { .samples = 4096,
@@ -241,14 +241,12 @@ int explain_sentence(json_t **sentence, const struct question *q,
                                        .offload = x->offload };
     static struct explanation e;
     struct fault f;
-    char text[SENTENCE_MOST];
-    *sentence = json_null();
+    *sentence = 0;
     if (!seconds) return EXIT_GOOD;
     terminal_label("explain");
     if (explain_run(&e, q, &o, &f) != BITCUT_OK) return fail("explain", &f);
     if (part) place_parts(&e, part);
-    explain_say(text, &e);
-    *sentence = json_string(text);
+    explain_say(sentence, &e);
     const bool stopped = e.interrupted;
     explain_clear(&e);
     if (!stopped) return EXIT_GOOD;

@@ -16,10 +16,10 @@ json_t *explain_ulps(const struct explanation *e);
 json_t *explain_period(const struct explanation *e);
 json_t *explain_distances(const struct explanation *e);
 
-/* What computed D of *q, in one sentence, of which `seconds` look at everything; null if
+/* What computed D of *q, in one sentence, of which `seconds` look at everything; "" if
    seconds is 0.  Of a block of a larger result `part` has its lines, else it is NULL.
-   Prints and returns an exit status; *sentence is set whatever that is. */
-int explain_sentence(json_t **sentence, const struct question *q,
+   Prints and returns an exit status; `sentence` is set whatever that is. */
+int explain_sentence(char sentence[SENTENCE_MOST], const struct question *q,
                      const struct block *part, size_t seconds, const struct context *x);
 
 #endif

@@ -6,7 +6,8 @@
 #include "analysis/cli/setup.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/device/kernel_difference.h"
-#include "analysis/device/split_trial.h"
+#include "analysis/device/verified.h"
+#include "analysis/evidence/record_json.h"
 #include "gpu/choose.h"
 #include "lib/text.h"
 
@@ -22,18 +23,21 @@ static bool has_shape(void) { return asked->shape.k != SIZE_MAX; }
 
 /* --- kernels on the device -------------------------------------------------------- */
 
-static json_t *describe_trial(const struct context *x, const struct recorder *r,
-                              const char *kernel)
+static struct verified_on on_device(const struct context *x, const struct recorder *r,
+                                    const char *kernel)
 {
-    return json_pack("{s:s, s:o, s:s, s:o, s:o}", "kernel", kernel, "device",
-                     json_text(r->device.name), "driver", r->device.driver, "date",
-                     json_today(), "seed", json_seed(x->seed));
+    struct verified_on on = { .kernel = kernel,
+                              .device = r->device.name,
+                              .driver = r->device.driver,
+                              .seed = x->seed };
+    date_today(on.date);
+    return on;
 }
 
 /* What the kernel did instead in its first mismatch. */
-static int explain_kernel(json_t **sentence, const struct kernel_failure *from,
-                          const struct context *x)
+static int explain_kernel(struct verified_kernel *v, const struct context *x)
 {
+    const struct kernel_failure *const from = &v->result.failure;
     const struct question q = { .a = from->a,
                                 .b = from->b,
                                 .c = from->c,
@@ -41,8 +45,7 @@ static int explain_kernel(json_t **sentence, const struct kernel_failure *from,
                                 .format = from->format,
                                 .alpha = from->alpha,
                                 .beta = from->c.at ? from->beta : 0 };
-    *sentence = json_null();
-    return from->d.at ? explain_sentence(sentence, &q, NULL, asked->seconds, x)
+    return from->d.at ? explain_sentence(v->hypothesis, &q, NULL, asked->seconds, x)
                       : EXIT_GOOD;
 }
 
@@ -52,21 +55,6 @@ static json_t *describe_counts(const struct kernel_result *r)
     for (int i = 0; i < r->counts; i++)
         json_object_set_new(counts, r->count[i].name, json_count(r->count[i].value));
     return counts;
-}
-
-/* Print the row of a trial. */
-static int found(struct context *x, json_t *row, struct kernel_result *r)
-{
-    json_t *sentence;
-    const int status = explain_kernel(&sentence, &r->failure, x);
-    json_object_update_new(row, json_pack("{s:o, s:o, s:o, s:o, s:o}", "configurations",
-                                          json_count(r->configurations), "compared",
-                                          json_count(r->compared), "mismatches",
-                                          json_count(r->mismatches), "first", r->first,
-                                          "hypothesis", sentence));
-    kernel_failure_clear(&r->failure);
-    emit_row(&x->emitter, row);
-    return status != EXIT_GOOD ? status : r->mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
 /* Some faults begin with the kernel's name: it is said once. */
@@ -221,12 +209,25 @@ static int try_group(struct trying *t, size_t first)
 
 static int print_kernel(struct trying *t, struct tried *k)
 {
-    json_t *row = describe_trial(t->context, t->recorder, k->trial.kernel->name);
-    if (k->result.counts) json_object_set_new(row, "counts", describe_counts(&k->result));
+    struct context *const x = t->context;
+    struct verified_kernel v = {
+        .on = on_device(x, t->recorder, k->trial.kernel->name), .result = k->result
+    };
+    v.on.gemm = (struct gemm_told){ .gemm = &k->trial.gemm,
+                                    .plan = &k->plan,
+                                    .kernel = v.on.kernel,
+                                    .device = v.on.device };
+    const int status = explain_kernel(&v, x);
+    json_t *const row = json_object();
+    record_json(row, verified_on_fields, &v);
+    if (v.result.counts) json_object_set_new(row, "counts", describe_counts(&v.result));
     setup_describe(row, &k->trial.gemm, &k->plan);
     json_object_del(row, "alpha"); /* the grid has several */
     json_object_del(row, "beta");
-    return found(t->context, row, &k->result);
+    record_json(row, verified_kernel_fields, &v);
+    emit_answer(&x->emitter, row, verified_kernel_lines, &v);
+    kernel_failure_clear(&v.result.failure);
+    return status != EXIT_GOOD ? status : v.result.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
 /* Add a kernel, whose GEMM the options vary; or note why it cannot be. */
@@ -259,9 +260,7 @@ static int try_all(struct trying *t)
         if (status > worst) worst = status;
     }
     for (; i < t->count; i++) { /* what was tried with others, and is not printed */
-        if (!t->kernel[i].done) continue;
-        json_decref(t->kernel[i].result.first);
-        kernel_failure_clear(&t->kernel[i].result.failure);
+        if (t->kernel[i].done) kernel_failure_clear(&t->kernel[i].result.failure);
     }
     return worst;
 }
@@ -306,25 +305,22 @@ static int try_kernels(struct context *x, const struct recorder *r)
 static int try_split(struct context *x, const struct recorder *r,
                      const struct bitcut_split *split)
 {
-    const bool equilibrate = setup_options.equilibrate;
-    const struct split_trial t = { r,       split,     equilibrate, asked->samples,
+    struct verified_split v = { .on = on_device(x, r, "split"),
+                                .plan = { .split_a = *split,
+                                          .split_b = *split,
+                                          .equilibrate = setup_options.equilibrate } };
+    const struct split_trial t = { r,       split,     v.plan.equilibrate, asked->samples,
                                    x->seed, x->threads };
-    struct split_result result;
     struct fault f;
+    v.on.gemm.plan = &v.plan;
     terminal_label(split->name);
-    if (split_trial_run(&result, &t, &x->progress, &f) != BITCUT_OK)
+    if (split_trial_run(&v.result, &t, &x->progress, &f) != BITCUT_OK)
         return fail(progress_stopped(&x->progress) ? "verify" : split->name, &f);
-    json_t *row = describe_trial(x, r, "split");
-    json_object_update_new(
-        row, json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:I, s:I, s:o}", "split",
-                       split->name, "format", split->word[0].format->name, "low_format",
-                       split->word[split->words - 1].format->name, "high",
-                       split->word[0].rounding->name, "low", split_low(split)->name,
-                       "scale", split->scale, "equilibrate", (int)equilibrate, "compared",
-                       (json_int_t)result.compared, "mismatches",
-                       (json_int_t)result.mismatches, "first", result.first));
-    emit_row(&x->emitter, row);
-    return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
+    json_t *const row = json_object();
+    record_json(row, verified_on_fields, &v);
+    record_json(row, verified_split_fields, &v);
+    emit_answer(&x->emitter, row, verified_split_lines, &v);
+    return v.result.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
 /* Whether a kernel that the device runs multiplies these words of two formats. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/device/kernel_difference.h"
 
-#include "analysis/evidence/json_value.h"
 #include "lib/bits.h"
 
 #include <string.h>
@@ -56,34 +55,34 @@ static enum bitcut_status find_step(size_t *step, struct kernel_case *x, struct 
     return status;
 }
 
-static const char *letters(char text[3], bool first, bool second)
+static void letters(char text[3], bool first, bool second)
 {
     text[0] = first ? 't' : 'n';
     text[1] = second ? 't' : 'n';
     text[2] = 0;
-    return text;
 }
 
-static json_t *describe(const struct kernel_case *x, struct output at)
+static struct kernel_mismatch describe(const struct kernel_case *x, struct output at)
 {
-    const struct bitcut_format *f32 = &formats[FORMAT_F32], *format = x->d.is.format;
+    const struct bitcut_format *f32 = &formats[FORMAT_F32];
     const struct configuration *c = &x->now;
-    const uint32_t model = stored_get(&x->want, at.element),
-                   device = stored_get(&x->d, at.element);
-    char ab[3], cd[3];
-    json_t *first = json_pack(
-        "{s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}",
-        "m", json_count(c->shape.m), "n", json_count(c->shape.n), "k",
-        json_count(c->shape.k), "layout", c->room->name, "transposes",
-        letters(ab, c->down_a, c->down_b), "outputs", letters(cd, c->down_c, c->down_d),
-        "in_place", (int)case_is_in_place(x), "alpha",
-        json_number(format_to_double(f32, c->scalars.alpha)), "beta",
-        json_number(format_to_double(f32, c->scalars.beta)), "input", c->values->name,
-        "count", json_count(c->count), "gemm",
-        at.is ? json_count(at.matrix) : json_null(), "at",
-        at.is ? json_pack("[o,o]", json_count(at.i), json_count(at.j)) : json_null(),
-        "model", json_decoded(format, model), "device", json_decoded(format, device));
-    json_set_distance(first, format, model, device);
+    struct kernel_mismatch first = {
+        .shape = c->shape,
+        .room = c->room->name,
+        .input = c->values->name,
+        .in_place = case_is_in_place(x),
+        .alpha = format_to_double(f32, c->scalars.alpha),
+        .beta = format_to_double(f32, c->scalars.beta),
+        .count = c->count,
+        .gemm = at.matrix,
+        .at = { at.i, at.j },
+        .is_output = at.is,
+        .bits = apart_of(x->d.is.format, stored_get(&x->want, at.element),
+                         stored_get(&x->d, at.element)),
+        .has_step = at.is && x->trial->gemm.order.slices <= 1
+    };
+    letters(first.transposes, c->down_a, c->down_b);
+    letters(first.outputs, c->down_c, c->down_d);
     return first;
 }
 
@@ -118,15 +117,12 @@ static enum bitcut_status found(struct kernel_result *r, struct kernel_case *x,
                                 size_t element, struct fault *f)
 {
     const struct output at = find_output(x, element);
-    const bool steps = at.is && x->trial->gemm.order.slices <= 1;
     enum bitcut_status status = BITCUT_OK;
-    size_t step = 0;
     r->first = describe(x, at);
     if (at.is) status = keep(&r->failure, x, at.matrix, f);
-    if (steps && status == BITCUT_OK) status = find_step(&step, x, at, f);
-    if (status == BITCUT_OK) status = case_run_models(x, f);
-    json_object_set_new(r->first, "k_step", steps ? json_count(step) : json_null());
-    return status;
+    if (r->first.has_step && status == BITCUT_OK)
+        status = find_step(&r->first.step, x, at, f);
+    return status == BITCUT_OK ? case_run_models(x, f) : status;
 }
 
 static void count_compared(struct kernel_result *r, const struct kernel_case *x)

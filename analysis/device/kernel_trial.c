@@ -183,11 +183,7 @@ static const struct kernel_trial *widest_of(const struct kernel_trial *trial,
 /* Results that are whole, or none. */
 static void finish(struct kernel_result *r, enum bitcut_status status)
 {
-    if (status == BITCUT_OK) {
-        if (!r->first) r->first = json_null();
-        return;
-    }
-    json_decref(r->first);
+    if (status == BITCUT_OK) return;
     kernel_failure_clear(&r->failure);
     *r = (struct kernel_result){ 0 };
 }

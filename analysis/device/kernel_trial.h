@@ -3,11 +3,10 @@
 #ifndef BITCUT_ANALYSIS_DEVICE_KERNEL_TRIAL_H
 #define BITCUT_ANALYSIS_DEVICE_KERNEL_TRIAL_H
 
+#include "analysis/evidence/apart.h"
 #include "analysis/evidence/recorder.h"
 #include "emu/gemm.h"
 #include "lib/matrix.h"
-
-#include <jansson.h>
 
 struct kernel_shape {
     size_t m, n, k;
@@ -23,6 +22,22 @@ struct kernel_trial {
     uint64_t seed;
 };
 
+/* The first mismatch: the batch, and where in it. */
+struct kernel_mismatch {
+    struct kernel_shape shape;
+    const char *room, *input; /* how matrices lie; the family of values                  */
+    char transposes[3], outputs[3]; /* n or t of A and B, and of C and D: t is
+                                       column-major                                      */
+    bool in_place;                  /* D is C                                            */
+    double alpha, beta;
+    size_t count, gemm, at[2]; /* GEMMs; which of them, from 0; row and column           */
+    bool is_output;            /* else it is memory of D that is none, and has no place  */
+    struct apart bits;
+    size_t step; /* of k, after which the outputs differ, counted from 1, found by running
+                    the kernel on the first steps alone; 0: they differ without any      */
+    bool has_step; /* not with split-K, nor of what is no output                         */
+};
+
 /* The GEMM of the first mismatch, one of its batch, as its elements' numbers in FP32;
    what the kernel made of it is D.  d.at is NULL: there is none, or the mismatch is no
    output. */
@@ -34,7 +49,7 @@ struct kernel_failure {
 
 struct kernel_result {
     size_t configurations, compared, mismatches; /* compared: outputs */
-    json_t *first;                               /* mismatch, or null */
+    struct kernel_mismatch first;                /* if there is one   */
     int counts;                                  /* what the device counted of its runs */
     struct gpu_count count[GPU_COUNTS_MOST];
     struct kernel_failure failure;
@@ -65,14 +80,8 @@ size_t kernel_trial_size(const struct kernel_trial *trial);
    three, some of which share A, B or C, or have D side by side; of a larger shape each
    class; of one with more than 2^22 products some whole rows and columns.  Of one for
    small GEMMs every class in every room (at strides or by pointers, aligned or not, with
-   gaps or not, one B for all), and all else in turn.  `first` has "m", "n", "k", "layout"
-   (the room), "transposes" and "outputs" (n or t of A and B, and of C and D: t is
-   column-major), "in_place" (D is C), "alpha", "beta", "input", "count" and "gemm" (of a
-   batch, from 0), "at" (row, column), both null if it is no output, "model" and "device"
-   (encodings), "ulps" and "differ" (json_set_distance()), and "k_step": the first step of
-   k after which the outputs differ, counted from 1, found by running the kernel on the
-   first steps alone; 0: they differ without any; null: split-K, or not an output.  The
-   caller frees it, and clears `failure`.  Another status than BITCUT_OK is that of kernel
+   gaps or not, one B for all), and all else in turn.  The caller clears
+   `failure`.  Another status than BITCUT_OK is that of kernel
    *failed; no result is set then.  BITCUT_CANNOT, BITCUT_BAD_ARGUMENT: as gpu_work_run(),
    or asked to stop; BITCUT_NO_MEMORY. */
 enum bitcut_status kernel_trials_run(struct kernel_result *results, size_t *failed,

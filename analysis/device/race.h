@@ -7,6 +7,8 @@
 #include "analysis/device/race_plan.h"
 #include "lib/progress.h"
 
+#include <jansson.h>
+
 enum {
     RACE_ROUNDS_MOST = 99,
     RACE_BURST_MS = 30,      /* of a timing in a round, about                        */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/device/split_trial.h"
 
-#include "analysis/evidence/json_value.h"
 #include "emu/fast/simd.h"
 #include "emu/words.h"
 #include "lib/equilibrate.h"
@@ -89,10 +88,9 @@ static void compare_word(struct split_result *r, const struct values *v, int wor
     for (size_t i = 0; i < count; i++) {
         const uint32_t want = word_at(model, i, bytes), got = word_at(device, i, bytes);
         if (want == got || r->mismatches++) continue;
-        r->first =
-            json_pack("{s:o, s:i, s:o, s:o}", "x",
-                      json_decoded(&formats[FORMAT_F32], v->x[i]), "word", word, "model",
-                      json_decoded(format, want), "device", json_decoded(format, got));
+        encoding_said(r->x, &formats[FORMAT_F32], v->x[i]);
+        r->word = word;
+        r->bits = apart_of(format, want, got);
     }
 }
 
@@ -139,8 +137,6 @@ enum bitcut_status split_trial_run(struct split_result *result,
                      : try_values(&r, &v, t, count, f);
     }
     values_clear(&v);
-    if (status != BITCUT_OK) json_decref(r.first);
-    else if (!r.first) r.first = json_null();
     if (status == BITCUT_OK) *result = r;
     return status;
 }

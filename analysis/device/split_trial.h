@@ -3,10 +3,9 @@
 #ifndef BITCUT_ANALYSIS_DEVICE_SPLIT_TRIAL_H
 #define BITCUT_ANALYSIS_DEVICE_SPLIT_TRIAL_H
 
+#include "analysis/evidence/apart.h"
 #include "analysis/evidence/recorder.h"
 #include "lib/split.h"
-
-#include <jansson.h>
 
 struct split_trial {
     const struct recorder *recorder;
@@ -19,12 +18,12 @@ struct split_trial {
 
 struct split_result {
     uint64_t compared, mismatches; /* words */
-    json_t *first;                 /* mismatch, or null */
+    char x[ENCODING_MOST];         /* of the first mismatch: the value, ...   */
+    int word;                      /* ... which of its words, 0: the high one */
+    struct apart bits;
 };
 
-/* Compare every word that the device makes with the model's.  `first` has "x", "word"
-   (0: the high one), "model" and "device" (encodings).  The caller frees it.
-   BITCUT_BAD_ARGUMENT: the split, equilibrated, can overflow; BITCUT_CANNOT: the device
+/* Compare every word that the device makes with the model's.  BITCUT_BAD_ARGUMENT: the split, equilibrated, can overflow; BITCUT_CANNOT: the device
    failed, or asked to stop; BITCUT_NO_MEMORY. */
 enum bitcut_status split_trial_run(struct split_result *result,
                                    const struct split_trial *trial,

@@ -3,6 +3,9 @@
 
 #include "analysis/evidence/json_value.h"
 
+#include "analysis/evidence/apart.h"
+#include "lib/clock.h"
+
 #include "lib/text.h"
 
 #include <math.h>
@@ -58,10 +61,8 @@ json_t *json_told(enum bitcut_kind kind, const char *text)
 
 json_t *json_today(void)
 {
-    const time_t now = time(NULL);
-    char text[16] = "";
-    struct tm utc;
-    if (gmtime_r(&now, &utc)) strftime(text, sizeof text, "%Y-%m-%d", &utc);
+    char text[DATE_MOST];
+    date_today(text);
     return json_string(text);
 }
 
@@ -84,33 +85,16 @@ json_t *json_seed(uint64_t seed)
 
 json_t *json_decoded(const struct bitcut_format *f, uint64_t encoding)
 {
-    const double x = format_to_double(f, encoding);
-    return json_sprintf("0x%0*llx = %a = %.9g", (f->bits + 3) / 4,
-                        (unsigned long long)encoding, x, x);
-}
-
-/* What two numbers are of which no distance says how they differ; NULL: one does. */
-static json_t *differ(enum number_class x, enum number_class y)
-{
-    static const char *const one[] = { "a number", "a number", "an infinity", "a NaN" };
-    static const char *const both[] = { "zeros of different signs", NULL,
-                                        "infinities of different signs",
-                                        "NaNs of different bits" };
-    if (x == y) return both[x] ? json_string(both[x]) : NULL;
-    if (x < NUMBER_INF && y < NUMBER_INF) return NULL;
-    return json_sprintf("%s against %s", one[x], one[y]);
+    char text[ENCODING_MOST];
+    encoding_said(text, f, encoding);
+    return json_string(text);
 }
 
 void json_set_distance(json_t *row, const struct bitcut_format *f, uint64_t x, uint64_t y)
 {
-    const enum number_class of_x = format_decode(f, x).kind,
-                            of_y = format_decode(f, y).kind;
-    const int64_t a = format_along_line(f, x), b = format_along_line(f, y);
-    const uint64_t steps = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
-    const bool finite = of_x < NUMBER_INF && of_y < NUMBER_INF;
-    json_t *words = differ(of_x, of_y);
-    json_object_set_new(row, "ulps", finite ? json_whole(false, steps) : json_null());
-    if (words) json_object_set_new(row, "differ", words);
+    const struct apart a = apart_of(f, x, y);
+    json_object_set_new(row, "ulps", a.finite ? json_whole(false, a.steps) : json_null());
+    if (*a.differ) json_object_set_new(row, "differ", json_string(a.differ));
 }
 
 void json_put(FILE *to, const char *text)

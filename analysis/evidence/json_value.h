@@ -22,7 +22,7 @@ json_t *json_text(const char *text);
 /* The text of a field as it is told (bitcut_row_field()), as a value of its kind. */
 json_t *json_told(enum bitcut_kind kind, const char *text);
 
-/* Today in UTC, YYYY-MM-DD. */
+/* date_today() (lib/clock.h). */
 json_t *json_today(void);
 
 /* A seed, exactly: an integer, or a string of digits if it is too large for JSON readers.
@@ -35,8 +35,7 @@ json_t *json_whole(bool negative, bitcut_uint128 magnitude);
 /* An encoding as a string, "0x" and as many hexadecimal digits as `bits` need. */
 json_t *json_encoding(uint64_t encoding, int bits);
 
-/* "0x3e400000 = 0x1.8p-3 = 0.1875": the encoding, the value in hexadecimal and in
-   decimal. */
+/* encoding_said() (analysis/evidence/apart.h). */
 json_t *json_decoded(const struct bitcut_format *format, uint64_t encoding);
 
 /* Set "ulps" of an object to the steps of a format from x to y, two encodings that

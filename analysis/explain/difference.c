@@ -2,6 +2,7 @@
 #include "analysis/explain/difference.h"
 
 #include "lib/bits.h"
+#include "lib/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,4 +243,23 @@ bool difference_say(struct box *b, const struct pair_of *x)
     return is_moved(b, x) ||
            lines_moved(b, x, b->row, b->row_end, x->m, "rows", is_row) ||
            lines_moved(b, x, b->col, b->col_end, x->n, "columns", is_column);
+}
+
+/* --- outputs ---------------------------------------------------------------------- */
+
+const struct record_field differing_fields[] = {
+    RECORD_PAIR(struct differing, row, "at", "", "row and column, from 0 on"),
+    RECORD_ENCODING(struct differing, given, "given", "D there, in FP32"),
+    RECORD_ENCODING(struct differing, expected, "expected", "what it should be, likewise"),
+    { 0 }
+};
+
+void differing_say(char *text, size_t size, const struct differing *first, size_t count,
+                   size_t from)
+{
+    enum { SAID = 4 };
+    for (size_t i = from; i < count && i < SAID; i++)
+        say_more(text, size, "%sD[%zu, %zu] is 0x%08x for 0x%08x", *text ? "; " : "",
+                 first[i].row, first[i].col, (unsigned)first[i].given,
+                 (unsigned)first[i].expected);
 }

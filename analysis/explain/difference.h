@@ -4,6 +4,7 @@
 #define BITCUT_ANALYSIS_EXPLAIN_DIFFERENCE_H
 
 #include "lib/matrix.h"
+#include "lib/record.h"
 
 enum { DIFFERENCE_TEXT_MOST = 300 };
 
@@ -22,6 +23,13 @@ struct differing {
 };
 
 enum { DIFFERING_MOST = 16 };
+
+extern const struct record_field differing_fields[];
+
+/* Say those of a list from one on, the first few: "D[0, 3] is 0x3f800001 for 0x3f800000;
+   ...", indices and encodings as Python takes them. */
+void differing_say(char *text, size_t size, const struct differing *first, size_t count,
+                   size_t from);
 
 /* A result and what it should be: row-major m x n without gaps; c may be NULL. */
 struct pair_of {
