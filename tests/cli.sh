@@ -152,6 +152,17 @@ folders_searched() {
 
 outputs() { sed 's/.*"outputs":\([0-9]*\).*/\1/'; }
 
+# Many sets that differ at once: each has its own steps of an output, by any threads.
+steps_apart() {
+    cp -r "$BITCUT_DATA/directed" apart
+    chmod -R u+w apart
+    for d in $(find apart -name D.npy); do flip "$d" $(($(bytes "$d") - 4)); done
+    bitcut replay --json --threads 1 apart > one
+    [ "$(grep -c '"mismatches":1,' one)" -gt 9 ] || echo "nothing differs"
+    for _ in 1 2 3; do bitcut replay --json --threads 3 apart | cmp - one; done
+    rm -r apart
+}
+
 # Broken sets among good ones: a line each; the good ones are replayed, in their places.
 broken_among_good() {
     first=$(echo "$sets" | head -n 1)
@@ -1122,6 +1133,7 @@ ok_if_empty "replay takes any negative NaN where only that was observed" \
     "$(negative_nan_accepted)"
 ok_if_empty "replay finds one changed bit and shows the operands" "$(changed_bit_found)"
 ok_if_empty "replay searches folders for sets" "$(folders_searched)"
+ok_if_empty "steps of outputs of many sets" "$(steps_apart)"
 ok_if_empty "replay goes on after a broken set" "$(broken_among_good)"
 ok_if_empty "mma computes the recorded results, byte for byte" "$(fragments_computed)"
 ok_if_empty "probe makes vectors that kill all mutants" "$(vectors_made)"

@@ -44,7 +44,7 @@ json_t *difference_json(const struct bitcut_unit *u, const struct fragments *x,
 {
     const size_t fragment = flat / (s.m * s.n), i = flat / s.n % s.m, j = flat % s.n;
     const uint64_t model = array_get(got, flat), recorded = array_get(want, flat);
-    static struct unit_trace trace; /* large; only the command's thread comes here */
+    static _Thread_local struct unit_trace trace; /* large */
     fragments_trace(&trace, u, x, s, fragment, i, j);
     json_t *object = json_pack(
         "{s:[I,I,I], s:o, s:o}", "at", (json_int_t)(from + fragment), (json_int_t)i,
