@@ -9,6 +9,7 @@
 #include "emu/words.h"
 #include "lib/gemm_plan.h"
 #include "lib/progress.h"
+#include "lib/record.h"
 
 /* A GEMM with everything open but its recipe and unit. */
 struct bitcut_gemm gemm_of(const struct bitcut_recipe *recipe,
@@ -92,5 +93,8 @@ enum bitcut_status gemm_call(struct bitcut_gemm *ran, const struct bitcut_gemm *
 enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                                  const struct gemm_plan *plan,
                                  const struct gemm_options *options, struct fault *f);
+
+/* The fields of struct bitcut_difference (lib/record.h). */
+extern const struct record_field difference_fields[];
 
 #endif

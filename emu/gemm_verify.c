@@ -5,6 +5,20 @@
 
 #include <stdlib.h>
 
+#define DIFFERENCE(member, what)                                                         \
+    RECORD_FIELD(struct bitcut_difference, member, "", "", what)
+
+const struct record_field difference_fields[] = {
+    DIFFERENCE(compared, "elements of all D"),
+    DIFFERENCE(differ, "those of other bits"),
+    DIFFERENCE(gemm, "of the first that differs: the GEMM of the batch"),
+    DIFFERENCE(row, "its row"),
+    DIFFERENCE(column, "its column"),
+    DIFFERENCE(given, "its encoding"),
+    DIFFERENCE(expected, "that of the emulator"),
+    { 0 }
+};
+
 /* Element (i, j) of D, or of the emulator's, as it is in memory. */
 static uint64_t encoding_at(const struct view *v, size_t i, size_t j)
 {

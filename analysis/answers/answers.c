@@ -2,8 +2,10 @@
 #include "analysis/answers/answers.h"
 
 #include "analysis/error/judged.h"
+#include "analysis/error/split_kept.h"
 #include "analysis/tolerance/given.h"
 #include "analysis/tolerance/power.h"
+#include "emu/gemm.h"
 #include "lib/table.h"
 
 #include <stdio.h>
@@ -20,10 +22,13 @@
 
 const struct record answers[] = {
     /* clang-format off */
+    INNER(bound_result, "bound", "what a bound says of a result", bound_fields),
+    ANSWER(bitcut_difference, "verify", "where a D differs", difference_fields),
     INNER(judged, "gemm", "a result beside the exact one", judged_fields),
     ANSWER(bitcut_tolerances, "tolerance", "limits of a test", tolerance_fields),
     ANSWER(bitcut_tolerance_verdict, "tolerance.given", "what a result is by such limits",
            given_fields),
+    INNER(split_kept, "split", "what a split keeps", split_fields),
     INNER(power_row, "tolerance.power", "what tests with these limits reject", power_fields),
     { 0 }
     /* clang-format on */

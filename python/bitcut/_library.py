@@ -86,9 +86,7 @@ class Field(Structure):
 
 
 class Difference(Structure):
-    _fields_ = [("size", c_size_t), ("compared", c_size_t), ("differ", c_size_t),
-                ("gemm", c_size_t), ("row", c_size_t), ("column", c_size_t),
-                ("given", c_uint64), ("expected", c_uint64)]
+    """Its members are those that the library tells (below)."""
 
 
 class ExplainOptions(Structure):
