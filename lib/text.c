@@ -185,6 +185,16 @@ void text_append(char *names, size_t size, const char *name)
     say_more(names, size, "%s%s", *names ? ", " : "", name);
 }
 
+void say_bin(char *text, size_t size, int i, size_t count)
+{
+    enum { SMALL = 10 }; /* bins whose numbers are easily read */
+    const long long from = i ? 1ll << (i - 1) : 0, to = i ? 2 * from - 1 : 0;
+    if (*text) say_more(text, size, ", ");
+    if (i > SMALL) say_more(text, size, "2^%d-2^%d", i - 1, i);
+    else say_more(text, size, from < to ? "%lld-%lld" : "%lld", from, to);
+    say_more(text, size, ": %zu", count);
+}
+
 size_t text_stem(const char *text, const char *ending)
 {
     const size_t length = strlen(text), end = strlen(ending);

@@ -3,6 +3,7 @@
 
 #include "analysis/error/judged.h"
 #include "analysis/error/split_kept.h"
+#include "analysis/explain/two.h"
 #include "analysis/tolerance/given.h"
 #include "analysis/tolerance/power.h"
 #include "emu/gemm.h"
@@ -24,6 +25,16 @@ const struct record answers[] = {
     /* clang-format off */
     INNER(bound_result, "bound", "what a bound says of a result", bound_fields),
     ANSWER(bitcut_difference, "verify", "where a D differs", difference_fields),
+    ANSWER(bitcut_explanation, "explain", "what computed a result", explain_fields),
+    INNER(explanation, "explain", "what gives the most of it", explain_best_fields),
+    INNER(box, "explain.parts", "a place that differs", explain_part_fields),
+    INNER(placed, "explain.equal", "what else gives the sample", explain_equal_fields),
+    INNER(bin, "explain.ulps", "outputs by their distance", explain_bin_fields),
+    INNER(differing, "explain.differing", "an output that differs", differing_fields),
+    INNER(distance, "explain.distances", "a recipe", explain_distance_fields),
+    INNER(two, "explain of a pair", "two results", two_fields),
+    INNER(box, "explain of a pair.places", "a place in which they differ", two_place_fields),
+    INNER(two, "explain of a pair.largest", "the largest distance", two_largest_fields),
     INNER(judged, "gemm", "a result beside the exact one", judged_fields),
     ANSWER(bitcut_tolerances, "tolerance", "limits of a test", tolerance_fields),
     ANSWER(bitcut_tolerance_verdict, "tolerance.given", "what a result is by such limits",

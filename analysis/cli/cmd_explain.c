@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut explain: what computed a matrix. */
 #include "analysis/cli/explain_probe.h"
-#include "analysis/cli/explain_say.h"
-#include "analysis/cli/explain_two.h"
 #include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
-#include "emu/way.h"
+#include "analysis/evidence/json_value.h"
+#include "analysis/evidence/record_json.h"
+#include "analysis/explain/two.h"
 #include "lib/bits.h"
 #include "lib/clock.h"
 #include "lib/fma.h"
@@ -44,111 +44,33 @@ static const struct option_row options[] = {
 
 /* --- rows ------------------------------------------------------------------------- */
 
-static json_t *changes_json(const struct verdict *v, const struct space *s)
+static json_t *explanation_json(const struct explanation *e)
 {
-    char text[600];
-    verdict_say(text, sizeof text, v, s);
-    return *text ? json_string(text) : json_null();
-}
-
-static json_t *verdict_json(const struct explanation *e)
-{
-    const struct verdict *v = &e->best;
-    json_t *row = json_object();
-    char line[WAY_MOST];
-    way_write(line, &v->x.gemm);
-    setup_describe(row, &v->x.gemm, &v->x.plan);
-    json_object_update_new(
-        row,
-        json_pack("{s:s, s:o, s:o, s:s?, s:o, s:o}", "gemm", line, "changes",
-                  changes_json(v, &e->space), "order", setup_order_json(&v->x.plan.order), "fault", explain_fault(e),
-                  "matched", json_count(v->matched), "sampled", json_count(v->sampled)));
-    return row;
-}
-
-static json_t *parts_json(const struct explanation *e)
-{
-    json_t *parts = json_array();
-    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++) {
-        const struct box *b = &e->part[i];
-        json_array_append_new(
-            parts, json_pack("{s:[o,o], s:[o,o], s:o, s:s?, s:s}", "rows",
-                             json_count(b->row), json_count(b->row_end), "columns",
-                             json_count(b->col), json_count(b->col_end), "differ",
-                             json_count(b->differ), "fault", b->fault, "what", b->what));
-    }
-    return parts;
-}
-
-static json_t *differing_list(const struct explanation *e)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < e->firsts; i++) {
-        const struct differing *o = &e->first[i];
-        json_array_append_new(list,
-                              differing_json(o->row, o->col, o->given, o->expected));
-    }
-    return list;
-}
-
-static json_t *equals_json(const struct explanation *e)
-{
-    json_t *equal = json_array();
-    for (size_t i = 0; i < e->equals && i < EQUALS_MOST; i++) {
-        const struct verdict *v = &e->equal[i];
-        json_array_append_new(equal, json_pack("{s:s, s:s, s:o}", "recipe",
-                                               v->x.gemm.recipe->name, "unit",
-                                               v->x.gemm.unit->name, "changes",
-                                               changes_json(v, &e->space)));
-    }
-    return equal;
-}
-
-static json_t *explanation_json(const struct explanation *e, const char *file,
-                                double taken)
-{
-    char sentence[SENTENCE_MOST];
-    explain_say(sentence, e);
-    json_t *row = e->best.sampled ? verdict_json(e) : json_object();
-    json_object_update_new(
-        row, json_pack(
-                 "{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o}",
-                 "d", file, "hypothesis", sentence, "found", (int)e->found, "compared",
-                 json_count(e->compared), "differ", json_count(e->differ), "total",
-                 json_count(e->total), "tried", json_count(e->tried), "error",
-                 json_number(e->error), "parts", parts_json(e), "equal", equals_json(e),
-                 "equals", json_count(e->equals), "complete", (int)e->complete,
-                 "interrupted", (int)e->interrupted, "seconds", json_number(taken)));
-    json_object_update_new(row, json_pack("{s:o, s:o, s:o, s:o}", "differing",
-                                          differing_list(e), "ulps", explain_ulps(e),
-                                          "period", explain_period(e), "distances",
-                                          explain_distances(e)));
+    json_t *const row = json_object();
+    if (e->best.sampled) setup_describe(row, &e->best.x.gemm, &e->best.x.plan);
+    record_json(row, explain_fields, e);
     emulating_device_describe(row, &device);
     return row;
 }
 
+static json_t *two_json(const struct two *t)
+{
+    json_t *const row = json_object();
+    record_json(row, two_fields, t);
+    return row;
+}
+
 /* Of several files people read a table of sentences. */
-static json_t *sentence_json(const char *file, const char *sentence)
+static json_t *sentence_json(const char *of, const char *sentence)
 {
-    return json_pack("{s:s, s:s}", "d", file, "explanation", sentence);
+    return json_pack("{s:o, s:s}", "d", json_text(of), "explanation", sentence);
 }
 
-static void print(struct context *x, const struct explanation *e, const char *file,
-                  double taken)
+static void print(struct context *x, const struct explanation *e)
 {
-    char sentence[SENTENCE_MOST];
-    const bool whole = x->emitter.json || x->emitter.lines;
-    explain_say(sentence, e);
-    emit_row(&x->emitter,
-             whole ? explanation_json(e, file, taken) : sentence_json(file, sentence));
-}
-
-static void print_two(struct context *x, const struct two *t, const struct explanation *e)
-{
-    char sentence[SENTENCE_MOST];
-    two_say(sentence, t, e);
-    emit_row(&x->emitter, x->emitter.json ? explain_two_json(t, e, files_d.text)
-                                          : sentence_json("both", sentence));
+    if (x->emitter.json || files_d.count == 1)
+        emit_answer(&x->emitter, explanation_json(e), explain_lines, e);
+    else emit_row(&x->emitter, sentence_json(e->q.name, e->answer.text));
 }
 
 /* --- the command ------------------------------------------------------------------ */
@@ -159,20 +81,20 @@ static int fail_interrupted(const struct explanation *e)
     fault_set(&f, BITCUT_CANNOT,
               "stopped; %zu hypotheses were tried, and %zu of %zu "
               "outputs compared",
-              e->tried, e->compared, e->total);
+              e->answer.tried, e->answer.compared, e->answer.total);
     return fail("explain", &f);
 }
 
 /* Explain one D and print what it is.  There is something to clear if the status is
    EXIT_GOOD or EXIT_FOUND. */
 static int explain(struct explanation *e, struct context *x, const struct question *q,
-                   const struct explain_options *o, const char *file)
+                   const struct explain_options *o)
 {
     struct fault f;
-    const double start = seconds_now();
     if (explain_run(e, q, o, &f) != BITCUT_OK) return fail("explain", &f);
-    print(x, e, file, seconds_now() - start);
-    if (!e->interrupted) return e->found ? EXIT_GOOD : EXIT_FOUND;
+    e->device = emulating_device_name(&device);
+    print(x, e);
+    if (!e->interrupted) return e->answer.found ? EXIT_GOOD : EXIT_FOUND;
     const int status = fail_interrupted(e);
     explain_clear(e);
     return status;
@@ -188,15 +110,17 @@ static int explain_two(struct context *x, const struct question q[2],
     struct fault f;
     const double start = seconds_now();
     o.seconds = all->seconds / 2;
-    const int first = explain(&e[0], x, &q[0], &o, files_d.text[0]);
+    const int first = explain(&e[0], x, &q[0], &o);
     if (first > EXIT_FOUND) return first;
     o.seconds = fmax(o.seconds, all->seconds - (seconds_now() - start));
     o.like = &e[0];
-    int status = explain(&e[1], x, &q[1], &o, files_d.text[1]);
+    int status = explain(&e[1], x, &q[1], &o);
     if (status <= EXIT_FOUND) {
         if (first > status) status = first;
-        if (two_compare(&t, e, &o, &f) == BITCUT_OK) print_two(x, &t, e);
-        else status = fail("explain", &f);
+        if (two_compare(&t, e, &o, &f) != BITCUT_OK) status = fail("explain", &f);
+        else
+            emit_row(&x->emitter, x->emitter.json ? two_json(&t)
+                                                  : sentence_json("both", t.text));
         explain_clear(&e[1]);
     }
     explain_clear(&e[0]);
@@ -212,10 +136,9 @@ static int explain_all(struct context *x, const struct question *q)
                                        .progress = &x->progress,
                                        .offload = x->offload };
     static struct explanation e;
-    x->emitter.lines = files_d.count == 1 ? explain_lines : NULL;
     x->emitter.verbose = say_verbose;
     if (files_d.count == 2) return explain_two(x, q, &o);
-    const int status = explain(&e, x, q, &o, files_d.text[0]);
+    const int status = explain(&e, x, q, &o);
     if (status <= EXIT_FOUND) explain_clear(&e);
     return status;
 }
@@ -238,7 +161,8 @@ static int read_all(struct question q[RESULTS])
     for (int i = 0; (!i || i < files_d.count) && status == EXIT_GOOD; i++) {
         q[i] = q[0];
         if (i) q[i].d = (struct matrix){ 0 };
-        status = setup_read(&q[i].d, "-d", files_d.text[i]);
+        q[i].name = files_d.text[i];
+        status = setup_read(&q[i].d, "-d", q[i].name);
         if (status == EXIT_GOOD) q[i].format = question_format(&q[i].d);
     }
     return status;

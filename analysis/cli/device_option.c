@@ -46,10 +46,14 @@ void emulating_device_close(struct emulating_device *d, struct context *x)
     d->recorder.gpu.module = NULL;
 }
 
+const char *emulating_device_name(const struct emulating_device *d)
+{
+    if (!d->offload.gpu) return NULL;
+    return d->offload.runs ? d->recorder.device.name : emulator;
+}
+
 void emulating_device_describe(json_t *row, const struct emulating_device *d)
 {
-    if (!d->offload.gpu) return;
-    json_object_set_new(row, "device",
-                        d->offload.runs ? json_text(d->recorder.device.name)
-                                          : json_string(emulator));
+    const char *const name = emulating_device_name(d);
+    if (name) json_object_set_new(row, "device", json_text(name));
 }

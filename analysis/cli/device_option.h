@@ -41,6 +41,9 @@ int emulating_device_open(struct emulating_device *d, struct context *x,
                           const char *command);
 void emulating_device_close(struct emulating_device *d, struct context *x);
 
+/* What computed, the device or the emulator; NULL: --device says none. */
+const char *emulating_device_name(const struct emulating_device *d);
+
 /* Say in a row what computed, the device or the emulator, if --device says a device. */
 void emulating_device_describe(json_t *row, const struct emulating_device *d);
 

@@ -4,9 +4,8 @@
 #include "analysis/cli/probe_command.h"
 #include "analysis/cli/setup.h"
 #include "analysis/device/kernel_trial.h"
+#include "analysis/evidence/record_json.h"
 #include "analysis/explain/probe.h"
-#include "lib/clock.h"
-#include "lib/k_parts.h"
 
 #include <string.h>
 
@@ -61,63 +60,6 @@ static const struct probe_input *find_input(const struct bitcut_format *format)
     return row->format ? row : NULL;
 }
 
-/* --- the row ---------------------------------------------------------------------- */
-
-static json_t *units_json(const struct probe_fit *fit)
-{
-    json_t *names = json_array();
-    for (size_t i = 0; i < fit->units; i++)
-        json_array_append_new(names, json_string(fit->unit[i]->name));
-    return names;
-}
-
-static json_t *guess_json(const struct probe_guess *g)
-{
-    static const char *const joins[] = {
-        [PROBE_CUT] = "cut", [PROBE_EXACT] = "exact", [PROBE_PAIRS] = "pairs"
-    };
-    const struct bitcut_order *o = &g->order;
-    return json_pack("{s:o, s:i, s:i, s:i, s:i, s:s, s:b, s:o, s:s, s:o}", "order",
-                     setup_order_json(o), "slices", o->slices, "tile", o->tile, "lanes",
-                     o->lanes, "turn", o->turn, "reduction",
-                     reductions[o->reduction].name, "rest_first", (int)o->rest_first,
-                     "block", json_count(g->block), "join", joins[g->join], "promote_k",
-                     json_count(g->promote));
-}
-
-static json_t *fit_json(const struct probe_fit *fit)
-{
-    return json_pack(
-        "{s:s?, s:s?, s:o, s:o, s:o}", "recipe", fit->recipe ? fit->recipe->name : NULL,
-        "unit", fit->recipe ? fit->unit[0]->name : NULL, "units", units_json(fit),
-        "compared", json_count(fit->compared), "mismatches", json_count(fit->mismatches));
-}
-
-static json_t *result_json(const struct probe *p, const struct probe_result *r,
-                           double seconds)
-{
-    char sentence[PROBE_TEXT_MOST];
-    probe_say(sentence, r);
-    json_t *row =
-        json_pack("{s:s, s:b, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "hypothesis", sentence,
-                  "found", (int)r->found, "m", json_count(p->m), "n", json_count(p->n),
-                  "k", json_count(p->k), "format", p->input->format->name, "positions",
-                  json_count(r->positions), "calls", json_count(r->calls), "seconds",
-                  json_number(seconds));
-    if (r->found) json_object_update_new(row, guess_json(&r->guess));
-    if (r->found) json_object_update_new(row, fit_json(&r->fit));
-    return row;
-}
-
-static void print(struct context *x, const struct probe *p, const struct probe_result *r,
-                  double seconds)
-{
-    char sentence[PROBE_TEXT_MOST];
-    probe_say(sentence, r);
-    emit_row(&x->emitter, x->emitter.json ? result_json(p, r, seconds)
-                                          : json_pack("{s:s}", "explanation", sentence));
-}
-
 /* --- running ---------------------------------------------------------------------- */
 
 static int probe(struct context *x, const char *what, const struct bitcut_format *format,
@@ -129,9 +71,10 @@ static int probe(struct context *x, const char *what, const struct bitcut_format
                              x->seed, x->threads, &x->progress };
     struct probe_result r;
     struct fault f;
-    const double start = seconds_now();
     if (probe_run(&r, &p, &f) != BITCUT_OK) return fail(what, &f);
-    print(x, &p, &r, seconds_now() - start);
+    json_t *const row = json_object();
+    record_json(row, probe_fields, &r);
+    emit_answer(&x->emitter, row, probe_lines, &r);
     return r.found && r.fit.units ? EXIT_GOOD : EXIT_FOUND;
 }
 

@@ -38,16 +38,6 @@ bool say_value(char *text, size_t size, const struct emit_line *line, const json
     return true;
 }
 
-void say_bin(char *text, size_t size, int i, long long count)
-{
-    enum { SMALL = 10 }; /* bins whose numbers are easily read */
-    const long long from = i ? 1ll << (i - 1) : 0, to = i ? 2 * from - 1 : 0;
-    if (*text) say_more(text, size, ", ");
-    if (i > SMALL) say_more(text, size, "2^%d-2^%d", i - 1, i);
-    else say_more(text, size, from < to ? "%lld-%lld" : "%lld", from, to);
-    say_more(text, size, ": %lld", count);
-}
-
 const char *text_at(const json_t *row, const char *key)
 {
     return json_string_value(json_object_get(row, key));
@@ -84,13 +74,6 @@ void say_outputs(char *text, size_t size, const json_t *list, size_t from)
                  (long long)json_integer_value(json_array_get(at, 1)),
                  text_at(one, "given"), text_at(one, "expected"));
     }
-}
-
-bool say_differing(char *text, size_t size, const struct emit_line *line,
-                   const json_t *row)
-{
-    say_outputs(text, size, json_object_get(row, line->key), 0);
-    return *text;
 }
 
 /* --- what ran --------------------------------------------------------------------- */

@@ -20,16 +20,11 @@ double real_at(const json_t *row, const char *key);
 /* The value of the line's key: a text as it stands, a number to 3 digits. */
 emit_say say_value;
 
-/* Add "3: 17", how many there are of 2^(i-1) to 2^i - 1, bin i; "0: 17" of bin 0.  Large
-   ones are said by powers of two: "2^14-2^15" are below 2^15. */
-void say_bin(char *text, size_t size, int i, long long count);
-
 /* An output that differs as an object, and the first of a list of them, from one on, in a
    line: "D[0, 3] is 0x3f800001 for 0x3f800000; ...", indices and FP32 encodings as Python
    takes them. */
 json_t *differing_json(size_t row, size_t col, uint32_t given, uint32_t expected);
 void say_outputs(char *text, size_t size, const json_t *list, size_t from);
-emit_say say_differing;
 
 /* Of rows that setup_describe() made, and of what ran them: recipe, unit, evidence,
    kernel and device; what words an element becomes; how the products are added; and the

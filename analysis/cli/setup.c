@@ -236,18 +236,6 @@ void setup_clear(struct setup *s)
     matrix_clear(&s->c);
 }
 
-json_t *setup_order_json(const struct bitcut_order *o)
-{
-    char cut[24] = "", halve[24] = "", sums[24] = "";
-    if (o->cut) snprintf(cut, sizeof cut, ",cut=%d", o->cut);
-    if (o->halve) snprintf(halve, sizeof halve, ",halve=%d", o->halve);
-    if (o->sums) snprintf(sums, sizeof sums, ",sums=%s", o->sums->name);
-    return json_sprintf("slices=%d%s,tile=%d%s%s,lanes=%d,turn=%d,reduction=%s%s",
-                        o->slices, cut, o->tile, halve,
-                        o->rest_first ? ",rest-first" : "", o->lanes, o->turn,
-                        reductions[o->reduction].name, sums);
-}
-
 /* What each term runs on, unless that is the GEMM's unit for all. */
 static void describe_units(json_t *row, const struct bitcut_unit *unit,
                            const struct gemm_plan *p)

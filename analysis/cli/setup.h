@@ -123,9 +123,6 @@ void setup_describe(json_t *row, const struct bitcut_gemm *gemm,
    are drawn by the seed of x. */
 struct gemm_told setup_told(const struct setup *s, const struct context *x, bool seeded);
 
-/* An order of k as --split-k and --order would say it. */
-json_t *setup_order_json(const struct bitcut_order *order);
-
 /* Free the matrices. */
 void setup_clear(struct setup *s);
 

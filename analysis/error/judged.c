@@ -244,22 +244,12 @@ static void say_limit(char *text, size_t size, const void *answer)
         say_more(text, size, ": more than this recipe on this unit explains");
 }
 
-void bin_said(char *text, size_t size, int i, size_t count)
-{
-    enum { SMALL = 10 }; /* bins whose numbers are easily read */
-    const long long from = i ? 1ll << (i - 1) : 0, to = i ? 2 * from - 1 : 0;
-    if (*text) say_more(text, size, ", ");
-    if (i > SMALL) say_more(text, size, "2^%d-2^%d", i - 1, i);
-    else say_more(text, size, from < to ? "%lld-%lld" : "%lld", from, to);
-    say_more(text, size, ": %zu", count);
-}
-
 static void say_histogram(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
     for (int i = 0; j && i < HISTOGRAM_BINS; i++) {
         const size_t count = j->bins[i];
-        if (count && i + 1 < HISTOGRAM_BINS) bin_said(text, size, i, count);
+        if (count && i + 1 < HISTOGRAM_BINS) say_bin(text, size, i, count);
         else if (count) say_more(text, size, "%smore: %zu", *text ? ", " : "", count);
     }
     if (j) say_more(text, size, " (FP32 steps from the exact result: outputs)");

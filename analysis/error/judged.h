@@ -42,8 +42,4 @@ enum bitcut_status judged_find(struct judged *to, const struct bitcut_gemm *g,
 /* Sentences (lib/record.h) on an answer that begins with a struct gemm_answer. */
 extern const struct record_line judged_lines[];
 
-/* Add "3: 17", how many there are of 2^(i-1) to 2^i - 1, bin i; "0: 17" of bin 0.  Large
-   ones are said by powers of two: "2^14-2^15" are below 2^15. */
-void bin_said(char *text, size_t size, int i, size_t count);
-
 #endif

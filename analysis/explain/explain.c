@@ -10,7 +10,9 @@
 #include "lib/size.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Of hypotheses that the sample does not tell apart, the one that gives the most of D:
    the best, compared in *w, or another.  Ends with *w of the best. */
@@ -20,7 +22,7 @@ static enum bitcut_status choose_best(struct whole *w, struct explanation *e,
     const double end = seconds_now() + o->seconds;
     enum bitcut_status status = BITCUT_OK;
     for (size_t i = 0;
-         i < e->equals && i < EQUALS_MOST && e->differ && status == BITCUT_OK &&
+         i < e->equals && i < EQUALS_MOST && e->answer.differ && status == BITCUT_OK &&
          seconds_now() < end && !progress_stopped(o->progress);
          i++) {
         const struct verdict before = e->best;
@@ -29,11 +31,11 @@ static enum bitcut_status choose_best(struct whole *w, struct explanation *e,
         status = whole_compare(&other, e, o, f);
         const size_t differ =
             status == BITCUT_OK && other.x.m == w->x.m ? whole_differ(&other) : SIZE_MAX;
-        if (differ < e->differ) {
+        if (differ < e->answer.differ) {
             struct whole kept = other;
             other = *w;
             *w = kept;
-            e->differ = differ;
+            e->answer.differ = differ;
             e->equal[i] = before;
         } else e->best = before;
         whole_clear(&other);
@@ -46,8 +48,8 @@ static enum bitcut_status compare_best(struct whole *w, struct explanation *e,
                                        const struct explain_options *o, struct fault *f)
 {
     enum bitcut_status status = whole_compare(w, e, o, f);
-    e->compared = w->x.m * w->x.n;
-    if (status == BITCUT_OK) e->differ = whole_differ(w);
+    e->answer.compared = w->x.m * w->x.n;
+    if (status == BITCUT_OK) e->answer.differ = whole_differ(w);
     return status;
 }
 
@@ -93,13 +95,13 @@ static enum bitcut_status narrow_once(struct whole *w, struct explanation *e,
     if (status == BITCUT_OK && e->best.sampled) status = compare_best(&now, e, o, f);
     const bool whole = status == BITCUT_OK && now.x.m == w->x.m;
     *more = whole && take_telling(t, &now);
-    if (whole && e->differ < before->differ) {
+    if (whole && e->answer.differ < before->answer.differ) {
         const struct whole old = *w;
         *w = now;
         now = old;
     } else {
-        before->tried = e->tried;
-        before->complete &= e->complete;
+        before->answer.tried = e->answer.tried;
+        before->answer.complete &= e->answer.complete;
         *e = *before;
     }
     free(before);
@@ -121,7 +123,7 @@ static enum bitcut_status narrow_down(struct whole *w, struct explanation *e,
                     !progress_stopped(o->progress) && status == BITCUT_OK;
          i++)
         status = narrow_once(w, e, &t, &more, sample, end, o, f);
-    if (more) e->complete = false;
+    if (more) e->answer.complete = false;
     return status;
 }
 
@@ -130,7 +132,7 @@ static enum bitcut_status look_at_parts(struct explanation *e, struct whole *w,
                                         const struct explain_options *o, struct fault *f)
 {
     const enum bitcut_status status = explain_parts(e, w, o, f);
-    if (status != BITCUT_OK || e->differ) return status;
+    if (status != BITCUT_OK || e->answer.differ) return status;
     e->firsts = 0;
     return spread_find(&e->spread, &w->x, e->q.format, f);
 }
@@ -145,12 +147,13 @@ static enum bitcut_status finish(struct explanation *e, const struct block *samp
     enum bitcut_status status = compare_best(&w, e, o, f);
     if (status == BITCUT_OK) status = narrow_down(&w, e, sample, end, o, f);
     if (status == BITCUT_OK) status = choose_best(&w, e, o, f);
-    e->found = e->compared && !e->differ;
+    e->answer.found = e->answer.compared && !e->answer.differ;
     if (status == BITCUT_OK) status = spread_find(&e->spread, &w.x, e->q.format, f);
     if (status == BITCUT_OK) e->firsts = difference_first(e->first, &w.x);
-    if (status == BITCUT_OK && e->differ && e->differ <= e->compared / 2)
+    const size_t differ = e->answer.differ;
+    if (status == BITCUT_OK && differ && differ <= e->answer.compared / 2)
         status = look_at_parts(e, &w, o, f);
-    else if (status == BITCUT_OK && e->differ) explain_whole(e, &w);
+    else if (status == BITCUT_OK && differ) explain_whole(e, &w);
     whole_clear(&w);
     return status;
 }
@@ -176,7 +179,7 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
     e->error = coarse_error(screen, e->q.alpha, e->q.beta);
     enum bitcut_status status = explain_space_make(&e->space, screen, f);
     if (status == BITCUT_OK && o->like) status = explain_find_like(e, sample, o, f);
-    if (status == BITCUT_OK && !e->complete)
+    if (status == BITCUT_OK && !e->answer.complete)
         status = explain_find(e, screen, sample, NULL, is_plain(sample) ? 0 : o->seconds,
                               o, f);
     if (status == BITCUT_OK && e->best.sampled) status = finish(e, sample, end, o, f);
@@ -213,7 +216,7 @@ search_question(struct explanation *e, const struct explain_options *o, struct f
                         : all.col_end < side ? o->samples / all.col_end
                                              : side;
     struct block screen, sample = { 0 };
-    e->total = all.row_end * all.col_end;
+    e->answer.total = all.row_end * all.col_end;
     enum bitcut_status status = take_screen(&screen, &e->q, all, o->seed, f);
     if (status != BITCUT_OK) return status;
     status = window_take(&sample, &e->q, all, rows, o->samples / rows, o->seed,
@@ -236,10 +239,58 @@ static enum bitcut_status check_unit(const struct question *q, struct fault *f)
     return q->unit ? gemm_plan_on_unit(&plan, &g, f) : BITCUT_OK;
 }
 
+/* Boxes in lines of the block become boxes of the whole, and what is said of the places
+   of lines in the block is left out. */
+static void place_parts(struct explanation *e, const struct block *part)
+{
+    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++) {
+        struct box *b = &e->part[i];
+        b->row_end = part->row[b->row_end - 1] + 1;
+        b->row = part->row[b->row];
+        b->col_end = part->col[b->col_end - 1] + 1;
+        b->col = part->col[b->col];
+        if (b->fault && !strcmp(b->fault, "moved"))
+            snprintf(b->what, sizeof b->what, "they hold what belongs elsewhere");
+    }
+}
+
+static bool same_term(struct recipe_term x, struct recipe_term y)
+{
+    return x.a == y.a && x.b == y.b && x.accumulator == y.accumulator &&
+           x.scaled == y.scaled;
+}
+
+/* Whether the GEMM says all of the hypothesis: there is no fault, and its products come
+   as the GEMM has them. */
+static bool says_all(const struct verdict *v)
+{
+    struct gemm_plan plan;
+    if (!v->sampled || v->h.at[AXIS_FAULT] ||
+        gemm_plan_on_unit(&plan, &v->x.gemm, NULL) != BITCUT_OK)
+        return false;
+    bool same = plan.terms == v->x.plan.terms;
+    for (int t = 0; t < plan.terms && same; t++)
+        same = same_term(plan.term[t], v->x.plan.term[t]);
+    return same;
+}
+
+/* What callers see, once all else is known. */
+static void conclude(struct explanation *e)
+{
+    struct bitcut_explanation *const a = &e->answer;
+    a->size = sizeof *a;
+    a->runs = a->compared && !a->differ && says_all(&e->best);
+    a->fault = explain_fault(e);
+    a->matched = e->best.matched;
+    a->sampled = e->best.sampled;
+    explain_say(a->text, e);
+}
+
 enum bitcut_status explain_run(struct explanation *e, const struct question *q,
                                const struct explain_options *o, struct fault *f)
 {
     struct explanation *const x = calloc(1, sizeof *x); /* large, for a thread's stack */
+    const double start = seconds_now();
     if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     x->q = *q;
     enum bitcut_status status = check_unit(q, f);
@@ -248,8 +299,12 @@ enum bitcut_status explain_run(struct explanation *e, const struct question *q,
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "D has no elements");
     if (status == BITCUT_OK) status = search_question(x, o, f);
     x->interrupted = progress_stopped(o->progress);
-    if (status == BITCUT_OK) *e = *x;
-    else explain_space_clear(&x->space);
+    x->seconds = seconds_now() - start;
+    if (status == BITCUT_OK) {
+        if (o->part) place_parts(x, o->part);
+        conclude(x);
+        *e = *x;
+    } else explain_space_clear(&x->space);
     free(x);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "analysis/explain/difference.h"
 #include "analysis/explain/search.h"
 #include "analysis/explain/spread.h"
+#include "lib/record.h"
 
 struct explanation;
 
@@ -20,9 +21,11 @@ struct explain_options {
     const struct explanation *like; /* of another D of the same A, B and C: what that was
                                        is tried first, and if it gives the sample nothing
                                        else; or NULL                                    */
+    const struct block *part; /* D is these lines of a larger one, of which places are
+                                 told; or NULL                                          */
 };
 
-enum { EQUALS_MOST = 64, PARTS_MOST = 4, SENTENCE_MOST = 1000 };
+enum { EQUALS_MOST = 64, PARTS_MOST = 4, SENTENCE_MOST = 1000, CHANGES_MOST = 600 };
 
 /* A hypothesis and how far it goes. */
 struct verdict {
@@ -31,25 +34,25 @@ struct verdict {
     size_t matched, sampled; /* outputs of the sample that it gives to the bit          */
 };
 
+/* All that was found.  Lists have so many that are kept, and so many there are. */
 struct explanation {
-    struct question q; /* as the matrices are read                                   */
+    struct bitcut_explanation answer; /* first: what callers see                     */
+    struct question q;                /* as the matrices are read                    */
     struct space space;
     double error;        /* median |D - exact| in 2^-24 |A||B|                          */
-    struct verdict best; /* it gives everything that was compared, or the most         */
-    bool found;          /* everything, what its parts say included                    */
-    struct verdict equal[EQUALS_MOST]; /* others that give all of the sample */
-    size_t equals; /* so many of them, also beyond those kept        */
-    size_t tried, compared, differ, total;
-    bool complete;    /* the search had the time that it needs                      */
-    bool interrupted; /* progress asked to stop: this is what was found by then  */
-    struct box part[PARTS_MOST]; /* where D differs from the best one */
+    struct verdict best; /* it gives everything that was compared, or the most          */
+    struct verdict equal[EQUALS_MOST]; /* others that give all of the sample            */
+    size_t equals;
+    bool interrupted; /* progress asked to stop: this is what was found by then         */
+    struct box part[PARTS_MOST]; /* where D differs from the best one                   */
     size_t parts;
-    struct differing first[DIFFERING_MOST]; /* outputs that the best one does not give */
+    struct differing first[DIFFERING_MOST]; /* outputs that the best one does not give  */
     size_t firsts;
-    struct spread spread;          /* of D and the best one, in what was compared */
-    double distance[RECIPES_MOST]; /* struct search: of each as it stands, by position */
+    struct spread spread; /* of D and the best one, in what was compared                */
+    double distance[RECIPES_MOST]; /* struct search: of each as it stands, by position  */
+    double seconds;                /* that it took                                      */
+    const char *device; /* that computed in the emulator's place; NULL: nobody asked    */
 };
-
 /* Explain D of *q, whose matrices stay the caller's.  When progress asks to stop, what
    was found and compared so far stands.  BITCUT_BAD_ARGUMENT: shapes that do not fit, or
    no GEMM runs on the unit; BITCUT_NO_MEMORY.  Only after BITCUT_OK there is something to
@@ -57,6 +60,12 @@ struct explanation {
 enum bitcut_status explain_run(struct explanation *e, const struct question *q,
                                const struct explain_options *o, struct fault *f);
 void explain_clear(struct explanation *e);
+
+/* Its fields and its sentences (lib/record.h). */
+extern const struct record_field explain_fields[], explain_best_fields[],
+    explain_part_fields[], explain_equal_fields[], explain_bin_fields[],
+    explain_distance_fields[];
+extern const struct record_line explain_lines[];
 
 /* The one sentence: what D is, or that no hypothesis gives it, and the nearest one. */
 void explain_say(char text[SENTENCE_MOST], const struct explanation *e);

@@ -2,12 +2,9 @@
 /* A result as its caller has it, explained: what lib/bitcut.h declares. */
 #include "analysis/explain/explain.h"
 #include "lib/hostfp.h"
-#include "lib/text.h"
 #include "lib/view.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* --- what the caller says --------------------------------------------------------- */
 
@@ -102,47 +99,6 @@ static struct bitcut_gemm gemm_found(const struct explanation *e,
     return g;
 }
 
-static bool same_term(struct recipe_term x, struct recipe_term y)
-{
-    return x.a == y.a && x.b == y.b && x.accumulator == y.accumulator &&
-           x.scaled == y.scaled;
-}
-
-/* Whether the GEMM says all of the hypothesis: there is no fault, and its products come
-   as the GEMM has them. */
-static bool says_all(const struct verdict *v)
-{
-    struct gemm_plan plan;
-    if (!v->sampled || v->h.at[AXIS_FAULT] ||
-        gemm_plan_on_unit(&plan, &v->x.gemm, NULL) != BITCUT_OK)
-        return false;
-    bool same = plan.terms == v->x.plan.terms;
-    for (int t = 0; t < plan.terms && same; t++)
-        same = same_term(plan.term[t], v->x.plan.term[t]);
-    return same;
-}
-
-static void report_fill(struct bitcut_explanation *r, const struct explanation *e)
-{
-    char sentence[SENTENCE_MOST];
-    explain_say(sentence, e);
-    *r = (struct bitcut_explanation){
-        .size = sizeof *r,
-        .found = e->found,
-        .runs = e->compared && !e->differ && says_all(&e->best),
-        .complete = e->complete,
-        .fault = explain_fault(e),
-        .matched = e->best.matched,
-        .sampled = e->best.sampled,
-        .compared = e->compared,
-        .differ = e->differ,
-        .total = e->total,
-        .tried = e->tried,
-    };
-    snprintf(r->text, sizeof r->text, "%.*s", text_fit(sentence, sizeof r->text - 1),
-             sentence);
-}
-
 /* --- the call --------------------------------------------------------------------- */
 
 static enum bitcut_status explain_gemm(struct bitcut_explanation *report,
@@ -159,7 +115,7 @@ static enum bitcut_status explain_gemm(struct bitcut_explanation *report,
     if (status == BITCUT_OK) {
         const struct bitcut_gemm settled = gemm_found(e, g);
         gemm_give(found, &settled);
-        if (report) report_fill(report, e);
+        if (report) *report = e->answer;
         explain_clear(e);
     }
     free(e);

@@ -265,8 +265,8 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
                               .settled = base ? NULL : is_right_in_part,
                               .progress = o->progress };
         status = search_on(&c, screen, f);
-        e->tried += s->tried;
-        e->complete = !s->cut_short;
+        e->answer.tried += s->tried;
+        e->answer.complete = !s->cut_short;
     } else fault_set(f, status, "out of memory for the search");
     free(s);
     free(c.scratch);
@@ -306,11 +306,11 @@ enum bitcut_status explain_find_like(struct explanation *e, const struct block *
         struct hypothesis h = i ? like->equal[i - 1].h : like->best.h;
         if (!hypothesis_carry(&h, &e->space, &like->space)) continue;
         const struct verdict v = judge(&c, h);
-        e->tried++;
+        e->answer.tried++;
         if (v.matched < v.sampled) continue;
-        if (e->complete) add_equal(&c, v);
+        if (e->answer.complete) add_equal(&c, v);
         else e->best = v;
-        e->complete = true;
+        e->answer.complete = true;
     }
     free(c.scratch);
     return BITCUT_OK;

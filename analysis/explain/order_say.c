@@ -2,6 +2,7 @@
 #include "analysis/explain/order_say.h"
 
 #include "lib/format.h"
+#include "lib/k_parts.h"
 #include "lib/size.h"
 #include "lib/text.h"
 
@@ -41,4 +42,16 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
     if (o->slices > 1 || o->lanes > 1)
         say_more(text, size, ", which are added %s%s%s", ways[o->reduction],
                  o->sums ? " in " : "", o->sums ? o->sums->name : "");
+}
+
+void order_options(char *text, size_t size, const struct bitcut_order *o)
+{
+    say_more(text, size, "slices=%d", o->slices);
+    if (o->cut) say_more(text, size, ",cut=%d", o->cut);
+    say_more(text, size, ",tile=%d", o->tile);
+    if (o->halve) say_more(text, size, ",halve=%d", o->halve);
+    say_more(text, size, "%s,lanes=%d,turn=%d,reduction=%s",
+             o->rest_first ? ",rest-first" : "", o->lanes, o->turn,
+             reductions[o->reduction].name);
+    if (o->sums) say_more(text, size, ",sums=%s", o->sums->name);
 }

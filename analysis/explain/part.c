@@ -229,7 +229,7 @@ static enum bitcut_status take_if_all(struct whole *w, struct explanation *e,
         *w = now;
         now = old;
         e->best.matched = e->best.sampled;
-        e->differ = e->equals = 0;
+        e->answer.differ = e->equals = 0;
     } else e->best = before;
     whole_clear(&now);
     return status;
@@ -253,7 +253,7 @@ static enum bitcut_status explain_part(struct box *box, struct whole *w,
     if (status == BITCUT_OK)
         status = explain_find(part, &b, &b, &e->best.h, SECONDS, o, f);
     if (status == BITCUT_OK) status = take_if_all(w, e, part, o, f);
-    if (status == BITCUT_OK && e->differ) status = tell_part(box, w, e, part, o, f);
+    if (status == BITCUT_OK && e->answer.differ) status = tell_part(box, w, e, part, o, f);
     explain_space_clear(&part->space);
     free(part);
     block_clear(&b);
@@ -275,10 +275,10 @@ static void add_part(struct explanation *e, const struct box *box)
 
 void explain_whole(struct explanation *e, const struct whole *w)
 {
-    struct box all = { .row_end = w->x.m, .col_end = w->x.n, .differ = e->differ };
+    struct box all = { .row_end = w->x.m, .col_end = w->x.n, .differ = e->answer.differ };
     if (!difference_say(&all, &w->x)) return;
     add_part(e, &all);
-    e->found = true;
+    e->answer.found = true;
 }
 
 enum bitcut_status explain_parts(struct explanation *e, struct whole *w,
@@ -292,12 +292,12 @@ enum bitcut_status explain_parts(struct explanation *e, struct whole *w,
     while (round++ < ROUNDS && status == BITCUT_OK && difference_boxes(&box, 1, &w->x)) {
         if (!difference_say(&box, &w->x) && box.differ > 1 && searches++ < SEARCHES)
             status = explain_part(&box, w, e, o, f);
-        if (!e->differ) break;
+        if (!e->answer.differ) break;
         if (!box.fault) difference_foreign(&box, &w->x);
         known &= box.fault != NULL;
         add_part(e, &box);
         settle_box(w, &box);
     }
-    e->found = known && round <= ROUNDS && status == BITCUT_OK;
+    e->answer.found = known && round <= ROUNDS && status == BITCUT_OK;
     return unless_stopped(status, o);
 }

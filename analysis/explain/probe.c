@@ -2,6 +2,7 @@
 #include "analysis/explain/probe.h"
 
 #include "analysis/explain/order_say.h"
+#include "lib/clock.h"
 #include "lib/text.h"
 
 /* --- the order -------------------------------------------------------------------- */
@@ -51,20 +52,6 @@ static enum bitcut_status check(const struct probe *p, struct fault *f)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "k can be 1 to %zu for %s",
                          p->input->k_most, p->input->format->name);
     return BITCUT_OK;
-}
-
-enum bitcut_status probe_run(struct probe_result *to, const struct probe *p,
-                             struct fault *f)
-{
-    struct probe_sizes s;
-    enum bitcut_status status = check(p, f);
-    if (status == BITCUT_OK) status = probe_sizes_make(&s, p, f);
-    if (status != BITCUT_OK) return status;
-    struct probe_result r = { .k = p->k, .positions = s.count, .calls = s.calls };
-    status = find(&r, &s, p, f);
-    probe_sizes_clear(&s);
-    if (status == BITCUT_OK) *to = r;
-    return status;
 }
 
 /* --- words ------------------------------------------------------------------------ */
@@ -125,9 +112,8 @@ static void say_fit(char *text, size_t size, const struct probe_fit *fit)
     else say_more(text, size, " gives all %zu outputs to the bit.", fit->compared);
 }
 
-void probe_say(char text[PROBE_TEXT_MOST], const struct probe_result *r)
+static void say(char text[PROBE_TEXT_MOST], const struct probe_result *r)
 {
-    text[0] = 0;
     if (!r->found) {
         say_sums(text, PROBE_TEXT_MOST, r);
         return;
@@ -135,3 +121,111 @@ void probe_say(char text[PROBE_TEXT_MOST], const struct probe_result *r)
     say_order(text, PROBE_TEXT_MOST, r);
     say_fit(text, PROBE_TEXT_MOST, &r->fit);
 }
+
+/* --- all of it -------------------------------------------------------------------- */
+
+enum bitcut_status probe_run(struct probe_result *to, const struct probe *p,
+                             struct fault *f)
+{
+    const double start = seconds_now();
+    struct probe_sizes s;
+    enum bitcut_status status = check(p, f);
+    if (status == BITCUT_OK) status = probe_sizes_make(&s, p, f);
+    if (status != BITCUT_OK) return status;
+    struct probe_result r = { .m = p->m,
+                              .n = p->n,
+                              .k = p->k,
+                              .positions = s.count,
+                              .calls = s.calls,
+                              .format = p->input->format };
+    status = find(&r, &s, p, f);
+    probe_sizes_clear(&s);
+    if (status != BITCUT_OK) return status;
+    say(r.text, &r);
+    r.seconds = seconds_now() - start;
+    *to = r;
+    return BITCUT_OK;
+}
+
+/* --- fields ----------------------------------------------------------------------- */
+
+static bool is_found(const void *result)
+{
+    return ((const struct probe_result *)result)->found;
+}
+
+static void write_order(char *text, size_t size, const void *result)
+{
+    order_options(text, size, &((const struct probe_result *)result)->guess.order);
+}
+
+static const char *reduction(const void *result)
+{
+    return reductions[((const struct probe_result *)result)->guess.order.reduction].name;
+}
+
+static const char *join(const void *result)
+{
+    static const char *const joins[] = {
+        [PROBE_CUT] = "cut", [PROBE_EXACT] = "exact", [PROBE_PAIRS] = "pairs"
+    };
+    return joins[((const struct probe_result *)result)->guess.join];
+}
+
+static const char *unit(const void *result)
+{
+    const struct probe_fit *const fit = &((const struct probe_result *)result)->fit;
+    return fit->recipe ? fit->unit[0]->name : NULL;
+}
+
+static const void *unit_at(const void *result, size_t i, void *room)
+{
+    const struct probe_fit *const fit = &((const struct probe_result *)result)->fit;
+    (void)room;
+    return i < fit->units ? fit->unit[i]->name : NULL;
+}
+
+#define OF_PROBE(place, key, unit, what)                                                 \
+    RECORD_INNER(struct probe_result, place, key, unit, what)
+
+static const struct record_field order_fields[] = {
+    RECORD_SENTENCE(write_order, "order", "the order of k, as --split-k and --order say it"),
+    OF_PROBE(guess.order.slices, "slices", "", "slices of k"),
+    OF_PROBE(guess.order.tile, "tile", "", "k of a tile, 0: none"),
+    OF_PROBE(guess.order.lanes, "lanes", "", "sums to which k goes in turn"),
+    OF_PROBE(guess.order.turn, "turn", "", "k at a time"),
+    RECORD_TEXT_OF(reduction, "reduction", "how these are added"),
+    OF_PROBE(guess.order.rest_first, "rest_first", "", "whether the tile that is not whole is first"),
+    OF_PROBE(guess.block, "block", "", "products that are added at a time"),
+    RECORD_TEXT_OF(join, "join", "how: \"cut\", \"exact\" or \"pairs\""),
+    OF_PROBE(guess.promote, "promote_k", "", "k after which sums are promoted, 0: never"),
+    OF_PROBE(fit.recipe, "recipe", "", "the recipe that comes nearest on random data"),
+    RECORD_TEXT_OF(unit, "unit", "its unit"),
+    RECORD_ITEMS(unit_at, NULL, "units", "all units that give the same"),
+    OF_PROBE(fit.compared, "compared", "", "outputs that were compared"),
+    OF_PROBE(fit.mismatches, "mismatches", "", "those that differ"),
+    { 0 }
+};
+
+const struct record_field probe_fields[] = {
+    OF_PROBE(text, "hypothesis", "", "what was found, in sentences"),
+    OF_PROBE(found, "found", "", "whether an order gives every sum that was looked at"),
+    OF_PROBE(m, "m", "", "rows of D"),
+    OF_PROBE(n, "n", "", "columns of D"),
+    OF_PROBE(k, "k", "", "columns of A"),
+    OF_PROBE(format, "format", "", "of A and B"),
+    OF_PROBE(positions, "positions", "", "k that were probed"),
+    OF_PROBE(calls, "calls", "", "runs of the program"),
+    OF_PROBE(seconds, "seconds", "s", "that it took"),
+    RECORD_TOGETHER(is_found, order_fields, "", "that order"),
+    { 0 }
+};
+
+static void say_explanation(char *text, size_t size, const void *result)
+{
+    say_more(text, size, "%s", ((const struct probe_result *)result)->text);
+}
+
+const struct record_line probe_lines[] = {
+    { .label = "explanation", .say = say_explanation }, { 0 }
+};

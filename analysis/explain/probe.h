@@ -7,6 +7,7 @@
 #include "analysis/explain/probe_search.h"
 #include "analysis/explain/probe_sizes.h"
 #include "analysis/explain/probe_units.h"
+#include "lib/record.h"
 
 enum { PROBE_SUMS_MOST = 8, PROBE_TEXT_MOST = 1000 };
 
@@ -17,8 +18,15 @@ struct probe_result {
     struct probe_fit fit;              /* of it, on random data                       */
     size_t sum[PROBE_SUMS_MOST], sums; /* else: k of sums of neighbours, the first    */
     size_t first, first_below;         /* ... the product that product 0 meets first   */
-    size_t k, positions, calls;        /* runs of the program                         */
+    size_t m, n, k, positions, calls;  /* runs of the program                         */
+    const struct bitcut_format *format;
+    double seconds;                    /* that it took                                */
+    char text[PROBE_TEXT_MOST];        /* what was found, in one or two sentences     */
 };
+
+/* Its fields and its line (lib/record.h). */
+extern const struct record_field probe_fields[];
+extern const struct record_line probe_lines[];
 
 /* Probe the program, and run it once more on random data to compare with the units.
    BITCUT_BAD_ARGUMENT: sizes of 0, or k that the format cannot tell apart;
@@ -26,8 +34,5 @@ struct probe_result {
    stop; BITCUT_NO_MEMORY. */
 enum bitcut_status probe_run(struct probe_result *r, const struct probe *p,
                              struct fault *f);
-
-/* What the probe found, in one or two sentences. */
-void probe_say(char text[PROBE_TEXT_MOST], const struct probe_result *r);
 
 #endif

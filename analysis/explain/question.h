@@ -16,6 +16,7 @@ struct question {
                         columns */
     const struct bitcut_recipe *recipe; /* what alone may have computed D, or NULL */
     const struct bitcut_unit *unit;     /* likewise                                */
+    const char *name;                   /* of D, where it has one                  */
 };
 
 /* Sizes of the GEMM as the matrices are read. */

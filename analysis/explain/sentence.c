@@ -24,7 +24,7 @@ const char *explain_fault(const struct explanation *e)
 static void name_hypothesis(char *text, size_t size, const struct explanation *e)
 {
     const struct verdict *v = &e->best;
-    char changes[600];
+    char changes[CHANGES_MOST];
     say_more(text, size, "%s on %s", v->x.gemm.recipe->name, v->x.gemm.unit->name);
     if (e->space.format != &formats[FORMAT_F32])
         say_more(text, size, ", rounded to %s", e->space.format->name);
@@ -74,12 +74,12 @@ static void say_equals(char *text, const struct explanation *e)
 
 static void say_counts(char *text, const struct explanation *e)
 {
-    const size_t same = e->compared - e->differ;
-    say_more(text, SENTENCE_MOST, ": %zu of %zu outputs agree", same, e->compared);
-    if (e->compared < e->total)
-        say_more(text, SENTENCE_MOST, " (D has %zu%s)", e->total,
+    const size_t same = e->answer.compared - e->answer.differ;
+    say_more(text, SENTENCE_MOST, ": %zu of %zu outputs agree", same, e->answer.compared);
+    if (e->answer.compared < e->answer.total)
+        say_more(text, SENTENCE_MOST, " (D has %zu%s)", e->answer.total,
                  e->interrupted ? "" : "; more seconds look at more");
-    say_more(text, SENTENCE_MOST, "; %zu hypotheses were tried", e->tried);
+    say_more(text, SENTENCE_MOST, "; %zu hypotheses were tried", e->answer.tried);
     if (!e->equals) return;
     say_more(text, SENTENCE_MOST,
              ", %zu more give the same bits on these data: ", e->equals);
@@ -103,12 +103,12 @@ static void say_parts(char *text, const struct explanation *e)
 /* What gives the most is no more than that, be it only one output short. */
 static void say_nearest(char *text, const struct explanation *e)
 {
-    const size_t same = e->compared - e->differ;
-    say_more(text, SENTENCE_MOST, "No hypothesis gives D, of %zu tried%s", e->tried,
-             e->complete ? "" : " in the seconds given");
+    const size_t same = e->answer.compared - e->answer.differ;
+    say_more(text, SENTENCE_MOST, "No hypothesis gives D, of %zu tried%s", e->answer.tried,
+             e->answer.complete ? "" : " in the seconds given");
     if (!same) return;
     say_more(text, SENTENCE_MOST, "; the nearest gives %zu of %zu outputs%s: ", same,
-             e->compared, e->parts ? "" : ", which may be chance");
+             e->answer.compared, e->parts ? "" : ", which may be chance");
     name_hypothesis(text, SENTENCE_MOST, e);
     say_parts(text, e);
 }
@@ -117,7 +117,7 @@ static void say_nearest(char *text, const struct explanation *e)
 static void say_interrupted_search(char *text, const struct explanation *e)
 {
     const struct verdict *v = &e->best;
-    say_more(text, SENTENCE_MOST, "Interrupted after %zu hypotheses", e->tried);
+    say_more(text, SENTENCE_MOST, "Interrupted after %zu hypotheses", e->answer.tried);
     if (!v->matched) return;
     say_more(text, SENTENCE_MOST,
              "; the nearest gives %zu of %zu outputs of a sample: ", v->matched,
@@ -129,25 +129,25 @@ static void say_interrupted(char *text, const struct explanation *e)
 {
     const size_t n = question_n(&e->q);
     say_more(text, SENTENCE_MOST, "; interrupted when %zu of %zu rows were compared",
-             e->compared / n, e->total / n);
+             e->answer.compared / n, e->answer.total / n);
 }
 
 /* Most of D is what is said of its parts. */
 static bool is_other(const struct explanation *e)
 {
-    return e->parts && e->differ > e->compared / 2;
+    return e->parts && e->answer.differ > e->answer.compared / 2;
 }
 
 void explain_say(char text[SENTENCE_MOST], const struct explanation *e)
 {
     text[0] = 0;
-    if (e->interrupted && !e->compared) say_interrupted_search(text, e);
-    else if (e->found) {
+    if (e->interrupted && !e->answer.compared) say_interrupted_search(text, e);
+    else if (e->answer.found) {
         say_more(text, SENTENCE_MOST, "D is %s", is_other(e) ? "no product" : "");
         if (!is_other(e)) name_hypothesis(text, SENTENCE_MOST, e);
         say_parts(text, e);
     } else say_nearest(text, e);
     say_reading(text, &e->q);
-    if (e->found) say_counts(text, e);
-    if (e->interrupted && e->compared) say_interrupted(text, e);
+    if (e->answer.found) say_counts(text, e);
+    if (e->interrupted && e->answer.compared) say_interrupted(text, e);
 }

@@ -181,7 +181,7 @@ static void say_places(char *text, const char *name, const struct explanation *e
 static void find_why(struct two *t, const struct explanation e[2])
 {
     const struct verdict *v[2] = { NULL, NULL };
-    if (!e[0].found || !e[1].found) return;
+    if (!e[0].answer.found || !e[1].answer.found) return;
     nearest_pair(v, e);
     for (int axis = 0; axis < AXES; axis++) say_axis(t->why, axis, v, e);
     if (e[0].space.format != e[1].space.format)
@@ -284,23 +284,6 @@ static enum bitcut_status sample_nearer(struct two *t, const struct explanation 
 
 /* --- all of it ---------------------------------------------------------------------- */
 
-enum bitcut_status two_compare(struct two *to, const struct explanation e[2],
-                               const struct explain_options *o, struct fault *f)
-{
-    struct two t = { .format = e[0].q.format == e[1].q.format ? e[0].q.format
-                                                              : &formats[FORMAT_F32] };
-    if (question_m(&e[0].q) != question_m(&e[1].q) ||
-        question_n(&e[0].q) != question_n(&e[1].q))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "D is %zu x %zu, but D2 %zu x %zu",
-                         question_m(&e[0].q), question_n(&e[0].q), question_m(&e[1].q),
-                         question_n(&e[1].q));
-    enum bitcut_status status = find_places(&t, e, f);
-    if (status == BITCUT_OK) status = sample_nearer(&t, e, o, f);
-    if (status == BITCUT_OK && t.differ) find_why(&t, e);
-    if (status == BITCUT_OK) *to = t;
-    return status;
-}
-
 static void say_where(char *text, const struct two *t)
 {
     const struct box *b = &t->part[0];
@@ -326,21 +309,91 @@ static void say_nearer(char *text, const struct two *t)
              t->error[0], t->error[1]);
 }
 
-void two_say(char text[SENTENCE_MOST], const struct two *t, const struct explanation e[2])
+static void say(char text[SENTENCE_MOST], const struct two *t,
+                const struct explanation e[2])
 {
-    text[0] = 0;
     if (!t->differ) {
         say_more(text, SENTENCE_MOST, "D and D2 are the same to the bit, all %zu outputs",
                  t->total);
         return;
     }
     say_where(text, t);
-    if (!e[0].found || !e[1].found)
+    if (!e[0].answer.found || !e[1].answer.found)
         say_more(text, SENTENCE_MOST, "; %s %s explained, so why is not known",
-                 e[0].found   ? "D2"
-                 : e[1].found ? "D"
+                 e[0].answer.found   ? "D2"
+                 : e[1].answer.found ? "D"
                               : "neither",
-                 e[0].found || e[1].found ? "is not" : "is");
+                 e[0].answer.found || e[1].answer.found ? "is not" : "is");
     else if (*t->why) say_more(text, SENTENCE_MOST, ": %s", t->why);
     say_nearer(text, t);
 }
+
+enum bitcut_status two_compare(struct two *to, const struct explanation e[2],
+                               const struct explain_options *o, struct fault *f)
+{
+    struct two t = { .format = e[0].q.format == e[1].q.format ? e[0].q.format
+                                                              : &formats[FORMAT_F32],
+                     .name = { e[0].q.name, e[1].q.name } };
+    if (question_m(&e[0].q) != question_m(&e[1].q) ||
+        question_n(&e[0].q) != question_n(&e[1].q))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "D is %zu x %zu, but D2 %zu x %zu",
+                         question_m(&e[0].q), question_n(&e[0].q), question_m(&e[1].q),
+                         question_n(&e[1].q));
+    enum bitcut_status status = find_places(&t, e, f);
+    if (status == BITCUT_OK) status = sample_nearer(&t, e, o, f);
+    if (status != BITCUT_OK) return status;
+    if (t.differ) find_why(&t, e);
+    say(t.text, &t, e);
+    *to = t;
+    return BITCUT_OK;
+}
+
+/* --- fields ------------------------------------------------------------------------- */
+
+static const void *name_at(const void *two, size_t i, void *room)
+{
+    (void)room;
+    return i < 2 ? ((const struct two *)two)->name[i] : NULL;
+}
+
+static const void *place_at(const void *two, size_t i, void *room)
+{
+    const struct two *const t = two;
+    (void)room;
+    return i < smaller(t->parts, PARTS_MOST) ? &t->part[i] : NULL;
+}
+
+static bool is_measured(const void *two) { return ((const struct two *)two)->measured; }
+
+static bool has_why(const void *two) { return *((const struct two *)two)->why; }
+
+#define OF_TWO(place, key, unit, what) RECORD_INNER(struct two, place, key, unit, what)
+
+const struct record_field two_place_fields[] = {
+    RECORD_PAIR(struct box, row, "rows", "", "the first, and behind the last"),
+    RECORD_PAIR(struct box, col, "columns", "", "likewise"),
+    RECORD_INNER(struct box, differ, "differ", "", "outputs there that do"),
+    { 0 }
+}, two_largest_fields[] = {
+    OF_TWO(ulps, "ulps", "ulps", "the largest distance"),
+    OF_TWO(format, "format", "", "of which these are"),
+    OF_TWO(row, "row", "", "where it is, from 0 on"),
+    OF_TWO(col, "column", "", "likewise"),
+    { 0 }
+};
+
+const struct record_field two_fields[] = {
+    OF_TWO(text, "difference", "", "one sentence with all of it"),
+    RECORD_ITEMS(name_at, NULL, "pair", "the two files"),
+    OF_TWO(differ, "differ", "", "outputs that are not the same in both"),
+    OF_TWO(total, "total", "", "all outputs"),
+    RECORD_ITEMS(place_at, two_place_fields, "places", "where they differ, the largest first"),
+    OF_TWO(parts, "places_count", "", "how many such places there are"),
+    RECORD_TOGETHER(is_measured, two_largest_fields, "largest", "the largest distance, or null"),
+    RECORD_INNER_IF(struct two, why, "why", "", "how the explanations differ, or null",
+                    has_why),
+    OF_TWO(sampled, "sampled", "", "outputs that were compared with the exact result"),
+    OF_TWO(nearer, "nearer", "", "those in which each is nearer to it"),
+    OF_TWO(error, "error", "u |A||B|", "the median distance of each from it"),
+    { 0 }
+};

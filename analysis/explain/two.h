@@ -21,7 +21,12 @@ struct two {
     size_t sampled, nearer[2]; /* outputs, and those in which each is nearer to the exact
                                   result than the other                                 */
     double error[2]; /* median distance to it, in 2^-24 (|alpha| |A||B| + |beta C|) */
+    const char *name[2];      /* of the results, where they have them */
+    char text[SENTENCE_MOST]; /* the one sentence of it               */
 };
+
+/* Its fields (lib/record.h). */
+extern const struct record_field two_fields[], two_place_fields[], two_largest_fields[];
 
 /* Compare two results that were explained, of the same shape as they were read:
    BITCUT_BAD_ARGUMENT else.  The exact result is that of lib/exact, of o->samples outputs
@@ -29,9 +34,5 @@ struct two {
    BITCUT_NO_MEMORY; BITCUT_CANNOT if progress asks to stop. */
 enum bitcut_status two_compare(struct two *t, const struct explanation e[2],
                                const struct explain_options *o, struct fault *f);
-
-/* The one sentence of it. */
-void two_say(char text[SENTENCE_MOST], const struct two *t,
-             const struct explanation e[2]);
 
 #endif

@@ -14,7 +14,7 @@ from ctypes import (POINTER, Structure, Union, byref, c_bool, c_char, c_char_p, 
                     c_size_t, c_uint32, c_uint64, c_void_p)
 
 UNSET = -1
-TEXT_MOST, FIELD_MOST, ORDER_MOST, GEMM_MOST, EXPLANATION_MOST = 240, 1024, 200, 512, 1024
+TEXT_MOST, FIELD_MOST, ORDER_MOST, GEMM_MOST = 240, 1024, 200, 512
 SIZE_MOST = ctypes.c_size_t(-1).value
 
 
@@ -95,10 +95,7 @@ class ExplainOptions(Structure):
 
 
 class Explanation(Structure):
-    _fields_ = [("size", c_size_t), ("found", c_bool), ("runs", c_bool), ("complete", c_bool),
-                ("fault", c_char_p), ("matched", c_size_t), ("sampled", c_size_t),
-                ("compared", c_size_t), ("differ", c_size_t), ("total", c_size_t),
-                ("tried", c_size_t), ("text", c_char * EXPLANATION_MOST)]
+    """Its members are those that the library tells (below)."""
 
 
 class Recording(Structure):
@@ -125,7 +122,7 @@ class ToleranceOptions(Structure):
 
 
 class Tolerances(Structure):
-    """Its members are those that the library tells (below)."""
+    """Likewise."""
 
 
 class ToleranceVerdict(Structure):

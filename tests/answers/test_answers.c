@@ -23,24 +23,31 @@ static size_t bytes_missing(const struct record *r, const char **behind)
     }
 }
 
+/* The rows of a table, and those inside of them. */
+static void check_rows(const char *name, const struct record_field *rows)
+{
+    for (const struct record_field *f = rows; f->name; f++) {
+        ck_assert_msg(f->what && *f->what && f->unit, "%s: %s says nothing", name, f->name);
+        ck_assert_msg(*f->name || f->member || f->of || f->names.rows, "%s: a row of nothing",
+                      name);
+        for (const struct record_field *g = f + 1; g->name; g++)
+            ck_assert_msg(!*f->name || strcmp(f->name, g->name), "%s: %s twice", name, f->name);
+        if (f->of) check_rows(f->name, f->of);
+    }
+}
+
 static void check_record(const struct record *r)
 {
     const char *behind = "";
     const size_t missing = r->bytes ? bytes_missing(r, &behind) : 0;
     ck_assert_msg(missing == 0, "%s: no row has the %zu bytes behind %s", r->name, missing,
                   behind);
-    for (const struct record_field *f = r->field; f->name; f++) {
-        ck_assert_msg(f->what && *f->what && f->unit, "%s: %s says nothing", r->name, f->name);
-        ck_assert_msg(*f->name || f->member || f->names.rows || f->kind == RECORD_GROUP,
-                      "%s: a row of nothing", r->name);
-        for (const struct record_field *g = f + 1; g->name; g++) {
-            ck_assert_msg(!*f->name || strcmp(f->name, g->name), "%s: %s twice", r->name,
-                          f->name);
+    check_rows(r->name, r->field);
+    for (const struct record_field *f = r->field; f->name; f++)
+        for (const struct record_field *g = f + 1; g->name; g++)
             ck_assert_msg(!f->member || !g->member || f->offset >= g->offset + g->bytes ||
                               g->offset >= f->offset + f->bytes,
                           "%s: %s lies on %s", r->name, f->member, g->member);
-        }
-    }
 }
 
 START_TEST(members)
