@@ -27,8 +27,9 @@ enum record_kind {
     RECORD_SAID,    /* nothing: `say` writes a text; JSON has null for an empty one    */
     RECORD_LIST,    /* nothing: `item` finds structs of the fields `of`, from 0 on until
                        NULL; without `of` texts                                        */
-    RECORD_GROUP    /* nothing: the fields `of` of the same struct; without a name they are
-                       keys beside the others, if `when`                               */
+    RECORD_GROUP,   /* nothing: the fields `of` of the same struct, or of one in it; without a
+                       name they are keys beside the others, if `when`                 */
+    RECORD_POINTED  /* a pointer to a struct of the fields `of`, or NULL               */
 };
 
 /* A row of a table that is ended by a NULL name. */
@@ -126,7 +127,20 @@ enum { RECORD_ROOM = 256 };
         .of = fields                                                                     \
     }
 
-/* A double that may be NaN, in the struct, always or sometimes, and computed. */
+/* A struct in the struct, or that it points to. */
+#define RECORD_STRUCT(type, place, fields, key, line)                                    \
+    {                                                                                    \
+        .name = key, .what = line, .unit = "", .kind = RECORD_GROUP,                     \
+        .offset = offsetof(type, place), .of = fields                                    \
+    }
+#define RECORD_POINTER(type, place, fields, key, line)                                   \
+    {                                                                                    \
+        .name = key, .what = line, .unit = "", .kind = RECORD_POINTED,                   \
+        .offset = offsetof(type, place), .of = fields                                    \
+    }
+
+/* A double that may be NaN, in the struct, always or sometimes, and computed; one that callers
+   see. */
 #define RECORD_MAYBE_IF(type, place, key, quantity, line, condition)                     \
     {                                                                                    \
         .name = key, .what = line, .unit = quantity, .kind = RECORD_NUMBER,              \
@@ -134,6 +148,11 @@ enum { RECORD_ROOM = 256 };
     }
 #define RECORD_MAYBE(type, place, key, quantity, line)                                   \
     RECORD_MAYBE_IF(type, place, key, quantity, line, NULL)
+#define RECORD_MAYBE_MEMBER(type, place, as, key, quantity, line)                        \
+    {                                                                                    \
+        .name = key, .what = line, .unit = quantity, .member = as, .kind = RECORD_NUMBER, \
+        .offset = offsetof(type, place), .bytes = sizeof(double)                         \
+    }
 #define RECORD_NUMBER_OF(function, key, quantity, line)                                  \
     {                                                                                    \
         .name = key, .what = line, .unit = quantity, .kind = RECORD_COMPUTED,            \

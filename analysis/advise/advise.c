@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/advise/advise.h"
-
+#include "analysis/advise/advise_try.h"
 #include "analysis/advise/cost.h"
-#include "analysis/error/bound.h"
-#include "analysis/error/gemm_data.h"
-#include "lib/equilibrate.h"
-#include "lib/hostfp.h"
-#include "lib/size.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    PRODUCTS = 1 << 20, /* of A and B in the first sample, ... */
-    CHECKS = 4,         /* ... and times as many in the second */
-    EXPONENT_BITS = 8   /* of FP32: words with as many have its range */
-};
+enum { EXPONENT_BITS = 8 /* of FP32: words with as many have its range */ };
 
 size_t advise_places(const char *place[ADVISE_PLACES_MOST])
 {
@@ -28,159 +18,6 @@ size_t advise_places(const char *place[ADVISE_PLACES_MOST])
         if (first) place[count++] = c->name;
     }
     return count;
-}
-
-/* --- samples ---------------------------------------------------------------------- */
-
-static enum bitcut_status draw(struct weighed *to, const struct advise_question *q,
-                               int times, uint64_t seed, int threads,
-                               const struct progress *progress, struct fault *f)
-{
-    size_t rows, cols;
-    gemm_data_block(&rows, &cols, q->a->rows, q->b->cols, q->a->cols,
-                    (double)PRODUCTS * times);
-    if (times > 1 && rows * cols < GEMM_DATA_OUTPUTS_LEAST * (size_t)times) {
-        rows *= 2;
-        cols *= 2;
-    }
-    return weighed_draw(to, q->a, q->b, rows, cols, q->metric->even, seed, threads,
-                        progress, f);
-}
-
-static uint32_t largest_of(const struct matrix *x)
-{
-    uint32_t largest = 0;
-    for (size_t i = 0; i < x->rows * x->cols; i++)
-        largest = equilibrate_larger(largest, x->at[i]);
-    return largest;
-}
-
-enum bitcut_status advise_samples_draw(struct advise_samples *to,
-                                       const struct advise_question *q, int threads,
-                                       const struct progress *progress, struct fault *f)
-{
-    struct advise_samples s = { .metric = q->metric,
-                                .largest = { largest_of(q->a), largest_of(q->b) },
-                                .outputs = (double)q->a->rows * (double)q->b->cols };
-    enum bitcut_status status = draw(&s.first, q, 1, q->seed, threads, progress, f);
-    if (status != BITCUT_OK) return status;
-    status = draw(&s.second, q, CHECKS, q->seed + 1, threads, progress, f);
-    if (status == BITCUT_OK) {
-        const size_t first = s.first.a.rows * s.first.b.cols,
-                     second = s.second.a.rows * s.second.b.cols;
-        s.d = memory_allocate(first > second ? first : second, sizeof *s.d);
-        if (!s.d) status = fault_set(f, BITCUT_NO_MEMORY, "out of memory for results");
-    }
-    if (status == BITCUT_OK) *to = s;
-    else advise_samples_clear(&s);
-    return status;
-}
-
-void advise_samples_clear(struct advise_samples *s)
-{
-    weighed_clear(&s->first);
-    weighed_clear(&s->second);
-    free(s->d);
-    *s = (struct advise_samples){ .d = NULL };
-}
-
-/* --- one trial -------------------------------------------------------------------- */
-
-/* Whether no word overflows, of whatever lines are not in the sample. */
-static bool words_fit(const struct advise_trial *t, const struct advise_samples *s)
-{
-    return gemm_equilibrates(&t->gemm) ||
-           (equilibrate_spares(&t->plan.split_a, s->largest[0]) &&
-            equilibrate_spares(&t->plan.split_b, s->largest[1]));
-}
-
-static enum bitcut_status run(struct weighed_error *to, const struct advise_trial *t,
-                              const struct advise_samples *s, const struct weighed *w,
-                              int threads, const struct progress *progress,
-                              struct fault *f)
-{
-    const struct gemm_options options = { .threads = threads, .progress = progress };
-    struct bitcut_gemm g = t->gemm;
-    struct hostfp mode;
-    gemm_set_dense(&g, s->d, w->a.rows, w->b.cols, w->a.cols, w->a.at, w->b.at, NULL);
-    const enum bitcut_status status = gemm_run(&g, &options, f);
-    if (status != BITCUT_OK) return status;
-    hostfp_enter(&mode);
-    *to = s->metric->find(w, s->d, s->outputs);
-    hostfp_leave(&mode);
-    if (!words_fit(t, s)) to->value = to->high = (double)INFINITY;
-    return BITCUT_OK;
-}
-
-enum bitcut_status advise_try(struct advise_trial *t, const struct advise_samples *s,
-                              size_t count, int threads, const struct progress *progress,
-                              struct fault *f)
-{
-    t->checked = t->bound = (double)NAN;
-    t->error = (struct weighed_error){ 0, 0 };
-    for (size_t i = 0; i < count; i++) {
-        struct weighed_error one;
-        const enum bitcut_status status =
-            run(&one, t, &s[i], &s[i].first, threads, progress, f);
-        if (status != BITCUT_OK) return status;
-        t->error.value = larger_double(t->error.value, one.value);
-        t->error.high = larger_double(t->error.high, one.high);
-    }
-    return BITCUT_OK;
-}
-
-/* What it errs by at most for certain, into *to; NaN: nothing is. */
-static enum bitcut_status find_bound(double *to, const struct advise_trial *t,
-                                     const struct weighed_metric *metric,
-                                     const struct weighed *w, int threads,
-                                     const struct progress *progress, struct fault *f)
-{
-    const struct bound_row *const row = &bounds[BOUND_ALIGNED];
-    const struct comparison *const x = &w->judge.comparison;
-    struct bound_problem problem;
-    char why[BOUND_WHY_MOST];
-    *to = (double)NAN;
-    enum bitcut_status status =
-        bound_problem_make(&problem, &t->gemm, &t->plan, x, true, f);
-    if (status != BITCUT_OK || !row->applies(why, &problem)) return status;
-    double *const limit = memory_allocate(x->m * x->n, sizeof *limit);
-    if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for limits");
-    status = bound_limits(limit, row, &problem, threads, progress, f);
-    if (status == BITCUT_OK) {
-        struct hostfp mode;
-        hostfp_enter(&mode);
-        *to = metric->limit(w, limit);
-        hostfp_leave(&mode);
-    }
-    free(limit);
-    return status;
-}
-
-/* Of one product, as far as those before have set it. */
-static enum bitcut_status check(struct advise_trial *t, const struct advise_samples *s,
-                                int threads, const struct progress *progress,
-                                struct fault *f)
-{
-    struct weighed_error second;
-    double bound;
-    enum bitcut_status status = run(&second, t, s, &s->second, threads, progress, f);
-    if (status != BITCUT_OK) return status;
-    status = find_bound(&bound, t, s->metric, &s->second, threads, progress, f);
-    t->checked = larger_double(t->checked, second.value);
-    t->error.high = larger_double(t->error.high, second.value);
-    t->bound = isnan(bound) ? bound : larger_double(t->bound, bound);
-    return status;
-}
-
-enum bitcut_status advise_check(struct advise_trial *t, const struct advise_samples *s,
-                                size_t count, int threads,
-                                const struct progress *progress, struct fault *f)
-{
-    enum bitcut_status status = BITCUT_OK;
-    t->checked = t->bound = 0;
-    for (size_t i = 0; i < count && status == BITCUT_OK; i++)
-        status = check(t, &s[i], threads, progress, f);
-    return status;
 }
 
 /* --- what can be tried ------------------------------------------------------------ */
@@ -200,6 +37,15 @@ struct list {
     size_t count, room;
 };
 
+/* Products of two numbers, of all pairs. */
+static double count_products(const struct advise_question *q)
+{
+    double products = 0;
+    for (size_t i = 0; i < q->pairs; i++)
+        products += (double)q->a[i].rows * (double)q->b[i].cols * (double)q->a[i].cols;
+    return products;
+}
+
 /* Whether a variation says something of its own. */
 static bool differs(const struct bitcut_split *s, const struct bitcut_format *words,
                     int v)
@@ -211,10 +57,10 @@ static bool differs(const struct bitcut_split *s, const struct bitcut_format *wo
            (scaled && variations[v].scale != s->scale);
 }
 
-static void add(struct list *l, const struct advise_question *q, size_t place,
+static void add(struct list *l, const struct advise_question *q, const char *place,
                 const struct bitcut_recipe *r, const struct bitcut_format *words)
 {
-    const struct bitcut_unit *u = unit_find(q->place[place], words);
+    const struct bitcut_unit *u = unit_find(place, words);
     if (!u || (!r->split && (u->a != words || words == &formats[FORMAT_F32]))) return;
     for (int v = 0; v < VARIATIONS && l->count < l->room; v++) {
         struct advise_trial *const t = &l->at[l->count];
@@ -225,8 +71,10 @@ static void add(struct list *l, const struct advise_question *q, size_t place,
             gemm_equilibrates(&t->gemm) != variations[v].equilibrate ||
             gemm_plan_on_unit(&t->plan, &t->gemm, NULL) != BITCUT_OK)
             continue;
-        t->cost = plan_cost(&t->plan, q->place[place]);
-        t->tflops = plan_tflops(&t->plan, q->place[place]);
+        t->advice = (struct bitcut_advice){ .size = sizeof t->advice,
+                                            .cost = plan_cost(&t->plan, place) };
+        t->tflops = plan_tflops(&t->plan, place);
+        t->products = t->plan.terms * count_products(q);
         l->count++;
     }
 }
@@ -235,13 +83,14 @@ static void add(struct list *l, const struct advise_question *q, size_t place,
 static int compare(const void *x, const void *y)
 {
     const struct advise_trial *a = x, *b = y;
-    if (a->cost != b->cost) return a->cost < b->cost ? -1 : 1;
+    if (a->advice.cost != b->advice.cost)
+        return a->advice.cost < b->advice.cost ? -1 : 1;
     if (a->gemm.equilibrate != b->gemm.equilibrate) return a->gemm.equilibrate ? 1 : -1;
     if (a->gemm.recipe != b->gemm.recipe) return a->gemm.recipe < b->gemm.recipe ? -1 : 1;
     return a->gemm.scale < b->gemm.scale ? -1 : a->gemm.scale > b->gemm.scale;
 }
 
-static void fill(struct list *l, const struct advise_question *q, size_t place)
+static void fill(struct list *l, const struct advise_question *q, const char *place)
 {
     l->count = 0;
     for (const struct bitcut_recipe *r = recipes; r->name; r++) {
@@ -255,140 +104,216 @@ static void fill(struct list *l, const struct advise_question *q, size_t place)
 
 /* --- the search ------------------------------------------------------------------- */
 
-/* All that a search shares. */
-struct search {
-    struct advise *to;
-    const struct advise_question *q;
-    const struct advise_samples *s;
-    size_t count; /* of these */
-    int threads;
-    const struct progress *progress;
-    struct fault *f;
-};
-
 static bool errs_less(const struct advise_trial *x, const struct advise_trial *y)
 {
-    return x->error.value < y->error.value;
+    return x->advice.error < y->advice.error;
 }
 
-/* Check what seems to reach it, the best first, until one does. */
-static enum bitcut_status check_some(const struct search *x, size_t from,
-                                     ptrdiff_t *found)
+/* Check what seems to reach it, the best first, until one does: *found, or else NULL. */
+static enum bitcut_status check_some(struct advise_trial **found, struct advise *to,
+                                     size_t from, const struct advise_samples *s,
+                                     struct fault *f)
 {
-    struct advise *const to = x->to;
-    *found = ADVISE_NONE;
+    const double want = to->question.want;
     for (;;) {
-        ptrdiff_t next = ADVISE_NONE;
-        for (size_t i = from; i < to->trials; i++) {
-            const struct advise_trial *const t = &to->trial[i];
-            if (t->error.high <= x->q->want && isnan(t->checked) &&
-                (next == ADVISE_NONE || errs_less(t, &to->trial[next])))
-                next = (ptrdiff_t)i;
-        }
-        if (next == ADVISE_NONE) return BITCUT_OK;
-        struct advise_trial *const t = &to->trial[next];
-        const enum bitcut_status status =
-            advise_check(t, x->s, x->count, x->threads, x->progress, x->f);
-        if (status != BITCUT_OK) return status;
-        t->reaches = t->error.high <= x->q->want;
-        if (!t->reaches) continue;
+        struct advise_trial *next = NULL;
+        for (struct advise_trial *t = &to->trial[from]; t < &to->trial[to->trials]; t++)
+            if (t->advice.high <= want && isnan(t->advice.checked) &&
+                (!next || errs_less(t, next)))
+                next = t;
         *found = next;
-        return BITCUT_OK;
+        if (!next) return BITCUT_OK;
+        const enum bitcut_status status = advise_check(next, s, f);
+        next->advice.reaches = next->advice.high <= want;
+        if (status != BITCUT_OK || next->advice.reaches) return status;
     }
 }
 
 /* What errs least of trials from there on, checked as well. */
-static enum bitcut_status take_least(const struct search *x, size_t from,
-                                     ptrdiff_t *found)
+static enum bitcut_status take_least(struct advise_trial **found, struct advise *to,
+                                     size_t from, const struct advise_samples *s,
+                                     struct fault *f)
 {
-    struct advise *const to = x->to;
-    *found = ADVISE_NONE;
-    for (size_t i = from; i < to->trials; i++)
-        if (*found == ADVISE_NONE || errs_less(&to->trial[i], &to->trial[*found]))
-            *found = (ptrdiff_t)i;
-    if (*found == ADVISE_NONE || !isnan(to->trial[*found].checked)) return BITCUT_OK;
-    return advise_check(&to->trial[*found], x->s, x->count, x->threads, x->progress,
-                        x->f);
+    *found = NULL;
+    for (struct advise_trial *t = &to->trial[from]; t < &to->trial[to->trials]; t++)
+        if (!*found || errs_less(t, *found)) *found = t;
+    return *found && isnan((*found)->advice.checked) ? advise_check(*found, s, f)
+                                                     : BITCUT_OK;
 }
 
 /* Whether trials are looked at together: as many products, and lines treated alike. */
 static bool are_equal(const struct advise_trial *a, const struct advise_trial *b)
 {
-    return a->cost == b->cost && a->gemm.equilibrate == b->gemm.equilibrate;
+    return a->advice.cost == b->advice.cost && a->gemm.equilibrate == b->gemm.equilibrate;
 }
 
-static enum bitcut_status search_place(const struct search *x, const struct list *l,
-                                       ptrdiff_t *found)
+static enum bitcut_status search_place(struct advise *to, const struct list *l,
+                                       const struct advise_samples *s, struct fault *f)
 {
-    struct advise *const to = x->to;
     const size_t first = to->trials;
-    *found = ADVISE_NONE;
-    for (size_t i = 0; i < l->count && *found == ADVISE_NONE;) {
+    struct advise_trial *found = NULL;
+    enum bitcut_status status = BITCUT_OK;
+    for (size_t i = 0; i < l->count && !found;) {
         const size_t from = to->trials;
         do {
             struct advise_trial *const t = &to->trial[to->trials];
             *t = l->at[i++];
-            const enum bitcut_status status =
-                advise_try(t, x->s, x->count, x->threads, x->progress, x->f);
+            status = advise_try(t, s, f);
             if (status != BITCUT_OK) return status;
             to->trials++;
         } while (i < l->count && are_equal(&l->at[i], &l->at[i - 1]));
-        const enum bitcut_status status = check_some(x, from, found);
+        status = check_some(&found, to, from, s, f);
         if (status != BITCUT_OK) return status;
     }
-    return *found == ADVISE_NONE ? take_least(x, first, found) : BITCUT_OK;
+    if (!found) status = take_least(&found, to, first, s, f);
+    if (found) to->best[to->bests++] = found;
+    return status;
 }
 
 /* Chips share no unit of time but where their rates are known. */
 static bool is_better(const struct advise_trial *x, const struct advise_trial *y)
 {
     if (x->tflops != y->tflops) return x->tflops > y->tflops;
-    if (!(x->tflops > 0) && x->cost != y->cost) return x->cost < y->cost;
+    if (!(x->tflops > 0) && x->advice.cost != y->advice.cost)
+        return x->advice.cost < y->advice.cost;
     return errs_less(x, y);
 }
 
-/* The best of all places. */
-static void choose(struct advise *to, size_t places)
+/* The best of all places; and what all trials share. */
+static void choose(struct advise *to)
 {
-    to->choice = ADVISE_NONE;
-    for (size_t p = 0; p < places; p++) {
-        const ptrdiff_t i = to->best[p];
-        if (i == ADVISE_NONE || !to->trial[i].reaches) continue;
-        const struct advise_trial *const t = &to->trial[i];
-        const struct advise_trial *const best =
-            to->choice == ADVISE_NONE ? NULL : &to->trial[to->choice];
-        if (!best || is_better(t, best)) to->choice = i;
+    for (size_t p = 0; p < to->bests; p++) {
+        const struct advise_trial *const t = to->best[p];
+        if (t->advice.reaches && (!to->choice || is_better(t, to->choice))) to->choice = t;
+    }
+    for (size_t i = 0; i < to->trials; i++) {
+        to->trial[i].advice.outputs = to->outputs;
+        to->trial[i].advice.checks = to->checks;
+        to->trial[i].advice.tried = to->trials;
     }
 }
 
-static enum bitcut_status search_all(const struct search *x, struct list *l)
+static enum bitcut_status search(struct advise *to, const struct advise_samples *s,
+                                 struct fault *f)
 {
-    enum bitcut_status status = BITCUT_OK;
-    for (size_t p = 0; p < x->q->places && status == BITCUT_OK; p++) {
-        progress_report(x->progress, p, x->q->places);
-        fill(l, x->q, p);
-        status = search_place(x, l, &x->to->best[p]);
+    const struct advise_question *const q = &to->question;
+    struct list l = { .room = RECIPES_MOST * VARIATIONS };
+    l.at = memory_allocate(l.room, sizeof *l.at);
+    to->trial = memory_allocate(l.room * q->places, sizeof *to->trial);
+    enum bitcut_status status =
+        l.at && to->trial ? BITCUT_OK
+                          : fault_set(f, BITCUT_NO_MEMORY, "out of memory for recipes");
+    for (size_t p = 0; p < q->places && status == BITCUT_OK; p++) {
+        progress_report(s->progress, p, q->places);
+        fill(&l, q, q->place[p]);
+        status = search_place(to, &l, s, f);
     }
-    if (status == BITCUT_OK) choose(x->to, x->q->places);
+    free(l.at);
+    choose(to);
     return status;
 }
 
+const struct advise_trial *advise_best(const struct advise *x)
+{
+    const struct advise_trial *best = x->choice;
+    for (size_t p = 0; p < x->bests && !x->choice; p++)
+        if (!best || errs_less(x->best[p], best)) best = x->best[p];
+    return best;
+}
+
+/* --- values, and how to scale them ------------------------------------------------ */
+
+/* Where scales are compared: on what is advised, or else where words of f16 can be. */
+static const struct bitcut_unit *unit_of_f16(const struct advise *x)
+{
+    const struct bitcut_format *const f16 = &formats[FORMAT_F16];
+    const struct bitcut_unit *u = x->choice ? unit_find(x->choice->place, f16) : NULL;
+    for (size_t p = 0; p < x->question.places && !(u && u->a == f16); p++)
+        u = unit_find(x->question.place[p], f16);
+    return u && u->a == f16 ? u : NULL;
+}
+
+static enum bitcut_status add_scale(struct advise *to, struct advise_scale one,
+                                    const struct advise_samples *s,
+                                    const struct advise_how *how, struct fault *f)
+{
+    struct advise_trial t = { .gemm = gemm_of(one.recipe, one.unit) };
+    t.gemm.scale = one.scale;
+    t.gemm.equilibrate = one.equilibrate;
+    if (gemm_plan_on_unit(&t.plan, &t.gemm, NULL) != BITCUT_OK) return BITCUT_OK;
+    enum bitcut_status status = advise_try(&t, s, f);
+    for (int i = 0; i < 2 && status == BITCUT_OK; i++)
+        status = advise_values_all(&one.kept[i], &to->values[i], &t.plan.split_a,
+                                   one.unit->flush_inputs, one.equilibrate, how, f);
+    one.error = t.advice.error;
+    if (status == BITCUT_OK) to->scale[to->scales++] = one;
+    return status;
+}
+
+static enum bitcut_status add_scales(struct advise *to, const struct advise_samples *s,
+                                     const struct advise_how *how, struct fault *f)
+{
+    static const struct bitcut_recipe *const tried[] = { &recipes[RECIPE_OOTOMO],
+                                                         &recipes[RECIPE_LEGEMM] };
+    const struct bitcut_unit *const u = unit_of_f16(to);
+    enum bitcut_status status = BITCUT_OK;
+    for (int i = 0; u && i < ADVISE_SCALES_MOST && status == BITCUT_OK; i++) {
+        const int way = i % ADVISE_WAYS;
+        const struct advise_scale one = { .recipe = tried[i / ADVISE_WAYS],
+                                          .unit = u,
+                                          .scale = way ? 11 : 10,
+                                          .equilibrate = way == 2 };
+        status = add_scale(to, one, s, how, f);
+    }
+    return status;
+}
+
+static enum bitcut_status look_at_values(struct advise *to, const struct advise_samples *s,
+                                         struct fault *f)
+{
+    const struct advise_question *const q = &to->question;
+    const struct advise_how how = { s->threads, s->progress };
+    const int kept = q->input_b ? 2 : 1; /* what A transposed keeps is what A keeps */
+    enum bitcut_status status = BITCUT_OK;
+    for (int i = 0; i < 2 && status == BITCUT_OK; i++)
+        status = advise_values_take(&to->values[i], i ? "B" : "A", i ? q->b : q->a,
+                                    q->pairs, i == 1, f);
+    for (int i = 0; i < kept && status == BITCUT_OK; i++)
+        status = advise_values_keep(&to->kept, &to->values[i], q->place, q->places, &how, f);
+    return status == BITCUT_OK ? add_scales(to, s, &how, f) : status;
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+/* An answer with nothing but what samples say. */
+static struct advise begin(const struct advise_question *q, const struct advise_samples *s)
+{
+    const size_t last = q->pairs - 1;
+    struct advise x = { .question = *q,
+                        .m = q->a[last].rows,
+                        .n = q->b[last].cols,
+                        .k = q->a[last].cols,
+                        .all = true };
+    for (size_t i = 0; i < s->count; i++) {
+        const struct weighed *const first = &s->of[i].first, *const second = &s->of[i].second;
+        x.outputs += first->a.rows * first->b.cols;
+        x.checks += second->a.rows * second->b.cols;
+        x.all &= first->all;
+    }
+    return x;
+}
+
 enum bitcut_status advise_find(struct advise *to, const struct advise_question *q,
-                               const struct advise_samples *s, size_t count,
                                int threads, const struct progress *progress,
                                struct fault *f)
 {
-    struct advise x = { .trials = 0 };
-    struct list l = { .room = RECIPES_MOST * VARIATIONS };
-    const struct search search = { &x, q, s, count, threads, progress, f };
-    l.at = memory_allocate(l.room, sizeof *l.at);
-    x.trial = memory_allocate(l.room * q->places, sizeof *x.trial);
-    x.best = memory_allocate(q->places, sizeof *x.best);
-    enum bitcut_status status =
-        l.at && x.trial && x.best
-            ? search_all(&search, &l)
-            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for recipes");
-    free(l.at);
+    struct advise_samples s;
+    enum bitcut_status status = advise_samples_draw(&s, q, threads, progress, f);
+    if (status != BITCUT_OK) return status;
+    struct advise x = begin(q, &s);
+    status = search(&x, &s, f);
+    if (status == BITCUT_OK && q->values) status = look_at_values(&x, &s, f);
+    advise_samples_clear(&s);
     if (status == BITCUT_OK) *to = x;
     else advise_clear(&x);
     return status;
@@ -396,7 +321,8 @@ enum bitcut_status advise_find(struct advise *to, const struct advise_question *
 
 void advise_clear(struct advise *x)
 {
+    for (int i = 0; i < 2; i++) advise_values_clear(&x->values[i]);
+    free(x->kept.at);
     free(x->trial);
-    free(x->best);
     *x = (struct advise){ .trial = NULL };
 }

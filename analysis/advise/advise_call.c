@@ -56,52 +56,25 @@ static struct bitcut_gemm gemm_found(const struct advise_trial *t,
     return found;
 }
 
-/* What is advised, or errs least. */
-static const struct advise_trial *best_of(const struct advise *a, size_t places)
-{
-    const struct advise_trial *best = NULL;
-    if (a->choice != ADVISE_NONE) return &a->trial[a->choice];
-    for (size_t p = 0; p < places; p++) {
-        const struct advise_trial *const t =
-            a->best[p] == ADVISE_NONE ? NULL : &a->trial[a->best[p]];
-        if (t && (!best || t->error.value < best->error.value)) best = t;
-    }
-    return best;
-}
-
 static enum bitcut_status find(struct bitcut_advice *to, struct bitcut_gemm *found,
                                const struct bitcut_gemm *g,
                                const struct advise_question *q, int threads,
                                struct fault *f)
 {
     const struct progress *const progress = progress_of_thread();
-    struct advise_samples s;
     struct advise a = { .trials = 0 };
-    enum bitcut_status status = advise_samples_draw(&s, q, threads, progress, f);
-    if (status != BITCUT_OK) return status;
-    status = progress_end(advise_find(&a, q, &s, 1, threads, progress, f), progress, f);
-    const struct advise_trial *const t =
-        status == BITCUT_OK ? best_of(&a, q->places) : NULL;
-    if (status == BITCUT_OK && !t)
-        status = fault_set(f, BITCUT_BAD_ARGUMENT, "no GEMM of the recipe runs there");
-    if (t && to)
-        *to = (struct bitcut_advice){ .size = sizeof *to,
-                                      .reaches = t->reaches,
-                                      .cost = t->cost,
-                                      .error = t->error.value,
-                                      .high = t->error.high,
-                                      .checked = t->checked,
-                                      .bound = t->bound,
-                                      .outputs = s.first.a.rows * s.first.b.cols,
-                                      .checks = s.second.a.rows * s.second.b.cols,
-                                      .tried = a.trials };
+    const enum bitcut_status status =
+        progress_end(advise_find(&a, q, threads, progress, f), progress, f);
+    const struct advise_trial *const t = status == BITCUT_OK ? advise_best(&a) : NULL;
+    if (t && to) *to = t->advice;
     if (t && found) {
         const struct bitcut_gemm settled = gemm_found(t, g);
         gemm_give(found, &settled);
     }
+    const bool none = status == BITCUT_OK && !t;
     advise_clear(&a);
-    advise_samples_clear(&s);
-    return status;
+    return none ? fault_set(f, BITCUT_BAD_ARGUMENT, "no GEMM of the recipe runs there")
+                : status;
 }
 
 /* The same with the caller's matrices as they are read. */
@@ -120,6 +93,7 @@ static enum bitcut_status read_and_find(struct bitcut_advice *to,
             : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the matrices");
     q->a = &a;
     q->b = &b;
+    q->pairs = 1;
     q->recipe = g->recipe;
     q->place = place;
     q->places = g->unit ? 1 : advise_places(place);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/answers/answers.h"
 
+#include "analysis/advise/advise.h"
 #include "analysis/error/judged.h"
 #include "analysis/error/split_kept.h"
 #include "analysis/explain/two.h"
@@ -41,6 +42,11 @@ const struct record answers[] = {
            given_fields),
     INNER(split_kept, "split", "what a split keeps", split_fields),
     INNER(power_row, "tolerance.power", "what tests with these limits reject", power_fields),
+    INNER(advise, "advise", "which recipe will do", advise_fields),
+    ANSWER(bitcut_advice, "advise.advice", "a recipe that will do", advise_trial_fields),
+    INNER(advise_values, "advise.values_a", "values of an operand", advise_values_fields),
+    INNER(advise_kept, "advise.kept", "what splits keep of them", advise_kept_fields),
+    INNER(advise_scale, "advise.scales", "one way to scale words", advise_scale_fields),
     { 0 }
     /* clang-format on */
 };
@@ -56,6 +62,7 @@ static void write_type(char *text, size_t size, const struct record_field *f)
         [RECORD_INT] = { "int", 0 },
         [RECORD_COUNT] = { "size_t", 0 },
         [RECORD_REAL] = { "double", 0 },
+        [RECORD_NUMBER] = { "double", 0 },
         [RECORD_TEXT] = { "const char *", 0 },
         [RECORD_CHARS] = { "char", 1 },
         [RECORD_FLAGS] = { "bool", sizeof(bool) },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/gemm_report_rows.h"
 
-#include "analysis/cli/advise_say.h"
+#include "analysis/advise/advise_say.h"
 #include "analysis/cli/say.h"
 #include "lib/recipe.h"
 #include "lib/split.h"
@@ -111,11 +111,11 @@ void gemm_report_tried(json_t *to, const json_t *row, json_t *all, const char *o
     json_array_foreach(json_object_get(row, "tried"), i, tried)
     {
         json_t *const one = json_object();
-        char chips[80] = "";
+        char few[80] = "";
         for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
             json_object_set(one, keys[k], json_object_get(tried, keys[k]));
-        advise_say_chips(chips, sizeof chips, tried);
-        json_object_set_new(one, "chips", json_string(chips));
+        advise_say_chips(few, sizeof few, text_at(tried, "chips"));
+        json_object_set_new(one, "chips", json_string(few));
         insert_by_cost(to, one);
     }
 }

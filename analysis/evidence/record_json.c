@@ -104,7 +104,11 @@ static json_t *value_json(const struct record_field *f, const void *record)
     case RECORD_HEX: return json_encoding(count_at(at, f->bytes), 8 * (int)f->bytes);
     case RECORD_SAID: return said_json(f, record);
     case RECORD_LIST: return items_json(f, record);
-    case RECORD_GROUP: return object_json(f->of, record);
+    case RECORD_GROUP: return object_json(f->of, at);
+    case RECORD_POINTED: {
+        const void *const pointed = *(const void *const *)at;
+        return pointed ? object_json(f->of, pointed) : json_null();
+    }
     default: return list_json(f, at);
     }
 }
@@ -122,22 +126,33 @@ static json_t *object_of(json_t *to, const char **name)
     return to;
 }
 
+static void set_field(json_t *to, const struct record_field *f, const void *record)
+{
+    const char *name = f->name;
+    if (!*name && f->kind == RECORD_GROUP && f->when(record))
+        record_json(to, f->of, record);
+    if (!*name && !f->names.rows) return;
+    json_t *object = object_of(to, &name);
+    if (f->names.rows) {
+        if (*name) json_object_set_new(object, name, json_object());
+        if (*name) object = json_object_get(object, name);
+        set_named(object, f, (const char *)record + f->offset);
+    } else {
+        json_object_set_new(object, name,
+                            f->when && !f->when(record) ? json_null()
+                                                        : value_json(f, record));
+    }
+}
+
 void record_json(json_t *to, const struct record_field *field, const void *record)
 {
-    for (const struct record_field *f = field; f->name; f++) {
-        const char *name = f->name;
-        if (!*name && f->kind == RECORD_GROUP && f->when(record))
-            record_json(to, f->of, record);
-        if (!*name && !f->names.rows) continue;
-        json_t *object = object_of(to, &name);
-        if (f->names.rows) {
-            if (*name) json_object_set_new(object, name, json_object());
-            if (*name) object = json_object_get(object, name);
-            set_named(object, f, (const char *)record + f->offset);
-        } else {
-            json_object_set_new(object, name,
-                                f->when && !f->when(record) ? json_null()
-                                                            : value_json(f, record));
-        }
-    }
+    for (const struct record_field *f = field; f->name; f++) set_field(to, f, record);
+}
+
+void record_json_keys(json_t *to, const struct record_field *field, const void *record,
+                      const char *const *key)
+{
+    for (; *key; key++)
+        for (const struct record_field *f = field; f->name; f++)
+            if (!strcmp(f->name, *key)) set_field(to, f, record);
 }

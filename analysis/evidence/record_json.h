@@ -11,4 +11,8 @@
    or a row that is NULL to null. */
 void record_json(json_t *to, const struct record_field *field, const void *record);
 
+/* The same of some keys, ended by NULL, in their order. */
+void record_json_keys(json_t *to, const struct record_field *field, const void *record,
+                      const char *const *key);
+
 #endif

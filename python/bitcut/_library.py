@@ -134,9 +134,7 @@ class AdviceOptions(Structure):
 
 
 class Advice(Structure):
-    _fields_ = [("size", c_size_t), ("reaches", c_bool), ("cost", c_double), ("error", c_double),
-                ("high", c_double), ("checked", c_double), ("bound", c_double),
-                ("outputs", c_size_t), ("checks", c_size_t), ("tried", c_size_t)]
+    """Likewise."""
 
 
 # What bitcut.h calls them: tests compare sizes and offsets.

@@ -228,16 +228,14 @@ static const struct advise_trial *ask(struct advise *found, struct matrix *a,
 {
     const struct advise_question q = { .a = a,
                                        .b = b,
+                                       .pairs = 1,
                                        .metric = &weighed_metrics[0],
                                        .want = want,
                                        .place = place,
                                        .places = places,
                                        .seed = 1 };
-    struct advise_samples s;
-    ck_assert_int_eq(advise_samples_draw(&s, &q, 1, NULL, NULL), BITCUT_OK);
-    ck_assert_int_eq(advise_find(found, &q, &s, 1, 1, NULL, NULL), BITCUT_OK);
-    advise_samples_clear(&s);
-    return found->choice == ADVISE_NONE ? NULL : &found->trial[found->choice];
+    ck_assert_int_eq(advise_find(found, &q, 1, NULL, NULL), BITCUT_OK);
+    return found->choice;
 }
 
 /* The choice reaches what is wanted on all outputs and is the fastest of those whose rates
@@ -250,20 +248,22 @@ static void check_choice(const char *input, size_t m, size_t n, size_t k, double
                   b = family(input, INPUT_B, k, n, 4);
     struct advise found;
     const struct advise_trial *t = ask(&found, &a, &b, want, place, 2);
-    ck_assert_msg(t && t->reaches, "%s: nothing has %g", input, want);
+    ck_assert_msg(t && t->advice.reaches, "%s: nothing has %g", input, want);
     ck_assert(of_all(&t->gemm, &a, &b, METRIC_RELRES) <= want);
+    ck_assert_uint_eq(found.bests, 2);
     for (size_t p = 0; p < 2; p++) {
-        const struct advise_trial *best = &found.trial[found.best[p]];
-        ck_assert(best->place == p && best->reaches && best->tflops <= t->tflops);
+        const struct advise_trial *best = found.best[p];
+        ck_assert(best->place == place[p] && best->advice.reaches &&
+                  best->tflops <= t->tflops);
         ck_assert_msg(of_all(&best->gemm, &a, &b, METRIC_RELRES) <= want, "%s on %s: %s",
                       input, place[p], best->gemm.recipe->name);
         for (size_t i = 0; i < found.trials; i++) {
             const struct advise_trial *other = &found.trial[i];
-            if (other->place != p) continue;
-            ck_assert(other->cost <= best->cost);
-            const bool cheaper = other->cost < best->cost ||
+            if (other->place != place[p]) continue;
+            ck_assert(other->advice.cost <= best->advice.cost);
+            const bool cheaper = other->advice.cost < best->advice.cost ||
                                  (best->gemm.equilibrate && !other->gemm.equilibrate);
-            ck_assert(!cheaper || !other->reaches);
+            ck_assert(!cheaper || !other->advice.reaches);
             if (cheaper && i % 3 == 0)
                 ck_assert(!(of_all(&other->gemm, &a, &b, METRIC_RELRES) <= 0.9 * want));
         }
@@ -290,11 +290,11 @@ START_TEST(nothing_reaches)
     struct matrix b = family("urand(-1,1)", INPUT_B, 40, 20, 4);
     struct advise found;
     ck_assert(!ask(&found, &a, &b, 1e-12, place, 1));
-    ck_assert(found.best[0] != ADVISE_NONE);
-    const struct advise_trial *best = &found.trial[found.best[0]];
-    ck_assert(!best->reaches && !isnan(best->checked));
+    const struct advise_trial *best = advise_best(&found);
+    ck_assert(best && best == found.best[0]);
+    ck_assert(!best->advice.reaches && !isnan(best->advice.checked));
     for (size_t i = 0; i < found.trials; i++)
-        ck_assert(found.trial[i].error.value >= best->error.value);
+        ck_assert(found.trial[i].advice.error >= best->advice.error);
     advise_clear(&found);
     matrix_clear(&a);
     matrix_clear(&b);
@@ -349,30 +349,32 @@ enum { PRODUCTS_MOST = 4 };
 static void check_several(const int *exponent, size_t count, int elsewhere, uint64_t seed)
 {
     static const char *const place[] = { "h100" };
-    struct advise_question q = { .metric = &weighed_metrics[0],
+    struct matrix a[PRODUCTS_MOST], b[PRODUCTS_MOST], turned_a[PRODUCTS_MOST],
+        turned_b[PRODUCTS_MOST];
+    struct advise_question q = { .a = a,
+                                 .b = b,
+                                 .pairs = count,
+                                 .metric = &weighed_metrics[0],
                                  .want = 1e-6,
                                  .place = place,
                                  .places = 1,
                                  .seed = 1 };
-    struct matrix a[PRODUCTS_MOST], b[PRODUCTS_MOST];
-    struct advise_samples s[PRODUCTS_MOST], turned[PRODUCTS_MOST];
     struct advise found, other;
     char input[40];
     for (size_t i = 0; i < count; i++) {
         snprintf(input, sizeof input, "exp_rand(%d,%d)", exponent[i], exponent[i] + 3);
         a[i] = family(input, INPUT_A, 12, 30, seed + i);
         b[i] = family("urand(-1,1)", INPUT_B, 30, 10, seed + 9 + i);
-        q.a = &a[i], q.b = &b[i];
-        ck_assert_int_eq(advise_samples_draw(&s[i], &q, 1, NULL, NULL), BITCUT_OK);
-        turned[count - 1 - i] = s[i];
+        turned_a[count - 1 - i] = a[i];
+        turned_b[count - 1 - i] = b[i];
     }
-    if (elsewhere) s[0].largest[0] = turned[count - 1].largest[0] =
-                       (uint32_t)(elsewhere + 127) << 23;
-    ck_assert_int_eq(advise_find(&found, &q, s, count, 1, NULL, NULL), BITCUT_OK);
-    ck_assert_int_eq(advise_find(&other, &q, turned, count, 1, NULL, NULL), BITCUT_OK);
-    ck_assert(found.choice != ADVISE_NONE && found.choice == other.choice);
-    const struct advise_trial *const t = &found.trial[found.choice];
-    ck_assert(!memcmp(&t->gemm, &other.trial[other.choice].gemm, sizeof t->gemm));
+    if (elsewhere) q.largest[0] = (uint32_t)(elsewhere + 127) << 23;
+    ck_assert_int_eq(advise_find(&found, &q, 1, NULL, NULL), BITCUT_OK);
+    q.a = turned_a, q.b = turned_b;
+    ck_assert_int_eq(advise_find(&other, &q, 1, NULL, NULL), BITCUT_OK);
+    const struct advise_trial *const t = found.choice;
+    ck_assert(t && other.choice && t - found.trial == other.choice - other.trial);
+    ck_assert(!memcmp(&t->gemm, &other.choice->gemm, sizeof t->gemm));
     for (size_t i = 0; i < count; i++)
         ck_assert_msg(of_all(&t->gemm, &a[i], &b[i], METRIC_RELRES) <= q.want,
                       "%s at 2^%d does not do for 2^%d", t->gemm.recipe->name,
@@ -381,7 +383,6 @@ static void check_several(const int *exponent, size_t count, int elsewhere, uint
         ck_assert(gemm_equilibrates(&t->gemm) ||
                   t->gemm.unit->a->exponent_bits == 8);
     for (size_t i = 0; i < count; i++) {
-        advise_samples_clear(&s[i]);
         matrix_clear(&a[i]);
         matrix_clear(&b[i]);
     }
