@@ -2,6 +2,7 @@
 #include "analysis/cli/gemm_report_rows.h"
 
 #include "analysis/advise/advise_say.h"
+#include "analysis/cli/advise_rows.h"
 #include "analysis/cli/say.h"
 #include "lib/recipe.h"
 #include "lib/split.h"
@@ -32,16 +33,6 @@ void gemm_report_values(json_t *to, const json_t *row, json_t *all, const char *
 
 /* --- splits ----------------------------------------------------------------------- */
 
-/* The splits that are drawn, each by the recipe that it is best known for. */
-static const struct {
-    const char *recipe;
-    const struct bitcut_split *split;
-} drawn[] = {
-    { "plain", &splits[SPLIT_HALF] },      { "markidis", &splits[SPLIT_MARKIDIS] },
-    { "ootomo", &splits[SPLIT_HALFHALF] }, { "legemm", &splits[SPLIT_BITCUT] },
-    { "tf32x3", &splits[SPLIT_TF32TF32] }, { "bf16x3", &splits[SPLIT_BF16X2] }
-};
-
 static bool is_of(const json_t *kept, const struct bitcut_split *s)
 {
     return !strcmp(text_at(kept, "split"), s->name) &&
@@ -54,14 +45,14 @@ static bool is_of(const json_t *kept, const struct bitcut_split *s)
 void gemm_report_kept(json_t *to, const json_t *row, json_t *all, const char *of)
 {
     (void)all, (void)of;
-    for (size_t d = 0; d < sizeof drawn / sizeof drawn[0]; d++) {
+    for (const struct known_split *known = known_splits; known->recipe; known++) {
         size_t i;
         json_t *kept;
         json_array_foreach(json_object_get(row, "kept"), i, kept)
         {
-            if (!is_of(kept, drawn[d].split)) continue;
-            json_t *const one = json_pack("{s:s, s:i}", "recipe", drawn[d].recipe,
-                                          "scale", drawn[d].split->scale);
+            if (!is_of(kept, known->split)) continue;
+            json_t *const one = json_pack("{s:s, s:i}", "recipe", known->recipe,
+                                          "scale", known->split->scale);
             json_object_update(one, kept);
             json_object_del(one, "scale_from");
             json_object_del(one, "scale_to");

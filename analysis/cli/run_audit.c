@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/run_audit.h"
 
-#include "analysis/cli/command_call.h"
-#include "analysis/cli/gemm_report_rows.h"
-#include "analysis/cli/setup.h"
+#include "analysis/cli/advise_rows.h"
+#include "analysis/evidence/record_json.h"
 #include "lib/bits.h"
+#include "lib/file/decimal.h"
 #include "lib/file/source.h"
 #include "lib/fma.h"
-#include "lib/size.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -213,35 +212,26 @@ static void add_errors(json_t *row, struct ledger_place *p, const struct run_aud
 
 /* --- advice ----------------------------------------------------------------------- */
 
-/* "ootomo at 2^11" of the trial that is advised; "none" reaches what is wanted; null: it
-   was not asked. */
-static json_t *advice_text(const json_t *advice)
+/* "ootomo at 2^11" of the trial that is advised; "none" reaches what is wanted. */
+static json_t *advice_text(const struct advise *x)
 {
-    const json_t *const trial = json_object_get(advice, "advice");
-    const int scale = (int)json_integer_value(json_object_get(trial, "scale"));
-    const bool lines = json_is_true(json_object_get(trial, "equilibrate"));
-    if (!json_is_object(trial))
-        return json_is_null(advice) ? json_null() : json_string("none");
-    const char *const recipe = json_string_value(json_object_get(trial, "recipe"));
-    return scale
-               ? json_sprintf("%s at 2^%d%s", recipe, scale, lines ? " equilibrated" : "")
-               : json_string(recipe);
+    const struct advise_trial *const t = x->choice;
+    const int scale = t ? t->plan.split_a.scale : 0;
+    return scale ? json_sprintf("%s at 2^%d%s", t->gemm.recipe->name, scale,
+                                t->gemm.equilibrate ? " equilibrated" : "")
+                 : json_string(t ? t->gemm.recipe->name : "none");
 }
 
 /* What is kept of what it says: not each trial, nor what every split and scale keeps of
    every exponent. */
-static json_t *advice_row(const json_t *whole)
+static json_t *advice_row(const struct advise *x)
 {
-    static const char *const keys[] = { "want", "metric", "pairs",  "m",      "n",
-                                        "k",    "seed",   "advice", "places", "scales" };
-    json_t *const row = json_object(), *const all = json_array(),
-                  *const each = json_array();
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        json_object_set(row, keys[i], json_object_get(whole, keys[i]));
-    gemm_report_kept_in_all(all, whole, NULL, NULL);
-    gemm_report_kept(each, whole, NULL, NULL);
-    json_object_set_new(row, "kept", all);
-    json_object_set_new(row, "kept_by_exponent", each);
+    static const char *const keys[] = { "want", "metric", "pairs",  "m",      "n",     "k",
+                                        "seed", "advice", "places", "scales", NULL };
+    json_t *const row = json_object();
+    record_json_keys(row, advise_fields, x, keys);
+    json_object_set_new(row, "kept", advise_rows_in_all(x));
+    json_object_set_new(row, "kept_by_exponent", advise_rows_by_exponent(x));
     return row;
 }
 
@@ -257,77 +247,85 @@ static const char *unit_of(const struct ledger_place *p)
     return NULL;
 }
 
-static void add_option(struct command_call *call, const char *name, const char *value)
-{
-    command_call_add(call, name);
-    command_call_add(call, value);
-}
-
 /* The largest magnitude that fits the exponents that were counted; 0: none were. */
-static double largest_of(const struct ledger_values *v)
+static uint32_t largest_of(const struct ledger_values *v)
 {
-    int e = LEDGER_EXPONENTS - 2;
+    uint32_t e = LEDGER_EXPONENTS - 2;
     while (e > 0 && !v->count[e]) e--;
-    const bool any = e > 0 || v->count[0] > v->zeros;
-    return any ? value_of_float((uint32_t)e << 23 | 0x7fffff) : 0;
+    return e > 0 || v->count[0] > v->zeros ? e << 23 | 0x7fffff : 0;
 }
 
-/* The words of a command that asks for advice on excerpts. */
-struct advice_words {
-    char a[LEDGER_EXCERPTS_MOST][FILE_MOST], b[LEDGER_EXCERPTS_MOST][FILE_MOST],
-        largest[2][40];
+/* The operands of all excerpts, and where products of them may be computed. */
+struct operands {
+    struct matrix a[LEDGER_EXCERPTS_MOST], b[LEDGER_EXCERPTS_MOST];
+    const char *place[ADVISE_PLACES_MOST];
 };
 
-static bool add_excerpts(struct command_call *call, struct advice_words *w,
-                         const struct ledger_place *p, const char *folder)
+static bool read_operands(struct operands *to, const struct ledger_place *p,
+                          const char *folder)
 {
-    for (uint32_t i = 0; i < p->excerpts; i++) {
-        if (!file_of(w->a[i], folder, p->excerpt[i].name, "a") ||
-            !file_of(w->b[i], folder, p->excerpt[i].name, "b"))
-            return false;
-        add_option(call, "-a", w->a[i]);
-        add_option(call, "-b", w->b[i]);
+    bool good = p->excerpts != 0;
+    for (uint32_t i = 0; i < p->excerpts && good; i++) {
+        const struct ledger_excerpt *const e = &p->excerpt[i];
+        good = e->rows && e->cols && e->k &&
+               read_piece(&to->a[i], folder, e, "a", e->rows, e->k) &&
+               read_piece(&to->b[i], folder, e, "b", e->k, e->cols);
     }
-    return p->excerpts != 0;
+    return good;
 }
 
-/* What `bitcut advise` says of all excerpts together, and of words that are to hold all
-   values that were seen, on the unit of the place, or of the chips that it chooses if
-   there is none. */
-static json_t *advise(const struct ledger_place *p, const struct run_audit *how,
-                      struct context *x)
+static void operands_clear(struct operands *o)
 {
-    static const char *const options[] = { "--largest-a", "--largest-b" };
-    struct command_call call = { .words = 0 };
-    struct advice_words *const w = memory_allocate(1, sizeof *w);
-    json_t *row = NULL;
-    const char *const unit = unit_of(p);
-    command_call_add(&call, "advise");
-    if (how->advises && w && add_excerpts(&call, w, p, how->folder)) {
-        for (int i = 0; i < 2; i++) {
-            snprintf(w->largest[i], sizeof w->largest[i], "%.9g",
-                     largest_of(&p->values[i]));
-            add_option(&call, options[i], w->largest[i]);
-        }
-        if (unit) add_option(&call, "--unit", unit);
-        if (how->want) add_option(&call, "--want", how->want);
-        if (command_call_run(&call, &command_advise, x) <= EXIT_FOUND)
-            row = advice_row(json_array_get(call.rows, 0));
+    for (int i = 0; i < LEDGER_EXCERPTS_MOST; i++) {
+        matrix_clear(&o->a[i]);
+        matrix_clear(&o->b[i]);
     }
-    command_call_clear(&call);
-    free(w);
-    return row ? row : json_null();
+}
+
+/* What is advised for all excerpts together, and for words that are to hold all values
+   that were seen, on the unit of the place, or of the chips of which one is chosen if there
+   is none.  Prints what is wrong; false: nothing is said. */
+static bool advise(struct advise *to, struct operands *o, const struct ledger_place *p,
+                   const struct run_audit *how, const struct context *x)
+{
+    const struct weighed_metric *const metric = &weighed_metrics[0];
+    uint32_t want;
+    struct fault f;
+    o->place[0] = unit_of(p);
+    const struct advise_question q = {
+        .a = o->a,
+        .b = o->b,
+        .pairs = p->excerpts,
+        .largest = { largest_of(&p->values[0]), largest_of(&p->values[1]) },
+        .metric = metric,
+        .want = how->want && decimal_read(&want, how->want) ? value_of_float(want)
+                                                            : metric->want,
+        .place = o->place,
+        .places = o->place[0] ? 1 : advise_places(o->place),
+        .seed = x->seed,
+        .input_a = how->folder,
+        .input_b = how->folder,
+        .values = true
+    };
+    if (advise_find(to, &q, x->threads, &x->progress, &f) == BITCUT_OK) return true;
+    fail("advise", &f);
+    return false;
 }
 
 static void add_advice(json_t *row, const struct ledger_place *p,
                        const struct run_audit *how, struct context *x)
 {
-    json_t *const advice =
-        progress_stopped(&x->progress) ? json_null() : advise(p, how, x);
-    json_t *const on = json_object_get(json_object_get(advice, "advice"), "place");
-    json_object_set_new(row, "advice", advice_text(advice));
-    json_object_set(row, "advice_on", on ? on : json_null());
-    json_object_set_new(row, "advise", advice);
+    struct operands o = { .a = { { .at = NULL } } };
+    struct advise found;
+    const bool any = how->advises && !progress_stopped(&x->progress) &&
+                     read_operands(&o, p, how->folder) && advise(&found, &o, p, how, x);
+    json_object_set_new(row, "advice", any ? advice_text(&found) : json_null());
+    json_object_set_new(row, "advice_on",
+                        any && found.choice ? json_string(found.choice->place)
+                                            : json_null());
+    json_object_set_new(row, "advise", any ? advice_row(&found) : json_null());
+    if (any) advise_clear(&found);
+    operands_clear(&o);
 }
 
 void run_audit_add(json_t *row, const struct ledger_place *p, const struct run_audit *how,
