@@ -41,6 +41,8 @@ const struct record answers[] = {
     ANSWER(bitcut_tolerance_verdict, "tolerance.given", "what a result is by such limits",
            given_fields),
     INNER(split_kept, "split", "what a split keeps", split_fields),
+    INNER(split_kept, "split", "what a split keeps, measured", split_measures),
+    INNER(split_kept, "split", "elements of no exponent", split_specials),
     INNER(power_row, "tolerance.power", "what tests with these limits reject", power_fields),
     INNER(advise, "advise", "which recipe will do", advise_fields),
     ANSWER(bitcut_advice, "advise.advice", "a recipe that will do", advise_trial_fields),

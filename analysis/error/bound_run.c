@@ -72,7 +72,7 @@ const struct record_field bound_fields[] = {
     RECORD_TEXT_OF(kind, "kind", "\"rigorous\", \"probabilistic\" or \"estimate\""),
     RECORD_TEXT_OF(of, "of", "what it bounds: \"error\", or \"underflow\", a part of it"),
     RESULT(applies, "applies", "", "whether it says something of this GEMM"),
-    RECORD_INNER_IF(struct bound_result, why, "why", "", "it does not", is_other),
+    RECORD_INNER_IF(struct bound_result, why, "why", "", "why it does not", is_other),
     MEDIAN(limit, "limit", BY_SIZE, "the median limit"),
     LIMIT(limit_most, "limit_max", BY_SIZE, "the largest limit"),
     MEDIAN(limit_ulp, "limit_ulp", "ulp", "the median limit"),
