@@ -3,6 +3,9 @@
 
 #include "analysis/evidence/json_value.h"
 #include "analysis/evidence/trace_json.h"
+#include "lib/status.h"
+
+#include <stdlib.h>
 
 struct difference difference_of(const struct array *got, const struct set *want)
 {
@@ -44,8 +47,9 @@ json_t *difference_json(const struct bitcut_unit *u, const struct fragments *x,
 {
     const size_t fragment = flat / (s.m * s.n), i = flat / s.n % s.m, j = flat % s.n;
     const uint64_t model = array_get(got, flat), recorded = array_get(want, flat);
-    static _Thread_local struct unit_trace trace; /* large */
-    fragments_trace(&trace, u, x, s, fragment, i, j);
+    /* Too large for a stack, and for what each thread has of its own there. */
+    struct unit_trace *const trace = memory_allocate(1, sizeof *trace);
+    if (trace) fragments_trace(trace, u, x, s, fragment, i, j);
     json_t *object = json_pack(
         "{s:[I,I,I], s:o, s:o}", "at", (json_int_t)(from + fragment), (json_int_t)i,
         (json_int_t)j, "a", operands(x->a, u->a, (fragment * s.m + i) * s.k, 1, s.k), "b",
@@ -56,7 +60,9 @@ json_t *difference_json(const struct bitcut_unit *u, const struct fragments *x,
                                              "got", json_decoded(u->c, model), "want",
                                              json_decoded(u->c, recorded)));
     json_set_distance(object, u->c, model, recorded);
-    json_object_set_new(object, "steps", trace_json(u, &trace));
-    if (trace.c_last) json_object_set_new(object, "c_last", trace_c_last_json(u, &trace));
+    json_object_set_new(object, "steps", trace ? trace_json(u, trace) : json_null());
+    if (trace && trace->c_last)
+        json_object_set_new(object, "c_last", trace_c_last_json(u, trace));
+    free(trace);
     return object;
 }
