@@ -16,9 +16,9 @@ enum record_kind {
     RECORD_NUMBER, /* likewise, but null where it is NaN: there is none */
     RECORD_TEXT,   /* const char *, or NULL                             */
     RECORD_CHARS,  /* char[]                                            */
-    RECORD_FLAGS,  /* bool[]; the next likewise                         */
-    RECORD_COUNTS,
-    RECORD_REALS,
+    RECORD_FLAGS,  /* bool[]                                            */
+    RECORD_COUNTS, /* size_t[]                                          */
+    RECORD_REALS,  /* double[]                                          */
     RECORD_ROW,    /* a pointer to a row of a table (lib/table.h), or NULL: its name */
     RECORD_HEX,     /* an unsigned integer, of whose encoding JSON has the digits      */
     RECORD_DERIVED, /* nothing: `flag` computes a bool of the struct                   */

@@ -91,9 +91,9 @@ const struct record_field advise_scale_fields[] = {
     SCALE(error, "error", "", "in the metric asked for, of the first sample"),
     SCALE(kept[0].bits, "bits_a", "bits", "what words hold of an element of A, on average"),
     SCALE(kept[1].bits, "bits_b", "bits", "the same of B"),
-    SCALE(kept[0].p_overflow, "overflow_a", "", "the share of A of which a word overflows"),
+    SCALE(kept[0].p_overflow, "overflow_a", "", "the share of A with a word that overflows"),
     SCALE(kept[1].p_overflow, "overflow_b", "", "the same of B"),
-    SCALE(kept[0].p_flushed, "flushed_a", "", "the share of A of which a word is read as zero"),
+    SCALE(kept[0].p_flushed, "flushed_a", "", "the share of A with a word that is read as zero"),
     SCALE(kept[1].p_flushed, "flushed_b", "", "the same of B"),
     { 0 }
 };
@@ -133,13 +133,13 @@ const struct record_field advise_fields[] = {
     /* clang-format off */
     ANSWER(question.want, "want", "the error that will do"),
     ANSWER(question.metric, "metric", "what that is an error in"),
-    ANSWER(question.pairs, "pairs", "pairs of matrices, of which each is a product"),
+    ANSWER(question.pairs, "pairs", "pairs of matrices, one product each"),
     ANSWER(m, "m", "rows of the last A"),
     ANSWER(n, "n", "columns of the last B"),
     ANSWER(k, "k", "columns of the last A"),
     ANSWER(question.input_a, "input_a", "the file of the last A"),
     ANSWER(question.input_b, "input_b", "the file of the last B; null: there is none"),
-    ANSWER(question.seed, "seed", "seed of which outputs are looked at"),
+    ANSWER(question.seed, "seed", "seed that chooses the outputs"),
     RECORD_FUNCTION(is_transposed, "transposed", "whether B is A transposed"),
     ANSWER(outputs, "outputs", "outputs of the first samples, which GEMMs were tried on"),
     ANSWER(checks, "checks", "outputs of the second samples"),

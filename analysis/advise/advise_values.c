@@ -168,8 +168,8 @@ const struct record_field advise_kept_fields[] = {
     KEPT(kept.max_ulp, "max_ulp", "ulps", "the largest error"),
     KEPT(kept.p_subnormal, "p_subnormal", "", "the share whose low word is subnormal or 0"),
     KEPT(kept.p_zero, "p_zero", "", "the share whose low word is 0"),
-    KEPT(kept.p_flushed, "p_flushed", "", "the share of which a word is read as zero"),
-    KEPT(kept.p_overflow, "p_overflow", "", "the share of which a word overflows"),
+    KEPT(kept.p_flushed, "p_flushed", "", "the share with a word that is read as zero"),
+    KEPT(kept.p_overflow, "p_overflow", "", "the share with a word that overflows"),
     { 0 }
     /* clang-format on */
 };
@@ -216,7 +216,7 @@ static enum bitcut_status append(struct advise_kept_list *list,
     return status;
 }
 
-/* Whether a row before has the same words but for the scale. */
+/* Whether an earlier row has the same words at another scale. */
 static bool is_repeated(const struct bitcut_split *s)
 {
     for (const struct bitcut_split *row = splits; row < s; row++) {

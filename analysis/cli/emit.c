@@ -274,43 +274,23 @@ static void print_below(json_t *rows)
 
 /* --- lines ------------------------------------------------------------------------ */
 
-/* Add to what is said of a row: objects with the words of a line, "what", and what it
-   "says"; and with its "key" and, as a bit, "when" it is printed. */
-static void add_said(json_t *to, const char *what, char text[CELL_MOST], const char *unit,
-                     const char *key, int when)
-{
-    text_clean(text);
-    json_array_append_new(to, json_pack("{s:s, s:o, s:s, s:i}", "what", what, "says",
-                                        json_sprintf("%s%s%s", text, unit ? " " : "",
-                                                     unit ? unit : ""),
-                                        "key", key, "when", 1 << when));
-}
-
-/* By the emitter's lines. */
-static json_t *row_said(const struct emitter *e, const json_t *row)
+/* What is said of an answer: objects with the label of a line, "what", and what it "says";
+   with the "key" that it is printed in place of, and, as a bit, "when" it is printed. */
+static json_t *answer_said(const struct record_line *lines, const void *answer)
 {
     json_t *const said = json_array();
-    for (const struct emit_line *line = e->lines; line && line->key; line++) {
-        char text[CELL_MOST] = "";
-        const json_t *const value = json_object_get(row, line->key);
-        if (value && !json_is_null(value) && line->say(text, CELL_MOST, line, row))
-            add_said(said, line->words, text, line->unit, line->key, (int)line->when);
-    }
-    return said;
-}
-
-static void answer_said(json_t *to, const struct record_line *lines, const void *answer)
-{
-    static const int when[] = { [RECORD_ALWAYS] = LINE_ALWAYS,
-                                [RECORD_BELOW] = LINE_BELOW,
-                                [RECORD_VERBOSE] = LINE_VERBOSE };
-    for (const struct record_line *line = lines; line->label; line++) {
+    for (const struct record_line *line = lines; line && line->label; line++) {
         char text[CELL_MOST] = "";
         line->say(text, CELL_MOST, answer);
+        text_clean(text);
         if (*text)
-            add_said(to, line->label, text, NULL, line->instead ? line->instead : "",
-                     when[line->when]);
+            json_array_append_new(said,
+                                  json_pack("{s:s, s:s, s:s, s:i}", "what", line->label,
+                                            "says", text, "key",
+                                            line->instead ? line->instead : "", "when",
+                                            1 << line->when));
     }
+    return said;
 }
 
 static bool is_printed(const json_t *one, unsigned when)
@@ -350,7 +330,7 @@ json_t *emit_says(const struct emitter *e)
     json_t *const list = json_array();
     json_array_foreach(json_array_get(e->said, 0), i, one)
     {
-        if (is_printed(one, ~(1u << LINE_VERBOSE))) json_array_append(list, one);
+        if (is_printed(one, ~(1u << RECORD_VERBOSE))) json_array_append(list, one);
     }
     return list;
 }
@@ -365,7 +345,7 @@ static void print_verbose(json_t *row, const json_t *said)
     putchar('\n');
     json_array_foreach(said, i, one)
     {
-        if (is_printed(one, 1u << LINE_VERBOSE)) json_object_del(rest, text_of(one, "key"));
+        if (is_printed(one, 1u << RECORD_VERBOSE)) json_object_del(rest, text_of(one, "key"));
     }
     print_object(rest, 0);
     json_decref(rest);
@@ -374,7 +354,7 @@ static void print_verbose(json_t *row, const json_t *said)
 /* What lines have to say below a table, under the first field of each row. */
 static void print_lines_below(const struct emitter *e)
 {
-    const unsigned below = 1u << LINE_BELOW;
+    const unsigned below = 1u << RECORD_BELOW;
     for (size_t i = 0; i < json_array_size(e->rows); i++) {
         char text[CELL_MOST];
         json_t *const row = json_array_get(e->rows, i);
@@ -393,7 +373,7 @@ static void print_lines_below(const struct emitter *e)
 static void print_rows_by_lines(const struct emitter *e)
 {
     const size_t count = json_array_size(e->rows);
-    const unsigned usual = 1u << LINE_ALWAYS | 1u << LINE_BELOW;
+    const unsigned usual = 1u << RECORD_ALWAYS | 1u << RECORD_BELOW;
     for (size_t i = 0; e->verbose && i < count; i++) {
         if (i) putchar('\n');
         print_verbose(json_array_get(e->rows, i), json_array_get(e->said, i));
@@ -419,9 +399,7 @@ void emit_answer(struct emitter *e, json_t *row, const struct record_line *lines
     if (e->json) {
         print_row(e, row);
     } else {
-        json_t *const said = row_said(e, row);
-        if (lines) answer_said(said, lines, answer);
-        keep_row(e, row, said);
+        keep_row(e, row, answer_said(lines, answer));
     }
     funlockfile(stdout);
 }
@@ -430,7 +408,7 @@ void emit_row(struct emitter *e, json_t *row) { emit_answer(e, row, NULL, NULL);
 
 static void print_rows(struct emitter *e)
 {
-    if (e->rows && (e->lines || e->answers)) {
+    if (e->rows && e->answers) {
         print_rows_by_lines(e);
     } else if (e->rows && json_array_size(e->rows) == 1 && !e->table) {
         print_object(json_array_get(e->rows, 0), 0);

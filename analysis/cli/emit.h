@@ -17,24 +17,6 @@ struct emit_column {
     const char *usual;
 };
 
-struct emit_line;
-
-/* Write what a line says of a row; false: nothing, and the line is left out. */
-typedef bool emit_say(char *text, size_t size, const struct emit_line *line,
-                      const json_t *row);
-
-/* A line of a row for people: the key that it is about, which the row has to have and not
-   as null; what the value is, in words; its unit; how it is said; when it is printed. */
-struct emit_line {
-    const char *key, *words, *unit; /* unit: after the value, NULL: it is in the text */
-    emit_say *say;
-    enum {
-        LINE_ALWAYS,
-        LINE_VERBOSE, /* alone, in place of the key */
-        LINE_BELOW    /* always, also under a table */
-    } when;
-};
-
 /* Where results go.  With `json`, every row is printed at once as one JSON object on one
    line, control characters escaped.  Without it, rows are kept until emit_end() and then
    printed as a table, or as one "key value" line each if there is a single row.  A table
@@ -43,9 +25,9 @@ struct emit_line {
    of texts as a line each, a list of flat objects as a table.  All of it is fit to print
    (lib/text.h).
 
-   With `lines` a single row is those, a line of words each; and so is what LINE_BELOW has
-   of the rows of a table, under the first field of each.  With `verbose` every row is
-   printed by itself, with all lines, and then every key but those of LINE_VERBOSE. */
+   A single row of an answer is its lines, a label and a sentence each.  Under a table
+   stand the lines of RECORD_BELOW of each row, below its first field.  With `verbose` every row is
+   printed by itself, with all lines, and then every key but those of RECORD_VERBOSE. */
 struct emitter {
     bool json, verbose;
     bool table; /* a single row is a table of `columns` as well, not a line a key      */
@@ -53,7 +35,6 @@ struct emitter {
                            "schema", "bitcut-NAME/1"; the number grows when a key that was
                            there means something else or is gone                      */
     const struct emit_column *columns; /* ended by a NULL key, or NULL         */
-    const struct emit_line *lines;     /* likewise                             */
     json_t *rows;                      /* text: the rows so far, NULL if none  */
     json_t *said;                      /* and the lines of each                */
     bool answers;                      /* some rows are of answers with lines  */
@@ -68,8 +49,7 @@ void emit_schema(json_t *row, const char *command);
    emit_end(). */
 void emit_row(struct emitter *e, json_t *row);
 
-/* The same of an answer's row; people read its `lines`, behind those that the emitter
-   has. */
+/* The same of an answer's row; people read its `lines` (lib/record.h). */
 void emit_answer(struct emitter *e, json_t *row, const struct record_line *lines,
                  const void *answer);
 

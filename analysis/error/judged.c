@@ -58,7 +58,7 @@ const struct record_field judged_fields[] = {
 
 /* --- computing -------------------------------------------------------------------- */
 
-/* The grade: what it says, and of which element. */
+/* The grade in words, with the element that is worst. */
 static void write_grade(struct judged *to, const struct comparison *x)
 {
     static const char *const says[] = {
