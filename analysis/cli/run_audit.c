@@ -17,39 +17,35 @@ enum { FILE_MOST = 4096, METRICS_MOST = 64 };
 
 /* --- values ----------------------------------------------------------------------- */
 
-/* The exponents of an operand, as those of `bitcut advise`: -127 is of subnormals. */
-static json_t *values_json(const struct ledger_values *v)
+/* The exponents of an operand, as those of `bitcut advise`: -127 is of subnormals; and in
+   short, "2^-12..2^1": below the last. */
+static void add_operand(json_t *row, const struct ledger_values *v, const char *values,
+                        const char *range)
 {
     json_t *const list = json_array();
-    uint64_t all = 0, subnormal = v->count[0] - v->zeros;
+    uint64_t all = v->count[LEDGER_EXPONENTS - 1];
+    const uint64_t subnormal = v->count[0] - v->zeros;
     int least = 0, most = -1;
-    for (int e = LEDGER_EXPONENTS - 1; e >= 0; e--) {
+    for (int e = LEDGER_EXPONENTS - 2; e >= 0; e--) {
         const uint64_t count = e ? v->count[e] : subnormal;
         all += v->count[e];
-        if (e == LEDGER_EXPONENTS - 1 || !count) continue;
+        if (!count) continue;
         if (most < least) most = e - 127;
         least = e - 127;
-        json_array_append_new(list, json_pack("{s:i, s:o}", "exponent", e - 127, "count",
-                                              json_count(count)));
+        json_array_append_new(
+            list, json_pack("{s:i, s:o}", "exponent", least, "count", json_count(count)));
     }
     const bool any = json_array_size(list) != 0;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "values",
-                     json_count(all), "zeros", json_count(v->zeros), "subnormal",
-                     json_count(subnormal), "infinite", json_count(v->infinite), "nan",
-                     json_count(v->count[LEDGER_EXPONENTS - 1] - v->infinite),
-                     "exponent_min", any ? json_integer(least) : json_null(),
-                     "exponent_max", any ? json_integer(most) : json_null(), "exponents",
-                     list);
-}
-
-/* "2^-12..2^1": below the last. */
-static json_t *range_json(const json_t *values)
-{
-    const json_t *const least = json_object_get(values, "exponent_min"),
-                        *const most = json_object_get(values, "exponent_max");
-    if (!json_is_integer(least)) return json_null();
-    return json_sprintf("2^%d..2^%d", (int)json_integer_value(least),
-                        (int)json_integer_value(most) + 1);
+    json_object_set_new(
+        row, values,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "values", json_count(all),
+                  "zeros", json_count(v->zeros), "subnormal", json_count(subnormal),
+                  "infinite", json_count(v->infinite), "nan",
+                  json_count(v->count[LEDGER_EXPONENTS - 1] - v->infinite),
+                  "exponent_min", any ? json_integer(least) : json_null(), "exponent_max",
+                  any ? json_integer(most) : json_null(), "exponents", list));
+    json_object_set_new(row, range,
+                        any ? json_sprintf("2^%d..2^%d", least, most + 1) : json_null());
 }
 
 static void add_values(json_t *row, const struct ledger_place *p)
@@ -57,10 +53,8 @@ static void add_values(json_t *row, const struct ledger_place *p)
     static const char *const keys[2][2] = { { "values_a", "range_a" },
                                             { "values_b", "range_b" } };
     for (int i = 0; i < 2; i++) {
-        json_t *const values = p->watched ? values_json(&p->values[i]) : json_null();
-        json_object_set_new(row, keys[i][0], values);
-        json_object_set_new(row, keys[i][1],
-                            p->watched ? range_json(values) : json_null());
+        if (p->watched) add_operand(row, &p->values[i], keys[i][0], keys[i][1]);
+        else json_object_update_new(row, json_pack("{s:n, s:n}", keys[i][0], keys[i][1]));
     }
 }
 
@@ -180,9 +174,9 @@ static void compute_again(struct errors *to, const struct run_way *way,
 }
 
 /* Of D of all excerpts, as the program got it.  Excerpts whose files can be read are left
-   in the place. */
-static void add_errors(json_t *row, struct ledger_place *p, const struct run_audit *how,
-                       struct context *x)
+   in the place.  The outputs that are others, computed once more. */
+static size_t add_errors(json_t *row, struct ledger_place *p, const struct run_audit *how,
+                         struct context *x)
 {
     struct errors all = { .outputs = 0 };
     uint32_t good = 0;
@@ -208,6 +202,7 @@ static void add_errors(json_t *row, struct ledger_place *p, const struct run_aud
     json_object_set_new(row, "backward_max",
                         any ? json_number(all.backward) : json_null());
     json_object_set_new(row, "bound", any ? json_number(all.bound) : json_null());
+    return all.mismatches;
 }
 
 /* --- advice ----------------------------------------------------------------------- */
@@ -226,7 +221,7 @@ static json_t *advice_text(const struct advise *x)
    every exponent. */
 static json_t *advice_row(const struct advise *x)
 {
-    static const char *const keys[] = { "want", "metric", "pairs",  "m",      "n",     "k",
+    static const char *const keys[] = { "want", "metric", "pairs",  "m",      "n", "k",
                                         "seed", "advice", "places", "scales", NULL };
     json_t *const row = json_object();
     record_json_keys(row, advise_fields, x, keys);
@@ -283,8 +278,8 @@ static void operands_clear(struct operands *o)
 }
 
 /* What is advised for all excerpts together, and for words that are to hold all values
-   that were seen, on the unit of the place, or of the chips of which one is chosen if there
-   is none.  Prints what is wrong; false: nothing is said. */
+   that were seen, on the unit of the place, or of the chips of which one is chosen if
+   there is none.  Prints what is wrong; false: nothing is said. */
 static bool advise(struct advise *to, struct operands *o, const struct ledger_place *p,
                    const struct run_audit *how, const struct context *x)
 {
@@ -328,12 +323,13 @@ static void add_advice(json_t *row, const struct ledger_place *p,
     operands_clear(&o);
 }
 
-void run_audit_add(json_t *row, const struct ledger_place *p, const struct run_audit *how,
-                   struct context *x)
+size_t run_audit_add(json_t *row, const struct ledger_place *p,
+                     const struct run_audit *how, struct context *x)
 {
     struct ledger_place own = *p;
     json_object_set_new(row, "watched", json_count(p->watched));
     add_values(row, p);
-    add_errors(row, &own, how, x);
+    const size_t mismatches = add_errors(row, &own, how, x);
     add_advice(row, &own, how, x);
+    return mismatches;
 }

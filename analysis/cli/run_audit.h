@@ -18,8 +18,8 @@ struct run_audit {
    error of the results that the program got, whether they are those of bitcut gemm if
    they should be, and what `bitcut advise` says of all excerpts and of the values that
    were seen.  What there is nothing to say of is null.  Prints what is wrong with an
-   excerpt, and goes on without it. */
-void run_audit_add(json_t *row, const struct ledger_place *p, const struct run_audit *how,
-                   struct context *x);
+   excerpt, and goes on without it.  The outputs that are not those of bitcut gemm. */
+size_t run_audit_add(json_t *row, const struct ledger_place *p,
+                     const struct run_audit *how, struct context *x);
 
 #endif

@@ -2,7 +2,6 @@
 #include "analysis/cli/run_say.h"
 
 #include "analysis/cli/run_audit.h"
-#include "analysis/cli/say.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/evidence/json_value.h"
 #include "analysis/run/program.h"
@@ -310,16 +309,16 @@ static void say_left(const struct run_total *t)
 }
 
 /* Outputs that were computed once more, and were others: then something is broken. */
-static void say_mismatches(long long count)
+static void say_mismatches(size_t count)
 {
     if (count)
         text_print(stderr,
-                   "bitcut: run: %lld output%s NOT WHAT bitcut gemm GIVES: see the "
+                   "bitcut: run: %zu output%s NOT WHAT bitcut gemm GIVES: see the "
                    "column wrong\n",
                    count, count == 1 ? " IS" : "S ARE");
 }
 
-static void say_total(const struct run_told *told, long long mismatches)
+static void say_total(const struct run_told *told, size_t mismatches)
 {
     const struct run_total *const t = told->total;
     const char *const program = told->program;
@@ -365,12 +364,13 @@ static void write_line(FILE *file, const json_t *row)
 /* Places beyond these are in no audit: each takes up to a second. */
 enum { ADVISED_MOST = 24 };
 
-static json_t *place_row(const struct run_told *told, size_t i, struct context *x)
+static json_t *place_row(size_t *mismatches, const struct run_told *told, size_t i,
+                         struct context *x)
 {
     const struct ledger_place *const p = told->total->place[i];
     const struct run_audit how = { told->folder, told->want, i < ADVISED_MOST };
     json_t *const row = place_json(p);
-    if (told->folder) run_audit_add(row, p, &how, x);
+    if (told->folder) *mismatches += run_audit_add(row, p, &how, x);
     return row;
 }
 
@@ -378,11 +378,10 @@ void run_say(const struct run_told *told, struct context *x)
 {
     x->emitter.columns = columns;
     x->emitter.table = true;
-    long long mismatches = 0;
+    size_t mismatches = 0;
     terminal_label(told->folder ? "run: audit" : NULL);
     for (size_t i = 0; i < told->total->places; i++) {
-        json_t *const row = place_row(told, i, x);
-        mismatches += whole_at(row, "mismatches");
+        json_t *const row = place_row(&mismatches, told, i, x);
         progress_report(&x->progress, i + 1, told->total->places);
         if (told->file) write_line(told->file, row);
         emit_row(&x->emitter, row);
