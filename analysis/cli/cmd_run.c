@@ -397,7 +397,7 @@ static int tell_total(struct run *r, const char *folder, double elapsed,
     const struct run_told told = { .total = &total,
                                    .program = read_folder ? NULL : r->program,
                                    .elapsed = elapsed,
-                                   .folder = total.watched ? folder : NULL,
+                                   .folder = total.sum->watched ? folder : NULL,
                                    .want = want,
                                    .file = r->writes ? r->output.file : NULL };
     run_say(&told, x);

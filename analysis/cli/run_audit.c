@@ -221,7 +221,7 @@ static json_t *advice_text(const struct advise *x)
    every exponent. */
 static json_t *advice_row(const struct advise *x)
 {
-    static const char *const keys[] = { "want", "metric", "pairs",  "m",      "n", "k",
+    static const char *const keys[] = { "want", "metric", "pairs",  "m",      "n",     "k",
                                         "seed", "advice", "places", "scales", NULL };
     json_t *const row = json_object();
     record_json_keys(row, advise_fields, x, keys);
@@ -278,8 +278,8 @@ static void operands_clear(struct operands *o)
 }
 
 /* What is advised for all excerpts together, and for words that are to hold all values
-   that were seen, on the unit of the place, or of the chips of which one is chosen if
-   there is none.  Prints what is wrong; false: nothing is said. */
+   that were seen, on the unit of the place, or of the chips of which one is chosen if there
+   is none.  Prints what is wrong; false: nothing is said. */
 static bool advise(struct advise *to, struct operands *o, const struct ledger_place *p,
                    const struct run_audit *how, const struct context *x)
 {

@@ -15,6 +15,11 @@
 
 /* --- a place ---------------------------------------------------------------------- */
 
+static json_t *text_if_any(const char *text)
+{
+    return *text ? json_text(text) : json_null();
+}
+
 /* A size, or from which to which. */
 static json_t *size_json(const struct ledger_place *p, int i)
 {
@@ -42,41 +47,37 @@ static bool is_other(struct run_way *way, const char *line)
     return *line && run_way_read(way, line, NULL) == BITCUT_OK && !way->original;
 }
 
-static json_t *evidence_json(const char *line)
+static const char *evidence_of(const char *line)
 {
     struct run_way way;
-    return is_other(&way, line) ? json_string(unit_evidence(way.gemm.unit)) : json_null();
+    return is_other(&way, line) ? unit_evidence(way.gemm.unit) : NULL;
 }
 
 /* The recipe and the unit of a way, null for the original's, and what it is compared
    with. */
-static void add_way(json_t *row, const struct ledger_place *p)
+static json_t *way_json(const struct ledger_place *p)
 {
     struct run_way way;
     const bool known = is_other(&way, p->way);
-    json_object_set_new(row, "way", json_text(p->way));
-    json_object_set_new(row, "recipe",
-                        known ? json_string(way.gemm.recipe->name) : json_null());
-    json_object_set_new(row, "unit",
-                        known ? json_string(way.gemm.unit->name) : json_null());
-    json_object_set_new(row, "evidence", evidence_json(p->way));
-    json_object_set_new(row, "against",
-                        *p->against ? json_text(p->against) : json_null());
-    json_object_set_new(row, "against_evidence", evidence_json(p->against));
+    return json_pack("{s:o, s:s?, s:s?, s:s?, s:o, s:s?}", "way", json_text(p->way),
+                     "recipe", known ? way.gemm.recipe->name : NULL, "unit",
+                     known ? way.gemm.unit->name : NULL, "evidence", evidence_of(p->way),
+                     "against", text_if_any(p->against), "against_evidence",
+                     evidence_of(p->against));
 }
 
 /* What was compared, null if nothing was. */
-static void add_difference(json_t *row, const struct ledger_difference *x)
+static json_t *difference_json(const struct ledger_difference *x)
 {
-    const bool any = x->outputs != 0;
+    if (!x->outputs)
+        return json_pack("{s:n, s:n, s:n, s:n, s:n}", "outputs", "differ", "not_finite",
+                         "difference", "largest");
     const double norm = fmax(x->norm[0], x->norm[1]);
-    const double relative = norm > 0 ? sqrt(x->square / norm) : 0;
-    const double most = x->largest > 0 ? x->most / x->largest : 0;
-    json_object_set_new(row, "outputs", any ? json_count(x->outputs) : json_null());
-    json_object_set_new(row, "differ", any ? json_count(x->differ) : json_null());
-    json_object_set_new(row, "not_finite", any ? json_count(x->not_finite) : json_null());
-    json_object_set_new(row, "difference", any ? json_number(relative) : json_null());
-    json_object_set_new(row, "largest", any ? json_number(most) : json_null());
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "outputs", json_count(x->outputs),
+                     "differ", json_count(x->differ), "not_finite",
+                     json_count(x->not_finite), "difference",
+                     json_number(norm > 0 ? sqrt(x->square / norm) : 0), "largest",
+                     json_number(x->largest > 0 ? x->most / x->largest : 0));
 }
 
 /* The reasons why calls were left, "small 12, scalars 3"; null: none was. */
@@ -85,36 +86,41 @@ static json_t *reasons_json(const uint64_t left[LEFT_REASONS])
     char text[LEFT_REASONS * 40] = "";
     for (int i = 0; i < LEFT_REASONS; i++) {
         char one[40];
-        snprintf(one, sizeof one, "%s %llu", left_rows[i].name,
+        snprintf(one, sizeof one, "%s %llu", left_reasons[i].name,
                  (unsigned long long)left[i]);
         if (left[i]) text_append(text, sizeof text, one);
     }
-    return *text ? json_text(text) : json_null();
+    return text_if_any(text);
+}
+
+/* How the calls of a place, or of all, ended. */
+static void add_calls(json_t *row, const struct ledger_place *p)
+{
+    uint64_t calls = 0;
+    for (int i = 0; i < CALL_ENDS; i++) calls += p->ended[i];
+    json_object_set_new(row, "calls", json_count(calls));
+    for (int i = 0; i < CALL_ENDS; i++)
+        json_object_set_new(row, call_ends[i].name, json_count(p->ended[i]));
+    json_object_set_new(row, "reasons", reasons_json(p->left));
+    json_object_set_new(row, "captured", json_count(p->captured));
 }
 
 static json_t *place_json(const struct ledger_place *p)
 {
-    uint64_t calls = 0;
-    for (int i = 0; i < CALL_ENDS; i++) calls += p->ended[i];
-    json_t *const row =
-        json_pack("{s:o, s:o, s:o, s:o, s:o}", "place", short_place(p->where), "where",
-                  json_text(p->where), "native", json_text(p->native), "routine",
-                  json_text(p->routine), "calls", json_count(calls));
-    for (int i = 0; i < CALL_ENDS; i++)
-        json_object_set_new(row, call_end_names[i], json_count(p->ended[i]));
-    json_object_set_new(row, "reasons", reasons_json(p->left));
-    json_object_set_new(row, "captured", json_count(p->captured));
+    json_t *const row = json_pack("{s:o, s:o, s:o, s:o}", "place", short_place(p->where),
+                                  "where", json_text(p->where), "native",
+                                  json_text(p->native), "routine", json_text(p->routine));
+    add_calls(row, p);
     json_object_update_new(
-        row,
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "gemms",
-                  json_count(p->gemms), "on_device", json_count(p->on_device), "m",
-                  size_json(p, 0), "n", size_json(p, 1), "k", size_json(p, 2), "scaled",
-                  json_count(p->scaled), "added", json_count(p->added), "products",
-                  json_number(p->products), "seconds", json_number(p->seconds),
-                  "own_seconds", json_number(p->own_seconds), "fault",
-                  *p->fault ? json_text(p->fault) : json_null()));
-    add_way(row, p);
-    add_difference(row, &p->difference);
+        row, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "gemms",
+                       json_count(p->gemms), "on_device", json_count(p->on_device), "m",
+                       size_json(p, 0), "n", size_json(p, 1), "k", size_json(p, 2),
+                       "scaled", json_count(p->scaled), "added", json_count(p->added),
+                       "products", json_number(p->products), "seconds",
+                       json_number(p->seconds), "own_seconds",
+                       json_number(p->own_seconds), "fault", text_if_any(p->fault)));
+    json_object_update_new(row, way_json(p));
+    json_object_update_new(row, difference_json(&p->difference));
     return row;
 }
 
@@ -214,38 +220,32 @@ static json_t *total_json(const struct run_told *told)
     char counted[COUNTED_MOST], why[2048];
     list_counted(counted, sizeof counted, t);
     why_none(why, sizeof why, t, program);
-    uint64_t calls = 0;
-    for (int i = 0; i < CALL_ENDS; i++) calls += t->calls[i];
-    json_t *const row = json_pack("{s:o, s:o, s:o}", "program",
-                                  program ? json_text(program) : json_null(), "processes",
-                                  json_count(t->processes), "calls", json_count(calls));
-    for (int i = 0; i < CALL_ENDS; i++)
-        json_object_set_new(row, call_end_names[i], json_count(t->calls[i]));
-    json_object_set_new(row, "reasons", reasons_json(t->left));
-    json_object_set_new(row, "captured", json_count(t->captured));
+    json_t *const row =
+        json_pack("{s:o, s:o}", "program", text_if_any(program ? program : ""),
+                  "processes", json_count(t->processes));
+    add_calls(row, t->sum);
     json_object_update_new(
         row,
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "lost",
                   json_count(t->lost), "others", json_count(t->counted), "counted",
-                  json_text(counted), "seconds", json_number(t->seconds), "own_seconds",
-                  json_number(t->own_seconds), "elapsed",
+                  json_text(counted), "seconds", json_number(t->sum->seconds),
+                  "own_seconds", json_number(t->sum->own_seconds), "elapsed",
                   told->elapsed > 0 ? json_real(told->elapsed) : json_null(), "libraries",
-                  json_text(t->libraries), "none", *why ? json_text(why) : json_null(),
-                  "settings", *t->fault ? json_text(t->fault) : json_null(), "on_device",
-                  json_count(t->on_device), "device",
-                  *t->device ? json_text(t->device) : json_null(), "device_fault",
-                  *t->device_fault ? json_text(t->device_fault) : json_null()));
+                  json_text(t->libraries), "none", text_if_any(why), "settings",
+                  text_if_any(t->fault), "on_device", json_count(t->sum->on_device),
+                  "device", text_if_any(t->device), "device_fault",
+                  text_if_any(t->device_fault)));
     return row;
 }
 
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
-/* "N calls WHAT", if there are any. */
-static void say_calls(uint64_t count, const char *what)
+/* "N calls HOW WHAT", if there are any. */
+static void say_calls(uint64_t count, const char *how, const char *what)
 {
     if (count)
-        text_print(stderr, "bitcut: run: %llu call%s %s\n", (unsigned long long)count,
-                   plural(count), what);
+        text_print(stderr, "bitcut: run: %llu call%s %s%s\n", (unsigned long long)count,
+                   plural(count), how, what);
 }
 
 /* Way i of a total: those that products are computed in, then those that they are
@@ -260,22 +260,21 @@ static const char *way_at(const struct run_total *t, size_t i)
 static void say_evidence(const struct run_total *t)
 {
     const char *line;
-    json_t *const said = json_object();
     for (size_t i = 0; (line = way_at(t, i)); i++) {
         struct run_way way;
-        if (json_object_get(said, line) || !is_other(&way, line)) continue;
-        json_object_set_new(said, line, json_true());
+        size_t first = 0;
+        while (strcmp(way_at(t, first), line) != 0) first++;
+        if (first < i || !is_other(&way, line)) continue;
         text_print(stderr, "bitcut: run: %s: evidence of the unit: %s\n", way.line,
                    unit_evidence(way.gemm.unit));
     }
-    json_decref(said);
 }
 
 /* What looking at calls took, beside what the program did.  Threads and processes are
    added up: a sum above the run's own time is no share of it. */
 static void say_overhead(const struct run_told *told)
 {
-    const double own = told->total->own_seconds;
+    const double own = told->total->sum->own_seconds;
     if (own <= 0) return;
     text_print(stderr, "bitcut: run: watching and comparing took %.3g s", own);
     if (own > told->elapsed && told->elapsed > 0)
@@ -292,20 +291,19 @@ static void say_device(const struct run_total *t)
 {
     if (*t->device)
         text_print(stderr, "bitcut: run: %llu GEMM%s computed on %s\n",
-                   (unsigned long long)t->on_device, plural(t->on_device), t->device);
+                   (unsigned long long)t->sum->on_device, plural(t->sum->on_device),
+                   t->device);
     if (*t->device_fault)
         text_print(stderr, "bitcut: run: a process emulated without the device: %s\n",
                    t->device_fault);
 }
 
-/* Why calls were left to the library, a line a reason. */
-static void say_left(const struct run_total *t)
+/* How calls ended, a line each way, and of those that were left a line a reason. */
+static void say_ends(const struct ledger_place *sum)
 {
+    for (int i = 0; i < CALL_LEFT; i++) say_calls(sum->ended[i], "", call_ends[i].what);
     for (int i = 0; i < LEFT_REASONS; i++)
-        if (t->left[i])
-            text_print(stderr, "bitcut: run: %llu call%s left to the library: %s\n",
-                       (unsigned long long)t->left[i], plural(t->left[i]),
-                       left_rows[i].what);
+        say_calls(sum->left[i], "left to the library: ", left_reasons[i].what);
 }
 
 /* Outputs that were computed once more, and were others: then something is broken. */
@@ -321,32 +319,19 @@ static void say_mismatches(size_t count)
 static void say_total(const struct run_told *told, size_t mismatches)
 {
     const struct run_total *const t = told->total;
-    const char *const program = told->program;
-    static const char *const words[CALL_ENDS] = {
-        [CALL_TAKEN] = "computed by bitcut",
-        [CALL_PASSED] = "computed by the program's own library, as asked",
-        [CALL_EMPTY] = "without a product (a size or alpha is 0), left to the library",
-        [CALL_ILLEGAL] = "with arguments that are none of the routine's, left to the "
-                         "library",
-        [CALL_FAILED] =
-            "COMPUTED BY THE PROGRAM'S OWN LIBRARY, because bitcut could not: "
-            "see fault",
-    };
     char text[COUNTED_MOST];
-    for (int i = 0; i < CALL_ENDS; i++)
-        if (words[i]) say_calls(t->calls[i], words[i]);
-    say_left(t);
+    say_ends(t->sum);
     say_device(t);
     say_evidence(t);
     say_overhead(told);
     say_mismatches(mismatches);
-    say_calls(t->lost,
+    say_calls(t->lost, "",
               "of more places than there is room for, in the account or on the disk: in "
               "no row");
     list_counted(text, sizeof text, t);
     if (*text)
         text_print(stderr, "bitcut: run: only counted, left to the library: %s\n", text);
-    why_none(text, sizeof text, t, program);
+    why_none(text, sizeof text, t, told->program);
     if (*text) text_print(stderr, "bitcut: run: no product was seen: %s\n", text);
     if (*t->fault) text_print(stderr, "bitcut: run: %s\n", t->fault);
     fflush(stderr);

@@ -119,16 +119,7 @@ static int by_products(const void *a, const void *b)
 static void finish(struct run_total *t)
 {
     if (t->places) qsort(t->place, t->places, sizeof *t->place, by_products);
-    for (size_t i = 0; i < t->places; i++) {
-        const struct ledger_place *const p = t->place[i];
-        for (int e = 0; e < CALL_ENDS; e++) t->calls[e] += p->ended[e];
-        for (int r = 0; r < LEFT_REASONS; r++) t->left[r] += p->left[r];
-        t->captured += p->captured;
-        t->watched += p->watched;
-        t->on_device += p->on_device;
-        t->seconds += p->seconds;
-        t->own_seconds += p->own_seconds;
-    }
+    for (size_t i = 0; i < t->places; i++) ledger_place_add(t->sum, t->place[i]);
 }
 
 /* --- the folder ------------------------------------------------------------------- */
@@ -161,6 +152,8 @@ enum bitcut_status run_total_read(struct run_total *to, const char *folder,
     enum bitcut_status status = BITCUT_OK;
     DIR *const files = opendir(folder);
     if (!files) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+    t->sum = calloc(1, sizeof *t->sum);
+    if (!t->sum) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     for (struct dirent *file; status == BITCUT_OK && (file = readdir(files));)
         status = add_file(&r, folder, file->d_name, f);
     closedir(files);
@@ -174,6 +167,7 @@ void run_total_clear(struct run_total *x)
 {
     for (size_t i = 0; i < x->places; i++) free(x->place[i]);
     free(x->place);
+    free(x->sum);
     *x = (struct run_total){ 0 };
 }
 

@@ -11,15 +11,10 @@ struct run_total {
         ended; /* that wrote a ledger; those of them that came to their end */
     struct ledger_place **place;
     size_t places;
-    uint64_t calls[CALL_ENDS];
-    uint64_t left[LEFT_REASONS]; /* of those of CALL_LEFT */
-    uint64_t captured;           /* calls */
+    struct ledger_place *sum; /* of their numbers */
     struct ledger_routine routine[LEDGER_ROUTINES_MOST];
     uint64_t counted; /* calls of these */
-    uint64_t watched; /* calls, by an audit */
     uint64_t lost;
-    double seconds, own_seconds;
-    uint64_t on_device;                  /* GEMMs */
     char fault[BITCUT_TEXT_MOST];        /* of settings, or "" */
     char device[BITCUT_TEXT_MOST];       /* that a process opened, or "" */
     char device_fault[BITCUT_TEXT_MOST]; /* why one could not, or "" */

@@ -21,13 +21,18 @@ static const char magic[8] = "bitcut1";
 
 const char ledger_ending[] = ".ledger";
 
-const char *const call_end_names[CALL_ENDS] = {
-    [CALL_TAKEN] = "taken",     [CALL_PASSED] = "passed", [CALL_EMPTY] = "empty",
-    [CALL_ILLEGAL] = "illegal", [CALL_FAILED] = "failed", [CALL_LEFT] = "left",
+/* clang-format off */
+const struct table_row call_ends[] = {
+    [CALL_TAKEN]   = { "taken",   "computed by bitcut" },
+    [CALL_PASSED]  = { "passed",  "computed by the program's own library, as asked" },
+    [CALL_EMPTY]   = { "empty",   "without a product (a size or alpha is 0), left to the library" },
+    [CALL_ILLEGAL] = { "illegal", "with arguments that are none of the routine's, left to the library" },
+    [CALL_FAILED]  = { "failed",  "COMPUTED BY THE PROGRAM'S OWN LIBRARY, because bitcut could not: see fault" },
+    [CALL_LEFT]    = { "left",    "left to the library" },
+    [CALL_ENDS]    = { 0 }
 };
 
-const struct left_row left_rows[] = {
-    /* clang-format off */
+const struct table_row left_reasons[] = {
     [LEFT_SMALL]    = { "small",    "fewer products than --least says" },
     [LEFT_SCALARS]  = { "scalars",  "alpha and beta are in the device's memory" },
     [LEFT_TYPES]    = { "types",    "matrices or scalars that are not FP32" },
@@ -39,8 +44,8 @@ const struct left_row left_rows[] = {
     [LEFT_KERNEL]   = { "kernel",   "nothing on the device computes it: see fault" },
     [LEFT_DEVICE]   = { "device",   "there is no module, or none for the device: see fault" },
     [LEFT_REASONS]  = { 0 }
-    /* clang-format on */
 };
+/* clang-format on */
 
 /* --- writing ---------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #define BITCUT_ANALYSIS_RUN_LEDGER_H
 
 #include "analysis/run/settings.h"
+#include "lib/table.h"
 
 #include <stdatomic.h>
 
@@ -28,7 +29,7 @@ enum call_end {
     CALL_LEFT,    /* likewise: it is none of those that bitcut computes             */
     CALL_ENDS
 };
-extern const char *const call_end_names[CALL_ENDS];
+extern const struct table_row call_ends[];
 
 /* Why a call was left. */
 enum left_reason {
@@ -45,11 +46,7 @@ enum left_reason {
     LEFT_REASONS
 };
 
-/* A row of the reasons, by enum left_reason; ended by a row without a name. */
-struct left_row {
-    const char *name, *what;
-};
-extern const struct left_row left_rows[];
+extern const struct table_row left_reasons[];
 
 /* How two results differ. */
 struct ledger_difference {

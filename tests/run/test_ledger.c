@@ -126,8 +126,8 @@ START_TEST(processes)
     }
     ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_OK);
     ck_assert(t.processes == 4 && t.ended == 1 && t.places == 2);
-    ck_assert(t.calls[CALL_TAKEN] == 5 + 3 * 9 && t.calls[CALL_FAILED] == 4);
-    ck_assert(t.seconds == 2 && t.own_seconds == 1 && t.counted == 33);
+    ck_assert(t.sum->ended[CALL_TAKEN] == 5 + 3 * 9 && t.sum->ended[CALL_FAILED] == 4);
+    ck_assert(t.sum->seconds == 2 && t.sum->own_seconds == 1 && t.counted == 33);
     const struct ledger_place *const p = t.place[0]; /* the one with more products */
     ck_assert_str_eq(p->where, "here");
     ck_assert(p->ended[CALL_TAKEN] == 23 && p->gemms == 46 && p->products == 23e6);
