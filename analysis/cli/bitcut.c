@@ -136,24 +136,26 @@ static int misread(const struct command *c, bool program_missing, struct fault *
     return fail(c->name, f);
 }
 
-/* The command line into `context` and the options' own values. */
-static int read_words(const struct command *c, struct option_row rows[OPTIONS_MOST],
-                      bool given[OPTIONS_MOST], int argc, char **argv)
+/* The command line into `context` and `own`, the command's struct of options. */
+static int read_words(const struct command *c, void *own,
+                      struct option_row rows[OPTIONS_MOST], bool given[OPTIONS_MOST],
+                      int argc, char **argv)
 {
     static const char *operands[OPERANDS_MOST];
     const char *const *words = (const char *const *)argv;
     const int end = c->failure ? program_at(argc, argv) : argc;
     struct fault f;
     int n = 0;
+    if (!own) return fail(c->name, &no_memory);
     for (; n < SHARED; n++) rows[n] = shared_options[n];
-    for (const struct option_row *own = c->own; own->name; own++) {
+    for (const struct option_row *row = c->own; row->name; row++) {
         assert(n < OPTIONS_MOST - 2);
-        rows[n++] = *own;
+        rows[n++] = *row;
     }
     rows[n] = output_option(c);
     if (end < argc) context.program = argv + end + 1;
-    if (options_read(given, operands, &context.operand_count, c->operands_most, rows, end,
-                     words, &f))
+    if (options_read(own, given, operands, &context.operand_count, c->operands_most, rows,
+                     end, words, &f))
         return misread(c, c->failure && end == argc, &f);
     if (context.threads < 0 || context.threads > GIVEN_THREADS_MOST)
         return complain("--threads", "must be 0 to 1024");
@@ -168,8 +170,10 @@ static int run(const struct command *c, int argc, char **argv)
 {
     struct option_row rows[OPTIONS_MOST] = { 0 };
     bool given[OPTIONS_MOST] = { false };
-    int status = read_words(c, rows, given, argc, argv);
+    void *const own = options_init(c->own_size, c->defaults);
+    int status = read_words(c, own, rows, given, argc, argv);
     if (status == EXIT_GOOD && help) return finish(print_command_help(c), EXIT_CANNOT);
+    context.own = own;
     context.options = rows;
     context.given = given;
     command_name = context.emitter.schema = c->name;
@@ -179,6 +183,7 @@ static int run(const struct command *c, int argc, char **argv)
     terminal_label(c->name);
     status = c->run(&context);
     free(context.command_line);
+    free(own);
     return finish(status, c->failure ? c->failure : EXIT_CANNOT);
 }
 

@@ -25,8 +25,9 @@ struct context {
     const struct gemm_offload *offload; /* of --device, where it is for that; NULL */
     const char *const *operands;
     int operand_count;
-    const struct option_row *options; /* all that the command has          */
-    const bool *given;                /* options[i] was on the command line */
+    const void *own;                  /* the command's options, as they were read */
+    const struct option_row *options; /* all that the command has                 */
+    const bool *given;                /* options[i] was on the command line       */
     char *command_line; /* for reports: the command as it was given, without -o */
 };
 
@@ -38,12 +39,14 @@ static inline struct gemm_options context_options(const struct context *x)
                                   .offload = x->offload };
 }
 
-/* A row of the command table.  `own` are the command's options, which point at its static
-   variables; the shared ones (--json, --threads, --seed, --help) are read as well. */
+/* A row of the command table.  `own` are the command's options; the shared ones (--json,
+   --threads, --seed, --help) are read as well. */
 struct command {
     const char *name, *what;
     int (*run)(struct context *context);
     const struct option_row *own;
+    size_t own_size;      /* bytes of their struct; 0: there is none          */
+    const void *defaults; /* that struct without any option; NULL: all zeros  */
     const char *operands; /* how operands look in the usage line, "" if there are none */
     int operands_most;
     const char *operand_table; /* `bitcut list` of what operands name, "" if they name

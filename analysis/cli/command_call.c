@@ -4,6 +4,7 @@
 #include "lib/text.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LINE_MOST = 2000 };
@@ -15,7 +16,7 @@ void command_call_add(struct command_call *call, const char *word)
 }
 
 /* With the context of the caller but for what a command line says. */
-static int run_words(struct command_call *call, const struct command *command,
+static int run_words(struct command_call *call, void *own, const struct command *command,
                      const struct context *from)
 {
     const char *operands[1];
@@ -25,10 +26,11 @@ static int run_words(struct command_call *call, const struct command *command,
                          .seed = from->seed,
                          .progress = from->progress,
                          .operands = operands,
+                         .own = own,
                          .options = command->own,
                          .given = given,
                          .command_line = from->command_line };
-    if (options_read(given, operands, &x.operand_count, 0, command->own, call->words,
+    if (options_read(own, given, operands, &x.operand_count, 0, command->own, call->words,
                      call->word, &f) != BITCUT_OK)
         return fail(command->name, &f);
     const int status = command->run(&x);
@@ -42,9 +44,11 @@ int command_call_run(struct command_call *call, const struct command *command,
 {
     static const struct fault full = { BITCUT_NO_MEMORY, "not enough memory" };
     struct option_values *const kept = options_keep(command->own);
-    if (!kept) return call->status = fail(command->name, &full);
-    call->status = run_words(call, command, x);
-    options_restore(kept, command->own);
+    void *const own = options_init(command->own_size, command->defaults);
+    call->status =
+        kept && own ? run_words(call, own, command, x) : fail(command->name, &full);
+    if (kept) options_restore(kept, command->own);
+    free(own);
     return call->status;
 }
 

@@ -65,15 +65,16 @@ static bool read_int(int *value, const char *text)
     return true;
 }
 
-static enum bitcut_status set_value(const struct option_row *row, const char *text,
-                                    struct fault *f)
+static enum bitcut_status set_value(void *own, const struct option_row *row,
+                                    const char *text, struct fault *f)
 {
-    struct option_texts *texts = row->value;
-    struct option_counts *counts = row->value;
+    void *const value = row->value ? row->value : (char *)own + row->at;
+    struct option_texts *const texts = value;
+    struct option_counts *const counts = value;
     uint64_t number;
     switch (row->kind) {
-    case OPTION_FLAG: *(bool *)row->value = true; return BITCUT_OK;
-    case OPTION_TEXT: *(const char **)row->value = text; return BITCUT_OK;
+    case OPTION_FLAG: *(bool *)value = true; return BITCUT_OK;
+    case OPTION_TEXT: *(const char **)value = text; return BITCUT_OK;
     case OPTION_TEXTS:
         if (texts->count == OPTION_TEXTS_MOST)
             return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s: given too often", dashes(row),
@@ -83,7 +84,7 @@ static enum bitcut_status set_value(const struct option_row *row, const char *te
     case OPTION_COUNT:
         if (!read_unsigned(&number, text, 10) || number > SIZE_MAX)
             return bad_value(row, text, COUNT, f);
-        *(size_t *)row->value = (size_t)number;
+        *(size_t *)value = (size_t)number;
         return BITCUT_OK;
     case OPTION_COUNTS:
         if (counts->count == OPTION_TEXTS_MOST)
@@ -94,14 +95,14 @@ static enum bitcut_status set_value(const struct option_row *row, const char *te
         counts->at[counts->count++] = (size_t)number;
         return BITCUT_OK;
     case OPTION_INT:
-        if (!read_int(row->value, text)) return bad_value(row, text, INTEGER, f);
+        if (!read_int(value, text)) return bad_value(row, text, INTEGER, f);
         return BITCUT_OK;
     case OPTION_SEED:
-        if (!read_seed(row->value, text))
+        if (!read_seed(value, text))
             return bad_value(row, text, "a number below 2^64", f);
         return BITCUT_OK;
     case OPTION_F32:
-        if (!decimal_read(row->value, text)) return bad_value(row, text, NUMBER, f);
+        if (!decimal_read(value, text)) return bad_value(row, text, NUMBER, f);
         return BITCUT_OK;
     }
     return BITCUT_OK;
@@ -163,8 +164,9 @@ static bool takes_next(const struct option_word *w)
 
 /* One option word, which may hold its argument after '='; *at moves past a separate
    one. */
-static enum bitcut_status read_option(bool *given, const struct option_row *rows, int *at,
-                                      int argc, const char *const *argv, struct fault *f)
+static enum bitcut_status read_option(void *own, bool *given,
+                                      const struct option_row *rows, int *at, int argc,
+                                      const char *const *argv, struct fault *f)
 {
     const char *word = argv[*at];
     const struct option_word w = option_word(rows, word);
@@ -172,15 +174,16 @@ static enum bitcut_status read_option(bool *given, const struct option_row *rows
     given[w.row - rows] = true;
     if (w.row->kind == OPTION_FLAG && w.after)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "--%s takes no argument", w.name);
-    if (w.row->kind == OPTION_FLAG) return set_value(w.row, "", f);
+    if (w.row->kind == OPTION_FLAG) return set_value(own, w.row, "", f);
     if (takes_next(&w) && ++*at == argc)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s needs an argument", word);
-    return set_value(w.row, w.after ? w.after : argv[*at], f);
+    return set_value(own, w.row, w.after ? w.after : argv[*at], f);
 }
 
-enum bitcut_status options_read(bool *given, const char **operands, int *operand_count,
-                                int operands_most, const struct option_row *rows,
-                                int argc, const char *const *argv, struct fault *f)
+enum bitcut_status options_read(void *own, bool *given, const char **operands,
+                                int *operand_count, int operands_most,
+                                const struct option_row *rows, int argc,
+                                const char *const *argv, struct fault *f)
 {
     bool only_operands = false;
     *operand_count = 0;
@@ -189,7 +192,8 @@ enum bitcut_status options_read(bool *given, const char **operands, int *operand
         if (!only_operands && !strcmp(word, "--")) {
             only_operands = true;
         } else if (!only_operands && is_option(word)) {
-            const enum bitcut_status status = read_option(given, rows, &i, argc, argv, f);
+            const enum bitcut_status status =
+                read_option(own, given, rows, &i, argc, argv, f);
             if (status != BITCUT_OK) return status;
         } else if (*operand_count == operands_most) {
             return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: one word too many",
@@ -199,6 +203,13 @@ enum bitcut_status options_read(bool *given, const char **operands, int *operand
         }
     }
     return BITCUT_OK;
+}
+
+void *options_init(size_t size, const void *defaults)
+{
+    void *const own = calloc(1, size ? size : 1);
+    if (own && defaults) memcpy(own, defaults, size);
+    return own;
 }
 
 char *options_join(const char *program, const struct option_row *rows, const char *but,
@@ -236,6 +247,11 @@ static const size_t value_sizes[] = {
     [OPTION_F32] = sizeof(uint32_t),
 };
 
+static size_t variable_size(const struct option_row *row)
+{
+    return row->value ? value_sizes[row->kind] : 0;
+}
+
 /* One after the other, in the order of the rows. */
 struct option_values {
     unsigned char bytes[1];
@@ -245,12 +261,12 @@ struct option_values *options_keep(const struct option_row *rows)
 {
     size_t size = 0;
     for (const struct option_row *row = rows; row->name; row++)
-        size += value_sizes[row->kind];
+        size += variable_size(row);
     struct option_values *const kept = memory_allocate(sizeof *kept + size, 1);
     unsigned char *to = kept ? kept->bytes : NULL;
     for (const struct option_row *row = rows; kept && row->name; row++) {
-        memcpy(to, row->value, value_sizes[row->kind]);
-        to += value_sizes[row->kind];
+        if (row->value) memcpy(to, row->value, variable_size(row));
+        to += variable_size(row);
     }
     return kept;
 }
@@ -259,8 +275,8 @@ void options_restore(struct option_values *kept, const struct option_row *rows)
 {
     const unsigned char *from = kept->bytes;
     for (const struct option_row *row = rows; row->name; row++) {
-        memcpy(row->value, from, value_sizes[row->kind]);
-        from += value_sizes[row->kind];
+        if (row->value) memcpy(row->value, from, variable_size(row));
+        from += variable_size(row);
     }
     free(kept);
 }

@@ -7,6 +7,8 @@
 #include "lib/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum option_kind {
     OPTION_FLAG,   /* bool: present or not                             */
@@ -32,30 +34,57 @@ struct option_counts {
     size_t at[OPTION_TEXTS_MOST];
 };
 
+/* Rows that point at a variable leave `at` out. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
 /* A row of a command's options, ended by a row whose name is NULL.  `name` without
-   dashes: a name of one letter is given as -x, a longer one as --name.  `value` is where
-   the argument goes; it keeps its default when the option is absent. */
+   dashes: a name of one letter is given as -x, a longer one as --name.  The argument goes
+   to a member of the command's struct of options, or to a variable; that keeps its
+   default when the option is absent. */
 struct option_row {
     const char *name, *what;
     enum option_kind kind;
-    void *value;
-    const char *argument; /* its name in the help text; NULL for a flag */
+    void *value;          /* the variable; NULL: a member                   */
+    const char *argument; /* its name in the help text; NULL for a flag     */
+    size_t at;            /* bytes into the struct, of a member: see OPTION */
 };
 
-/* Read argv[1..argc) by the table; given[i] is set to true if rows[i] was there, and else
-   left.  Operands (words that are no option, and all after "--") go to
+/* What a row has behind its name and text if its argument goes to a member of struct
+   COMMAND_options: that member, its kind, which is FLAG, TEXT, ... and has to be that of
+   the member's type, and the name of the argument. */
+#define OPTION(COMMAND, MEMBER, KIND, ARGUMENT)                                          \
+    .kind = _Generic(((struct COMMAND##_options *)0)->MEMBER,                            \
+                     OPTION_TYPE_##KIND: OPTION_##KIND),                                 \
+    .at = offsetof(struct COMMAND##_options, MEMBER), .argument = ARGUMENT
+
+#define OPTION_TYPE_FLAG   bool
+#define OPTION_TYPE_TEXT   const char *
+#define OPTION_TYPE_TEXTS  struct option_texts
+#define OPTION_TYPE_COUNT  size_t
+#define OPTION_TYPE_COUNTS struct option_counts
+#define OPTION_TYPE_INT    int
+#define OPTION_TYPE_SEED   uint64_t
+#define OPTION_TYPE_F32    uint32_t
+
+/* A command's struct of options, of so many bytes, with their defaults (NULL: zeros), to
+   be freed; NULL: no memory. */
+void *options_init(size_t size, const void *defaults);
+
+/* Read argv[1..argc) by the table, into `own`, the command's struct of options, and the
+   variables; given[i] is set to true if rows[i] was there, and else left.  Operands (words that are no option, and all after "--") go to
    operands[0..*operand_count), at most `operands_most` of them.  BITCUT_BAD_ARGUMENT with
    a sentence that names the word at fault and the options near it. */
-enum bitcut_status options_read(bool *given, const char **operands, int *operand_count,
-                                int operands_most, const struct option_row *rows,
-                                int argc, const char *const *argv, struct fault *f);
+enum bitcut_status options_read(void *own, bool *given, const char **operands,
+                                int *operand_count, int operands_most,
+                                const struct option_row *rows, int argc,
+                                const char *const *argv, struct fault *f);
 
 /* `program` and the words argv[0..argc), which options_read() could read, with blanks
    between, without the option `but` and its argument: to be freed; NULL: no memory. */
 char *options_join(const char *program, const struct option_row *rows, const char *but,
                    int argc, const char *const *argv);
 
-/* The values of options, to be given back. */
+/* The values of options that are variables, to be given back. */
 struct option_values;
 
 /* NULL: no memory. */
