@@ -7,14 +7,18 @@
 #include <math.h>
 #include <string.h>
 
-static const char *from_name, *to_name = "f32", *rounding_name = "rn";
+struct convert_options {
+    const char *from, *to, *rounding;
+};
+
+static const struct convert_options defaults = { .to = "f32", .rounding = "rn" };
 
 static const struct option_row options[] = {
     { "from", "format of the elements (bitcut list formats; default: that of numbers)",
-      OPTION_TEXT, &from_name, "F" },
-    { "to", "format to convert to (default f32)", OPTION_TEXT, &to_name, "F" },
-    { "rounding", "rule (bitcut list roundings; default rn)", OPTION_TEXT, &rounding_name,
-      "R" },
+      OPTION(convert, from, TEXT, "F") },
+    { "to", "format to convert to (default f32)", OPTION(convert, to, TEXT, "F") },
+    { "rounding", "rule (bitcut list roundings; default rn)",
+      OPTION(convert, rounding, TEXT, "R") },
     { 0 }
 };
 
@@ -40,14 +44,14 @@ static bool is_matrix_market(const char *path)
 
 /* --- formats ---------------------------------------------------------------------- */
 
-static int choose(struct conversion *c)
+static int choose(struct conversion *c, const struct convert_options *o)
 {
-    c->to = bitcut_format_find(to_name);
-    c->rounding = bitcut_rounding_find(rounding_name);
-    c->from = from_name ? bitcut_format_find(from_name) : NULL;
-    if (!c->to) return fail_unknown("--to", to_name, TABLE(formats));
-    if (!c->rounding) return fail_unknown("--rounding", rounding_name, TABLE(roundings));
-    if (from_name && !c->from) return fail_unknown("--from", from_name, TABLE(formats));
+    c->to = bitcut_format_find(o->to);
+    c->rounding = bitcut_rounding_find(o->rounding);
+    c->from = o->from ? bitcut_format_find(o->from) : NULL;
+    if (!c->to) return fail_unknown("--to", o->to, TABLE(formats));
+    if (!c->rounding) return fail_unknown("--rounding", o->rounding, TABLE(roundings));
+    if (o->from && !c->from) return fail_unknown("--from", o->from, TABLE(formats));
     return EXIT_GOOD;
 }
 
@@ -185,7 +189,7 @@ static int run(struct context *x)
     const struct used_file files[] = { { "the input", input, false },
                                        { "-o", x->output, true },
                                        { 0 } };
-    int status = choose(&c);
+    int status = choose(&c, x->own);
     if (status == EXIT_GOOD) status = check_files(files);
     if (status == EXIT_GOOD && source_check(x->output, &f) != BITCUT_OK)
         status = fail("-o", &f);
@@ -206,6 +210,8 @@ const struct command command_convert = {
     .what = "Convert a file's numbers from one format to another",
     .run = run,
     .own = options,
+    .own_size = sizeof defaults,
+    .defaults = &defaults,
     .operands = "FILE",
     .operands_most = 1,
     .output = "the file to write, .npy or .mtx",

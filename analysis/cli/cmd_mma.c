@@ -6,17 +6,19 @@
 
 enum { A, B, C, SCALE_A, SCALE_B, FILES };
 
-static const char *path[FILES], *unit_name;
+struct mma_options {
+    const char *unit, *path[FILES];
+};
 
 static const struct option_row options[] = {
-    { "unit", "matrix unit (bitcut list units)", OPTION_TEXT, &unit_name, "U" },
-    { "a", "A[count][m][k], .npy of encodings", OPTION_TEXT, &path[A], "FILE" },
-    { "b", "B[count][k][n]", OPTION_TEXT, &path[B], "FILE" },
-    { "c", "C[count][m][n]", OPTION_TEXT, &path[C], "FILE" },
-    { "scale-a", "block scales [count][m][k / block]", OPTION_TEXT, &path[SCALE_A],
-      "FILE" },
-    { "scale-b", "block scales [count][k / block][n]", OPTION_TEXT, &path[SCALE_B],
-      "FILE" },
+    { "unit", "matrix unit (bitcut list units)", OPTION(mma, unit, TEXT, "U") },
+    { "a", "A[count][m][k], .npy of encodings", OPTION(mma, path[A], TEXT, "FILE") },
+    { "b", "B[count][k][n]", OPTION(mma, path[B], TEXT, "FILE") },
+    { "c", "C[count][m][n]", OPTION(mma, path[C], TEXT, "FILE") },
+    { "scale-a", "block scales [count][m][k / block]",
+      OPTION(mma, path[SCALE_A], TEXT, "FILE") },
+    { "scale-b", "block scales [count][k / block][n]",
+      OPTION(mma, path[SCALE_B], TEXT, "FILE") },
     { 0 }
 };
 
@@ -38,9 +40,10 @@ static int write_result(const struct context *x, const struct bitcut_unit *u,
 static int run_on(struct context *x, const struct bitcut_unit *u,
                   const struct array *arrays)
 {
+    const struct mma_options *const o = x->own;
     const struct fragments in = { &arrays[A], &arrays[B], &arrays[C],
-                                  path[SCALE_A] ? &arrays[SCALE_A] : NULL,
-                                  path[SCALE_B] ? &arrays[SCALE_B] : NULL };
+                                  o->path[SCALE_A] ? &arrays[SCALE_A] : NULL,
+                                  o->path[SCALE_B] ? &arrays[SCALE_B] : NULL };
     struct fragment_shape shape;
     struct fault f;
     if (fragments_check(&shape, u, &in, &f) != BITCUT_OK) return fail("mma", &f);
@@ -57,11 +60,12 @@ static int run_on(struct context *x, const struct bitcut_unit *u,
 /* The result may not replace an operand. */
 static int check_output(const struct context *x)
 {
-    const struct used_file files[] = { { "-a", path[A], false },
-                                       { "-b", path[B], false },
-                                       { "-c", path[C], false },
-                                       { "--scale-a", path[SCALE_A], false },
-                                       { "--scale-b", path[SCALE_B], false },
+    const struct mma_options *const o = x->own;
+    const struct used_file files[] = { { "-a", o->path[A], false },
+                                       { "-b", o->path[B], false },
+                                       { "-c", o->path[C], false },
+                                       { "--scale-a", o->path[SCALE_A], false },
+                                       { "--scale-b", o->path[SCALE_B], false },
                                        { "-o", x->output, true },
                                        { 0 } };
     return check_files(files);
@@ -69,19 +73,20 @@ static int check_output(const struct context *x)
 
 static int run(struct context *x)
 {
-    if (!unit_name) return complain("--unit", "missing; bitcut list units has all");
-    if (!path[A] || !path[B] || !path[C])
+    const struct mma_options *const o = x->own;
+    if (!o->unit) return complain("--unit", "missing; bitcut list units has all");
+    if (!o->path[A] || !o->path[B] || !o->path[C])
         return complain("-a, -b or -c", "missing; all three are needed");
     if (!x->output) return complain("-o", "missing; D is written to it, .npy");
-    const struct bitcut_unit *u = table_find(TABLE(units), unit_name);
-    if (!u) return fail_unit(unit_name, false);
+    const struct bitcut_unit *u = table_find(TABLE(units), o->unit);
+    if (!u) return fail_unit(o->unit, false);
 
     struct array arrays[FILES] = { 0 };
     int status = check_output(x);
     for (int i = 0; i < FILES && status == EXIT_GOOD; i++) {
         struct fault f;
-        if (path[i] && npy_read(&arrays[i], path[i], &f) != BITCUT_OK)
-            status = fail(path[i], &f);
+        if (o->path[i] && npy_read(&arrays[i], o->path[i], &f) != BITCUT_OK)
+            status = fail(o->path[i], &f);
     }
     if (status == EXIT_GOOD) status = run_on(x, u, arrays);
     for (int i = 0; i < FILES; i++) array_clear(&arrays[i]);
@@ -93,6 +98,7 @@ const struct command command_mma = {
     .what = "Compute a batch of fragments on a matrix unit, to the bit",
     .run = run,
     .own = options,
+    .own_size = sizeof(struct mma_options),
     .operands = "",
     .output = "D, a file .npy",
 };

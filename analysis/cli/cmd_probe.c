@@ -15,13 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool mutants;
-static const char *unit_name;
+struct probe_options {
+    bool mutants;
+    const char *unit;
+};
 
 static const struct option_row options[] = {
     { "mutants", "print the kill matrix: unit x mutant, how many vectors notice",
-      OPTION_FLAG, &mutants, NULL },
-    { "unit", "only this unit (bitcut list units)", OPTION_TEXT, &unit_name, "U" },
+      OPTION(probe, mutants, FLAG, NULL) },
+    { "unit", "only this unit (bitcut list units)", OPTION(probe, unit, TEXT, "U") },
     { 0 }
 };
 
@@ -116,11 +118,12 @@ static int kills_status(const struct kills *k)
     return EXIT_GOOD;
 }
 
-static void print_next(struct kills_list *list, struct emitter *e)
+static void print_next(struct kills_list *list, struct context *x)
 {
+    const struct probe_options *const o = x->own;
     const struct kills *k = &list->at[list->printed++];
-    if (!mutants || !k->unit) return; /* it failed, or was stopped */
-    emit_kills(e, k);
+    if (!o->mutants || !k->unit) return; /* it failed, or was stopped */
+    emit_kills(&x->emitter, k);
     if (kills_status(k) > list->status) list->status = kills_status(k);
 }
 
@@ -184,10 +187,11 @@ static struct kills *kills_of(struct kills_list *list, const char *name)
 static enum bitcut_status from_set(struct kills_list *list, const struct found *x,
                                    const struct context *context, struct fault *f)
 {
+    const struct probe_options *const o = context->own;
     struct set s;
     enum bitcut_status status = found_read(&s, x, SET_KNOWN | SET_RECORDED, f);
     if (status != BITCUT_OK) return status;
-    if (!unit_name || !strcmp(s.unit.name, unit_name))
+    if (!o->unit || !strcmp(s.unit.name, o->unit))
         status = add_set(kills_of(list, s.unit.name), &s, context, f);
     set_clear(&s);
     return status;
@@ -219,13 +223,13 @@ static int from_sets(struct kills_list *list, const struct context *x)
 /* --- directed vectors ------------------------------------------------------------- */
 
 /* The units to work on: the one asked for, or the first of each behaviour. */
-static int choose_units(const struct bitcut_unit **list)
+static int choose_units(const struct bitcut_unit **list, const char *only)
 {
     int n = 0;
     for (const struct bitcut_unit *u = units; u->name; u++) {
         bool known = false;
-        for (int i = 0; i < n && !unit_name; i++) known |= field_same(list[i], u);
-        if (unit_name ? strcmp(u->name, unit_name) : known) continue;
+        for (int i = 0; i < n && !only; i++) known |= field_same(list[i], u);
+        if (only ? strcmp(u->name, only) : known) continue;
         assert(n < UNITS_MOST);
         list[n++] = u;
     }
@@ -267,7 +271,8 @@ static void take_kills(struct kills *k, const struct directed *d,
 static void folder_of(char *path, size_t size, const struct context *x,
                       const struct bitcut_unit *u)
 {
-    if (unit_name) snprintf(path, size, "%s", x->output);
+    const struct probe_options *const o = x->own;
+    if (o->unit) snprintf(path, size, "%s", x->output);
     else snprintf(path, size, "%s/%s", x->output, u->name);
 }
 
@@ -290,8 +295,9 @@ static enum bitcut_status make_one(struct kills *k, const struct bitcut_unit *u,
 /* Units are printed as soon as those before are. */
 static int from_generator(struct kills_list *list, struct context *x)
 {
+    const struct probe_options *const o = x->own;
     const struct bitcut_unit *chosen[UNITS_MOST];
-    const int n = choose_units(chosen);
+    const int n = choose_units(chosen, o->unit);
     struct fault fault = { .status = BITCUT_OK };
     int first = n; /* of the units that failed */
     size_t done = 0;
@@ -307,7 +313,7 @@ static int from_generator(struct kills_list *list, struct context *x)
             if (!good && i < first) fault = f, first = i;
             list->at[i].done = good;
             while (list->printed < n && list->at[list->printed].done)
-                print_next(list, &x->emitter);
+                print_next(list, x);
             done++;
             if (threads_first()) progress_report(&x->progress, done, (size_t)n);
         }
@@ -320,18 +326,18 @@ static int from_generator(struct kills_list *list, struct context *x)
 
 static int run(struct context *x)
 {
-    if (!mutants && !x->output) return complain("probe", "--mutants or -o is needed");
+    const struct probe_options *const o = x->own;
+    if (!o->mutants && !x->output) return complain("probe", "--mutants or -o is needed");
     if (x->output && x->operand_count)
         return complain("-o", "vectors are made for units, not from sets");
-    if (unit_name && !table_find(TABLE(units), unit_name))
-        return fail_unit(unit_name, false);
+    if (o->unit && !table_find(TABLE(units), o->unit)) return fail_unit(o->unit, false);
     struct kills_list list = { .at = calloc(UNITS_MOST, sizeof *list.at) };
     if (!list.at) {
         static const struct fault none = { BITCUT_NO_MEMORY, "no memory" };
         return fail("probe", &none);
     }
     const int status = x->operand_count ? from_sets(&list, x) : from_generator(&list, x);
-    while (list.printed < list.count) print_next(&list, &x->emitter);
+    while (list.printed < list.count) print_next(&list, x);
     free(list.at);
     return status > list.status ? status : list.status;
 }
@@ -341,6 +347,7 @@ const struct command command_probe = {
     .what = "Tell how sharply vectors pin a unit down, or make vectors that do",
     .run = run,
     .own = options,
+    .own_size = sizeof(struct probe_options),
     .operands = "[SET...]",
     .operands_most = OPERANDS_MOST,
     .output = "folder of the sets to make",

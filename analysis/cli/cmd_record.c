@@ -19,17 +19,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static size_t random_outputs;
-static struct option_texts unit_names;
-static const char *variant_name;
+struct record_options {
+    struct option_texts units;
+    const char *variant;
+    size_t random; /* outputs */
+};
 
 static const struct option_row options[] = {
     { "unit", "this instruction, not the set's (--random: not all; may be repeated)",
-      OPTION_TEXTS, &unit_names, "U" },
-    { "variant", "how to issue it (bitcut list variants; --random: or all)", OPTION_TEXT,
-      &variant_name, "V" },
+      OPTION(record, units, TEXTS, "U") },
+    { "variant", "how to issue it (bitcut list variants; --random: or all)",
+      OPTION(record, variant, TEXT, "V") },
     { "random", "compare N random outputs of each instruction with the model",
-      OPTION_COUNT, &random_outputs, "N" },
+      OPTION(record, random, COUNT, "N") },
     DEVICE_OPTION("cuda"),
     { 0 }
 };
@@ -97,10 +99,11 @@ static int try_all(struct context *x, struct trial *t,
 static int try_named(struct context *x, struct trial *t,
                      const struct gpu_variant_row *wanted)
 {
+    const struct record_options *const o = x->own;
     int worst = EXIT_GOOD;
-    for (int i = 0; i < unit_names.count && worst != EXIT_CANNOT; i++) {
+    for (int i = 0; i < o->units.count && worst != EXIT_CANNOT; i++) {
         struct fault f;
-        t->unit = table_find(TABLE(units), unit_names.text[i]);
+        t->unit = table_find(TABLE(units), o->units.text[i]);
         if (recorder_find(&t->instruction, t->recorder, t->unit->name, &f) != BITCUT_OK)
             return fail("--unit", &f);
         if (wanted && recorder_accepts(t->instruction, wanted, &f) != BITCUT_OK)
@@ -114,10 +117,11 @@ static int try_named(struct context *x, struct trial *t,
 static int run_random(struct context *x, const struct recorder *r,
                       const struct gpu_variant_row *wanted)
 {
+    const struct record_options *const o = x->own;
     struct trial t = {
-        .recorder = r, .seed = x->seed, .outputs = random_outputs, .threads = x->threads
+        .recorder = r, .seed = x->seed, .outputs = o->random, .threads = x->threads
     };
-    return unit_names.count ? try_named(x, &t, wanted) : try_all(x, &t, wanted);
+    return o->units.count ? try_named(x, &t, wanted) : try_all(x, &t, wanted);
 }
 
 /* --- sets ------------------------------------------------------------------------- */
@@ -125,6 +129,7 @@ static int run_random(struct context *x, const struct recorder *r,
 /* A set on its way: what is read, recorded and computed. */
 struct recording {
     struct set set;
+    const char *unit; /* in place of the set's; NULL: that */
     const struct gpu_instruction *instruction;
     const struct gpu_variant_row *variant;
     size_t repeats_differ;
@@ -142,9 +147,9 @@ static enum bitcut_status prepare(struct recording *g, const struct recorder *r,
     if (status != BITCUT_OK) return status;
     g->variant = wanted;
     if (!wanted) status = variant_of(&g->variant, &g->set, f);
-    if (status == BITCUT_OK && unit_names.count) {
+    if (status == BITCUT_OK && g->unit) {
         const struct fragments x = set_fragments(&g->set);
-        const struct bitcut_unit *u = table_find(TABLE(units), unit_names.text[0]);
+        const struct bitcut_unit *u = table_find(TABLE(units), g->unit);
         g->set.unit = *u;
         g->set.known = true;
         status = fragments_check(&g->set.shape, u, &x, f);
@@ -210,8 +215,7 @@ static void sign_meta(json_t *meta, const struct recording *g, const struct reco
                                          "output", "input",  "variant" };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         json_object_del(meta, parts[i]);
-    if (unit_names.count)
-        json_object_set_new(meta, "unit", json_string(g->set.unit.name));
+    if (g->unit) json_object_set_new(meta, "unit", json_string(g->set.unit.name));
     if (g->variant != &gpu_variants[GPU_PLAIN])
         json_object_set_new(meta, "variant", json_string(g->variant->name));
     json_object_set_new(meta, "device", json_text(r->device.name));
@@ -243,7 +247,8 @@ static int record_set(struct context *x, const struct recorder *r,
                       const struct gpu_variant_row *wanted, const struct found *from,
                       const char *output)
 {
-    struct recording g = { .first = json_null() };
+    const struct record_options *const o = x->own;
+    struct recording g = { .unit = o->units.text[0], .first = json_null() };
     struct fault f;
     const char *at = from->folder;
     enum bitcut_status status = prepare(&g, r, from, wanted, &f);
@@ -390,38 +395,41 @@ static int run_sets(struct context *x, const struct recorder *r,
 /* What is wrong with the command line, whatever the device. */
 static int check(const struct context *x)
 {
-    for (int i = 0; i < unit_names.count; i++)
-        if (!table_find(TABLE(units), unit_names.text[i]))
-            return fail_unit(unit_names.text[i], false);
-    if (random_outputs)
+    const struct record_options *const o = x->own;
+    for (int i = 0; i < o->units.count; i++)
+        if (!table_find(TABLE(units), o->units.text[i]))
+            return fail_unit(o->units.text[i], false);
+    if (o->random)
         return x->operand_count ? complain("--random", "takes no sets")
                : x->output      ? complain("--random", "writes nothing; drop -o")
                                 : EXIT_GOOD;
     if (x->operand_count == 0)
         return complain("record", "name at least one set, or give --random");
     if (!x->output) return complain("-o", "missing");
-    if (unit_names.count > 1) return complain("--unit", "only one goes with sets");
+    if (o->units.count > 1) return complain("--unit", "only one goes with sets");
     return EXIT_GOOD;
 }
 
 /* The variant asked for: NULL for all, and for sets without the option. */
-static int find_variant(const struct gpu_variant_row **variant)
+static int find_variant(const struct gpu_variant_row **variant,
+                        const struct record_options *o)
 {
-    const bool all = random_outputs && variant_name && !strcmp(variant_name, "all");
-    *variant = random_outputs ? &gpu_variants[GPU_PLAIN] : NULL;
+    const bool all = o->random && o->variant && !strcmp(o->variant, "all");
+    *variant = o->random ? &gpu_variants[GPU_PLAIN] : NULL;
     if (all) *variant = NULL;
-    else if (variant_name) *variant = table_find(TABLE(gpu_variants), variant_name);
-    if (all || !variant_name || *variant) return EXIT_GOOD;
-    return fail_unknown("--variant", variant_name, TABLE(gpu_variants));
+    else if (o->variant) *variant = table_find(TABLE(gpu_variants), o->variant);
+    if (all || !o->variant || *variant) return EXIT_GOOD;
+    return fail_unknown("--variant", o->variant, TABLE(gpu_variants));
 }
 
 static int run_on_device(struct context *x, const struct gpu_variant_row *wanted,
                          const struct plan *plan)
 {
+    const struct record_options *const o = x->own;
     struct recorder r;
     int status = device_open(&r, "record");
     if (status != EXIT_GOOD) return status;
-    status = random_outputs ? run_random(x, &r, wanted) : run_sets(x, &r, wanted, plan);
+    status = o->random ? run_random(x, &r, wanted) : run_sets(x, &r, wanted, plan);
     recorder_close(&r);
     return status;
 }
@@ -430,7 +438,7 @@ static int run(struct context *x)
 {
     const struct gpu_variant_row *wanted;
     struct plan plan = { 0 };
-    int status = find_variant(&wanted);
+    int status = find_variant(&wanted, x->own);
     if (status == EXIT_GOOD) status = check(x);
     if (status == EXIT_GOOD) status = plan_make(&plan, x);
     if (status == EXIT_GOOD) status = run_on_device(x, wanted, &plan);
@@ -444,6 +452,7 @@ const struct command command_record = {
         "Run fragments on a device and keep what it gives, or compare it with the model",
     .run = run,
     .own = options,
+    .own_size = sizeof(struct record_options),
     .operands = "[SET...]",
     .operands_most = OPERANDS_MOST,
     .output = "folder of the sets to write",
