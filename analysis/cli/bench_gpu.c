@@ -17,7 +17,7 @@ static const struct option_counts usual_sizes = { 5, { 1024, 2048, 4096, 8192, 1
 
 struct bench {
     struct context *context;
-    const struct bench_gpu *options;
+    const struct bench_options *options;
     struct recorder recorder;
     struct heat heat[HEATS_MOST];
     struct race race;
@@ -112,7 +112,7 @@ static void show_row(void *bench, json_t *row)
 /* Every shape of a set, at every size if it is scaled. */
 static int add_set(struct bench *b, const struct shape_set *set)
 {
-    const struct option_counts once = { 1, { 1 } }, *given = b->options->sizes;
+    const struct option_counts once = { 1, { 1 } }, *given = &b->options->sizes;
     const struct option_counts *sizes = !set->scaled       ? &once
                                         : given->count     ? given
                                         : device_is_host() ? &usual_on_host
@@ -137,14 +137,14 @@ static int add_sets(struct bench *b)
     const struct option_texts own = { 1, { b->race.study->shapes } }, *texts = &own;
     int status = EXIT_GOOD;
     bool scaled = false;
-    if (b->options->shapes->count) texts = b->options->shapes;
+    if (b->options->shapes.count) texts = &b->options->shapes;
     for (int i = 0; i < texts->count && status == EXIT_GOOD; i++) {
         const struct shape_set *set = table_find(TABLE(shape_sets), texts->text[i]);
         if (!set) return fail_unknown("--shapes", texts->text[i], TABLE(shape_sets));
         status = add_set(b, set);
         scaled |= set->scaled;
     }
-    if (status == EXIT_GOOD && b->options->sizes->count && !scaled)
+    if (status == EXIT_GOOD && b->options->sizes.count && !scaled)
         return complain("-n", "is for shapes made of n; bitcut list shapes has all");
     return status;
 }
@@ -153,7 +153,7 @@ static int add_sets(struct bench *b)
 static int add_counts(struct bench *b)
 {
     static const size_t single = 1;
-    const struct option_counts *given = b->options->batches;
+    const struct option_counts *given = &b->options->batches;
     const size_t *own = b->race.study->batches,
                  most = is_small(b) ? N_MOST : GPU_COUNT_MOST;
     b->race.count = given->count ? given->at : *own ? own : &single;
@@ -172,15 +172,15 @@ static int add_counts(struct bench *b)
 /* A study, a kernel and sizes that can be. */
 static int check_options(struct bench *b)
 {
-    const struct bench_gpu *o = b->options;
+    const struct bench_options *o = b->options;
     struct input input;
     struct fault f;
     b->race.study = o->study ? table_find(TABLE(bench_studies), o->study) : bench_studies;
     if (!b->race.study) return fail_unknown("--study", o->study, TABLE(bench_studies));
     if (!o->rounds || o->rounds > RACE_ROUNDS_MOST)
         return complain("--rounds", "must be 1 to 99");
-    for (int i = 0; i < o->sizes->count; i++)
-        if (o->sizes->at[i] < 1 || o->sizes->at[i] > N_MOST)
+    for (int i = 0; i < o->sizes.count; i++)
+        if (o->sizes.at[i] < 1 || o->sizes.at[i] > N_MOST)
             return complain("-n", "must be 1 to 10000000");
     if (o->tile && !option_tile(b->race.filter.tile, o->tile, 2, TILE_MOST))
         return complain("--tile", "not sides like 128x64 or 128x64x32");
@@ -227,9 +227,10 @@ static int run(const struct bench *b)
     return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
-int bench_gpu(struct context *x, const struct bench_gpu *options)
+int bench_gpu(struct context *x)
 {
     static struct bench b;
+    const struct bench_options *const options = x->own;
     b = (struct bench){ .context = x, .options = options };
     b.race = (struct race){ .recorder = &b.recorder,
                             .filter.kernel = options->kernel,

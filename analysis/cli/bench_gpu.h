@@ -5,18 +5,20 @@
 
 #include "analysis/cli/command.h"
 
-/* What of it the command line chose; NULL and 0: nothing. */
-struct bench_gpu {
+/* The options of `bench`. */
+struct bench_options {
+    struct option_counts sizes;
+    const char *input;         /* family of A and B, unless the shapes have their own */
+    const char *unit, *recipe; /* of bench emu; the others are of bench gpu           */
     const char *study, *kernel, *tile;
-    const struct option_texts *shapes;
-    const struct option_counts *sizes, *batches;
-    const char *input; /* family of A and B, unless the shapes have their own */
+    struct option_texts shapes;
+    struct option_counts batches;
     size_t rounds, sustained_milliseconds;
     bool equilibrate; /* what kernels, not peers, multiply */
 };
 
-/* Print the rows of race_run() (analysis/device/race.h) as heats finish.  Returns an exit
-   status: EXIT_FOUND if a kernel does not give its model's bits. */
-int bench_gpu(struct context *x, const struct bench_gpu *options);
+/* Print the rows of race_run() (analysis/device/race.h) by the options of x, as heats
+   finish.  Returns an exit status: EXIT_FOUND if a kernel does not give its model's bits. */
+int bench_gpu(struct context *x);
 
 #endif

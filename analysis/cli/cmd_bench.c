@@ -8,45 +8,39 @@
 #include "analysis/device/race_plan.h"
 #include "analysis/cli/command.h"
 
-static size_t size = 512; /* of exact and emu */
-static struct option_counts sizes, batches;
-static const char *input_text = "urand(-1,1)";
-static const char *unit_name, *recipe_name;
-static struct option_texts shapes;
-static struct bench_gpu gpu = { .shapes = &shapes,
-                                .sizes = &sizes,
-                                .batches = &batches,
-                                .rounds = 5,
-                                .sustained_milliseconds = 1000 };
+static const struct bench_options defaults = { .input = "urand(-1,1)",
+                                               .rounds = 5,
+                                               .sustained_milliseconds = 1000 };
 
 static const struct option_row options[] = {
-    { "n", "size (default 512; gpu: 1024 to 16384, on the host 512 to 4096; may be repeated)", OPTION_COUNTS,
-      &sizes, "N" },
-    { "input", "family of A and B (bitcut list inputs; default urand(-1,1))", OPTION_TEXT,
-      &input_text, "I" },
+    { "n",
+      "size (default 512; gpu: 1024 to 16384, on the host 512 to 4096; may be repeated)",
+      OPTION(bench, sizes, COUNTS, "N") },
+    { "input", "family of A and B (bitcut list inputs; default urand(-1,1))",
+      OPTION(bench, input, TEXT, "I") },
     { "unit", "emu: this one (bitcut list units; default: all with a fast path)",
-      OPTION_TEXT, &unit_name, "U" },
+      OPTION(bench, unit, TEXT, "U") },
     { "recipe", "emu on a device: this one (bitcut list recipes; default plain)",
-      OPTION_TEXT, &recipe_name, "R" },
+      OPTION(bench, recipe, TEXT, "R") },
     DEVICE_OPTION("of emu and exact: emulator, of gpu: cuda"),
-    { "kernel", "gpu: this one, its name or how that begins, or all", OPTION_TEXT,
-      &gpu.kernel, "K" },
+    { "kernel", "gpu: this one, its name or how that begins, or all",
+      OPTION(bench, kernel, TEXT, "K") },
     { "tile", "gpu: kernels with this tile alone (default: what suits the shape)",
-      OPTION_TEXT, &gpu.tile, "MxN[xK]" },
-    { "study", "gpu: kernels and shapes by name (bitcut list benches)", OPTION_TEXT,
-      &gpu.study, "S" },
+      OPTION(bench, tile, TEXT, "MxN[xK]") },
+    { "study", "gpu: kernels and shapes by name (bitcut list benches)",
+      OPTION(bench, study, TEXT, "S") },
     { "shapes", "gpu: instead of the study's (bitcut list shapes); may be repeated",
-      OPTION_TEXTS, &shapes, "S" },
+      OPTION(bench, shapes, TEXTS, "S") },
     { "batch", "gpu: GEMMs at a time, for a study of batches; may be repeated",
-      OPTION_COUNTS, &batches, "N" },
-    { "rounds", "gpu: timings of each kernel (default 5)", OPTION_COUNT, &gpu.rounds,
-      "N" },
+      OPTION(bench, batches, COUNTS, "N") },
+    { "rounds", "gpu: timings of each kernel (default 5)",
+      OPTION(bench, rounds, COUNT, "N") },
     { "sustained",
       "gpu: ms under load, 3/10 to warm up; then speed, clock, power (default 1000; 0: "
       "none)",
-      OPTION_COUNT, &gpu.sustained_milliseconds, "MS" },
-    { "equilibrate", "gpu: kernels on lines scaled by powers of two", OPTION_FLAG,
-      &gpu.equilibrate, NULL },
+      OPTION(bench, sustained_milliseconds, COUNT, "MS") },
+    { "equilibrate", "gpu: kernels on lines scaled by powers of two",
+      OPTION(bench, equilibrate, FLAG, NULL) },
     { 0 }
 };
 
@@ -73,20 +67,22 @@ static const struct option_use uses[] = {
 };
 
 /* The one size of a suite on the host. */
-static int take_size(void)
+static int take_size(size_t *size, const struct bench_options *o)
 {
-    if (sizes.count > 1) return complain("-n", "only bench gpu takes several");
-    if (sizes.count) size = sizes.at[0];
-    return size ? EXIT_GOOD : complain("-n", "must be 1 or more");
+    if (o->sizes.count > 1) return complain("-n", "only bench gpu takes several");
+    *size = o->sizes.count ? o->sizes.at[0] : 512;
+    return *size ? EXIT_GOOD : complain("-n", "must be 1 or more");
 }
 
 static int run_exact(struct context *x)
 {
     static struct emulating_device device;
+    const struct bench_options *const o = x->own;
     struct fault f;
     struct input input;
-    if (take_size() != EXIT_GOOD) return EXIT_USAGE;
-    if (input_parse(&input, input_text, &f) != BITCUT_OK)
+    size_t size;
+    if (take_size(&size, o) != EXIT_GOOD) return EXIT_USAGE;
+    if (input_parse(&input, o->input, &f) != BITCUT_OK)
         return fail_input("--input", "inputs", &f);
     int status = emulating_device_open(&device, x, "bench");
     if (status == EXIT_GOOD) status = bench_exact(x, size, &input);
@@ -104,27 +100,24 @@ struct suite {
 
 static int run_emu_device(struct context *x, const struct input *input)
 {
-    const char *name = recipe_name ? recipe_name : recipes[RECIPE_PLAIN].name;
+    const struct bench_options *const o = x->own;
+    const char *name = o->recipe ? o->recipe : recipes[RECIPE_PLAIN].name;
     const struct bitcut_recipe *recipe = bitcut_recipe_find(name);
     if (!recipe) return fail_unknown("--recipe", name, TABLE(recipes));
-    return bench_emu_device(x, &sizes, input, recipe, unit_name);
+    return bench_emu_device(x, &o->sizes, input, recipe, o->unit);
 }
 
 static int run_emu(struct context *x)
 {
+    const struct bench_options *const o = x->own;
     struct fault f;
     struct input input;
-    if (input_parse(&input, input_text, &f) != BITCUT_OK)
+    size_t size;
+    if (input_parse(&input, o->input, &f) != BITCUT_OK)
         return fail_input("--input", "inputs", &f);
     if (!device_is_emulator()) return run_emu_device(x, &input);
-    if (take_size() != EXIT_GOOD) return EXIT_USAGE;
-    return bench_emu(x, size, &input, unit_name);
-}
-
-static int run_gpu(struct context *x)
-{
-    gpu.input = input_text;
-    return bench_gpu(x, &gpu);
+    if (take_size(&size, o) != EXIT_GOOD) return EXIT_USAGE;
+    return bench_emu(x, size, &input, o->unit);
 }
 
 static const struct suite suites[] = {
@@ -132,14 +125,14 @@ static const struct suite suites[] = {
       run_exact },
     { "emu", "emulated GEMMs against a host's SGEMM, if OpenBLAS or BLIS is there", EMU,
       run_emu },
-    { "gpu", "kernels on the device against its libraries", GEMMS, run_gpu },
+    { "gpu", "kernels on the device against its libraries", GEMMS, bench_gpu },
     { 0 }
 };
 
-static unsigned use_of(const struct suite *suite)
+static unsigned use_of(const struct suite *suite, const struct bench_options *o)
 {
     const struct bench_study *study =
-        gpu.study ? table_find(TABLE(bench_studies), gpu.study) : NULL;
+        o->study ? table_find(TABLE(bench_studies), o->study) : NULL;
     if (suite->use == EMU && !device_is_emulator()) return EMU_DEVICE;
     return suite->use == GEMMS && study && study->matrices != FORMAT_F32 ? SMALL
                                                                          : suite->use;
@@ -151,7 +144,7 @@ static int run(struct context *x)
         return complain("bench", "name a suite: exact, emu or gpu");
     const struct suite *suite = table_find(TABLE(suites), x->operands[0]);
     if (!suite) return fail_unknown("bench", x->operands[0], TABLE(suites));
-    const int status = check_use(x, uses, use_of(suite));
+    const int status = check_use(x, uses, use_of(suite, x->own));
     return status == EXIT_GOOD ? suite->run(x) : status;
 }
 
@@ -160,6 +153,8 @@ const struct command command_bench = {
     .what = "Verify, then time, as a ratio to a peer in the same run",
     .run = run,
     .own = options,
+    .own_size = sizeof defaults,
+    .defaults = &defaults,
     .operands = "exact|emu|gpu",
     .operands_most = 1,
 };

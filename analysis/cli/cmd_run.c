@@ -26,9 +26,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *against, *folder_asked, *read_folder, *sample, *want, *least;
-static struct option_texts rules;
-static bool native, audit;
+struct run_options {
+    struct option_texts rules;
+    const char *against, *sample, *want, *least, *folder, *read;
+    bool audit, native;
+};
 
 static const struct option_row options[] = {
     SETUP_CHOICE,
@@ -38,33 +40,33 @@ static const struct option_row options[] = {
       "that "
       "a shell's pattern names, such as *train.py:*; the first that fits; may be "
       "repeated",
-      OPTION_TEXTS, &rules, "RULE" },
+      OPTION(run, rules, TEXTS, "RULE") },
     DEVICE_OPTION("emulator"),
     { "against",
       "RECIPE@UNIT[,...] or original: compute every product so, too, and compare",
-      OPTION_TEXT, &against, "WAY" },
+      OPTION(run, against, TEXT, "WAY") },
     { "audit",
       "watch the calls: values, what splits keep of them, the error of the results, and "
       "which recipe would do",
-      OPTION_FLAG, &audit, NULL },
+      OPTION(run, audit, FLAG, NULL) },
     { "sample",
       "percent of the program's time that --audit may take beyond the first call of each "
       "place (default 10), or all: every call",
-      OPTION_TEXT, &sample, "P" },
-    { "want", "--audit: relative error that will do (default 1e-6)", OPTION_TEXT, &want,
-      "X" },
+      OPTION(run, sample, TEXT, "P") },
+    { "want", "--audit: relative error that will do (default 1e-6)",
+      OPTION(run, want, TEXT, "X") },
     { "least",
       "leave calls of fewer products of two numbers to the program's library (default 0: "
       "none)",
-      OPTION_TEXT, &least, "N" },
-    { "native", "places are those in the code, even where Python runs", OPTION_FLAG,
-      &native, NULL },
+      OPTION(run, least, TEXT, "N") },
+    { "native", "places are those in the code, even where Python runs",
+      OPTION(run, native, FLAG, NULL) },
     { "folder", "keep in it, a folder that is there, what the processes write down",
-      OPTION_TEXT, &folder_asked, "DIR" },
+      OPTION(run, folder, TEXT, "DIR") },
     { "read",
       "run nothing: say what processes have written in DIR, by --folder or with the "
       "variables of the manual",
-      OPTION_TEXT, &read_folder, "DIR" },
+      OPTION(run, read, TEXT, "DIR") },
     { 0 }
 };
 
@@ -119,20 +121,20 @@ static int tell_way(void)
     return tell(SETTING_WAY, line) ? EXIT_GOOD : fail_memory();
 }
 
-static int tell_rules(void)
+static int tell_rules(const struct option_texts *rules)
 {
     static char list[OPTION_TEXTS_MOST * 1024];
-    for (int i = 0; i < rules.count; i++) {
+    for (int i = 0; i < rules->count; i++) {
         struct run_rule rule;
         struct fault f;
-        if (run_rule_read(&rule, rules.text[i], &f) != BITCUT_OK)
+        if (run_rule_read(&rule, rules->text[i], &f) != BITCUT_OK)
             return fail("--rule", &f);
         say_more(list, sizeof list, "%s=%s\n", rule.pattern, rule.way.line);
     }
     return !*list || tell(SETTING_RULES, list) ? EXIT_GOOD : fail_memory();
 }
 
-static int tell_against(void)
+static int tell_against(const char *against)
 {
     struct run_way way;
     struct fault f;
@@ -141,24 +143,24 @@ static int tell_against(void)
     return tell(SETTING_AGAINST, way.line) ? EXIT_GOOD : fail_memory();
 }
 
-static int tell_audit(void)
+static int tell_audit(const struct run_options *o)
 {
     static struct run_settings s;
     struct fault f;
     uint32_t number;
-    if (!audit && (sample || want))
-        return complain(sample ? "--sample" : "--want", "is of --audit");
-    if (want && !decimal_read(&number, want))
+    if (!o->audit && (o->sample || o->want))
+        return complain(o->sample ? "--sample" : "--want", "is of --audit");
+    if (o->want && !decimal_read(&number, o->want))
         return complain("--want", "not a number such as 1e-6");
-    if (want && !(value_of_float(number) > 0))
+    if (o->want && !(value_of_float(number) > 0))
         return complain("--want", "must be above 0");
-    if (!audit) return EXIT_GOOD;
-    if (settings[SETTING_AUDIT].take(&s, sample ? sample : "10", &f) != BITCUT_OK)
+    if (!o->audit) return EXIT_GOOD;
+    if (settings[SETTING_AUDIT].take(&s, o->sample ? o->sample : "10", &f) != BITCUT_OK)
         return fail("--sample", &f);
-    return tell(SETTING_AUDIT, sample ? sample : "10") ? EXIT_GOOD : fail_memory();
+    return tell(SETTING_AUDIT, o->sample ? o->sample : "10") ? EXIT_GOOD : fail_memory();
 }
 
-static int tell_least(void)
+static int tell_least(const char *least)
 {
     static struct run_settings s;
     struct fault f;
@@ -198,9 +200,10 @@ static int check_emulating_device(struct context *x)
 /* The device, if it can be opened here, and its module where the program finds it. */
 static int tell_device(const char *library, struct context *x)
 {
+    const struct run_options *const o = x->own;
     char modules[PLACE_MOST];
     if (device_is_emulator()) return EXIT_GOOD;
-    if (!setup_options.recipe && !setup_options.unit && !rules.count && !against)
+    if (!setup_options.recipe && !setup_options.unit && !o->rules.count && !o->against)
         return complain("--device", "it computes what --recipe, --rule or --against say");
     const int status = device_is_host() ? check_own_device() : check_emulating_device(x);
     if (status != EXIT_GOOD) return status;
@@ -238,22 +241,23 @@ static void forget_settings(void)
 
 static int tell_all(const char *folder, const char *library, struct context *x)
 {
+    const struct run_options *const o = x->own;
     char threads[16];
     forget_settings();
-    int status = tell_audit();
+    int status = tell_audit(o);
     if (status != EXIT_GOOD) return status;
     if (setup_options.recipe || setup_options.unit) status = tell_way();
-    else if (!rules.count && !against && !audit)
+    else if (!o->rules.count && !o->against && !o->audit)
         status = complain("run",
                           "it needs --recipe and --unit, --rule, --against, or --audit");
-    if (status == EXIT_GOOD) status = tell_rules();
-    if (status == EXIT_GOOD) status = tell_against();
-    if (status == EXIT_GOOD) status = tell_least();
+    if (status == EXIT_GOOD) status = tell_rules(&o->rules);
+    if (status == EXIT_GOOD) status = tell_against(o->against);
+    if (status == EXIT_GOOD) status = tell_least(o->least);
     if (status == EXIT_GOOD) status = tell_device(library, x);
     snprintf(threads, sizeof threads, "%d", x->threads);
     if (status == EXIT_GOOD &&
         !(tell(SETTING_THREADS, threads) && tell(SETTING_FOLDER, folder) &&
-          (!native || tell(SETTING_SITES, "native"))))
+          (!o->native || tell(SETTING_SITES, "native"))))
         status = fail_memory();
     return status == EXIT_GOOD ? preload(library) : status;
 }
@@ -292,11 +296,11 @@ static int find_library(struct run *r)
 }
 
 /* The folder of --folder, in which nothing of another run is: that would be added up. */
-static int find_asked_folder(struct run *r)
+static int find_asked_folder(struct run *r, const char *folder)
 {
     struct stat status;
     struct fault f;
-    char *const whole = realpath(folder_asked, NULL);
+    char *const whole = realpath(folder, NULL);
     const char *why = NULL;
     if (!whole || stat(whole, &status) != 0) why = strerror(errno);
     else if (!S_ISDIR(status.st_mode)) why = strerror(ENOTDIR);
@@ -307,8 +311,7 @@ static int find_asked_folder(struct run *r)
     else strcpy(r->folder, whole);
     free(whole);
     if (!why) return EXIT_GOOD;
-    fault_set(&f, BITCUT_CANNOT, "%.*s: %s", text_fit(folder_asked, 200), folder_asked,
-              why);
+    fault_set(&f, BITCUT_CANNOT, "%.*s: %s", text_fit(folder, 200), folder, why);
     return fail("--folder", &f);
 }
 
@@ -329,9 +332,9 @@ static int make_folder(struct run *r)
     return fail(temporary, &f);
 }
 
-static int find_folder(struct run *r)
+static int find_folder(struct run *r, const struct run_options *o)
 {
-    return folder_asked ? find_asked_folder(r) : make_folder(r);
+    return o->folder ? find_asked_folder(r, o->folder) : make_folder(r);
 }
 
 static int find_output(struct run *r, const struct context *x)
@@ -360,11 +363,11 @@ static int find_program(struct run *r, const struct context *x)
 
 /* Rules that fit no place: a pattern that means another one does nothing, and says
    nothing. */
-static void tell_idle_rules(const struct run_total *t)
+static void tell_idle_rules(const struct run_total *t, const struct option_texts *rules)
 {
-    for (int i = 0; i < rules.count && t->places; i++) {
+    for (int i = 0; i < rules->count && t->places; i++) {
         struct run_rule rule;
-        bool fits = run_rule_read(&rule, rules.text[i], NULL) != BITCUT_OK;
+        bool fits = run_rule_read(&rule, rules->text[i], NULL) != BITCUT_OK;
         for (size_t p = 0; p < t->places && !fits; p++)
             fits = run_rule_fits(&rule, t->place[p]->where);
         if (fits) continue;
@@ -385,23 +388,24 @@ static int tell_total(struct run *r, const char *folder, double elapsed,
                       struct context *x)
 {
     static struct run_total total;
+    const struct run_options *const o = x->own;
     struct fault f;
     if (run_total_read(&total, folder, &f) != BITCUT_OK) {
         fail(folder, &f);
         return PROGRAM_OWN_FAILURE;
     }
-    if (!read_folder) {
+    if (!o->read) {
         fflush(stdout);
         if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) x->emitter.broken = true;
     }
     const struct run_told told = { .total = &total,
-                                   .program = read_folder ? NULL : r->program,
+                                   .program = o->read ? NULL : r->program,
                                    .elapsed = elapsed,
                                    .folder = total.sum->watched ? folder : NULL,
-                                   .want = want,
+                                   .want = o->want,
                                    .file = r->writes ? r->output.file : NULL };
     run_say(&told, x);
-    if (!x->emitter.json) tell_idle_rules(&total);
+    if (!x->emitter.json) tell_idle_rules(&total, &o->rules);
     run_total_clear(&total);
     if (!r->writes) return EXIT_GOOD;
     r->writes = false;
@@ -431,8 +435,9 @@ static int run_program(struct run *r, struct context *x)
 {
     int status = find_library(r) == EXIT_GOOD ? 0 : PROGRAM_OWN_FAILURE;
     if (!status) status = find_program(r, x);
-    if (!status && (find_folder(r) != EXIT_GOOD || find_output(r, x) != EXIT_GOOD ||
-                    tell_all(r->folder, r->library, x) != EXIT_GOOD))
+    if (!status &&
+        (find_folder(r, x->own) != EXIT_GOOD || find_output(r, x) != EXIT_GOOD ||
+         tell_all(r->folder, r->library, x) != EXIT_GOOD))
         status = PROGRAM_OWN_FAILURE;
     if (!status) status = start_and_tell(r, x);
     if (r->writes) output_abandon(&r->output);
@@ -446,9 +451,9 @@ static const char *idle_option(const struct context *x)
     const struct option_row *own = options;
     for (; own->name; own++) {
         const struct option_row *row = x->options;
-        while (row->value != own->value) row++;
-        if (x->given[row - x->options] && own->value != &read_folder &&
-            own->value != &want)
+        while (strcmp(row->name, own->name) != 0) row++;
+        if (x->given[row - x->options] && strcmp(row->name, "read") != 0 &&
+            strcmp(row->name, "want") != 0)
             return own->name;
     }
     return NULL;
@@ -466,11 +471,12 @@ static int check_reading(const struct context *x)
 
 static int run(struct context *x)
 {
+    const struct run_options *const o = x->own;
     struct run r = { .own_folder = false };
-    if (!read_folder) return run_program(&r, x);
+    if (!o->read) return run_program(&r, x);
     if (check_reading(x) != EXIT_GOOD) return PROGRAM_OWN_FAILURE;
     int status = find_output(&r, x) == EXIT_GOOD ? 0 : PROGRAM_OWN_FAILURE;
-    if (!status) status = tell_total(&r, read_folder, 0, x);
+    if (!status) status = tell_total(&r, o->read, 0, x);
     if (r.writes) output_abandon(&r.output);
     return status;
 }
@@ -481,6 +487,7 @@ const struct command command_run = {
         "Run a program with its FP32 matrix products computed as another machine would",
     .run = run,
     .own = options,
+    .own_size = sizeof(struct run_options),
     .operands = "-- PROGRAM ARGUMENTS",
     .output = "also write what was done to this file, as JSON Lines",
     .failure = PROGRAM_OWN_FAILURE,

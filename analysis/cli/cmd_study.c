@@ -18,27 +18,30 @@
 /* A file of results is written anew after so many seconds of work. */
 enum { SAVE_SECONDS = 10 };
 
-static const char *scale_name, *shard_text;
-static bool merge, resume, judge;
+struct study_options {
+    const char *scale, *shard;
+    bool verdicts, resume, merge;
+};
 
 static const struct option_row options[] = {
     { "scale", "sizes: small (the default, seconds) or paper (n up to 16384, hours)",
-      OPTION_TEXT, &scale_name, "SCALE" },
+      OPTION(study, scale, TEXT, "SCALE") },
     { "verdicts", "print what the rows say of the claims of papers, in place of the rows",
-      OPTION_FLAG, &judge, NULL },
+      OPTION(study, verdicts, FLAG, NULL) },
     { "shard", "compute every Nth point alone, from the Ith on: 0/4 to 3/4 are all",
-      OPTION_TEXT, &shard_text, "I/N" },
+      OPTION(study, shard, TEXT, "I/N") },
     { "resume", "keep the points that the file of -o has, and compute the others",
-      OPTION_FLAG, &resume, NULL },
+      OPTION(study, resume, FLAG, NULL) },
     DEVICE_OPTION("emulator"),
     { "merge", "compute nothing: take the rows of these files, which -o or --json wrote",
-      OPTION_FLAG, &merge, NULL },
+      OPTION(study, merge, FLAG, NULL) },
     { 0 }
 };
 
 /* A study or studies under way. */
 struct work {
     struct context *context;
+    const struct study_options *options;
     struct study_book book;
     struct study_run run;
     struct results results;
@@ -54,12 +57,13 @@ struct work {
 /* "2/8" is the third of eight. */
 static int read_shard(struct work *w)
 {
+    const char *const text = w->options->shard;
     unsigned shard, shards;
     char rest;
     w->shards = 1;
-    if (!shard_text) return EXIT_GOOD;
-    if (strspn(shard_text, "0123456789/") != strlen(shard_text) ||
-        sscanf(shard_text, "%8u/%8u%c", &shard, &shards, &rest) != 2 || shard >= shards)
+    if (!text) return EXIT_GOOD;
+    if (strspn(text, "0123456789/") != strlen(text) ||
+        sscanf(text, "%8u/%8u%c", &shard, &shards, &rest) != 2 || shard >= shards)
         return complain("--shard", "must be I/N with I below N, such as 0/4");
     w->shard = shard;
     w->shards = shards;
@@ -68,16 +72,18 @@ static int read_shard(struct work *w)
 
 static int check_options(const struct context *x)
 {
-    if (merge && !x->operand_count) return complain("--merge", "name the files");
-    if (merge && (shard_text || resume || scale_name || device_name))
+    const struct study_options *const o = x->own;
+    if (o->merge && !x->operand_count) return complain("--merge", "name the files");
+    if (o->merge && (o->shard || o->resume || o->scale || device_name))
         return complain("--merge", "computes nothing: not with --scale, --shard, "
                                    "--resume, --device");
-    if (resume && !x->output)
+    if (o->resume && !x->output)
         return complain("--resume", "needs -o, the file to go on with");
-    if (!merge && !x->operand_count && !judge && !x->output)
+    if (!o->merge && !x->operand_count && !o->verdicts && !x->output)
         return complain("study",
                         "name one (bitcut list studies), or all with --verdicts");
-    if (!merge && x->operand_count > 1 && !judge && !x->output && !x->emitter.json)
+    if (!o->merge && x->operand_count > 1 && !o->verdicts && !x->output &&
+        !x->emitter.json)
         return complain("study", "several make no table: --verdicts, --json or -o");
     return EXIT_GOOD;
 }
@@ -126,7 +132,7 @@ static void take(void *context, size_t at, json_t *rows)
     study_book_of(&w->book, w->study)->rows[at] = rows;
     w->computed++;
     w->rows += json_array_size(rows);
-    if (!w->context->output && !judge) print_rows(w, w->study, at, rows);
+    if (!w->context->output && !w->options->verdicts) print_rows(w, w->study, at, rows);
     if (seconds_now() - w->saved > SAVE_SECONDS) save(w);
 }
 
@@ -166,7 +172,7 @@ static int compute(struct work *w, const struct study *study)
     terminal_label(study->name);
     const enum bitcut_status status = study_compute(study, &w->run, wanted, take, w, &f);
     free(wanted);
-    if (w->context->output && !judge) print_summary(w);
+    if (w->context->output && !w->options->verdicts) print_summary(w);
     const int saved = save(w);
     return status == BITCUT_OK ? saved : fail(study->name, &f);
 }
@@ -208,7 +214,7 @@ static int read_resumed(struct work *w)
 {
     struct stat about;
     const char *const path = w->context->output;
-    if (!resume || (stat(path, &about) && errno == ENOENT)) return EXIT_GOOD;
+    if (!w->options->resume || (stat(path, &about) && errno == ENOENT)) return EXIT_GOOD;
     return study_book_read(&w->book, NULL, path);
 }
 
@@ -225,7 +231,7 @@ static int run_studies(struct work *w)
     for (int i = 0; studies[i] && status == EXIT_GOOD; i++) {
         if (!is_wanted(x, studies[i])) continue;
         status = compute(w, studies[i]);
-        if (status == EXIT_GOOD && judge) print_verdicts(w, studies[i]);
+        if (status == EXIT_GOOD && w->options->verdicts) print_verdicts(w, studies[i]);
     }
     return status;
 }
@@ -244,10 +250,10 @@ static int merge_files(struct work *w)
         size_t there = 0;
         for (size_t at = 0; at < p->count; at++) {
             there += p->rows[at] != NULL;
-            if (p->rows[at] && !judge && !x->output)
+            if (p->rows[at] && !w->options->verdicts && !x->output)
                 print_rows(w, studies[i], at, p->rows[at]);
         }
-        if (there && judge) print_verdicts(w, studies[i]);
+        if (there && w->options->verdicts) print_verdicts(w, studies[i]);
     }
     return status == EXIT_GOOD ? save(w) : status;
 }
@@ -265,20 +271,22 @@ static int run(struct context *x)
 {
     static struct work w;
     static struct emulating_device device;
+    const struct study_options *const o = x->own;
     w.context = x;
+    w.options = o;
     w.saved = seconds_now();
     w.lock.descriptor = -1;
     w.run = (struct study_run){ .seed = x->seed,
                                 .threads = x->threads,
                                 .progress = &x->progress };
-    if (judge) x->emitter.columns = verdict_columns;
+    if (o->verdicts) x->emitter.columns = verdict_columns;
     int status = check_options(x);
     if (status == EXIT_GOOD) status = lock_output(&w);
     if (status == EXIT_GOOD) status = read_shard(&w);
-    if (status == EXIT_GOOD) status = study_scale_read(&w.run.scale, scale_name);
+    if (status == EXIT_GOOD) status = study_scale_read(&w.run.scale, o->scale);
     if (status == EXIT_GOOD) status = emulating_device_open(&device, x, "study");
     w.run.offload = x->offload;
-    if (status == EXIT_GOOD) status = merge ? merge_files(&w) : run_studies(&w);
+    if (status == EXIT_GOOD) status = o->merge ? merge_files(&w) : run_studies(&w);
     emulating_device_close(&device, x);
     output_unlock(&w.lock);
     study_book_clear(&w.book);
@@ -292,6 +300,7 @@ const struct command command_study = {
     .what = "Compute studies (bitcut list studies), and judge what papers claim by them",
     .run = run,
     .own = options,
+    .own_size = sizeof(struct study_options),
     .operands = "[NAME...]",
     .operand_table = "studies",
     .operands_most = OPERANDS_MOST,

@@ -12,35 +12,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *gpu_name, *kernel_name, *model_name, *recipe_name = "legemm";
-static struct option_texts given;
-static size_t m = 8192, n = 8192, k = 8192, top;
-static int waves, stages = 2, accumulators = 1;
-static bool operands_shared;
+struct tile_options {
+    const char *gpu, *kernel, *model, *recipe;
+    struct option_texts tiles;
+    size_t m, n, k, top;
+    int waves, stages, accumulators;
+    bool operands_shared;
+};
+
+static const struct tile_options defaults = {
+    .recipe = "legemm", .m = 8192, .n = 8192, .k = 8192, .stages = 2, .accumulators = 1
+};
 
 static const struct option_row options[] = {
     { "gpu", "a name (a100, a800, h100, h200, mi210) or a file that describes one",
-      OPTION_TEXT, &gpu_name, "GPU" },
+      OPTION(tile, gpu, TEXT, "GPU") },
     { "kernel", "instead: the kernels that give the bits of this one, on --device",
-      OPTION_TEXT, &kernel_name, "K" },
+      OPTION(tile, kernel, TEXT, "K") },
     DEVICE_OPTION("of --kernel: cuda"),
     { "model", "what judges: clocks, legemm (default: what the device's rates allow)",
-      OPTION_TEXT, &model_name, "M" },
-    { "m", "rows of A and C (default 8192)", OPTION_COUNT, &m, "M" },
-    { "n", "columns of B and C (default 8192)", OPTION_COUNT, &n, "N" },
-    { "k", "columns of A, rows of B (default 8192)", OPTION_COUNT, &k, "K" },
+      OPTION(tile, model, TEXT, "M") },
+    { "m", "rows of A and C (default 8192)", OPTION(tile, m, COUNT, "M") },
+    { "n", "columns of B and C (default 8192)", OPTION(tile, n, COUNT, "N") },
+    { "k", "columns of A, rows of B (default 8192)", OPTION(tile, k, COUNT, "K") },
     { "recipe", "whose words are multiplied (bitcut list recipes; default legemm)",
-      OPTION_TEXT, &recipe_name, "R" },
-    { "tile", "rank this one, not the usual ones; may be repeated", OPTION_TEXTS, &given,
-      "MxNxK" },
-    { "waves", "waves of a group (default: as many as suit the tile)", OPTION_INT, &waves,
-      "N" },
-    { "stages", "buffers in shared memory (default 2)", OPTION_INT, &stages, "N" },
-    { "accumulators", "registers an output (default 1, as Eq. 16 counts)", OPTION_INT,
-      &accumulators, "N" },
+      OPTION(tile, recipe, TEXT, "R") },
+    { "tile", "rank this one, not the usual ones; may be repeated",
+      OPTION(tile, tiles, TEXTS, "MxNxK") },
+    { "waves", "waves of a group (default: as many as suit the tile)",
+      OPTION(tile, waves, INT, "N") },
+    { "stages", "buffers in shared memory (default 2)", OPTION(tile, stages, INT, "N") },
+    { "accumulators", "registers an output (default 1, as Eq. 16 counts)",
+      OPTION(tile, accumulators, INT, "N") },
     { "operands-shared", "instructions read A and B from shared memory, as wgmma does",
-      OPTION_FLAG, &operands_shared, NULL },
-    { "top", "print so many rows (default: all)", OPTION_COUNT, &top, "N" },
+      OPTION(tile, operands_shared, FLAG, NULL) },
+    { "top", "print so many rows (default: all)", OPTION(tile, top, COUNT, "N") },
     { 0 }
 };
 
@@ -68,55 +74,55 @@ static const struct option_use uses[] = {
 enum { PATH_MOST = DATA_PATH_MOST + DATA_NAME_MOST + 8 };
 
 /* The file of a kept description. */
-static int find_kept(char path[PATH_MOST])
+static int find_kept(char path[PATH_MOST], const char *name)
 {
     static struct data_files files;
     struct fault f;
     if (gpu_files_find(&files, &f) != BITCUT_OK) return fail("--gpu", &f);
-    if (!table_find(TABLE(files.rows), gpu_name))
-        return fail_unknown("--gpu", gpu_name, TABLE(files.rows));
-    snprintf(path, PATH_MOST, "%s/%s.json", files.folder, gpu_name);
+    if (!table_find(TABLE(files.rows), name))
+        return fail_unknown("--gpu", name, TABLE(files.rows));
+    snprintf(path, PATH_MOST, "%s/%s.json", files.folder, name);
     return EXIT_GOOD;
 }
 
-static int read_gpu(struct tile_gpu *gpu)
+static int read_gpu(struct tile_gpu *gpu, const char *name)
 {
     char path[PATH_MOST];
     struct fault f;
-    if (!gpu_name)
+    if (!name)
         return complain("--gpu", "missing; a name such as a100, or a description .json");
-    snprintf(path, sizeof path, "%s", gpu_name);
-    const int status = gpu_is_path(gpu_name) ? EXIT_GOOD : find_kept(path);
+    snprintf(path, sizeof path, "%s", name);
+    const int status = gpu_is_path(name) ? EXIT_GOOD : find_kept(path, name);
     if (status != EXIT_GOOD) return status;
     return gpu_file_read(gpu, path, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
 }
 
-static int read_method(struct tile_method *method)
+static int read_method(struct tile_method *method, const struct tile_options *o)
 {
-    const struct bitcut_recipe *r = table_find(TABLE(recipes), recipe_name);
-    if (!r) return fail_unknown("--recipe", recipe_name, TABLE(recipes));
+    const struct bitcut_recipe *r = table_find(TABLE(recipes), o->recipe);
+    if (!r) return fail_unknown("--recipe", o->recipe, TABLE(recipes));
     const struct bitcut_split *s = r->split ? r->split : &splits[SPLIT_HALF];
     if (!split_is_uniform(s))
         return complain("--recipe", "tiles are modelled for words of one format");
     *method = (struct tile_method){ .terms = r->terms + r->keeps_low_low,
                                     .words = s->words,
                                     .word_bytes = s->word[0].format->bits / 8,
-                                    .accumulators = accumulators,
-                                    .operands_shared = operands_shared };
+                                    .accumulators = o->accumulators,
+                                    .operands_shared = o->operands_shared };
     return EXIT_GOOD;
 }
 
-static int check_numbers(void)
+static int check_numbers(const struct tile_options *o)
 {
-    const size_t sides[] = { m, n, k };
+    const size_t sides[] = { o->m, o->n, o->k };
     for (int i = 0; i < 3; i++)
         if (!sides[i] || sides[i] > TILE_PROBLEM_MOST)
             return complain("-m, -n, -k", "must be 1 to 2147483648");
-    if (waves < 0 || waves > TILE_COUNT_MOST)
+    if (o->waves < 0 || o->waves > TILE_COUNT_MOST)
         return complain("--waves", "must be 1 to 4096, or 0 for as many as suit");
-    if (stages < 1 || stages > TILE_COUNT_MOST)
+    if (o->stages < 1 || o->stages > TILE_COUNT_MOST)
         return complain("--stages", "must be 1 to 4096");
-    if (accumulators < 1 || accumulators > 16)
+    if (o->accumulators < 1 || o->accumulators > 16)
         return complain("--accumulators", "must be 1 to 16");
     return EXIT_GOOD;
 }
@@ -124,20 +130,22 @@ static int check_numbers(void)
 enum { TILES_MOST = (int)OPTION_TEXTS_MOST + (int)TILE_GRID };
 
 static int make_tiles(struct tile tiles[TILES_MOST], size_t *count,
-                      const struct tile_gpu *gpu, const struct tile_method *method)
+                      const struct tile_gpu *gpu, const struct tile_method *method,
+                      const struct tile_options *o)
 {
-    *count = given.count ? (size_t)given.count : TILE_GRID;
-    if (!given.count) tile_grid(tiles, gpu, method, stages);
-    for (int i = 0; i < given.count; i++) {
+    const struct option_texts *const given = &o->tiles;
+    *count = given->count ? (size_t)given->count : TILE_GRID;
+    if (!given->count) tile_grid(tiles, gpu, method, o->stages);
+    for (int i = 0; i < given->count; i++) {
         struct tile *t = &tiles[i];
         int side[3];
-        if (!option_tile(side, given.text[i], 3, TILE_COUNT_MOST))
+        if (!option_tile(side, given->text[i], 3, TILE_COUNT_MOST))
             return complain("--tile", "not three sides like 128x256x32, each 1 to 4096");
         t->m = side[0], t->n = side[1], t->k = side[2];
         t->waves = tile_waves(t->m, t->n, gpu, method);
-        t->stages = stages;
+        t->stages = o->stages;
     }
-    for (size_t i = 0; waves && i < *count; i++) tiles[i].waves = waves;
+    for (size_t i = 0; o->waves && i < *count; i++) tiles[i].waves = o->waves;
     return EXIT_GOOD;
 }
 
@@ -209,18 +217,19 @@ static void describe(json_t *row, const struct tile_model *model,
 
 /* --- tiles ------------------------------------------------------------------------ */
 
-static json_t *identify(const char *key, const char *name)
+static json_t *identify(const char *key, const char *name, const struct tile_options *o)
 {
-    return json_pack("{s:o, s:I, s:I, s:I}", key, json_text(name), "m", (json_int_t)m,
-                     "n", (json_int_t)n, "k", (json_int_t)k);
+    return json_pack("{s:o, s:I, s:I, s:I}", key, json_text(name), "m", (json_int_t)o->m,
+                     "n", (json_int_t)o->n, "k", (json_int_t)o->k);
 }
 
 static void emit_choice(struct context *x, const struct tile_task *task,
                         const struct tile_choice *c, size_t rank,
                         const struct tile_choice *best)
 {
+    const struct tile_options *const o = x->own;
     const struct tile *t = &c->tile;
-    json_t *row = identify("gpu", gpu_name);
+    json_t *row = identify("gpu", o->gpu, o);
     json_object_update_new(
         row, json_pack("{s:o, s:i, s:i}", "tile",
                        json_sprintf("%dx%dx%d", t->m, t->n, t->k), "waves", t->waves,
@@ -233,17 +242,19 @@ static int rank_tiles(struct context *x, const struct tile_model *model)
 {
     static struct tile tiles[TILES_MOST];
     static struct tile_choice choices[TILES_MOST];
-    struct tile_task task = { .problem = { m, n, k } };
+    const struct tile_options *const o = x->own;
+    struct tile_task task = { .problem = { o->m, o->n, o->k } };
     size_t count;
-    int status = read_method(&task.method);
-    if (status == EXIT_GOOD) status = read_gpu(&task.gpu);
-    if (status == EXIT_GOOD) status = make_tiles(tiles, &count, &task.gpu, &task.method);
+    int status = read_method(&task.method, o);
+    if (status == EXIT_GOOD) status = read_gpu(&task.gpu, o->gpu);
+    if (status == EXIT_GOOD)
+        status = make_tiles(tiles, &count, &task.gpu, &task.method, o);
     if (status != EXIT_GOOD) return status;
     task.model = model ? model : tile_model_of(&task.gpu);
     if (task.model->rates)
         return complain("--model", "needs the rates of a device: with --kernel alone");
     tile_rank(choices, tiles, NULL, count, &task);
-    for (size_t i = 0; i < count && (!top || i < top); i++)
+    for (size_t i = 0; i < count && (!o->top || i < o->top); i++)
         emit_choice(x, &task, &choices[i], i + 1, choices);
     return EXIT_GOOD;
 }
@@ -253,12 +264,13 @@ static int rank_tiles(struct context *x, const struct tile_model *model)
 static int rank_kernels_of(struct context *x, const struct recorder *r,
                            const struct tile_model *model)
 {
-    const struct bitcut_gemm gemm = { .m = m, .n = n, .k = k };
+    const struct tile_options *const o = x->own;
+    const struct bitcut_gemm gemm = { .m = o->m, .n = o->n, .k = o->k };
     const struct gpu_kernel *like = NULL;
     struct gpu_choice c[GPU_CHOICES_MOST];
     struct fault f;
     while ((like = gpu_kernel_next(&r->gpu, like)))
-        if (like->tile_m && kernel_is_called(like->name, kernel_name) &&
+        if (like->tile_m && kernel_is_called(like->name, o->kernel) &&
             gpu_kernel_fits(&r->device, like))
             break;
     if (!like) return complain("--kernel", "the device has none of that name with tiles");
@@ -267,8 +279,8 @@ static int rank_kernels_of(struct context *x, const struct recorder *r,
         fault_set(&f, BITCUT_CANNOT, "none takes this m, n and k");
         return fail(like->name, &f);
     }
-    for (size_t i = 0; i < count && (!top || i < top); i++) {
-        json_t *row = identify("kernel", c[i].kernel->name);
+    for (size_t i = 0; i < count && (!o->top || i < o->top); i++) {
+        json_t *row = identify("kernel", c[i].kernel->name, o);
         describe(row, model, &c[i].judged, i + 1, &c->judged);
         json_object_set_new(row, "device", json_text(r->device.name));
         emit_row(&x->emitter, row);
@@ -288,13 +300,14 @@ static int rank_kernels(struct context *x, const struct tile_model *model)
 
 static int run(struct context *x)
 {
+    const struct tile_options *const o = x->own;
     const struct tile_model *model = NULL;
-    int status = check_use(x, uses, kernel_name ? KERNELS : TILES);
-    if (status == EXIT_GOOD) status = check_numbers();
+    int status = check_use(x, uses, o->kernel ? KERNELS : TILES);
+    if (status == EXIT_GOOD) status = check_numbers(o);
     if (status != EXIT_GOOD) return status;
-    if (model_name && !(model = table_find(TABLE(tile_models), model_name)))
-        return fail_unknown("--model", model_name, TABLE(tile_models));
-    return kernel_name ? rank_kernels(x, model) : rank_tiles(x, model);
+    if (o->model && !(model = table_find(TABLE(tile_models), o->model)))
+        return fail_unknown("--model", o->model, TABLE(tile_models));
+    return o->kernel ? rank_kernels(x, model) : rank_tiles(x, model);
 }
 
 const struct command command_tile = {
@@ -302,5 +315,7 @@ const struct command command_tile = {
     .what = "Rank the tiles of a GEMM kernel on a GPU, or its kernels, by a tile model",
     .run = run,
     .own = options,
+    .own_size = sizeof defaults,
+    .defaults = &defaults,
     .operands = "",
 };
