@@ -17,12 +17,14 @@ extern const struct simd_level simd_levels[]; /* ended by a row whose name is NU
 /* The best level that this processor has. */
 const struct simd_level *simd_best(void);
 
-/* Take the environment variable BITCUT_SIMD.  This is done when the library is loaded, and
-   not at each product: getenv() is not safe while another thread calls setenv(). */
+/* Take the environment variable BITCUT_SIMD, and let OpenMP's runtime take its own.  This is
+   done when the library is loaded, and not at each product: getenv() is not safe while another
+   thread calls setenv(). */
 void simd_read_environment(void);
 
-/* The level that BITCUT_SIMD named then; the best if it was not set or empty.  BITCUT_BAD_ARGUMENT for an unknown name, BITCUT_CANNOT for a level that this
-   processor lacks. */
+/* The level that BITCUT_SIMD named then; the best if it was not set or empty.
+   BITCUT_BAD_ARGUMENT for an unknown name, BITCUT_CANNOT for a level that this processor
+   lacks. */
 enum bitcut_status simd_choose(const struct simd_level **level, struct fault *f);
 
 #endif
