@@ -42,6 +42,8 @@ int test_cases(int usual, int most)
     return usual / part + (usual < part);
 }
 
+int test_step(int brief) { return getenv("BITCUT_BRIEF") && !test_long() ? brief : 1; }
+
 uint64_t test_bits(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;

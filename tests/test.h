@@ -34,6 +34,9 @@ int test_host_mode(int mode);
    its value if that is above 1. */
 int test_cases(int usual, int most);
 
+/* The step through a list of cases: 1, or `brief` with BITCUT_BRIEF. */
+int test_step(int brief);
+
 /* The next 64 random bits of a stream (SplitMix64; Steele, Lea, Flood 2014), and of these
    an integer from low to high. */
 uint64_t test_bits(uint64_t *state);

@@ -142,7 +142,7 @@ START_TEST(most_are_usual)
     int in = 0, all = 0;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const struct bitcut_gemm g = gemm_named(cases[c].recipe, cases[c].unit);
-        for (uint64_t seed = 1; seed <= 10; seed++) {
+        for (uint64_t seed = 1; seed <= 10; seed += (uint64_t)test_step(3)) {
             struct gemm_data p = problem_of(cases[c].input, cases[c].m, cases[c].n,
                                             cases[c].k, test_seed() * 100 + seed);
             struct usual u;
@@ -193,7 +193,7 @@ START_TEST(few_correct_are_above)
         size_t m, n, k;
     } of[] = { { "ootomo", "h100", 160, 160, 64 }, { "plain", "a100", 200, 200, 96 } };
     int above = 0;
-    for (int i = 0; i < 2 * RUNS; i++) {
+    for (int i = 0; i < 2 * RUNS; i += test_step(5)) {
         const struct bitcut_gemm g = gemm_named(of[i % 2].recipe, of[i % 2].unit);
         const uint64_t seed = test_seed() * 1000 + (uint64_t)i;
         struct gemm_data p =

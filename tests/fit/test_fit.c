@@ -51,7 +51,8 @@ START_TEST(rows_of_kept_sets)
     snprintf(path, sizeof path, "%s/h200", data ? data : "data");
     ck_assert_int_eq(set_find(&sets, path, NULL, NULL), BITCUT_OK);
     ck_assert_uint_ge(sets.count, 17);
-    for (size_t i = 0; i < sets.count; i++) find_known(sets.at[i].folder);
+    for (size_t i = 0; i < sets.count; i += (size_t)test_step(5))
+        find_known(sets.at[i].folder);
     found_clear(&sets);
 }
 END_TEST
@@ -84,8 +85,9 @@ static void find_named(const char *name)
 
 START_TEST(rows_of_processors)
 {
-    find_named("amx/tdpbf16ps.m16n16k32.f32.bf16");
-    find_named("avx512/vdpbf16ps.m1n16k2.f32.bf16");
+    static const char *const names[] = { "avx512/vdpbf16ps.m1n16k2.f32.bf16",
+                                         "amx/tdpbf16ps.m16n16k32.f32.bf16" };
+    for (int i = 0; i < 2; i += test_step(2)) find_named(names[i]);
 }
 END_TEST
 

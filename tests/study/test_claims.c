@@ -197,10 +197,11 @@ static enum verdict flagged_verdict(const struct claim *c, json_t *rows, bool al
 START_TEST(numbers_decide)
 {
     static const int powers[] = { -40, 40, -1, 1, -2, 2, -3, 3, -4, 4, -8, 8, -16, 16 };
+    int count = 0;
     for (const struct claim *c = NULL; (c = study_claim_next(c));) {
         bool found[VERDICTS] = { false };
         double ours;
-        if (!c->judge || c->needs || flags_of(c)) continue;
+        if (!c->judge || c->needs || flags_of(c) || count++ % test_step(6)) continue;
         json_t *rows = rows_of(c);
         found[verdict_of(&ours, c, rows)] = true;
         for (size_t i = 0; i < sizeof powers / sizeof *powers; i++)
