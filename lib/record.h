@@ -29,7 +29,9 @@ enum record_kind {
                        NULL; without `of` texts                                        */
     RECORD_GROUP,   /* nothing: the fields `of` of the same struct, or of one in it; without a
                        name they are keys beside the others, if `when`                 */
-    RECORD_POINTED  /* a pointer to a struct of the fields `of`, or NULL               */
+    RECORD_POINTED, /* a pointer to a struct of the fields `of`, or NULL               */
+    RECORD_TOLD     /* nothing: `tell` tells keys and their values, from 0 on until false;
+                       those of one key are a list                                     */
 };
 
 /* A row of a table that is ended by a NULL name. */
@@ -50,10 +52,11 @@ struct record_field {
     void (*say)(char *text, size_t size, const void *record); /* of RECORD_SAID            */
     const void *(*item)(const void *record, size_t i, void *room); /* of RECORD_LIST: in the
                                                         record, or in RECORD_ROOM bytes */
+    bool (*tell)(struct bitcut_field *told, const void *record, size_t i); /* of RECORD_TOLD */
     const struct record_field *of;
 };
 
-enum { RECORD_ROOM = 256 };
+enum { RECORD_ROOM = 512 };
 
 /* The kind of a member by its type. */
 #define RECORD_KIND(member)                                                              \
@@ -67,22 +70,20 @@ enum { RECORD_ROOM = 256 };
 /* A row: a member that callers see, called `as` in C; one that they do not; a flag and a
    text that are computed. */
 #define RECORD_MEMBER(type, place, as, key, quantity, line)                              \
-    {                                                                                    \
-        .name = key, .what = line, .unit = quantity, .member = as,                       \
-        .kind = RECORD_KIND(((type *)0)->place), .offset = offsetof(type, place),        \
-        .bytes = sizeof((type *)0)->place                                                \
-    }
+    RECORD_MEMBER_IF(type, place, as, key, quantity, line, NULL)
 #define RECORD_FIELD(type, place, key, quantity, line)                                   \
     RECORD_MEMBER(type, place, #place, key, quantity, line)
 #define RECORD_INNER(type, place, key, quantity, line)                                   \
     RECORD_MEMBER(type, place, NULL, key, quantity, line)
-/* One that callers do not see, and is there sometimes; and an array by names of a table. */
-#define RECORD_INNER_IF(type, place, key, quantity, line, condition)                     \
+/* Those that are there sometimes; and an array by names of a table. */
+#define RECORD_MEMBER_IF(type, place, as, key, quantity, line, condition)                \
     {                                                                                    \
-        .name = key, .what = line, .unit = quantity,                                     \
+        .name = key, .what = line, .unit = quantity, .member = as,                       \
         .kind = RECORD_KIND(((type *)0)->place), .offset = offsetof(type, place),        \
         .bytes = sizeof((type *)0)->place, .when = condition                             \
     }
+#define RECORD_INNER_IF(type, place, key, quantity, line, condition)                     \
+    RECORD_MEMBER_IF(type, place, NULL, key, quantity, line, condition)
 #define RECORD_NAMED(type, place, key, rows_of, quantity, line)                          \
     {                                                                                    \
         .name = key, .what = line, .unit = quantity,                                     \
@@ -125,6 +126,12 @@ enum { RECORD_ROOM = 256 };
     {                                                                                    \
         .name = key, .what = line, .unit = "", .kind = RECORD_GROUP, .when = condition,  \
         .of = fields                                                                     \
+    }
+
+/* Keys that are told, beside the others. */
+#define RECORD_KEYS(function, line)                                                      \
+    {                                                                                    \
+        .name = "", .what = line, .unit = "", .kind = RECORD_TOLD, .tell = function      \
     }
 
 /* A struct in the struct, or that it points to. */

@@ -136,7 +136,8 @@ runs > out 2>&1 || cat out >> run.failed
     prints replay replay changed
     prints convert convert "$set/A.npy" --from tf32 --to e4m3 -o A8.npy
     prints probe probe --mutants --unit hopper/mma.m16n8k16.f32.f16
-    prints fit fit "$set" --outputs 100
+    prints fit fit "$set" --outputs 100 --next asked
+    prints fit fit changed/hopper/mma.m16n8k4.f32.tf32
     prints study study figure1 -o rows
     prints study study table1 --verdicts
     prints study study --merge rows

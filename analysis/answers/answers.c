@@ -5,6 +5,7 @@
 #include "analysis/error/judged.h"
 #include "analysis/error/split_kept.h"
 #include "analysis/explain/two.h"
+#include "analysis/fit/fit_fields.h"
 #include "analysis/tolerance/given.h"
 #include "analysis/tolerance/power.h"
 #include "emu/gemm.h"
@@ -36,6 +37,10 @@ const struct record answers[] = {
     INNER(two, "explain of a pair", "two results", two_fields),
     INNER(box, "explain of a pair.places", "a place in which they differ", two_place_fields),
     INNER(two, "explain of a pair.largest", "the largest distance", two_largest_fields),
+    ANSWER(bitcut_fit_report, "fit", "which rows explain recorded sets", fit_fields),
+    INNER(fitted, "fit.nearest", "the row that gives most, if none gives all",
+          fit_nearest_fields),
+    INNER(fitted, "fit.next", "what tells rows apart that survive", fit_next_fields),
     INNER(judged, "gemm", "a result beside the exact one", judged_fields),
     ANSWER(bitcut_tolerances, "tolerance", "limits of a test", tolerance_fields),
     ANSWER(bitcut_tolerance_verdict, "tolerance.given", "what a result is by such limits",

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut fit: which rows explain recorded sets. */
 #include "analysis/cli/command.h"
-#include "analysis/evidence/field_json.h"
+#include "analysis/evidence/record_json.h"
 #include "analysis/evidence/set_find.h"
-#include "analysis/fit/fit_answer.h"
 #include "analysis/fit/fit_read.h"
-#include "analysis/fit/fit_separate.h"
+#include "analysis/fit/fitted.h"
 #include "lib/clock.h"
 #include "lib/file/output.h"
-#include "lib/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,214 +27,23 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* What was asked, and found. */
-struct answer {
-    const struct set *sets;
-    const char *name; /* of the sets */
-    struct bitcut_fit found;
-    struct separation separation; /* with --next */
-    double seconds;
-};
-
-/* --- values of fields ------------------------------------------------------------- */
-
-static json_t *value_json(const struct space *s, int field, int at)
-{
-    return field_json(&fields[field], &s->base, s->value[field][at]);
-}
-
-/* One value, or a list. */
-static json_t *set_json(const struct space *s, int field, uint64_t set)
-{
-    if (answer_is_one(set)) return value_json(s, field, __builtin_ctzll(set));
-    json_t *list = json_array();
-    for (; set; set &= set - 1)
-        json_array_append_new(list, value_json(s, field, __builtin_ctzll(set)));
-    return list;
-}
-
-/* The fields that rows of the group read. */
-static json_t *group_json(const struct answer *a, int group)
-{
-    json_t *object = json_object();
-    for (int f = 0; f < FIELD_COUNT; f++) {
-        const uint64_t set = answer_values(&a->found, group, f);
-        if (set)
-            json_object_set_new(object, fields[f].name,
-                                set_json(&a->found.fit.space, f, set));
-    }
-    return object;
-}
-
-enum { ANSWER_TEXT_MOST = 512 };
-
-static void say_set(char text[ANSWER_TEXT_MOST], const struct answer *a, int field,
-                    uint64_t set)
-{
-    const size_t used = strlen(text);
-    answer_text(text + used, ANSWER_TEXT_MOST - used, &a->found, field, set);
-}
-
-/* The fields of which the survivors have one value, or if `open`, more. */
-static json_t *names_json(const struct answer *a, bool open)
-{
-    json_t *list = json_array();
-    for (int f = 0; f < FIELD_COUNT; f++) {
-        const uint64_t set = answer_values(&a->found, BITCUT_FIT_ALL, f);
-        if (set && answer_is_one(set) != open)
-            json_array_append_new(list, json_string(fields[f].name));
-    }
-    return list;
-}
-
-/* --- one answer ------------------------------------------------------------------- */
-
-/* The rows of the unit table that survive. */
-static json_t *table_json(const struct answer *a)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; a->found.table[i]; i++)
-        json_array_append_new(list, json_string(a->found.table[i]->name));
-    return list;
-}
-
-/* Whether the row of the set's own unit does; null if the table does not have it. */
-static json_t *own_json(const struct answer *a)
-{
-    if (!a->sets->known) return json_null();
-    return json_boolean(answer_survives(&a->found, &a->sets->unit));
-}
-
-static json_t *nearest_json(const struct answer *a)
-{
-    if (!a->found.found.near) return json_null();
-    return json_pack("{s:o, s:o, s:o}", "misses", json_count(a->found.misses),
-                     "explains_first", json_count(a->found.gives_first), "row",
-                     group_json(a, BITCUT_FIT_NEAREST));
-}
-
-static json_t *differ_json(const struct separation *s)
-{
-    json_t *list = json_array();
-    for (int f = 0; f < FIELD_COUNT; f++)
-        if (s->differ[f]) json_array_append_new(list, json_string(fields[f].name));
-    return list;
-}
-
-static json_t *next_json(const struct answer *a)
-{
-    const struct separation *s = &a->separation;
-    if (!next) return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "folder",
-                     s->count ? json_text(next) : json_null(), "cases",
-                     json_count(s->count), "rows", json_count(s->rows), "groups",
-                     json_count(s->groups), "left", json_count(s->left), "differ",
-                     differ_json(s));
-}
-
-static json_t *answer_json(const struct answer *a)
-{
-    const struct search *const found = &a->found.found;
-    json_t *rows = json_array();
-    for (size_t i = 0; i < found->rows.count; i++)
-        json_array_append_new(rows, group_json(a, (int)i));
-    return json_pack(
-        "{s:o, s:s, s:o, s:I, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-        "set", json_text(a->name), "unit", a->sets->unit.name, "outputs",
-        json_count(a->found.fit.count), "space", (json_int_t)found->space, "tried",
-        json_count(found->tried), "survivors", (json_int_t)found->survivors, "complete",
-        (int)found->complete, "rows", rows, "open", names_json(a, true), "decided",
-        names_json(a, false), "table", table_json(a), "unit_survives", own_json(a),
-        "nearest", nearest_json(a), "next", next_json(a), "seconds",
-        json_number(a->seconds));
-}
-
-/* --- for people ------------------------------------------------------------------- */
-
-static json_t *names_text(const struct answer *a, bool open)
-{
-    char text[ANSWER_TEXT_MOST] = "";
-    json_t *list = names_json(a, open);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        say_more(text, sizeof text, "%s%s", i ? " " : "",
-                 json_string_value(json_array_get(list, i)));
-    }
-    json_decref(list);
-    return json_string(text);
-}
-
-/* A line for each field that survivors read. */
-static json_t *fields_text(const struct answer *a)
-{
-    json_t *object = json_object();
-    for (int f = 0; f < FIELD_COUNT; f++) {
-        char text[ANSWER_TEXT_MOST] = "";
-        const uint64_t set = answer_values(&a->found, BITCUT_FIT_ALL, f);
-        if (!set) continue;
-        say_set(text, a, f, set);
-        if (!answer_is_one(set)) say_more(text, sizeof text, " (open)");
-        json_object_set_new(object, fields[f].name, json_string(text));
-    }
-    return object;
-}
-
-/* What is special to one group of several: the fields that have not all values there that
-   survive. */
-static json_t *group_text(const struct answer *a, int group)
-{
-    char text[ANSWER_TEXT_MOST] = "";
-    for (int f = 0; f < FIELD_COUNT; f++) {
-        const uint64_t set = answer_values(&a->found, group, f);
-        if (!set || set == answer_values(&a->found, BITCUT_FIT_ALL, f)) continue;
-        say_more(text, sizeof text, "%s%s ", *text ? "; " : "", fields[f].name);
-        say_set(text, a, f, set);
-    }
-    return json_string(text);
-}
-
-/* Survivors that are no product of values of each field: groups that are. */
-static json_t *groups_text(const struct answer *a)
-{
-    enum { SHOWN = 12 };
-    const size_t count = a->found.found.rows.count;
-    json_t *list = json_array();
-    for (size_t i = 0; i < count && i < SHOWN; i++)
-        json_array_append_new(list, group_text(a, (int)i));
-    if (count > SHOWN)
-        json_array_append_new(
-            list, json_sprintf("and %zu more: --json has all", count - SHOWN));
-    return list;
-}
-
-static json_t *answer_text_row(const struct answer *a, bool alone)
-{
-    json_t *row = answer_json(a);
-    const char *const deep[] = { "rows", "open", "decided", "table", "nearest", "next" };
-    if (alone) {
-        json_object_del(row, "open");
-        json_object_del(row, "decided");
-        json_object_set_new(row, "rows", fields_text(a));
-        if (a->found.found.rows.count > 1)
-            json_object_set_new(row, "groups", groups_text(a));
-        return row;
-    }
-    for (size_t i = 0; i < sizeof deep / sizeof deep[0]; i++)
-        json_object_del(row, deep[i]);
-    json_object_set_new(row, "open", names_text(a, true));
-    return row;
-}
-
-/* --- the work --------------------------------------------------------------------- */
-
-static enum bitcut_status separate(struct answer *a, const struct context *x,
+static enum bitcut_status separate(struct fitted *a, const struct context *x,
                                    struct fault *f)
 {
-    if (!next || a->found.found.survivors == 0) return BITCUT_OK;
+    if (!next || a->fit.found.report.survivors == 0) return BITCUT_OK;
     const enum bitcut_status status =
-        separate_run(&a->separation, &a->found.fit, &a->found.found, cases, x->seed,
+        separate_run(&a->separation, &a->fit.fit, &a->fit.found, cases, x->seed,
                      x->threads, &x->progress, f);
     if (status != BITCUT_OK || a->separation.count == 0) return status;
-    return separation_write(next, &a->separation, &a->sets->unit, f);
+    return separation_write(next, &a->separation, a->unit, f);
+}
+
+static void emit_fitted(struct emitter *e, const struct fitted *a, bool alone)
+{
+    json_t *const row = json_object();
+    record_json(row,
+                e->json ? fit_fields : alone ? fit_alone_fields : fit_table_fields, a);
+    emit_row(e, row);
 }
 
 /* Sets that are recordings of one instruction, and the exit status. */
@@ -245,19 +52,22 @@ static int fit_sets(struct context *x, const struct set *sets, int count,
 {
     struct fault f;
     struct fit fit;
-    struct answer a = { .sets = sets, .name = name };
+    struct fitted a = {
+        .set = name, .unit = &sets->unit, .known = sets->known, .next = next
+    };
     const double start = seconds_now();
     enum bitcut_status status = fit_read(&fit, sets, count, outputs, &f);
     if (status != BITCUT_OK) return fail(name, &f);
-    status = answer_find(&a.found, &fit, x->threads, &x->progress, &f);
+    status = answer_find(&a.fit, &fit, a.unit, x->threads, &x->progress, &f);
     a.seconds = seconds_now() - start;
     if (status == BITCUT_OK) status = separate(&a, x, &f);
-    if (status == BITCUT_OK)
-        emit_row(&x->emitter,
-                 x->emitter.json ? answer_json(&a) : answer_text_row(&a, alone));
-    const bool found = a.found.found.survivors > 0;
+    if (status == BITCUT_OK) {
+        fitted_look(&a);
+        emit_fitted(&x->emitter, &a, alone);
+    }
+    const bool found = a.fit.found.report.survivors > 0;
     separation_clear(&a.separation);
-    answer_clear(&a.found);
+    answer_clear(&a.fit);
     if (status != BITCUT_OK) return fail(name, &f);
     return found ? EXIT_GOOD : EXIT_FOUND;
 }

@@ -126,11 +126,31 @@ static json_t *object_of(json_t *to, const char **name)
     return to;
 }
 
+/* Keys that are told: a value, or a list of those of one key. */
+static void set_told(json_t *to, const struct record_field *f, const void *record)
+{
+    struct bitcut_field one;
+    for (size_t i = 0; f->tell(&one, record, i); i++) {
+        json_t *const value = json_told(one.kind, one.text),
+                     *before = json_object_get(to, one.name);
+        if (!before) {
+            json_object_set_new(to, one.name, value);
+            continue;
+        }
+        if (!json_is_array(before)) {
+            json_object_set_new(to, one.name, json_pack("[O]", before));
+            before = json_object_get(to, one.name);
+        }
+        json_array_append_new(before, value);
+    }
+}
+
 static void set_field(json_t *to, const struct record_field *f, const void *record)
 {
     const char *name = f->name;
     if (!*name && f->kind == RECORD_GROUP && f->when(record))
         record_json(to, f->of, record);
+    if (f->kind == RECORD_TOLD) set_told(to, f, record);
     if (!*name && !f->names.rows) return;
     json_t *object = object_of(to, &name);
     if (f->names.rows) {

@@ -6,31 +6,35 @@
 #include "analysis/fit/fit_search.h"
 
 struct bitcut_fit {
+    struct search found; /* first; its report is that of all */
     struct fit fit;
-    struct search found;
     const struct bitcut_unit **table; /* units of the table that survive, ended by NULL */
-    size_t misses, gives_first; /* of the nearest row, if there is one: outputs that it
-                                   does not give, and those before the first of them */
 };
 
-/* Search the whole space.  Takes over *fit, to be cleared by answer_clear() after any
-   status.  BITCUT_CANNOT if asked to stop. */
-enum bitcut_status answer_find(struct bitcut_fit *to, const struct fit *fit, int threads,
+/* Search the whole space for rows that give what `unit` gave.  Takes over *fit, to be
+   cleared by answer_clear() after any status.  BITCUT_CANNOT if asked to stop. */
+enum bitcut_status answer_find(struct bitcut_fit *to, const struct fit *fit,
+                               const struct bitcut_unit *unit, int threads,
                                const struct progress *progress, struct fault *f);
 void answer_clear(struct bitcut_fit *a);
 
-/* Whether the row gives every output. */
-bool answer_survives(const struct bitcut_fit *a, const struct bitcut_unit *row);
+/* The values that fields have in rows of a group, as positions in the space; 0: none of
+   them reads the field. */
+struct group {
+    const struct space *space;
+    uint64_t set[FIELD_COUNT];
+};
 
-/* The values that a field has in rows of group `group` or BITCUT_FIT_..., as positions in
-   the space; 0: none of them reads the field. */
-uint64_t answer_values(const struct bitcut_fit *a, int group, int field);
+/* Those of group `group` or BITCUT_FIT_...; none if there is no such group. */
+struct group answer_group(const struct bitcut_fit *a, int group);
 
-/* Whether a set has one value. */
-bool answer_is_one(uint64_t set);
+/* Whether a field has one value. */
+bool group_has_one(const struct group *g, int field);
 
-/* Write a set for people: "25", "-166..-131", "IEEE, Inf". */
-void answer_text(char *text, size_t size, const struct bitcut_fit *a, int field,
-                 uint64_t set);
+/* Write a field's values for people: "25", "-166..-131", "IEEE, Inf". */
+void group_text(char *text, size_t size, const struct group *g, int field);
+
+/* A field's first value that is of the set, a part of g->set[field], and more than none. */
+void group_value(struct bitcut_field *value, const struct group *g, int field, uint64_t set);
 
 #endif

@@ -4,7 +4,6 @@
 #include "lib/hostfp.h"
 #include "lib/size.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* --- what the caller says --------------------------------------------------------- */
@@ -81,63 +80,38 @@ static enum bitcut_status check(const struct bitcut_recording *r, int threads,
 
 /* --- what comes back -------------------------------------------------------------- */
 
-static void report_fill(struct bitcut_fit_report *to, const struct bitcut_fit *a,
-                        const struct bitcut_unit *unit)
+/* The position in `fields` of the field at `index` of those that a group reads; or
+   FIELD_COUNT. */
+static int field_at(const struct group *g, size_t index)
 {
-    *to = (struct bitcut_fit_report){
-        .size = sizeof *to,
-        .unit_survives = answer_survives(a, unit),
-        .complete = a->found.complete,
-        .near = a->found.near,
-        .outputs = a->fit.count,
-        .tried = a->found.tried,
-        .groups = a->found.rows.count,
-        .space = (uint64_t)a->found.space,
-        .survivors = (uint64_t)a->found.survivors,
-        .misses = a->misses,
-        .explains_first = a->gives_first,
-    };
-}
-
-/* The position in `fields` of the field at `index` of those that a group reads, and its
-   values; false: there are no more. */
-static bool field_at(int *field, uint64_t *set, const struct bitcut_fit *a, int group,
-                     size_t index)
-{
-    for (int f = 0; f < FIELD_COUNT; f++) {
-        *field = f;
-        *set = answer_values(a, group, f);
-        if (*set && index-- == 0) return true;
-    }
-    return false;
+    int f = 0;
+    for (; f < FIELD_COUNT; f++)
+        if (g->set[f] && index-- == 0) break;
+    return f;
 }
 
 bool bitcut_fit_field(struct bitcut_field *to, const struct bitcut_fit *a, int group,
                       size_t index)
 {
-    uint64_t set;
-    int field;
-    if (!field_at(&field, &set, a, group, index)) return false;
+    const struct group g = answer_group(a, group);
+    const int field = field_at(&g, index);
+    if (field == FIELD_COUNT) return false;
     to->name = fields[field].name;
     to->kind = BITCUT_TEXT;
-    answer_text(to->text, sizeof to->text, a, field, set);
+    group_text(to->text, sizeof to->text, &g, field);
     return true;
 }
 
 bool bitcut_fit_value(struct bitcut_field *to, const struct bitcut_fit *a, int group,
                       size_t index, size_t place)
 {
-    const struct space *const s = &a->fit.space;
-    char text[FIELD_TEXT_MOST];
-    uint64_t set;
-    int field;
-    if (!field_at(&field, &set, a, group, index)) return false;
+    const struct group g = answer_group(a, group);
+    const int field = field_at(&g, index);
+    if (field == FIELD_COUNT) return false;
+    uint64_t set = g.set[field];
     while (place > 0 && set) set &= set - 1, place--;
     if (!set) return false;
-    to->name = fields[field].name;
-    to->kind = field_value(text, &fields[field], &s->base,
-                           s->value[field][__builtin_ctzll(set)]);
-    snprintf(to->text, sizeof to->text, "%s", text);
+    group_value(to, &g, field, set);
     return true;
 }
 
@@ -181,8 +155,8 @@ static enum bitcut_status find(struct bitcut_fit **found,
     if (!a) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for what is found");
     enum bitcut_status status = fit_take_batch(&fit, r, f);
     if (status == BITCUT_OK)
-        status = answer_find(a, &fit, threads, progress_of_thread(), f);
-    if (status == BITCUT_OK && report) report_fill(report, a, r->unit);
+        status = answer_find(a, &fit, r->unit, threads, progress_of_thread(), f);
+    if (status == BITCUT_OK && report) *report = a->found.report;
     if (status == BITCUT_OK && found) *found = a;
     else bitcut_fit_close(a);
     return status;

@@ -169,15 +169,15 @@ static bool collect(struct search *s, size_t *most, const struct hunt *h,
 {
     for (size_t i = 0; i < h->found.count; i++) {
         if (!box_list_add(&s->rows, &h->found.at[i])) return false;
-        s->survivors += box_rows(&fit->space, &h->found.at[i]);
+        s->report.survivors += (uint64_t)box_rows(&fit->space, &h->found.at[i]);
     }
-    s->tried += h->tried;
-    s->complete &= !h->incomplete;
+    s->report.tried += h->tried;
+    s->report.complete &= !h->incomplete;
     const size_t given = h->given ? fit_explains(fit, &h->best) : 0;
     if (given > *most) {
         *most = given;
         s->nearest = h->best;
-        s->near = true;
+        s->report.near = true;
     }
     return !h->no_memory;
 }
@@ -189,18 +189,20 @@ static enum bitcut_status search_once(struct search *s, const struct fit *fit,
                                       struct fault *f)
 {
     struct party party = { .fit = fit, .misses = misses, .progress = progress };
-    struct search x = { .complete = true };
+    struct search x = { .report = { .size = sizeof x.report,
+                                    .complete = true,
+                                    .outputs = fit->count } };
     struct hunt *hunts = calloc(from->count + 1, sizeof *hunts);
     bool good = hunts != NULL;
     size_t most = 0;
     if (good) hunt_all(hunts, &party, from, threads);
     for (size_t i = 0; good && i < from->count; i++) {
         good = collect(&x, &most, &hunts[i], fit);
-        x.space += box_rows(&fit->space, &from->at[i]);
+        x.report.space += (uint64_t)box_rows(&fit->space, &from->at[i]);
     }
     for (size_t i = 0; hunts && i < from->count; i++) box_list_clear(&hunts[i].found);
     free(hunts);
-    x.near &= !x.rows.count;
+    x.report.near &= !x.rows.count;
     enum bitcut_status status = BITCUT_OK;
     if (!good) status = fault_set(f, BITCUT_NO_MEMORY, "no memory");
     else if (progress_stopped(progress)) status = fault_set(f, BITCUT_CANNOT, "stopped");
@@ -220,7 +222,7 @@ static enum bitcut_status find_near(struct search *s, const struct fit *fit,
             search_once(&x, fit, misses, from, threads, progress, f);
         if (status != BITCUT_OK) return status;
         const bool found = x.rows.count && box_row(&s->nearest, &fit->space, x.rows.at);
-        s->near |= found;
+        s->report.near |= found;
         search_clear(&x);
         if (found) break;
     }
@@ -238,9 +240,10 @@ enum bitcut_status search_run(struct search *s, const struct fit *fit,
         status = fault_set(f, BITCUT_NO_MEMORY, "no memory");
     if (!from) from = &all;
     if (status == BITCUT_OK) status = search_once(&x, fit, 0, from, threads, progress, f);
-    if (status == BITCUT_OK && x.survivors == 0)
+    if (status == BITCUT_OK && x.report.survivors == 0)
         status = find_near(&x, fit, from, threads, progress, f);
     box_list_join(&x.rows);
+    x.report.groups = x.rows.count;
     if (status == BITCUT_OK) *s = x;
     else search_clear(&x);
     box_list_clear(&all);

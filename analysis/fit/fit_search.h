@@ -11,19 +11,14 @@
 #include "analysis/fit/fit.h"
 #include "lib/progress.h"
 
-/* What a search found. */
+/* What a search found: `report`, but for what it says of the nearest row and of a unit. */
 struct search {
-    struct box_list
-        rows;         /* the rows that give every output, as boxes without common rows */
-    double survivors; /* how many these are                                            */
-    double space;     /* how many rows there were                                      */
-    size_t tried;     /* how many of them were run                                     */
-    bool complete;    /* false: in some part of the space too many rows survive to be
-                         listed, or had to be run, and the rest of it was not searched */
-    bool near; /* no row survives, but `nearest` gives some outputs: all but a few if
-                  a short search finds such a row, else the most before the first that
-                  it does not, of rows that were run (in the order of fit->outputs) */
-    struct bitcut_unit nearest;
+    struct bitcut_fit_report report; /* first */
+    struct box_list rows; /* those that give every output, as boxes without common rows */
+    struct bitcut_unit nearest; /* if report.near: it gives all but a few outputs if a short
+                                   search finds such a row, else the most before the first
+                                   that it does not, of rows that were run (in the order of
+                                   fit->outputs)                                        */
 };
 
 /* Search the boxes `from`, each of them part of a frame of the space, or the whole space

@@ -106,10 +106,7 @@ class Recording(Structure):
 
 
 class FitReport(Structure):
-    _fields_ = [("size", c_size_t), ("unit_survives", c_bool), ("complete", c_bool),
-                ("near", c_bool), ("outputs", c_size_t), ("tried", c_size_t),
-                ("groups", c_size_t), ("space", c_uint64), ("survivors", c_uint64),
-                ("misses", c_size_t), ("explains_first", c_size_t)]
+    """Its members are those that the library tells (below)."""
 
 
 class Part(Structure):

@@ -28,7 +28,7 @@ static void check_rows(const char *name, const struct record_field *rows)
 {
     for (const struct record_field *f = rows; f->name; f++) {
         ck_assert_msg(f->what && *f->what && f->unit, "%s: %s says nothing", name, f->name);
-        ck_assert_msg(*f->name || f->member || f->of || f->names.rows, "%s: a row of nothing",
+        ck_assert_msg(*f->name || f->member || f->of || f->names.rows || f->tell, "%s: a row of nothing",
                       name);
         for (const struct record_field *g = f + 1; g->name; g++)
             ck_assert_msg(!*f->name || strcmp(f->name, g->name), "%s: %s twice", name, f->name);

@@ -34,7 +34,7 @@ static void find_known(const char *folder)
     ck_assert_msg(fit_read(&fit, &set, 1, OUTPUTS, &f) == BITCUT_OK, "%s: %s", folder,
                   f.text);
     run_search(&s, &fit);
-    ck_assert_msg(s.complete, "%s: not complete", folder);
+    ck_assert_msg(s.report.complete, "%s: not complete", folder);
     ck_assert_msg(search_has(&s, &fit, &set.unit), "%s: its own row is not found",
                   folder);
     search_clear(&s);
@@ -73,7 +73,7 @@ static void find_named(const char *name)
                   "%s: %s", path, f.text);
     ck_assert_msg(fit_read(&fit, &set, 1, OUTPUTS, &f) == BITCUT_OK, "%s", f.text);
     run_search(&s, &fit);
-    ck_assert_msg(s.tried < TRIED_MOST, "%s: %zu rows tried", name, s.tried);
+    ck_assert_msg(s.report.tried < TRIED_MOST, "%s: %zu rows tried", name, s.report.tried);
     for (const struct bitcut_unit *u = units; u->name; u++)
         if (fit_is_for(&fit, u))
             ck_assert_msg(search_has(&s, &fit, u) == field_same(u, &set.unit), "%s: %s",
@@ -198,9 +198,9 @@ START_TEST(rows_of_no_table)
         run_search(&s, &fit);
         i++;
         const bool found = search_has(&s, &fit, &row);
-        const int wrong = s.complete ? wrong_members(&s, &fit, &row, &rng) : 0;
+        const int wrong = s.report.complete ? wrong_members(&s, &fit, &row, &rng) : 0;
         if (!found || wrong) print_fields(&row);
-        ck_assert_msg(found || !s.complete, "row %d is not found", i);
+        ck_assert_msg(found || !s.report.complete, "row %d is not found", i);
         ck_assert_msg(wrong == 0, "row %d: %d rows near it are judged wrongly", i, wrong);
         search_clear(&s);
         fit_clear(&fit);
@@ -448,9 +448,9 @@ START_TEST(search_is_brute_force)
             thin_out(&box, &fit.space, &one, &rng);
             const struct box_list from = { .at = &box, .count = 1 };
             ck_assert_int_eq(search_run(&s, &fit, &from, 0, NULL, NULL), BITCUT_OK);
-            ck_assert(s.complete && search_has(&s, &fit, &row));
-            ck_assert_double_eq(s.space, box_rows(&fit.space, &box));
-            ck_assert_double_eq(s.survivors, brute_force(&s, &fit, &box));
+            ck_assert(s.report.complete && search_has(&s, &fit, &row));
+            ck_assert_double_eq(s.report.space, box_rows(&fit.space, &box));
+            ck_assert_double_eq(s.report.survivors, brute_force(&s, &fit, &box));
             search_clear(&s);
         }
         fit_clear(&fit);
@@ -473,7 +473,7 @@ START_TEST(torn_recordings_have_a_nearest_row)
     for (int i = 0; i < TORN; i++) outputs[37 * i].d ^= UINT64_C(1) << 30;
     ck_assert_int_eq(fit_init(&fit, row, outputs, OUTPUTS, NULL), BITCUT_OK);
     run_search(&s, &fit);
-    ck_assert(s.survivors == 0 && s.near && !s.rows.count);
+    ck_assert(s.report.survivors == 0 && s.report.near && !s.rows.count);
     ck_assert_uint_eq(fit_misses(&fit, &s.nearest), TORN);
     search_clear(&s);
     fit_clear(&fit);
