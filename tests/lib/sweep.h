@@ -23,6 +23,13 @@ struct sweep {
 void sweep_init(struct sweep *sweep, const struct bitcut_rounding *rule, int rules);
 void sweep_clear(struct sweep *sweep);
 
+/* The step of about so many inputs, evenly over all encodings: odd, so that the low bits
+   take all values. */
+static inline uint32_t sweep_step(int inputs)
+{
+    return (uint32_t)(((uint64_t)1 << 32) / (uint64_t)inputs) | 1;
+}
+
 /* Convert the multiples of `step` in [begin, end), end <= 2^32; in parallel by OpenMP. */
 void sweep_range(struct sweep *sweep, uint64_t begin, uint64_t end, uint32_t step);
 
