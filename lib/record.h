@@ -34,6 +34,10 @@ enum record_kind {
                        those of one key are a list                                     */
 };
 
+/* Append a sentence on an answer to `text`, of `size` bytes: nothing of an answer that does
+   not have it. */
+typedef void record_say(char *text, size_t size, const void *answer);
+
 /* A row of a table that is ended by a NULL name. */
 struct record_field {
     const char *name;   /* of the key in JSON; "a.b" is the key b of the object a, and
@@ -49,7 +53,7 @@ struct record_field {
     struct table names; /* of the elements of an array: each is a key of its own, of the
                            object `name`, "" for this one                              */
     bool (*when)(const void *record); /* JSON has null where it is false; NULL: never      */
-    void (*say)(char *text, size_t size, const void *record); /* of RECORD_SAID            */
+    record_say *say;                  /* of RECORD_SAID */
     const void *(*item)(const void *record, size_t i, void *room); /* of RECORD_LIST: in the
                                                         record, or in RECORD_ROOM bytes */
     bool (*tell)(struct bitcut_field *told, const void *record, size_t i); /* of RECORD_TOLD */
@@ -166,12 +170,10 @@ enum { RECORD_ROOM = 512 };
         .number = function                                                               \
     }
 
-/* A sentence on an answer: its label, and what writes it into `text`, of `size` bytes, which
-   is empty; nothing of an answer that does not have it.  A table of them ends with a NULL
-   label. */
+/* A sentence with its label.  A table of them ends with a NULL label. */
 struct record_line {
     const char *label;
-    void (*say)(char *text, size_t size, const void *answer);
+    record_say *say;
     enum record_when {
         RECORD_ALWAYS,
         RECORD_BELOW,  /* also under a table of several answers, each              */

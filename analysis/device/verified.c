@@ -238,7 +238,7 @@ static void d_differ(char *text, size_t size, const void *answer)
     say_differ(text, size, v->found.differ, v->found.compared);
 }
 
-static void d_first_said(char *text, size_t size, const void *answer)
+void verified_say_first(char *text, size_t size, const void *answer)
 {
     const struct verified *const v = answer;
     if (!v->found.differ) return;
@@ -248,7 +248,7 @@ static void d_first_said(char *text, size_t size, const void *answer)
     differing_say(text, size, v->differing, v->listed, 1);
 }
 
-static void d_verdict(char *text, size_t size, const void *answer)
+void verified_say_verdict(char *text, size_t size, const void *answer)
 {
     const struct verified *const v = answer;
     const bool same = !v->found.differ, sample = v->found.compared < v->total;
@@ -272,9 +272,9 @@ const struct record_line verified_lines[] = {
     { "matrices",         gemm_say_matrices, RECORD_ALWAYS, NULL },
     { "compared",         d_compared,        RECORD_ALWAYS, NULL },
     { "differ",           d_differ,          RECORD_ALWAYS, NULL },
-    { "first difference", d_first_said,      RECORD_BELOW,  NULL },
+    { "first difference", verified_say_first,      RECORD_BELOW,  NULL },
     BUDGET_LINES,
-    { "verdict",          d_verdict,         RECORD_ALWAYS, NULL },
+    { "verdict",          verified_say_verdict,         RECORD_ALWAYS, NULL },
     { "explanation",      d_hypothesis,      RECORD_BELOW,  NULL },
     { 0 }
     /* clang-format on */

@@ -43,6 +43,7 @@ struct verified {
 
 extern const struct record_field verified_fields[], verified_code_fields[];
 extern const struct record_line verified_lines[];
+record_say verified_say_verdict, verified_say_first;
 
 /* Compare D with what the emulator makes of the rest.  Nothing is said of budget and
    hypothesis.  Unless BITCUT_OK comes back, *what failed.  As gemm_run(). */

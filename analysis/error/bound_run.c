@@ -338,3 +338,11 @@ const struct bound_result *bound_broken(const struct bound_result results[BOUNDS
         if (bounds[i].kind == BOUND_RIGOROUS && results[i].violations) return &results[i];
     return NULL;
 }
+
+void bound_say_broken(char *text, size_t size, const void *results)
+{
+    const struct bound_result *const broken = bound_broken(results);
+    if (!broken) return;
+    say_more(text, size, "NO: the rigorous bound \"%s\" is broken: ", broken->row->name);
+    say_verdict(text, size, broken);
+}

@@ -63,4 +63,7 @@ enum bitcut_status bound_find(struct bound_result results[BOUNDS],
 /* The first rigorous bound that does not hold; NULL: all do, as they should. */
 const struct bound_result *bound_broken(const struct bound_result results[BOUNDS]);
 
+/* A sentence on all of them (lib/record.h): nothing unless one is broken. */
+record_say bound_say_broken;
+
 #endif

@@ -255,7 +255,7 @@ static void say_histogram(char *text, size_t size, const void *answer)
     if (j) say_more(text, size, " (FP32 steps from the exact result: outputs)");
 }
 
-static void say_verdict(char *text, size_t size, const void *answer)
+void judged_say_verdict(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
     if (j) say_more(text, size, "%s", j->verdict);
@@ -271,7 +271,7 @@ const struct record_line judged_lines[] = {
     { "range of words",      say_lost,          RECORD_ALWAYS,  NULL },
     { "limit of the recipe", say_limit,         RECORD_ALWAYS,  NULL },
     BUDGET_LINES,
-    { "verdict",             say_verdict,       RECORD_ALWAYS,  NULL },
+    { "verdict",             judged_say_verdict,       RECORD_ALWAYS,  NULL },
     { "distances",           say_histogram,     RECORD_VERBOSE, "ulp_histogram" },
     { 0 }
     /* clang-format on */

@@ -66,13 +66,18 @@ static json_t *object_json(const struct record_field *fields, const void *record
     return object;
 }
 
-static json_t *items_json(const struct record_field *f, const void *record)
+static void append_items(json_t *to, const struct record_field *f, const void *record)
 {
     max_align_t room[RECORD_ROOM / sizeof(max_align_t)];
-    json_t *const list = json_array();
     const void *item;
     for (size_t i = 0; (item = f->item(record, i, room)); i++)
-        json_array_append_new(list, f->of ? object_json(f->of, item) : json_text(item));
+        json_array_append_new(to, f->of ? object_json(f->of, item) : json_text(item));
+}
+
+static json_t *items_json(const struct record_field *f, const void *record)
+{
+    json_t *const list = json_array();
+    append_items(list, f, record);
     return list;
 }
 
@@ -175,4 +180,11 @@ void record_json_keys(json_t *to, const struct record_field *field, const void *
     for (; *key; key++)
         for (const struct record_field *f = field; f->name; f++)
             if (!strcmp(f->name, *key)) set_field(to, f, record);
+}
+
+void record_json_items(json_t *to, const struct record_field *field, const void *record,
+                       const char *key)
+{
+    for (const struct record_field *f = field; f->name; f++)
+        if (f->kind == RECORD_LIST && !strcmp(f->name, key)) append_items(to, f, record);
 }

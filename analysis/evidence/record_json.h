@@ -15,4 +15,8 @@ void record_json(json_t *to, const struct record_field *field, const void *recor
 void record_json_keys(json_t *to, const struct record_field *field, const void *record,
                       const char *const *key);
 
+/* Append the items of one key, a list, to an array. */
+void record_json_items(json_t *to, const struct record_field *field, const void *record,
+                       const char *key);
+
 #endif

@@ -208,19 +208,19 @@ const struct record_field explain_fields[] = {
 
 /* --- lines ------------------------------------------------------------------------ */
 
-static void say_text(char *text, size_t size, const void *answer)
+void explain_say_text(char *text, size_t size, const void *answer)
 {
     say_more(text, size, "%s", ((const struct explanation *)answer)->answer.text);
 }
 
-static void say_error(char *text, size_t size, const void *answer)
+void explain_say_error(char *text, size_t size, const void *answer)
 {
     char error[NUMBER_SAID_MOST];
     number_said(error, ((const struct explanation *)answer)->error, 3);
     say_more(text, size, "%s u |A||B| from the exact result, the median (u = 2^-24)", error);
 }
 
-static void say_distances(char *text, size_t size, const void *answer)
+void explain_say_distances(char *text, size_t size, const void *answer)
 {
     enum { SHOWN = 5 };
     struct distance r;
@@ -230,14 +230,14 @@ static void say_distances(char *text, size_t size, const void *answer)
         say_more(text, size, " (median ulps from each as it stands, on its nearest unit)");
 }
 
-static void say_sum(char *text, size_t size, const void *answer)
+void explain_say_sum(char *text, size_t size, const void *answer)
 {
     const struct verdict *const v = &((const struct explanation *)answer)->best;
     const struct gemm_told told = { .gemm = &v->x.gemm, .plan = &v->x.plan };
     if (v->sampled) gemm_say_sum(text, size, &told);
 }
 
-static void say_spread(char *text, size_t size, const void *answer)
+void explain_say_spread(char *text, size_t size, const void *answer)
 {
     struct bin b;
     for (size_t i = 0; bin_at(answer, i, &b); i++)
@@ -247,7 +247,7 @@ static void say_spread(char *text, size_t size, const void *answer)
 }
 
 /* What is there is in the sentence. */
-static void say_boxes(char *text, size_t size, const void *answer)
+void explain_say_boxes(char *text, size_t size, const void *answer)
 {
     const struct box *b;
     for (size_t i = 0; (b = part_at(answer, i, NULL)); i++)
@@ -262,7 +262,7 @@ static void say_first(char *text, size_t size, const void *answer)
     differing_say(text, size, e->first, e->firsts, 0);
 }
 
-static void say_period(char *text, size_t size, const void *answer)
+void explain_say_period(char *text, size_t size, const void *answer)
 {
     const struct spread *const s = &((const struct explanation *)answer)->spread;
     if (s->row_period) say_more(text, size, "every %zu rows", s->row_period);
@@ -299,7 +299,7 @@ static size_t say_units(char *text, size_t size, const struct explanation *e, si
 }
 
 /* Each recipe once, with the units on which it is the same. */
-static void say_equal(char *text, size_t size, const void *answer)
+void explain_say_equal(char *text, size_t size, const void *answer)
 {
     enum { SHOWN = 3 };
     const struct explanation *const e = answer;
@@ -330,15 +330,15 @@ static void say_device(char *text, size_t size, const void *answer)
 }
 
 const struct record_line explain_lines[] = {
-    { .label = "explanation", .say = say_text },
-    { .label = "error of D", .say = say_error },
-    { .label = "recipes", .say = say_distances },
-    { .label = "sum over k", .say = say_sum },
-    { .label = "D lies off by", .say = say_spread },
-    { .label = "differs in", .say = say_boxes },
+    { .label = "explanation", .say = explain_say_text },
+    { .label = "error of D", .say = explain_say_error },
+    { .label = "recipes", .say = explain_say_distances },
+    { .label = "sum over k", .say = explain_say_sum },
+    { .label = "D lies off by", .say = explain_say_spread },
+    { .label = "differs in", .say = explain_say_boxes },
     { .label = "the first", .say = say_first },
-    { .label = "which repeats", .say = say_period },
-    { .label = "the same bits", .say = say_equal },
+    { .label = "which repeats", .say = explain_say_period },
+    { .label = "the same bits", .say = explain_say_equal },
     { .label = "looked at", .say = say_looked },
     { .label = "computed by", .say = say_device },
     { 0 }

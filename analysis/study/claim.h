@@ -27,7 +27,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-enum verdict {
+enum claim_outcome {
     VERDICT_AGREES,
     VERDICT_DIFFERS,
     VERDICT_UNDECIDED,
@@ -61,7 +61,7 @@ enum { REASON_MOST = 800, OURS_MOST = 120 };
 
 /* What was found of a claim. */
 struct judgement {
-    enum verdict verdict;
+    enum claim_outcome verdict;
     double ours, low, high;    /* a number and its spread; NaN: none                 */
     double least, most;        /* the ends of all bootstrap intervals; NaN: none     */
     char ours_text[OURS_MOST]; /* in place of the number, if not empty               */

@@ -189,7 +189,7 @@ struct limits {
 
 /* Whether a number is outside for all that its interval has, inside for all, or neither;
    what is no number is outside. */
-static enum verdict place_of(const struct sample *s, const struct limits *limit)
+static enum claim_outcome place_of(const struct sample *s, const struct limits *limit)
 {
     const double low = s->of.low / limit->doubt, high = s->of.high * limit->doubt;
     if (low >= limit->least && high <= limit->most) return VERDICT_AGREES;
@@ -199,7 +199,7 @@ static enum verdict place_of(const struct sample *s, const struct limits *limit)
 
 /* The sample of these that is the farthest beyond a limit, samples being sorted. */
 static const struct sample *worst_of(bool *low, const struct samples *s,
-                                     const struct limits *limit, enum verdict place)
+                                     const struct limits *limit, enum claim_outcome place)
 {
     const struct sample *first = NULL, *last = NULL;
     for (size_t i = 0; i < s->count; i++) {

@@ -49,7 +49,7 @@ const char *report_cell(char number[REPORT_CELL_MOST], const json_t *value, int 
 json_t *report_verdicts(const struct page *page);
 
 /* How many verdicts there are on claims of papers, or of bitcut's own, and of each kind
-   by enum verdict. */
+   by enum claim_outcome. */
 size_t report_count_verdicts(size_t counts[VERDICTS], json_t *verdicts,
                              enum claim_origin origin);
 

@@ -137,7 +137,7 @@ static void say_rest(char *text, size_t size, const struct bitcut_tolerances *t)
     if (t->with_underflow >= t->bound) say_more(text, size, ", as for certain");
 }
 
-static void say_component(char *text, size_t size, const void *answer)
+void tolerance_say_component(char *text, size_t size, const void *answer)
 {
     const struct tolerance_answer *const a = answer;
     const struct bitcut_tolerances *const t = &a->found->limits;
@@ -235,7 +235,7 @@ static void say_allclose(char *text, size_t size, const void *answer)
 }
 
 /* What of D is above a limit, or all that is below. */
-static void say_given(char *text, size_t size, const void *answer)
+void tolerance_say_given(char *text, size_t size, const void *answer)
 {
     const struct tolerance_answer *const a = answer;
     const struct bitcut_tolerances *const t = &a->found->limits;
@@ -323,7 +323,7 @@ static void say_python(char *text, size_t size, const struct tolerance_answer *a
         say_more(text, size, "%s%s", i ? "; " : "", line[i]);
 }
 
-static void say_numpy(char *text, size_t size, const void *answer)
+void tolerance_say_numpy(char *text, size_t size, const void *answer)
 {
     say_python(text, size, answer, 0);
 }
@@ -338,13 +338,13 @@ const struct record_line tolerance_lines[] = {
     { "recipe",        gemm_say_what_ran, RECORD_ALWAYS, NULL },
     { "words",         gemm_say_words,    RECORD_ALWAYS, NULL },
     { "matrices",      say_data,          RECORD_ALWAYS, NULL },
-    { "componentwise", say_component,     RECORD_ALWAYS, NULL },
+    { "componentwise", tolerance_say_component,     RECORD_ALWAYS, NULL },
     { "normwise",      say_norm,          RECORD_ALWAYS, NULL },
     { "for certain",   say_bound,         RECORD_ALWAYS, NULL },
     { "allclose",      say_allclose,      RECORD_ALWAYS, NULL },
-    { "D",             say_given,         RECORD_ALWAYS, NULL },
+    { "D",             tolerance_say_given,         RECORD_ALWAYS, NULL },
     { "power",         say_power,         RECORD_ALWAYS, NULL },
-    { "NumPy",         say_numpy,         RECORD_ALWAYS, NULL },
+    { "NumPy",         tolerance_say_numpy,         RECORD_ALWAYS, NULL },
     { "PyTorch",       say_torch,         RECORD_ALWAYS, NULL },
     { 0 }
     /* clang-format on */

@@ -20,5 +20,6 @@ struct tolerance_answer {
 
 /* Sentences (lib/record.h), of a struct tolerance_answer. */
 extern const struct record_line tolerance_lines[];
+record_say tolerance_say_given, tolerance_say_component, tolerance_say_numpy;
 
 #endif
