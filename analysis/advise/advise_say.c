@@ -181,12 +181,12 @@ static void say_values(char *text, size_t size, const struct advise *x, bool b)
     say_some(text, size, e->nan, "NaN");
 }
 
-static void say_a(char *text, size_t size, const void *answer)
+void advise_say_a(char *text, size_t size, const void *answer)
 {
     say_values(text, size, answer, false);
 }
 
-static void say_b(char *text, size_t size, const void *answer)
+void advise_say_b(char *text, size_t size, const void *answer)
 {
     say_values(text, size, answer, true);
 }
@@ -201,7 +201,7 @@ static void say_error(char *text, size_t size, const struct advise *x, double er
              strcmp(metric, "backward_max") ? "" : " u");
 }
 
-static void say_want(char *text, size_t size, const void *answer)
+void advise_say_want(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
     const bool several = x->question.pairs > 1;
@@ -250,9 +250,11 @@ static void say_more_of_error(char *text, size_t size, const struct advise *x,
                  t->advice.bound);
 }
 
-void advise_say_chips(char *text, size_t size, const char *all)
+void advise_say_chips(char *text, size_t size, const struct advise_trial *t)
 {
     enum { SHOWN = 2 };
+    char all[1000] = "";
+    say_all_chips(all, sizeof all, t);
     const char *end = all;
     int count = 1;
     for (const char *at = all; (at = strstr(at, ", ")); at += 2, count++)
@@ -262,15 +264,8 @@ void advise_say_chips(char *text, size_t size, const char *all)
     if (more) say_more(text, size, " and %d more", more);
 }
 
-static void say_chips(char *text, size_t size, const struct advise_trial *t)
-{
-    char all[1000] = "";
-    say_all_chips(all, sizeof all, t);
-    advise_say_chips(text, size, all);
-}
-
 /* Where nothing was advised: what errs least. */
-static void say_none(char *text, size_t size, const void *answer)
+void advise_say_none(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
     const struct advise_trial *const best = advise_best(x);
@@ -280,7 +275,7 @@ static void say_none(char *text, size_t size, const void *answer)
     say_more(text, size, "; nearest is ");
     say_gemm(text, size, best);
     say_more(text, size, " on ");
-    say_chips(text, size, best);
+    advise_say_chips(text, size, best);
     say_more(text, size, ", ");
     say_error(text, size, x, best->advice.error);
 }
@@ -303,7 +298,7 @@ static void say_alike(char *text, size_t size, const struct advise *x, size_t fi
         const struct advise_trial *const other = x->best[i];
         if (!are_alike(other, t)) continue;
         say_more(text, size, "%s", i == first ? "" : ", ");
-        say_chips(text, size, other);
+        advise_say_chips(text, size, other);
         least = fmin(least, other->advice.error);
         most = fmax(most, other->advice.error);
     }
@@ -321,7 +316,7 @@ static void say_alike(char *text, size_t size, const struct advise *x, size_t fi
 }
 
 /* On each chip the cheapest that reaches it. */
-static void say_advice(char *text, size_t size, const void *answer)
+void advise_say_best(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
     for (size_t i = 0; x->choice && i < x->bests; i++) {
@@ -335,7 +330,7 @@ static void say_advice(char *text, size_t size, const void *answer)
 }
 
 /* Of several chips those whose rates are known are compared. */
-static void say_fastest(char *text, size_t size, const void *answer)
+void advise_say_fastest(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
     const struct advise_trial *const t = x->choice;
@@ -355,7 +350,7 @@ static void say_fastest(char *text, size_t size, const void *answer)
     for (size_t i = 0; i < x->bests; i++) {
         if (has_rate(x->best[i])) continue;
         say_more(text, size, "%s", between);
-        say_chips(text, size, x->best[i]);
+        advise_say_chips(text, size, x->best[i]);
         between = ", ";
     }
 }
@@ -390,7 +385,7 @@ static void say_reason(char *text, size_t size, const struct advise_scale *way, 
     if (best != EQUILIBRATED) say_more(text, size, "; lines need no scaling");
 }
 
-static void say_scales(char *text, size_t size, const void *answer)
+void advise_say_scales(char *text, size_t size, const void *answer)
 {
     static const char *const names[] = { "2^10", "2^11", "equilibrate" };
     const struct advise *const x = answer;
@@ -406,7 +401,7 @@ static void say_scales(char *text, size_t size, const void *answer)
 
 /* --- the command that checks it --------------------------------------------------- */
 
-static void say_command(char *text, size_t size, const void *answer)
+void advise_say_command(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
     const struct advise_trial *const t = x->choice;
@@ -421,13 +416,13 @@ static void say_command(char *text, size_t size, const void *answer)
 }
 
 const struct record_line advise_lines[] = {
-    { "A", say_a, RECORD_ALWAYS, NULL },
-    { "B", say_b, RECORD_ALWAYS, NULL },
-    { "wanted", say_want, RECORD_ALWAYS, NULL },
-    { "advice", say_advice, RECORD_ALWAYS, NULL },
-    { "advice", say_none, RECORD_ALWAYS, NULL },
-    { "fastest", say_fastest, RECORD_ALWAYS, NULL },
-    { "scale", say_scales, RECORD_ALWAYS, NULL },
-    { "check", say_command, RECORD_ALWAYS, NULL },
+    { "A", advise_say_a, RECORD_ALWAYS, NULL },
+    { "B", advise_say_b, RECORD_ALWAYS, NULL },
+    { "wanted", advise_say_want, RECORD_ALWAYS, NULL },
+    { "advice", advise_say_best, RECORD_ALWAYS, NULL },
+    { "advice", advise_say_none, RECORD_ALWAYS, NULL },
+    { "fastest", advise_say_fastest, RECORD_ALWAYS, NULL },
+    { "scale", advise_say_scales, RECORD_ALWAYS, NULL },
+    { "check", advise_say_command, RECORD_ALWAYS, NULL },
     { 0 }
 };

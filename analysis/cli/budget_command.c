@@ -121,13 +121,21 @@ int budget_check(const struct setup *s)
     return fail("--at", &f);
 }
 
-int budget_ask(struct budget_answer *to, struct budget_question *q, const struct setup *s,
-               const struct gemm_data *data, const struct matrix *d, const struct context *x)
+int budget_run(struct budget_answer *to, const struct budget_question *q,
+               const struct context *x)
 {
     const struct gemm_options options = context_options(x);
     const char *option;
     struct fault f;
     char name[20];
+    if (budget_find(to, q, &options, &option, &f) == BITCUT_OK) return EXIT_GOOD;
+    snprintf(name, sizeof name, "--%s", option);
+    return fail(name, &f);
+}
+
+int budget_ask(struct budget_answer *to, struct budget_question *q, const struct setup *s,
+               const struct gemm_data *data, const struct matrix *d, const struct context *x)
+{
     *q = (struct budget_question){ .gemm = &s->gemm,
                                    .plan = &s->plan,
                                    .data = data,
@@ -136,7 +144,5 @@ int budget_ask(struct budget_answer *to, struct budget_question *q, const struct
                                    .worst = budget_options.worst,
                                    .one = budget_options.at != NULL };
     if (q->one) parse_at(&q->i, &q->j, budget_options.at, s);
-    if (budget_find(to, q, &options, &option, &f) == BITCUT_OK) return EXIT_GOOD;
-    snprintf(name, sizeof name, "--%s", option);
-    return fail(name, &f);
+    return budget_run(to, q, x);
 }

@@ -27,6 +27,10 @@ extern struct budget_options budget_options;
 /* Whether there is such an output; prints and returns an exit status. */
 int budget_check(const struct setup *s);
 
+/* As budget_find(); prints and returns an exit status. */
+int budget_run(struct budget_answer *to, const struct budget_question *q,
+               const struct context *x);
+
 /* What the options ask of d, which `data` give by the recipe of s or another: *q, and the
    answer to it, which budget_answer_clear() ends, whatever the exit status that is
    returned. */

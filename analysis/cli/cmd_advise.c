@@ -85,21 +85,11 @@ static int transpose(struct matrix *to, const struct matrix *from)
 /* Matrices of one product; without -a the first is missed. */
 static int take_pair(struct matrix *a, struct matrix *b, int i)
 {
-    struct fault f;
     int status = setup_read(a, "-a", a_paths.text[i]);
     if (status == EXIT_GOOD)
         status =
             b_paths.count ? setup_read(b, "-b", b_paths.text[i]) : transpose(b, a);
-    if (status != EXIT_GOOD) return status;
-    if (a->cols != b->rows) {
-        fault_set(&f, BITCUT_BAD_ARGUMENT,
-                  "A is %zu x %zu but B is %zu x %zu: columns of A must be rows of B",
-                  a->rows, a->cols, b->rows, b->cols);
-        return fail("matrices", &f);
-    }
-    if (!a->rows || !a->cols || !b->cols)
-        return complain("matrices", "there is nothing to multiply");
-    return EXIT_GOOD;
+    return status == EXIT_GOOD ? setup_check_pair(a, b) : status;
 }
 
 static int take_matrices(struct work *w)

@@ -274,19 +274,25 @@ static void print_below(json_t *rows)
 
 /* --- lines ------------------------------------------------------------------------ */
 
+json_t *emit_sentence(record_say *say, const void *answer)
+{
+    char text[CELL_MOST] = "";
+    say(text, CELL_MOST, answer);
+    text_clean(text);
+    return *text ? json_string(text) : NULL;
+}
+
 /* What is said of an answer: objects with the label of a line, "what", and what it "says";
    with the "key" that it is printed in place of, and, as a bit, "when" it is printed. */
 static json_t *answer_said(const struct record_line *lines, const void *answer)
 {
     json_t *const said = json_array();
     for (const struct record_line *line = lines; line && line->label; line++) {
-        char text[CELL_MOST] = "";
-        line->say(text, CELL_MOST, answer);
-        text_clean(text);
-        if (*text)
+        json_t *const sentence = emit_sentence(line->say, answer);
+        if (sentence)
             json_array_append_new(said,
-                                  json_pack("{s:s, s:s, s:s, s:i}", "what", line->label,
-                                            "says", text, "key",
+                                  json_pack("{s:s, s:o, s:s, s:i}", "what", line->label,
+                                            "says", sentence, "key",
                                             line->instead ? line->instead : "", "when",
                                             1 << line->when));
     }
@@ -322,17 +328,13 @@ static void print_lines(const json_t *said, unsigned when, int indent)
     }
 }
 
-json_t *emit_says(const struct emitter *e)
+json_t *emit_lines(const struct record_line *lines, const void *answer)
 {
-    size_t i;
-    json_t *one;
-    if (!json_array_size(json_array_get(e->said, 0))) return NULL;
-    json_t *const list = json_array();
-    json_array_foreach(json_array_get(e->said, 0), i, one)
-    {
-        if (is_printed(one, ~(1u << RECORD_VERBOSE))) json_array_append(list, one);
-    }
-    return list;
+    json_t *const said = answer_said(lines, answer);
+    for (size_t i = json_array_size(said); i--;)
+        if (is_printed(json_array_get(said, i), 1u << RECORD_VERBOSE))
+            json_array_remove(said, i);
+    return said;
 }
 
 /* All lines of a row, and then its keys. */

@@ -53,9 +53,12 @@ void emit_row(struct emitter *e, json_t *row);
 void emit_answer(struct emitter *e, json_t *row, const struct record_line *lines,
                  const void *answer);
 
-/* What people read of the first row that is pending: an array of objects of texts "what",
-   the words of a line, and "says"; NULL without lines or rows. */
-json_t *emit_says(const struct emitter *e);
+/* A sentence on an answer, fit to print, to be released; NULL: it does not have it. */
+json_t *emit_sentence(record_say *say, const void *answer);
+
+/* What people read of an answer: an array of objects of texts "what", the label of a line,
+   and "says". */
+json_t *emit_lines(const struct record_line *lines, const void *answer);
 
 /* Print what is pending, once: 0, or the error (errno) if standard output could not be
    written (ENOMEM: a row could not be made). */

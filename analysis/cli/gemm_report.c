@@ -1,192 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/gemm_report.h"
 
-#include "analysis/cli/command_call.h"
+#include "analysis/cli/emit.h"
+#include "analysis/cli/gemm_report_answers.h"
 #include "analysis/cli/gemm_report_rows.h"
 #include "analysis/cli/kept_results.h"
 #include "analysis/cli/report_run.h"
-#include "analysis/cli/say.h"
-#include "analysis/cli/setup.h"
-#include "analysis/error/bound.h"
-#include "emu/way.h"
-#include "lib/configuration.h"
+#include "lib/recipe.h"
 
-#include <stdio.h>
 #include <string.h>
-
-/* --- what is run ------------------------------------------------------------------ */
-
-/* The commands whose answers the report puts together, in this order: what computed D is
-   found before D is compared with it. */
-enum {
-    CALL_ADVISE,
-    CALL_EXPLAIN,
-    CALL_GEMM,
-    CALL_FP32,
-    CALL_VERIFY,
-    CALL_BOUND,
-    CALL_TOLERANCE,
-    CALLS
-};
-
-/* What of the report's own options a command takes. */
-enum { TAKES_C = 1, TAKES_D = 2, TAKES_CHOICE = 4, TAKES_WANT = 8, TAKES_SECONDS = 16 };
-
-enum { MORE_MOST = 6 };
-
-static const struct {
-    const struct command *command;
-    unsigned takes;
-    const char *more[MORE_MOST]; /* words besides; ended by NULL */
-} calls[CALLS] = {
-    /* clang-format off */
-    [CALL_ADVISE]    = { &command_advise,    TAKES_WANT,             { NULL } },
-    [CALL_EXPLAIN]   = { &command_explain,   TAKES_C | TAKES_D | TAKES_SECONDS, { NULL } },
-    [CALL_GEMM]      = { &command_gemm,      TAKES_C | TAKES_CHOICE, { "--worst", "8", "--budget" } },
-    [CALL_FP32]      = { &command_gemm,      TAKES_C,
-                         { "--recipe", "fp32", "--unit", "fma/f32" } },
-    [CALL_VERIFY]    = { &command_verify,    TAKES_C | TAKES_D | TAKES_CHOICE,
-                         { "--worst", "8", "--seconds", "0" } },
-    [CALL_BOUND]     = { &command_bound,     TAKES_C | TAKES_D | TAKES_CHOICE, { NULL } },
-    [CALL_TOLERANCE] = { &command_tolerance, TAKES_C | TAKES_D | TAKES_CHOICE, { NULL } },
-    /* clang-format on */
-};
-
-enum { CHOICE_WORDS_MOST = 32, WORD_MOST = WAY_MOST };
 
 struct gemm_report_work {
     struct report report; /* first: sections are made by it */
-    const struct gemm_report_options *o;
-    struct command_call call[CALLS];
-    bool made[CALLS];
-    char choice[CHOICE_WORDS_MOST]
-               [WORD_MOST]; /* recipe, unit and variations as options */
-    int choices;
+    struct gemm_answers a;
     json_t *answers, *inputs;
 };
-
-static void add_choice(struct gemm_report_work *w, const char *word)
-{
-    if (w->choices < CHOICE_WORDS_MOST)
-        snprintf(w->choice[w->choices++], WORD_MOST, "%s", word);
-}
-
-static void add_word(struct command_call *call, const char *option, const char *value)
-{
-    if (!value) return;
-    command_call_add(call, option);
-    command_call_add(call, value);
-}
-
-/* Whether the budget of all outputs would take minutes. */
-static bool is_large(const struct gemm_report_work *w)
-{
-    const json_t *const row = json_array_get(w->call[CALL_ADVISE].rows, 0);
-    return real_at(row, "m") * real_at(row, "n") * real_at(row, "k") >
-           0x1p24; /* some 20 seconds of a processor */
-}
-
-static int run_call(struct gemm_report_work *w, int at)
-{
-    const struct gemm_report_options *const o = w->o;
-    struct command_call *const call = &w->call[at];
-    const unsigned takes = calls[at].takes;
-    if (w->made[at]) return call->status;
-    w->made[at] = true;
-    command_call_add(call, calls[at].command->name);
-    for (int i = 0; takes & TAKES_CHOICE && i < w->choices; i++)
-        command_call_add(call, w->choice[i]);
-    add_word(call, "-a", o->a);
-    add_word(call, "-b", o->b);
-    if (takes & TAKES_C) {
-        add_word(call, "-c", o->c);
-        add_word(call, "--alpha", o->alpha);
-        add_word(call, "--beta", o->beta);
-    }
-    if (takes & TAKES_D) add_word(call, "-d", o->d);
-    if (takes & TAKES_WANT) add_word(call, "--want", o->want);
-    if (takes & TAKES_SECONDS) add_word(call, "--seconds", o->seconds);
-    for (int i = 0; i < MORE_MOST && calls[at].more[i]; i++)
-        if (strcmp(calls[at].more[i], "--budget") != 0 || !is_large(w))
-            command_call_add(call, calls[at].more[i]);
-    return command_call_run(call, calls[at].command, w->report.context);
-}
-
-/* --- which recipe the result is compared with ------------------------------------- */
-
-/* Take an item of a GEMM's line, NAME or NAME=VALUE: into the order of k, if it is of one,
-   else as an option. */
-static void choose_item(struct gemm_report_work *w, struct bitcut_order *order, char *item)
-{
-    char option[WAY_MOST];
-    char *value = strchr(item, '=');
-    if (order_read(order, item, NULL) == BITCUT_OK) return;
-    if (value) *value++ = 0;
-    snprintf(option, sizeof option, "--%s", item);
-    add_choice(w, option);
-    if (value) add_choice(w, value);
-}
-
-/* The options of `bitcut gemm` that make the GEMM of a line (emu/way.h). */
-static void choose_line(struct gemm_report_work *w, const char *line)
-{
-    char text[WAY_MOST], list[ORDER_TEXT_MOST];
-    struct bitcut_order order = { .slices = 0 };
-    snprintf(text, sizeof text, "%s", line);
-    char *const unit = strchr(text, '@'), *items = strchr(text, ',');
-    if (items) *items++ = 0;
-    *unit = 0;
-    add_choice(w, "--recipe");
-    add_choice(w, text);
-    add_choice(w, "--unit");
-    add_choice(w, unit + 1);
-    for (char *item = items, *next; item; item = next) {
-        next = strchr(item, ',');
-        if (next) *next++ = 0;
-        choose_item(w, &order, item);
-    }
-    order_write(list, &order);
-    if (!*list) return;
-    add_choice(w, "--order");
-    add_choice(w, list + 1);
-}
-
-/* The row by what advise tried with the least error. */
-static const json_t *best_tried(const json_t *advice)
-{
-    const json_t *best = json_object_get(advice, "advice"), *one;
-    size_t i;
-    if (json_is_object(best)) return best;
-    best = NULL;
-    json_array_foreach(json_object_get(advice, "tried"), i, one)
-    {
-        if (!best || real_at(one, "error") < real_at(best, "error")) best = one;
-    }
-    return best;
-}
-
-/* What was asked for; what computed D; what is advised. */
-static int choose(struct gemm_report_work *w)
-{
-    const struct gemm_report_options *const o = w->o;
-    if (w->choices) return EXIT_GOOD;
-    if (o->recipe) {
-        add_choice(w, "--recipe");
-        add_choice(w, o->recipe);
-        add_choice(w, "--unit");
-        add_choice(w, o->unit);
-        return EXIT_GOOD;
-    }
-    const int from = o->d ? CALL_EXPLAIN : CALL_ADVISE;
-    const int status = run_call(w, from);
-    if (status > EXIT_FOUND) return status;
-    const json_t *row = json_array_get(w->call[from].rows, 0);
-    if (!o->d) row = best_tried(row);
-    if (row && text_at(row, "gemm")) choose_line(w, text_at(row, "gemm"));
-    return w->choices
-               ? EXIT_GOOD
-               : complain("--recipe", "nothing like D is known; give it, and --unit");
-}
 
 /* --- sections --------------------------------------------------------------------- */
 
@@ -199,15 +27,48 @@ static const struct table_row chapters[ABOUTS] = {
     { "test", "What should a test accept?" }
 };
 
-/* A section as a row: the command that gives it, and how its rows come from that. */
+/* A section as a row: the question that gives it, and its rows from the answer. */
 struct part {
     struct section section;
-    int call;
+    enum gemm_question asks;
     enum { ANY_RESULT, RESULT_GIVEN, RESULT_EMULATED } needs;
-    bool judges; /* that the command found something is the report's status */
+    bool judges; /* that the answer is a fault is the report's status              */
     gemm_report_rows *rows;
-    const char *of;    /* for `rows`                                               */
-    const char *lines; /* of the command that it shows, '|' between; NULL: all     */
+    const struct record_line *lines; /* what it says of the answer; NULL: nothing  */
+};
+
+/* Of answers of which not all is told, or not in one section. */
+static const struct record_line values_lines[] = { { .label = "A", .say = advise_say_a },
+                                                   { .label = "B", .say = advise_say_b },
+                                                   { 0 } };
+static const struct record_line recipes_lines[] = {
+    { .label = "wanted", .say = advise_say_want },
+    { .label = "advice", .say = advise_say_best },
+    { .label = "advice", .say = advise_say_none },
+    { .label = "fastest", .say = advise_say_fastest },
+    { .label = "check", .say = advise_say_command },
+    { 0 }
+};
+static const struct record_line scales_lines[] = {
+    { .label = "scale", .say = advise_say_scales }, { 0 }
+};
+static const struct record_line explanation_lines[] = {
+    /* the others depend on time */
+    { .label = "explanation", .say = explain_say_text },
+    { .label = "error of D", .say = explain_say_error },
+    { .label = "recipes", .say = explain_say_distances },
+    { .label = "sum over k", .say = explain_say_sum },
+    { .label = "D lies off by", .say = explain_say_spread },
+    { .label = "differs in", .say = explain_say_boxes },
+    { .label = "which repeats", .say = explain_say_period },
+    { .label = "the same bits", .say = explain_say_equal },
+    { 0 }
+};
+static const struct record_line worst_lines[] = {
+    { .label = "worst outputs", .say = budget_say_worst }, { 0 }
+};
+static const struct record_line bounds_lines[] = {
+    { .label = "bounds", .say = bound_say_broken }, { 0 }
 };
 
 #define BY_EXPONENT .x = "exponent", .x_label = "exponent of the value"
@@ -252,8 +113,8 @@ static const struct part parts[] = {
                            "infinities and NaN, if there are any, are told above. What "
                            "lies below 2^-14 has "
                            "subnormal words of f16, what lies above 2^15 none." },
-      .lines = "A|B",
-      .call = CALL_ADVISE,
+      .lines = values_lines,
+      .asks = ASK_ADVISE,
       .rows = gemm_report_values },
     { .section = { .name = "bits",
                    .chapter = ABOUT_VALUES,
@@ -262,8 +123,7 @@ static const struct part parts[] = {
                    .title = "What splits keep",
                    .text = "Bits of a value that its words hold, on average over the "
                            "values of A or of B with that exponent; FP32 has 24." },
-      .lines = "",
-      .call = CALL_ADVISE,
+      .asks = ASK_ADVISE,
       .rows = gemm_report_kept },
     { .section = { .name = "kept",
                    .chapter = ABOUT_VALUES,
@@ -276,8 +136,7 @@ static const struct part parts[] = {
                        "often the low word is subnormal or zero, how often a word "
                        "overflows, and how often a unit that flushes subnormals reads "
                        "it as zero." },
-      .lines = "",
-      .call = CALL_ADVISE,
+      .asks = ASK_ADVISE,
       .rows = gemm_report_kept_in_all },
     { .section = { .name = "recipes",
                    .chapter = ABOUT_RECIPES,
@@ -290,8 +149,8 @@ static const struct part parts[] = {
                        "them, and what it costs, in FP32 products at the chip's rate "
                        "for f16; the cheapest first. AMD units are models from "
                        "publications, not run on AMD hardware by us." },
-      .lines = "wanted|advice|fastest|check",
-      .call = CALL_ADVISE,
+      .lines = recipes_lines,
+      .asks = ASK_ADVISE,
       .rows = gemm_report_tried },
     { .section = { .name = "scales",
                    .chapter = ABOUT_RECIPES,
@@ -302,10 +161,9 @@ static const struct part parts[] = {
                        "Error of the two-word recipes with low words times 2^10, times "
                        "2^11, and with rows of A and columns of B scaled by powers of "
                        "two first." },
-      .lines = "scale",
-      .call = CALL_ADVISE,
-      .rows = gemm_report_list,
-      .of = "scales" },
+      .lines = scales_lines,
+      .asks = ASK_ADVISE,
+      .rows = gemm_report_scales },
     { .section = { .name = "explanation",
                    .chapter = ABOUT_RESULT,
                    .plot = &table,
@@ -314,12 +172,10 @@ static const struct part parts[] = {
                    .text = "Every recipe on every unit, in many orders of k and with the "
                            "faults that kernels have, until one gives D to the bit; how "
                            "far each recipe as it stands is from D." },
-      .lines = "explanation|error of D|recipes|sum over k|D lies off by|differs in|"
-               "which repeats|the same bits", /* the rest depends on time */
-      .call = CALL_EXPLAIN,
+      .lines = explanation_lines,
+      .asks = ASK_EXPLAIN,
       .needs = RESULT_GIVEN,
-      .rows = gemm_report_list,
-      .of = "distances" },
+      .rows = gemm_report_distances },
     { .section = { .name = "emulated",
                    .chapter = ABOUT_RESULT,
                    .plot = &error_plot,
@@ -329,8 +185,9 @@ static const struct part parts[] = {
                        "Which share of outputs is how far from the exact result: 0, and "
                        "then below powers of two. An FP32 loop is what most people "
                        "take for correct." },
-      .call = CALL_GEMM,
-      .rows = NULL },
+      .asks = ASK_GEMM,
+      .lines = judged_lines,
+      .rows = gemm_report_errors },
     { .section = { .name = "worst-emulated",
                    .chapter = ABOUT_RESULT,
                    .plot = &table,
@@ -339,10 +196,10 @@ static const struct part parts[] = {
                    .text =
                        "The outputs with the largest error in u |A||B|, u = 2^-24, and "
                        "the parts of it, which add up to it exactly." },
-      .lines = "worst outputs",
-      .call = CALL_GEMM,
+      .lines = worst_lines,
+      .asks = ASK_GEMM,
       .needs = RESULT_EMULATED,
-      .rows = gemm_report_worst },
+      .rows = gemm_report_worst_emulated },
     { .section = { .name = "worst",
                    .chapter = ABOUT_RESULT,
                    .plot = &table,
@@ -354,8 +211,9 @@ static const struct part parts[] = {
                        "to its error exactly; and, as \"unexplained\", what D has "
                        "besides, "
                        "which is 0 where D is the recipe's." },
-      .call = CALL_VERIFY,
+      .asks = ASK_VERIFY,
       .needs = RESULT_GIVEN,
+      .lines = verified_lines,
       .rows = gemm_report_worst },
     { .section = { .name = "bounds",
                    .chapter = ABOUT_RESULT,
@@ -368,8 +226,9 @@ static const struct part parts[] = {
                        "rigorous bound that does not hold says that the result is not "
                        "that of this recipe on this unit. Bounds are for proofs, not "
                        "for tests: they are wide, as roundings rarely all go one way." },
-      .call = CALL_BOUND,
+      .asks = ASK_BOUND,
       .judges = true,
+      .lines = bounds_lines,
       .rows = gemm_report_bounds },
     { .section = { .name = "tolerance",
                    .chapter = ABOUT_TEST,
@@ -379,146 +238,76 @@ static const struct part parts[] = {
                    .text = "Limits that a correct result keeps but with the probability "
                            "that is told, each tried on kernels with faults: in how many "
                            "runs each test rejects the result." },
-      .call = CALL_TOLERANCE,
+      .asks = ASK_TOLERANCE,
       .judges = true,
-      .rows = gemm_report_list,
-      .of = "power" },
+      .lines = tolerance_lines,
+      .rows = gemm_report_power },
     { .section = { .name = NULL } }
 };
 
 /* --- making ----------------------------------------------------------------------- */
 
-/* Append how far the first result of a call is from the exact one. */
-static int add_errors(json_t *rows, struct gemm_report_work *w, int call,
-                      const char *result)
-{
-    const int status = run_call(w, call);
-    if (status > EXIT_FOUND) return status;
-    const json_t *const row = json_array_get(w->call[call].rows, 0), *const given =
-                                                                         json_object_get(
-                                                                             row,
-                                                                             "given");
-    gemm_report_histogram(rows, result ? result : text_at(row, "recipe"),
-                          json_object_get(given ? given : row, "ulp_histogram"));
-    return EXIT_GOOD;
-}
-
-/* Of D, of the recipe, and of an FP32 loop if that is another. */
-static int make_errors(json_t *rows, struct gemm_report_work *w)
-{
-    const json_t *const recipe = json_array_get(w->call[CALL_GEMM].rows, 0);
-    int status = w->o->d ? add_errors(rows, w, CALL_TOLERANCE, "D") : EXIT_GOOD;
-    if (status == EXIT_GOOD) status = add_errors(rows, w, CALL_GEMM, NULL);
-    if (status == EXIT_GOOD && strcmp(text_at(recipe, "recipe"), "fp32") != 0)
-        status = add_errors(rows, w, CALL_FP32, NULL);
-    return status;
-}
-
-/* The line of a command that answers a question, what people ask first before the rest.
- */
+/* What people ask, what they ask first before the rest, and the sentence that answers it. */
 static const struct {
-    int call;
-    const char *line, *question;
-} answers[] = {
-    /* clang-format off */
-    { CALL_EXPLAIN,   "explanation",      "What computed D?"                 },
-    { CALL_TOLERANCE, "D",                "Does D pass?"                     },
-    { CALL_BOUND,     "bounds",           "Is D within what is proved?"      },
-    { CALL_EXPLAIN,   "error of D",       "How accurate is D?"               },
-    { CALL_EXPLAIN,   "differs in",       "Where is D something else?"       },
-    { CALL_VERIFY,    "worst outputs",    "What are its worst outputs?"      },
-    { CALL_ADVISE,    "advice",           "Which recipe is enough?"          },
-    { CALL_ADVISE,    "fastest",          "On which chip is that fastest?"   },
-    { CALL_ADVISE,    "scale",            "2^10, 2^11 or equilibration?"     },
-    { CALL_GEMM,      "recipe",           "Which model is beside it?" },
-    { CALL_VERIFY,    "verdict",          "Is D the model's to the bit?" },
-    { CALL_VERIFY,    "first difference", "Where does it begin to differ?"   },
-    { CALL_GEMM,      "verdict",          "Is the model as good as FP32?" },
-    { CALL_GEMM,      "error budget",     "Where does the model's error come from?" },
-    { CALL_TOLERANCE, "componentwise",    "What should a test accept?"       },
-    { CALL_TOLERANCE, "NumPy",            "How is that written?"             },
-    { CALL_ADVISE,    "A",                "What is A?"                       },
-    { CALL_ADVISE,    "B",                "What is B?"                       },
-    /* clang-format on */
+    enum gemm_question of;
+    record_say *say;
+    const char *question;
+} asked[] = {
+    { ASK_EXPLAIN, explain_say_text, "What computed D?" },
+    { ASK_TOLERANCE, tolerance_say_given, "Does D pass?" },
+    { ASK_BOUND, bound_say_broken, "Is D within what is proved?" },
+    { ASK_EXPLAIN, explain_say_error, "How accurate is D?" },
+    { ASK_EXPLAIN, explain_say_boxes, "Where is D something else?" },
+    { ASK_VERIFY, budget_say_worst, "What are its worst outputs?" },
+    { ASK_ADVISE, advise_say_best, "Which recipe is enough?" },
+    { ASK_ADVISE, advise_say_none, "Which recipe is enough?" },
+    { ASK_ADVISE, advise_say_fastest, "On which chip is that fastest?" },
+    { ASK_ADVISE, advise_say_scales, "2^10, 2^11 or equilibration?" },
+    { ASK_GEMM, gemm_say_what_ran, "Which model is beside it?" },
+    { ASK_VERIFY, verified_say_verdict, "Is D the model's to the bit?" },
+    { ASK_VERIFY, verified_say_first, "Where does it begin to differ?" },
+    { ASK_GEMM, judged_say_verdict, "Is the model as good as FP32?" },
+    { ASK_GEMM, budget_say_all, "Where does the model's error come from?" },
+    { ASK_TOLERANCE, tolerance_say_component, "What should a test accept?" },
+    { ASK_TOLERANCE, tolerance_say_numpy, "How is that written?" },
+    { ASK_ADVISE, advise_say_a, "What is A?" },
+    { ASK_ADVISE, advise_say_b, "What is B?" },
 };
 
-/* What is said of the bounds where a rigorous one is broken. */
-static json_t *say_bounds(const json_t *rows)
-{
-    json_t *const says = json_array();
-    size_t i;
-    const json_t *row;
-    json_array_foreach(rows, i, row)
-    {
-        if (!strcmp(text_at(row, "kind"), bound_kinds[BOUND_RIGOROUS]) &&
-            real_at(row, "violations") > 0 && !json_array_size(says))
-            json_array_append_new(
-                says, json_pack("{s:s, s:o}", "what", "bounds", "says",
-                                json_sprintf("NO: the rigorous bound \"%s\" is broken: %s",
-                                             text_at(row, "bound"),
-                                             text_at(row, "verdict"))));
-    }
-    return says;
-}
-
-/* Of all that has run so far. */
+/* Of all that is known so far. */
 static void answer(struct gemm_report_work *w)
 {
     json_array_clear(w->answers);
-    for (size_t n = 0; n < sizeof answers / sizeof answers[0]; n++) {
-        size_t i;
-        const json_t *line;
-        json_array_foreach(w->call[answers[n].call].says, i, line)
-        {
-            if (!strcmp(text_at(line, "what"), answers[n].line))
-                json_array_append_new(
-                    w->answers, json_pack("{s:s, s:O}", "question", answers[n].question,
-                                          "answer", json_object_get(line, "says")));
-        }
+    for (size_t n = 0; n < sizeof asked / sizeof asked[0]; n++) {
+        const void *const found = gemm_answer_to(&w->a, asked[n].of);
+        json_t *const sentence = found ? emit_sentence(asked[n].say, found) : NULL;
+        if (sentence)
+            json_array_append_new(w->answers,
+                                  json_pack("{s:s, s:o}", "question", asked[n].question,
+                                            "answer", sentence));
     }
 }
 
-/* Whether a list with '|' between has the word. */
-static bool is_listed(const char *word, const char *list)
+/* What the rows of errors compare: D, the recipe's, and an FP32 loop if that is another. */
+static int ask_errors(struct gemm_answers *a)
 {
-    const size_t length = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at += length)
-        if ((at == list || at[-1] == '|') && (!at[length] || at[length] == '|'))
-            return true;
-    return false;
-}
-
-static json_t *lines_shown(json_t *says, const char *lines)
-{
-    json_t *const shown = json_array();
-    size_t i;
-    json_t *line;
-    json_array_foreach(says, i, line)
-    {
-        if (!lines || is_listed(text_at(line, "what"), lines))
-            json_array_append(shown, line);
-    }
-    return shown;
+    const int status = a->o->d ? gemm_ask(a, ASK_TOLERANCE) : EXIT_GOOD;
+    if (status > EXIT_FOUND || !strcmp(a->s.gemm.recipe->name, "fp32")) return status;
+    return gemm_ask(a, ASK_FP32);
 }
 
 static int make(struct section *s, const void *about, struct report *r)
 {
     struct gemm_report_work *const w = (struct gemm_report_work *)r;
     const struct part *const p = about;
-    int status = calls[p->call].takes & TAKES_CHOICE ? choose(w) : EXIT_GOOD;
-    if (status != EXIT_GOOD) return status;
-    if (p->call == CALL_GEMM) status = run_call(w, CALL_ADVISE); /* is_large() asks it */
-    if (status <= EXIT_FOUND) status = run_call(w, p->call);
+    int status = gemm_ask(&w->a, p->asks);
+    if (p->rows == gemm_report_errors && status <= EXIT_FOUND) status = ask_errors(&w->a);
     if (status > EXIT_FOUND) return status;
-    struct command_call *const call = &w->call[p->call];
-    if (p->call == CALL_BOUND) call->says = say_bounds(call->rows);
-    s->source = command_call_line(call);
-    s->rows = json_array();
+    s->source = gemm_question_line(&w->a, p->asks);
     s->inputs = json_incref(w->inputs);
-    if (p->rows) p->rows(s->rows, json_array_get(call->rows, 0), call->rows, p->of);
-    const int rest = p->rows ? EXIT_GOOD : make_errors(s->rows, w);
-    if (rest > EXIT_FOUND) return rest;
-    s->says = lines_shown(call->says, p->lines);
+    s->rows = json_array();
+    p->rows(s->rows, &w->a);
+    s->says = emit_lines(p->lines, gemm_answer_to(&w->a, p->asks));
     answer(w);
     return p->judges ? status : EXIT_GOOD;
 }
@@ -526,7 +315,7 @@ static int make(struct section *s, const void *about, struct report *r)
 /* Those of one chapter that this report has. */
 static void add_chapter(struct gemm_report_work *w, int chapter, int at)
 {
-    const bool given = w->o->d != NULL;
+    const bool given = w->a.o->d != NULL;
     for (const struct part *p = parts; p->section.name; p++) {
         struct section s = p->section;
         if (s.chapter != chapter ||
@@ -540,7 +329,7 @@ static void add_chapter(struct gemm_report_work *w, int chapter, int at)
 /* Who has a result asks for that first. */
 static void add_parts(struct gemm_report_work *w, struct table_row order[ABOUTS + 1])
 {
-    const int first = w->o->d ? ABOUT_RESULT : ABOUT_VALUES;
+    const int first = w->a.o->d ? ABOUT_RESULT : ABOUT_VALUES;
     for (int at = 0; at < ABOUTS; at++) {
         const int chapter = (first + at) % ABOUTS;
         order[at] = chapters[chapter];
@@ -550,7 +339,7 @@ static void add_parts(struct gemm_report_work *w, struct table_row order[ABOUTS 
 
 static int check(const struct gemm_report_work *w)
 {
-    const struct gemm_report_options *const o = w->o;
+    const struct gemm_report_options *const o = w->a.o;
     const struct {
         const char *option, *path;
     } read[] = { { "-a", o->a }, { "-b", o->b }, { "-c", o->c }, { "-d", o->d } };
@@ -572,7 +361,7 @@ static int check(const struct gemm_report_work *w)
 /* What the report is on, byte for byte. */
 static int digest(struct gemm_report_work *w)
 {
-    const struct gemm_report_options *const o = w->o;
+    const struct gemm_report_options *const o = w->a.o;
     const char *const path[] = { o->a, o->b, o->c, o->d };
     int status = EXIT_GOOD;
     for (int i = 0; i < 4 && status == EXIT_GOOD; i++)
@@ -580,11 +369,25 @@ static int digest(struct gemm_report_work *w)
     return status;
 }
 
+/* The whole report, once its page is known. */
+static int run(struct gemm_report_work *w)
+{
+    int status = check(w);
+    if (status == EXIT_GOOD) status = digest(w);
+    if (status == EXIT_GOOD) status = gemm_answers_read(&w->a);
+    if (status == EXIT_GOOD) status = report_run(&w->report);
+    gemm_answers_clear(&w->a);
+    report_clear(&w->report);
+    json_decref(w->inputs);
+    json_decref(w->answers);
+    return status;
+}
+
 int gemm_report(struct context *x, const struct gemm_report_options *o,
                 const char *folder)
 {
     struct table_row order[ABOUTS + 1] = { { 0 } };
-    struct page words = {
+    const struct page words = {
         .title = o->d ? "bitcut report on a result" : "bitcut report on a product",
         .command = x->command_line,
         .about = "Errors are against the exact product. What is predicted or emulated is "
@@ -592,19 +395,13 @@ int gemm_report(struct context *x, const struct gemm_report_options *o,
         .chapters = order,
         .answers = json_array(),
     };
-    struct gemm_report_work w = {
+    static struct gemm_report_work w;
+    w = (struct gemm_report_work){
         .report = { .context = x, .folder = folder, .words = &words },
-        .o = o,
+        .a = { .context = x, .o = o },
         .answers = words.answers,
         .inputs = json_array(),
     };
     add_parts(&w, order);
-    int status = check(&w);
-    if (status == EXIT_GOOD) status = digest(&w);
-    if (status == EXIT_GOOD) status = report_run(&w.report);
-    for (int i = 0; i < CALLS; i++) command_call_clear(&w.call[i]);
-    report_clear(&w.report);
-    json_decref(w.inputs);
-    json_decref(words.answers);
-    return status;
+    return run(&w);
 }

@@ -5,13 +5,13 @@
 
 #include "analysis/cli/command.h"
 
-/* What was asked for, texts of the command line; NULL: it was not. */
+/* What was asked for; a text that is NULL was not. */
 struct gemm_report_options {
-    const char *a, *b, *c, *d; /* files; a and b are needed            */
-    const char *alpha, *beta;
-    const char *recipe, *unit; /* of the result; both or neither       */
-    const char *want;          /* of advise                            */
-    const char *seconds;       /* of explain                           */
+    const char *a, *b, *c, *d; /* files; a and b are needed                        */
+    const char *alpha, *beta;  /* numbers, as they were given                      */
+    const char *recipe, *unit; /* of the result; both or neither                   */
+    const char *want;          /* of advise: a number, as it was given             */
+    const char *seconds;       /* of explain: a count likewise                     */
 };
 
 /* Make it in a folder.  Prints and returns an exit status: EXIT_FOUND if D is rejected,

@@ -1,181 +1,162 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/gemm_report_rows.h"
 
-#include "analysis/advise/advise_say.h"
 #include "analysis/cli/advise_rows.h"
-#include "analysis/cli/say.h"
+#include "analysis/evidence/json_value.h"
+#include "analysis/evidence/record_json.h"
 #include "lib/recipe.h"
-#include "lib/split.h"
 
 #include <math.h>
 #include <string.h>
 
 /* --- values ----------------------------------------------------------------------- */
 
-static void append_counts(json_t *to, const char *operand, const json_t *values)
+void gemm_report_values(json_t *to, const struct gemm_answers *a)
 {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(json_object_get(values, "exponents"), i, one)
-    {
-        json_array_append_new(to, json_pack("{s:s, s:O, s:O}", "operand", operand,
-                                            "exponent", json_object_get(one, "exponent"),
-                                            "count", json_object_get(one, "count")));
-    }
-}
-
-void gemm_report_values(json_t *to, const json_t *row, json_t *all, const char *of)
-{
-    (void)all, (void)of;
-    append_counts(to, "A", json_object_get(row, "values_a"));
-    append_counts(to, "B", json_object_get(row, "values_b"));
-}
-
-/* --- splits ----------------------------------------------------------------------- */
-
-static bool is_of(const json_t *kept, const struct bitcut_split *s)
-{
-    return !strcmp(text_at(kept, "split"), s->name) &&
-           whole_at(kept, "scale_from") <= s->scale &&
-           s->scale <= whole_at(kept, "scale_to") &&
-           !json_is_true(json_object_get(kept, "flush")) &&
-           !json_is_null(json_object_get(kept, "exponent"));
-}
-
-void gemm_report_kept(json_t *to, const json_t *row, json_t *all, const char *of)
-{
-    (void)all, (void)of;
-    for (const struct known_split *known = known_splits; known->recipe; known++) {
-        size_t i;
-        json_t *kept;
-        json_array_foreach(json_object_get(row, "kept"), i, kept)
-        {
-            if (!is_of(kept, known->split)) continue;
-            json_t *const one = json_pack("{s:s, s:i}", "recipe", known->recipe,
-                                          "scale", known->split->scale);
-            json_object_update(one, kept);
-            json_object_del(one, "scale_from");
-            json_object_del(one, "scale_to");
-            json_object_del(one, "flush");
-            json_array_append_new(to, one);
+    for (int i = 0; i < 2; i++) {
+        const struct advise_values *const v = &a->advice.values[i];
+        for (int e = v->most; e >= v->least; e--) {
+            const size_t count = exponents_count(&v->own, e);
+            if (count)
+                json_array_append_new(to, json_pack("{s:s, s:i, s:o}", "operand", v->name,
+                                                    "exponent", e, "count",
+                                                    json_count(count)));
         }
     }
 }
 
-void gemm_report_kept_in_all(json_t *to, const json_t *row, json_t *all, const char *of)
+/* --- splits ----------------------------------------------------------------------- */
+
+static void append_all(json_t *to, json_t *list)
 {
-    size_t i;
-    json_t *kept;
-    (void)all, (void)of;
-    json_array_foreach(json_object_get(row, "kept"), i, kept)
-    {
-        if (!json_is_null(json_object_get(kept, "exponent"))) continue;
-        json_t *const one = json_copy(kept);
-        json_object_del(one, "exponent");
-        json_array_append_new(to, one);
-    }
+    json_array_extend(to, list);
+    json_decref(list);
+}
+
+void gemm_report_kept(json_t *to, const struct gemm_answers *a)
+{
+    append_all(to, advise_rows_by_exponent(&a->advice));
+}
+
+void gemm_report_kept_in_all(json_t *to, const struct gemm_answers *a)
+{
+    append_all(to, advise_rows_in_all(&a->advice));
 }
 
 /* --- recipes ---------------------------------------------------------------------- */
 
-/* In its place by cost, then by error. */
-static void insert_by_cost(json_t *to, json_t *one)
+/* By cost, then by error; equal ones stay as they are. */
+static bool is_before(const struct advise_trial *x, const struct advise_trial *y)
 {
-    size_t at = json_array_size(to);
-    for (; at; at--) {
-        const json_t *const other = json_array_get(to, at - 1);
-        const double cost = real_at(other, "cost") - real_at(one, "cost");
-        if (cost < 0 || (cost == 0 && real_at(other, "error") <= real_at(one, "error")))
-            break;
-    }
-    json_array_insert_new(to, at, one);
+    const double cost = x->advice.cost - y->advice.cost;
+    return cost < 0 || (cost == 0 && x->advice.error < y->advice.error);
 }
 
-void gemm_report_tried(json_t *to, const json_t *row, json_t *all, const char *of)
+void gemm_report_tried(json_t *to, const struct gemm_answers *a)
 {
-    static const char *const keys[] = { "chips", "recipe",  "scale", "equilibrate",
-                                        "terms", "cost",    "tflops", "error", "high",
-                                        "bound", "reaches", "unit",  "evidence" };
-    size_t i;
-    const json_t *tried;
-    (void)all, (void)of;
-    json_array_foreach(json_object_get(row, "tried"), i, tried)
-    {
+    static const char *const keys[] = { "chips",    "recipe", "scale",   "equilibrate",
+                                        "terms",    "cost",   "tflops",  "error",
+                                        "high",     "bound",  "reaches", "unit",
+                                        "evidence", NULL };
+    const struct advise_trial *const trial = a->advice.trial;
+    for (size_t i = 0; i < a->advice.trials; i++) {
         json_t *const one = json_object();
         char few[80] = "";
-        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
-            json_object_set(one, keys[k], json_object_get(tried, keys[k]));
-        advise_say_chips(few, sizeof few, text_at(tried, "chips"));
+        size_t at = 0;
+        for (size_t j = 0; j < i; j++) at += !is_before(&trial[i], &trial[j]);
+        record_json_keys(one, advise_trial_fields, &trial[i], keys);
+        advise_say_chips(few, sizeof few, &trial[i]);
         json_object_set_new(one, "chips", json_string(few));
-        insert_by_cost(to, one);
+        json_array_insert_new(to, at, one);
+    }
+}
+
+/* --- lists of answers ------------------------------------------------------------- */
+
+void gemm_report_scales(json_t *to, const struct gemm_answers *a)
+{
+    record_json_items(to, advise_fields, &a->advice, "scales");
+}
+
+void gemm_report_distances(json_t *to, const struct gemm_answers *a)
+{
+    record_json_items(to, explain_fields, &a->explanation, "distances");
+}
+
+void gemm_report_power(json_t *to, const struct gemm_answers *a)
+{
+    for (size_t i = 0; i < a->power.rows; i++) {
+        json_t *const one = json_object();
+        record_json(one, power_fields, &a->power.row[i]);
+        json_array_append_new(to, one);
     }
 }
 
 /* --- the result ------------------------------------------------------------------- */
 
-void gemm_report_worst(json_t *to, const json_t *row, json_t *all, const char *of)
+static void append_worst(json_t *to, const struct budget_answer *a)
 {
-    size_t i, n;
-    const json_t *worst, *part;
-    (void)all, (void)of;
-    json_array_foreach(json_object_get(row, "worst"), i, worst)
-    {
-        const double unit = ldexp(real_at(worst, "size"), -24);
-        json_t *const one = json_object();
-        json_object_set(one, "i", json_object_get(worst, "i"));
-        json_object_set(one, "j", json_object_get(worst, "j"));
-        json_object_set(one, "exact", json_object_get(worst, "value"));
-        json_object_set(one, "result", json_object_get(worst, "given"));
-        json_object_set(one, "result_bits", json_object_get(worst, "given_encoding"));
-        json_object_set(one, "model_bits", json_object_get(worst, "d_encoding"));
-        json_object_set(one, "u", json_object_get(worst, "u"));
-        json_array_foreach(json_object_get(worst, "parts"), n, part)
-        {
-            json_object_set_new(one, text_at(part, "name"),
-                                json_real(unit > 0 ? real_at(part, "value") / unit : 0));
-        }
-        const double rest = real_at(worst, "unexplained") / unit;
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    for (size_t i = 0; i < a->worst_count; i++) {
+        const struct budget_place *const p = &a->worst[i];
+        const struct budget_output *const b = &p->budget;
+        const double unit = ldexp(b->size, -24), given = format_to_double(f32, p->given),
+                     rest = (given - format_to_double(f32, b->d)) / unit;
+        json_t *const one =
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "i", json_count(p->i), "j",
+                      json_count(p->j), "exact",
+                      b->event.what ? json_null() : json_number(b->value), "result",
+                      json_number(given), "result_bits", json_encoding(p->given, 32),
+                      "model_bits", json_encoding(b->d, 32), "u", json_number(p->u));
+        for (int n = 0; n < BUDGET_PARTS && !b->event.what; n++)
+            json_object_set_new(one, budget_rows[n].name,
+                                json_real(unit > 0 ? b->part[n] / unit : 0));
         json_object_set_new(one, "unexplained",
                             isfinite(rest) ? json_real(rest) : json_null());
         json_array_append_new(to, one);
     }
 }
 
-void gemm_report_bounds(json_t *to, const json_t *row, json_t *all, const char *of)
+void gemm_report_worst_emulated(json_t *to, const struct gemm_answers *a)
 {
-    static const char *const keys[] = { "bound", "kind",    "worst_error", "worst_limit",
-                                        "ratio", "outputs", "verdict",     "source" };
-    size_t i;
-    const json_t *bound;
-    (void)row, (void)of;
-    json_array_foreach(all, i, bound)
-    {
+    append_worst(to, &a->budget);
+}
+
+void gemm_report_worst(json_t *to, const struct gemm_answers *a)
+{
+    append_worst(to, &a->worst);
+}
+
+void gemm_report_bounds(json_t *to, const struct gemm_answers *a)
+{
+    static const char *const keys[] = { "bound",       "kind",   "worst_error",
+                                        "worst_limit", "ratio",  "outputs",
+                                        "verdict",     "source", NULL };
+    for (int i = 0; i < BOUNDS; i++) {
         json_t *const one = json_object();
-        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
-            json_object_set(one, keys[k], json_object_get(bound, keys[k]));
+        record_json_keys(one, bound_fields, &a->bound[i], keys);
         json_array_append_new(to, one);
     }
 }
 
-void gemm_report_list(json_t *to, const json_t *row, json_t *all, const char *of)
-{
-    (void)all;
-    json_array_extend(to, json_object_get(row, of));
-}
-
-void gemm_report_histogram(json_t *to, const char *result, const json_t *bins)
+/* Outputs of a result by their distance from the exact one. */
+static void append_histogram(json_t *to, const char *result,
+                             const size_t bins[HISTOGRAM_BINS])
 {
     double total = 0;
-    size_t i;
-    const json_t *bin;
-    json_array_foreach(bins, i, bin) { total += (double)json_integer_value(bin); }
-    json_array_foreach(bins, i, bin)
-    {
-        const json_int_t count = json_integer_value(bin);
-        if (count)
-            json_array_append_new(to,
-                                  json_pack("{s:s, s:f, s:I, s:f}", "result", result,
-                                            "ulps", i ? ldexp(1, (int)i) : 1.0, "count",
-                                            count, "share", (double)count / total));
-    }
+    for (int i = 0; i < HISTOGRAM_BINS; i++) total += (double)bins[i];
+    for (int i = 0; i < HISTOGRAM_BINS; i++)
+        if (bins[i])
+            json_array_append_new(to, json_pack("{s:s, s:f, s:o, s:f}", "result", result,
+                                                "ulps", i ? ldexp(1, i) : 1.0, "count",
+                                                json_count(bins[i]), "share",
+                                                (double)bins[i] / total));
+}
+
+void gemm_report_errors(json_t *to, const struct gemm_answers *a)
+{
+    const char *const recipe = a->s.gemm.recipe->name;
+    if (a->d.at) append_histogram(to, "D", a->given.bins);
+    append_histogram(to, recipe, a->judged.bins);
+    if (strcmp(recipe, "fp32") != 0) append_histogram(to, "fp32", a->fp32.bins);
 }

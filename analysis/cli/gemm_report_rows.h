@@ -1,38 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of sections of a report on one GEMM, taken from what commands print. */
+/* Rows of the sections of a report on one GEMM, from the answers to it. */
 #ifndef BITCUT_ANALYSIS_CLI_GEMM_REPORT_ROWS_H
 #define BITCUT_ANALYSIS_CLI_GEMM_REPORT_ROWS_H
 
-#include <jansson.h>
+#include "analysis/cli/gemm_report_answers.h"
 
-/* Append rows to `to`, of the first row or all that a command printed; `of` says which of
-   several kinds. */
-typedef void gemm_report_rows(json_t *to, const json_t *row, json_t *all, const char *of);
+/* Append the rows of a section to an array. */
+typedef void gemm_report_rows(json_t *to, const struct gemm_answers *a);
 
-/* Of advise: { operand, exponent, count }. */
-gemm_report_rows gemm_report_values;
+/* Of advice: values by exponent; what splits keep of them, a column for the recipe that
+   each is known for; the same of all values and scales; recipes by cost; ways to scale.
+ */
+gemm_report_rows gemm_report_values, gemm_report_kept, gemm_report_kept_in_all,
+    gemm_report_tried, gemm_report_scales;
 
-/* Of advise: { recipe, operand, exponent, count, bits, ... } of the splits of the best
-   known recipes at their own scales, where a unit flushes nothing. */
-gemm_report_rows gemm_report_kept;
-
-/* Of advise: everything that is kept, for all exponents together. */
-gemm_report_rows gemm_report_kept_in_all;
-
-/* Of advise: what was tried, the cheapest first. */
-gemm_report_rows gemm_report_tried;
-
-/* Of verify or gemm: the worst outputs and their budgets, a column for each part. */
-gemm_report_rows gemm_report_worst;
-
-/* Of bound, all rows. */
-gemm_report_rows gemm_report_bounds;
-
-/* The list with the key `of` as it is. */
-gemm_report_rows gemm_report_list;
-
-/* Append the bins of a histogram of steps (ulp_histogram()) that are not empty, as shares
-   of all: { result, ulps, share }, ulps the most of a bin. */
-void gemm_report_histogram(json_t *to, const char *result, const json_t *bins);
+/* Recipes by their distance from D; the worst outputs of the emulated D and of D with
+   their budgets, a column for each part; bounds; how far D, the recipe and an FP32 loop,
+   if that is another, are from the exact result; what tests reject. */
+gemm_report_rows gemm_report_distances, gemm_report_worst_emulated, gemm_report_worst,
+    gemm_report_bounds, gemm_report_errors, gemm_report_power;
 
 #endif

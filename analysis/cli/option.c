@@ -55,6 +55,14 @@ static bool read_seed(uint64_t *value, const char *text)
     return read_unsigned(value, text, hexadecimal ? 16 : 10);
 }
 
+static bool read_count(size_t *value, const char *text)
+{
+    uint64_t number;
+    if (!read_unsigned(&number, text, 10) || number > SIZE_MAX) return false;
+    *value = (size_t)number;
+    return true;
+}
+
 static bool read_int(int *value, const char *text)
 {
     uint64_t magnitude;
@@ -65,13 +73,12 @@ static bool read_int(int *value, const char *text)
     return true;
 }
 
-static enum bitcut_status set_value(void *own, const struct option_row *row,
-                                    const char *text, struct fault *f)
+enum bitcut_status option_set(void *own, const struct option_row *row, const char *text,
+                              struct fault *f)
 {
     void *const value = row->value ? row->value : (char *)own + row->at;
     struct option_texts *const texts = value;
     struct option_counts *const counts = value;
-    uint64_t number;
     switch (row->kind) {
     case OPTION_FLAG: *(bool *)value = true; return BITCUT_OK;
     case OPTION_TEXT: *(const char **)value = text; return BITCUT_OK;
@@ -82,17 +89,15 @@ static enum bitcut_status set_value(void *own, const struct option_row *row,
         texts->text[texts->count++] = text;
         return BITCUT_OK;
     case OPTION_COUNT:
-        if (!read_unsigned(&number, text, 10) || number > SIZE_MAX)
-            return bad_value(row, text, COUNT, f);
-        *(size_t *)value = (size_t)number;
+        if (!read_count(value, text)) return bad_value(row, text, COUNT, f);
         return BITCUT_OK;
     case OPTION_COUNTS:
         if (counts->count == OPTION_TEXTS_MOST)
             return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s: given too often", dashes(row),
                              row->name);
-        if (!read_unsigned(&number, text, 10) || number > SIZE_MAX)
+        if (!read_count(&counts->at[counts->count], text))
             return bad_value(row, text, COUNT, f);
-        counts->at[counts->count++] = (size_t)number;
+        counts->count++;
         return BITCUT_OK;
     case OPTION_INT:
         if (!read_int(value, text)) return bad_value(row, text, INTEGER, f);
@@ -174,10 +179,10 @@ static enum bitcut_status read_option(void *own, bool *given,
     given[w.row - rows] = true;
     if (w.row->kind == OPTION_FLAG && w.after)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "--%s takes no argument", w.name);
-    if (w.row->kind == OPTION_FLAG) return set_value(own, w.row, "", f);
+    if (w.row->kind == OPTION_FLAG) return option_set(own, w.row, "", f);
     if (takes_next(&w) && ++*at == argc)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s needs an argument", word);
-    return set_value(own, w.row, w.after ? w.after : argv[*at], f);
+    return option_set(own, w.row, w.after ? w.after : argv[*at], f);
 }
 
 enum bitcut_status options_read(void *own, bool *given, const char **operands,
@@ -234,52 +239,7 @@ char *options_join(const char *program, const struct option_row *rows, const cha
     return line;
 }
 
-/* --- values kept ------------------------------------------------------------------ */
-
-static const size_t value_sizes[] = {
-    [OPTION_FLAG] = sizeof(bool),
-    [OPTION_TEXT] = sizeof(const char *),
-    [OPTION_TEXTS] = sizeof(struct option_texts),
-    [OPTION_COUNT] = sizeof(size_t),
-    [OPTION_COUNTS] = sizeof(struct option_counts),
-    [OPTION_INT] = sizeof(int),
-    [OPTION_SEED] = sizeof(uint64_t),
-    [OPTION_F32] = sizeof(uint32_t),
-};
-
-static size_t variable_size(const struct option_row *row)
-{
-    return row->value ? value_sizes[row->kind] : 0;
-}
-
-/* One after the other, in the order of the rows. */
-struct option_values {
-    unsigned char bytes[1];
-};
-
-struct option_values *options_keep(const struct option_row *rows)
-{
-    size_t size = 0;
-    for (const struct option_row *row = rows; row->name; row++)
-        size += variable_size(row);
-    struct option_values *const kept = memory_allocate(sizeof *kept + size, 1);
-    unsigned char *to = kept ? kept->bytes : NULL;
-    for (const struct option_row *row = rows; kept && row->name; row++) {
-        if (row->value) memcpy(to, row->value, variable_size(row));
-        to += variable_size(row);
-    }
-    return kept;
-}
-
-void options_restore(struct option_values *kept, const struct option_row *rows)
-{
-    const unsigned char *from = kept->bytes;
-    for (const struct option_row *row = rows; row->name; row++) {
-        if (row->value) memcpy(row->value, from, variable_size(row));
-        from += variable_size(row);
-    }
-    free(kept);
-}
+/* --- options that do nothing ------------------------------------------------------ */
 
 const struct option_use *option_misused(const bool *given, const struct option_row *rows,
                                         const struct option_use *uses, unsigned use)

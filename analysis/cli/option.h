@@ -84,14 +84,9 @@ enum bitcut_status options_read(void *own, bool *given, const char **operands,
 char *options_join(const char *program, const struct option_row *rows, const char *but,
                    int argc, const char *const *argv);
 
-/* The values of options that are variables, to be given back. */
-struct option_values;
-
-/* NULL: no memory. */
-struct option_values *options_keep(const struct option_row *rows);
-
-/* Give options the values that they had, and end those. */
-void options_restore(struct option_values *kept, const struct option_row *rows);
+/* Set one, of that row, in the struct or variable.  As options_read(). */
+enum bitcut_status option_set(void *own, const struct option_row *row, const char *text,
+                              struct fault *f);
 
 /* A row of a table of the options that do something in some uses of a command only, ended
    by a row whose name is NULL. */

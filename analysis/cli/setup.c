@@ -192,13 +192,12 @@ int setup_check_shape(const char *name, const struct matrix *m, size_t rows, siz
     return fail("matrices", &f);
 }
 
-/* A has as many columns as B has rows. */
-static int check_inner(const struct setup *s)
+int setup_check_inner(const struct setup *s, bool has_a)
 {
     struct fault f;
     char hint[80] = "columns of A must be rows of B";
     if (s->a.cols == s->b.rows) return EXIT_GOOD;
-    if (!setup_options.a) snprintf(hint, sizeof hint, "give -a, or -k %zu", s->b.rows);
+    if (!has_a) snprintf(hint, sizeof hint, "give -a, or -k %zu", s->b.rows);
     else if (s->a.cols == s->b.cols) strcpy(hint, "B looks transposed (NumPy: B.T)");
     else if (s->a.rows == s->b.rows) strcpy(hint, "A looks transposed (NumPy: A.T)");
     fault_set(&f, BITCUT_BAD_ARGUMENT, "A is %zu x %zu but B is %zu x %zu: %s", s->a.rows,
@@ -206,9 +205,23 @@ static int check_inner(const struct setup *s)
     return fail("matrices", &f);
 }
 
+int setup_check_pair(const struct matrix *a, const struct matrix *b)
+{
+    struct fault f;
+    if (a->cols != b->rows) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "A is %zu x %zu but B is %zu x %zu: columns of A must be rows of B",
+                  a->rows, a->cols, b->rows, b->cols);
+        return fail("matrices", &f);
+    }
+    if (!a->rows || !a->cols || !b->cols)
+        return complain("matrices", "there is nothing to multiply");
+    return EXIT_GOOD;
+}
+
 int setup_finish(struct setup *s)
 {
-    int status = check_inner(s);
+    int status = setup_check_inner(s, setup_options.a);
     if (status != EXIT_GOOD) return status;
     if (!setup_options.c) {
         if (!gemm_reads_c(&s->gemm)) return EXIT_GOOD;

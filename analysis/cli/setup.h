@@ -99,6 +99,11 @@ int setup_gemm(struct setup *s);
    NULL unless --unit was given, and there is no plan. */
 int setup_open_gemm(struct setup *s, const char *recipe);
 
+/* Complain of A and B that have no product; with a hint, which depends on whether A is from
+   a file; and of one without an element or a product.  Print and return an exit status. */
+int setup_check_inner(const struct setup *s, bool has_a);
+int setup_check_pair(const struct matrix *a, const struct matrix *b);
+
 /* Read -c if it was given and check the shapes of all three.  Prints and returns an exit
    status.  s->a and s->b are set already. */
 int setup_finish(struct setup *s);

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/cli/gemm_report_answers.h"
+
+#include "analysis/cli/budget_command.h"
+#include "analysis/cli/option.h"
+#include "analysis/evidence/json_value.h"
+#include "emu/way.h"
+#include "lib/bits.h"
+#include "lib/configuration.h"
+#include "lib/fma.h"
+#include "lib/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WORST = 8, RUNS = 100, POWER_RUNS = 20, SAMPLES = 4096, LINE_MOST = 2000 };
+
+/* --- options and matrices --------------------------------------------------------- */
+
+/* What the command of a question takes as an option; `to` is left without text. */
+static int read_option(void *to, const char *name, enum option_kind kind,
+                       const char *text, const char *command)
+{
+    const struct option_row row = { .name = name, .kind = kind };
+    struct fault f;
+    if (!text || option_set(to, &row, text, &f) == BITCUT_OK) return EXIT_GOOD;
+    return fail(command, &f);
+}
+
+static int read_scalars(struct gemm_answers *a, const char *command)
+{
+    const struct gemm_report_options *const o = a->o;
+    a->alpha = F32_ONE;
+    a->beta = o->c ? F32_ONE : 0;
+    int status = read_option(&a->alpha, "alpha", OPTION_F32, o->alpha, command);
+    if (status == EXIT_GOOD)
+        status = read_option(&a->beta, "beta", OPTION_F32, o->beta, command);
+    if (status == EXIT_GOOD && !f32_is_zero(a->beta) && !o->c)
+        return complain("--beta", "is not zero, but there is no -c");
+    return status;
+}
+
+/* The error that will do. */
+static int read_want(double *to, const struct gemm_report_options *o)
+{
+    uint32_t want = 0;
+    const int status = read_option(&want, "want", OPTION_F32, o->want, "advise");
+    *to = o->want ? value_of_float(want) : weighed_metrics[0].want;
+    return status == EXIT_GOOD && !(*to > 0) ? complain("--want", "must be above 0")
+                                             : status;
+}
+
+int gemm_answers_read(struct gemm_answers *a)
+{
+    const struct gemm_report_options *const o = a->o;
+    struct setup *const s = &a->s;
+    int status = setup_read(&s->a, "-a", o->a);
+    if (status == EXIT_GOOD) status = setup_read(&s->b, "-b", o->b);
+    if (status == EXIT_GOOD && o->c) status = setup_read(&s->c, "-c", o->c);
+    if (status == EXIT_GOOD && o->d) status = setup_read(&a->d, "-d", o->d);
+    s->input_a = o->a;
+    s->input_b = o->b;
+    a->data = (struct gemm_data){ s->a, s->b, s->c };
+    return status;
+}
+
+void gemm_answers_clear(struct gemm_answers *a)
+{
+    if (a->of[ASK_ADVISE].asked) advise_clear(&a->advice);
+    if (a->of[ASK_EXPLAIN].asked) explain_clear(&a->explanation);
+    if (a->of[ASK_VERIFY].asked) verified_clear(&a->verified);
+    budget_answer_clear(&a->budget);
+    budget_answer_clear(&a->worst);
+    power_clear(&a->power);
+    matrix_clear(&a->emulated);
+    matrix_clear(&a->d);
+    setup_clear(&a->s);
+}
+
+/* --- which recipe the result is compared with ------------------------------------- */
+
+/* What was asked for. */
+static int take_asked(struct bitcut_gemm *g, const struct gemm_report_options *o)
+{
+    *g = gemm_of(bitcut_recipe_find(o->recipe), NULL);
+    return setup_unit(&g->unit, o->unit, way_words(g), o->recipe);
+}
+
+/* What computed D, or what is advised. */
+static int take_found(struct bitcut_gemm *g, struct gemm_answers *a)
+{
+    const int status = gemm_ask(a, a->o->d ? ASK_EXPLAIN : ASK_ADVISE);
+    if (status > EXIT_FOUND) return status;
+    const struct advise_trial *const best = a->o->d ? NULL : advise_best(&a->advice);
+    if (a->o->d && a->explanation.best.sampled) *g = a->explanation.best.x.gemm;
+    else if (best) *g = best->gemm;
+    else return complain("--recipe", "nothing like D is known; give it, and --unit");
+    return EXIT_GOOD;
+}
+
+/* Whether matrices fit as they are: explain reads them transposed, too. */
+static int check_shapes(const struct gemm_answers *a)
+{
+    const struct setup *const s = &a->s;
+    int status = setup_check_inner(s, true);
+    if (status == EXIT_GOOD && s->c.at)
+        status = setup_check_shape("C", &s->c, s->a.rows, s->b.cols);
+    if (status == EXIT_GOOD && a->d.at)
+        status = setup_check_shape("D", &a->d, s->a.rows, s->b.cols);
+    return status;
+}
+
+/* The GEMM and its plan, with alpha and beta. */
+static int choose(struct gemm_answers *a)
+{
+    const struct gemm_report_options *const o = a->o;
+    struct bitcut_gemm g;
+    struct fault f;
+    if (a->chosen) return EXIT_GOOD;
+    int status = o->recipe ? read_scalars(a, "gemm") : take_found(&g, a);
+    if (status == EXIT_GOOD)
+        status = o->recipe ? take_asked(&g, o) : read_scalars(a, "gemm");
+    if (status == EXIT_GOOD) status = check_shapes(a);
+    if (status != EXIT_GOOD) return status;
+    char line[WAY_MOST];
+    way_write(line, &g);
+    if (way_read(&a->s.gemm, line, &f) != BITCUT_OK) return fail("--recipe", &f);
+    a->s.gemm.alpha = a->alpha;
+    a->s.gemm.beta = a->beta;
+    if (gemm_plan_on_unit(&a->s.plan, &a->s.gemm, &f) != BITCUT_OK)
+        return fail("--recipe", &f);
+    a->chosen = true;
+    return EXIT_GOOD;
+}
+
+/* --- asking ----------------------------------------------------------------------- */
+
+static int find_advice(struct gemm_answers *a)
+{
+    const struct context *const x = a->context;
+    double want;
+    struct fault f;
+    int status = read_want(&want, a->o);
+    if (status == EXIT_GOOD) status = setup_check_pair(&a->s.a, &a->s.b);
+    if (status != EXIT_GOOD) return status;
+    const struct advise_question q = { .a = &a->s.a,
+                                       .b = &a->s.b,
+                                       .pairs = 1,
+                                       .metric = &weighed_metrics[0],
+                                       .want = want,
+                                       .place = a->place,
+                                       .places = advise_places(a->place),
+                                       .seed = x->seed,
+                                       .input_a = a->o->a,
+                                       .input_b = a->o->b,
+                                       .values = true };
+    if (advise_find(&a->advice, &q, x->threads, &x->progress, &f) != BITCUT_OK)
+        return fail("advise", &f);
+    return a->advice.choice ? EXIT_GOOD : EXIT_FOUND;
+}
+
+static enum bitcut_status ask_explanation(struct gemm_answers *a, size_t seconds,
+                                          struct fault *f)
+{
+    const struct context *const x = a->context;
+    const struct explain_options options = { .samples = SAMPLES,
+                                             .seconds = (double)seconds,
+                                             .seed = x->seed,
+                                             .threads = x->threads,
+                                             .progress = &x->progress };
+    const struct question q = { .a = a->s.a,
+                                .b = a->s.b,
+                                .c = a->s.c,
+                                .d = a->d,
+                                .alpha = a->alpha,
+                                .beta = a->beta,
+                                .format = question_format(&a->d),
+                                .name = a->o->d };
+    const enum bitcut_status status = explain_run(&a->explanation, &q, &options, f);
+    if (status != BITCUT_OK || !a->explanation.interrupted) return status;
+    explain_clear(&a->explanation);
+    return fault_set(f, BITCUT_CANNOT, "stopped");
+}
+
+static int find_explanation(struct gemm_answers *a)
+{
+    size_t seconds = 60;
+    struct fault f;
+    int status = read_scalars(a, "explain");
+    if (status == EXIT_GOOD)
+        status = read_option(&seconds, "seconds", OPTION_COUNT, a->o->seconds, "explain");
+    if (status != EXIT_GOOD) return status;
+    if (ask_explanation(a, seconds, &f) != BITCUT_OK) return fail("explain", &f);
+    return a->explanation.answer.found ? EXIT_GOOD : EXIT_FOUND;
+}
+
+/* D as the emulator has it. */
+static int emulate(struct gemm_answers *a)
+{
+    if (a->emulated.at) return EXIT_GOOD;
+    return setup_run(&a->emulated, &a->s, a->context);
+}
+
+static int judge(struct judged *to, const struct bitcut_gemm *g, const struct matrix *d,
+                 const struct gemm_answers *a)
+{
+    const struct gemm_options options = context_options(a->context);
+    struct fault f;
+    return judged_find(to, g, &a->data, d, &references[0], a->context->seed, &options,
+                       &f) == BITCUT_OK
+               ? EXIT_GOOD
+               : fail("reference", &f);
+}
+
+/* The budget of the worst outputs of d, and with `all` of all. */
+static int find_budget(struct budget_answer *to, struct budget_question *q,
+                       const struct matrix *d, bool all, const struct gemm_answers *a)
+{
+    *q = (struct budget_question){ .gemm = &a->s.gemm,
+                                   .plan = &a->s.plan,
+                                   .data = &a->data,
+                                   .d = d,
+                                   .all = all,
+                                   .worst = WORST };
+    return budget_run(to, q, a->context);
+}
+
+/* Whether the budget of all outputs would take minutes. */
+static bool is_large(const struct gemm_answers *a)
+{
+    return (double)a->s.a.rows * (double)a->s.b.cols * (double)a->s.a.cols >
+           0x1p24; /* some 20 seconds of a processor */
+}
+
+static int find_gemm(struct gemm_answers *a)
+{
+    int status = emulate(a);
+    if (status == EXIT_GOOD) status = judge(&a->judged, &a->s.gemm, &a->emulated, a);
+    if (status == EXIT_GOOD)
+        status =
+            find_budget(&a->budget, &a->budget_question, &a->emulated, !is_large(a), a);
+    a->model = (struct gemm_answer){ .gemm = setup_told(&a->s, a->context, true),
+                                     .judged = &a->judged,
+                                     .budget = &a->budget };
+    return status;
+}
+
+static int find_fp32(struct gemm_answers *a)
+{
+    struct setup s = a->s;
+    struct matrix d = { 0 };
+    s.gemm = gemm_of(bitcut_recipe_find("fp32"), bitcut_unit_find("fma/f32", NULL));
+    s.gemm.alpha = a->s.gemm.alpha;
+    s.gemm.beta = a->s.gemm.beta;
+    int status = setup_run(&d, &s, a->context);
+    if (status == EXIT_GOOD) status = judge(&a->fp32, &s.gemm, &d, a);
+    matrix_clear(&d);
+    return status;
+}
+
+static int find_verified(struct gemm_answers *a)
+{
+    const struct gemm_options options = context_options(a->context);
+    const struct verify_question q = {
+        .gemm = &a->s.gemm, .plan = &a->s.plan, .data = &a->data, .d = &a->d
+    };
+    struct verified *const v = &a->verified;
+    struct fault f;
+    const char *what;
+    if (verified_find(v, &what, &q, &options, &f) != BITCUT_OK) return fail(what, &f);
+    v->gemm.budget = &a->worst;
+    const int status = find_budget(&a->worst, &a->worst_question, &a->d, false, a);
+    if (status != EXIT_GOOD) verified_clear(v);
+    return status != EXIT_GOOD ? status : v->found.differ ? EXIT_FOUND : EXIT_GOOD;
+}
+
+static int find_bounds(struct gemm_answers *a)
+{
+    const struct gemm_options options = context_options(a->context);
+    const int status = a->d.at ? EXIT_GOOD : emulate(a);
+    const struct bound_question q = { .gemm = &a->s.gemm,
+                                      .plan = &a->s.plan,
+                                      .data = &a->data,
+                                      .d = a->d.at ? a->d.at : a->emulated.at,
+                                      .given = a->d.at };
+    struct fault f;
+    if (status != EXIT_GOOD) return status;
+    if (bound_find(a->bound, &q, &options, &f) != BITCUT_OK) return fail("bound", &f);
+    return bound_broken(a->bound) ? EXIT_FOUND : EXIT_GOOD;
+}
+
+static enum bitcut_status ask_tolerance(struct gemm_answers *a, struct fault *f)
+{
+    const struct context *const x = a->context;
+    const struct tolerance_question *const q = &a->limits;
+    enum bitcut_status status =
+        tolerance_find(&a->tolerance, q, x->threads, &x->progress, f);
+    if (status == BITCUT_OK && a->d.at)
+        status = tolerance_judge(&a->given, &a->tolerance.limits, q, &a->data, a->d.at,
+                                 x->threads, &x->progress, f);
+    if (status == BITCUT_OK)
+        status = power_measure(&a->power, q, &a->tolerance, POWER_RUNS, x->seed,
+                               x->threads, &x->progress, f);
+    return status;
+}
+
+static int find_tolerance(struct gemm_answers *a)
+{
+    struct fault f;
+    a->shuffled = (struct shuffled_source){ &a->data, a->context->seed };
+    a->limits = (struct tolerance_question){ .gemm = &a->s.gemm,
+                                             .source = shuffled_runs(&a->shuffled),
+                                             .m = a->s.a.rows,
+                                             .n = a->s.b.cols,
+                                             .k = a->s.a.cols,
+                                             .runs = RUNS,
+                                             .alarm = (double)1e-6f };
+    if (ask_tolerance(a, &f) != BITCUT_OK) return fail("tolerance", &f);
+    a->test = (struct tolerance_answer){ .gemm = setup_told(&a->s, a->context, false),
+                                         .found = &a->tolerance,
+                                         .question = &a->limits,
+                                         .shuffled = true,
+                                         .given = a->d.at ? &a->given : NULL,
+                                         .power = &a->power };
+    return a->d.at && !a->given.verdict.accepted ? EXIT_FOUND : EXIT_GOOD;
+}
+
+/* --- the questions ---------------------------------------------------------------- */
+
+/* What of the report's own options the command of a question takes. */
+enum { TAKES_C = 1, TAKES_D = 2, TAKES_CHOICE = 4, TAKES_WANT = 8, TAKES_SECONDS = 16 };
+
+static const struct {
+    int (*find)(struct gemm_answers *a);
+    const char *command;
+    unsigned takes;
+    const char *more; /* words at the end */
+} questions[QUESTIONS] = {
+    /* clang-format off */
+    [ASK_ADVISE]    = { find_advice,      "advise",    TAKES_WANT, "" },
+    [ASK_EXPLAIN]   = { find_explanation, "explain",   TAKES_C | TAKES_D | TAKES_SECONDS, "" },
+    [ASK_GEMM]      = { find_gemm,        "gemm",      TAKES_C | TAKES_CHOICE, " --worst 8" },
+    [ASK_FP32]      = { find_fp32,        "gemm",      TAKES_C, " --recipe fp32 --unit fma/f32" },
+    [ASK_VERIFY]    = { find_verified,    "verify",    TAKES_C | TAKES_D | TAKES_CHOICE,
+                        " --worst 8 --seconds 0" },
+    [ASK_BOUND]     = { find_bounds,      "bound",     TAKES_C | TAKES_D | TAKES_CHOICE, "" },
+    [ASK_TOLERANCE] = { find_tolerance,   "tolerance", TAKES_C | TAKES_D | TAKES_CHOICE, "" },
+    /* clang-format on */
+};
+
+int gemm_ask(struct gemm_answers *a, enum gemm_question question)
+{
+    struct gemm_asked *const of = &a->of[question];
+    if (of->asked) return of->status;
+    const int status = questions[question].takes & TAKES_CHOICE ? choose(a) : EXIT_GOOD;
+    if (status != EXIT_GOOD) return status;
+    of->status = questions[question].find(a);
+    of->asked = of->status <= EXIT_FOUND;
+    return of->status;
+}
+
+const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_question question)
+{
+    const void *const answer[QUESTIONS] = {
+        [ASK_ADVISE] = &a->advice,   [ASK_EXPLAIN] = &a->explanation,
+        [ASK_GEMM] = &a->model,      [ASK_FP32] = &a->fp32,
+        [ASK_VERIFY] = &a->verified, [ASK_BOUND] = a->bound,
+        [ASK_TOLERANCE] = &a->test,
+    };
+    return a->of[question].asked ? answer[question] : NULL;
+}
+
+/* --- command lines ---------------------------------------------------------------- */
+
+/* Whether a shell takes the word as it stands. */
+static bool is_plain(const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789-_./=,:+@%";
+    return *word && !word[strspn(word, plain)];
+}
+
+/* An option and its value, in quotes with those of its own outside of them if need be. */
+static void add_option(char *line, const char *option, const char *value)
+{
+    if (!value) return;
+    say_more(line, LINE_MOST, " %s ", option);
+    if (is_plain(value)) {
+        say_more(line, LINE_MOST, "%s", value);
+        return;
+    }
+    say_more(line, LINE_MOST, "'");
+    for (; *value; value++)
+        if (*value == '\'') say_more(line, LINE_MOST, "'\\''");
+        else say_more(line, LINE_MOST, "%c", *value);
+    say_more(line, LINE_MOST, "'");
+}
+
+/* What is varied of a GEMM: items of its line (emu/way.h), NAME or NAME=VALUE, as
+   options; those of the order of k as one. */
+static void add_variations(char *line, const struct bitcut_gemm *g)
+{
+    char items[WAY_MOST], order[ORDER_TEXT_MOST];
+    way_write(items, g);
+    char *item = strchr(items, ',');
+    for (char *next; item; item = next) {
+        struct bitcut_order one = { .slices = 0 };
+        next = strchr(++item, ',');
+        if (next) *next = 0;
+        if (order_read(&one, item, NULL) == BITCUT_OK) continue;
+        char *const value = strchr(item, '=');
+        if (value) *value = ' ';
+        say_more(line, LINE_MOST, " --%s", item);
+    }
+    order_write(order, &g->order);
+    if (*order) add_option(line, "--order", order + 1);
+}
+
+/* Recipe, unit, and what is varied. */
+static void add_choice(char *line, const struct gemm_answers *a)
+{
+    const bool asked = a->o->recipe;
+    add_option(line, "--recipe", asked ? a->o->recipe : a->s.gemm.recipe->name);
+    add_option(line, "--unit", asked ? a->o->unit : a->s.gemm.unit->name);
+    if (!asked) add_variations(line, &a->s.gemm);
+}
+
+json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_question question)
+{
+    const struct gemm_report_options *const o = a->o;
+    const unsigned takes = questions[question].takes;
+    char line[LINE_MOST] = "bitcut ";
+    say_more(line, LINE_MOST, "%s", questions[question].command);
+    if (takes & TAKES_CHOICE) add_choice(line, a);
+    add_option(line, "-a", o->a);
+    add_option(line, "-b", o->b);
+    if (takes & TAKES_C) {
+        add_option(line, "-c", o->c);
+        add_option(line, "--alpha", o->alpha);
+        add_option(line, "--beta", o->beta);
+    }
+    if (takes & TAKES_D) add_option(line, "-d", o->d);
+    if (takes & TAKES_WANT) add_option(line, "--want", o->want);
+    if (takes & TAKES_SECONDS) add_option(line, "--seconds", o->seconds);
+    say_more(line, LINE_MOST, "%s", questions[question].more);
+    if (question == ASK_GEMM && !is_large(a)) say_more(line, LINE_MOST, " --budget");
+    return json_text(line);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a report on one GEMM asks the library, each question once and when it is needed.
+ */
+#ifndef BITCUT_ANALYSIS_CLI_GEMM_REPORT_ANSWERS_H
+#define BITCUT_ANALYSIS_CLI_GEMM_REPORT_ANSWERS_H
+
+#include "analysis/advise/advise_say.h"
+#include "analysis/cli/gemm_report.h"
+#include "analysis/cli/setup.h"
+#include "analysis/device/verified.h"
+#include "analysis/error/judged.h"
+#include "analysis/explain/explain.h"
+#include "analysis/tolerance/tolerance_say.h"
+
+/* The questions.  What computed D is found before D is compared with it. */
+enum gemm_question {
+    ASK_ADVISE,
+    ASK_EXPLAIN,
+    ASK_GEMM, /* the recipe and unit that D is compared with, on the emulator */
+    ASK_FP32, /* an FP32 loop                                                 */
+    ASK_VERIFY,
+    ASK_BOUND,
+    ASK_TOLERANCE,
+    QUESTIONS
+};
+
+/* Zeros, and the first two. */
+struct gemm_answers {
+    struct context *context;
+    const struct gemm_report_options *o;
+    uint32_t alpha, beta;
+    struct setup s;  /* A, B and C; GEMM and plan once they are chosen       */
+    struct matrix d; /* d.at is NULL unless it was given                     */
+    bool chosen;
+    struct gemm_data data; /* A, B and C again                               */
+    struct matrix emulated;
+    struct gemm_asked {
+        bool asked;
+        int status; /* of the command that asks the same */
+    } of[QUESTIONS];
+    const char *place[ADVISE_PLACES_MOST];
+    struct advise advice;
+    struct explanation explanation;
+    struct judged judged, fp32;
+    struct gemm_answer model;
+    struct budget_question budget_question, worst_question;
+    struct budget_answer budget, worst; /* of the emulated D; of D */
+    struct verified verified;
+    struct bound_result bound[BOUNDS];
+    struct tolerance_question limits;
+    struct shuffled_source shuffled;
+    struct tolerance tolerance;
+    struct tolerance_given given;
+    struct power power;
+    struct tolerance_answer test;
+};
+
+/* Read the matrices.  Prints and returns an exit status. */
+int gemm_answers_read(struct gemm_answers *a);
+void gemm_answers_clear(struct gemm_answers *a);
+
+/* Ask, if it was not asked before, and what has to be known before.  Prints and returns
+   an exit status. */
+int gemm_ask(struct gemm_answers *a, enum gemm_question question);
+
+/* The answer, as its sentences take it: a struct advise, explanation, gemm_answer,
+   judged, verified, tolerance_answer, or bound results; NULL: it was not asked. */
+const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_question question);
+
+/* The command line that asks the same, as a text to be released. */
+json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_question question);
+
+#endif
