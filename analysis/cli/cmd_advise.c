@@ -11,30 +11,33 @@
 
 #define WANT_UNSET 0x7fc0be7au /* a NaN nobody can ask for by its decimal text */
 
-static const char *recipe_name;
-static struct option_texts a_paths, b_paths;
-static uint32_t largest[2]; /* beyond the matrices; 0: none */
-static const char *metric_name = "relres";
-static uint32_t want = WANT_UNSET;
-static struct option_texts units_asked;
+struct advise_options {
+    struct option_texts a, b, units;
+    uint32_t largest[2]; /* beyond the matrices; 0: none */
+    uint32_t want;
+    const char *metric, *recipe;
+};
+
+static const struct advise_options defaults = { .want = WANT_UNSET, .metric = "relres" };
 
 static const struct option_row options[] = {
-    { "a", "A, .npy or .mtx; may be repeated, for several products", OPTION_TEXTS,
-      &a_paths, "FILE" },
-    { "b", "B, one for each A (default: A transposed)", OPTION_TEXTS, &b_paths, "FILE" },
+    { "a", "A, .npy or .mtx; may be repeated, for several products",
+      OPTION(advise, a, TEXTS, "FILE") },
+    { "b", "B, one for each A (default: A transposed)",
+      OPTION(advise, b, TEXTS, "FILE") },
     { "largest-a",
       "largest magnitude that A has elsewhere: words that overflow there will not do",
-      OPTION_F32, &largest[0], "X" },
-    { "largest-b", "likewise of B", OPTION_F32, &largest[1], "X" },
-    { "want", "error that will do (default 1e-6; of backward_max 16 u)", OPTION_F32,
-      &want, "X" },
-    { "metric", "of that error: relres or backward_max (default relres)", OPTION_TEXT,
-      &metric_name, "M" },
+      OPTION(advise, largest[0], F32, "X") },
+    { "largest-b", "likewise of B", OPTION(advise, largest[1], F32, "X") },
+    { "want", "error that will do (default 1e-6; of backward_max 16 u)",
+      OPTION(advise, want, F32, "X") },
+    { "metric", "of that error: relres or backward_max (default relres)",
+      OPTION(advise, metric, TEXT, "M") },
     { "unit",
       "to look at (bitcut list chips, units; default: all chips); may be repeated",
-      OPTION_TEXTS, &units_asked, "U" },
-    { "recipe", "to look at alone (bitcut list recipes)", OPTION_TEXT, &recipe_name,
-      "R" },
+      OPTION(advise, units, TEXTS, "U") },
+    { "recipe", "to look at alone (bitcut list recipes)",
+      OPTION(advise, recipe, TEXT, "R") },
     VERBOSE_OPTION,
     { 0 }
 };
@@ -59,15 +62,15 @@ static void work_clear(struct work *w)
 }
 
 /* The chips or units named; else the first chip of every architecture. */
-static int take_places(struct work *w)
+static int take_places(struct work *w, const struct option_texts *units_asked)
 {
-    for (int i = 0; i < units_asked.count; i++) {
-        const char *const name = units_asked.text[i];
+    for (int i = 0; i < units_asked->count; i++) {
+        const char *const name = units_asked->text[i];
         if (!table_find(TABLE(chips), name) && !table_find(TABLE(units), name))
             return fail_unit(name, true);
         w->place[w->q.places++] = name;
     }
-    if (!units_asked.count) w->q.places = advise_places(w->place);
+    if (!units_asked->count) w->q.places = advise_places(w->place);
     w->q.place = w->place;
     return EXIT_GOOD;
 }
@@ -83,33 +86,33 @@ static int transpose(struct matrix *to, const struct matrix *from)
 }
 
 /* Matrices of one product; without -a the first is missed. */
-static int take_pair(struct matrix *a, struct matrix *b, int i)
+static int take_pair(struct matrix *a, struct matrix *b, int i,
+                     const struct advise_options *o)
 {
-    int status = setup_read(a, "-a", a_paths.text[i]);
+    int status = setup_read(a, "-a", o->a.text[i]);
     if (status == EXIT_GOOD)
-        status =
-            b_paths.count ? setup_read(b, "-b", b_paths.text[i]) : transpose(b, a);
+        status = o->b.count ? setup_read(b, "-b", o->b.text[i]) : transpose(b, a);
     return status == EXIT_GOOD ? setup_check_pair(a, b) : status;
 }
 
-static int take_matrices(struct work *w)
+static int take_matrices(struct work *w, const struct advise_options *o)
 {
     int status = EXIT_GOOD;
-    if (b_paths.count && b_paths.count != a_paths.count)
+    if (o->b.count && o->b.count != o->a.count)
         return complain("-b", "needs as many files as -a, or none");
     do {
         const size_t i = w->q.pairs++;
-        status = take_pair(&w->a[i], &w->b[i], (int)i);
-    } while (status == EXIT_GOOD && (int)w->q.pairs < a_paths.count);
+        status = take_pair(&w->a[i], &w->b[i], (int)i, o);
+    } while (status == EXIT_GOOD && (int)w->q.pairs < o->a.count);
     w->q.a = w->a;
     w->q.b = w->b;
-    w->q.input_a = a_paths.text[w->q.pairs - 1];
-    w->q.input_b = b_paths.count ? b_paths.text[w->q.pairs - 1] : NULL;
+    w->q.input_a = o->a.text[w->q.pairs - 1];
+    w->q.input_b = o->b.count ? o->b.text[w->q.pairs - 1] : NULL;
     return status;
 }
 
 /* A magnitude that an option says: finite. */
-static int take_largest(uint32_t to[2])
+static int take_largest(uint32_t to[2], const uint32_t largest[2])
 {
     for (int i = 0; i < 2; i++) {
         to[i] = largest[i] & 0x7fffffff;
@@ -121,19 +124,19 @@ static int take_largest(uint32_t to[2])
 
 static int take(struct work *w, const struct context *x)
 {
-    w->q.metric = table_find(TABLE(weighed_metrics), metric_name);
-    if (!w->q.metric)
-        return fail_unknown("--metric", metric_name, TABLE(weighed_metrics));
-    w->q.want = want == WANT_UNSET ? w->q.metric->want : value_of_float(want);
+    const struct advise_options *const o = x->own;
+    w->q.metric = table_find(TABLE(weighed_metrics), o->metric);
+    if (!w->q.metric) return fail_unknown("--metric", o->metric, TABLE(weighed_metrics));
+    w->q.want = o->want == WANT_UNSET ? w->q.metric->want : value_of_float(o->want);
     w->q.seed = x->seed;
     w->q.values = true;
-    w->q.recipe = bitcut_recipe_find(recipe_name);
+    w->q.recipe = bitcut_recipe_find(o->recipe);
     if (!(w->q.want > 0)) return complain("--want", "must be above 0");
-    if (recipe_name && !w->q.recipe)
-        return fail_unknown("--recipe", recipe_name, TABLE(recipes));
-    int status = take_largest(w->q.largest);
-    if (status == EXIT_GOOD) status = take_places(w);
-    return status == EXIT_GOOD ? take_matrices(w) : status;
+    if (o->recipe && !w->q.recipe)
+        return fail_unknown("--recipe", o->recipe, TABLE(recipes));
+    int status = take_largest(w->q.largest, o->largest);
+    if (status == EXIT_GOOD) status = take_places(w, &o->units);
+    return status == EXIT_GOOD ? take_matrices(w, o) : status;
 }
 
 /* --- the answer ------------------------------------------------------------------- */
@@ -168,5 +171,7 @@ const struct command command_advise = {
     .what = "Say which recipe on which chip is accurate enough for given matrices",
     .run = run,
     .own = options,
+    .own_size = sizeof defaults,
+    .defaults = &defaults,
     .operands = "",
 };

@@ -12,30 +12,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t outputs = 1000, cases = 64;
-static const char *next;
-static bool together;
+struct fit_options {
+    size_t outputs, cases;
+    const char *next;
+    bool together;
+};
+
+static const struct fit_options defaults = { .outputs = 1000, .cases = 64 };
 
 static const struct option_row options[] = {
     { "outputs", "of each set, spread evenly over it (default 1000; 0: all)",
-      OPTION_COUNT, &outputs, "N" },
-    { "together", "take all sets for recordings of one instruction", OPTION_FLAG,
-      &together, NULL },
-    { "next", "write inputs there on which the rows differ that survive", OPTION_TEXT,
-      &next, "DIR" },
-    { "cases", "at most so many inputs (default 64)", OPTION_COUNT, &cases, "N" },
+      OPTION(fit, outputs, COUNT, "N") },
+    { "together", "take all sets for recordings of one instruction",
+      OPTION(fit, together, FLAG, NULL) },
+    { "next", "write inputs there on which the rows differ that survive",
+      OPTION(fit, next, TEXT, "DIR") },
+    { "cases", "at most so many inputs (default 64)", OPTION(fit, cases, COUNT, "N") },
     { 0 }
 };
 
 static enum bitcut_status separate(struct fitted *a, const struct context *x,
                                    struct fault *f)
 {
-    if (!next || a->fit.found.report.survivors == 0) return BITCUT_OK;
+    const struct fit_options *const o = x->own;
+    if (!o->next || a->fit.found.report.survivors == 0) return BITCUT_OK;
     const enum bitcut_status status =
-        separate_run(&a->separation, &a->fit.fit, &a->fit.found, cases, x->seed,
+        separate_run(&a->separation, &a->fit.fit, &a->fit.found, o->cases, x->seed,
                      x->threads, &x->progress, f);
     if (status != BITCUT_OK || a->separation.count == 0) return status;
-    return separation_write(next, &a->separation, a->unit, f);
+    return separation_write(o->next, &a->separation, a->unit, f);
 }
 
 static void emit_fitted(struct emitter *e, const struct fitted *a, bool alone)
@@ -50,13 +55,14 @@ static void emit_fitted(struct emitter *e, const struct fitted *a, bool alone)
 static int fit_sets(struct context *x, const struct set *sets, int count,
                     const char *name, bool alone)
 {
+    const struct fit_options *const o = x->own;
     struct fault f;
     struct fit fit;
     struct fitted a = {
-        .set = name, .unit = &sets->unit, .known = sets->known, .next = next
+        .set = name, .unit = &sets->unit, .known = sets->known, .next = o->next
     };
     const double start = seconds_now();
-    enum bitcut_status status = fit_read(&fit, sets, count, outputs, &f);
+    enum bitcut_status status = fit_read(&fit, sets, count, o->outputs, &f);
     if (status != BITCUT_OK) return fail(name, &f);
     status = answer_find(&a.fit, &fit, a.unit, x->threads, &x->progress, &f);
     a.seconds = seconds_now() - start;
@@ -122,28 +128,29 @@ static int fit_together(struct context *x, const struct found_list *list)
 }
 
 /* What --next writes may not replace a set. */
-static int check_next(const struct found_list *list)
+static int check_next(const struct found_list *list, const struct fit_options *o)
 {
-    if (next && !together && list->count > 1)
+    if (o->next && !o->together && list->count > 1)
         return complain("--next", "takes one set, or --together");
-    for (size_t i = 0; next && i < list->count; i++)
-        if (output_same(next, list->at[i].folder))
-            return complain(next, "is a set to be read; name another with --next");
+    for (size_t i = 0; o->next && i < list->count; i++)
+        if (output_same(o->next, list->at[i].folder))
+            return complain(o->next, "is a set to be read; name another with --next");
     return EXIT_GOOD;
 }
 
 static int run(struct context *x)
 {
+    const struct fit_options *const o = x->own;
     struct found_list list = { 0 };
     struct fault f;
     enum bitcut_status status = BITCUT_OK;
     if (x->operand_count == 0) return complain("fit", "name at least one folder");
-    if (next && cases == 0) return complain("--cases", "must be at least 1");
+    if (o->next && o->cases == 0) return complain("--cases", "must be at least 1");
     for (int i = 0; i < x->operand_count && status == BITCUT_OK; i++)
         status = set_find(&list, x->operands[i], &x->progress, &f);
-    int result = status == BITCUT_OK ? check_next(&list) : fail("fit", &f);
+    int result = status == BITCUT_OK ? check_next(&list, o) : fail("fit", &f);
     if (result == EXIT_GOOD)
-        result = together ? fit_together(x, &list) : fit_each(x, &list);
+        result = o->together ? fit_together(x, &list) : fit_each(x, &list);
     found_clear(&list);
     return result;
 }
@@ -153,6 +160,8 @@ const struct command command_fit = {
     .what = "Find the rows of a unit that explain recorded sets",
     .run = run,
     .own = options,
+    .own_size = sizeof defaults,
+    .defaults = &defaults,
     .operands = "SET...",
     .operands_most = OPERANDS_MOST,
 };

@@ -4,28 +4,37 @@
 #include "analysis/error/split_kept.h"
 #include "analysis/evidence/record_json.h"
 
-static const char *name = "halfhalf", *format_name, *high, *low, *unit_name, *path;
-static int scale = SETUP_UNSET, from = SETUP_UNSET, to = SETUP_UNSET;
-static size_t samples = 1 << 12;
-static bool exhaustive;
+struct split_options {
+    const char *split, *format, *high, *low, *unit, *path;
+    int scale, from, to;
+    size_t samples;
+    bool exhaustive;
+};
+
+static const struct split_options defaults = { .split = "halfhalf",
+                                               .scale = SETUP_UNSET,
+                                               .from = SETUP_UNSET,
+                                               .to = SETUP_UNSET,
+                                               .samples = 1 << 12 };
 
 static const struct option_row options[] = {
-    { "split", "start from this row (bitcut list splits; default halfhalf)", OPTION_TEXT,
-      &name, "S" },
-    { "high", "rounding of the high word (bitcut list roundings)", OPTION_TEXT, &high,
-      "RULE" },
-    { "low", "rounding of the low words", OPTION_TEXT, &low, "RULE" },
-    { "scale", "low words times 2^S", OPTION_INT, &scale, "S" },
-    { "format", "of the words (bitcut list formats)", OPTION_TEXT, &format_name, "F" },
+    { "split", "start from this row (bitcut list splits; default halfhalf)",
+      OPTION(split, split, TEXT, "S") },
+    { "high", "rounding of the high word (bitcut list roundings)",
+      OPTION(split, high, TEXT, "RULE") },
+    { "low", "rounding of the low words", OPTION(split, low, TEXT, "RULE") },
+    { "scale", "low words times 2^S", OPTION(split, scale, INT, "S") },
+    { "format", "of the words (bitcut list formats)", OPTION(split, format, TEXT, "F") },
     { "unit", "what reads the words, some as zeros (bitcut list units, chips)",
-      OPTION_TEXT, &unit_name, "U" },
-    { "a", "the values of this file, .npy or .mtx", OPTION_TEXT, &path, "FILE" },
-    { "exhaustive", "all 2^23 values of each exponent", OPTION_FLAG, &exhaustive, NULL },
-    { "samples", "values of each exponent otherwise (default 4096)", OPTION_COUNT,
-      &samples, "N" },
-    { "from", "lowest exponent (default -26; -127: below 2^-126)", OPTION_INT, &from,
-      "E" },
-    { "to", "highest exponent (default 15)", OPTION_INT, &to, "E" },
+      OPTION(split, unit, TEXT, "U") },
+    { "a", "the values of this file, .npy or .mtx", OPTION(split, path, TEXT, "FILE") },
+    { "exhaustive", "all 2^23 values of each exponent",
+      OPTION(split, exhaustive, FLAG, NULL) },
+    { "samples", "values of each exponent otherwise (default 4096)",
+      OPTION(split, samples, COUNT, "N") },
+    { "from", "lowest exponent (default -26; -127: below 2^-126)",
+      OPTION(split, from, INT, "E") },
+    { "to", "highest exponent (default 15)", OPTION(split, to, INT, "E") },
     { 0 }
 };
 
@@ -59,11 +68,10 @@ static const struct emit_column columns[] = {
 
 /* --- what is asked for ------------------------------------------------------------ */
 
-static int choose_format(struct bitcut_split *split)
+static int choose_format(struct bitcut_split *split, const char *name)
 {
-    const struct bitcut_format *format = bitcut_format_find(format_name);
-    if (format_name && !format)
-        return fail_unknown("--format", format_name, TABLE(formats));
+    const struct bitcut_format *format = bitcut_format_find(name);
+    if (name && !format) return fail_unknown("--format", name, TABLE(formats));
     if (format && (!format->has_sign || format->fraction_bits > 23))
         return complain("--format", "not a format for words of an FP32 value");
     for (int i = 0; format && i < split->words; i++) split->word[i].format = format;
@@ -71,28 +79,29 @@ static int choose_format(struct bitcut_split *split)
 }
 
 /* Whether the unit reads subnormal words as zeros. */
-static int choose_unit(bool *flush, const struct bitcut_split *split)
+static int choose_unit(bool *flush, const struct bitcut_split *split, const char *name)
 {
     const struct bitcut_unit *unit = NULL;
     const int status =
-        unit_name ? setup_unit(&unit, unit_name, split->word[0].format, split->name)
-                  : EXIT_GOOD;
+        name ? setup_unit(&unit, name, split->word[0].format, split->name) : EXIT_GOOD;
     *flush = unit && unit->flush_inputs;
     return status;
 }
 
-static int choose(struct bitcut_split *split, bool *flush, const struct context *x)
+/* The split, and in *o the exponents that it is measured on. */
+static int choose(struct bitcut_split *split, bool *flush, struct split_options *o,
+                  const struct context *x)
 {
-    int status = setup_split(split, name, high, low, scale);
-    if (status == EXIT_GOOD) status = choose_format(split);
-    if (status == EXIT_GOOD) status = choose_unit(flush, split);
-    if (status == EXIT_GOOD) status = check_use(x, uses, path ? OF_FILE : ANY);
+    int status = setup_split(split, o->split, o->high, o->low, o->scale);
+    if (status == EXIT_GOOD) status = choose_format(split, o->format);
+    if (status == EXIT_GOOD) status = choose_unit(flush, split, o->unit);
+    if (status == EXIT_GOOD) status = check_use(x, uses, o->path ? OF_FILE : ANY);
     if (status != EXIT_GOOD) return status;
-    if (from == SETUP_UNSET) from = path ? EXPONENT_LEAST : -26;
-    if (to == SETUP_UNSET) to = path ? EXPONENT_MOST : 15;
-    if (from < EXPONENT_LEAST || to > EXPONENT_MOST || from > to)
+    if (o->from == SETUP_UNSET) o->from = o->path ? EXPONENT_LEAST : -26;
+    if (o->to == SETUP_UNSET) o->to = o->path ? EXPONENT_MOST : 15;
+    if (o->from < EXPONENT_LEAST || o->to > EXPONENT_MOST || o->from > o->to)
         return complain("--from, --to", "need -127 <= from <= to <= 127");
-    if (!exhaustive && !samples) return complain("--samples", "must be 1 or more");
+    if (!o->exhaustive && !o->samples) return complain("--samples", "must be 1 or more");
     return EXIT_GOOD;
 }
 
@@ -106,12 +115,13 @@ static void print_row(struct context *x, const struct split_kept *kept)
 }
 
 /* A row for each exponent that has values, and for all of an array together. */
-static int measure(struct context *x, const struct split_question *q)
+static int measure(struct context *x, const struct split_question *q,
+                   const struct split_options *o)
 {
     struct split_kept all = split_kept_none(q), one;
     struct fault f;
-    for (int e = to; e >= from; e--) {
-        progress_report(&x->progress, (size_t)(to - e), (size_t)(to - from + 1));
+    for (int e = o->to; e >= o->from; e--) {
+        progress_report(&x->progress, (size_t)(o->to - e), (size_t)(o->to - o->from + 1));
         if (split_kept_measure(&one, q, e, x->threads, &x->progress, &f) != BITCUT_OK)
             return fail("split", &f);
         if (!one.r.count) continue;
@@ -122,33 +132,35 @@ static int measure(struct context *x, const struct split_question *q)
     return EXIT_GOOD;
 }
 
-static int measure_file(struct context *x, struct split_question *q)
+static int measure_file(struct context *x, struct split_question *q,
+                        const struct split_options *o)
 {
     struct matrix values = { .at = NULL };
     struct exponents of;
     struct fault f;
-    int status = setup_read(&values, "-a", path);
+    int status = setup_read(&values, "-a", o->path);
     if (status != EXIT_GOOD) return status;
     x->emitter.columns = columns;
-    if (exponents_sort(&of, &values, &f) != BITCUT_OK) status = fail(path, &f);
+    if (exponents_sort(&of, &values, &f) != BITCUT_OK) status = fail(o->path, &f);
     matrix_clear(&values);
     if (status != EXIT_GOOD) return status;
     q->of = &of;
-    q->input = path;
-    status = measure(x, q);
+    q->input = o->path;
+    status = measure(x, q, o);
     exponents_clear(&of);
     return status;
 }
 
 static int run(struct context *x)
 {
+    struct split_options o = *(const struct split_options *)x->own;
     struct bitcut_split split;
     struct split_question q = { .split = &split,
+                                .samples = o.exhaustive ? 0 : o.samples,
                                 .seed = x->seed };
-    const int status = choose(&split, &q.flush, x);
+    const int status = choose(&split, &q.flush, &o, x);
     if (status != EXIT_GOOD) return status;
-    q.samples = exhaustive ? 0 : samples;
-    return path ? measure_file(x, &q) : measure(x, &q);
+    return o.path ? measure_file(x, &q, &o) : measure(x, &q, &o);
 }
 
 const struct command command_split = {
@@ -156,5 +168,7 @@ const struct command command_split = {
     .what = "Count what a split keeps of FP32 values, exponent by exponent",
     .run = run,
     .own = options,
+    .own_size = sizeof defaults,
+    .defaults = &defaults,
     .operands = "",
 };
