@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct budget_options budget_options;
-
 /* --- rows ------------------------------------------------------------------------- */
 
 static const char *part_name(int part)
@@ -110,14 +108,14 @@ static bool parse_at(size_t *i, size_t *j, const char *text, const struct setup 
     return *i < s->a.rows && *j < s->b.cols;
 }
 
-int budget_check(const struct setup *s)
+int budget_check(const struct budget_options *o, const struct setup *s)
 {
     struct fault f;
     size_t i, j;
-    if (!budget_options.at || parse_at(&i, &j, budget_options.at, s)) return EXIT_GOOD;
+    if (!o->at || parse_at(&i, &j, o->at, s)) return EXIT_GOOD;
     fault_set(&f, BITCUT_BAD_ARGUMENT,
-              "%.40s: it is I,J, a row below %zu and a column below %zu",
-              budget_options.at, s->a.rows, s->b.cols);
+              "%.40s: it is I,J, a row below %zu and a column below %zu", o->at,
+              s->a.rows, s->b.cols);
     return fail("--at", &f);
 }
 
@@ -133,16 +131,18 @@ int budget_run(struct budget_answer *to, const struct budget_question *q,
     return fail(name, &f);
 }
 
-int budget_ask(struct budget_answer *to, struct budget_question *q, const struct setup *s,
-               const struct gemm_data *data, const struct matrix *d, const struct context *x)
+int budget_ask(struct budget_answer *to, struct budget_question *q,
+               const struct budget_options *o, const struct setup *s,
+               const struct gemm_data *data, const struct matrix *d,
+               const struct context *x)
 {
     *q = (struct budget_question){ .gemm = &s->gemm,
                                    .plan = &s->plan,
                                    .data = data,
                                    .d = d,
-                                   .all = budget_options.all,
-                                   .worst = budget_options.worst,
-                                   .one = budget_options.at != NULL };
-    if (q->one) parse_at(&q->i, &q->j, budget_options.at, s);
+                                   .all = o->all,
+                                   .worst = o->worst,
+                                   .one = o->at != NULL };
+    if (q->one) parse_at(&q->i, &q->j, o->at, s);
     return budget_run(to, q, x);
 }

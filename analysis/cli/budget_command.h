@@ -6,26 +6,25 @@
 #include "analysis/cli/setup.h"
 #include "analysis/error/budget_answer.h"
 
+/* What the options said, `budget` in the struct of a command. */
 struct budget_options {
     bool all;
     const char *at; /* "I,J", or NULL            */
     size_t worst;   /* outputs that err the most */
 };
 
-extern struct budget_options budget_options;
-
-#define BUDGET_OPTIONS                                                                   \
+#define BUDGET_OPTIONS(COMMAND)                                                          \
     { "budget", "say where the error comes from, in parts that add up to it exactly",    \
-      OPTION_FLAG, &budget_options.all, NULL },                                          \
+      OPTION(COMMAND, budget.all, FLAG, NULL) },                                         \
         { "worst", "say it of each of the N outputs that err the most, or besides",      \
-          OPTION_COUNT, &budget_options.worst, "N" },                                    \
+          OPTION(COMMAND, budget.worst, COUNT, "N") },                                   \
     {                                                                                    \
-        "at", "say it of output (I, J) alone, or besides", OPTION_TEXT,                  \
-            &budget_options.at, "I,J"                                                    \
+        "at", "say it of output (I, J) alone, or besides",                               \
+            OPTION(COMMAND, budget.at, TEXT, "I,J")                                      \
     }
 
 /* Whether there is such an output; prints and returns an exit status. */
-int budget_check(const struct setup *s);
+int budget_check(const struct budget_options *o, const struct setup *s);
 
 /* As budget_find(); prints and returns an exit status. */
 int budget_run(struct budget_answer *to, const struct budget_question *q,
@@ -34,7 +33,8 @@ int budget_run(struct budget_answer *to, const struct budget_question *q,
 /* What the options ask of d, which `data` give by the recipe of s or another: *q, and the
    answer to it, which budget_answer_clear() ends, whatever the exit status that is
    returned. */
-int budget_ask(struct budget_answer *to, struct budget_question *q, const struct setup *s,
+int budget_ask(struct budget_answer *to, struct budget_question *q,
+               const struct budget_options *o, const struct setup *s,
                const struct gemm_data *data, const struct matrix *d,
                const struct context *x);
 

@@ -4,16 +4,21 @@
 #include "analysis/error/bound_run.h"
 #include "analysis/evidence/record_json.h"
 
-static const char *d_path;
-static size_t samples;
+struct bound_options {
+    struct operand_options operands;
+    const char *d;
+    size_t samples;
+};
+
+static const struct bound_options defaults = { .operands = OPERAND_DEFAULTS };
 
 static const struct option_row options[] = {
     SETUP_OPTIONS,
-    OPERAND_OPTIONS,
-    { "d", "judge this D, a file, in place of the emulated one", OPTION_TEXT, &d_path,
-      "FILE" },
+    OPERAND_OPTIONS(bound),
+    { "d", "judge this D, a file, in place of the emulated one",
+      OPTION(bound, d, TEXT, "FILE") },
     { "samples", "outputs that are run step by step (default: of 2^20 products)",
-      OPTION_COUNT, &samples, "N" },
+      OPTION(bound, samples, COUNT, "N") },
     { 0 }
 };
 
@@ -35,6 +40,7 @@ static const struct emit_column columns[] = { { "bound", "bound", 0, NULL },
 static void print_result(struct context *x, const struct setup *s,
                          const struct bound_result *r)
 {
+    const struct bound_options *const o = x->own;
     json_t *row = json_object();
     record_json(row, bound_fields, r);
     setup_describe(row, &s->gemm, &s->plan);
@@ -43,20 +49,21 @@ static void print_result(struct context *x, const struct setup *s,
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "m", json_count(s->a.rows), "n",
                   json_count(s->b.cols), "k", json_count(s->a.cols), "input_a",
                   json_text(s->input_a), "input_b", json_text(s->input_b), "seed",
-                  json_seed(x->seed), "d", d_path ? json_text(d_path) : json_null()));
+                  json_seed(x->seed), "d", o->d ? json_text(o->d) : json_null()));
     emit_row(&x->emitter, row);
 }
 
 static int judge_d(struct context *x, const struct setup *s, const struct matrix *d)
 {
+    const struct bound_options *const o = x->own;
     const struct gemm_options how = context_options(x);
     const struct gemm_data data = { s->a, s->b, s->c };
     const struct bound_question q = { .gemm = &s->gemm,
                                       .plan = &s->plan,
                                       .data = &data,
                                       .d = d->at,
-                                      .given = d_path,
-                                      .samples = samples };
+                                      .given = o->d,
+                                      .samples = o->samples };
     struct bound_result results[BOUNDS];
     struct fault f;
     if (bound_find(results, &q, &how, &f) != BITCUT_OK) return fail("bound", &f);
@@ -67,18 +74,20 @@ static int judge_d(struct context *x, const struct setup *s, const struct matrix
 /* The emulated D, or that of the file. */
 static int make_d(struct matrix *d, const struct setup *s, const struct context *x)
 {
-    if (!d_path) return setup_run(d, s, x);
-    const int status = setup_read(d, "-d", d_path);
+    const char *const path = ((const struct bound_options *)x->own)->d;
+    if (!path) return setup_run(d, s, x);
+    const int status = setup_read(d, "-d", path);
     return status == EXIT_GOOD ? setup_check_shape("D", d, s->a.rows, s->b.cols) : status;
 }
 
 static int run(struct context *x)
 {
+    const struct bound_options *const o = x->own;
     struct setup s = { 0 };
     struct matrix d = { 0 };
     x->emitter.columns = columns;
     int status = setup_gemm(&s);
-    if (status == EXIT_GOOD) status = operands_make(&s, x);
+    if (status == EXIT_GOOD) status = operands_make(&s, &o->operands, x);
     if (status == EXIT_GOOD) status = make_d(&d, &s, x);
     if (status == EXIT_GOOD) status = judge_d(x, &s, &d);
     matrix_clear(&d);
@@ -91,5 +100,7 @@ const struct command command_bound = {
     .what = "Say what a GEMM may err by, by every bound, beside what it does",
     .run = run,
     .own = options,
+    .own_size = sizeof defaults,
+    .defaults = &defaults,
     .operands = "",
 };

@@ -12,32 +12,56 @@
 
 #include <math.h>
 
-static const char *file_a, *file_b, *file_c, *recipe, *unit;
-static struct option_texts files_d;
-static uint32_t alpha = F32_ONE, beta = SETUP_BETA_UNSET;
-static size_t samples = 4096, seconds = 60;
+struct explain_command_options {
+    const char *a, *b, *c, *recipe, *unit;
+    struct option_texts d;
+    uint32_t alpha, beta;
+    size_t samples, seconds;
+    struct explain_probe_options probe;
+};
+
+static const struct explain_command_options defaults = {
+    .alpha = F32_ONE,
+    .beta = SETUP_BETA_UNSET,
+    .samples = 4096,
+    .seconds = 60,
+    .probe = { .m = 64, .n = 64, .k = 256, .slices = 1 }
+};
 
 static struct emulating_device device;
 
 enum { RESULTS = 2 }; /* that one command explains */
 
 static const struct option_row options[] = {
-    { "a", "A, .npy or .mtx", OPTION_TEXT, &file_a, "FILE" },
-    { "b", "B", OPTION_TEXT, &file_b, "FILE" },
-    { "c", "C (default: no C)", OPTION_TEXT, &file_c, "FILE" },
+    { "a", "A, .npy or .mtx", OPTION(explain_command, a, TEXT, "FILE") },
+    { "b", "B", OPTION(explain_command, b, TEXT, "FILE") },
+    { "c", "C (default: no C)", OPTION(explain_command, c, TEXT, "FILE") },
     { "d", "D, the result to explain; given twice, a second one to compare it with",
-      OPTION_TEXTS, &files_d, "FILE" },
-    { "alpha", "what it should be (default 1)", OPTION_F32, &alpha, "X" },
-    { "beta", "what it should be (default 0, or 1 if -c is given)", OPTION_F32, &beta,
-      "X" },
+      OPTION(explain_command, d, TEXTS, "FILE") },
+    { "alpha", "what it should be (default 1)",
+      OPTION(explain_command, alpha, F32, "X") },
+    { "beta", "what it should be (default 0, or 1 if -c is given)",
+      OPTION(explain_command, beta, F32, "X") },
     { "recipe", "the only one that it can be (bitcut list recipes; default: any)",
-      OPTION_TEXT, &recipe, "R" },
-    { "unit", "likewise (bitcut list units)", OPTION_TEXT, &unit, "U" },
+      OPTION(explain_command, recipe, TEXT, "R") },
+    { "unit", "likewise (bitcut list units)", OPTION(explain_command, unit, TEXT, "U") },
     { "samples", "outputs on which a hypothesis is confirmed (default 4096)",
-      OPTION_COUNT, &samples, "N" },
+      OPTION(explain_command, samples, COUNT, "N") },
     { "seconds", "for the search, and again for comparing all of D (default 60)",
-      OPTION_COUNT, &seconds, "S" },
-    EXPLAIN_PROBE_OPTIONS,
+      OPTION(explain_command, seconds, COUNT, "S") },
+    { "probe", "find the order in which this shell command adds, by running it",
+      OPTION(explain_command, probe.command, TEXT, "COMMAND") },
+    { "kernel", "find that of this kernel (bitcut list kernels)",
+      OPTION(explain_command, probe.kernel, TEXT, "K") },
+    DEVICE_OPTION("emulator, of --kernel: cuda"),
+    { "m", "--probe, --kernel: rows of D (default 64)",
+      OPTION(explain_command, probe.m, COUNT, "M") },
+    { "n", "columns of D (default 64)", OPTION(explain_command, probe.n, COUNT, "N") },
+    { "k", "columns of A (default 256)", OPTION(explain_command, probe.k, COUNT, "K") },
+    { "format", "--probe: what it rounds A and B to: f16, bf16, tf32, f32 (default)",
+      OPTION(explain_command, probe.format, TEXT, "F") },
+    { "split-k", "--kernel: slices of k (default 1)",
+      OPTION(explain_command, probe.slices, INT, "N") },
     VERBOSE_OPTION,
     { 0 }
 };
@@ -68,7 +92,8 @@ static json_t *sentence_json(const char *of, const char *sentence)
 
 static void print(struct context *x, const struct explanation *e)
 {
-    if (x->emitter.json || files_d.count == 1)
+    const struct explain_command_options *const o = x->own;
+    if (x->emitter.json || o->d.count == 1)
         emit_answer(&x->emitter, explanation_json(e), explain_lines, e);
     else emit_row(&x->emitter, sentence_json(e->q.name, e->answer.text));
 }
@@ -129,64 +154,67 @@ static int explain_two(struct context *x, const struct question q[2],
 
 static int explain_all(struct context *x, const struct question *q)
 {
-    const struct explain_options o = { .samples = samples,
-                                       .seconds = (double)seconds,
+    const struct explain_command_options *const asked = x->own;
+    const struct explain_options o = { .samples = asked->samples,
+                                       .seconds = (double)asked->seconds,
                                        .seed = x->seed,
                                        .threads = x->threads,
                                        .progress = &x->progress,
                                        .offload = x->offload };
     static struct explanation e;
     x->emitter.verbose = say_verbose;
-    if (files_d.count == 2) return explain_two(x, q, &o);
+    if (asked->d.count == 2) return explain_two(x, q, &o);
     const int status = explain(&e, x, q, &o);
     if (status <= EXIT_FOUND) explain_clear(&e);
     return status;
 }
 
 /* What alone may have computed D, as far as it was said. */
-static int narrow(struct question *q)
+static int narrow(struct question *q, const struct explain_command_options *o)
 {
-    q->recipe = recipe ? bitcut_recipe_find(recipe) : NULL;
-    q->unit = unit ? table_find(TABLE(units), unit) : NULL;
-    if (recipe && !q->recipe) return fail_unknown("--recipe", recipe, TABLE(recipes));
-    return unit && !q->unit ? fail_unit(unit, false) : EXIT_GOOD;
+    q->recipe = o->recipe ? bitcut_recipe_find(o->recipe) : NULL;
+    q->unit = o->unit ? table_find(TABLE(units), o->unit) : NULL;
+    if (o->recipe && !q->recipe)
+        return fail_unknown("--recipe", o->recipe, TABLE(recipes));
+    return o->unit && !q->unit ? fail_unit(o->unit, false) : EXIT_GOOD;
 }
 
 /* The matrices of one question, and D of each. */
-static int read_all(struct question q[RESULTS])
+static int read_all(struct question q[RESULTS], const struct explain_command_options *o)
 {
-    int status = setup_read(&q[0].a, "-a", file_a);
-    if (status == EXIT_GOOD) status = setup_read(&q[0].b, "-b", file_b);
-    if (status == EXIT_GOOD && file_c) status = setup_read(&q[0].c, "-c", file_c);
-    for (int i = 0; (!i || i < files_d.count) && status == EXIT_GOOD; i++) {
+    int status = setup_read(&q[0].a, "-a", o->a);
+    if (status == EXIT_GOOD) status = setup_read(&q[0].b, "-b", o->b);
+    if (status == EXIT_GOOD && o->c) status = setup_read(&q[0].c, "-c", o->c);
+    for (int i = 0; (!i || i < o->d.count) && status == EXIT_GOOD; i++) {
         q[i] = q[0];
         if (i) q[i].d = (struct matrix){ 0 };
-        q[i].name = files_d.text[i];
+        q[i].name = o->d.text[i];
         status = setup_read(&q[i].d, "-d", q[i].name);
         if (status == EXIT_GOOD) q[i].format = question_format(&q[i].d);
     }
     return status;
 }
 
-static int check_options(void)
+static int check_options(const struct explain_command_options *o)
 {
-    if (!samples) return complain("--samples", "must be at least 1");
-    if (files_d.count > RESULTS) return complain("-d", "given more than twice");
-    if (beta != SETUP_BETA_UNSET && !f32_is_zero(beta) && !file_c)
+    if (!o->samples) return complain("--samples", "must be at least 1");
+    if (o->d.count > RESULTS) return complain("-d", "given more than twice");
+    if (o->beta != SETUP_BETA_UNSET && !f32_is_zero(o->beta) && !o->c)
         return complain("--beta", "is not zero, but there is no -c");
     return EXIT_GOOD;
 }
 
 static int run(struct context *x)
 {
-    struct question q[RESULTS] = { { .alpha = alpha, .beta = beta } };
-    if (beta == SETUP_BETA_UNSET) q[0].beta = file_c ? F32_ONE : 0;
-    if (explain_probe_misused(x)) return EXIT_USAGE;
-    if (explain_probe_asked()) return explain_probe(x);
-    int status = check_options();
-    if (status == EXIT_GOOD) status = narrow(&q[0]);
+    const struct explain_command_options *const o = x->own;
+    struct question q[RESULTS] = { { .alpha = o->alpha, .beta = o->beta } };
+    if (o->beta == SETUP_BETA_UNSET) q[0].beta = o->c ? F32_ONE : 0;
+    if (explain_probe_misused(x, &o->probe)) return EXIT_USAGE;
+    if (explain_probe_asked(&o->probe)) return explain_probe(x, &o->probe);
+    int status = check_options(o);
+    if (status == EXIT_GOOD) status = narrow(&q[0], o);
     if (status == EXIT_GOOD) status = emulating_device_open(&device, x, "explain");
-    if (status == EXIT_GOOD) status = read_all(q);
+    if (status == EXIT_GOOD) status = read_all(q, o);
     if (status == EXIT_GOOD) status = explain_all(x, q);
     emulating_device_close(&device, x);
     matrix_clear(&q[0].a);
@@ -201,5 +229,7 @@ const struct command command_explain = {
     .what = "Say what computed a matrix: recipe, unit, order of k, and which fault",
     .run = run,
     .own = options,
+    .own_size = sizeof defaults,
+    .defaults = &defaults,
     .operands = "",
 };

@@ -13,20 +13,27 @@
 
 #include <string.h>
 
-static const char *reference_name = "exact";
-static const char *save_a, *save_b, *kernel_name;
+struct gemm_command_options {
+    struct operand_options operands;
+    struct budget_options budget;
+    const char *kernel, *save_a, *save_b, *reference;
+};
+
+static const struct gemm_command_options defaults = { .operands = OPERAND_DEFAULTS,
+                                                      .reference = "exact" };
 
 static const struct option_row options[] = {
     SETUP_OPTIONS,
     DEVICE_OPTION("emulator"),
     { "kernel", "by this kernel (bitcut list kernels; default: what suits the device)",
-      OPTION_TEXT, &kernel_name, "K" },
-    OPERAND_OPTIONS,
-    { "save-a", "write A to this file, .npy or .mtx", OPTION_TEXT, &save_a, "FILE" },
-    { "save-b", "write B to this file", OPTION_TEXT, &save_b, "FILE" },
-    { "reference", "exact, mpfr, fp32 or none (default exact)", OPTION_TEXT,
-      &reference_name, "R" },
-    BUDGET_OPTIONS,
+      OPTION(gemm_command, kernel, TEXT, "K") },
+    OPERAND_OPTIONS(gemm_command),
+    { "save-a", "write A to this file, .npy or .mtx",
+      OPTION(gemm_command, save_a, TEXT, "FILE") },
+    { "save-b", "write B to this file", OPTION(gemm_command, save_b, TEXT, "FILE") },
+    { "reference", "exact, mpfr, fp32 or none (default exact)",
+      OPTION(gemm_command, reference, TEXT, "R") },
+    BUDGET_OPTIONS(gemm_command),
     VERBOSE_OPTION,
     { 0 }
 };
@@ -95,12 +102,13 @@ static int compute(struct matrix *d, json_t *row, const struct setup *s,
 /* Outputs with a name that cannot be written are refused before the work. */
 static int check_outputs(const struct context *x)
 {
-    const struct setup_options *o = &setup_options;
-    const struct used_file files[] = { { "-a", o->a, false },
-                                       { "-b", o->b, false },
-                                       { "-c", o->c, false },
-                                       { "--save-a", save_a, true },
-                                       { "--save-b", save_b, true },
+    const struct gemm_command_options *const o = x->own;
+    const struct setup_options *const s = &setup_options;
+    const struct used_file files[] = { { "-a", s->a, false },
+                                       { "-b", s->b, false },
+                                       { "-c", s->c, false },
+                                       { "--save-a", o->save_a, true },
+                                       { "--save-b", o->save_b, true },
                                        { "-o", x->output, true },
                                        { 0 } };
     for (const struct used_file *file = files; file->option; file++) {
@@ -122,6 +130,8 @@ static int save(const struct matrix *matrix, const char *path)
 static int answer(struct context *x, const struct setup *s, const struct device_gemm *g,
                   const struct matrix *d, json_t *row)
 {
+    const struct gemm_command_options *const o = x->own;
+    const struct reference *const reference = table_find(TABLE(references), o->reference);
     const struct gemm_data data = { s->a, s->b, s->c };
     struct gemm_options how = context_options(x);
     struct judged judged;
@@ -130,21 +140,20 @@ static int answer(struct context *x, const struct setup *s, const struct device_
     struct fault f;
     int status = EXIT_GOOD;
     if (!device_is_emulator()) how.offload = &g->offload.offload;
-    if (reference_name) {
-        const struct reference *const reference =
-            table_find(TABLE(references), reference_name);
+    if (reference) {
         if (judged_find(&judged, &s->gemm, &data, d, reference, x->seed, &how, &f) ==
             BITCUT_OK)
             record_json(row, judged_fields, &judged);
         else status = fail("reference", &f);
     }
-    if (status == EXIT_GOOD) status = budget_ask(&budget, &question, s, &data, d, x);
-    if (status == EXIT_GOOD) status = save(&s->a, save_a);
-    if (status == EXIT_GOOD) status = save(&s->b, save_b);
+    if (status == EXIT_GOOD)
+        status = budget_ask(&budget, &question, &o->budget, s, &data, d, x);
+    if (status == EXIT_GOOD) status = save(&s->a, o->save_a);
+    if (status == EXIT_GOOD) status = save(&s->b, o->save_b);
     if (status == EXIT_GOOD) status = save(d, x->output);
     if (status == EXIT_GOOD) {
         struct gemm_answer a = { .gemm = setup_told(s, x, true),
-                                 .judged = reference_name ? &judged : NULL,
+                                 .judged = reference ? &judged : NULL,
                                  .budget = &budget };
         tell_place(&a.gemm, g);
         budget_json(row, &budget);
@@ -171,36 +180,39 @@ static int run_on(struct context *x, const struct setup *s, const struct device_
 /* The GEMM as a device, or the emulator for a kernel, computes it. */
 static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct context *x)
 {
-    int status = device_gemm_open(g, kernel_name);
+    const struct gemm_command_options *const o = x->own;
+    int status = device_gemm_open(g, o->kernel);
     if (status != EXIT_GOOD) return status;
     const char *recipe = setup_options.recipe;
     if (!recipe && !g->kernel)
         return complain("--recipe",
                         "is needed, such as ootomo, unless --kernel is given");
     status = setup_open_gemm(s, recipe ? recipe : g->kernel->recipe);
-    if (status == EXIT_GOOD) status = operands_make(s, x);
+    if (status == EXIT_GOOD) status = operands_make(s, &o->operands, x);
     return status == EXIT_GOOD ? device_gemm_choose(g, s) : status;
 }
 
 static int make(struct setup *s, struct device_gemm *g, const struct context *x)
 {
-    if (kernel_name || !device_is_emulator()) return make_by_kernel(s, g, x);
+    const struct gemm_command_options *const o = x->own;
+    if (o->kernel || !device_is_emulator()) return make_by_kernel(s, g, x);
     const int status = setup_gemm(s);
-    return status == EXIT_GOOD ? operands_make(s, x) : status;
+    return status == EXIT_GOOD ? operands_make(s, &o->operands, x) : status;
 }
 
 static int run(struct context *x)
 {
     static const struct table_row none[] = { { "none", "" }, { 0 } };
+    const struct gemm_command_options *const o = x->own;
     struct setup s = { 0 };
     struct device_gemm g = { 0 };
     x->emitter.verbose = say_verbose;
-    if (table_find(TABLE(none), reference_name)) reference_name = NULL;
-    else if (!table_find(TABLE(references), reference_name))
-        return fail_unknown("--reference", reference_name, TABLE(references));
+    if (!table_find(TABLE(none), o->reference) &&
+        !table_find(TABLE(references), o->reference))
+        return fail_unknown("--reference", o->reference, TABLE(references));
     int status = check_outputs(x);
     if (status == EXIT_GOOD) status = make(&s, &g, x);
-    if (status == EXIT_GOOD) status = budget_check(&s);
+    if (status == EXIT_GOOD) status = budget_check(&o->budget, &s);
     if (status == EXIT_GOOD) {
         json_t *row = describe(&s, x);
         describe_place(row, &g);
@@ -216,6 +228,8 @@ const struct command command_gemm = {
     .what = "Compute a GEMM by a recipe on a unit or a device and measure its error",
     .run = run,
     .own = options,
+    .own_size = sizeof defaults,
+    .defaults = &defaults,
     .operands = "",
     .output = "D, a file .npy or .mtx",
 };

@@ -11,24 +11,34 @@
 
 #include <string.h>
 
-static const char *dump, *input, *reference = "exact";
-static size_t seeds = 100, power_runs = 20;
-static uint32_t false_alarm = 0x358637bd; /* 1e-6 */
+struct tolerance_options {
+    struct operand_options operands;
+    const char *d, *input, *reference;
+    size_t seeds, power;
+    uint32_t false_alarm;
+};
+
+static const struct tolerance_options defaults = { .operands = OPERAND_DEFAULTS,
+                                                   .reference = "exact",
+                                                   .seeds = 100,
+                                                   .power = 20,
+                                                   .false_alarm =
+                                                       0x358637bd /* 1e-6 */ };
 
 static const struct option_row options[] = {
     SETUP_OPTIONS,
-    OPERAND_OPTIONS,
-    { "d", "judge this result of -a and -b by the limits, .npy or .mtx", OPTION_TEXT,
-      &dump, "FILE" },
-    { "input", "family of both", OPTION_TEXT, &input, "I" },
-    { "seeds", "runs that limits are observed in (default 100)", OPTION_COUNT, &seeds,
-      "N" },
+    OPERAND_OPTIONS(tolerance),
+    { "d", "judge this result of -a and -b by the limits, .npy or .mtx",
+      OPTION(tolerance, d, TEXT, "FILE") },
+    { "input", "family of both", OPTION(tolerance, input, TEXT, "I") },
+    { "seeds", "runs that limits are observed in (default 100)",
+      OPTION(tolerance, seeds, COUNT, "N") },
     { "false-alarm", "part of correct results that may be rejected (default 1e-6)",
-      OPTION_F32, &false_alarm, "P" },
+      OPTION(tolerance, false_alarm, F32, "P") },
     { "reference", "exact, or kernel: another correct result (default exact)",
-      OPTION_TEXT, &reference, "R" },
+      OPTION(tolerance, reference, TEXT, "R") },
     { "power", "runs of each fault that tests are tried on (default 20, 0: none)",
-      OPTION_COUNT, &power_runs, "N" },
+      OPTION(tolerance, power, COUNT, "N") },
     VERBOSE_OPTION,
     { 0 }
 };
@@ -61,6 +71,7 @@ static enum bitcut_status families_make(struct gemm_data *to, const void *contex
 
 /* A problem, and where its runs come from. */
 struct work {
+    struct operand_options operands;
     struct setup s;
     struct families families;
     struct gemm_data data;
@@ -78,22 +89,21 @@ static bool take_any_order(void)
     return any;
 }
 
-static int check_options(void)
+static int check_options(const struct tolerance_options *o)
 {
     static const struct table_row names[] = { { "exact", "" }, { "kernel", "" }, { 0 } };
-    const double alarm = value_of_float(false_alarm);
-    if (!table_find(TABLE(names), reference))
-        return fail_unknown("--reference", reference, TABLE(names));
-    if (!seeds) return complain("--seeds", "must be 1 or more");
+    const double alarm = value_of_float(o->false_alarm);
+    if (!table_find(TABLE(names), o->reference))
+        return fail_unknown("--reference", o->reference, TABLE(names));
+    if (!o->seeds) return complain("--seeds", "must be 1 or more");
     if (!(alarm > 0 && alarm < 1))
         return complain("--false-alarm", "must be between 0 and 1");
-    if (dump && !(setup_options.a && setup_options.b))
+    if (o->d && !(setup_options.a && setup_options.b))
         return complain("-d", "needs -a and -b, of which it is the result");
-    if (dump && !strcmp(reference, "kernel"))
+    if (o->d && !strcmp(o->reference, "kernel"))
         return complain("-d", "is compared with the exact result, not with a kernel's");
-    if (input && (operand_options.input_a || operand_options.input_b))
+    if (o->input && (o->operands.input_a || o->operands.input_b))
         return complain("--input", "is that of both; leave out --input-a and --input-b");
-    if (input) operand_options.input_a = operand_options.input_b = input;
     return EXIT_GOOD;
 }
 
@@ -104,14 +114,14 @@ static int make_source(struct work *w, const struct context *x)
     struct setup *const s = &w->s;
     if (!o->a && !o->b && !o->c) {
         w->families.seed = x->seed;
-        w->families.k = operand_options.k;
+        w->families.k = w->operands.k;
         w->q.source = (struct run_source){ .make = families_make, .context = &w->families };
-        w->q.m = operand_options.m;
-        w->q.n = operand_options.n;
-        w->q.k = operand_options.k;
-        return operands_parse(&w->families.a, &w->families.b, s);
+        w->q.m = w->operands.m;
+        w->q.n = w->operands.n;
+        w->q.k = w->operands.k;
+        return operands_parse(&w->families.a, &w->families.b, s, &w->operands);
     }
-    const int status = operands_make(s, x);
+    const int status = operands_make(s, &w->operands, x);
     w->data = (struct gemm_data){ s->a, s->b, s->c };
     w->shuffled = (struct shuffled_source){ &w->data, x->seed };
     w->q.source = shuffled_runs(&w->shuffled);
@@ -121,26 +131,29 @@ static int make_source(struct work *w, const struct context *x)
     return status;
 }
 
-static int read_d(struct work *w)
+static int read_d(struct work *w, const char *path)
 {
-    if (!dump) return EXIT_GOOD;
-    const int status = setup_read(&w->d, "-d", dump);
+    if (!path) return EXIT_GOOD;
+    const int status = setup_read(&w->d, "-d", path);
     return status == EXIT_GOOD ? setup_check_shape("D", &w->d, w->q.m, w->q.n) : status;
 }
 
 static int make(struct work *w, const struct context *x)
 {
+    const struct tolerance_options *const o = x->own;
+    w->operands = o->operands;
+    if (o->input) w->operands.input_a = w->operands.input_b = o->input;
     w->q.any_order = take_any_order();
     int status = setup_gemm(&w->s);
     if (status == EXIT_GOOD) status = make_source(w, x);
-    if (status == EXIT_GOOD) status = read_d(w);
+    if (status == EXIT_GOOD) status = read_d(w, o->d);
     if (status != EXIT_GOOD) return status;
     if (!w->q.m || !w->q.n || !w->q.k)
         return complain("-m, -n, -k", "must be 1 or more: there is nothing to test");
     w->q.gemm = &w->s.gemm;
-    w->q.two = !strcmp(reference, "kernel");
-    w->q.runs = seeds;
-    w->q.alarm = value_of_float(false_alarm);
+    w->q.two = !strcmp(o->reference, "kernel");
+    w->q.runs = o->seeds;
+    w->q.alarm = value_of_float(o->false_alarm);
     return EXIT_GOOD;
 }
 
@@ -177,6 +190,7 @@ static void add_python(json_t *row, const struct tolerance *t,
 static json_t *answer_json(const struct work *w, const struct tolerance_answer *a,
                            const struct context *x)
 {
+    const struct tolerance_options *const o = x->own;
     json_t *row = describe(w, x);
     record_json(row, tolerance_fields, &a->found->limits);
     add_python(row, a->found, a->question);
@@ -191,7 +205,7 @@ static json_t *answer_json(const struct work *w, const struct tolerance_answer *
         json_array_append_new(list, json_object());
         record_json(json_array_get(list, i), power_fields, &a->power->row[i]);
     }
-    json_object_set_new(row, "power_runs", json_count(power_runs));
+    json_object_set_new(row, "power_runs", json_count(o->power));
     json_object_set_new(row, "power", list);
     return row;
 }
@@ -200,17 +214,19 @@ static json_t *answer_json(const struct work *w, const struct tolerance_answer *
    status: EXIT_FOUND, D is rejected. */
 static int find(const struct work *w, struct context *x)
 {
+    const struct tolerance_options *const o = x->own;
     const struct tolerance_question *const q = &w->q;
     struct tolerance t;
     struct tolerance_given given;
     struct power p = { .row = NULL };
     struct fault f;
     enum bitcut_status status = tolerance_find(&t, q, x->threads, &x->progress, &f);
-    if (status == BITCUT_OK && dump)
+    if (status == BITCUT_OK && o->d)
         status = tolerance_judge(&given, &t.limits, q, &w->data, w->d.at, x->threads,
                                  &x->progress, &f);
-    if (status == BITCUT_OK && power_runs)
-        status = power_measure(&p, q, &t, power_runs, x->seed, x->threads, &x->progress, &f);
+    if (status == BITCUT_OK && o->power)
+        status =
+            power_measure(&p, q, &t, o->power, x->seed, x->threads, &x->progress, &f);
     if (status != BITCUT_OK) return fail("tolerance", &f);
     struct gemm_told told = setup_told(&w->s, x, false);
     told.m = q->m, told.n = q->n, told.k = q->k;
@@ -218,18 +234,18 @@ static int find(const struct work *w, struct context *x)
                                         .found = &t,
                                         .question = q,
                                         .shuffled = q->source.as_is != NULL,
-                                        .given = dump ? &given : NULL,
-                                        .power = power_runs ? &p : NULL };
+                                        .given = o->d ? &given : NULL,
+                                        .power = o->power ? &p : NULL };
     emit_answer(&x->emitter, answer_json(w, &a, x), tolerance_lines, &a);
     power_clear(&p);
-    return dump && !given.verdict.accepted ? EXIT_FOUND : EXIT_GOOD;
+    return o->d && !given.verdict.accepted ? EXIT_FOUND : EXIT_GOOD;
 }
 
 static int run(struct context *x)
 {
     struct work w = { 0 };
     x->emitter.verbose = say_verbose;
-    int status = check_options();
+    int status = check_options(x->own);
     if (status == EXIT_GOOD) status = make(&w, x);
     if (status == EXIT_GOOD) status = find(&w, x);
     matrix_clear(&w.d);
@@ -242,5 +258,7 @@ const struct command command_tolerance = {
     .what = "Say what a test of a kernel should accept, and what it then rejects",
     .run = run,
     .own = options,
+    .own_size = sizeof defaults,
+    .defaults = &defaults,
     .operands = "",
 };

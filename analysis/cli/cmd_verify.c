@@ -15,44 +15,65 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *dump, *kernel_name;
+struct verify_options {
+    struct code_options code;
+    struct operand_options operands;
+    struct budget_options budget;
+    const char *d, *kernel;
+    size_t samples, seconds;
+};
+
+static const struct verify_options defaults = {
+    .operands = { .m = SIZE_MAX, .n = SIZE_MAX, .k = SIZE_MAX }, .seconds = SIZE_MAX
+};
+
 static struct emulating_device device;
-static size_t samples, seconds = SIZE_MAX, m = SIZE_MAX, n = SIZE_MAX, k = SIZE_MAX;
 
 /* Without --seconds: for explaining, and for a kernel of --hsaco to run. */
 enum { SECONDS_EXPLAIN = 20, SECONDS_RUN = 600 };
 
-static size_t seconds_explain(void)
+static size_t seconds_explain(const struct verify_options *o)
 {
-    return seconds == SIZE_MAX ? SECONDS_EXPLAIN : seconds;
+    return o->seconds == SIZE_MAX ? SECONDS_EXPLAIN : o->seconds;
 }
 
-static size_t seconds_run(void)
+static size_t seconds_run(const struct verify_options *o)
 {
-    return seconds == SIZE_MAX || !seconds ? SECONDS_RUN : seconds;
+    return o->seconds == SIZE_MAX || !o->seconds ? SECONDS_RUN : o->seconds;
 }
 
 static const struct option_row options[] = {
     SETUP_OPTIONS,
-    { "d", "the result to check, .npy or .mtx", OPTION_TEXT, &dump, "FILE" },
+    { "d", "the result to check, .npy or .mtx", OPTION(verify, d, TEXT, "FILE") },
     { "kernel",
       "run this one on the device: its name or how that begins, host/amx: likewise of that "
       "device, hip/legemm: the best of a recipe, all, or split",
-      OPTION_TEXT, &kernel_name, "K" },
+      OPTION(verify, kernel, TEXT, "K") },
     DEVICE_OPTION("emulator, of --kernel: cuda"),
-    CODE_OPTIONS,
+    { "hsaco", "D is what a kernel of this code object for an AMD GPU makes, executed",
+      OPTION(verify, code.file, TEXT, "FILE") },
+    { "symbol", "name of that kernel", OPTION(verify, code.symbol, TEXT, "S") },
+    { "args",
+      "what it takes: a, b, c, d (bt: column-major; a:f16), m, n, k, lda, ..., alpha, "
+      "beta, numbers",
+      OPTION(verify, code.arguments, TEXT, "LIST") },
+    { "grid", "its work-groups, such as n/128,m/128",
+      OPTION(verify, code.grid, TEXT, "LIST") },
+    { "block", "work-items of one", OPTION(verify, code.block, TEXT, "LIST") },
+    { "shared", "bytes of LDS beside what it names",
+      OPTION(verify, code.shared, COUNT, "N") },
     { "m", "--kernel: rows of D, with -n and -k (default: a grid of shapes; --hsaco: 256)",
-      OPTION_COUNT, &m, "M" },
-    { "n", "columns of D", OPTION_COUNT, &n, "N" },
-    { "k", "columns of A", OPTION_COUNT, &k, "K" },
-    INPUT_OPTIONS,
+      OPTION(verify, operands.m, COUNT, "M") },
+    { "n", "columns of D", OPTION(verify, operands.n, COUNT, "N") },
+    { "k", "columns of A", OPTION(verify, operands.k, COUNT, "K") },
+    INPUT_OPTIONS(verify),
     { "samples", "outputs of -d at most, or values of --kernel split (default: all)",
-      OPTION_COUNT, &samples, "N" },
+      OPTION(verify, samples, COUNT, "N") },
     { "seconds",
       "to explain a result that differs, 0: do not (default 20); and for the kernel of "
       "--hsaco to run (default, and with 0, 600)",
-      OPTION_COUNT, &seconds, "S" },
-    BUDGET_OPTIONS,
+      OPTION(verify, seconds, COUNT, "S") },
+    BUDGET_OPTIONS(verify),
     VERBOSE_OPTION,
     { 0 }
 };
@@ -151,7 +172,7 @@ static int explain_d(struct verified *v, const struct setup *s, const struct mat
         q.d = (struct matrix){ .rows = part->rows, .cols = part->cols, .at = part->d };
     }
     q.format = question_format(&q.d);
-    return explain_sentence(v->hypothesis, &q, part, seconds_explain(), x);
+    return explain_sentence(v->hypothesis, &q, part, seconds_explain(x->own), x);
 }
 
 static json_t *describe(const struct verified *v, const struct code_result *code)
@@ -172,11 +193,13 @@ static int report(struct context *x, struct verified *v, const struct setup *s,
                   const struct gemm_data *data, const struct matrix *d,
                   const struct code_result *code)
 {
+    const struct verify_options *const o = x->own;
     struct budget_answer budget = { .worst = NULL };
     struct budget_question question;
     int status = v->found.differ ? explain_d(v, s, d, x) : EXIT_GOOD;
     json_t *const row = describe(v, code);
-    if (status == EXIT_GOOD) status = budget_ask(&budget, &question, s, data, d, x);
+    if (status == EXIT_GOOD)
+        status = budget_ask(&budget, &question, &o->budget, s, data, d, x);
     if (status == EXIT_GOOD) budget_json(row, &budget);
     v->gemm.budget = &budget;
     emit_answer(&x->emitter, row, verified_lines, v);
@@ -188,6 +211,7 @@ static int report(struct context *x, struct verified *v, const struct setup *s,
 static int compare(struct context *x, const struct setup *s, const struct matrix *d,
                    const struct code_result *code)
 {
+    const struct verify_options *const o = x->own;
     const struct gemm_data data = { s->a, s->b, s->c };
     const struct gemm_options how = context_options(x);
     const struct verify_question q = { .gemm = &s->gemm,
@@ -195,7 +219,7 @@ static int compare(struct context *x, const struct setup *s, const struct matrix
                                        .data = &data,
                                        .d = d,
                                        .code = code,
-                                       .samples = samples,
+                                       .samples = o->samples,
                                        .seed = x->seed };
     static struct verified v;
     char executed[80];
@@ -204,9 +228,9 @@ static int compare(struct context *x, const struct setup *s, const struct matrix
     if (verified_find(&v, &what, &q, &how, &f) != BITCUT_OK) return fail(what, &f);
     if (code) {
         snprintf(executed, sizeof executed, "%s, executed", code->target->name);
-        v.gemm.gemm.kernel = code_options.symbol;
+        v.gemm.gemm.kernel = o->code.symbol;
         v.gemm.gemm.device = executed;
-        v.code = code_options.file;
+        v.code = o->code.file;
     } else if (device.offload.runs) v.gemm.gemm.device = device.recorder.device.name;
     const int status = report(x, &v, s, &data, d, code);
     verified_clear(&v);
@@ -221,18 +245,19 @@ static int compare_file(struct context *x, const struct setup *s, const struct m
 
 static int run_file(struct context *x)
 {
+    const struct verify_options *const o = x->own;
     struct setup s = { 0 };
     struct matrix got = { 0 };
-    if (samples && budget_options.at)
+    if (o->samples && o->budget.at)
         return complain("--at", "is of all outputs, not with --samples");
-    if (samples && budget_options.worst)
+    if (o->samples && o->budget.worst)
         return complain("--worst", "is of all outputs, not with --samples");
     int status = setup_gemm(&s);
     if (status == EXIT_GOOD) status = setup_read(&s.a, "-a", setup_options.a);
     if (status == EXIT_GOOD) status = setup_read(&s.b, "-b", setup_options.b);
-    if (status == EXIT_GOOD) status = setup_read(&got, "-d", dump);
+    if (status == EXIT_GOOD) status = setup_read(&got, "-d", o->d);
     if (status == EXIT_GOOD) status = setup_finish(&s);
-    if (status == EXIT_GOOD) status = budget_check(&s);
+    if (status == EXIT_GOOD) status = budget_check(&o->budget, &s);
     if (status == EXIT_GOOD) status = emulating_device_open(&device, x, "verify");
     if (status == EXIT_GOOD) status = compare_file(x, &s, &got);
     emulating_device_close(&device, x);
@@ -245,18 +270,20 @@ static int run_file(struct context *x)
 
 static int run_code(struct context *x)
 {
+    static const struct operand_options usual = OPERAND_DEFAULTS;
+    const struct verify_options *const o = x->own;
+    struct operand_options operands = o->operands;
     struct setup s = { 0 };
     struct code_result r = { 0 };
-    struct operand_options *const o = &operand_options;
-    if (m != SIZE_MAX) o->m = m;
-    if (n != SIZE_MAX) o->n = n;
-    if (k != SIZE_MAX) o->k = k;
+    if (operands.m == SIZE_MAX) operands.m = usual.m;
+    if (operands.n == SIZE_MAX) operands.n = usual.n;
+    if (operands.k == SIZE_MAX) operands.k = usual.k;
     int status = setup_gemm(&s);
-    if (status == EXIT_GOOD) status = operands_make(&s, x);
-    if (status == EXIT_GOOD) status = budget_check(&s);
-    if (status == EXIT_GOOD) status = code_command_run(&r, &s, seconds_run(), x);
+    if (status == EXIT_GOOD) status = operands_make(&s, &operands, x);
+    if (status == EXIT_GOOD) status = budget_check(&o->budget, &s);
     if (status == EXIT_GOOD)
-        status = compare(x, &s, &r.d, &r);
+        status = code_command_run(&r, &s, &o->code, seconds_run(o), x);
+    if (status == EXIT_GOOD) status = compare(x, &s, &r.d, &r);
     matrix_clear(&r.d);
     setup_clear(&s);
     return status;
@@ -266,24 +293,27 @@ static int run_code(struct context *x)
 
 static int run_kernels(struct context *x)
 {
-    const struct verify_kernels what = { .name = kernel_name,
-                                         .shape = { m, n, k },
-                                         .samples = samples,
-                                         .seconds = seconds_explain() };
+    const struct verify_options *const o = x->own;
+    const struct operand_options *const of = &o->operands;
+    const struct verify_kernels what = { .name = o->kernel,
+                                         .shape = { of->m, of->n, of->k },
+                                         .samples = o->samples,
+                                         .seconds = seconds_explain(o) };
     return verify_kernels(x, &what);
 }
 
 static int run(struct context *x)
 {
-    const unsigned use = code_options.file              ? OF_CODE
-                         : !kernel_name                 ? OF_FILE
-                         : strcmp(kernel_name, "split") ? OF_KERNELS
-                                                        : OF_SPLIT;
+    const struct verify_options *const o = x->own;
+    const unsigned use = o->code.file                 ? OF_CODE
+                         : !o->kernel                 ? OF_FILE
+                         : strcmp(o->kernel, "split") ? OF_KERNELS
+                                                      : OF_SPLIT;
     const int status = check_use(x, uses, use);
     if (status != EXIT_GOOD) return status;
     x->emitter.columns = use == OF_SPLIT ? split_columns : kernel_columns;
     x->emitter.verbose = say_verbose;
-    return use == OF_CODE ? run_code(x) : kernel_name ? run_kernels(x) : run_file(x);
+    return use == OF_CODE ? run_code(x) : o->kernel ? run_kernels(x) : run_file(x);
 }
 
 const struct command command_verify = {
@@ -291,5 +321,7 @@ const struct command command_verify = {
     .what = "Compare a GEMM, from a file or by a kernel, with the emulator, bit for bit",
     .run = run,
     .own = options,
+    .own_size = sizeof defaults,
+    .defaults = &defaults,
     .operands = "",
 };

@@ -9,16 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct code_options code_options;
-
 enum { FILE_MOST = 1 << 28 };
 
 static const char backend[] = "executor";
 
 /* All that --hsaco cannot do without. */
-static int check_options(void)
+static int check_options(const struct code_options *o)
 {
-    const struct code_options *o = &code_options;
     const struct {
         const char *option, *value, *why;
     } needed[] = {
@@ -47,12 +44,11 @@ static int check_device(const struct gfx9_target *target)
                                : EXIT_GOOD;
 }
 
-static int load(struct gfx9_object **to)
+static int load(struct gfx9_object **to, const char *file)
 {
     char *bytes;
     size_t size;
     struct fault f;
-    const char *file = code_options.file;
     if (stream_read_file(&bytes, &size, file, FILE_MOST, &f) != BITCUT_OK)
         return fail(file, &f);
     const enum bitcut_status status = gfx9_load(to, bytes, size, &f);
@@ -61,9 +57,8 @@ static int load(struct gfx9_object **to)
 }
 
 static int run(struct code_result *to, struct setup *s, const struct gfx9_object *object,
-               size_t seconds, const struct context *x)
+               const struct code_options *o, size_t seconds, const struct context *x)
 {
-    const struct code_options *o = &code_options;
     const struct code_call call = { .symbol = o->symbol,
                                     .arguments = o->arguments,
                                     .grid = o->grid,
@@ -81,13 +76,14 @@ static int run(struct code_result *to, struct setup *s, const struct gfx9_object
     return fail("--hsaco", &f);
 }
 
-int code_command_run(struct code_result *to, struct setup *s, size_t seconds,
+int code_command_run(struct code_result *to, struct setup *s,
+                     const struct code_options *o, size_t seconds,
                      const struct context *x)
 {
     struct gfx9_object *object = NULL;
-    int status = check_options();
-    if (status == EXIT_GOOD) status = load(&object);
-    if (status == EXIT_GOOD) status = run(to, s, object, seconds, x);
+    int status = check_options(o);
+    if (status == EXIT_GOOD) status = load(&object, o->file);
+    if (status == EXIT_GOOD) status = run(to, s, object, o, seconds, x);
     gfx9_unload(object);
     return status;
 }

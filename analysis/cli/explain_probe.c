@@ -9,10 +9,6 @@
 
 #include <string.h>
 
-struct explain_probe_options explain_probe_options = {
-    .m = 64, .n = 64, .k = 256, .slices = 1
-};
-
 /* --- options ---------------------------------------------------------------------- */
 
 enum { OF_FILES = 1, OF_COMMAND = 2, OF_KERNEL = 4 };
@@ -41,14 +37,13 @@ static const struct option_use uses[] = {
     /* clang-format on */
 };
 
-bool explain_probe_asked(void)
+bool explain_probe_asked(const struct explain_probe_options *o)
 {
-    return explain_probe_options.command || explain_probe_options.kernel;
+    return o->command || o->kernel;
 }
 
-int explain_probe_misused(const struct context *x)
+int explain_probe_misused(const struct context *x, const struct explain_probe_options *o)
 {
-    const struct explain_probe_options *o = &explain_probe_options;
     return check_use(x, uses, o->command ? OF_COMMAND : o->kernel ? OF_KERNEL : OF_FILES);
 }
 
@@ -62,10 +57,10 @@ static const struct probe_input *find_input(const struct bitcut_format *format)
 
 /* --- running ---------------------------------------------------------------------- */
 
-static int probe(struct context *x, const char *what, const struct bitcut_format *format,
-                 probe_program *run, void *context)
+static int probe(struct context *x, const struct explain_probe_options *o,
+                 const char *what, const struct bitcut_format *format, probe_program *run,
+                 void *context)
 {
-    const struct explain_probe_options *o = &explain_probe_options;
     const struct probe p = { run,     context,    o->m,
                              o->n,    o->k,       find_input(format),
                              x->seed, x->threads, &x->progress };
@@ -78,18 +73,17 @@ static int probe(struct context *x, const char *what, const struct bitcut_format
     return r.found && r.fit.units ? EXIT_GOOD : EXIT_FOUND;
 }
 
-static int probe_shell(struct context *x)
+static int probe_shell(struct context *x, const struct explain_probe_options *o)
 {
-    const char *name = explain_probe_options.format;
-    const struct bitcut_format *format = bitcut_format_find(name ? name : "f32");
+    const struct bitcut_format *format =
+        bitcut_format_find(o->format ? o->format : "f32");
     struct probe_command command;
     struct fault f;
     if (!format || !find_input(format))
         return complain("--format", "must be f16, bf16, tf32 or f32");
-    if (probe_command_open(&command, explain_probe_options.command, &x->progress, &f) !=
-        BITCUT_OK)
+    if (probe_command_open(&command, o->command, &x->progress, &f) != BITCUT_OK)
         return fail("--probe", &f);
-    const int status = probe(x, "--probe", format, probe_command_run, &command);
+    const int status = probe(x, o, "--probe", format, probe_command_run, &command);
     probe_command_close(&command);
     return status;
 }
@@ -129,12 +123,11 @@ static enum bitcut_status run_kernel(struct matrix *to, void *context,
     return status;
 }
 
-static int find_kernel(struct probed_kernel *x)
+static int find_kernel(struct probed_kernel *x, const struct explain_probe_options *o)
 {
-    const char *name = explain_probe_options.kernel;
     struct fault f;
     while ((x->kernel = gpu_kernel_next(&x->recorder.gpu, x->kernel)))
-        if (!strcmp(x->kernel->name, name)) break;
+        if (!strcmp(x->kernel->name, o->kernel)) break;
     if (!x->kernel) return complain("--kernel", "unknown; bitcut list kernels has all");
     if (kernel_gemm(&x->gemm, &x->recorder, x->kernel, &f) != BITCUT_OK)
         return fail("--kernel", &f);
@@ -142,25 +135,24 @@ static int find_kernel(struct probed_kernel *x)
         return complain("--kernel", "is for matrices of another format than f32, which cannot be probed");
     if (!find_input(&formats[x->kernel->format]))
         return complain("--kernel", "its words are too short to be probed");
-    x->gemm.order.slices = explain_probe_options.slices;
+    x->gemm.order.slices = o->slices;
     return EXIT_GOOD;
 }
 
-static int probe_kernel(struct context *x)
+static int probe_kernel(struct context *x, const struct explain_probe_options *o)
 {
     struct probed_kernel k = { .kernel = NULL };
-    if (explain_probe_options.slices < 1)
-        return complain("--split-k", "must be 1 or more");
+    if (o->slices < 1) return complain("--split-k", "must be 1 or more");
     int status = device_open(&k.recorder, "explain");
     if (status != EXIT_GOOD) return status;
-    status = find_kernel(&k);
+    status = find_kernel(&k, o);
     if (status == EXIT_GOOD)
-        status = probe(x, "--kernel", &formats[k.kernel->format], run_kernel, &k);
+        status = probe(x, o, "--kernel", &formats[k.kernel->format], run_kernel, &k);
     recorder_close(&k.recorder);
     return status;
 }
 
-int explain_probe(struct context *x)
+int explain_probe(struct context *x, const struct explain_probe_options *o)
 {
-    return explain_probe_options.command ? probe_shell(x) : probe_kernel(x);
+    return o->command ? probe_shell(x, o) : probe_kernel(x, o);
 }

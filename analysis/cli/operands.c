@@ -3,12 +3,10 @@
 
 #include "lib/file/source.h"
 
-struct operand_options operand_options = { .m = 256, .n = 256, .k = 256 };
-
-int operands_parse(struct input *a, struct input *b, struct setup *s)
+int operands_parse(struct input *a, struct input *b, struct setup *s,
+                   const struct operand_options *o)
 {
     static const char usual[] = "urand(-1,1)";
-    const struct operand_options *const o = &operand_options;
     struct fault f;
     s->input_a = o->input_a ? o->input_a : usual;
     s->input_b = o->input_b ? o->input_b : usual;
@@ -41,18 +39,19 @@ static int make_operand(struct matrix *to, const char **from, const char *path,
     return fail(option, &f);
 }
 
-int operands_make(struct setup *s, const struct context *x)
+int operands_make(struct setup *s, const struct operand_options *o,
+                  const struct context *x)
 {
     struct input a, b;
-    struct operand_options *const o = &operand_options;
     const struct setup_options *const files = &setup_options;
-    int status = operands_parse(&a, &b, s);
+    size_t k = o->k;
+    int status = operands_parse(&a, &b, s, o);
     if (status == EXIT_GOOD)
         status =
-            make_operand(&s->a, &s->input_a, files->a, "-a", &a, INPUT_A, o->m, o->k, x);
-    if (status == EXIT_GOOD && files->a && !files->b) o->k = s->a.cols;
+            make_operand(&s->a, &s->input_a, files->a, "-a", &a, INPUT_A, o->m, k, x);
+    if (files->a) k = s->a.cols;
     if (status == EXIT_GOOD)
         status =
-            make_operand(&s->b, &s->input_b, files->b, "-b", &b, INPUT_B, o->k, o->n, x);
+            make_operand(&s->b, &s->input_b, files->b, "-b", &b, INPUT_B, k, o->n, x);
     return status == EXIT_GOOD ? setup_finish(s) : status;
 }
