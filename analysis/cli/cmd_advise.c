@@ -16,6 +16,7 @@ struct advise_options {
     uint32_t largest[2]; /* beyond the matrices; 0: none */
     uint32_t want;
     const char *metric, *recipe;
+    bool verbose;
 };
 
 static const struct advise_options defaults = { .want = WANT_UNSET, .metric = "relres" };
@@ -38,7 +39,7 @@ static const struct option_row options[] = {
       OPTION(advise, units, TEXTS, "U") },
     { "recipe", "to look at alone (bitcut list recipes)",
       OPTION(advise, recipe, TEXT, "R") },
-    VERBOSE_OPTION,
+    VERBOSE_OPTION(advise),
     { 0 }
 };
 
@@ -158,8 +159,9 @@ static int find(const struct work *w, struct context *x)
 
 static int run(struct context *x)
 {
+    const struct advise_options *const o = x->own;
     struct work w = { .q = { .places = 0 } };
-    x->emitter.verbose = say_verbose;
+    x->emitter.verbose = o->verbose;
     int status = take(&w, x);
     if (status == EXIT_GOOD) status = find(&w, x);
     work_clear(&w);

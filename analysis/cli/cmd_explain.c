@@ -17,6 +17,7 @@ struct explain_command_options {
     struct option_texts d;
     uint32_t alpha, beta;
     size_t samples, seconds;
+    bool verbose;
     struct explain_probe_options probe;
 };
 
@@ -62,7 +63,7 @@ static const struct option_row options[] = {
       OPTION(explain_command, probe.format, TEXT, "F") },
     { "split-k", "--kernel: slices of k (default 1)",
       OPTION(explain_command, probe.slices, INT, "N") },
-    VERBOSE_OPTION,
+    VERBOSE_OPTION(explain_command),
     { 0 }
 };
 
@@ -162,7 +163,7 @@ static int explain_all(struct context *x, const struct question *q)
                                        .progress = &x->progress,
                                        .offload = x->offload };
     static struct explanation e;
-    x->emitter.verbose = say_verbose;
+    x->emitter.verbose = asked->verbose;
     if (asked->d.count == 2) return explain_two(x, q, &o);
     const int status = explain(&e, x, q, &o);
     if (status <= EXIT_FOUND) explain_clear(&e);

@@ -17,6 +17,7 @@ struct gemm_command_options {
     struct operand_options operands;
     struct budget_options budget;
     const char *kernel, *save_a, *save_b, *reference;
+    bool verbose;
 };
 
 static const struct gemm_command_options defaults = { .operands = OPERAND_DEFAULTS,
@@ -34,7 +35,7 @@ static const struct option_row options[] = {
     { "reference", "exact, mpfr, fp32 or none (default exact)",
       OPTION(gemm_command, reference, TEXT, "R") },
     BUDGET_OPTIONS(gemm_command),
-    VERBOSE_OPTION,
+    VERBOSE_OPTION(gemm_command),
     { 0 }
 };
 
@@ -206,7 +207,7 @@ static int run(struct context *x)
     const struct gemm_command_options *const o = x->own;
     struct setup s = { 0 };
     struct device_gemm g = { 0 };
-    x->emitter.verbose = say_verbose;
+    x->emitter.verbose = o->verbose;
     if (!table_find(TABLE(none), o->reference) &&
         !table_find(TABLE(references), o->reference))
         return fail_unknown("--reference", o->reference, TABLE(references));

@@ -16,6 +16,7 @@ struct tolerance_options {
     const char *d, *input, *reference;
     size_t seeds, power;
     uint32_t false_alarm;
+    bool verbose;
 };
 
 static const struct tolerance_options defaults = { .operands = OPERAND_DEFAULTS,
@@ -39,7 +40,7 @@ static const struct option_row options[] = {
       OPTION(tolerance, reference, TEXT, "R") },
     { "power", "runs of each fault that tests are tried on (default 20, 0: none)",
       OPTION(tolerance, power, COUNT, "N") },
-    VERBOSE_OPTION,
+    VERBOSE_OPTION(tolerance),
     { 0 }
 };
 
@@ -243,9 +244,10 @@ static int find(const struct work *w, struct context *x)
 
 static int run(struct context *x)
 {
+    const struct tolerance_options *const o = x->own;
     struct work w = { 0 };
-    x->emitter.verbose = say_verbose;
-    int status = check_options(x->own);
+    x->emitter.verbose = o->verbose;
+    int status = check_options(o);
     if (status == EXIT_GOOD) status = make(&w, x);
     if (status == EXIT_GOOD) status = find(&w, x);
     matrix_clear(&w.d);

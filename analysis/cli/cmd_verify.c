@@ -21,6 +21,7 @@ struct verify_options {
     struct budget_options budget;
     const char *d, *kernel;
     size_t samples, seconds;
+    bool verbose;
 };
 
 static const struct verify_options defaults = {
@@ -74,7 +75,7 @@ static const struct option_row options[] = {
       "--hsaco to run (default, and with 0, 600)",
       OPTION(verify, seconds, COUNT, "S") },
     BUDGET_OPTIONS(verify),
-    VERBOSE_OPTION,
+    VERBOSE_OPTION(verify),
     { 0 }
 };
 
@@ -312,7 +313,7 @@ static int run(struct context *x)
     const int status = check_use(x, uses, use);
     if (status != EXIT_GOOD) return status;
     x->emitter.columns = use == OF_SPLIT ? split_columns : kernel_columns;
-    x->emitter.verbose = say_verbose;
+    x->emitter.verbose = o->verbose;
     return use == OF_CODE ? run_code(x) : o->kernel ? run_kernels(x) : run_file(x);
 }
 

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-bool say_verbose;
-
 const char *text_at(const json_t *row, const char *key)
 {
     return json_string_value(json_object_get(row, key));

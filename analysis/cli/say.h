@@ -12,13 +12,11 @@ const char *text_at(const json_t *row, const char *key);
 long long whole_at(const json_t *row, const char *key);
 double real_at(const json_t *row, const char *key);
 
-/* The option --verbose of a command, for emitter.verbose. */
-#define VERBOSE_OPTION                                                                   \
+/* The option --verbose of a command, for emitter.verbose: `verbose` in its struct. */
+#define VERBOSE_OPTION(COMMAND)                                                          \
     {                                                                                    \
-        "verbose", "print every key after the lines for people", OPTION_FLAG,            \
-            &say_verbose, NULL                                                           \
+        "verbose", "print every key after the lines for people",                         \
+            OPTION(COMMAND, verbose, FLAG, NULL)                                         \
     }
-
-extern bool say_verbose;
 
 #endif
