@@ -296,7 +296,8 @@ static int run_kernels(struct context *x)
 {
     const struct verify_options *const o = x->own;
     const struct operand_options *const of = &o->operands;
-    const struct verify_kernels what = { .name = o->kernel,
+    const struct verify_kernels what = { .setup = &setup_options,
+                                         .name = o->kernel,
                                          .shape = { of->m, of->n, of->k },
                                          .samples = o->samples,
                                          .seconds = seconds_explain(o) };

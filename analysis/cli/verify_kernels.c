@@ -15,38 +15,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the command line said; the name is that of the kernel, once it is known. */
-static const struct verify_kernels *asked;
-static const char *kernel_name;
+/* What the command line said, with the name of the kernel once it is known, and the
+   device that it is tried on. */
+struct asked {
+    struct context *context;
+    struct verify_kernels what;
+    const struct recorder *recorder;
+};
 
-static bool has_shape(void) { return asked->shape.k != SIZE_MAX; }
+static bool has_shape(const struct asked *q) { return q->what.shape.k != SIZE_MAX; }
 
 /* --- kernels on the device -------------------------------------------------------- */
 
-static struct verified_on on_device(const struct context *x, const struct recorder *r,
-                                    const char *kernel)
+static struct verified_on on_device(const struct asked *q, const char *kernel)
 {
     struct verified_on on = { .kernel = kernel,
-                              .device = r->device.name,
-                              .driver = r->device.driver,
-                              .seed = x->seed };
+                              .device = q->recorder->device.name,
+                              .driver = q->recorder->device.driver,
+                              .seed = q->context->seed };
     date_today(on.date);
     return on;
 }
 
 /* What the kernel did instead in its first mismatch. */
-static int explain_kernel(struct verified_kernel *v, const struct context *x)
+static int explain_kernel(struct verified_kernel *v, const struct asked *q)
 {
     const struct kernel_failure *const from = &v->result.failure;
-    const struct question q = { .a = from->a,
-                                .b = from->b,
-                                .c = from->c,
-                                .d = from->d,
-                                .format = from->format,
-                                .alpha = from->alpha,
-                                .beta = from->c.at ? from->beta : 0 };
-    return from->d.at ? explain_sentence(v->hypothesis, &q, NULL, asked->seconds, x)
-                      : EXIT_GOOD;
+    const struct question what = { .a = from->a,
+                                   .b = from->b,
+                                   .c = from->c,
+                                   .d = from->d,
+                                   .format = from->format,
+                                   .alpha = from->alpha,
+                                   .beta = from->c.at ? from->beta : 0 };
+    if (!from->d.at) return EXIT_GOOD;
+    return explain_sentence(v->hypothesis, &what, NULL, q->what.seconds, q->context);
 }
 
 static json_t *describe_counts(const struct kernel_result *r)
@@ -58,21 +61,23 @@ static json_t *describe_counts(const struct kernel_result *r)
 }
 
 /* Some faults begin with the kernel's name: it is said once. */
-static int fail_kernel(const struct context *x, const char *name, const struct fault *f)
+static int fail_kernel(const struct asked *q, const char *name, const struct fault *f)
 {
     const size_t length = strlen(name);
     struct fault rest = { .status = f->status };
     const bool named = !strncmp(f->text, name, length) && f->text[length] == ' ';
     snprintf(rest.text, sizeof rest.text, "%s", f->text + (named ? length + 1 : 0));
-    return fail(progress_stopped(&x->progress) ? "verify" : name, &rest);
+    return fail(progress_stopped(&q->context->progress) ? "verify" : name, &rest);
 }
 
 /* The kernel's GEMM as the options vary it, and its plan; the device takes it. */
 static enum bitcut_status vary_gemm(struct bitcut_gemm *g, struct gemm_plan *plan,
-                                    const struct recorder *r,
+                                    const struct asked *q,
                                     const struct gpu_kernel *kernel, struct fault *f)
 {
-    const struct setup_options *o = &setup_options;
+    const struct setup_options *const o = q->what.setup;
+    const struct kernel_shape *const shape = &q->what.shape;
+    const struct recorder *const r = q->recorder;
     struct gpu_work w;
     enum bitcut_status status = kernel_gemm(g, r, kernel, f);
     if (status != BITCUT_OK) return status;
@@ -83,45 +88,44 @@ static enum bitcut_status vary_gemm(struct bitcut_gemm *g, struct gemm_plan *pla
     g->order.slices = o->slices;
     g->equilibrate = o->equilibrate;
     struct bitcut_gemm sized = *g;
-    if (has_shape())
-        sized.m = asked->shape.m, sized.n = asked->shape.n, sized.k = asked->shape.k;
+    if (has_shape(q)) sized.m = shape->m, sized.n = shape->n, sized.k = shape->k;
     status = gpu_work_make(&w, &sized, kernel, &r->device, f);
     return status == BITCUT_OK ? gemm_plan_on_unit(plan, g, f) : status;
 }
 
 /* Whether the kernel takes the split, the slices and the one shape asked for. */
-static bool suits(const struct recorder *r, const struct gpu_kernel *kernel)
+static bool suits(const struct asked *q, const struct gpu_kernel *kernel)
 {
     struct bitcut_gemm gemm;
     struct gemm_plan plan;
     struct fault f;
-    return vary_gemm(&gemm, &plan, r, kernel, &f) != BITCUT_BAD_ARGUMENT;
+    return vary_gemm(&gemm, &plan, q, kernel, &f) != BITCUT_BAD_ARGUMENT;
 }
 
 /* The splits with which the kernel would do what was asked for. */
-static void suitable_splits(char *names, size_t size, const struct recorder *r,
+static void suitable_splits(char *names, size_t size, const struct asked *q,
                             const struct gpu_kernel *kernel)
 {
-    struct setup_options *o = &setup_options;
-    const char *before = o->split;
+    struct setup_options o = *q->what.setup;
+    struct asked other = *q;
+    other.what.setup = &o;
     names[0] = 0;
     for (const struct bitcut_split *row = splits; row->name; row++) {
-        o->split = row->name;
-        if (suits(r, kernel)) text_append(names, size, row->name);
+        o.split = row->name;
+        if (suits(&other, kernel)) text_append(names, size, row->name);
     }
-    o->split = before;
 }
 
 /* A kernel that does not take what was asked for, with the splits that it does take. */
-static int fail_gemm(const struct context *x, const struct recorder *r,
-                     const struct gpu_kernel *kernel, const struct fault *f)
+static int fail_gemm(const struct asked *q, const struct gpu_kernel *kernel,
+                     const struct fault *f)
 {
     struct fault more = *f;
     char names[120];
-    suitable_splits(names, sizeof names, r, kernel);
-    if (setup_options.split && f->status == BITCUT_BAD_ARGUMENT && *names)
+    suitable_splits(names, sizeof names, q, kernel);
+    if (q->what.setup->split && f->status == BITCUT_BAD_ARGUMENT && *names)
         fault_set(&more, f->status, "%s; --split can be %s", f->text, names);
-    return fail_kernel(x, kernel->name, &more);
+    return fail_kernel(q, kernel->name, &more);
 }
 
 /* --- kernels together ------------------------------------------------------------- */
@@ -138,8 +142,7 @@ enum { KERNELS_MOST = 1024 };
 
 /* All that are asked for. */
 struct trying {
-    struct context *context;
-    const struct recorder *recorder;
+    const struct asked *asked;
     struct tried *kernel;
     size_t count;
     size_t cases, before; /* of the kernels' grids: all, and those before this group */
@@ -153,7 +156,7 @@ struct trying {
 static void report_part(void *trying, double part)
 {
     const struct trying *const t = trying;
-    const struct progress *const all = &t->context->progress;
+    const struct progress *const all = &t->asked->context->progress;
     if (all->report)
         all->report(all->context,
                     ((double)t->before + part * (double)t->now) / (double)t->cases);
@@ -186,9 +189,8 @@ static int try_group(struct trying *t, size_t first)
     static size_t group[KERNELS_MOST];
     static struct kernel_trial trial[KERNELS_MOST];
     static struct kernel_result result[KERNELS_MOST];
-    const struct recorder *const r = t->recorder;
     const size_t count = group_of(group, t, first);
-    const struct progress progress = { report_part, t, t->context->progress.stop };
+    const struct progress progress = { report_part, t, t->asked->context->progress.stop };
     struct fault f;
     size_t failed;
     t->now = 0;
@@ -198,7 +200,7 @@ static int try_group(struct trying *t, size_t first)
     }
     label_group(t, first, count);
     if (kernel_trials_run(result, &failed, trial, count, &progress, &f) != BITCUT_OK)
-        return fail_gemm(t->context, r, trial[failed].kernel, &f);
+        return fail_gemm(t->asked, trial[failed].kernel, &f);
     for (size_t i = 0; i < count; i++) {
         t->kernel[group[i]].result = result[i];
         t->kernel[group[i]].done = true;
@@ -209,15 +211,14 @@ static int try_group(struct trying *t, size_t first)
 
 static int print_kernel(struct trying *t, struct tried *k)
 {
-    struct context *const x = t->context;
-    struct verified_kernel v = {
-        .on = on_device(x, t->recorder, k->trial.kernel->name), .result = k->result
-    };
+    struct context *const x = t->asked->context;
+    struct verified_kernel v = { .on = on_device(t->asked, k->trial.kernel->name),
+                                 .result = k->result };
     v.on.gemm = (struct gemm_told){ .gemm = &k->trial.gemm,
                                     .plan = &k->plan,
                                     .kernel = v.on.kernel,
                                     .device = v.on.device };
-    const int status = explain_kernel(&v, x);
+    const int status = explain_kernel(&v, t->asked);
     json_t *const row = json_object();
     record_json(row, verified_on_fields, &v);
     if (v.result.counts) json_object_set_new(row, "counts", describe_counts(&v.result));
@@ -233,14 +234,14 @@ static int print_kernel(struct trying *t, struct tried *k)
 /* Add a kernel, whose GEMM the options vary; or note why it cannot be. */
 static void add_kernel(struct trying *t, const struct gpu_kernel *kernel)
 {
-    const struct recorder *const r = t->recorder;
+    const struct asked *const q = t->asked;
     struct tried *const k = &t->kernel[t->count];
-    k->trial = (struct kernel_trial){ .recorder = r,
+    k->trial = (struct kernel_trial){ .recorder = q->recorder,
                                       .kernel = kernel,
-                                      .shape = has_shape() ? &asked->shape : NULL,
-                                      .seed = t->context->seed,
-                                      .threads = t->context->threads };
-    if (vary_gemm(&k->trial.gemm, &k->plan, r, kernel, &t->fault) != BITCUT_OK) {
+                                      .shape = has_shape(q) ? &q->what.shape : NULL,
+                                      .seed = q->context->seed,
+                                      .threads = q->context->threads };
+    if (vary_gemm(&k->trial.gemm, &k->plan, q, kernel, &t->fault) != BITCUT_OK) {
         t->unfit = kernel;
         return;
     }
@@ -269,23 +270,24 @@ static int try_all(struct trying *t)
    without any the last of them, which does not fit.  False: no kernel is called so. */
 static bool choose_kernels(struct trying *t)
 {
-    const struct recorder *const r = t->recorder;
+    const struct asked *const q = t->asked;
+    const struct recorder *const r = q->recorder;
     const struct gpu_kernel *kernel = NULL, *last = NULL;
     while ((kernel = gpu_kernel_next(&r->gpu, kernel)) && !t->unfit &&
            t->count < KERNELS_MOST) {
-        if (!kernel_is_called(kernel->name, kernel_name)) continue;
-        const bool exact = !strcmp(kernel->name, kernel_name);
+        if (!kernel_is_called(kernel->name, q->what.name)) continue;
+        const bool exact = !strcmp(kernel->name, q->what.name);
         last = kernel;
-        if (exact || (gpu_kernel_fits(&r->device, kernel) && suits(r, kernel)))
+        if (exact || (gpu_kernel_fits(&r->device, kernel) && suits(q, kernel)))
             add_kernel(t, kernel);
     }
     if (last && !t->count && !t->unfit) add_kernel(t, last);
     return last;
 }
 
-static int try_kernels(struct context *x, const struct recorder *r)
+static int try_kernels(const struct asked *q)
 {
-    struct trying t = { .context = x, .recorder = r };
+    struct trying t = { .asked = q };
     int status = EXIT_GOOD;
     t.kernel = calloc(KERNELS_MOST, sizeof *t.kernel);
     if (!t.kernel) {
@@ -295,22 +297,23 @@ static int try_kernels(struct context *x, const struct recorder *r)
     if (!choose_kernels(&t))
         status = complain("--kernel", "unknown; bitcut list kernels has all");
     else status = try_all(&t);
-    if (t.unfit && status < EXIT_USAGE) status = fail_gemm(x, r, t.unfit, &t.fault);
+    if (t.unfit && status < EXIT_USAGE) status = fail_gemm(q, t.unfit, &t.fault);
     free(t.kernel);
     return status;
 }
 
 /* --- the split -------------------------------------------------------------------- */
 
-static int try_split(struct context *x, const struct recorder *r,
-                     const struct bitcut_split *split)
+static int try_split(const struct asked *q, const struct bitcut_split *split)
 {
-    struct verified_split v = { .on = on_device(x, r, "split"),
+    struct context *const x = q->context;
+    struct verified_split v = { .on = on_device(q, "split"),
                                 .plan = { .split_a = *split,
                                           .split_b = *split,
-                                          .equilibrate = setup_options.equilibrate } };
-    const struct split_trial t = { r,       split,     v.plan.equilibrate, asked->samples,
-                                   x->seed, x->threads };
+                                          .equilibrate = q->what.setup->equilibrate } };
+    const struct split_trial t = {
+        q->recorder, split, v.plan.equilibrate, q->what.samples, x->seed, x->threads
+    };
     struct fault f;
     v.on.gemm.plan = &v.plan;
     terminal_label(split->name);
@@ -349,9 +352,10 @@ static bool is_made(const struct recorder *r, const struct bitcut_split *split)
 }
 
 /* The split asked for, with its variations, or all that a device has. */
-static int try_splits(struct context *x, const struct recorder *r)
+static int try_splits(const struct asked *q)
 {
-    const struct setup_options *o = &setup_options;
+    const struct setup_options *const o = q->what.setup;
+    const struct recorder *const r = q->recorder;
     const struct bitcut_split *row = NULL;
     int worst = EXIT_GOOD;
     while ((row = table_next(TABLE(splits), row)) && worst < EXIT_USAGE) {
@@ -367,17 +371,17 @@ static int try_splits(struct context *x, const struct recorder *r)
             return fail(row->name, &f);
         }
         int status = setup_split(&split, NULL, o->high, o->low, o->scale);
-        if (status == EXIT_GOOD) status = try_split(x, r, &split);
+        if (status == EXIT_GOOD) status = try_split(q, &split);
         if (status > worst) worst = status;
     }
     return worst;
 }
 
 /* Sizes and a split that can be, of whatever kernel. */
-static int check_kernel_options(void)
+static int check_options(const struct verify_kernels *what)
 {
-    const struct setup_options *o = &setup_options;
-    const struct kernel_shape s = asked->shape;
+    const struct setup_options *const o = what->setup;
+    const struct kernel_shape s = what->shape;
     const int sizes = (s.m != SIZE_MAX) + (s.n != SIZE_MAX) + (s.k != SIZE_MAX);
     struct bitcut_split any = splits[SPLIT_HALF];
     if (sizes && sizes != 3) return complain("-m, -n, -k", "all three or none");
@@ -393,8 +397,10 @@ static bool has_kernels_of(const struct recorder *r, const char *name, size_t le
 }
 
 /* The kernel that the device would run for the recipe at this size. */
-static int name_best(const struct recorder *r, const char *recipe)
+static int name_best(struct asked *q, const char *recipe)
 {
+    const struct kernel_shape *const shape = &q->what.shape;
+    const struct recorder *const r = q->recorder;
     struct bitcut_gemm g;
     struct gpu_work w;
     struct fault f;
@@ -403,10 +409,10 @@ static int name_best(const struct recorder *r, const char *recipe)
     if (!g.recipe)
         return complain("--kernel",
                         "no recipe is called so; bitcut list recipes has all");
-    if (has_shape()) g.m = asked->shape.m, g.n = asked->shape.n, g.k = asked->shape.k;
+    if (has_shape(q)) g.m = shape->m, g.n = shape->n, g.k = shape->k;
     if (gpu_work_choose(&w, &r->gpu, &r->device, &g, &f) != BITCUT_OK)
         return fail("--kernel", &f);
-    kernel_name = w.kernel->name;
+    q->what.name = w.kernel->name;
     return EXIT_GOOD;
 }
 
@@ -420,38 +426,36 @@ static bool has_kernel(const struct recorder *r, const char *name)
 }
 
 /* BACKEND/NAME is the kernels of that name, else the best of that recipe. */
-static int name_kernel(const struct recorder *r)
+static int name_kernel(struct asked *q)
 {
-    const char *slash = strchr(kernel_name, '/');
+    const char *const name = q->what.name, *const slash = strchr(name, '/');
     if (!slash) return EXIT_GOOD;
-    if (!has_kernels_of(r, kernel_name, (size_t)(slash - kernel_name)))
+    if (!has_kernels_of(q->recorder, name, (size_t)(slash - name)))
         return complain("--kernel", "is of another backend than --device");
-    if (!has_kernel(r, slash + 1)) return name_best(r, slash + 1);
-    kernel_name = slash + 1;
+    if (!has_kernel(q->recorder, slash + 1)) return name_best(q, slash + 1);
+    q->what.name = slash + 1;
     return EXIT_GOOD;
 }
 
 /* BACKEND/NAME is of the backend's first device, unless --device says another. */
-static void name_device(void)
+static const char *find_device(const char *name)
 {
-    const size_t length = strcspn(kernel_name, "/");
-    for (const struct gpu_backend *b = gpu_backends; b->name && !device_name; b++)
-        if (kernel_name[length] && strlen(b->name) == length &&
-            !strncmp(b->name, kernel_name, length))
-            device_name = b->name;
+    const size_t length = strcspn(name, "/");
+    for (const struct gpu_backend *b = gpu_backends; name[length] && b->name; b++)
+        if (strlen(b->name) == length && !strncmp(b->name, name, length)) return b->name;
+    return NULL;
 }
 
 int verify_kernels(struct context *x, const struct verify_kernels *what)
 {
     struct recorder r;
-    asked = what;
-    kernel_name = what->name;
-    name_device();
-    int status = check_kernel_options();
+    struct asked q = { x, *what, &r };
+    if (!device_name) device_name = find_device(what->name);
+    int status = check_options(what);
     if (status == EXIT_GOOD) status = device_open(&r, "verify");
     if (status != EXIT_GOOD) return status;
-    if (!strcmp(kernel_name, "split")) status = try_splits(x, &r);
-    else if ((status = name_kernel(&r)) == EXIT_GOOD) status = try_kernels(x, &r);
+    if (!strcmp(what->name, "split")) status = try_splits(&q);
+    else if ((status = name_kernel(&q)) == EXIT_GOOD) status = try_kernels(&q);
     recorder_close(&r);
     return status;
 }

@@ -4,11 +4,12 @@
 #ifndef BITCUT_ANALYSIS_CLI_VERIFY_KERNELS_H
 #define BITCUT_ANALYSIS_CLI_VERIFY_KERNELS_H
 
-#include "analysis/cli/command.h"
+#include "analysis/cli/setup.h"
 #include "analysis/device/kernel_trial.h"
 
-/* What the command line chose, beside setup_options. */
+/* What the command line chose. */
 struct verify_kernels {
+    const struct setup_options *setup;
     const char *name; /* of a kernel, or how names begin; split: the split pass  */
     struct kernel_shape shape; /* SIZE_MAX: a grid of them; none or all */
     size_t samples, seconds; /* values of the split, 0: all; to explain what differs    */
