@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/bench_emu_device.h"
 
+#include "analysis/cli/bench_gpu.h"
 #include "analysis/cli/device_gemm.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/terminal.h"
@@ -302,20 +303,20 @@ static int bench_size(struct task *t, const struct input *input,
     return status;
 }
 
-int bench_emu_device(struct context *x, const struct option_counts *sizes,
-                     const struct input *input, const struct bitcut_recipe *recipe,
-                     const char *unit)
+int bench_emu_device(struct context *x, const struct input *input,
+                     const struct bitcut_recipe *recipe)
 {
     static const struct option_counts usual = { 1, { 4096 } };
+    const struct bench_options *const o = x->own;
+    const struct option_counts *const sizes = o->sizes.count ? &o->sizes : &usual;
     const struct bitcut_format *words =
         recipe->split ? recipe->split->word[0].format : &formats[FORMAT_F16];
     struct task t = { .context = x, .recipe = recipe, .input = input->family->name };
     const struct bitcut_unit *only = NULL;
-    if (unit && !(only = unit_find(unit, words))) return fail_unit(unit, true);
-    int worst = device_open(&t.recorder, "bench");
+    if (o->unit && !(only = unit_find(o->unit, words))) return fail_unit(o->unit, true);
+    int worst = device_open(&t.recorder, o->device, "bench");
     if (worst != EXIT_GOOD) return worst;
     x->emitter.columns = columns;
-    if (!sizes->count) sizes = &usual;
     if (!gpu_emulates(&t.recorder.gpu) || !module_of(&t)->timer)
         worst = complain("--device", "its module emulates no unit");
     for (int i = 0; i < sizes->count && worst <= EXIT_FOUND; i++) {

@@ -8,13 +8,12 @@
 #include "lib/file/input.h"
 #include "lib/recipe.h"
 
-/* Of each size, D = A B of n x n matrices by the recipe on `unit`, a name, or if it is
-   NULL on every unit that is not timed already.  A product is one of two words: of each
-   term of the recipe there are n^3.  As many rows of D as the host computes in a moment
-   are compared, every bit, the first and the last; if none differs the device is then timed.  Returns an
-   exit status: EXIT_FOUND if an output differs. */
-int bench_emu_device(struct context *x, const struct option_counts *sizes,
-                     const struct input *input, const struct bitcut_recipe *recipe,
-                     const char *unit);
+/* Of each size, D = A B of n x n matrices by the recipe on --unit, or without it on every
+   unit that is not timed already, by the options of x.  A product is one of two words: of
+   each term of the recipe there are n^3.  As many rows of D as the host computes in a
+   moment are compared, every bit, the first and the last; if none differs the device is
+   then timed.  Returns an exit status: EXIT_FOUND if an output differs. */
+int bench_emu_device(struct context *x, const struct input *input,
+                     const struct bitcut_recipe *recipe);
 
 #endif

@@ -113,10 +113,11 @@ static void show_row(void *bench, json_t *row)
 static int add_set(struct bench *b, const struct shape_set *set)
 {
     const struct option_counts once = { 1, { 1 } }, *given = &b->options->sizes;
-    const struct option_counts *sizes = !set->scaled       ? &once
-                                        : given->count     ? given
-                                        : device_is_host() ? &usual_on_host
-                                                           : &usual_sizes;
+    const bool on_host = device_is_host(b->options->device);
+    const struct option_counts *sizes = !set->scaled   ? &once
+                                        : given->count ? given
+                                        : on_host      ? &usual_on_host
+                                                       : &usual_sizes;
     const char *input = set->input ? set->input : b->options->input;
     if (set->scaled && is_small(b) && !given->count)
         return complain("-n", "missing; the kernels for batches take up to 64");
@@ -247,7 +248,7 @@ int bench_gpu(struct context *x)
     int status = check_options(&b);
     if (status != EXIT_GOOD) return status;
     if (is_small(&b)) b.race.sustained_milliseconds = 0;
-    status = device_open(&b.recorder, "bench");
+    status = device_open(&b.recorder, options->device, "bench");
     if (status != EXIT_GOOD) return status;
     status = run(&b);
     recorder_close(&b.recorder);

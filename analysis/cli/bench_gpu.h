@@ -9,6 +9,7 @@
 struct bench_options {
     struct option_counts sizes;
     const char *input;         /* family of A and B, unless the shapes have their own */
+    const char *device;
     const char *unit, *recipe; /* of bench emu; the others are of bench gpu           */
     const char *study, *kernel, *tile;
     struct option_texts shapes;

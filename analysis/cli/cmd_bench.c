@@ -22,7 +22,7 @@ static const struct option_row options[] = {
       OPTION(bench, unit, TEXT, "U") },
     { "recipe", "emu on a device: this one (bitcut list recipes; default plain)",
       OPTION(bench, recipe, TEXT, "R") },
-    DEVICE_OPTION("of emu and exact: emulator, of gpu: cuda"),
+    DEVICE_OPTION(bench, "of emu and exact: emulator, of gpu: cuda"),
     { "kernel", "gpu: this one, its name or how that begins, or all",
       OPTION(bench, kernel, TEXT, "K") },
     { "tile", "gpu: kernels with this tile alone (default: what suits the shape)",
@@ -84,7 +84,7 @@ static int run_exact(struct context *x)
     if (take_size(&size, o) != EXIT_GOOD) return EXIT_USAGE;
     if (input_parse(&input, o->input, &f) != BITCUT_OK)
         return fail_input("--input", "inputs", &f);
-    int status = emulating_device_open(&device, x, "bench");
+    int status = emulating_device_open(&device, x, o->device, "bench");
     if (status == EXIT_GOOD) status = bench_exact(x, size, &input);
     emulating_device_close(&device, x);
     return status;
@@ -104,7 +104,7 @@ static int run_emu_device(struct context *x, const struct input *input)
     const char *name = o->recipe ? o->recipe : recipes[RECIPE_PLAIN].name;
     const struct bitcut_recipe *recipe = bitcut_recipe_find(name);
     if (!recipe) return fail_unknown("--recipe", name, TABLE(recipes));
-    return bench_emu_device(x, &o->sizes, input, recipe, o->unit);
+    return bench_emu_device(x, input, recipe);
 }
 
 static int run_emu(struct context *x)
@@ -115,7 +115,7 @@ static int run_emu(struct context *x)
     size_t size;
     if (input_parse(&input, o->input, &f) != BITCUT_OK)
         return fail_input("--input", "inputs", &f);
-    if (!device_is_emulator()) return run_emu_device(x, &input);
+    if (!device_is_emulator(o->device)) return run_emu_device(x, &input);
     if (take_size(&size, o) != EXIT_GOOD) return EXIT_USAGE;
     return bench_emu(x, size, &input, o->unit);
 }
@@ -133,7 +133,7 @@ static unsigned use_of(const struct suite *suite, const struct bench_options *o)
 {
     const struct bench_study *study =
         o->study ? table_find(TABLE(bench_studies), o->study) : NULL;
-    if (suite->use == EMU && !device_is_emulator()) return EMU_DEVICE;
+    if (suite->use == EMU && !device_is_emulator(o->device)) return EMU_DEVICE;
     return suite->use == GEMMS && study && study->matrices != FORMAT_F32 ? SMALL
                                                                          : suite->use;
 }

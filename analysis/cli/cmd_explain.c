@@ -13,7 +13,7 @@
 #include <math.h>
 
 struct explain_command_options {
-    const char *a, *b, *c, *recipe, *unit;
+    const char *a, *b, *c, *recipe, *unit, *device;
     struct option_texts d;
     uint32_t alpha, beta;
     size_t samples, seconds;
@@ -54,7 +54,7 @@ static const struct option_row options[] = {
       OPTION(explain_command, probe.command, TEXT, "COMMAND") },
     { "kernel", "find that of this kernel (bitcut list kernels)",
       OPTION(explain_command, probe.kernel, TEXT, "K") },
-    DEVICE_OPTION("emulator, of --kernel: cuda"),
+    DEVICE_OPTION(explain_command, "emulator, of --kernel: cuda"),
     { "m", "--probe, --kernel: rows of D (default 64)",
       OPTION(explain_command, probe.m, COUNT, "M") },
     { "n", "columns of D (default 64)", OPTION(explain_command, probe.n, COUNT, "N") },
@@ -211,10 +211,11 @@ static int run(struct context *x)
     struct question q[RESULTS] = { { .alpha = o->alpha, .beta = o->beta } };
     if (o->beta == SETUP_BETA_UNSET) q[0].beta = o->c ? F32_ONE : 0;
     if (explain_probe_misused(x, &o->probe)) return EXIT_USAGE;
-    if (explain_probe_asked(&o->probe)) return explain_probe(x, &o->probe);
+    if (explain_probe_asked(&o->probe)) return explain_probe(x, &o->probe, o->device);
     int status = check_options(o);
     if (status == EXIT_GOOD) status = narrow(&q[0], o);
-    if (status == EXIT_GOOD) status = emulating_device_open(&device, x, "explain");
+    if (status == EXIT_GOOD)
+        status = emulating_device_open(&device, x, o->device, "explain");
     if (status == EXIT_GOOD) status = read_all(q, o);
     if (status == EXIT_GOOD) status = explain_all(x, q);
     emulating_device_close(&device, x);

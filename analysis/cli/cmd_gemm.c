@@ -16,7 +16,7 @@
 struct gemm_command_options {
     struct operand_options operands;
     struct budget_options budget;
-    const char *kernel, *save_a, *save_b, *reference;
+    const char *device, *kernel, *save_a, *save_b, *reference;
     bool verbose;
 };
 
@@ -25,7 +25,7 @@ static const struct gemm_command_options defaults = { .operands = OPERAND_DEFAUL
 
 static const struct option_row options[] = {
     SETUP_OPTIONS,
-    DEVICE_OPTION("emulator"),
+    DEVICE_OPTION(gemm_command, "emulator"),
     { "kernel", "by this kernel (bitcut list kernels; default: what suits the device)",
       OPTION(gemm_command, kernel, TEXT, "K") },
     OPERAND_OPTIONS(gemm_command),
@@ -47,8 +47,8 @@ static void describe_place(json_t *row, const struct device_gemm *g)
     const struct gpu_kernel *kernel = g->work.kernel;
     const bool emulates = kernel && gpu_work_emulates(&g->work);
     json_object_set_new(row, "device",
-                        device_is_emulator() ? json_string("emulator")
-                                             : json_text(g->recorder.device.name));
+                        g->on_device ? json_text(g->recorder.device.name)
+                                     : json_string("emulator"));
     json_object_set_new(row, "kernel",
                         kernel && !emulates ? json_string(kernel->name) : json_null());
     if (emulates) json_object_set_new(row, "method", device_gemm_methods(&g->work));
@@ -72,7 +72,7 @@ static void tell_place(struct gemm_told *to, const struct device_gemm *g)
     const struct gpu_kernel *kernel = g->work.kernel;
     const char *name;
     bool same = true;
-    if (!device_is_emulator()) to->device = g->recorder.device.name;
+    if (g->on_device) to->device = g->recorder.device.name;
     if (!kernel) return;
     if (!gpu_work_emulates(&g->work)) {
         to->kernel = kernel->name;
@@ -89,8 +89,7 @@ static int compute(struct matrix *d, json_t *row, const struct setup *s,
                    const struct device_gemm *g, const struct context *x)
 {
     const double start = seconds_now();
-    const int status =
-        device_is_emulator() ? setup_run(d, s, x) : device_gemm_run(d, g, s);
+    const int status = g->on_device ? device_gemm_run(d, g, s) : setup_run(d, s, x);
     if (status != EXIT_GOOD) return status;
     const double seconds = seconds_now() - start;
     const double products = (double)d->rows * (double)d->cols * (double)s->a.cols;
@@ -140,7 +139,7 @@ static int answer(struct context *x, const struct setup *s, const struct device_
     struct budget_question question;
     struct fault f;
     int status = EXIT_GOOD;
-    if (!device_is_emulator()) how.offload = &g->offload.offload;
+    if (g->on_device) how.offload = &g->offload.offload;
     if (reference) {
         if (judged_find(&judged, &s->gemm, &data, d, reference, x->seed, &how, &f) ==
             BITCUT_OK)
@@ -182,7 +181,7 @@ static int run_on(struct context *x, const struct setup *s, const struct device_
 static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct context *x)
 {
     const struct gemm_command_options *const o = x->own;
-    int status = device_gemm_open(g, o->kernel);
+    int status = device_gemm_open(g, o->device, o->kernel);
     if (status != EXIT_GOOD) return status;
     const char *recipe = setup_options.recipe;
     if (!recipe && !g->kernel)
@@ -196,7 +195,7 @@ static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct c
 static int make(struct setup *s, struct device_gemm *g, const struct context *x)
 {
     const struct gemm_command_options *const o = x->own;
-    if (o->kernel || !device_is_emulator()) return make_by_kernel(s, g, x);
+    if (o->kernel || !device_is_emulator(o->device)) return make_by_kernel(s, g, x);
     const int status = setup_gemm(s);
     return status == EXIT_GOOD ? operands_make(s, &o->operands, x) : status;
 }

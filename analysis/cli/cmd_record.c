@@ -21,7 +21,7 @@
 
 struct record_options {
     struct option_texts units;
-    const char *variant;
+    const char *variant, *device;
     size_t random; /* outputs */
 };
 
@@ -32,7 +32,7 @@ static const struct option_row options[] = {
       OPTION(record, variant, TEXT, "V") },
     { "random", "compare N random outputs of each instruction with the model",
       OPTION(record, random, COUNT, "N") },
-    DEVICE_OPTION("cuda"),
+    DEVICE_OPTION(record, "cuda"),
     { 0 }
 };
 
@@ -427,7 +427,7 @@ static int run_on_device(struct context *x, const struct gpu_variant_row *wanted
 {
     const struct record_options *const o = x->own;
     struct recorder r;
-    int status = device_open(&r, "record");
+    int status = device_open(&r, o->device, "record");
     if (status != EXIT_GOOD) return status;
     status = o->random ? run_random(x, &r, wanted) : run_sets(x, &r, wanted, plan);
     recorder_close(&r);

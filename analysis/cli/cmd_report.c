@@ -10,42 +10,48 @@
 #include "analysis/study/results_derive.h"
 #include "analysis/study/figure.h"
 
-static struct gemm_report_options one;
-static struct option_texts given;
-static bool no_studies, no_results;
-static const char *audit, *scale_name;
+struct report_options {
+    struct gemm_report_options one;
+    struct option_texts results;
+    const char *audit, *scale, *device;
+    bool no_studies, no_results;
+};
 
 static const struct option_row options[] = {
-    { "a", "of a report on one product A B: A, .npy or .mtx", OPTION_TEXT, &one.a,
-      "FILE" },
-    { "b", "B", OPTION_TEXT, &one.b, "FILE" },
-    { "c", "C (default: no C)", OPTION_TEXT, &one.c, "FILE" },
-    { "d", "its result, to be explained and judged", OPTION_TEXT, &one.d, "FILE" },
-    { "alpha", "default 1", OPTION_TEXT, &one.alpha, "X" },
-    { "beta", "default 0, or 1 if -c is given", OPTION_TEXT, &one.beta, "X" },
+    { "a", "of a report on one product A B: A, .npy or .mtx",
+      OPTION(report, one.a, TEXT, "FILE") },
+    { "b", "B", OPTION(report, one.b, TEXT, "FILE") },
+    { "c", "C (default: no C)", OPTION(report, one.c, TEXT, "FILE") },
+    { "d", "its result, to be explained and judged",
+      OPTION(report, one.d, TEXT, "FILE") },
+    { "alpha", "default 1", OPTION(report, one.alpha, TEXT, "X") },
+    { "beta", "default 0, or 1 if -c is given", OPTION(report, one.beta, TEXT, "X") },
     { "recipe",
       "what the result should be (bitcut list recipes; default: what computed -d, or "
       "what "
       "is advised)",
-      OPTION_TEXT, &one.recipe, "R" },
-    { "unit", "with --recipe: on which unit (bitcut list units, chips)", OPTION_TEXT,
-      &one.unit, "U" },
-    { "want", "relative error that will do (default 1e-6)", OPTION_TEXT, &one.want, "X" },
-    { "seconds", "for explaining -d (default 60)", OPTION_TEXT, &one.seconds, "S" },
+      OPTION(report, one.recipe, TEXT, "R") },
+    { "unit", "with --recipe: on which unit (bitcut list units, chips)",
+      OPTION(report, one.unit, TEXT, "U") },
+    { "want", "relative error that will do (default 1e-6)",
+      OPTION(report, one.want, TEXT, "X") },
+    { "seconds", "for explaining -d (default 60)",
+      OPTION(report, one.seconds, TEXT, "S") },
     { "audit", "on the products of a program: what bitcut run --audit -o FILE wrote",
-      OPTION_TEXT, &audit, "FILE" },
+      OPTION(report, audit, TEXT, "FILE") },
     { "results",
       "draw what bench gpu or verify --kernel printed with --json, instead of "
       "the results kept with bitcut; may be repeated",
-      OPTION_TEXTS, &given, "FILE" },
+      OPTION(report, results, TEXTS, "FILE") },
     { "scale",
       "sizes of studies: small (the default, a minute) or paper: by kept rows, of seed 1; "
       "points without one, and all of another --seed, are computed (hours)",
-      OPTION_TEXT, &scale_name, "SCALE" },
-    DEVICE_OPTION("emulator"),
-    { "no-studies", "run no study: recorded results alone", OPTION_FLAG, &no_studies,
-      NULL },
-    { "no-results", "draw no results: studies alone", OPTION_FLAG, &no_results, NULL },
+      OPTION(report, scale, TEXT, "SCALE") },
+    DEVICE_OPTION(report, "emulator"),
+    { "no-studies", "run no study: recorded results alone",
+      OPTION(report, no_studies, FLAG, NULL) },
+    { "no-results", "draw no results: studies alone",
+      OPTION(report, no_results, FLAG, NULL) },
     { 0 }
 };
 
@@ -79,6 +85,7 @@ static const struct option_use uses[] = {
 /* A report, and what its sections are made of. */
 struct work {
     struct report report;
+    const struct report_options *options;
     struct results results;
     struct study_run run; /* of studies */
     struct kept_studies kept;
@@ -154,18 +161,18 @@ static void add_figures(struct work *w)
 /* The files of the command line, or the kept ones. */
 static int read_results(struct work *w)
 {
-    int status = EXIT_GOOD;
+    const struct option_texts *const given = &w->options->results;
     struct results none = { { NULL } };
-    status = kept_sources(&w->run.sources, &none, READS_LIBRARIES | READS_GPUS);
+    int status = kept_sources(&w->run.sources, &none, READS_LIBRARIES | READS_GPUS);
     if (status == EXIT_GOOD) status = kept_digests(w->library_files, "libraries");
-    if (no_results || status != EXIT_GOOD) return status;
+    if (w->options->no_results || status != EXIT_GOOD) return status;
     w->run.sources.results = &w->results;
-    for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
-        status = kept_read_file(&w->results, given.text[i]);
-    if (!given.count) status = kept_read_results(&w->results);
-    for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
-        status = kept_digest_file(w->results_files, given.text[i]);
-    if (!given.count && status == EXIT_GOOD)
+    for (int i = 0; i < given->count && status == EXIT_GOOD; i++)
+        status = kept_read_file(&w->results, given->text[i]);
+    if (!given->count) status = kept_read_results(&w->results);
+    for (int i = 0; i < given->count && status == EXIT_GOOD; i++)
+        status = kept_digest_file(w->results_files, given->text[i]);
+    if (!given->count && status == EXIT_GOOD)
         status = kept_digests(w->results_files, "results");
     if (status == EXIT_GOOD) results_derive(&w->results, shape_set_of);
     return status;
@@ -174,32 +181,36 @@ static int read_results(struct work *w)
 /* Kept rows, unless those of the report are of another seed and as large. */
 static int read_kept(struct work *w)
 {
-    if (no_studies || (w->run.scale == STUDY_PAPER && !report_study_is_kept(&w->run)))
+    if (w->options->no_studies ||
+        (w->run.scale == STUDY_PAPER && !report_study_is_kept(&w->run)))
         return EXIT_GOOD;
     return kept_studies_read(&w->kept);
 }
 
 static int check_options(struct work *w)
 {
-    if (no_results && given.count) return complain("--no-results", "not with --results");
-    if (no_results && no_studies)
+    const struct report_options *const o = w->options;
+    if (o->no_results && o->results.count)
+        return complain("--no-results", "not with --results");
+    if (o->no_results && o->no_studies)
         return complain("--no-results", "not with --no-studies");
-    if (no_studies && (scale_name || device_name))
+    if (o->no_studies && (o->scale || o->device))
         return complain("--no-studies", "not with --scale, --device");
-    return study_scale_read(&w->run.scale, scale_name);
+    return study_scale_read(&w->run.scale, o->scale);
 }
 
 static int make(struct work *w)
 {
+    const struct option_texts *const given = &w->options->results;
     int status = read_results(w);
     if (status == EXIT_GOOD) status = read_kept(w);
     if (status != EXIT_GOOD) return status;
-    if (!no_studies) add_studies(w);
+    if (!w->options->no_studies) add_studies(w);
     add_figures(w);
     if (!w->report.count)
         return complain("--no-studies", "no figure draws these results");
-    for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
-        status = report_check_files(&w->report, "--results", given.text[i]);
+    for (int i = 0; i < given->count && status == EXIT_GOOD; i++)
+        status = report_check_files(&w->report, "--results", given->text[i]);
     return status == EXIT_GOOD ? report_run(&w->report) : status;
 }
 
@@ -215,6 +226,7 @@ static int report_studies(struct context *x, const char *folder)
                  "those that a section says were recorded on a device. In tables they "
                  "are rounded to six digits; the data hold all.",
     };
+    w.options = x->own;
     w.report.context = x;
     w.report.folder = folder;
     w.report.words = &words;
@@ -224,7 +236,8 @@ static int report_studies(struct context *x, const char *folder)
                                 .threads = x->threads,
                                 .progress = &x->progress };
     int status = check_options(&w);
-    if (status == EXIT_GOOD) status = emulating_device_open(&device, x, "report");
+    if (status == EXIT_GOOD)
+        status = emulating_device_open(&device, x, w.options->device, "report");
     w.run.offload = x->offload;
     if (status == EXIT_GOOD) status = make(&w);
     emulating_device_close(&device, x);
@@ -239,13 +252,14 @@ static int report_studies(struct context *x, const char *folder)
 
 static int run(struct context *x)
 {
+    const struct report_options *const o = x->own;
     const char *const folder = x->output ? x->output : "report";
-    const bool on_gemm = one.a || one.b;
+    const bool on_gemm = o->one.a || o->one.b;
     const int status =
-        check_use(x, uses, audit ? ON_PROGRAM : on_gemm ? ON_GEMM : ON_STUDIES);
+        check_use(x, uses, o->audit ? ON_PROGRAM : on_gemm ? ON_GEMM : ON_STUDIES);
     if (status != EXIT_GOOD) return status;
-    if (audit) return audit_report(x, audit, folder);
-    return on_gemm ? gemm_report(x, &one, folder) : report_studies(x, folder);
+    if (o->audit) return audit_report(x, o->audit, folder);
+    return on_gemm ? gemm_report(x, &o->one, folder) : report_studies(x, folder);
 }
 
 const struct command command_report = {
@@ -255,6 +269,7 @@ const struct command command_report = {
         "recorded result, or on one product or program",
     .run = run,
     .own = options,
+    .own_size = sizeof(struct report_options),
     .operands = "",
     .output = "folder to write",
 };

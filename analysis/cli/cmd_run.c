@@ -28,7 +28,7 @@
 
 struct run_options {
     struct option_texts rules;
-    const char *against, *sample, *want, *least, *folder, *read;
+    const char *device, *against, *sample, *want, *least, *folder, *read;
     bool audit, native;
 };
 
@@ -41,7 +41,7 @@ static const struct option_row options[] = {
       "a shell's pattern names, such as *train.py:*; the first that fits; may be "
       "repeated",
       OPTION(run, rules, TEXTS, "RULE") },
-    DEVICE_OPTION("emulator"),
+    DEVICE_OPTION(run, "emulator"),
     { "against",
       "RECIPE@UNIT[,...] or original: compute every product so, too, and compare",
       OPTION(run, against, TEXT, "WAY") },
@@ -88,7 +88,7 @@ static int fail_memory(void)
 
 /* Without --unit: that of the kernel that the device of --device has for large products.
  */
-static int find_unit(void)
+static int find_unit(const char *device)
 {
     enum { LARGE = 1024 };
     struct recorder r;
@@ -96,7 +96,7 @@ static int find_unit(void)
     struct gpu_work w;
     struct fault f;
     int status = setup_open_gemm(&s, setup_options.recipe);
-    if (status == EXIT_GOOD) status = device_open(&r, "run");
+    if (status == EXIT_GOOD) status = device_open(&r, device, "run");
     if (status != EXIT_GOOD) return status;
     s.gemm.m = s.gemm.n = s.gemm.k = LARGE;
     const bool found =
@@ -108,13 +108,13 @@ static int find_unit(void)
 }
 
 /* The way of --recipe and --unit. */
-static int tell_way(void)
+static int tell_way(const char *device)
 {
     struct setup s = { .plan = { 0 } };
     char line[WAY_MOST];
     int status = EXIT_GOOD;
-    if (setup_options.recipe && !setup_options.unit && !device_is_emulator())
-        status = find_unit();
+    if (setup_options.recipe && !setup_options.unit && !device_is_emulator(device))
+        status = find_unit(device);
     if (status == EXIT_GOOD) status = setup_gemm(&s);
     if (status != EXIT_GOOD) return status;
     way_write(line, &s.gemm);
@@ -171,13 +171,13 @@ static int tell_least(const char *least)
 }
 
 /* Whether the device, which is this processor, has a kernel for the way of --recipe. */
-static int check_own_device(void)
+static int check_own_device(const char *device)
 {
     struct recorder r;
     struct setup s = { .plan = { 0 } };
     struct gpu_work w;
     struct fault f;
-    int status = device_open(&r, "run");
+    int status = device_open(&r, device, "run");
     if (status != EXIT_GOOD) return status;
     if (setup_options.recipe) status = setup_gemm(&s);
     s.gemm.m = s.gemm.n = s.gemm.k = 1;
@@ -189,11 +189,11 @@ static int check_own_device(void)
 }
 
 /* Whether the device can be opened here, and emulates. */
-static int check_emulating_device(struct context *x)
+static int check_emulating_device(struct context *x, const char *device)
 {
-    struct emulating_device device;
-    const int status = emulating_device_open(&device, x, "run");
-    emulating_device_close(&device, x);
+    struct emulating_device d;
+    const int status = emulating_device_open(&d, x, device, "run");
+    emulating_device_close(&d, x);
     return status;
 }
 
@@ -202,14 +202,15 @@ static int tell_device(const char *library, struct context *x)
 {
     const struct run_options *const o = x->own;
     char modules[PLACE_MOST];
-    if (device_is_emulator()) return EXIT_GOOD;
+    if (device_is_emulator(o->device)) return EXIT_GOOD;
     if (!setup_options.recipe && !setup_options.unit && !o->rules.count && !o->against)
         return complain("--device", "it computes what --recipe, --rule or --against say");
-    const int status = device_is_host() ? check_own_device() : check_emulating_device(x);
+    const int status = device_is_host(o->device) ? check_own_device(o->device)
+                                                 : check_emulating_device(x, o->device);
     if (status != EXIT_GOOD) return status;
     snprintf(modules, sizeof modules, "%.*s", (int)(strrchr(library, '/') - library),
              library);
-    return tell(SETTING_DEVICE, device_name) && setenv("BITCUT_MODULES", modules, 1) == 0
+    return tell(SETTING_DEVICE, o->device) && setenv("BITCUT_MODULES", modules, 1) == 0
                ? EXIT_GOOD
                : fail_memory();
 }
@@ -246,7 +247,7 @@ static int tell_all(const char *folder, const char *library, struct context *x)
     forget_settings();
     int status = tell_audit(o);
     if (status != EXIT_GOOD) return status;
-    if (setup_options.recipe || setup_options.unit) status = tell_way();
+    if (setup_options.recipe || setup_options.unit) status = tell_way(o->device);
     else if (!o->rules.count && !o->against && !o->audit)
         status = complain("run",
                           "it needs --recipe and --unit, --rule, --against, or --audit");

@@ -19,7 +19,7 @@
 enum { SAVE_SECONDS = 10 };
 
 struct study_options {
-    const char *scale, *shard;
+    const char *scale, *shard, *device;
     bool verdicts, resume, merge;
 };
 
@@ -32,7 +32,7 @@ static const struct option_row options[] = {
       OPTION(study, shard, TEXT, "I/N") },
     { "resume", "keep the points that the file of -o has, and compute the others",
       OPTION(study, resume, FLAG, NULL) },
-    DEVICE_OPTION("emulator"),
+    DEVICE_OPTION(study, "emulator"),
     { "merge", "compute nothing: take the rows of these files, which -o or --json wrote",
       OPTION(study, merge, FLAG, NULL) },
     { 0 }
@@ -74,7 +74,7 @@ static int check_options(const struct context *x)
 {
     const struct study_options *const o = x->own;
     if (o->merge && !x->operand_count) return complain("--merge", "name the files");
-    if (o->merge && (o->shard || o->resume || o->scale || device_name))
+    if (o->merge && (o->shard || o->resume || o->scale || o->device))
         return complain("--merge", "computes nothing: not with --scale, --shard, "
                                    "--resume, --device");
     if (o->resume && !x->output)
@@ -284,7 +284,8 @@ static int run(struct context *x)
     if (status == EXIT_GOOD) status = lock_output(&w);
     if (status == EXIT_GOOD) status = read_shard(&w);
     if (status == EXIT_GOOD) status = study_scale_read(&w.run.scale, o->scale);
-    if (status == EXIT_GOOD) status = emulating_device_open(&device, x, "study");
+    if (status == EXIT_GOOD)
+        status = emulating_device_open(&device, x, o->device, "study");
     w.run.offload = x->offload;
     if (status == EXIT_GOOD) status = o->merge ? merge_files(&w) : run_studies(&w);
     emulating_device_close(&device, x);

@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct tile_options {
-    const char *gpu, *kernel, *model, *recipe;
+    const char *gpu, *kernel, *device, *model, *recipe;
     struct option_texts tiles;
     size_t m, n, k, top;
     int waves, stages, accumulators;
@@ -29,7 +29,7 @@ static const struct option_row options[] = {
       OPTION(tile, gpu, TEXT, "GPU") },
     { "kernel", "instead: the kernels that give the bits of this one, on --device",
       OPTION(tile, kernel, TEXT, "K") },
-    DEVICE_OPTION("of --kernel: cuda"),
+    DEVICE_OPTION(tile, "of --kernel: cuda"),
     { "model", "what judges: clocks, legemm (default: what the device's rates allow)",
       OPTION(tile, model, TEXT, "M") },
     { "m", "rows of A and C (default 8192)", OPTION(tile, m, COUNT, "M") },
@@ -290,8 +290,9 @@ static int rank_kernels_of(struct context *x, const struct recorder *r,
 
 static int rank_kernels(struct context *x, const struct tile_model *model)
 {
+    const struct tile_options *const o = x->own;
     struct recorder r;
-    int status = device_open(&r, "tile");
+    int status = device_open(&r, o->device, "tile");
     if (status != EXIT_GOOD) return status;
     status = rank_kernels_of(x, &r, model ? model : gpu_model(&r.device));
     recorder_close(&r);

@@ -19,7 +19,7 @@ struct verify_options {
     struct code_options code;
     struct operand_options operands;
     struct budget_options budget;
-    const char *d, *kernel;
+    const char *d, *kernel, *device;
     size_t samples, seconds;
     bool verbose;
 };
@@ -50,7 +50,7 @@ static const struct option_row options[] = {
       "run this one on the device: its name or how that begins, host/amx: likewise of that "
       "device, hip/legemm: the best of a recipe, all, or split",
       OPTION(verify, kernel, TEXT, "K") },
-    DEVICE_OPTION("emulator, of --kernel: cuda"),
+    DEVICE_OPTION(verify, "emulator, of --kernel: cuda"),
     { "hsaco", "D is what a kernel of this code object for an AMD GPU makes, executed",
       OPTION(verify, code.file, TEXT, "FILE") },
     { "symbol", "name of that kernel", OPTION(verify, code.symbol, TEXT, "S") },
@@ -259,7 +259,8 @@ static int run_file(struct context *x)
     if (status == EXIT_GOOD) status = setup_read(&got, "-d", o->d);
     if (status == EXIT_GOOD) status = setup_finish(&s);
     if (status == EXIT_GOOD) status = budget_check(&o->budget, &s);
-    if (status == EXIT_GOOD) status = emulating_device_open(&device, x, "verify");
+    if (status == EXIT_GOOD)
+        status = emulating_device_open(&device, x, o->device, "verify");
     if (status == EXIT_GOOD) status = compare_file(x, &s, &got);
     emulating_device_close(&device, x);
     matrix_clear(&got);
@@ -283,7 +284,7 @@ static int run_code(struct context *x)
     if (status == EXIT_GOOD) status = operands_make(&s, &operands, x);
     if (status == EXIT_GOOD) status = budget_check(&o->budget, &s);
     if (status == EXIT_GOOD)
-        status = code_command_run(&r, &s, &o->code, seconds_run(o), x);
+        status = code_command_run(&r, &s, &o->code, o->device, seconds_run(o), x);
     if (status == EXIT_GOOD) status = compare(x, &s, &r.d, &r);
     matrix_clear(&r.d);
     setup_clear(&s);
@@ -297,6 +298,7 @@ static int run_kernels(struct context *x)
     const struct verify_options *const o = x->own;
     const struct operand_options *const of = &o->operands;
     const struct verify_kernels what = { .setup = &setup_options,
+                                         .device = o->device,
                                          .name = o->kernel,
                                          .shape = { of->m, of->n, of->k },
                                          .samples = o->samples,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/code_command.h"
 
-#include "analysis/cli/device_option.h"
 #include "lib/file/stream.h"
 #include "lib/round.h"
 
@@ -30,18 +29,18 @@ static int check_options(const struct code_options *o)
 }
 
 /* --device may say where the code would run anyhow. */
-static int check_device(const struct gfx9_target *target)
+static int check_device(const char *device, const struct gfx9_target *target)
 {
     const size_t length = strlen(backend);
-    if (!device_name) return EXIT_GOOD;
-    if (strncmp(device_name, backend, length) != 0)
+    if (!device) return EXIT_GOOD;
+    if (strncmp(device, backend, length) != 0)
         return complain(
             "--device",
             "--hsaco is executed by a model; what a GPU made of it is for -d");
-    if (device_name[length] == ':' && !strcmp(device_name + length + 1, target->name))
+    if (device[length] == ':' && !strcmp(device + length + 1, target->name))
         return EXIT_GOOD;
-    return device_name[length] ? complain("--device", "the code is for another one")
-                               : EXIT_GOOD;
+    return device[length] ? complain("--device", "the code is for another one")
+                          : EXIT_GOOD;
 }
 
 static int load(struct gfx9_object **to, const char *file)
@@ -69,20 +68,19 @@ static int run(struct code_result *to, struct setup *s, const struct gfx9_object
                                     .progress = &x->progress };
     const uint32_t scalars[2] = { s->gemm.alpha, s->gemm.beta };
     struct fault f;
-    const int status = check_device(gfx9_target_of(object));
-    if (status != EXIT_GOOD) return status;
     if (code_gemm_run(to, &s->a, &s->b, &s->c, scalars, object, &call, &f) == BITCUT_OK)
         return EXIT_GOOD;
     return fail("--hsaco", &f);
 }
 
 int code_command_run(struct code_result *to, struct setup *s,
-                     const struct code_options *o, size_t seconds,
+                     const struct code_options *o, const char *device, size_t seconds,
                      const struct context *x)
 {
     struct gfx9_object *object = NULL;
     int status = check_options(o);
     if (status == EXIT_GOOD) status = load(&object, o->file);
+    if (status == EXIT_GOOD) status = check_device(device, gfx9_target_of(object));
     if (status == EXIT_GOOD) status = run(to, s, object, o, seconds, x);
     gfx9_unload(object);
     return status;

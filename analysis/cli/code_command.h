@@ -13,10 +13,10 @@ struct code_options {
 };
 
 /* Run the kernel on A, B and C of s, whose elements become those of its formats, for so
-   many seconds at most.  Prints and returns an exit status; EXIT_GOOD sets *to, whose d
-   is to be cleared. */
+   many seconds at most.  `device`, what --device says, may be where the code would run.
+   Prints and returns an exit status; EXIT_GOOD sets *to, whose d is to be cleared. */
 int code_command_run(struct code_result *to, struct setup *s,
-                     const struct code_options *o, size_t seconds,
+                     const struct code_options *o, const char *device, size_t seconds,
                      const struct context *x);
 
 /* Add to a row what the kernel did: "counts". */

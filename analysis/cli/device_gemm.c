@@ -66,15 +66,16 @@ static int imagine_device(struct device_gemm *x)
                     "no architecture of the kernel has it; bitcut list kernels");
 }
 
-int device_gemm_open(struct device_gemm *x, const char *kernel)
+int device_gemm_open(struct device_gemm *x, const char *device, const char *kernel)
 {
-    const bool emulates = device_is_emulator();
-    int status = emulates ? find_module(x, kernel) : device_open(&x->recorder, "gemm");
+    x->on_device = !device_is_emulator(device);
+    int status = x->on_device ? device_open(&x->recorder, device, "gemm")
+                              : find_module(x, kernel);
     if (status != EXIT_GOOD) return status;
-    if (kernel && !emulates) x->kernel = find_kernel(&x->recorder.gpu, kernel);
+    if (kernel && x->on_device) x->kernel = find_kernel(&x->recorder.gpu, kernel);
     if (kernel && !x->kernel)
         return complain("--kernel", "unknown; bitcut list kernels has all");
-    if (emulates) return imagine_device(x);
+    if (!x->on_device) return imagine_device(x);
     gpu_offload_init(&x->offload, &x->recorder.gpu, &x->recorder.device);
     return EXIT_GOOD;
 }

@@ -15,12 +15,13 @@ struct device_gemm {
     const struct gpu_kernel *kernel; /* the one named, or NULL */
     struct gpu_work work;            /* what was chosen        */
     struct gpu_offload offload;      /* of a device, for the reference */
+    bool on_device;                  /* not by the emulator            */
 };
 
-/* Open the device of --device and find the kernel of that name; or for the emulator the
-   module that has it, and its first architecture that fits --unit.  Prints and returns an
-   exit status; device_gemm_close() ends it, whatever that is. */
-int device_gemm_open(struct device_gemm *x, const char *kernel);
+/* Open the device that --device says and find the kernel of that name; or for the
+   emulator the module that has it, and its first architecture that fits --unit.  Prints
+   and returns an exit status; device_gemm_close() ends it, whatever that is. */
+int device_gemm_open(struct device_gemm *x, const char *device, const char *kernel);
 void device_gemm_close(struct device_gemm *x);
 
 /* Choose what computes D, of the sizes that s has, as bitcut_gemm_choose() does; s->gemm

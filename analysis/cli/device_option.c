@@ -7,30 +7,30 @@
 
 static const char emulator[] = "emulator", first[] = "cuda";
 
-const char *device_name;
+bool device_is_emulator(const char *device)
+{
+    return !device || !strcmp(device, emulator);
+}
 
-bool device_is_emulator(void) { return !device_name || !strcmp(device_name, emulator); }
+bool device_is_host(const char *device) { return device && gpu_is_own(device); }
 
-bool device_is_host(void) { return device_name && gpu_is_own(device_name); }
-
-int device_open(struct recorder *r, const char *command)
+int device_open(struct recorder *r, const char *device, const char *command)
 {
     char folder[PLACE_MOST];
     struct fault f;
-    if (device_name && device_is_emulator())
+    if (device && device_is_emulator(device))
         return complain("--device", "the emulator does not do here; a GPU, such as cuda");
-    if (recorder_open(r, device_name ? device_name : first, place_module(folder), &f) ==
-        BITCUT_OK)
+    if (recorder_open(r, device ? device : first, place_module(folder), &f) == BITCUT_OK)
         return EXIT_GOOD;
-    return fail(device_name ? "--device" : command, &f);
+    return fail(device ? "--device" : command, &f);
 }
 
 int emulating_device_open(struct emulating_device *d, struct context *x,
-                          const char *command)
+                          const char *device, const char *command)
 {
     *d = (struct emulating_device){ .offload = { .runs = 0 } };
-    if (device_is_emulator()) return EXIT_GOOD;
-    const int status = device_open(&d->recorder, command);
+    if (device_is_emulator(device)) return EXIT_GOOD;
+    const int status = device_open(&d->recorder, device, command);
     if (status != EXIT_GOOD) return status;
     if (!gpu_emulates(&d->recorder.gpu))
         return complain("--device", "its module emulates no unit");

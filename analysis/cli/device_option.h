@@ -8,25 +8,24 @@
 #include "analysis/evidence/recorder.h"
 #include "gpu/offload.h"
 
-/* The row of a command's options; OTHERWISE: what runs without it. */
-#define DEVICE_OPTION(OTHERWISE)                                                         \
+/* The row of a command's options, for `device` in its struct, NULL: the option was not
+   given; OTHERWISE: what runs without it. */
+#define DEVICE_OPTION(COMMAND, OTHERWISE)                                                \
     {                                                                                    \
         "device",                                                                        \
             "host, cuda, cuda:1, ... (bitcut list devices; default " OTHERWISE ")",      \
-            OPTION_TEXT, &device_name, "D"                                               \
+            OPTION(COMMAND, device, TEXT, "D")                                           \
     }
 
-extern const char *device_name; /* NULL: the option was not given */
-
 /* Whether it says the emulator, or nothing. */
-bool device_is_emulator(void);
+bool device_is_emulator(const char *device);
 
 /* Whether it says the host. */
-bool device_is_host(void);
+bool device_is_host(const char *device);
 
 /* Open the device that it says, or without it the first of cuda, for `command`.  Prints
    and returns an exit status: of the emulator EXIT_USAGE. */
-int device_open(struct recorder *r, const char *command);
+int device_open(struct recorder *r, const char *device, const char *command);
 
 /* A device that computes in the emulator's place.  All zeros: there is none. */
 struct emulating_device {
@@ -38,7 +37,7 @@ struct emulating_device {
    an exit status: of a device that emulates nothing EXIT_USAGE.  emulating_device_close()
    ends it, whatever that is. */
 int emulating_device_open(struct emulating_device *d, struct context *x,
-                          const char *command);
+                          const char *device, const char *command);
 void emulating_device_close(struct emulating_device *d, struct context *x);
 
 /* What computed, the device or the emulator; NULL: --device says none. */

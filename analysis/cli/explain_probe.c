@@ -139,11 +139,12 @@ static int find_kernel(struct probed_kernel *x, const struct explain_probe_optio
     return EXIT_GOOD;
 }
 
-static int probe_kernel(struct context *x, const struct explain_probe_options *o)
+static int probe_kernel(struct context *x, const struct explain_probe_options *o,
+                        const char *device)
 {
     struct probed_kernel k = { .kernel = NULL };
     if (o->slices < 1) return complain("--split-k", "must be 1 or more");
-    int status = device_open(&k.recorder, "explain");
+    int status = device_open(&k.recorder, device, "explain");
     if (status != EXIT_GOOD) return status;
     status = find_kernel(&k, o);
     if (status == EXIT_GOOD)
@@ -152,7 +153,8 @@ static int probe_kernel(struct context *x, const struct explain_probe_options *o
     return status;
 }
 
-int explain_probe(struct context *x, const struct explain_probe_options *o)
+int explain_probe(struct context *x, const struct explain_probe_options *o,
+                  const char *device)
 {
-    return o->command ? probe_shell(x, o) : probe_kernel(x, o);
+    return o->command ? probe_shell(x, o) : probe_kernel(x, o, device);
 }

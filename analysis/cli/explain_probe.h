@@ -21,7 +21,8 @@ bool explain_probe_asked(const struct explain_probe_options *o);
 int explain_probe_misused(const struct context *x,
                           const struct explain_probe_options *o);
 
-/* Run it, and print the row.  Prints and returns an exit status. */
-int explain_probe(struct context *x, const struct explain_probe_options *o);
+/* Run it, a kernel on `device`, and print the row.  Prints and returns an exit status. */
+int explain_probe(struct context *x, const struct explain_probe_options *o,
+                  const char *device);
 
 #endif

@@ -450,9 +450,9 @@ int verify_kernels(struct context *x, const struct verify_kernels *what)
 {
     struct recorder r;
     struct asked q = { x, *what, &r };
-    if (!device_name) device_name = find_device(what->name);
+    const char *const device = what->device ? what->device : find_device(what->name);
     int status = check_options(what);
-    if (status == EXIT_GOOD) status = device_open(&r, "verify");
+    if (status == EXIT_GOOD) status = device_open(&r, device, "verify");
     if (status != EXIT_GOOD) return status;
     if (!strcmp(what->name, "split")) status = try_splits(&q);
     else if ((status = name_kernel(&q)) == EXIT_GOOD) status = try_kernels(&q);

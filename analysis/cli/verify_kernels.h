@@ -10,6 +10,7 @@
 /* What the command line chose. */
 struct verify_kernels {
     const struct setup_options *setup;
+    const char *device;
     const char *name; /* of a kernel, or how names begin; split: the split pass  */
     struct kernel_shape shape; /* SIZE_MAX: a grid of them; none or all */
     size_t samples, seconds; /* values of the split, 0: all; to explain what differs    */
