@@ -5,15 +5,17 @@
 #include "analysis/evidence/record_json.h"
 
 struct bound_options {
+    struct setup_options setup;
     struct operand_options operands;
     const char *d;
     size_t samples;
 };
 
-static const struct bound_options defaults = { .operands = OPERAND_DEFAULTS };
+static const struct bound_options defaults = { .setup = SETUP_DEFAULTS,
+                                               .operands = OPERAND_DEFAULTS };
 
 static const struct option_row options[] = {
-    SETUP_OPTIONS,
+    SETUP_OPTIONS(bound),
     OPERAND_OPTIONS(bound),
     { "d", "judge this D, a file, in place of the emulated one",
       OPTION(bound, d, TEXT, "FILE") },
@@ -83,7 +85,7 @@ static int make_d(struct matrix *d, const struct setup *s, const struct context 
 static int run(struct context *x)
 {
     const struct bound_options *const o = x->own;
-    struct setup s = { 0 };
+    struct setup s = { .options = &o->setup };
     struct matrix d = { 0 };
     x->emitter.columns = columns;
     int status = setup_gemm(&s);

@@ -14,17 +14,19 @@
 #include <string.h>
 
 struct gemm_command_options {
+    struct setup_options setup;
     struct operand_options operands;
     struct budget_options budget;
     const char *device, *kernel, *save_a, *save_b, *reference;
     bool verbose;
 };
 
-static const struct gemm_command_options defaults = { .operands = OPERAND_DEFAULTS,
+static const struct gemm_command_options defaults = { .setup = SETUP_DEFAULTS,
+                                                      .operands = OPERAND_DEFAULTS,
                                                       .reference = "exact" };
 
 static const struct option_row options[] = {
-    SETUP_OPTIONS,
+    SETUP_OPTIONS(gemm_command),
     DEVICE_OPTION(gemm_command, "emulator"),
     { "kernel", "by this kernel (bitcut list kernels; default: what suits the device)",
       OPTION(gemm_command, kernel, TEXT, "K") },
@@ -103,7 +105,7 @@ static int compute(struct matrix *d, json_t *row, const struct setup *s,
 static int check_outputs(const struct context *x)
 {
     const struct gemm_command_options *const o = x->own;
-    const struct setup_options *const s = &setup_options;
+    const struct setup_options *const s = &o->setup;
     const struct used_file files[] = { { "-a", s->a, false },
                                        { "-b", s->b, false },
                                        { "-c", s->c, false },
@@ -181,9 +183,9 @@ static int run_on(struct context *x, const struct setup *s, const struct device_
 static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct context *x)
 {
     const struct gemm_command_options *const o = x->own;
-    int status = device_gemm_open(g, o->device, o->kernel);
+    int status = device_gemm_open(g, o->device, o->kernel, o->setup.unit);
     if (status != EXIT_GOOD) return status;
-    const char *recipe = setup_options.recipe;
+    const char *recipe = o->setup.recipe;
     if (!recipe && !g->kernel)
         return complain("--recipe",
                         "is needed, such as ootomo, unless --kernel is given");
@@ -204,7 +206,7 @@ static int run(struct context *x)
 {
     static const struct table_row none[] = { { "none", "" }, { 0 } };
     const struct gemm_command_options *const o = x->own;
-    struct setup s = { 0 };
+    struct setup s = { .options = &o->setup };
     struct device_gemm g = { 0 };
     x->emitter.verbose = o->verbose;
     if (!table_find(TABLE(none), o->reference) &&

@@ -27,14 +27,17 @@
 #include <unistd.h>
 
 struct run_options {
+    struct setup_options setup;
     struct option_texts rules;
     const char *device, *against, *sample, *want, *least, *folder, *read;
     bool audit, native;
 };
 
+static const struct run_options defaults = { .setup = SETUP_DEFAULTS };
+
 static const struct option_row options[] = {
-    SETUP_CHOICE,
-    SETUP_VARIATIONS,
+    SETUP_CHOICE(run),
+    SETUP_VARIATIONS(run),
     { "rule",
       "PATTERN=RECIPE@UNIT[,promote=4,...] or PATTERN=original, for calls from places "
       "that "
@@ -88,33 +91,33 @@ static int fail_memory(void)
 
 /* Without --unit: that of the kernel that the device of --device has for large products.
  */
-static int find_unit(const char *device)
+static int find_unit(struct run_options *o)
 {
     enum { LARGE = 1024 };
     struct recorder r;
-    struct setup s = { .plan = { 0 } };
+    struct setup s = { .options = &o->setup };
     struct gpu_work w;
     struct fault f;
-    int status = setup_open_gemm(&s, setup_options.recipe);
-    if (status == EXIT_GOOD) status = device_open(&r, device, "run");
+    int status = setup_open_gemm(&s, o->setup.recipe);
+    if (status == EXIT_GOOD) status = device_open(&r, o->device, "run");
     if (status != EXIT_GOOD) return status;
     s.gemm.m = s.gemm.n = s.gemm.k = LARGE;
     const bool found =
         gpu_work_choose(&w, &r.gpu, &r.device, &s.gemm, &f) == BITCUT_OK;
     recorder_close(&r);
     if (!found) return fail("--device", &f);
-    setup_options.unit = w.gemm.unit->name;
+    o->setup.unit = w.gemm.unit->name;
     return EXIT_GOOD;
 }
 
 /* The way of --recipe and --unit. */
-static int tell_way(const char *device)
+static int tell_way(struct run_options *o)
 {
-    struct setup s = { .plan = { 0 } };
+    struct setup s = { .options = &o->setup };
     char line[WAY_MOST];
     int status = EXIT_GOOD;
-    if (setup_options.recipe && !setup_options.unit && !device_is_emulator(device))
-        status = find_unit(device);
+    if (o->setup.recipe && !o->setup.unit && !device_is_emulator(o->device))
+        status = find_unit(o);
     if (status == EXIT_GOOD) status = setup_gemm(&s);
     if (status != EXIT_GOOD) return status;
     way_write(line, &s.gemm);
@@ -171,17 +174,17 @@ static int tell_least(const char *least)
 }
 
 /* Whether the device, which is this processor, has a kernel for the way of --recipe. */
-static int check_own_device(const char *device)
+static int check_own_device(const struct run_options *o)
 {
     struct recorder r;
-    struct setup s = { .plan = { 0 } };
+    struct setup s = { .options = &o->setup };
     struct gpu_work w;
     struct fault f;
-    int status = device_open(&r, device, "run");
+    int status = device_open(&r, o->device, "run");
     if (status != EXIT_GOOD) return status;
-    if (setup_options.recipe) status = setup_gemm(&s);
+    if (o->setup.recipe) status = setup_gemm(&s);
     s.gemm.m = s.gemm.n = s.gemm.k = 1;
-    if (status == EXIT_GOOD && setup_options.recipe &&
+    if (status == EXIT_GOOD && o->setup.recipe &&
         gpu_work_choose(&w, &r.gpu, &r.device, &s.gemm, &f) != BITCUT_OK)
         status = fail("--device", &f);
     recorder_close(&r);
@@ -198,14 +201,14 @@ static int check_emulating_device(struct context *x, const char *device)
 }
 
 /* The device, if it can be opened here, and its module where the program finds it. */
-static int tell_device(const char *library, struct context *x)
+static int tell_device(const char *library, struct context *x,
+                       const struct run_options *o)
 {
-    const struct run_options *const o = x->own;
     char modules[PLACE_MOST];
     if (device_is_emulator(o->device)) return EXIT_GOOD;
-    if (!setup_options.recipe && !setup_options.unit && !o->rules.count && !o->against)
+    if (!o->setup.recipe && !o->setup.unit && !o->rules.count && !o->against)
         return complain("--device", "it computes what --recipe, --rule or --against say");
-    const int status = device_is_host(o->device) ? check_own_device(o->device)
+    const int status = device_is_host(o->device) ? check_own_device(o)
                                                  : check_emulating_device(x, o->device);
     if (status != EXIT_GOOD) return status;
     snprintf(modules, sizeof modules, "%.*s", (int)(strrchr(library, '/') - library),
@@ -242,23 +245,23 @@ static void forget_settings(void)
 
 static int tell_all(const char *folder, const char *library, struct context *x)
 {
-    const struct run_options *const o = x->own;
+    struct run_options o = *(const struct run_options *)x->own;
     char threads[16];
     forget_settings();
-    int status = tell_audit(o);
+    int status = tell_audit(&o);
     if (status != EXIT_GOOD) return status;
-    if (setup_options.recipe || setup_options.unit) status = tell_way(o->device);
-    else if (!o->rules.count && !o->against && !o->audit)
+    if (o.setup.recipe || o.setup.unit) status = tell_way(&o);
+    else if (!o.rules.count && !o.against && !o.audit)
         status = complain("run",
                           "it needs --recipe and --unit, --rule, --against, or --audit");
-    if (status == EXIT_GOOD) status = tell_rules(&o->rules);
-    if (status == EXIT_GOOD) status = tell_against(o->against);
-    if (status == EXIT_GOOD) status = tell_least(o->least);
-    if (status == EXIT_GOOD) status = tell_device(library, x);
+    if (status == EXIT_GOOD) status = tell_rules(&o.rules);
+    if (status == EXIT_GOOD) status = tell_against(o.against);
+    if (status == EXIT_GOOD) status = tell_least(o.least);
+    if (status == EXIT_GOOD) status = tell_device(library, x, &o);
     snprintf(threads, sizeof threads, "%d", x->threads);
     if (status == EXIT_GOOD &&
         !(tell(SETTING_THREADS, threads) && tell(SETTING_FOLDER, folder) &&
-          (!o->native || tell(SETTING_SITES, "native"))))
+          (!o.native || tell(SETTING_SITES, "native"))))
         status = fail_memory();
     return status == EXIT_GOOD ? preload(library) : status;
 }
@@ -488,7 +491,8 @@ const struct command command_run = {
         "Run a program with its FP32 matrix products computed as another machine would",
     .run = run,
     .own = options,
-    .own_size = sizeof(struct run_options),
+    .own_size = sizeof defaults,
+    .defaults = &defaults,
     .operands = "-- PROGRAM ARGUMENTS",
     .output = "also write what was done to this file, as JSON Lines",
     .failure = PROGRAM_OWN_FAILURE,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 struct tolerance_options {
+    struct setup_options setup;
     struct operand_options operands;
     const char *d, *input, *reference;
     size_t seeds, power;
@@ -19,7 +20,8 @@ struct tolerance_options {
     bool verbose;
 };
 
-static const struct tolerance_options defaults = { .operands = OPERAND_DEFAULTS,
+static const struct tolerance_options defaults = { .setup = SETUP_DEFAULTS,
+                                                   .operands = OPERAND_DEFAULTS,
                                                    .reference = "exact",
                                                    .seeds = 100,
                                                    .power = 20,
@@ -27,7 +29,7 @@ static const struct tolerance_options defaults = { .operands = OPERAND_DEFAULTS,
                                                        0x358637bd /* 1e-6 */ };
 
 static const struct option_row options[] = {
-    SETUP_OPTIONS,
+    SETUP_OPTIONS(tolerance),
     OPERAND_OPTIONS(tolerance),
     { "d", "judge this result of -a and -b by the limits, .npy or .mtx",
       OPTION(tolerance, d, TEXT, "FILE") },
@@ -72,7 +74,7 @@ static enum bitcut_status families_make(struct gemm_data *to, const void *contex
 
 /* A problem, and where its runs come from. */
 struct work {
-    struct operand_options operands;
+    struct tolerance_options o; /* with --input and --order any taken out */
     struct setup s;
     struct families families;
     struct gemm_data data;
@@ -82,11 +84,10 @@ struct work {
 };
 
 /* "any" is no order that a GEMM could have. */
-static bool take_any_order(void)
+static bool take_any_order(struct setup_options *o)
 {
-    const char *const order = setup_options.order;
-    const bool any = order && !strcmp(order, "any");
-    if (any) setup_options.order = NULL;
+    const bool any = o->order && !strcmp(o->order, "any");
+    if (any) o->order = NULL;
     return any;
 }
 
@@ -99,7 +100,7 @@ static int check_options(const struct tolerance_options *o)
     if (!o->seeds) return complain("--seeds", "must be 1 or more");
     if (!(alarm > 0 && alarm < 1))
         return complain("--false-alarm", "must be between 0 and 1");
-    if (o->d && !(setup_options.a && setup_options.b))
+    if (o->d && !(o->setup.a && o->setup.b))
         return complain("-d", "needs -a and -b, of which it is the result");
     if (o->d && !strcmp(o->reference, "kernel"))
         return complain("-d", "is compared with the exact result, not with a kernel's");
@@ -111,18 +112,18 @@ static int check_options(const struct tolerance_options *o)
 /* Matrices from files are shuffled, families have other seeds. */
 static int make_source(struct work *w, const struct context *x)
 {
-    const struct setup_options *const o = &setup_options;
+    const struct operand_options *const o = &w->o.operands;
     struct setup *const s = &w->s;
-    if (!o->a && !o->b && !o->c) {
+    if (!s->options->a && !s->options->b && !s->options->c) {
         w->families.seed = x->seed;
-        w->families.k = w->operands.k;
+        w->families.k = o->k;
         w->q.source = (struct run_source){ .make = families_make, .context = &w->families };
-        w->q.m = w->operands.m;
-        w->q.n = w->operands.n;
-        w->q.k = w->operands.k;
-        return operands_parse(&w->families.a, &w->families.b, s, &w->operands);
+        w->q.m = o->m;
+        w->q.n = o->n;
+        w->q.k = o->k;
+        return operands_parse(&w->families.a, &w->families.b, s, o);
     }
-    const int status = operands_make(s, &w->operands, x);
+    const int status = operands_make(s, o, x);
     w->data = (struct gemm_data){ s->a, s->b, s->c };
     w->shuffled = (struct shuffled_source){ &w->data, x->seed };
     w->q.source = shuffled_runs(&w->shuffled);
@@ -141,10 +142,11 @@ static int read_d(struct work *w, const char *path)
 
 static int make(struct work *w, const struct context *x)
 {
-    const struct tolerance_options *const o = x->own;
-    w->operands = o->operands;
-    if (o->input) w->operands.input_a = w->operands.input_b = o->input;
-    w->q.any_order = take_any_order();
+    struct tolerance_options *const o = &w->o;
+    *o = *(const struct tolerance_options *)x->own;
+    w->s.options = &o->setup;
+    if (o->input) o->operands.input_a = o->operands.input_b = o->input;
+    w->q.any_order = take_any_order(&o->setup);
     int status = setup_gemm(&w->s);
     if (status == EXIT_GOOD) status = make_source(w, x);
     if (status == EXIT_GOOD) status = read_d(w, o->d);

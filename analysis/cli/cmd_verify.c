@@ -16,6 +16,7 @@
 #include <string.h>
 
 struct verify_options {
+    struct setup_options setup;
     struct code_options code;
     struct operand_options operands;
     struct budget_options budget;
@@ -25,7 +26,9 @@ struct verify_options {
 };
 
 static const struct verify_options defaults = {
-    .operands = { .m = SIZE_MAX, .n = SIZE_MAX, .k = SIZE_MAX }, .seconds = SIZE_MAX
+    .setup = SETUP_DEFAULTS,
+    .operands = { .m = SIZE_MAX, .n = SIZE_MAX, .k = SIZE_MAX },
+    .seconds = SIZE_MAX
 };
 
 static struct emulating_device device;
@@ -44,7 +47,7 @@ static size_t seconds_run(const struct verify_options *o)
 }
 
 static const struct option_row options[] = {
-    SETUP_OPTIONS,
+    SETUP_OPTIONS(verify),
     { "d", "the result to check, .npy or .mtx", OPTION(verify, d, TEXT, "FILE") },
     { "kernel",
       "run this one on the device: its name or how that begins, host/amx: likewise of that "
@@ -247,15 +250,15 @@ static int compare_file(struct context *x, const struct setup *s, const struct m
 static int run_file(struct context *x)
 {
     const struct verify_options *const o = x->own;
-    struct setup s = { 0 };
+    struct setup s = { .options = &o->setup };
     struct matrix got = { 0 };
     if (o->samples && o->budget.at)
         return complain("--at", "is of all outputs, not with --samples");
     if (o->samples && o->budget.worst)
         return complain("--worst", "is of all outputs, not with --samples");
     int status = setup_gemm(&s);
-    if (status == EXIT_GOOD) status = setup_read(&s.a, "-a", setup_options.a);
-    if (status == EXIT_GOOD) status = setup_read(&s.b, "-b", setup_options.b);
+    if (status == EXIT_GOOD) status = setup_read(&s.a, "-a", o->setup.a);
+    if (status == EXIT_GOOD) status = setup_read(&s.b, "-b", o->setup.b);
     if (status == EXIT_GOOD) status = setup_read(&got, "-d", o->d);
     if (status == EXIT_GOOD) status = setup_finish(&s);
     if (status == EXIT_GOOD) status = budget_check(&o->budget, &s);
@@ -275,7 +278,7 @@ static int run_code(struct context *x)
     static const struct operand_options usual = OPERAND_DEFAULTS;
     const struct verify_options *const o = x->own;
     struct operand_options operands = o->operands;
-    struct setup s = { 0 };
+    struct setup s = { .options = &o->setup };
     struct code_result r = { 0 };
     if (operands.m == SIZE_MAX) operands.m = usual.m;
     if (operands.n == SIZE_MAX) operands.n = usual.n;
@@ -297,7 +300,7 @@ static int run_kernels(struct context *x)
 {
     const struct verify_options *const o = x->own;
     const struct operand_options *const of = &o->operands;
-    const struct verify_kernels what = { .setup = &setup_options,
+    const struct verify_kernels what = { .setup = &o->setup,
                                          .device = o->device,
                                          .name = o->kernel,
                                          .shape = { of->m, of->n, of->k },

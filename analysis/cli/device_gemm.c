@@ -40,9 +40,8 @@ static int find_module(struct device_gemm *x, const char *name)
 }
 
 /* Whether --unit, a unit or a chip, is of the architecture, or not given. */
-static bool has_unit_asked(const struct gpu_architecture *a)
+static bool has_unit(const struct gpu_architecture *a, const char *name)
 {
-    const char *name = setup_options.unit;
     const struct chip *chip = name ? table_find(TABLE(chips), name) : NULL;
     const size_t length = strlen(a->units);
     if (chip) return !strcmp(chip->architecture, a->units);
@@ -50,7 +49,7 @@ static bool has_unit_asked(const struct gpu_architecture *a)
 }
 
 /* A device of the kernel's first architecture that will do. */
-static int imagine_device(struct device_gemm *x)
+static int imagine_device(struct device_gemm *x, const char *unit)
 {
     const struct gpu_architecture *a = NULL;
     struct gpu_device *const d = &x->recorder.device;
@@ -60,13 +59,14 @@ static int imagine_device(struct device_gemm *x)
                                   .shared_bytes = INT_MAX };
         snprintf(d->name, sizeof d->name, "%s", a->name);
         if (!gpu_kernel_fits(d, x->kernel) || !gpu_kernel_unit(x->kernel, d)) continue;
-        if (!x->kernel->instruction || has_unit_asked(a)) return EXIT_GOOD;
+        if (!x->kernel->instruction || has_unit(a, unit)) return EXIT_GOOD;
     }
     return complain("--unit",
                     "no architecture of the kernel has it; bitcut list kernels");
 }
 
-int device_gemm_open(struct device_gemm *x, const char *device, const char *kernel)
+int device_gemm_open(struct device_gemm *x, const char *device, const char *kernel,
+                     const char *unit)
 {
     x->on_device = !device_is_emulator(device);
     int status = x->on_device ? device_open(&x->recorder, device, "gemm")
@@ -75,7 +75,7 @@ int device_gemm_open(struct device_gemm *x, const char *device, const char *kern
     if (kernel && x->on_device) x->kernel = find_kernel(&x->recorder.gpu, kernel);
     if (kernel && !x->kernel)
         return complain("--kernel", "unknown; bitcut list kernels has all");
-    if (!x->on_device) return imagine_device(x);
+    if (!x->on_device) return imagine_device(x, unit);
     gpu_offload_init(&x->offload, &x->recorder.gpu, &x->recorder.device);
     return EXIT_GOOD;
 }
@@ -97,22 +97,23 @@ static bool runs_on(const struct recorder *r, const struct bitcut_unit *unit)
 
 /* Whether what --unit asks for is that of the kernel, if it runs there; a chip is its
    architecture. */
-static bool is_own_unit(const struct bitcut_unit *unit, const struct device_gemm *x)
+static bool is_own_unit(const struct setup *s, const struct device_gemm *x)
 {
     const struct gpu_device *d = &x->recorder.device;
     const struct bitcut_unit *own = gpu_kernel_unit(x->kernel, d);
     if (!own || !gpu_kernel_fits(d, x->kernel)) return true; /* choosing says why not */
-    if (table_find(TABLE(chips), setup_options.unit))
-        return has_unit_asked(d->architecture);
-    return own == unit;
+    if (table_find(TABLE(chips), s->options->unit))
+        return has_unit(d->architecture, s->options->unit);
+    return own == s->gemm.unit;
 }
 
 /* Whether the unit asked for, if any, is there. */
-static int check_unit(const struct bitcut_unit *unit, const struct device_gemm *x)
+static int check_unit(const struct setup *s, const struct device_gemm *x)
 {
+    const struct bitcut_unit *const unit = s->gemm.unit;
     const struct gpu_device *d = &x->recorder.device;
     struct fault f;
-    if (!unit || (x->kernel ? is_own_unit(unit, x) : runs_on(&x->recorder, unit)))
+    if (!unit || (x->kernel ? is_own_unit(s, x) : runs_on(&x->recorder, unit)))
         return EXIT_GOOD;
     if (x->kernel)
         fault_set(&f, BITCUT_BAD_ARGUMENT, "%s runs on %s", x->kernel->name,
@@ -129,7 +130,7 @@ int device_gemm_choose(struct device_gemm *x, struct setup *s)
     const struct recorder *const r = &x->recorder;
     struct bitcut_gemm *const g = &s->gemm;
     struct fault f;
-    if (check_unit(g->unit, x) != EXIT_GOOD) return EXIT_USAGE;
+    if (check_unit(s, x) != EXIT_GOOD) return EXIT_USAGE;
     if (x->kernel) g->kernel = x->kernel->name, g->unit = NULL;
     gemm_set_dense(g, NULL, s->a.rows, s->b.cols, s->a.cols, NULL, NULL, NULL);
     if (gpu_work_choose(&x->work, &r->gpu, &r->device, g, &f) != BITCUT_OK)

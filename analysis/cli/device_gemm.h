@@ -19,9 +19,10 @@ struct device_gemm {
 };
 
 /* Open the device that --device says and find the kernel of that name; or for the
-   emulator the module that has it, and its first architecture that fits --unit.  Prints
+   emulator the module that has it, and its first architecture that fits `unit`.  Prints
    and returns an exit status; device_gemm_close() ends it, whatever that is. */
-int device_gemm_open(struct device_gemm *x, const char *device, const char *kernel);
+int device_gemm_open(struct device_gemm *x, const char *device, const char *kernel,
+                     const char *unit);
 void device_gemm_close(struct device_gemm *x);
 
 /* Choose what computes D, of the sizes that s has, as bitcut_gemm_choose() does; s->gemm

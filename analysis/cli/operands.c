@@ -43,7 +43,7 @@ int operands_make(struct setup *s, const struct operand_options *o,
                   const struct context *x)
 {
     struct input a, b;
-    const struct setup_options *const files = &setup_options;
+    const struct setup_options *const files = s->options;
     size_t k = o->k;
     int status = operands_parse(&a, &b, s, o);
     if (status == EXIT_GOOD)

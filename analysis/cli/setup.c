@@ -4,23 +4,12 @@
 #include "emu/way.h"
 #include "lib/configuration.h"
 #include "lib/file/source.h"
-#include "lib/fma.h"
 #include "lib/k_parts.h"
 #include "lib/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct setup_options setup_options = {
-    .alpha = F32_ONE,
-    .beta = SETUP_BETA_UNSET,
-    .scale = SETUP_UNSET,
-    .terms = SETUP_UNSET,
-    .promote = SETUP_UNSET,
-    .tile_k = SETUP_UNSET,
-    .slices = 1,
-};
 
 static int set_rounding(const struct bitcut_rounding **r, const char *option,
                         const char *name)
@@ -80,9 +69,9 @@ static int fail_terms(const struct bitcut_recipe *r)
 }
 
 /* What is wrong with the GEMM, with the splits that would do if one was asked for. */
-static int fail_gemm(const struct bitcut_gemm *g, const struct fault *f)
+static int fail_gemm(const struct setup *s, const struct fault *f)
 {
-    struct bitcut_gemm other = *g;
+    struct bitcut_gemm other = s->gemm;
     struct gemm_plan plan;
     struct fault more = *f;
     char names[120] = "";
@@ -91,7 +80,7 @@ static int fail_gemm(const struct bitcut_gemm *g, const struct fault *f)
         if (gemm_plan_on_unit(&plan, &other, NULL) == BITCUT_OK)
             text_append(names, sizeof names, row->name);
     }
-    if (setup_options.split && *names)
+    if (s->options->split && *names)
         fault_set(&more, f->status, "%s; --split can be %s", f->text, names);
     return fail("--recipe", &more);
 }
@@ -100,47 +89,56 @@ static int fail_gemm(const struct bitcut_gemm *g, const struct fault *f)
    a range, which is in words where it can be left. */
 static const struct variation {
     const char *option, *field;
-    const char *const *name;
-    const int *number;
+    size_t at;    /* of the name or the number in struct setup_options */
+    bool is_name;
     int least, most;
     const char *range;
 } variations[] = {
-    { "--split-k", "slices", NULL, &setup_options.slices, 1, INT_MAX,
-      "must be 1 or more" },
-    { "--promote", "promote", NULL, &setup_options.promote, 0, INT_MAX,
+#define AT(MEMBER) offsetof(struct setup_options, MEMBER)
+    { "--split-k", "slices", AT(slices), false, 1, INT_MAX, "must be 1 or more" },
+    { "--promote", "promote", AT(promote), false, 0, INT_MAX,
       "cannot be negative; 0 is never" },
-    { "--tile-k", "tile-k", NULL, &setup_options.tile_k, 0, INT_MAX,
+    { "--tile-k", "tile-k", AT(tile_k), false, 0, INT_MAX,
       "cannot be negative; 0 is none" },
-    { "--split", "split-a", .name = &setup_options.split },
-    { "--split", "split-b", .name = &setup_options.split },
-    { "--split-a", "split-a", .name = &setup_options.split_a },
-    { "--split-b", "split-b", .name = &setup_options.split_b },
-    { "--high", "high", .name = &setup_options.high },
-    { "--low", "low", .name = &setup_options.low },
-    { "--scale", "scale", NULL, &setup_options.scale, 0, GEMM_SCALE_MOST,
-      "must be 0 to 60" },
-    { "--terms", "terms", NULL, &setup_options.terms, INT_MIN, INT_MAX, NULL },
+    { "--split", "split-a", .at = AT(split), .is_name = true },
+    { "--split", "split-b", .at = AT(split), .is_name = true },
+    { "--split-a", "split-a", .at = AT(split_a), .is_name = true },
+    { "--split-b", "split-b", .at = AT(split_b), .is_name = true },
+    { "--high", "high", .at = AT(high), .is_name = true },
+    { "--low", "low", .at = AT(low), .is_name = true },
+    { "--scale", "scale", AT(scale), false, 0, GEMM_SCALE_MOST, "must be 0 to 60" },
+    { "--terms", "terms", AT(terms), false, INT_MIN, INT_MAX, NULL },
+#undef AT
 };
 
-static int vary(struct bitcut_gemm *g, const struct variation *v)
+static int vary_name(struct bitcut_gemm *g, const struct variation *v, const char *name)
 {
     const struct configuration_field *const field = configuration_find(v->field);
-    if (v->name) {
-        if (!*v->name || configuration_set(g, field, *v->name) == CONFIGURATION_SET)
-            return EXIT_GOOD;
-        return fail_unknown(v->option, *v->name, configuration_table(field));
-    }
-    if (*v->number == SETUP_UNSET) return EXIT_GOOD;
-    if (*v->number < v->least || *v->number > v->most)
-        return complain(v->option, v->range);
-    return configuration_set_number(g, field, *v->number) == CONFIGURATION_SET
+    if (!name || configuration_set(g, field, name) == CONFIGURATION_SET)
+        return EXIT_GOOD;
+    return fail_unknown(v->option, name, configuration_table(field));
+}
+
+static int vary_number(struct bitcut_gemm *g, const struct variation *v, int number)
+{
+    const struct configuration_field *const field = configuration_find(v->field);
+    if (number == SETUP_UNSET) return EXIT_GOOD;
+    if (number < v->least || number > v->most) return complain(v->option, v->range);
+    return configuration_set_number(g, field, number) == CONFIGURATION_SET
                ? EXIT_GOOD
                : fail_terms(g->recipe);
 }
 
+static int vary(struct setup *s, const struct variation *v)
+{
+    const void *const at = (const char *)s->options + v->at;
+    return v->is_name ? vary_name(&s->gemm, v, *(const char *const *)at)
+                      : vary_number(&s->gemm, v, *(const int *)at);
+}
+
 int setup_open_gemm(struct setup *s, const char *name)
 {
-    const struct setup_options *o = &setup_options;
+    const struct setup_options *const o = s->options;
     const struct bitcut_recipe *recipe = bitcut_recipe_find(name);
     if (!recipe) return fail_unknown("--recipe", name, TABLE(recipes));
     struct bitcut_gemm *const g = &s->gemm;
@@ -148,7 +146,7 @@ int setup_open_gemm(struct setup *s, const char *name)
     struct fault f;
     int status = EXIT_GOOD;
     for (size_t i = 0; i < sizeof variations / sizeof *variations; i++)
-        if (status == EXIT_GOOD) status = vary(g, &variations[i]);
+        if (status == EXIT_GOOD) status = vary(s, &variations[i]);
     if (status == EXIT_GOOD && o->unit)
         status = setup_unit(&g->unit, o->unit, way_words(g), recipe->name);
     if (status != EXIT_GOOD) return status;
@@ -162,7 +160,7 @@ int setup_open_gemm(struct setup *s, const char *name)
 
 int setup_gemm(struct setup *s)
 {
-    const struct setup_options *o = &setup_options;
+    const struct setup_options *const o = s->options;
     struct fault f;
     if (!o->recipe || !o->unit)
         return complain("--recipe, --unit",
@@ -170,7 +168,7 @@ int setup_gemm(struct setup *s)
     const int status = setup_open_gemm(s, o->recipe);
     if (status != EXIT_GOOD) return status;
     if (gemm_plan_on_unit(&s->plan, &s->gemm, &f) == BITCUT_OK) return EXIT_GOOD;
-    return fail_gemm(&s->gemm, &f);
+    return fail_gemm(s, &f);
 }
 
 int setup_read(struct matrix *m, const char *option, const char *path)
@@ -221,13 +219,13 @@ int setup_check_pair(const struct matrix *a, const struct matrix *b)
 
 int setup_finish(struct setup *s)
 {
-    int status = setup_check_inner(s, setup_options.a);
+    int status = setup_check_inner(s, s->options->a);
     if (status != EXIT_GOOD) return status;
-    if (!setup_options.c) {
+    if (!s->options->c) {
         if (!gemm_reads_c(&s->gemm)) return EXIT_GOOD;
         return complain("--beta", "is not zero, but there is no -c");
     }
-    status = setup_read(&s->c, "-c", setup_options.c);
+    status = setup_read(&s->c, "-c", s->options->c);
     if (status != EXIT_GOOD) return status;
     return setup_check_shape("C", &s->c, s->a.rows, s->b.cols);
 }

@@ -7,66 +7,13 @@
 #include "analysis/cli/command.h"
 #include "emu/gemm.h"
 #include "emu/gemm_say.h"
+#include "lib/fma.h"
 #include "lib/matrix.h"
 
 #include <limits.h>
 
-/* A GEMM with its matrices: D (m x n) = alpha A B + beta C. */
-struct setup {
-    struct bitcut_gemm gemm;       /* all but sizes and matrices */
-    struct gemm_plan plan;         /* of gemm                    */
-    struct matrix a, b, c;         /* c.at is NULL unless -c was given */
-    const char *input_a, *input_b; /* where A and B came from: a family or a file */
-};
-
-/* The options that choose a GEMM; commands put them first in their own table: recipe and
+/* What the options that choose a GEMM said, `setup` in the struct of a command: recipe and
    unit, matrices, and what is varied. */
-#define SETUP_CHOICE                                                                     \
-    { "recipe", "how the GEMM is put together (bitcut list recipes)", OPTION_TEXT,       \
-      &setup_options.recipe, "R" },                                                      \
-    {                                                                                    \
-        "unit", "matrix unit or chip (bitcut list units, chips)", OPTION_TEXT,           \
-            &setup_options.unit, "U"                                                     \
-    }
-
-#define SETUP_MATRICES                                                                   \
-    { "a", "A from a file, .npy or .mtx", OPTION_TEXT, &setup_options.a, "FILE" },       \
-        { "b", "B from a file", OPTION_TEXT, &setup_options.b, "FILE" },                 \
-        { "c", "C from a file (default: no C)", OPTION_TEXT, &setup_options.c, "FILE" }, \
-        { "alpha", "default 1", OPTION_F32, &setup_options.alpha, "X" },                 \
-    {                                                                                    \
-        "beta", "default 0, or 1 if -c is given", OPTION_F32, &setup_options.beta, "X"   \
-    }
-
-#define SETUP_VARIATIONS                                                                 \
-    { "split", "use this split's words (bitcut list splits)", OPTION_TEXT,               \
-      &setup_options.split, "S" },                                                       \
-        { "split-a", "the same of A alone", OPTION_TEXT, &setup_options.split_a, "S" },  \
-        { "split-b", "the same of B alone", OPTION_TEXT, &setup_options.split_b, "S" },  \
-        { "high", "rounding of the high word (bitcut list roundings)", OPTION_TEXT,      \
-          &setup_options.high, "RULE" },                                                 \
-        { "low", "rounding of the low words", OPTION_TEXT, &setup_options.low, "RULE" }, \
-        { "scale", "low words times 2^S", OPTION_INT, &setup_options.scale, "S" },       \
-        { "equilibrate", "scale rows of A and columns of B by powers of two first",      \
-          OPTION_FLAG, &setup_options.equilibrate, NULL },                               \
-        { "terms", "of the recipe, or one more with low*low", OPTION_INT,                \
-          &setup_options.terms, "N" },                                                   \
-        { "promote", "instructions of accumulator 0 between promotions, 0: none",        \
-          OPTION_INT, &setup_options.promote, "N" },                                     \
-        { "tile-k", "k of a tile, which a term runs through before the next, 0: none",   \
-          OPTION_INT, &setup_options.tile_k, "K" },                                      \
-        { "split-k", "slices of k added at the end (default 1)", OPTION_INT,             \
-          &setup_options.slices, "N" },                                                  \
-    {                                                                                    \
-        "order",                                                                         \
-            "of k: slices=N, tile=K, rest-first, cut=K, halve=K, lanes=N, turn=K, "      \
-            "reduction=R, sums=FORMAT",                                                  \
-            OPTION_TEXT, &setup_options.order, "LIST"                                    \
-    }
-
-#define SETUP_OPTIONS SETUP_CHOICE, SETUP_MATRICES, SETUP_VARIATIONS
-
-/* What those options said. */
 struct setup_options {
     const char *recipe, *unit, *a, *b, *c, *split, *split_a, *split_b, *high, *low,
         *order;
@@ -78,7 +25,72 @@ struct setup_options {
 enum { SETUP_UNSET = INT_MIN };
 #define SETUP_BETA_UNSET 0x7fc0be7au /* a NaN nobody can ask for by its decimal text */
 
-extern struct setup_options setup_options;
+#define SETUP_DEFAULTS                                                                   \
+    { .alpha = F32_ONE,                                                                  \
+      .beta = SETUP_BETA_UNSET,                                                          \
+      .scale = SETUP_UNSET,                                                              \
+      .terms = SETUP_UNSET,                                                              \
+      .promote = SETUP_UNSET,                                                            \
+      .tile_k = SETUP_UNSET,                                                             \
+      .slices = 1 }
+
+/* The rows, which commands put first in their own table. */
+#define SETUP_CHOICE(COMMAND)                                                            \
+    { "recipe", "how the GEMM is put together (bitcut list recipes)",                    \
+      OPTION(COMMAND, setup.recipe, TEXT, "R") },                                        \
+    {                                                                                    \
+        "unit", "matrix unit or chip (bitcut list units, chips)",                        \
+            OPTION(COMMAND, setup.unit, TEXT, "U")                                       \
+    }
+
+#define SETUP_MATRICES(COMMAND)                                                          \
+    { "a", "A from a file, .npy or .mtx", OPTION(COMMAND, setup.a, TEXT, "FILE") },      \
+        { "b", "B from a file", OPTION(COMMAND, setup.b, TEXT, "FILE") },                \
+        { "c", "C from a file (default: no C)",                                          \
+          OPTION(COMMAND, setup.c, TEXT, "FILE") },                                      \
+        { "alpha", "default 1", OPTION(COMMAND, setup.alpha, F32, "X") },                \
+    {                                                                                    \
+        "beta", "default 0, or 1 if -c is given", OPTION(COMMAND, setup.beta, F32, "X")  \
+    }
+
+#define SETUP_VARIATIONS(COMMAND)                                                        \
+    { "split", "use this split's words (bitcut list splits)",                            \
+      OPTION(COMMAND, setup.split, TEXT, "S") },                                         \
+        { "split-a", "the same of A alone", OPTION(COMMAND, setup.split_a, TEXT, "S") }, \
+        { "split-b", "the same of B alone", OPTION(COMMAND, setup.split_b, TEXT, "S") }, \
+        { "high", "rounding of the high word (bitcut list roundings)",                   \
+          OPTION(COMMAND, setup.high, TEXT, "RULE") },                                   \
+        { "low", "rounding of the low words",                                            \
+          OPTION(COMMAND, setup.low, TEXT, "RULE") },                                    \
+        { "scale", "low words times 2^S", OPTION(COMMAND, setup.scale, INT, "S") },      \
+        { "equilibrate", "scale rows of A and columns of B by powers of two first",      \
+          OPTION(COMMAND, setup.equilibrate, FLAG, NULL) },                              \
+        { "terms", "of the recipe, or one more with low*low",                            \
+          OPTION(COMMAND, setup.terms, INT, "N") },                                      \
+        { "promote", "instructions of accumulator 0 between promotions, 0: none",        \
+          OPTION(COMMAND, setup.promote, INT, "N") },                                    \
+        { "tile-k", "k of a tile, which a term runs through before the next, 0: none",   \
+          OPTION(COMMAND, setup.tile_k, INT, "K") },                                     \
+        { "split-k", "slices of k added at the end (default 1)",                         \
+          OPTION(COMMAND, setup.slices, INT, "N") },                                     \
+    {                                                                                    \
+        "order",                                                                         \
+            "of k: slices=N, tile=K, rest-first, cut=K, halve=K, lanes=N, turn=K, "      \
+            "reduction=R, sums=FORMAT",                                                  \
+            OPTION(COMMAND, setup.order, TEXT, "LIST")                                   \
+    }
+
+#define SETUP_OPTIONS(COMMAND)                                                           \
+    SETUP_CHOICE(COMMAND), SETUP_MATRICES(COMMAND), SETUP_VARIATIONS(COMMAND)
+
+/* A GEMM with its matrices: D (m x n) = alpha A B + beta C. */
+struct setup {
+    const struct setup_options *options; /* to make it by; NULL if others do */
+    struct bitcut_gemm gemm;             /* all but sizes and matrices       */
+    struct gemm_plan plan;               /* of gemm                          */
+    struct matrix a, b, c;               /* c.at is NULL unless -c was given */
+    const char *input_a, *input_b; /* where A and B came from: a family or a file */
+};
 
 /* A split by name with its roundings and scale replaced where given (NULL, SETUP_UNSET:
    as in the row).  Prints what is wrong and returns the exit status; EXIT_GOOD sets
