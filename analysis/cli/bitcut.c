@@ -47,12 +47,13 @@ static const struct fault no_memory = { BITCUT_NO_MEMORY, "not enough memory" };
 static const char *command_name;
 
 static const struct option_row shared_options[] = {
-    { "json", "print JSON Lines and nothing else on standard output", OPTION_FLAG,
-      &context.emitter.json, NULL },
-    { "seed", "of everything random (default 1)", OPTION_SEED, &context.seed, "N" },
-    { "threads", "how many to use (default 0: all processors)", OPTION_INT,
-      &context.threads, "N" },
-    { "help", "print this and exit", OPTION_FLAG, &help, NULL },
+    { "json", "print JSON Lines and nothing else on standard output", .kind = OPTION_FLAG,
+      .value = &context.emitter.json },
+    { "seed", "of everything random (default 1)", .kind = OPTION_SEED,
+      .value = &context.seed, .argument = "N" },
+    { "threads", "how many to use (default 0: all processors)", .kind = OPTION_INT,
+      .value = &context.threads, .argument = "N" },
+    { "help", "print this and exit", .kind = OPTION_FLAG, .value = &help },
     { 0 }
 };
 
@@ -64,8 +65,11 @@ enum {
 /* -o, without a name for a command that has none. */
 static struct option_row output_option(const struct command *c)
 {
-    const char *name = c->output ? "o" : NULL;
-    return (struct option_row){ name, c->output, OPTION_TEXT, &context.output, "PATH" };
+    return (struct option_row){ .name = c->output ? "o" : NULL,
+                                .what = c->output,
+                                .kind = OPTION_TEXT,
+                                .value = &context.output,
+                                .argument = "PATH" };
 }
 
 static int print_help(void)

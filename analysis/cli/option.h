@@ -34,13 +34,10 @@ struct option_counts {
     size_t at[OPTION_TEXTS_MOST];
 };
 
-/* Rows that point at a variable leave `at` out. */
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-
 /* A row of a command's options, ended by a row whose name is NULL.  `name` without
    dashes: a name of one letter is given as -x, a longer one as --name.  The argument goes
-   to a member of the command's struct of options, or to a variable; that keeps its
-   default when the option is absent. */
+   to a member of the command's struct of options, or of an option that all commands have
+   to a variable; that keeps its default when the option is absent. */
 struct option_row {
     const char *name, *what;
     enum option_kind kind;
@@ -71,9 +68,10 @@ struct option_row {
 void *options_init(size_t size, const void *defaults);
 
 /* Read argv[1..argc) by the table, into `own`, the command's struct of options, and the
-   variables; given[i] is set to true if rows[i] was there, and else left.  Operands (words that are no option, and all after "--") go to
-   operands[0..*operand_count), at most `operands_most` of them.  BITCUT_BAD_ARGUMENT with
-   a sentence that names the word at fault and the options near it. */
+   variables; given[i] is set to true if rows[i] was there, and else left.  Operands
+   (words that are no option, and all after "--") go to operands[0..*operand_count), at
+   most `operands_most` of them.  BITCUT_BAD_ARGUMENT with a sentence that names the word
+   at fault and the options near it. */
 enum bitcut_status options_read(void *own, bool *given, const char **operands,
                                 int *operand_count, int operands_most,
                                 const struct option_row *rows, int argc,

@@ -87,7 +87,8 @@ static void put_see_also(const char *command)
 static void command_page(const struct reference *r, const struct command *c)
 {
     const struct option_row output[] = {
-        { c->output ? "o" : NULL, c->output, OPTION_TEXT, NULL, "PATH" }, { 0 }
+        { c->output ? "o" : NULL, c->output, .kind = OPTION_TEXT, .argument = "PATH" },
+        { 0 }
     };
     put_title(c->name);
     section("NAME");
