@@ -95,14 +95,14 @@ static json_t *rows_of(const struct claim *c)
     return json_array_size(kept) ? json_incref(kept) : made_by_hand(c);
 }
 
-static enum verdict verdict_of(double *ours, const struct claim *c, json_t *rows)
+static enum claim_outcome verdict_of(double *ours, const struct claim *c, json_t *rows)
 {
     json_t *found = claim_verdict("s", c, rows, 0, 1);
     const char *name = json_string_value(json_object_get(found, "verdict"));
     const struct table_row *row = table_find(TABLE(verdicts), name);
     *ours = row_number(found, "ours");
     json_decref(found);
-    return (enum verdict)(row - verdicts);
+    return (enum claim_outcome)(row - verdicts);
 }
 
 /* --- altered rows ----------------------------------------------------------------- */
@@ -164,17 +164,18 @@ static json_t *scaled(const struct claim *c, json_t *rows, double factor)
     return copy;
 }
 
-static enum verdict scaled_verdict(const struct claim *c, json_t *rows, double factor)
+static enum claim_outcome scaled_verdict(const struct claim *c, json_t *rows,
+                                         double factor)
 {
     double ours;
     json_t *copy = scaled(c, rows, factor);
-    const enum verdict found = verdict_of(&ours, c, copy);
+    const enum claim_outcome found = verdict_of(&ours, c, copy);
     json_decref(copy);
     return found;
 }
 
 /* All flags that decide are true, or one of them is not. */
-static enum verdict flagged_verdict(const struct claim *c, json_t *rows, bool all)
+static enum claim_outcome flagged_verdict(const struct claim *c, json_t *rows, bool all)
 {
     double ours;
     bool spoilt = all;
@@ -185,7 +186,7 @@ static enum verdict flagged_verdict(const struct claim *c, json_t *rows, bool al
         json_object_set_new(row, flags_of(c)->key, json_boolean(spoilt));
         spoilt = true;
     }
-    const enum verdict found = verdict_of(&ours, c, copy);
+    const enum claim_outcome found = verdict_of(&ours, c, copy);
     json_decref(copy);
     return found;
 }
@@ -208,7 +209,7 @@ START_TEST(numbers_decide)
             if (!found[VERDICT_AGREES] || !found[VERDICT_DIFFERS])
                 found[scaled_verdict(c, rows, ldexp(1, powers[i]))] = true;
         if (!c->printed) {
-            const enum verdict right = scaled_verdict(c, rows, c->number / ours);
+            const enum claim_outcome right = scaled_verdict(c, rows, c->number / ours);
             ck_assert_msg(right == VERDICT_AGREES || right == VERDICT_UNDECIDED,
                           "%s: %s with what is printed", c->name, verdicts[right].name);
             found[VERDICT_AGREES] = true;
@@ -244,7 +245,7 @@ START_TEST(others_differ)
         struct claim altered = *c;
         altered.about = c->other;
         altered.other = NULL;
-        const enum verdict own = verdict_of(&ours, c, rows),
+        const enum claim_outcome own = verdict_of(&ours, c, rows),
                            other = verdict_of(&ours, &altered, rows);
         if (own == VERDICT_AGREES) {
             ck_assert_msg(other == VERDICT_DIFFERS || other == VERDICT_CANNOT,

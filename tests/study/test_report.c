@@ -15,7 +15,7 @@
 
 static const struct study_plot no_plot = { .series = "s" };
 
-static json_t *verdict(const char *claim, const char *unit, enum verdict v)
+static json_t *verdict(const char *claim, const char *unit, enum claim_outcome v)
 {
     return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:s, s:s, s:s?, s:s?, s:s}", "study",
                      "b", "name", "n", "claim", claim, "paper", "Some | Paper", "printed",
@@ -25,7 +25,7 @@ static json_t *verdict(const char *claim, const char *unit, enum verdict v)
 }
 
 /* The same at the small scale, with what kept rows say of it. */
-static json_t *also_kept(json_t *verdict, enum verdict v, const char *reason)
+static json_t *also_kept(json_t *verdict, enum claim_outcome v, const char *reason)
 {
     json_object_set_new(verdict, "scale", json_string("small"));
     json_object_set_new(verdict, "kept",
