@@ -16,8 +16,8 @@ folder=${1:?a folder is needed}
 source=$(cd "${2:-${srcdir:-.}}" && pwd) || exit 99
 [ $# -lt 3 ] || { shift 2; scripts=$*; }
 # Not those that break what a call of the system gives, that interrupt, or that time.
-: "${scripts:=documents.sh cli.sh bad_input.sh explain.sh advise.sh probe.sh record.sh report.sh
-    audit.sh study.sh host.sh libraries.sh programs.sh run.sh kernels.sh devices.sh gfx9.sh
+: "${scripts:=documents.sh cli.sh gemm.sh sets.sh results.sh bad_input.sh explain.sh advise.sh probe.sh record.sh report.sh
+    audit.sh study.sh host.sh libraries.sh programs.sh run.sh run_surroundings.sh kernels.sh devices.sh gfx9.sh
     hsaco.sh mutants.sh keys.sh reference.sh places.sh}"
 build=$PWD
 [ -x "$build/bitcut" ] || { echo "net.sh: no ./bitcut: run it in the build folder" >&2; exit 99; }

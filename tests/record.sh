@@ -17,8 +17,6 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 
-bytes() { wc -c < "$1"; }
-
 # has FILE KEY VALUE: what is wrong if meta.json does not say so.
 has() {
     grep -q "\"$2\": $3,\{0,1\}\$" "$1/meta.json" && return

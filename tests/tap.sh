@@ -80,3 +80,30 @@ expect() {
     got=$(value "$1" | sort -u)
     [ "$got" = "$2" ] || echo "$1 is $got, not $2"
 }
+
+# flip FILE OFFSET: change the lowest bit of a byte.
+flip() {
+    byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+    printf '%b' "\\0$(printf %o $((byte ^ 1)))" |
+        dd of="$1" bs=1 seek="$2" conv=notrunc 2> dd.err
+}
+
+# poke FILE OFFSET BYTES: overwrite those bytes, given as octal escapes.
+poke() {
+    printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2> dd.err
+}
+
+# bytes FILE: how many it has.
+bytes() { wc -c < "$1"; }
+
+# steering FILE...: lines that have control characters, but for tabs.
+steering() { LC_ALL=C grep -an "$(printf '[\001-\010\013-\037\177]\|\302[\200-\237]')" "$@"; }
+
+# near KEY VALUE: what is wrong if it has not that value, to nine digits.
+near() {
+    value "$1" | awk -v key="$1" -v want="$2" '{
+        d = $1 - want
+        if (!(d * d <= 1e-18 * want * want)) print key " is " $1 ", not " want
+    } END { if (!NR) print "no " key }'
+}
+
