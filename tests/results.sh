@@ -75,7 +75,7 @@ results_quoted() {
     while IFS='|' read -r name cell text; do
         drawn "$name"
         [ ! -e ran ] || echo "$name was run"
-        ! grep '<b>' hostile/index.html || echo "$name is markup"
+        ! grep '<b[>&]' hostile/index.html || echo "$name is markup"
         sed -n 2p hostile/stages.csv | grep -qF -e "$cell," || sed -n 2p hostile/stages.csv
         steering hostile/*.*[!f]
         ! command -v gnuplot > /dev/null || grep -qF -e ">$text<" hostile/stages.svg ||
