@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/unit.h"
-#include "lib/table.h"
+#include "lib/base/table.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "emu/engine.h"
 
 #include "emu/sum.h"
-#include "lib/fma.h"
+#include "lib/number/fma.h"
 
 /* --- special values --------------------------------------------------------------- */
 

@@ -2,9 +2,9 @@
 #include "emu/engine_tile.h"
 
 #include "emu/engine.h"
-#include "lib/bits.h"
-#include "lib/fma.h"
-#include "lib/size.h"
+#include "lib/base/size.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "emu/fragment.h"
 
 #include "emu/engine.h"
-#include "lib/threads.h"
+#include "lib/base/threads.h"
 
 #include <assert.h>
 

@@ -5,8 +5,8 @@
 
 #include "emu/trace.h"
 #include "emu/unit.h"
-#include "lib/matrix.h"
-#include "lib/progress.h"
+#include "lib/base/progress.h"
+#include "lib/gemm/matrix.h"
 
 /* The operands of a batch, in the layout of recorded sets: A[count][m][k],
    B[count][k][n], C[count][m][n], one encoding an element; for a unit with block scales

@@ -3,7 +3,7 @@
 #ifndef BITCUT_EMU_FRAMEWORK_H
 #define BITCUT_EMU_FRAMEWORK_H
 
-#include "lib/recipe.h"
+#include "lib/gemm/recipe.h"
 
 /* How it is known. */
 enum known {

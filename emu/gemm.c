@@ -4,10 +4,10 @@
 #include "emu/engine_tile.h"
 #include "emu/fast/fast_tile.h"
 #include "emu/job.h"
-#include "lib/hostfp.h"
-#include "lib/size.h"
-#include "lib/threads.h"
-#include "lib/view.h"
+#include "lib/base/size.h"
+#include "lib/base/threads.h"
+#include "lib/gemm/view.h"
+#include "lib/number/hostfp.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,9 +7,9 @@
 #include "emu/unit.h"
 #include "emu/watch.h"
 #include "emu/words.h"
-#include "lib/gemm_plan.h"
-#include "lib/progress.h"
-#include "lib/record.h"
+#include "lib/base/progress.h"
+#include "lib/base/record.h"
+#include "lib/gemm/plan.h"
 
 /* A GEMM with everything open but its recipe and unit. */
 struct bitcut_gemm gemm_of(const struct bitcut_recipe *recipe,
@@ -94,7 +94,7 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                                  const struct gemm_plan *plan,
                                  const struct gemm_options *options, struct fault *f);
 
-/* The fields of struct bitcut_difference (lib/record.h). */
+/* The fields of struct bitcut_difference (lib/base/record.h). */
 extern const struct record_field difference_fields[];
 
 #endif

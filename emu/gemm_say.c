@@ -2,10 +2,10 @@
 #include "emu/gemm_say.h"
 
 #include "emu/unit.h"
-#include "lib/k_parts.h"
-#include "lib/split.h"
-#include "lib/table.h"
-#include "lib/text.h"
+#include "lib/base/table.h"
+#include "lib/base/text.h"
+#include "lib/gemm/order.h"
+#include "lib/number/split.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef BITCUT_EMU_GEMM_SAY_H
 #define BITCUT_EMU_GEMM_SAY_H
 
-#include "lib/gemm_plan.h"
-#include "lib/record.h"
+#include "lib/base/record.h"
+#include "lib/gemm/plan.h"
 
 /* A GEMM on a unit, its plan, and where it ran. */
 struct gemm_told {
@@ -19,9 +19,9 @@ struct gemm_told {
     uint64_t seed;
 };
 
-/* Sentences of record_line (lib/record.h) on an answer that begins with a struct gemm_told:
-   recipe, unit and its evidence, kernel and device; what words an element becomes; how the
-   products are added; and sizes, scalars and inputs. */
+/* Sentences of record_line (lib/base/record.h) on an answer that begins with a struct
+   gemm_told: recipe, unit and its evidence, kernel and device; what words an element
+   becomes; how the products are added; and sizes, scalars and inputs. */
 void gemm_say_what_ran(char *text, size_t size, const void *answer);
 void gemm_say_words(char *text, size_t size, const void *answer);
 void gemm_say_sum(char *text, size_t size, const void *answer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A D against the emulator's, bit for bit: what lib/bitcut.h declares. */
 #include "emu/gemm.h"
-#include "lib/view.h"
+#include "lib/gemm/view.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/job.h"
 
-#include "lib/bits.h"
-#include "lib/equilibrate.h"
-#include "lib/fma.h"
-#include "lib/hostfp.h"
-#include "lib/size.h"
+#include "lib/base/size.h"
+#include "lib/number/bits.h"
+#include "lib/number/equilibrate.h"
+#include "lib/number/fma.h"
+#include "lib/number/hostfp.h"
 
 #include <assert.h>
 #include <string.h>

@@ -5,9 +5,9 @@
 
 #include "emu/watch.h"
 #include "emu/words.h"
-#include "lib/gemm_plan.h"
-#include "lib/k_parts.h"
-#include "lib/progress.h"
+#include "lib/base/progress.h"
+#include "lib/gemm/order.h"
+#include "lib/gemm/plan.h"
 
 /* How the terms of a plan take turns, and what happens between them. */
 struct schedule {

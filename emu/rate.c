@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/rate.h"
 
-#include "lib/table.h"
+#include "lib/base/table.h"
 
 #include <math.h>
 #include <string.h>

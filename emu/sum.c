@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/sum.h"
 
-#include "lib/size.h"
+#include "lib/base/size.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
    that would make it the negative, so that it is a unit of the last kept place further
    from zero than it is cut. */
 #include "emu/sum.h"
-#include "lib/size.h"
+#include "lib/base/size.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
    more than fraction + 1 below. */
 #include "emu/fast/fast.h"
 #include "emu/sum.h"
-#include "lib/size.h"
+#include "lib/base/size.h"
 
 #include <math.h>
 

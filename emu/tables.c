@@ -2,11 +2,11 @@
 /* Every table of the library, with what it tells of its rows. */
 #include "emu/framework.h"
 #include "emu/unit_field.h"
-#include "lib/file/input.h"
-#include "lib/k_parts.h"
-#include "lib/listing.h"
-#include "lib/recipe.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
+#include "lib/gemm/order.h"
+#include "lib/gemm/recipe.h"
+#include "lib/input/input.h"
+#include "lib/io/listing.h"
 
 /* --- one function a table --------------------------------------------------------- */
 

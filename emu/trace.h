@@ -4,7 +4,7 @@
 #define BITCUT_EMU_TRACE_H
 
 #include "emu/special.h"
-#include "lib/wide.h"
+#include "lib/number/wide.h"
 
 __extension__ typedef __int128 int128;
 

@@ -3,8 +3,8 @@
 #ifndef BITCUT_EMU_UNIT_H
 #define BITCUT_EMU_UNIT_H
 
-#include "lib/format.h"
-#include "lib/round.h"
+#include "lib/number/format.h"
+#include "lib/number/round.h"
 
 struct summation;
 

@@ -2,11 +2,11 @@
 #include "emu/words.h"
 
 #include "emu/engine.h"
-#include "lib/equilibrate.h"
-#include "lib/hostfp.h"
-#include "lib/size.h"
-#include "lib/status.h"
-#include "lib/threads.h"
+#include "lib/base/size.h"
+#include "lib/base/status.h"
+#include "lib/base/threads.h"
+#include "lib/number/equilibrate.h"
+#include "lib/number/hostfp.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define BITCUT_EMU_WORDS_H
 
 #include "emu/fast/fast.h"
-#include "lib/gemm_plan.h"
+#include "lib/gemm/plan.h"
 
 /* What a line of a matrix, a row of A or a column of B, holds in all its words: the least
    of the magnitudes that are not zero, as encodings without sign (INT32_MAX if all are
@@ -45,7 +45,8 @@ struct words_rule {
                                             is wider than they are, all are widened   */
     const struct bitcut_split *split;
     const struct fast_kernels *kernels; /* NULL: by split_words()                   */
-    bool equilibrate;                   /* lines, as lib/equilibrate.h says, before */
+    bool equilibrate;                   /* lines, as lib/number/equilibrate.h says,
+                                           before */
 };
 
 /* Make the words of `lines` lines of k elements, padded to `length`.  BITCUT_NO_MEMORY

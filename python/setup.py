@@ -28,7 +28,7 @@ except ImportError:  # before setuptools 70
 
 TREE = pathlib.Path(__file__).resolve().parent.parent
 OF_THE_LOADER = "libbitcut.so.0"
-# Those of gpu/gpu.c, and the runtime that bitcut-executor.so opens.
+# Those of gpu/api/gpu.c, and the runtime that bitcut-executor.so opens.
 MODULES = ("bitcut-cuda.so", "bitcut-hip.so", "bitcut-executor.so", "bitcut-gfx9.so")
 
 

@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The injector of faults (tests/explain/faulty.c), by which `bitcut explain` is measured:
+# The injector of faults (tests/identify/faulty.c), by which `bitcut explain` is measured:
 # without a fault it is the emulator, to the bit; with one, D is another.  And what explain
 # says of some of them.
 # Run in the build folder with srcdir set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
-faulty=$PWD/tests/explain/faulty
+faulty=$PWD/tests/identify/faulty
 source=$(cd "${srcdir:-.}" && pwd)
 matrices=$PWD/tests/libraries/matrices
-[ -x "$faulty" ] || { echo "1..0 # SKIP no tests/explain/faulty: Check was not found"; exit 0; }
+[ -x "$faulty" ] || { echo "1..0 # SKIP no tests/identify/faulty: Check was not found"; exit 0; }
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99

@@ -5,9 +5,9 @@
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
-run_code=$PWD/tests/emu/run_code modules=$PWD
+run_code=$PWD/tests/gfx9/run_code modules=$PWD
 manual=$(cd "${srcdir:-.}" && pwd)/doc/bitcut.texi
-[ -x "$run_code" ] || { echo "1..0 # SKIP no tests/emu/run_code: Check was not found"; exit 0; }
+[ -x "$run_code" ] || { echo "1..0 # SKIP no tests/gfx9/run_code: Check was not found"; exit 0; }
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99

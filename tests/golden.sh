@@ -10,7 +10,7 @@ set -u
 . "${srcdir:-.}/tests/tap.sh"
 source=$(cd "${srcdir:-.}" && pwd)
 # shellcheck disable=SC2034 # in transcripts
-models=$PWD/tests/.libs faulty=$PWD/tests/explain/faulty
+models=$PWD/tests/.libs faulty=$PWD/tests/identify/faulty
 : "${BITCUT_DATA:=$source/data}"
 export BITCUT_DATA
 work=$(mktemp -d) || exit 99

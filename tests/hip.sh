@@ -17,7 +17,7 @@ header='#include <hip/hip_runtime_api.h>'
 # Each call as the headers of HIP declare it.
 names_agree() {
     $CC -std=c11 -Wall -Wextra -Werror -DGPU_HIP -I"$source" -fsyntax-only \
-        "$source/tests/gpu/hip_names.c" 2>&1
+        "$source/tests/hip/hip_names.c" 2>&1
 }
 
 # The table of the module says what the tables of the program say.

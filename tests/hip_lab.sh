@@ -74,7 +74,7 @@ lab_module() (
 
 # lab_sources FOLDER: a copy of what kernels are made of.
 lab_sources() {
-    mkdir -p "$1/gpu/hip" && cp "$source"/gpu/*.h "$1/gpu" &&
+    mkdir -p "$1/gpu/hip" "$1/gpu/module" && cp "$source"/gpu/module/*.h "$1/gpu/module" &&
         cp "$source"/gpu/hip/*.h "$source"/gpu/hip/*.hip "$source/gpu/hip/objects.c" "$1/gpu/hip"
 }
 

@@ -77,7 +77,7 @@ ok_if_empty "the module runs on the stand-in for its runtime" "$(runs)"
 ok_if_empty "kernels are timed without rocBLAS" "$(without_peers)"
 ok_if_empty "under load, too" "$(under_load)"
 # shellcheck disable=SC2086 # words
-if $CC -std=c11 $CFLAGS -shared -fPIC -o libraries/librocblas.so "$source/tests/gpu/rocblas_model.c" \
+if $CC -std=c11 $CFLAGS -shared -fPIC -o libraries/librocblas.so "$source/tests/hip/rocblas_model.c" \
     > err 2>&1; then
     ok_if_empty "and beside the calls of rocBLAS" "$(with_peers)"
 else skip "and beside the calls of rocBLAS" "the compiler has no _Float16"

@@ -23,44 +23,64 @@ sources() {
 
 # A room, and the rooms from which its files include and which they call; `all` but tests.
 arrows='
-lib                lib
-lib/exact          lib lib/exact
-lib/file           lib lib/file
-emu                lib lib/file emu emu/fast
-emu/fast           lib emu emu/fast
-emu/gfx9           lib emu emu/fast emu/gfx9
-gpu                lib lib/exact gpu gpu/emulate gpu/host emu
-gpu/emulate        lib emu gpu/emulate
-gpu/cuda           lib lib/exact gpu gpu/emulate gpu/cuda
-gpu/hip            lib gpu gpu/hip
-gpu/host           lib gpu gpu/host
-analysis/evidence  lib lib/file emu gpu analysis/evidence
-analysis/fit       lib lib/file emu analysis/evidence analysis/fit
-analysis/error     lib lib/exact emu emu/fast analysis/error
-analysis/explain   lib lib/exact emu analysis/explain
-analysis/tolerance lib lib/exact emu analysis/error analysis/explain analysis/tolerance
-analysis/advise    lib lib/exact emu analysis/error analysis/advise
-analysis/answers   lib lib/exact emu analysis/answers analysis/error analysis/explain analysis/tolerance analysis/advise analysis/fit
-analysis/device    lib lib/file emu emu/fast emu/gfx9 gpu analysis/evidence analysis/error analysis/explain analysis/device
-analysis/run       lib lib/file emu gpu analysis/run
-analysis/study     lib lib/file emu gpu analysis/evidence analysis/error analysis/study
-analysis/cli       all
-tests              all tests tests/lib
-tests/lib          all tests tests/lib
-tests/exact        all tests tests/lib tests/exact
-tests/file         all tests tests/lib tests/file
-tests/emu          all tests tests/lib tests/emu
-tests/gpu          all tests tests/lib tests/emu tests/gpu
-tests/evidence     all tests tests/lib tests/emu tests/evidence
-tests/fit          all tests tests/lib tests/fit
-tests/error        all tests tests/lib tests/error
-tests/answers      all tests tests/answers
-tests/advise       all tests tests/lib tests/advise
-tests/study        all tests tests/lib tests/study
-tests/explain      all tests tests/emu tests/explain
-tests/libraries    all tests tests/libraries
-tests/run          all tests tests/lib tests/run
-tests/cli          all tests tests/lib tests/cli
+lib               
+lib/base          lib lib/base
+lib/number        lib lib/base lib/number
+lib/gemm          lib lib/base lib/number lib/gemm
+lib/exact         lib lib/base lib/number lib/exact
+lib/io            lib lib/base lib/number lib/gemm lib/io
+lib/input         lib/base lib/number lib/gemm lib/io lib/input
+emu/fast          lib/base lib/number emu/fast emu
+emu               lib lib/base lib/number lib/gemm lib/io lib/input emu/fast emu
+emu/gfx9          lib/base lib/number emu/fast emu emu/gfx9
+gpu/emulate       lib/base lib/number lib/gemm emu gpu/emulate
+gpu/module        lib/base lib/number lib/gemm gpu/emulate gpu/module
+gpu/cuda          lib/exact gpu/emulate gpu/module gpu/cuda
+gpu/hip           lib/base lib/number gpu/module gpu/hip
+gpu/hip/stand_in  lib/base emu/gfx9 gpu/hip/stand_in
+gpu/cpu           lib/base lib/number lib/gemm gpu/module gpu/cpu
+gpu/api           lib/base lib/number lib/gemm lib/exact emu gpu/emulate gpu/module gpu/cpu gpu/api
+analysis/split    lib/base lib/number lib/gemm emu/fast emu analysis/split
+analysis/accuracy lib lib/base lib/number lib/gemm lib/exact emu analysis/split analysis/accuracy
+analysis/order    lib lib/base lib/number lib/gemm emu analysis/order
+analysis/identify lib/base lib/number lib/gemm lib/exact emu analysis/order analysis/identify
+analysis/sampling lib lib/base lib/number lib/gemm lib/exact lib/io emu analysis/split analysis/accuracy analysis/identify analysis/sampling
+analysis/evidence lib/base lib/number lib/gemm lib/io emu gpu/api analysis/evidence
+analysis/fit      lib/base lib/number lib/gemm emu analysis/evidence analysis/fit
+analysis/verify   lib/base lib/number lib/gemm lib/input emu/fast emu emu/gfx9 gpu/api analysis/accuracy analysis/identify analysis/sampling analysis/evidence analysis/verify
+analysis/bench    lib/base lib/number lib/gemm lib/io lib/input emu gpu/cpu gpu/api analysis/accuracy analysis/verify analysis/bench
+analysis/study    lib/base lib/number lib/gemm lib/io lib/input emu gpu/api analysis/split analysis/accuracy analysis/sampling analysis/study
+analysis/report   lib/base lib/number lib/gemm lib/io emu analysis/study analysis/report
+analysis/answers  lib/base emu analysis/split analysis/accuracy analysis/identify analysis/sampling analysis/fit analysis/answers
+analysis/run      lib/base lib/number lib/gemm lib/io emu gpu/module gpu/api analysis/run
+analysis/cli      all
+tests             all tests
+tests/base        all tests tests/base
+tests/number      all tests tests/number
+tests/gemm        all tests tests/gemm
+tests/exact       all tests tests/exact
+tests/io          all tests tests/io
+tests/input       all tests tests/input
+tests/emu         all tests tests/number tests/emu
+tests/gfx9        all tests tests/emu tests/gfx9
+tests/gpu         all tests tests/gpu
+tests/emulate     all tests tests/emu tests/emulate
+tests/hip         all tests tests/hip
+tests/cpu         all tests tests/cpu
+tests/split       all tests tests/number tests/split
+tests/accuracy    all tests tests/number tests/accuracy
+tests/order       all tests tests/order
+tests/identify    all tests tests/emu tests/identify
+tests/sampling    all tests tests/sampling
+tests/evidence    all tests tests/evidence
+tests/fit         all tests tests/fit
+tests/verify      all tests tests/gfx9 tests/verify
+tests/study       all tests tests/study
+tests/report      all tests tests/study tests/report
+tests/answers     all tests tests/answers
+tests/libraries   all tests tests/libraries
+tests/run         all tests tests/run
+tests/cli         all tests tests/cli
 '
 
 # Every file and each that it includes by "...".
@@ -152,15 +172,15 @@ guards() {
 # What knows no backend, nor stands in for one's runtime: there is nothing of CUDA's or
 # HIP's, but for what a stream is.
 foreign_names() {
-    sources lib emu analysis gpu | grep -v '^gpu/cuda/\|^gpu/hip/\|^gpu/rt\.h$\|^emu/gfx9/stand_in' |
+    sources lib emu analysis gpu | grep -v '^gpu/cuda/\|^gpu/hip/\|^gpu/module/rt\.h$' |
         xargs grep -noE '\b(cuda|hip)[A-Z][A-Za-z_]*' | grep -v ':\(cuda\|hip\)Stream_t$'
 }
 
 # raw_texts: where what prints texts of strangers writes other than by what escapes them.
 raw_texts() {
     cd analysis || return
-    grep -nE '\b(f|d|vf)?printf\(|\bf(write|putc)\(|\bfputs\([^"]' study/report_page.c \
-        study/report_markdown.c cli/emit.c cli/run_say.c |
+    grep -nE '\b(f|d|vf)?printf\(|\bf(write|putc)\(|\bfputs\([^"]' report/report_page.c \
+        report/report_markdown.c cli/emit.c cli/run_say.c |
         grep -vE 'fputs\((shown|start|head), to\)|fputs\(last \? "|"%%%02X"|fputc\(('"'\\\\\\\\'"'|'"'\\\\n'"'), (to|file)\)|^cli.*(sn|json_s)printf'
     cd ..
 }
@@ -168,7 +188,7 @@ raw_texts() {
 # opens: where a file is opened other than by what never waits for one.
 opens() {
     sources lib emu gpu analysis | xargs grep -nE '\b(f|fre)?open(at)?\(' |
-        grep -vE '^(lib/file/(stream|output)|analysis/(run/ledger|study/(plot|provenance)|cli/(bitcut|cmd_study)))\.c:|_open\(|/\*'
+        grep -vE '^(lib/io/(stream|output)|analysis/(run/call_log|report/(plot|provenance)|cli/(bitcut|cmd_study)))\.c:|_open\(|/\*'
 }
 
 same_names() {

@@ -3,9 +3,9 @@
    MODE is the floating-point mode it is called in; nothing may depend on these.
    Exit status 77: this host has no such mode or locale. */
 #include "emu/gemm.h"
-#include "lib/file/decimal.h"
-#include "lib/file/input.h"
-#include "lib/recipe.h"
+#include "lib/gemm/recipe.h"
+#include "lib/input/input.h"
+#include "lib/io/decimal.h"
 
 #include <fenv.h>
 #include <locale.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/answers/answers.h"
 
-#include "analysis/advise/advise.h"
-#include "analysis/error/judged.h"
-#include "analysis/error/split_kept.h"
-#include "analysis/explain/two.h"
 #include "analysis/fit/fit_fields.h"
-#include "analysis/tolerance/given.h"
-#include "analysis/tolerance/power.h"
+#include "analysis/identify/result_pair.h"
+#include "analysis/sampling/advise.h"
+#include "analysis/sampling/checked_result.h"
+#include "analysis/sampling/judged.h"
+#include "analysis/sampling/power.h"
+#include "analysis/split/split_kept.h"
 #include "emu/gemm.h"
-#include "lib/table.h"
+#include "lib/base/table.h"
 
 #include <stdio.h>
 

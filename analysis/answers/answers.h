@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_ANSWERS_ANSWERS_H
 #define BITCUT_ANALYSIS_ANSWERS_ANSWERS_H
 
-#include "lib/record.h"
+#include "lib/base/record.h"
 
 extern const struct record answers[]; /* ended by a NULL name */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/advise_rows.h"
 
-#include "analysis/evidence/record_json.h"
+#include "lib/io/json_record.h"
 
 const struct known_split known_splits[] = {
     { "plain", &splits[SPLIT_HALF] },      { "markidis", &splits[SPLIT_MARKIDIS] },

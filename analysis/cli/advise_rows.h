@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of reports on what splits keep of values (analysis/advise/advise.h). */
+/* Rows of reports on what splits keep of values (analysis/sampling/advise.h). */
 #ifndef BITCUT_ANALYSIS_CLI_ADVISE_ROWS_H
 #define BITCUT_ANALYSIS_CLI_ADVISE_ROWS_H
 
-#include "analysis/advise/advise.h"
+#include "analysis/sampling/advise.h"
 
 #include <jansson.h>
 

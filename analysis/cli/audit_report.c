@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/audit_report.h"
 
-#include "analysis/cli/audit_file.h"
-#include "analysis/cli/kept_results.h"
+#include "analysis/cli/recorded_results.h"
 #include "analysis/cli/report_run.h"
 #include "analysis/cli/say.h"
-#include "lib/text.h"
+#include "analysis/report/audit_file.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/bench_emu.h"
 
-#include "analysis/device/blas.h"
+#include "analysis/accuracy/judge.h"
+#include "analysis/bench/blas.h"
 #include "analysis/evidence/field.h"
-#include "analysis/error/judge.h"
-#include "lib/clock.h"
-#include "lib/file/source.h"
 #include "emu/fast/fast.h"
 #include "emu/gemm.h"
-#include "lib/size.h"
-#include "lib/threads.h"
+#include "lib/base/clock.h"
+#include "lib/base/size.h"
+#include "lib/base/threads.h"
+#include "lib/input/source.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define BITCUT_ANALYSIS_CLI_BENCH_EMU_H
 
 #include "analysis/cli/command.h"
-#include "lib/file/input.h"
+#include "lib/input/input.h"
 
 /* Times n x n x n products of the plain recipe on `unit`, a name, or on every unit that a
    fast path takes if it is NULL: one row for each level of vector instructions, first on

@@ -7,10 +7,10 @@
 #include "analysis/cli/terminal.h"
 #include "analysis/evidence/field.h"
 #include "emu/gemm.h"
-#include "gpu/choose.h"
-#include "lib/clock.h"
-#include "lib/file/source.h"
-#include "lib/size.h"
+#include "gpu/api/choose.h"
+#include "lib/base/clock.h"
+#include "lib/base/size.h"
+#include "lib/input/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>

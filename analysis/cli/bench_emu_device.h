@@ -5,8 +5,8 @@
 #define BITCUT_ANALYSIS_CLI_BENCH_EMU_DEVICE_H
 
 #include "analysis/cli/command.h"
-#include "lib/file/input.h"
-#include "lib/recipe.h"
+#include "lib/gemm/recipe.h"
+#include "lib/input/input.h"
 
 /* Of each size, D = A B of n x n matrices by the recipe on --unit, or without it on every
    unit that is not timed already, by the options of x.  A product is one of two words: of

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/bench_exact.h"
 
-#include "analysis/device/blas.h"
+#include "analysis/bench/blas.h"
 #include "emu/gemm.h"
-#include "lib/clock.h"
+#include "lib/base/clock.h"
+#include "lib/base/threads.h"
 #include "lib/exact/exact.h"
 #include "lib/exact/oracle.h"
-#include "lib/file/source.h"
-#include "lib/threads.h"
+#include "lib/input/source.h"
 
 #include <math.h>
 #include <stdlib.h>

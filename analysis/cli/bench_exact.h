@@ -4,7 +4,7 @@
 #define BITCUT_ANALYSIS_CLI_BENCH_EXACT_H
 
 #include "analysis/cli/command.h"
-#include "lib/file/input.h"
+#include "lib/input/input.h"
 
 /* Times each layer of the exact reference on an n x n x n product, the cascade of them,
    what a result is compared with, and the same by the device of x->offload, if there is

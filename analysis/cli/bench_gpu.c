@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/bench_gpu.h"
 
+#include "analysis/bench/benchmark.h"
 #include "analysis/cli/bench_heat.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/terminal.h"
-#include "analysis/device/race.h"
-#include "lib/file/input.h"
+#include "lib/input/input.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -18,7 +18,7 @@ struct bench_options {
     bool equilibrate; /* what kernels, not peers, multiply */
 };
 
-/* Print the rows of race_run() (analysis/device/race.h) by the options of x, as heats
+/* Print the rows of race_run() (analysis/bench/benchmark.h) by the options of x, as heats
    finish.  Returns an exit status: EXIT_FOUND if a kernel does not give its model's bits. */
 int bench_gpu(struct context *x);
 

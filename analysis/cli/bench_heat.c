@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/bench_heat.h"
 
+#include "analysis/bench/benchmark.h"
 #include "analysis/cli/say.h"
-#include "analysis/device/race.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@ struct bench_heat {
     char text[BENCH_HEATS][320]; /* what it is and what its figures are            */
 };
 
-/* Take notice of a row of a heat (analysis/device/race.h). */
+/* Take notice of a row of a heat (analysis/bench/benchmark.h). */
 void bench_heat_add(struct bench_heat *h, const json_t *row);
 
 /* Say on standard error, a line for each word that was there, which figures differ, of

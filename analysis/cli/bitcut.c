@@ -6,8 +6,8 @@
 #include "analysis/cli/guard.h"
 #include "analysis/cli/reference.h"
 #include "analysis/cli/terminal.h"
-#include "lib/file/output.h"
-#include "lib/threads.h"
+#include "lib/base/threads.h"
+#include "lib/io/output.h"
 
 #include <assert.h>
 #include <errno.h>

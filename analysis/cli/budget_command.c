@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/budget_command.h"
 
-#include "analysis/evidence/json_value.h"
+#include "lib/io/json_value.h"
 
 #include <stdio.h>
 #include <stdlib.h>

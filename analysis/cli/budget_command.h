@@ -3,8 +3,8 @@
 #ifndef BITCUT_ANALYSIS_CLI_BUDGET_COMMAND_H
 #define BITCUT_ANALYSIS_CLI_BUDGET_COMMAND_H
 
+#include "analysis/accuracy/budget_answer.h"
 #include "analysis/cli/setup.h"
-#include "analysis/error/budget_answer.h"
 
 /* What the options said, `budget` in the struct of a command. */
 struct budget_options {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut advise: which recipe on which chip multiplies given matrices well enough, and of
    several products each. */
-#include "analysis/advise/advise_say.h"
 #include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
-#include "analysis/evidence/record_json.h"
-#include "lib/bits.h"
+#include "analysis/sampling/advise_say.h"
+#include "lib/io/json_record.h"
+#include "lib/number/bits.h"
 
 #include <assert.h>
 

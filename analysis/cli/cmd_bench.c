@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut bench: verify, then time, as a ratio to a peer in the same run. */
+#include "analysis/bench/benchmark_plan.h"
 #include "analysis/cli/bench_emu.h"
 #include "analysis/cli/bench_emu_device.h"
 #include "analysis/cli/bench_exact.h"
 #include "analysis/cli/bench_gpu.h"
-#include "analysis/cli/device_option.h"
-#include "analysis/device/race_plan.h"
 #include "analysis/cli/command.h"
+#include "analysis/cli/device_option.h"
 
 static const struct bench_options defaults = { .input = "urand(-1,1)",
                                                .rounds = 5,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut bound: what a GEMM may err by, by every bound, beside what it does. */
+#include "analysis/accuracy/bound_run.h"
 #include "analysis/cli/operands.h"
-#include "analysis/error/bound_run.h"
-#include "analysis/evidence/record_json.h"
+#include "lib/io/json_record.h"
 
 struct bound_options {
     struct setup_options setup;

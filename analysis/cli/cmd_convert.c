@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut convert: a file's numbers from one format to another, rounded once. */
 #include "analysis/cli/command.h"
-#include "lib/file/npy.h"
-#include "lib/file/source.h"
+#include "lib/input/source.h"
+#include "lib/io/npy.h"
 
 #include <math.h>
 #include <string.h>

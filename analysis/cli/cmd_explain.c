@@ -3,12 +3,12 @@
 #include "analysis/cli/explain_probe.h"
 #include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
-#include "analysis/evidence/json_value.h"
-#include "analysis/evidence/record_json.h"
-#include "analysis/explain/two.h"
-#include "lib/bits.h"
-#include "lib/clock.h"
-#include "lib/fma.h"
+#include "analysis/identify/result_pair.h"
+#include "lib/base/clock.h"
+#include "lib/io/json_record.h"
+#include "lib/io/json_value.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
 
 #include <math.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut fit: which rows explain recorded sets. */
 #include "analysis/cli/command.h"
-#include "analysis/evidence/record_json.h"
 #include "analysis/evidence/set_find.h"
 #include "analysis/fit/fit_read.h"
 #include "analysis/fit/fitted.h"
-#include "lib/clock.h"
-#include "lib/file/output.h"
+#include "lib/base/clock.h"
+#include "lib/io/json_record.h"
+#include "lib/io/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>

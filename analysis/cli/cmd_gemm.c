@@ -5,11 +5,11 @@
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/operands.h"
 #include "analysis/cli/say.h"
-#include "analysis/error/judged.h"
-#include "analysis/evidence/record_json.h"
-#include "lib/clock.h"
-#include "lib/file/source.h"
-#include "lib/fma.h"
+#include "analysis/sampling/judged.h"
+#include "lib/base/clock.h"
+#include "lib/input/source.h"
+#include "lib/io/json_record.h"
+#include "lib/number/fma.h"
 
 #include <string.h>
 

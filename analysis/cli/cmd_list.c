@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut list: the rows of any table, of the library or the program's own. */
+#include "analysis/accuracy/bound.h"
+#include "analysis/accuracy/metric.h"
+#include "analysis/accuracy/monotone.h"
 #include "analysis/answers/answers.h"
-#include "analysis/device/race_plan.h"
+#include "analysis/bench/benchmark_plan.h"
 #include "analysis/cli/command.h"
-#include "analysis/error/bound.h"
-#include "analysis/error/metric.h"
-#include "analysis/error/monotone.h"
-#include "analysis/explain/defect.h"
-#include "analysis/cli/place.h"
+#include "analysis/cli/install_path.h"
+#include "analysis/identify/fault.h"
+#include "analysis/sampling/criterion.h"
 #include "analysis/study/study.h"
-#include "analysis/tolerance/criterion.h"
 #include "emu/rate.h"
-#include "gpu/gpu.h"
-#include "gpu/tile.h"
-#include "lib/listing.h"
+#include "gpu/api/gpu.h"
+#include "gpu/api/tile.h"
+#include "lib/io/listing.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* bitcut mma: a batch of fragments on a unit, raw encodings in and out. */
 #include "analysis/cli/command.h"
 #include "emu/fragment.h"
-#include "lib/file/npy.h"
+#include "lib/io/npy.h"
 
 enum { A, B, C, SCALE_A, SCALE_B, FILES };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut probe: how sharply vectors pin a unit down, and vectors that do. */
 #include "analysis/cli/command.h"
-#include "analysis/evidence/field_json.h"
-#include "analysis/evidence/set_difference.h"
 #include "analysis/evidence/directed.h"
+#include "analysis/evidence/field_json.h"
 #include "analysis/evidence/set.h"
-#include "analysis/evidence/variant.h"
+#include "analysis/evidence/set_difference.h"
 #include "analysis/evidence/set_find.h"
-#include "lib/text.h"
-#include "lib/threads.h"
+#include "analysis/evidence/variant.h"
+#include "lib/base/text.h"
+#include "lib/base/threads.h"
 
 #include <assert.h>
 #include <stdio.h>

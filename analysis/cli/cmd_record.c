@@ -3,15 +3,15 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "analysis/cli/command.h"
-#include "analysis/evidence/set_difference.h"
 #include "analysis/cli/device_option.h"
+#include "analysis/cli/terminal.h"
 #include "analysis/evidence/recorder.h"
 #include "analysis/evidence/set.h"
-#include "analysis/cli/terminal.h"
+#include "analysis/evidence/set_difference.h"
+#include "analysis/evidence/set_find.h"
 #include "analysis/evidence/trial.h"
 #include "analysis/evidence/variant.h"
-#include "analysis/evidence/set_find.h"
-#include "lib/file/output.h"
+#include "lib/io/output.h"
 
 #include <errno.h>
 #include <stdio.h>

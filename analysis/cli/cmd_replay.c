@@ -2,9 +2,9 @@
 /* bitcut replay: recorded sets against the unit table. */
 #include "analysis/cli/command.h"
 #include "analysis/evidence/set_difference.h"
-#include "analysis/evidence/variant.h"
 #include "analysis/evidence/set_find.h"
-#include "lib/threads.h"
+#include "analysis/evidence/variant.h"
+#include "lib/base/threads.h"
 
 #include <stdlib.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut report: every study and recorded result, or one product, as a page. */
-#include "analysis/device/race_plan.h"
+#include "analysis/bench/benchmark_plan.h"
 #include "analysis/cli/audit_report.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/gemm_report.h"
-#include "analysis/cli/kept_results.h"
+#include "analysis/cli/recorded_results.h"
 #include "analysis/cli/report_run.h"
 #include "analysis/cli/report_study.h"
+#include "analysis/report/figure.h"
 #include "analysis/study/results_derive.h"
-#include "analysis/study/figure.h"
 
 struct report_options {
     struct gemm_report_options one;

@@ -4,19 +4,19 @@
 #define _GNU_SOURCE /* secure_getenv() */
 
 #include "analysis/cli/device_option.h"
-#include "analysis/cli/place.h"
+#include "analysis/cli/install_path.h"
 #include "analysis/cli/run_say.h"
 #include "analysis/cli/setup.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/run/folder.h"
 #include "analysis/run/program.h"
-#include "emu/way.h"
-#include "gpu/choose.h"
-#include "lib/bits.h"
-#include "lib/clock.h"
-#include "lib/file/decimal.h"
-#include "lib/file/output.h"
-#include "lib/text.h"
+#include "emu/gemm_text.h"
+#include "gpu/api/choose.h"
+#include "lib/base/clock.h"
+#include "lib/base/text.h"
+#include "lib/io/decimal.h"
+#include "lib/io/output.h"
+#include "lib/number/bits.h"
 
 #include <errno.h>
 #include <signal.h>

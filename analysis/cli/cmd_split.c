@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut split: what a split keeps, by exponent. */
 #include "analysis/cli/setup.h"
-#include "analysis/error/split_kept.h"
-#include "analysis/evidence/record_json.h"
+#include "analysis/split/split_kept.h"
+#include "lib/io/json_record.h"
 
 struct split_options {
     const char *split, *format, *high, *low, *unit, *path;

@@ -2,12 +2,12 @@
 /* bitcut study: the rows of studies, whole or in parts, and what they say of papers. */
 #include "analysis/cli/command.h"
 #include "analysis/cli/device_option.h"
-#include "analysis/cli/kept_results.h"
-#include "analysis/cli/study_book.h"
+#include "analysis/cli/recorded_results.h"
+#include "analysis/cli/study_log.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/study/study.h"
-#include "lib/file/output.h"
-#include "lib/clock.h"
+#include "lib/base/clock.h"
+#include "lib/io/output.h"
 
 #include <errno.h>
 #include <stdio.h>

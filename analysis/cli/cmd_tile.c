@@ -2,11 +2,11 @@
 /* bitcut tile: rank the tiles of a GEMM kernel on a described GPU, or the kernels that
    there are on a device. */
 #include "analysis/cli/command.h"
-#include "analysis/cli/gpu_file.h"
-#include "analysis/device/kernel_trial.h"
 #include "analysis/cli/device_option.h"
-#include "gpu/choose.h"
-#include "lib/recipe.h"
+#include "analysis/cli/gpu_file.h"
+#include "analysis/verify/kernel_trial.h"
+#include "gpu/api/choose.h"
+#include "lib/gemm/recipe.h"
 
 #include <stdio.h>
 #include <stdlib.h>

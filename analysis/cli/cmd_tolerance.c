@@ -2,12 +2,12 @@
 /* bitcut tolerance: what a test of a kernel should accept, and what it then rejects. */
 #include "analysis/cli/operands.h"
 #include "analysis/cli/say.h"
-#include "analysis/evidence/record_json.h"
-#include "analysis/tolerance/python_lines.h"
-#include "analysis/tolerance/tolerance_say.h"
-#include "lib/bits.h"
-#include "lib/file/source.h"
-#include "lib/text.h"
+#include "analysis/sampling/python_lines.h"
+#include "analysis/sampling/tolerance_say.h"
+#include "lib/base/text.h"
+#include "lib/input/source.h"
+#include "lib/io/json_record.h"
+#include "lib/number/bits.h"
 
 #include <string.h>
 

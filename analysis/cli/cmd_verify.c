@@ -9,8 +9,8 @@
 #include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
 #include "analysis/cli/verify_kernels.h"
-#include "analysis/device/verified.h"
-#include "analysis/evidence/record_json.h"
+#include "analysis/verify/verified.h"
+#include "lib/io/json_record.h"
 
 #include <stdio.h>
 #include <string.h>

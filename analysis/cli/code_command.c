@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/code_command.h"
 
-#include "lib/file/stream.h"
-#include "lib/round.h"
+#include "lib/io/stream.h"
+#include "lib/number/round.h"
 
 #include <stdio.h>
 #include <stdlib.h>

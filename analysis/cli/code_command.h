@@ -4,7 +4,7 @@
 #define BITCUT_ANALYSIS_CLI_CODE_COMMAND_H
 
 #include "analysis/cli/setup.h"
-#include "analysis/device/code_gemm.h"
+#include "analysis/verify/code_gemm.h"
 
 /* What those options said. */
 struct code_options {

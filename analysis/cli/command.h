@@ -4,12 +4,12 @@
 #define BITCUT_ANALYSIS_CLI_COMMAND_H
 
 #include "analysis/cli/emit.h"
-#include "analysis/evidence/json_value.h"
 #include "analysis/cli/message.h"
 #include "analysis/cli/option.h"
 #include "emu/gemm.h"
-#include "lib/progress.h"
-#include "lib/table.h"
+#include "lib/base/progress.h"
+#include "lib/base/table.h"
+#include "lib/io/json_value.h"
 
 enum { OPERANDS_MOST = 1024 };
 

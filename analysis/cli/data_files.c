@@ -3,8 +3,8 @@
 
 #include "analysis/cli/data_files.h"
 
-#include "analysis/cli/place.h"
-#include "lib/text.h"
+#include "analysis/cli/install_path.h"
+#include "lib/base/text.h"
 
 #include <dirent.h>
 #include <errno.h>

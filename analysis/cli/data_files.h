@@ -3,8 +3,8 @@
 #ifndef BITCUT_ANALYSIS_CLI_DATA_FILES_H
 #define BITCUT_ANALYSIS_CLI_DATA_FILES_H
 
-#include "lib/status.h"
-#include "lib/table.h"
+#include "lib/base/status.h"
+#include "lib/base/table.h"
 
 #include <stdbool.h>
 
@@ -12,7 +12,7 @@ enum { DATA_FILES_MOST = 256, DATA_NAME_MOST = 64, DATA_PATH_MOST = 4096 + 64 };
 
 /* The files of one kind: those with an ending in a folder of the one that the environment
    variable BITCUT_DATA names, or else of the program's data: in a build tree those of the
-   source tree, or where `make install` puts them (analysis/cli/place.h). */
+   source tree, or where `make install` puts them (analysis/cli/install_path.h). */
 struct data_files {
     char folder[DATA_PATH_MOST];
     bool missing; /* the folder does not exist */

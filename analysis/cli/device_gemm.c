@@ -2,8 +2,8 @@
 #include "analysis/cli/device_gemm.h"
 
 #include "analysis/cli/device_option.h"
-#include "analysis/cli/place.h"
-#include "gpu/choose.h"
+#include "analysis/cli/install_path.h"
+#include "gpu/api/choose.h"
 
 #include <limits.h>
 #include <stdio.h>

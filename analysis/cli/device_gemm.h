@@ -6,7 +6,7 @@
 
 #include "analysis/cli/setup.h"
 #include "analysis/evidence/recorder.h"
-#include "gpu/offload.h"
+#include "gpu/api/offload.h"
 
 /* Zero before it is opened. */
 struct device_gemm {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/device_option.h"
 
-#include "analysis/cli/place.h"
+#include "analysis/cli/install_path.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "analysis/cli/command.h"
 #include "analysis/evidence/recorder.h"
-#include "gpu/offload.h"
+#include "gpu/api/offload.h"
 
 /* The row of a command's options, for `device` in its struct, NULL: the option was not
    given; OTHERWISE: what runs without it. */

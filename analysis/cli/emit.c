@@ -3,10 +3,10 @@
 
 #include "analysis/cli/emit.h"
 
-#include "analysis/evidence/json_value.h"
-#include "lib/file/output.h"
-#include "lib/size.h"
-#include "lib/text.h"
+#include "lib/base/size.h"
+#include "lib/base/text.h"
+#include "lib/io/json_value.h"
+#include "lib/io/output.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_CLI_EMIT_H
 #define BITCUT_ANALYSIS_CLI_EMIT_H
 
-#include "lib/record.h"
+#include "lib/base/record.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct emit_column {
    has every key of its first row as a column, or those that `columns` chooses.  Values
    that are objects follow the table in such lines, with what lies deeper indented: a list
    of texts as a line each, a list of flat objects as a table.  All of it is fit to print
-   (lib/text.h).
+   (lib/base/text.h).
 
    A single row of an answer is its lines, a label and a sentence each.  Under a table
    stand the lines of RECORD_BELOW of each row, below its first field.  With `verbose` every row is
@@ -49,7 +49,7 @@ void emit_schema(json_t *row, const char *command);
    emit_end(). */
 void emit_row(struct emitter *e, json_t *row);
 
-/* The same of an answer's row; people read its `lines` (lib/record.h). */
+/* The same of an answer's row; people read its `lines` (lib/base/record.h). */
 void emit_answer(struct emitter *e, json_t *row, const struct record_line *lines,
                  const void *answer);
 

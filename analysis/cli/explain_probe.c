@@ -3,9 +3,9 @@
 
 #include "analysis/cli/probe_command.h"
 #include "analysis/cli/setup.h"
-#include "analysis/device/kernel_trial.h"
-#include "analysis/evidence/record_json.h"
-#include "analysis/explain/probe.h"
+#include "analysis/order/probe.h"
+#include "analysis/verify/kernel_trial.h"
+#include "lib/io/json_record.h"
 
 #include <string.h>
 

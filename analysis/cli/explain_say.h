@@ -4,7 +4,7 @@
 #define BITCUT_ANALYSIS_CLI_EXPLAIN_SAY_H
 
 #include "analysis/cli/command.h"
-#include "analysis/explain/explain.h"
+#include "analysis/identify/explain.h"
 
 /* What computed D of *q, in one sentence.  `seconds` limits the search; 0: no search is
    made, and the sentence is "".  Of a block of a larger result `part` has its lines, else it is NULL.

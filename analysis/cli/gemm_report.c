@@ -4,9 +4,9 @@
 #include "analysis/cli/emit.h"
 #include "analysis/cli/gemm_report_answers.h"
 #include "analysis/cli/gemm_report_rows.h"
-#include "analysis/cli/kept_results.h"
+#include "analysis/cli/recorded_results.h"
 #include "analysis/cli/report_run.h"
-#include "lib/recipe.h"
+#include "lib/gemm/recipe.h"
 
 #include <string.h>
 

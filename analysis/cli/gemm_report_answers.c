@@ -3,12 +3,12 @@
 
 #include "analysis/cli/budget_command.h"
 #include "analysis/cli/option.h"
-#include "analysis/evidence/json_value.h"
-#include "emu/way.h"
-#include "lib/bits.h"
-#include "lib/configuration.h"
-#include "lib/fma.h"
-#include "lib/text.h"
+#include "emu/gemm_text.h"
+#include "lib/base/text.h"
+#include "lib/gemm/configuration.h"
+#include "lib/io/json_value.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -396,7 +396,7 @@ static void add_option(char *line, const char *option, const char *value)
     say_more(line, LINE_MOST, "'");
 }
 
-/* What is varied of a GEMM: items of its line (emu/way.h), NAME or NAME=VALUE, as
+/* What is varied of a GEMM: items of its line (emu/gemm_text.h), NAME or NAME=VALUE, as
    options; those of the order of k as one. */
 static void add_variations(char *line, const struct bitcut_gemm *g)
 {

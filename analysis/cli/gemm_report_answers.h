@@ -4,13 +4,13 @@
 #ifndef BITCUT_ANALYSIS_CLI_GEMM_REPORT_ANSWERS_H
 #define BITCUT_ANALYSIS_CLI_GEMM_REPORT_ANSWERS_H
 
-#include "analysis/advise/advise_say.h"
 #include "analysis/cli/gemm_report.h"
 #include "analysis/cli/setup.h"
-#include "analysis/device/verified.h"
-#include "analysis/error/judged.h"
-#include "analysis/explain/explain.h"
-#include "analysis/tolerance/tolerance_say.h"
+#include "analysis/identify/explain.h"
+#include "analysis/sampling/advise_say.h"
+#include "analysis/sampling/judged.h"
+#include "analysis/sampling/tolerance_say.h"
+#include "analysis/verify/verified.h"
 
 /* The questions.  What computed D is found before D is compared with it. */
 enum gemm_question {

@@ -2,9 +2,9 @@
 #include "analysis/cli/gemm_report_rows.h"
 
 #include "analysis/cli/advise_rows.h"
-#include "analysis/evidence/json_value.h"
-#include "analysis/evidence/record_json.h"
-#include "lib/recipe.h"
+#include "lib/gemm/recipe.h"
+#include "lib/io/json_record.h"
+#include "lib/io/json_value.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/gpu_file.h"
 
-#include "lib/file/stream.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
+#include "lib/io/stream.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #define BITCUT_ANALYSIS_CLI_GPU_FILE_H
 
 #include "analysis/cli/data_files.h"
-#include "gpu/tile.h"
-#include "lib/status.h"
+#include "gpu/api/tile.h"
+#include "lib/base/status.h"
 
 /* Read a description: a JSON object with an integer for each field of struct tile_gpu,
    by its name and in its range.  Other keys are for the reader.  BITCUT_BAD_FILE with the

@@ -4,7 +4,7 @@
 #include "analysis/cli/guard.h"
 
 #include "analysis/cli/command.h"
-#include "lib/file/output.h"
+#include "lib/io/output.h"
 
 #include <gmp.h>
 #include <stdatomic.h>

@@ -6,8 +6,8 @@
 #include "analysis/cli/command.h"
 #include "analysis/cli/terminal.h"
 #include "emu/unit.h"
-#include "lib/file/output.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
+#include "lib/io/output.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
 #define BITCUT_ANALYSIS_CLI_MESSAGE_H
 
 #include "analysis/cli/option.h"
-#include "lib/status.h"
-#include "lib/table.h"
+#include "lib/base/status.h"
+#include "lib/base/table.h"
 
 struct context;
 

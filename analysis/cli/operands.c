@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/operands.h"
 
-#include "lib/file/source.h"
+#include "lib/input/source.h"
 
 int operands_parse(struct input *a, struct input *b, struct setup *s,
                    const struct operand_options *o)

@@ -4,7 +4,7 @@
 #define BITCUT_ANALYSIS_CLI_OPERANDS_H
 
 #include "analysis/cli/setup.h"
-#include "lib/file/input.h"
+#include "lib/input/input.h"
 
 /* What the options said, `operands` in the struct of a command. */
 struct operand_options {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/option.h"
 
-#include "lib/file/decimal.h"
-#include "lib/table.h"
-#include "lib/text.h"
+#include "lib/base/table.h"
+#include "lib/base/text.h"
+#include "lib/io/decimal.h"
 
 #include <assert.h>
 #include <errno.h>

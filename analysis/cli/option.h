@@ -4,7 +4,7 @@
 #ifndef BITCUT_ANALYSIS_CLI_OPTION_H
 #define BITCUT_ANALYSIS_CLI_OPTION_H
 
-#include "lib/status.h"
+#include "lib/base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 
 #include "analysis/cli/probe_command.h"
 
-#include "lib/file/source.h"
+#include "lib/input/source.h"
 
 #include <dirent.h>
 #include <errno.h>

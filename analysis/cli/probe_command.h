@@ -9,9 +9,9 @@
 #ifndef BITCUT_ANALYSIS_CLI_PROBE_COMMAND_H
 #define BITCUT_ANALYSIS_CLI_PROBE_COMMAND_H
 
-#include "analysis/cli/place.h"
-#include "lib/matrix.h"
-#include "lib/progress.h"
+#include "analysis/cli/install_path.h"
+#include "lib/base/progress.h"
+#include "lib/gemm/matrix.h"
 
 struct probe_command {
     const char *text;

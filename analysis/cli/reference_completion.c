@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/reference.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <stdio.h>
 #include <string.h>

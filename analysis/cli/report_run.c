@@ -5,11 +5,11 @@
 
 #include "analysis/cli/data_files.h"
 #include "analysis/cli/terminal.h"
-#include "analysis/study/plot_script.h"
-#include "analysis/study/provenance.h"
-#include "lib/clock.h"
-#include "lib/file/output.h"
-#include "lib/file/sha256.h"
+#include "analysis/report/plot_script.h"
+#include "analysis/report/provenance.h"
+#include "lib/base/clock.h"
+#include "lib/io/output.h"
+#include "lib/io/sha256.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #define BITCUT_ANALYSIS_CLI_REPORT_RUN_H
 
 #include "analysis/cli/command.h"
-#include "analysis/study/report.h"
+#include "analysis/report/report.h"
 
 enum { REPORT_SECTIONS_MOST = 64 };
 

@@ -4,8 +4,8 @@
 #ifndef BITCUT_ANALYSIS_CLI_REPORT_STUDY_H
 #define BITCUT_ANALYSIS_CLI_REPORT_STUDY_H
 
-#include "analysis/cli/kept_studies.h"
-#include "analysis/study/report.h"
+#include "analysis/cli/recorded_studies.h"
+#include "analysis/report/report.h"
 
 /* Whether a run computes the points of which there are kept rows. */
 bool report_study_is_kept(const struct study_run *run);

@@ -2,11 +2,11 @@
 #include "analysis/cli/run_audit.h"
 
 #include "analysis/cli/advise_rows.h"
-#include "analysis/evidence/record_json.h"
-#include "lib/bits.h"
-#include "lib/file/decimal.h"
-#include "lib/file/source.h"
-#include "lib/fma.h"
+#include "lib/input/source.h"
+#include "lib/io/decimal.h"
+#include "lib/io/json_record.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
 
 #include <math.h>
 #include <stdio.h>

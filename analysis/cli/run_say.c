@@ -3,11 +3,11 @@
 
 #include "analysis/cli/run_audit.h"
 #include "analysis/cli/terminal.h"
-#include "analysis/evidence/json_value.h"
 #include "analysis/run/program.h"
 #include "emu/unit.h"
-#include "lib/recipe.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
+#include "lib/gemm/recipe.h"
+#include "lib/io/json_value.h"
 
 #include <math.h>
 #include <stdlib.h>

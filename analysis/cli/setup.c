@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/setup.h"
 
-#include "emu/way.h"
-#include "lib/configuration.h"
-#include "lib/file/source.h"
-#include "lib/k_parts.h"
-#include "lib/text.h"
+#include "emu/gemm_text.h"
+#include "lib/base/text.h"
+#include "lib/gemm/configuration.h"
+#include "lib/gemm/order.h"
+#include "lib/input/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,8 +85,8 @@ static int fail_gemm(const struct setup *s, const struct fault *f)
     return fail("--recipe", &more);
 }
 
-/* Options that set a field of the GEMM (lib/configuration.h): by name, or by a number in
-   a range, which is in words where it can be left. */
+/* Options that set a field of the GEMM (lib/gemm/configuration.h): by name, or by a
+   number in a range, which is in words where it can be left. */
 static const struct variation {
     const char *option, *field;
     size_t at;    /* of the name or the number in struct setup_options */

@@ -7,8 +7,8 @@
 #include "analysis/cli/command.h"
 #include "emu/gemm.h"
 #include "emu/gemm_say.h"
-#include "lib/fma.h"
-#include "lib/matrix.h"
+#include "lib/gemm/matrix.h"
+#include "lib/number/fma.h"
 
 #include <limits.h>
 

@@ -4,8 +4,8 @@
 #include "analysis/cli/terminal.h"
 
 #include "analysis/cli/message.h"
-#include "lib/file/output.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
+#include "lib/io/output.h"
 
 #include <errno.h>
 #include <pthread.h>

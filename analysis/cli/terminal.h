@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_CLI_TERMINAL_H
 #define BITCUT_ANALYSIS_CLI_TERMINAL_H
 
-#include "lib/progress.h"
+#include "lib/base/progress.h"
 
 /* A progress that prints percentages to standard error if that is a terminal, and that
    stops when the process is interrupted: the first SIGINT, SIGTERM or SIGHUP asks long

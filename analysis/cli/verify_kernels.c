@@ -5,11 +5,11 @@
 #include "analysis/cli/explain_say.h"
 #include "analysis/cli/setup.h"
 #include "analysis/cli/terminal.h"
-#include "analysis/device/kernel_difference.h"
-#include "analysis/device/verified.h"
-#include "analysis/evidence/record_json.h"
-#include "gpu/choose.h"
-#include "lib/text.h"
+#include "analysis/verify/kernel_difference.h"
+#include "analysis/verify/verified.h"
+#include "gpu/api/choose.h"
+#include "lib/base/text.h"
+#include "lib/io/json_record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define BITCUT_ANALYSIS_CLI_VERIFY_KERNELS_H
 
 #include "analysis/cli/setup.h"
-#include "analysis/device/kernel_trial.h"
+#include "analysis/verify/kernel_trial.h"
 
 /* What the command line chose. */
 struct verify_kernels {

@@ -5,7 +5,7 @@
 
 #include "analysis/evidence/mutant.h"
 #include "analysis/evidence/sample.h"
-#include "lib/progress.h"
+#include "lib/base/progress.h"
 
 /* The samples chosen for a unit and what they achieve. */
 struct directed {

@@ -3,8 +3,8 @@
 #ifndef BITCUT_ANALYSIS_EVIDENCE_DRAW_H
 #define BITCUT_ANALYSIS_EVIDENCE_DRAW_H
 
-#include "lib/format.h"
-#include "lib/rand.h"
+#include "lib/number/format.h"
+#include "lib/number/rand.h"
 
 /* C leaves the order of arguments open, so that a call with two draws among them would
    give other samples with another compiler: each has a statement of its own. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/evidence/field_json.h"
 
-#include "analysis/evidence/json_value.h"
+#include "lib/io/json_value.h"
 
 json_t *field_json(const struct field *f, const struct bitcut_unit *u, int64_t value)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/evidence/mutant.h"
 
-#include "analysis/evidence/order.h"
+#include "analysis/evidence/order_equivalence.h"
 #include "emu/summation.h"
-#include "lib/size.h"
+#include "lib/base/size.h"
 
 #include <assert.h>
 #include <stdio.h>

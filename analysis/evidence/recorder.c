@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/evidence/recorder.h"
 
-#include "lib/table.h"
-#include "lib/text.h"
+#include "lib/base/table.h"
+#include "lib/base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define BITCUT_ANALYSIS_EVIDENCE_RECORDER_H
 
 #include "emu/fragment.h"
-#include "gpu/gpu.h"
+#include "gpu/api/gpu.h"
 
 struct recorder {
     struct gpu gpu;

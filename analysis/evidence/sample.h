@@ -6,7 +6,7 @@
 
 #include "emu/engine.h"
 #include "emu/fragment.h"
-#include "lib/rand.h"
+#include "lib/number/rand.h"
 
 /* The operands of one output of a unit: encodings of its formats, u->k of a and b, and
    sample_scales() of each scale. */

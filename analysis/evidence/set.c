@@ -3,14 +3,14 @@
 
 #include "analysis/evidence/set.h"
 
-#include "analysis/evidence/json_value.h"
 #include "analysis/evidence/set_line.h"
 #include "emu/summation.h"
-#include "lib/file/npy.h"
-#include "lib/file/output.h"
-#include "lib/file/stream.h"
-#include "lib/table.h"
-#include "lib/text.h"
+#include "lib/base/table.h"
+#include "lib/base/text.h"
+#include "lib/io/json_value.h"
+#include "lib/io/npy.h"
+#include "lib/io/output.h"
+#include "lib/io/stream.h"
 
 #include <errno.h>
 #include <stdio.h>

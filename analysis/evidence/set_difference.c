@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/evidence/set_difference.h"
 
-#include "analysis/evidence/json_value.h"
 #include "analysis/evidence/trace_json.h"
-#include "lib/status.h"
+#include "lib/base/status.h"
+#include "lib/io/json_value.h"
 
 #include <stdlib.h>
 

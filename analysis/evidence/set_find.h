@@ -5,7 +5,7 @@
 
 #include "analysis/evidence/set.h"
 #include "analysis/evidence/set_line.h"
-#include "lib/progress.h"
+#include "lib/base/progress.h"
 
 /* A folder, or line of a file (FILE:N), to be read as a set; or, if `fault.status` is not BITCUT_OK, one that cannot
    be searched for sets or has none. */

@@ -3,8 +3,8 @@
 
 #include "analysis/evidence/set_line.h"
 
-#include "analysis/evidence/json_lines.h"
-#include "lib/file/stream.h"
+#include "lib/io/json_lines.h"
+#include "lib/io/stream.h"
 
 #include <errno.h>
 #include <stdlib.h>

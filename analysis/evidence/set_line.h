@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_EVIDENCE_SET_LINE_H
 #define BITCUT_ANALYSIS_EVIDENCE_SET_LINE_H
 
-#include "lib/matrix.h"
+#include "lib/gemm/matrix.h"
 
 #include <jansson.h>
 

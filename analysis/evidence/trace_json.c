@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/evidence/trace_json.h"
 
-#include "analysis/evidence/json_value.h"
+#include "lib/io/json_value.h"
 
 /* The exponent of a nonzero number; zeros have one far below. */
 static json_t *json_exponent(int exponent)

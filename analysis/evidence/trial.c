@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/evidence/trial.h"
 
-#include "analysis/evidence/set_difference.h"
 #include "analysis/evidence/sample.h"
 #include "analysis/evidence/set.h"
+#include "analysis/evidence/set_difference.h"
 #include "analysis/evidence/variant.h"
-#include "lib/threads.h"
+#include "lib/base/threads.h"
 
 /* Outputs at a time. */
 enum { BATCH_OUTPUTS = 1 << 17 };

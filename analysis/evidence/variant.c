@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/evidence/variant.h"
 
-#include "lib/table.h"
+#include "lib/base/table.h"
 
 enum bitcut_status variant_of(const struct gpu_variant_row **variant, const struct set *s,
                               struct fault *f)

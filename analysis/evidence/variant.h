@@ -4,7 +4,7 @@
 #define BITCUT_ANALYSIS_EVIDENCE_VARIANT_H
 
 #include "analysis/evidence/set.h"
-#include "gpu/gpu.h"
+#include "gpu/api/gpu.h"
 
 /* How a set was recorded: the variant that "variant" in its meta.json names, plain
    without that key.  BITCUT_BAD_FILE for a name that the table does not have. */

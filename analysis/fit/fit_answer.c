@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/fit/fit_answer.h"
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

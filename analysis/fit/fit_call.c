@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Recorded outputs as their caller has them, explained: what lib/bitcut.h declares. */
 #include "analysis/fit/fit_answer.h"
-#include "lib/hostfp.h"
-#include "lib/size.h"
+#include "lib/base/size.h"
+#include "lib/number/hostfp.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/fit/fit_output.h"
 
-#include "lib/wide.h"
+#include "lib/number/wide.h"
 
 #include <stdlib.h>
 

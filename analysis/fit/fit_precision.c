@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/fit/fit_precision.h"
 
-#include "lib/wide.h"
+#include "lib/number/wide.h"
 
 /* The last result of a row's steps is D, or with c_last some P that gives D when C is
    added to it to nearest.  Unless it overflowed, it is a value of the result format, and

@@ -2,7 +2,7 @@
 #include "analysis/fit/fit_prune.h"
 
 #include "analysis/fit/fit_rounding.h"
-#include "lib/size.h"
+#include "lib/base/size.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #include "analysis/fit/fit_read.h"
 
 #include "analysis/evidence/variant.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <stdlib.h>
 

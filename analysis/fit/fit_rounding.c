@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/fit/fit_rounding.h"
 
-#include "lib/fma.h"
+#include "lib/number/fma.h"
 
 /* The fields that only the end of a step reads, but for `keep` and `keep_min`. */
 static const int chosen[] = { FIELD_RESULT, FIELD_ROUNDING, FIELD_OVERFLOW, FIELD_FLUSH,

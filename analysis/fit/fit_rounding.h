@@ -5,7 +5,7 @@
 #define BITCUT_ANALYSIS_FIT_FIT_ROUNDING_H
 
 #include "analysis/fit/fit_space.h"
-#include "lib/wide.h"
+#include "lib/number/wide.h"
 
 /* A sum as a row's step gets it, before it is cut and rounded. */
 struct rounded_sum {

@@ -3,7 +3,7 @@
 
 #include "analysis/fit/fit_precision.h"
 #include "analysis/fit/fit_prune.h"
-#include "lib/threads.h"
+#include "lib/base/threads.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 #define BITCUT_ANALYSIS_FIT_FIT_SEARCH_H
 
 #include "analysis/fit/fit.h"
-#include "lib/progress.h"
+#include "lib/base/progress.h"
 
 /* What a search found: `report`, but for what it says of the nearest row and of a unit. */
 struct search {

@@ -3,7 +3,7 @@
 
 #include "analysis/evidence/set.h"
 #include "analysis/fit/fit_prune.h"
-#include "lib/threads.h"
+#include "lib/base/threads.h"
 
 #include <stdlib.h>
 #include <string.h>

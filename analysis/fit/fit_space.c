@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/fit/fit_space.h"
 
-#include "analysis/evidence/order.h"
+#include "analysis/evidence/order_equivalence.h"
 
 static uint64_t bit(int i) { return UINT64_C(1) << i; }
 

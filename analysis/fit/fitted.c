@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/fit/fitted.h"
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <assert.h>
 #include <stdio.h>

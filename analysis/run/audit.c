@@ -3,9 +3,9 @@
 
 #include "analysis/run/audit.h"
 
-#include "lib/file/npy.h"
-#include "lib/gemm_plan.h"
-#include "lib/size.h"
+#include "lib/base/size.h"
+#include "lib/gemm/plan.h"
+#include "lib/io/npy.h"
 
 #include <pthread.h>
 #include <signal.h>

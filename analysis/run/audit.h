@@ -4,7 +4,7 @@
 #ifndef BITCUT_ANALYSIS_RUN_AUDIT_H
 #define BITCUT_ANALYSIS_RUN_AUDIT_H
 
-#include "analysis/run/turn.h"
+#include "analysis/run/call.h"
 
 struct audit {
     struct ledger_values values[2]; /* of all of A, and of B */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/run/blas_arguments.h"
 
-#include "lib/bits.h"
+#include "lib/number/bits.h"
 
 #include <string.h>
 

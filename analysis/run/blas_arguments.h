@@ -5,7 +5,7 @@
 #ifndef BITCUT_ANALYSIS_RUN_BLAS_ARGUMENTS_H
 #define BITCUT_ANALYSIS_RUN_BLAS_ARGUMENTS_H
 
-#include "analysis/run/turn.h"
+#include "analysis/run/call.h"
 
 /* CBLAS's numbers. */
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/run/blas_product.h"
 
-#include "lib/gemm_plan.h"
+#include "lib/gemm/plan.h"
 
 #include <stdlib.h>
 

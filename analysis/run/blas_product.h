@@ -5,7 +5,7 @@
 #define BITCUT_ANALYSIS_RUN_BLAS_PRODUCT_H
 
 #include "emu/gemm.h"
-#include "lib/status.h"
+#include "lib/base/status.h"
 
 /* What of a square matrix is there: element (i, j) with j >= i, or with j <= i. */
 enum half { HALF_BOTH, HALF_UPPER, HALF_LOWER };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/run/cublas_arguments.h"
-#include "lib/bits.h"
+#include "lib/number/bits.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "analysis/run/folder.h"
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <dirent.h>
 #include <errno.h>

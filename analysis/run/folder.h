@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_RUN_FOLDER_H
 #define BITCUT_ANALYSIS_RUN_FOLDER_H
 
-#include "analysis/run/ledger.h"
+#include "analysis/run/call_log.h"
 
 /* Of all processes; places by products, the most first. */
 struct run_total {

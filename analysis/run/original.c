@@ -3,7 +3,7 @@
 
 #include "analysis/run/original.h"
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <link.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 
 #include "analysis/run/program.h"
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <errno.h>
 #include <signal.h>

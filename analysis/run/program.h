@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_RUN_PROGRAM_H
 #define BITCUT_ANALYSIS_RUN_PROGRAM_H
 
-#include "lib/status.h"
+#include "lib/base/status.h"
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
 
 #include "analysis/run/program.h"
 
-#include "lib/file/stream.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
+#include "lib/io/stream.h"
 
 #include <elf.h>
 #include <link.h>

@@ -4,7 +4,7 @@
 #ifndef BITCUT_ANALYSIS_RUN_ROUTINES_H
 #define BITCUT_ANALYSIS_RUN_ROUTINES_H
 
-#include "analysis/run/turn.h"
+#include "analysis/run/call.h"
 
 #include <assert.h>
 

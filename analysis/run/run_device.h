@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_RUN_RUN_DEVICE_H
 #define BITCUT_ANALYSIS_RUN_RUN_DEVICE_H
 
-#include "gpu/offload.h"
+#include "gpu/api/offload.h"
 
 /* The device that the settings name: opened at the first use, and then it stays until the
    process ends; by a child of fork() anew.  NULL: none is named, or it cannot be opened,

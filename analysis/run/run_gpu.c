@@ -4,7 +4,7 @@
 #include "analysis/run/run_gpu.h"
 
 #include "analysis/run/run_state.h"
-#include "lib/table.h"
+#include "lib/base/table.h"
 
 #include <pthread.h>
 #include <stdio.h>

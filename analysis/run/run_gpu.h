@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_RUN_RUN_GPU_H
 #define BITCUT_ANALYSIS_RUN_RUN_GPU_H
 
-#include "gpu/chosen.h"
+#include "gpu/api/choice_cache.h"
 
 /* A device, by a module that computes in streams of others. */
 struct run_gpu {

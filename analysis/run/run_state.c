@@ -3,8 +3,8 @@
 
 #include "analysis/run/run_state.h"
 
+#include "analysis/run/call_site.h"
 #include "analysis/run/original.h"
-#include "analysis/run/site.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -3,8 +3,8 @@
 #ifndef BITCUT_ANALYSIS_RUN_RUN_STATE_H
 #define BITCUT_ANALYSIS_RUN_RUN_STATE_H
 
-#include "analysis/run/ledger.h"
-#include "lib/clock.h"
+#include "analysis/run/call_log.h"
+#include "lib/base/clock.h"
 
 /* The settings; read by the constructor, or at the first use if that is earlier.  If they
    are wrong, products are the program's own. */

@@ -3,8 +3,8 @@
 
 #include "analysis/run/settings.h"
 
-#include "lib/table.h"
-#include "lib/text.h"
+#include "lib/base/table.h"
+#include "lib/base/text.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

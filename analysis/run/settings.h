@@ -4,7 +4,7 @@
 #ifndef BITCUT_ANALYSIS_RUN_SETTINGS_H
 #define BITCUT_ANALYSIS_RUN_SETTINGS_H
 
-#include "emu/way.h"
+#include "emu/gemm_text.h"
 
 enum {
     SETTINGS_RULES_MOST = 64,

@@ -3,7 +3,7 @@
 
 #include "analysis/run/stream_choice.h"
 #include "analysis/run/stream_room.h"
-#include "gpu/start.h"
+#include "gpu/api/start.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #define BITCUT_ANALYSIS_RUN_STREAM_CALL_H
 
 #include "analysis/run/blas_product.h"
-#include "analysis/run/ledger.h"
+#include "analysis/run/call_log.h"
 #include "analysis/run/run_gpu.h"
 
 struct stream_call {

@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_RUN_STREAM_ROOM_H
 #define BITCUT_ANALYSIS_RUN_STREAM_ROOM_H
 
-#include "gpu/module.h"
+#include "gpu/module/module.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 
 #include "analysis/run/worker.h"
 
-#include "lib/threads.h"
+#include "lib/base/threads.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/study/bootstrap.h"
 
-#include "lib/rand.h"
-#include "lib/stats.h"
+#include "lib/base/stats.h"
+#include "lib/number/rand.h"
 
 #include <math.h>
 

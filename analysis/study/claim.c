@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/study/claim.h"
 
-#include "analysis/evidence/json_value.h"
 #include "emu/unit.h"
-#include "lib/listing.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
+#include "lib/io/json_value.h"
+#include "lib/io/listing.h"
 
 #include <ctype.h>
 #include <math.h>

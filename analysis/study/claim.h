@@ -22,7 +22,7 @@
 #ifndef BITCUT_ANALYSIS_STUDY_CLAIM_H
 #define BITCUT_ANALYSIS_STUDY_CLAIM_H
 
-#include "lib/table.h"
+#include "lib/base/table.h"
 
 #include <jansson.h>
 #include <stdbool.h>

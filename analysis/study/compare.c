@@ -3,7 +3,7 @@
 
 #include "analysis/study/bootstrap.h"
 #include "analysis/study/distinct.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/study/crossing.h"
 
-#include "analysis/evidence/json_value.h"
+#include "lib/io/json_value.h"
 
 /* Sizes n and seeds. */
 static const struct {

@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_STUDY_CROSSING_H
 #define BITCUT_ANALYSIS_STUDY_CROSSING_H
 
-#include "analysis/study/contest.h"
+#include "analysis/study/method_comparison.h"
 
 /* Input families of A and B, and what the pair is called. */
 struct pair_of {

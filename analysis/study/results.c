@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/study/results.h"
 
-#include "analysis/evidence/json_fields.h"
-#include "analysis/evidence/json_lines.h"
-#include "lib/file/stream.h"
+#include "lib/io/json_fields.h"
+#include "lib/io/json_lines.h"
+#include "lib/io/stream.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_STUDY_RESULTS_H
 #define BITCUT_ANALYSIS_STUDY_RESULTS_H
 
-#include "lib/status.h"
+#include "lib/base/status.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -2,9 +2,9 @@
 #include "analysis/study/results_derive.h"
 
 #include "analysis/study/distinct.h"
-#include "lib/split.h"
-#include "lib/table.h"
-#include "lib/text.h"
+#include "lib/base/table.h"
+#include "lib/base/text.h"
+#include "lib/number/split.h"
 
 #include <stdio.h>
 #include <stdlib.h>

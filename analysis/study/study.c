@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/study/study.h"
 
-#include "analysis/error/sampling.h"
-#include "lib/rand.h"
-#include "lib/threads.h"
+#include "analysis/sampling/sampling.h"
+#include "lib/base/threads.h"
+#include "lib/number/rand.h"
 
 const struct table_row study_scales[] = {
     [STUDY_SMALL] = { "small", "seconds; sizes up to some hundreds" },

@@ -5,9 +5,9 @@
 #define BITCUT_ANALYSIS_STUDY_STUDY_H
 
 #include "analysis/study/claim.h"
-#include "gpu/tile.h"
-#include "lib/progress.h"
-#include "lib/status.h"
+#include "gpu/api/tile.h"
+#include "lib/base/progress.h"
+#include "lib/base/status.h"
 
 #include <jansson.h>
 
@@ -68,7 +68,7 @@ void study_row(struct study_point *p, json_t *row);
 
    The rows of each value of the keys of `panels` have a panel of their own; null is every
    value, so that such a row is in all panels that it fits.  A panel has PANEL_SERIES_MOST
-   series (analysis/study/plot_data.h); the others go to one more of the same name.  Rows
+   series (analysis/report/plot_data.h); the others go to one more of the same name.  Rows
    of one series at one x differ in `spread` and are drawn as their median, with a bar
    from the least to the largest; or each row has the ends of its bar itself. */
 struct study_plot {
@@ -161,7 +161,7 @@ const struct claim *study_claim_next(const struct claim *claim);
 const struct study *study_of_claim(const struct claim *claim);
 
 /* The seed of a point: words 0 and 1 of block `at` of the stream that the name of the
-   study gives (lib/rand.h; FNV-1a of its bytes). */
+   study gives (lib/number/rand.h; FNV-1a of its bytes). */
 uint64_t study_seed(const struct study *study, size_t at, uint64_t seed);
 
 /* Compute the points of a study for which wanted[at] is true (NULL: all), in ascending

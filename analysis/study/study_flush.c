@@ -2,9 +2,9 @@
 /* What flushed subnormals do to words: CDNA2, which reads f16 below 2^-14 as zero, beside
    chips that do not, over the exponents of the elements; and rows scaled first. */
 #include "analysis/study/compare.h"
-#include "analysis/study/contest.h"
+#include "analysis/study/method_comparison.h"
 
-#include "analysis/evidence/json_value.h"
+#include "lib/io/json_value.h"
 
 enum { FROM = -30, TO = 0, STEP = 2, EXPONENTS = (TO - FROM) / STEP + 1, BINADES = 2 };
 

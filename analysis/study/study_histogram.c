@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Figures 12 and 13 of LE-GEMM: how errors are spread. */
 #include "analysis/study/compare.h"
-#include "analysis/study/contest.h"
+#include "analysis/study/method_comparison.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Figure 16 of LE-GEMM: errors in the layers of applications, against k. */
 #include "analysis/study/compare.h"
-#include "analysis/study/contest.h"
+#include "analysis/study/method_comparison.h"
 
-#include "analysis/evidence/json_value.h"
+#include "lib/io/json_value.h"
 
 /* n x n outputs of each layer. */
 static const size_t sides[] = { [STUDY_SMALL] = 32, [STUDY_PAPER] = 512 };

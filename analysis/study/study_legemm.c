@@ -2,10 +2,10 @@
 /* Figures 10 to 13 of LE-GEMM: Max_error and MRED of square GEMMs, and how errors are
    spread. */
 #include "analysis/study/compare.h"
-#include "analysis/study/contest.h"
+#include "analysis/study/method_comparison.h"
 
-#include "analysis/evidence/json_value.h"
-#include "lib/stats.h"
+#include "lib/base/stats.h"
+#include "lib/io/json_value.h"
 
 #include <math.h>
 #include <stdlib.h>

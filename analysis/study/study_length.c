@@ -3,9 +3,9 @@
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
-#include "analysis/error/retention.h"
-#include "lib/hostfp.h"
-#include "lib/threads.h"
+#include "analysis/split/retention.h"
+#include "lib/base/threads.h"
+#include "lib/number/hostfp.h"
 
 /* A printed row: fraction bits of x with a given pattern keep `length` bits with
    probability `eighths` / 8.  Bit 22 is the highest; the pattern says bits 12 11 1 0 as

@@ -3,7 +3,7 @@
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
-#include "analysis/error/retention.h"
+#include "analysis/split/retention.h"
 
 #include <math.h>
 

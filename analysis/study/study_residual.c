@@ -2,7 +2,7 @@
 /* Figures 1, 4 and 5 of Ootomo and Yokota: the relative residual of 16 x k times k x 16
    against k. */
 #include "analysis/study/compare.h"
-#include "analysis/study/contest.h"
+#include "analysis/study/method_comparison.h"
 
 enum { SIDE = 16, FROM = 4 };
 

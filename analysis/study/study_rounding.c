@@ -3,9 +3,9 @@
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
-#include "analysis/error/bound.h"
-#include "analysis/evidence/json_value.h"
-#include "lib/file/source.h"
+#include "analysis/accuracy/bound.h"
+#include "lib/input/source.h"
+#include "lib/io/json_value.h"
 
 #include <math.h>
 

@@ -2,9 +2,9 @@
 /* Bit-cut with 2^10 against rounding with 2^11: on which unit, by which measure, for
    which inputs is which better? */
 #include "analysis/study/compare.h"
-#include "analysis/study/contest.h"
+#include "analysis/study/method_comparison.h"
 
-#include "analysis/evidence/json_value.h"
+#include "lib/io/json_value.h"
 
 /* n x n x k, and seeds.  Of values uniform in [-1, 1] one in 2^14 is below 2^-14, so that
    it takes thousands of products until every sum has some. */

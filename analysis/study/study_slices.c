@@ -2,8 +2,8 @@
 /* Slices of an Ozaki scheme on units with operands of eight bits and fewer: how many
    products add up exactly? */
 #include "analysis/study/compare.h"
-#include "analysis/study/contest.h"
-#include "lib/bits.h"
+#include "analysis/study/method_comparison.h"
+#include "lib/number/bits.h"
 
 #include <stdio.h>
 

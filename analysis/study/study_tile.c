@@ -3,7 +3,7 @@
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
-#include "gpu/tile.h"
+#include "gpu/api/tile.h"
 
 #include <string.h>
 

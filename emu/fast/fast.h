@@ -18,7 +18,7 @@
 #define BITCUT_EMU_FAST_FAST_H
 
 #include "emu/unit.h"
-#include "lib/split.h"
+#include "lib/number/split.h"
 
 /* --- what the kernels know -------------------------------------------------------- */
 
@@ -149,7 +149,7 @@ struct fast_word {
    of a multiple of so many, which whole vectors hold. */
 enum { FAST_BLOCK = 512, FAST_LANES = 16 };
 
-/* What a block of values adds up to, as struct retention says (analysis/error). */
+/* What a block of values adds up to, as struct retention says (analysis/split). */
 struct fast_kept {
     uint64_t exact, bits, ulps, subnormal, zero, flushed, overflow;
     int32_t most, most_low; /* of what is left, and of the second words */

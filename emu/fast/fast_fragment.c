@@ -3,7 +3,7 @@
 
 #include "emu/engine.h"
 #include "emu/fast/simd.h"
-#include "lib/hostfp.h"
+#include "lib/number/hostfp.h"
 
 #include <assert.h>
 #include <stdalign.h>

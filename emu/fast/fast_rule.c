@@ -3,8 +3,8 @@
 #include "emu/engine.h"
 #include "emu/fast/fast.h"
 #include "emu/summation.h"
-#include "lib/bits.h"
-#include "lib/fma.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
 
 static const struct bitcut_format *f32(void) { return &formats[FORMAT_F32]; }
 static const struct bitcut_format *f16(void) { return &formats[FORMAT_F16]; }

@@ -3,10 +3,10 @@
 
 #include "emu/engine.h"
 #include "emu/fast/fast.h"
-#include "lib/bits.h"
-#include "lib/fma.h"
-#include "lib/hostfp.h"
-#include "lib/size.h"
+#include "lib/base/size.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
+#include "lib/number/hostfp.h"
 
 #include <assert.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 #include "emu/fast/simd.h"
 
 #include "emu/fast/fast.h"
-#include "lib/assume.h"
-#include "lib/table.h"
-#include "lib/text.h"
-#include "lib/threads.h"
+#include "lib/base/assume.h"
+#include "lib/base/table.h"
+#include "lib/base/text.h"
+#include "lib/base/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef BITCUT_EMU_FAST_SIMD_H
 #define BITCUT_EMU_FAST_SIMD_H
 
-#include "lib/status.h"
+#include "lib/base/status.h"
 
 /* A row of the table of levels, the best first. */
 struct simd_level {

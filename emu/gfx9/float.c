@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/gfx9/float.h"
 
-#include "lib/bits.h"
+#include "lib/number/bits.h"
 
 uint32_t float_whole(uint32_t x, enum direction direction)
 {

@@ -6,8 +6,8 @@
 #ifndef BITCUT_EMU_GFX9_FLOAT_H
 #define BITCUT_EMU_GFX9_FLOAT_H
 
-#include "lib/bits.h"
-#include "lib/fma.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
 
 #include <math.h>
 

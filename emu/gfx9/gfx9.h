@@ -15,8 +15,8 @@
 #ifndef BITCUT_EMU_GFX9_GFX9_H
 #define BITCUT_EMU_GFX9_GFX9_H
 
-#include "lib/progress.h"
-#include "lib/status.h"
+#include "lib/base/progress.h"
+#include "lib/base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,10 +3,10 @@
    barrier. */
 #include "emu/gfx9/wave.h"
 
-#include "lib/clock.h"
-#include "lib/hostfp.h"
-#include "lib/size.h"
-#include "lib/threads.h"
+#include "lib/base/clock.h"
+#include "lib/base/size.h"
+#include "lib/base/threads.h"
+#include "lib/number/hostfp.h"
 
 #include <stdlib.h>
 #include <string.h>

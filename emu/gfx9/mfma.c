@@ -11,7 +11,7 @@
 #include "emu/gfx9/wave.h"
 
 #include "emu/engine.h"
-#include "lib/bits.h"
+#include "lib/number/bits.h"
 
 #include <stdalign.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
    note of their arguments are read ("User Guide for AMDGPU Backend", ELF code object). */
 #include "emu/gfx9/wave.h"
 
-#include "lib/size.h"
+#include "lib/base/size.h"
 
 #include <elf.h>
 #include <stdlib.h>

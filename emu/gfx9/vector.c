@@ -3,7 +3,7 @@
 #include "emu/gfx9/float.h"
 #include "emu/gfx9/wave.h"
 
-#include "lib/bits.h"
+#include "lib/number/bits.h"
 
 /* Lane l of operands a, b and c; of two dwords with `2` behind. */
 #define A       (x->s[0][l])

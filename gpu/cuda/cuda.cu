@@ -51,8 +51,8 @@ static const struct {
     int least, products;
 } rates[] = { { 120, 512 }, { 90, 2048 }, { 86, 512 }, { 80, 1024 }, { 0, 512 } };
 
-/* Bytes in a clock that fit the timings of all tiles on an H200 (gpu/tile_model.c): of
-   shared memory 5/2 of the 128 that its banks have; of the L2 cache what comes if all
+/* Bytes in a clock that fit the timings of all tiles on an H200 (gpu/api/tile_model.c):
+   of shared memory 5/2 of the 128 that its banks have; of the L2 cache what comes if all
    load. */
 enum { SHARED_RATE = 320, CACHE_RATE = 38, WARP = 32 };
 

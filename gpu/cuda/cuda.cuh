@@ -3,7 +3,7 @@
 #ifndef BITCUT_GPU_CUDA_CUDA_CUH
 #define BITCUT_GPU_CUDA_CUDA_CUH
 
-#include "gpu/product.h"
+#include "gpu/module/product.h"
 
 #include <climits>
 #include <cstdint>

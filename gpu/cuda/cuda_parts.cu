@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What gpu/product.h asks of a module and the runtime has no function for: faults in words,
-   a launch that does nothing. */
+/* What gpu/module/product.h asks of a module and the runtime has no function for: faults
+   in words, a launch that does nothing. */
 #include "gpu/cuda/cuda.cuh"
 
 #include <cstdio>

@@ -5,7 +5,7 @@
    For each sequence of k and each accumulator the values of a chain are gathered, in the
    order in which they are added; so the methods know nothing of splits, layouts, orders
    of k, terms or equilibration.  Accumulators are then folded, sequences added, and D is
-   made: lib/recipe.h and lib/bitcut.h say how. */
+   made: lib/gemm/recipe.h and lib/bitcut.h say how. */
 #include "gpu/cuda/emulate_gather.cuh"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The elements of a matrix of an emulated GEMM, whatever its format and layout:
-   lib/view.h for the device. */
+   lib/gemm/view.h for the device. */
 #ifndef BITCUT_GPU_CUDA_EMULATE_VIEW_CUH
 #define BITCUT_GPU_CUDA_EMULATE_VIEW_CUH
 

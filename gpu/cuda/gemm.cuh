@@ -71,8 +71,8 @@ inline size_t sums_bytes(const struct gpu_product *p, const k_cut &cut)
 /* Start what makes D of the sums. */
 rt_error sums_add(const struct gpu_product *product, int slices);
 
-/* alpha `total` + beta C as lib/recipe.h says, the element of C being c[at].  c may be
-   NULL. */
+/* alpha `total` + beta C as lib/gemm/recipe.h says, the element of C being c[at].  c may
+   be NULL. */
 inline __device__ float output_of(float alpha, float total, float beta, const float *c,
                                   size_t at)
 {

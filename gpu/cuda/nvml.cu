@@ -2,7 +2,7 @@
 /* Host code alone.  The prototypes are those of NVIDIA's NVML reference; its header comes
    with the toolkit, and is not always installed. */
 #include "gpu/cuda/nvml.cuh"
-#include "gpu/product.h"
+#include "gpu/module/product.h"
 
 #include <cuda_runtime.h>
 #include <dlfcn.h>

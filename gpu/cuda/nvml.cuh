@@ -4,7 +4,7 @@
 #ifndef BITCUT_GPU_CUDA_NVML_CUH
 #define BITCUT_GPU_CUDA_NVML_CUH
 
-#include "gpu/module.h"
+#include "gpu/module/module.h"
 
 struct nvml {
     void *library, *device; /* NULL: NVML or the device is not there */

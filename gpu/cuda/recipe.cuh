@@ -3,7 +3,7 @@
 #ifndef BITCUT_GPU_CUDA_RECIPE_CUH
 #define BITCUT_GPU_CUDA_RECIPE_CUH
 
-#include "gpu/module.h"
+#include "gpu/module/module.h"
 
 #include <initializer_list>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The split pass: FP32 values into words, equal to lib/split.c to the bit.
+/* The split pass: FP32 values into words, equal to lib/number/split.c to the bit.
 
    Launch: a block of 2 THREADS for BLOCK_LINES lines by BLOCK_K of k of one matrix,
    matrices along y; a thread makes the words of EACH consecutive k of one line and stores
@@ -13,8 +13,8 @@
    until the largest magnitude is known.  For others a pass before finds that, and they
    are read twice.
 
-   Exact: a word is round_pack() of lib/round.c for FP32 values; the residual is an FP32
-   subtraction and an FP32 multiplication, to nearest; gpu/cuda/gemm.cuh scales. */
+   Exact: a word is round_pack() of lib/number/round.c for FP32 values; the residual is an
+   FP32 subtraction and an FP32 multiplication, to nearest; gpu/cuda/gemm.cuh scales. */
 #include "gpu/cuda/launch.cuh"
 #include "gpu/cuda/split_round.cuh"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FP32 values rounded to words: round_pack() of lib/round.c for FP32 values. */
+/* FP32 values rounded to words: round_pack() of lib/number/round.c for FP32 values. */
 #ifndef BITCUT_GPU_CUDA_SPLIT_ROUND_CUH
 #define BITCUT_GPU_CUDA_SPLIT_ROUND_CUH
 
@@ -11,7 +11,7 @@
 namespace
 {
 
-/* What lib/format.c says of the words' formats. */
+/* What lib/number/format.c says of the words' formats. */
 template <int> struct format;
 template <> struct format<FORMAT_F16> {
     using word = uint16_t;
@@ -45,7 +45,7 @@ __device__ bool fraction_bit(uint32_t magnitude, int bit)
     return bit <= 23 && (magnitude >> (23 - bit) & 1);
 }
 
-/* One step up for what lies below the kept bits, or not: step() of lib/round.c. */
+/* One step up for what lies below the kept bits, or not: step() of lib/number/round.c. */
 __device__ uint32_t round_kept(uint32_t significand, int drop, bool negative,
                                const bitcut_rounding &r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/emulate/chains.h"
 
-#include "lib/size.h"
+#include "lib/base/size.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The chains of a GEMM to be emulated: for each sequence of k (lib/k_parts.h) and each
+/* The chains of a GEMM to be emulated: for each sequence of k (lib/gemm/order.h) and each
    accumulator, which products are added in which order, and what happens between them.
    The terms of an accumulator take turns, but of other accumulators they know nothing; so
    a chain is one long dot product, of values that its runs gather.  Compiled into modules
@@ -8,8 +8,8 @@
 #define BITCUT_GPU_EMULATE_CHAINS_H
 
 #include "gpu/emulate/rule.h"
-#include "lib/gemm_plan.h"
-#include "lib/k_parts.h"
+#include "lib/gemm/order.h"
+#include "lib/gemm/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -11,7 +11,7 @@
 
 #include "emu/unit.h"
 #include "gpu/emulate/rule.h"
-#include "lib/gemm_plan.h"
+#include "lib/gemm/plan.h"
 
 /* --- rules -------------------------------------------------------------------------- */
 
@@ -45,7 +45,7 @@ extern const struct chain_rule chain_rules[CHAIN_METHODS];
 /* The row of a method. */
 const struct chain_rule *chain_rule_of(enum chain_method method);
 
-/* What computes: of struct gpu_module (gpu/module.h) and a device of it. */
+/* What computes: of struct gpu_module (gpu/module/module.h) and a device of it. */
 struct emulator {
     const char *units;                        /* of the device's architecture: the part of
                                                  their names before the '/'             */

@@ -2,8 +2,8 @@
 #include "emu/engine.h"
 #include "emu/summation.h"
 #include "gpu/emulate/emulation.h"
-#include "lib/equilibrate.h"
-#include "lib/fma.h"
+#include "lib/number/equilibrate.h"
+#include "lib/number/fma.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef BITCUT_GPU_EMULATE_RULE_H
 #define BITCUT_GPU_EMULATE_RULE_H
 
-#include "lib/recipe.h"
+#include "lib/gemm/recipe.h"
 
 /* The summations that GEMMs run on: emu/summation.h. */
 enum rule_sum { RULE_FUSED, RULE_PAIRS, RULE_TWO_STAGE, RULE_SERIAL };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values on their way through formats, for devices: what lib/format.c, lib/round.c,
-   lib/split.c and lib/equilibrate.c do, of numbers that FP32 holds, as FP32 encodings.
-   Formats are all that FP32 holds.  Rows are read by their fields alone, as they may be
-   copies.
+/* Values on their way through formats, for devices: what lib/number/format.c,
+   lib/number/round.c, lib/number/split.c and lib/number/equilibrate.c do, of numbers that
+   FP32 holds, as FP32 encodings.  Formats are all that FP32 holds.  Rows are read by
+   their fields alone, as they may be copies.
 
    C, for tests and models, whose caller rounds to nearest and keeps subnormals; and CUDA.
    Everything is exact, or rounded once as its comment says.  A NaN is some NaN where
@@ -303,8 +303,8 @@ EMULATE struct bitcut_rounding emulate_nearest(void)
 
 /* --- words -------------------------------------------------------------------------- */
 
-/* Word w of x: split_words() of lib/split.h, as FP32.  Residuals are rounded to nearest
-   by an FP32 subtraction, and scaled by an FP32 product. */
+/* Word w of x: split_words() of lib/number/split.h, as FP32.  Residuals are rounded to
+   nearest by an FP32 subtraction, and scaled by an FP32 product. */
 EMULATE uint32_t emulate_word(const struct split_rule *s, uint32_t x, int w)
 {
     uint32_t residual = x, word = 0;
@@ -369,8 +369,8 @@ EMULATE_LARGE uint32_t emulate_decode_rare(const struct bitcut_format *f,
                          (normal ? field - f->bias : emulate_emin(f)) - f->fraction_bits);
 }
 
-/* The value of an encoding: view_gather() of lib/view.h.  Exact; an FP32 NaN stays as it
-   is, that of another format is 0x7fc00000. */
+/* The value of an encoding: view_gather() of lib/gemm/view.h.  Exact; an FP32 NaN stays
+   as it is, that of another format is 0x7fc00000. */
 EMULATE uint32_t emulate_decode(const struct bitcut_format *f, uint32_t encoding)
 {
     if (emulate_is_f32(f)) return encoding;
@@ -414,8 +414,8 @@ EMULATE_LARGE uint64_t emulate_encode_rare(const struct bitcut_format *f, uint32
     return emulate_is_nan(x) ? f->nan : f->nan | sign;
 }
 
-/* What D holds of x in a format: view_set() of lib/view.h.  Rounded to nearest even; a
-   NaN has its leading bits there, or is the only one. */
+/* What D holds of x in a format: view_set() of lib/gemm/view.h.  Rounded to nearest even;
+   a NaN has its leading bits there, or is the only one. */
 EMULATE uint64_t emulate_encode(const struct bitcut_format *f, uint32_t x)
 {
     return emulate_is_f32(f) ? x : emulate_encode_rare(f, x);
@@ -423,7 +423,7 @@ EMULATE uint64_t emulate_encode(const struct bitcut_format *f, uint32_t x)
 
 /* --- equilibration ------------------------------------------------------------------ */
 
-/* equilibrate_exponent() of lib/equilibrate.h, for a split of this target. */
+/* equilibrate_exponent() of lib/number/equilibrate.h, for a split of this target. */
 EMULATE int emulate_exponent(int target, uint32_t largest)
 {
     if (largest == 0) return 0;

@@ -4,7 +4,7 @@
 #ifndef BITCUT_GPU_HIP_ARGUMENTS_H
 #define BITCUT_GPU_HIP_ARGUMENTS_H
 
-#include "lib/round.h"
+#include "lib/number/round.h"
 
 /* --- single instructions ---------------------------------------------------------- */
 
@@ -32,7 +32,7 @@ struct hip_split {
     uint32_t parts;      /* blocks along y                                */
     int32_t across, count;
     int32_t largest; /* 0: lines are not equilibrated               */
-    int32_t target;  /* t of lib/equilibrate.h, where they are      */
+    int32_t target;  /* t of lib/number/equilibrate.h, where they are      */
     float scale;
     struct hip_rounding high, low;
 };

@@ -4,7 +4,7 @@
 #include "gpu/hip/arguments.h"
 #include "gpu/hip/batch_rows.h"
 #include "gpu/hip/hip_tables.h"
-#include "lib/size.h"
+#include "lib/base/size.h"
 
 /* Of a grid: more than a device holds at a time, so that all CUs have some; those that
    are left take turns. */

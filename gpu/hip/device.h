@@ -134,14 +134,14 @@ DEVICE float scale_once(float x, int exponent)
     return x * bits_as<float>((uint32_t)(second + 127) << 23);
 }
 
-/* The NaN of all MFMA of CDNA, which is that of every step of a GEMM (lib/recipe.h): the
-   vector unit would hand on that of an operand. */
+/* The NaN of all MFMA of CDNA, which is that of every step of a GEMM (lib/gemm/recipe.h):
+   the vector unit would hand on that of an operand. */
 DEVICE float with_own_nan(float x)
 {
     return x != x ? bits_as<float>((uint32_t)0xffc00000) : x;
 }
 
-/* alpha v + beta c as lib/recipe.h says, v in the scale of its row and column. */
+/* alpha v + beta c as lib/gemm/recipe.h says, v in the scale of its row and column. */
 DEVICE float output_of(const struct hip_output &x, float v, uint64_t matrix, uint64_t i,
                        uint64_t j)
 {

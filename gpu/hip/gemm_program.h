@@ -3,7 +3,7 @@
 
    A program has a list of terms in order, X(word of A, word of B, accumulator), and says
    how many words and accumulators they have and after how many k-steps accumulator 0 is
-   promoted (lib/recipe.h). */
+   promoted (lib/gemm/recipe.h). */
 #ifndef BITCUT_GPU_HIP_GEMM_PROGRAM_H
 #define BITCUT_GPU_HIP_GEMM_PROGRAM_H
 

@@ -6,7 +6,7 @@
 #include "gpu/hip/gemm_rows.h"
 #include "gpu/hip/hip_tables.h"
 #include "gpu/hip/mfma_rows.h"
-#include "lib/size.h"
+#include "lib/base/size.h"
 
 #include <math.h>
 #include <string.h>

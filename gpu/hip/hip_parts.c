@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What gpu/product.h asks of a module besides the split pass and the peers. */
+/* What gpu/module/product.h asks of a module besides the split pass and the peers. */
 #include "gpu/hip/runtime.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening the library of the HIP runtime, and the names of gpu/rt.h by it. */
+/* Opening the library of the HIP runtime, and the names of gpu/module/rt.h by it. */
 #define _GNU_SOURCE
 
 #include "gpu/hip/runtime.h"
@@ -82,7 +82,7 @@ bool hip_library_find(void *to, const char *name)
     return hip_runtime() && find(library.handle, name, to);
 }
 
-/* --- the names of gpu/rt.h -------------------------------------------------------- */
+/* --- the names of gpu/module/rt.h ------------------------------------------------- */
 
 /* A call of the runtime, if there is one. */
 #define CALL(name, ...)                                                                  \

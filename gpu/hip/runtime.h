@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The HIP runtime as this project sees it: its library, opened while the program runs,
    and the few calls whose binary interface is the same in ROCm 5, 6 and 7.  No header of
-   HIP is needed; where there is one, tests/gpu/hip_names.c compares the two.
+   HIP is needed; where there is one, tests/hip/hip_names.c compares the two.
 
    Left out on purpose: hipDeviceProp_t and hipPointerAttribute_t, which changed in ROCm
    6, and attributes of devices, whose numbers did. */
 #ifndef BITCUT_GPU_HIP_RUNTIME_H
 #define BITCUT_GPU_HIP_RUNTIME_H
 
-#include "gpu/product.h"
+#include "gpu/module/product.h"
 
 /* hipError_t, hipMemcpyKind and hipPointer_attribute are passed as int; hipModule_t,
    hipFunction_t, hipStream_t, hipEvent_t and hipDeviceptr_t are pointers. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The split pass: FP32 values into words, equal to lib/split.c to the bit, in one launch.
+/* The split pass: FP32 values into words, equal to lib/number/split.c to the bit, in one
+   launch.
 
    Launch (struct hip_split): SPLIT_THREADS for SPLIT_LINES lines by SPLIT_K of k of one
    matrix; a thread makes the words of SPLIT_EACH consecutive k of one line and stores
@@ -8,18 +9,19 @@
    equilibrated lines has all of their k: it reads them twice, first for the largest
    magnitudes.
 
-   Exact: a word is round_pack() of lib/round.c for FP32 values; the residual is an FP32
-   subtraction and an FP32 multiplication, to nearest; gpu/hip/device.h scales. */
+   Exact: a word is round_pack() of lib/number/round.c for FP32 values; the residual is an
+   FP32 subtraction and an FP32 multiplication, to nearest; gpu/hip/device.h scales. */
 #include "gpu/hip/device.h"
-#include "gpu/module.h"
+#include "gpu/module/module.h"
 
 enum { EACH = SPLIT_EACH, LINES = SPLIT_LINES, RUN = SPLIT_K };
 static_assert(SPLIT_THREADS * EACH == LINES * RUN, "a value has one thread");
 
 /* --- rounding --------------------------------------------------------------------- */
 
-/* What lib/format.c says of the words' formats: LIMIT is behind the largest magnitude.
-   FNUZ ones have neither -0 nor infinities, but +0 and the NaN in their place. */
+/* What lib/number/format.c says of the words' formats: LIMIT is behind the largest
+   magnitude.  FNUZ ones have neither -0 nor infinities, but +0 and the NaN in their
+   place. */
 template <int BITS, int PAD, int FRACTION, int BIAS, uint32_t LIMIT, uint32_t NAN_,
           bool FNUZ, class WORD>
 struct format {
@@ -46,7 +48,7 @@ DEVICE bool fraction_bit(uint32_t magnitude, int bit)
     return bit <= 23 && (magnitude >> (23 - bit) & 1);
 }
 
-/* One step up for what lies below the kept bits, or not: step() of lib/round.c. */
+/* One step up for what lies below the kept bits, or not: step() of lib/number/round.c. */
 DEVICE uint32_t round_kept(uint32_t significand, int drop, bool negative,
                            const struct hip_rounding &r)
 {

@@ -2,7 +2,7 @@
 /* Starting the split pass: code in gpu/hip/split.hip. */
 #include "gpu/hip/arguments.h"
 #include "gpu/hip/hip_tables.h"
-#include "lib/size.h"
+#include "lib/base/size.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/exact/bins.h"
 
-#include "lib/size.h"
+#include "lib/base/size.h"
 
 enum {
     PARTS_WEIGHT = -150, /* of a significand: 2^(field + PARTS_WEIGHT)              */

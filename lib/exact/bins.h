@@ -3,7 +3,7 @@
 #ifndef BITCUT_LIB_EXACT_BINS_H
 #define BITCUT_LIB_EXACT_BINS_H
 
-#include "lib/wide.h"
+#include "lib/number/wide.h"
 
 #include <stddef.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/exact/dgemm.h"
 
-#include "lib/assume.h"
-#include "lib/bits.h"
-#include "lib/hostfp.h"
-#include "lib/size.h"
+#include "lib/base/assume.h"
+#include "lib/base/size.h"
+#include "lib/number/bits.h"
+#include "lib/number/hostfp.h"
 
 #include <assert.h>
 #include <math.h>

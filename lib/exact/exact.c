@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/exact/exact.h"
 
+#include "lib/base/size.h"
+#include "lib/base/threads.h"
 #include "lib/exact/exact_tile.h"
-#include "lib/fma.h"
-#include "lib/hostfp.h"
 #include "lib/exact/lines.h"
-#include "lib/size.h"
-#include "lib/threads.h"
+#include "lib/number/fma.h"
+#include "lib/number/hostfp.h"
 
 #include <math.h>
 #include <stdlib.h>

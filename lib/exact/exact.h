@@ -7,10 +7,10 @@
 #ifndef BITCUT_LIB_EXACT_EXACT_H
 #define BITCUT_LIB_EXACT_EXACT_H
 
+#include "lib/base/progress.h"
+#include "lib/base/status.h"
 #include "lib/exact/dgemm.h"
 #include "lib/exact/exact_sums.h"
-#include "lib/progress.h"
-#include "lib/status.h"
 
 struct exact_tile;
 

@@ -2,8 +2,8 @@
 /* The layers that settle an element where a sum in binary64 and a bound on its error
    prove how the exact sum is rounded. */
 #include "lib/exact/exact_tile.h"
-#include "lib/fma.h"
-#include "lib/hostfp.h"
+#include "lib/number/fma.h"
+#include "lib/number/hostfp.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The layers that settle any element by its exact sum. */
 #include "lib/exact/exact_tile.h"
-#include "lib/fma.h"
-#include "lib/round.h"
+#include "lib/number/fma.h"
+#include "lib/number/round.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums that something else makes, of panels of rows: as many as there is memory for. */
+#include "lib/base/size.h"
 #include "lib/exact/exact_tile.h"
-#include "lib/size.h"
 
 #include <stdlib.h>
 #include <string.h>

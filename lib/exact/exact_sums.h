@@ -4,7 +4,7 @@
 #ifndef BITCUT_LIB_EXACT_EXACT_SUMS_H
 #define BITCUT_LIB_EXACT_EXACT_SUMS_H
 
-#include "lib/status.h"
+#include "lib/base/status.h"
 
 #include <stddef.h>
 #include <stdint.h>

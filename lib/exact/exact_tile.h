@@ -4,10 +4,10 @@
 #define BITCUT_LIB_EXACT_EXACT_TILE_H
 
 #include "lib/exact/bins.h"
-#include "lib/bits.h"
 #include "lib/exact/exact.h"
-#include "lib/format.h"
 #include "lib/exact/oracle.h"
+#include "lib/number/bits.h"
+#include "lib/number/format.h"
 
 /* What one thread works with. */
 struct exact_worker {

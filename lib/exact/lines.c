@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/exact/lines.h"
 
-#include "lib/bits.h"
-#include "lib/hostfp.h"
+#include "lib/number/bits.h"
+#include "lib/number/hostfp.h"
 
 #include <assert.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/exact/oracle.h"
 
-#include "lib/mpfr_value.h"
+#include "lib/number/mpfr_value.h"
 
 #include <assert.h>
 

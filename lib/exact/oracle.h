@@ -9,8 +9,8 @@
 #ifndef BITCUT_LIB_EXACT_ORACLE_H
 #define BITCUT_LIB_EXACT_ORACLE_H
 
-#include "lib/format.h"
-#include "lib/status.h"
+#include "lib/base/status.h"
+#include "lib/number/format.h"
 
 #include <mpfr.h>
 

@@ -5,7 +5,7 @@
     faults.py --table ROWS     (the table of the manual, of these rows)
 
 Prints a row a fault, JSON: of how many D with that fault each test fails.  The faults are those of
-tests/explain/faulty, which computes them apart from the library; D that is right by its bits is
+tests/identify/faulty, which computes them apart from the library; D that is right by its bits is
 no fault and left out.  Then rows of class "right", correct kernels by recipe, and of class "trap",
 tests that see nothing.  Without PyTorch its columns are left out."""
 
@@ -27,7 +27,7 @@ try:
 except ImportError:
     torch = None
 
-FAULTY = pathlib.Path("tests/explain/faulty").resolve()
+FAULTY = pathlib.Path("tests/identify/faulty").resolve()
 KERNELS = [(recipe, unit, shape, seed)
            for recipe, unit in (("markidis", "hopper/mma.m16n8k16.f32.f16"),
                                 ("ootomo", "ampere/mma.m16n8k16.f32.f16"),

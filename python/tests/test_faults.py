@@ -31,7 +31,7 @@ class Faults(unittest.TestCase):
 
     def test_faults(self):
         if not self.faults.FAULTY.exists():
-            self.skipTest("no tests/explain/faulty")
+            self.skipTest("no tests/identify/faulty")
         known = self.faults.known()
         rows = [x for x in self.rows if x["class"] not in ("right", "trap")]
         self.assertEqual({x["fault"]: x["class"] for x in rows}, known)

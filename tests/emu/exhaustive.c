@@ -4,7 +4,7 @@
    f16 against the processor's own conversion.  With N only every Nth slice of 2^22
    encodings, and an estimate of the whole.  TAP on stdout; the exit status is 0 only if
    nothing differed. */
-#include "tests/lib/sweep.h"
+#include "tests/number/sweep.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* The second statement of a GEMM, apart from all code of emu. */
 #include "tests/emu/gemm_problem.h"
 #include "tests/emu/spec.h"
-#include "tests/lib/number_oracle.h"
+#include "tests/number/number_oracle.h"
 #include "tests/test.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
    sums and accumulations rounded to odd.  FMOPA and BFMOPA (widening) take tiles of the
    streaming vector length. */
 #include "analysis/evidence/sample.h"
-#include "lib/table.h"
+#include "lib/base/table.h"
 #include "tests/test.h"
 
 #include <stdio.h>

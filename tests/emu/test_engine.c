@@ -4,7 +4,7 @@
    measured answers. */
 #include "analysis/evidence/field.h"
 #include "analysis/evidence/sample.h"
-#include "lib/bits.h"
+#include "lib/number/bits.h"
 #include "tests/emu/spec.h"
 #include "tests/test.h"
 

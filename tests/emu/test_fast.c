@@ -8,7 +8,7 @@
 #include "analysis/evidence/sample.h"
 #include "emu/gemm.h"
 #include "emu/words.h"
-#include "lib/fma.h"
+#include "lib/number/fma.h"
 #include "tests/test.h"
 
 #include <fenv.h>

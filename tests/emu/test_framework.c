@@ -4,7 +4,7 @@
    with its recipe and unit.  BITCUT_DATA names the folder of kept data. */
 #include "emu/framework.h"
 #include "emu/gemm.h"
-#include "lib/table.h"
+#include "lib/base/table.h"
 #include "tests/test.h"
 
 #include <stdio.h>

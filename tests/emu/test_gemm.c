@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole GEMMs against a second statement of them (tests/emu/gemm_problem.h), and against
    answers by hand. */
-#include "lib/bits.h"
+#include "lib/number/bits.h"
 #include "tests/emu/gemm_problem.h"
 #include "tests/test.h"
 
@@ -221,8 +221,8 @@ START_TEST(tile_edges)
 }
 END_TEST
 
-/* Every split under a recipe that takes it: the emulator's words are those of lib/split.h
-   for rounding rules and scales that no recipe has of itself. */
+/* Every split under a recipe that takes it: the emulator's words are those of
+   lib/number/split.h for rounding rules and scales that no recipe has of itself. */
 START_TEST(other_splits)
 {
     static struct problem p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls of GEMMs: what must not matter, stopping, refusals, and what rows say. */
-#include "lib/bits.h"
-#include "lib/elementary.h"
+#include "lib/number/bits.h"
+#include "lib/number/elementary.h"
 #include "tests/emu/gemm_problem.h"
 #include "tests/test.h"
 

@@ -2,7 +2,7 @@
 /* Matrices of a GEMM: formats, layouts, batches, what is refused, and the order of k, all
    beside the same GEMM of dense FP32 matrices. */
 #include "emu/gemm.h"
-#include "lib/k_parts.h"
+#include "lib/gemm/order.h"
 #include "tests/test.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
    product's; and without an accumulator by two sums, with one on either side of zero. */
 #include "emu/engine.h"
 #include "emu/summation.h"
-#include "lib/bits.h"
+#include "lib/number/bits.h"
 #include "tests/test.h"
 
 #include <math.h>

@@ -4,10 +4,10 @@
    change bits, it refuses values out of their ranges, and it errs by no more than it
    says. */
 #include "analysis/evidence/field.h"
-#include "analysis/evidence/order.h"
+#include "analysis/evidence/order_equivalence.h"
 #include "analysis/evidence/sample.h"
 #include "emu/fast/fast.h"
-#include "lib/bits.h"
+#include "lib/number/bits.h"
 #include "tests/emu/spec.h"
 #include "tests/test.h"
 

@@ -4,8 +4,8 @@
 #include "analysis/evidence/field.h"
 #include "analysis/evidence/sample.h"
 #include "emu/engine.h"
-#include "lib/bits.h"
-#include "lib/table.h"
+#include "lib/base/table.h"
+#include "lib/number/bits.h"
 #include "tests/test.h"
 
 #include <gmp.h>

@@ -4,7 +4,7 @@
    sample may ever notice one of those.  BITCUT_DATA names the folder of kept data. */
 #include "analysis/evidence/directed.h"
 #include "analysis/evidence/set.h"
-#include "lib/table.h"
+#include "lib/base/table.h"
 #include "tests/test.h"
 
 #include <stdio.h>

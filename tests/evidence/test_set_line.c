@@ -5,7 +5,7 @@
 
 #include "analysis/evidence/set.h"
 #include "analysis/evidence/set_find.h"
-#include "lib/rand.h"
+#include "lib/number/rand.h"
 #include "tests/scratch.h"
 
 #define UNIT "\"unit\": \"cdna2/mfma.32x32x4_2b.f32.f16\""

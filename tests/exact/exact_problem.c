@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/exact/exact_problem.h"
 
-#include "lib/bits.h"
 #include "lib/exact/oracle.h"
-#include "lib/fma.h"
-#include "lib/hostfp.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
+#include "lib/number/hostfp.h"
 #include "tests/test.h"
 
 #include <fenv.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/exact/hard.h"
 
-#include "lib/bits.h"
+#include "lib/number/bits.h"
 #include "tests/test.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The exact reference against MPFR: every layer, kernel, number of threads and mode of
    the host, over families of inputs made to be hard. */
-#include "lib/bits.h"
-#include "lib/fma.h"
 #include "lib/exact/oracle.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
 #include "tests/exact/exact_problem.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The exact reference, and MPFR which it is held to, on products and updates known by
    hand. */
-#include "lib/fma.h"
+#include "lib/number/fma.h"
 #include "tests/exact/exact_problem.h"
 #include "tests/test.h"
 

@@ -3,11 +3,11 @@
    and rows that no table has; a row is among what it finds if and only if it gives every
    output; and boxes, frames and the search do what looking at every row of them does.
    BITCUT_DATA names the folder of kept data. */
+#include "analysis/evidence/set_find.h"
 #include "analysis/fit/fit_prune.h"
 #include "analysis/fit/fit_read.h"
 #include "analysis/fit/fit_search.h"
-#include "analysis/evidence/set_find.h"
-#include "lib/table.h"
+#include "lib/base/table.h"
 #include "tests/test.h"
 
 #include <stdio.h>

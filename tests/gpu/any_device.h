@@ -4,7 +4,7 @@
 #ifndef BITCUT_TESTS_GPU_ANY_DEVICE_H
 #define BITCUT_TESTS_GPU_ANY_DEVICE_H
 
-#include "gpu/gpu.h"
+#include "gpu/api/gpu.h"
 #include "tests/gpu/model_device.h"
 
 #include <math.h>

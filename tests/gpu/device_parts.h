@@ -3,8 +3,8 @@
 #ifndef BITCUT_TESTS_GPU_DEVICE_PARTS_H
 #define BITCUT_TESTS_GPU_DEVICE_PARTS_H
 
-#include "gpu/module.h"
-#include "tests/lib/model_stream.h"
+#include "gpu/module/module.h"
+#include "tests/model_stream.h"
 
 /* --- tables: device.c ------------------------------------------------------------- */
 
@@ -65,7 +65,7 @@ struct operand {
     const struct bitcut_matrix *matrix;
     const struct bitcut_split *split;
     bool equilibrate, columns;
-    int target; /* t of lib/equilibrate.h */
+    int target; /* t of lib/number/equilibrate.h */
     size_t lines, k;
 };
 

@@ -2,8 +2,8 @@
 /* Sums of exact references on the device of tests/gpu/device.c. */
 #include "tests/gpu/device_parts.h"
 
-#include "lib/bits.h"
 #include "lib/exact/exact_sums.h"
+#include "lib/number/bits.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #ifndef BITCUT_TESTS_GPU_MODEL_DEVICE_H
 #define BITCUT_TESTS_GPU_MODEL_DEVICE_H
 
-#include "lib/fma.h"
+#include "lib/number/fma.h"
 #include "tests/test.h"
 
 #include <stdio.h>

@@ -5,10 +5,10 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "emu/gemm.h"
-#include "gpu/choose.h"
+#include "gpu/api/choose.h"
 #include "gpu/emulate/emulation.h"
-#include "lib/clock.h"
-#include "lib/size.h"
+#include "lib/base/clock.h"
+#include "lib/base/size.h"
 #include "tests/gpu/any_device.h"
 
 #include <math.h>

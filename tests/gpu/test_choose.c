@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The choice of a kernel by the tile model: by hand, once more by counting tiles on
    units, and what must follow from what. */
-#include "gpu/choose.h"
+#include "gpu/api/choose.h"
 #include "tests/test.h"
 
 #include <jansson.h>

@@ -3,7 +3,7 @@
    device: what is chosen, refused, and written.  Run in the build folder. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "gpu/offload.h"
+#include "gpu/api/offload.h"
 #include "tests/gpu/model_device.h"
 
 #define AMPERE "ampere/mma.m16n8k16.f32.f16"

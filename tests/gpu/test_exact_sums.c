@@ -4,10 +4,10 @@
    with DEVICE_MODULES set that of the modules there. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "analysis/error/judge.h"
-#include "gpu/offload.h"
-#include "lib/clock.h"
-#include "lib/bits.h"
+#include "analysis/accuracy/judge.h"
+#include "gpu/api/offload.h"
+#include "lib/base/clock.h"
+#include "lib/number/bits.h"
 #include "tests/gpu/any_device.h"
 
 #include <math.h>

@@ -5,8 +5,8 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "emu/gemm.h"
-#include "gpu/gpu.h"
-#include "lib/table.h"
+#include "gpu/api/gpu.h"
+#include "lib/base/table.h"
 #include "tests/test.h"
 
 #include <dlfcn.h>

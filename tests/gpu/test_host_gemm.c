@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs of the host's memory on a device (gpu/host_gemm.c), which is a stand-in: memory
-   of its own, and the emulator.  Panels are small, so that there are many. */
+/* GEMMs of the host's memory on a device (gpu/module/host_gemm.c), which is a stand-in:
+   memory of its own, and the emulator.  Panels are small, so that there are many. */
 #define GPU_HIP
 #define PANEL_OUTPUTS 64
 #define PANEL_LINES   4
 #define gemm_run      device_run
-#include "gpu/host_gemm.c"
+#include "gpu/module/host_gemm.c"
 #undef gemm_run
 
-#include "lib/fma.h"
+#include "lib/number/fma.h"
 #include "tests/test.h"
 
 #include <string.h>

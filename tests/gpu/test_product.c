@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where words and workspaces of a GEMM of words lie (gpu/product.c), and what the split
-   pass and the kernel are given, which are stand-ins, as the runtime is: nothing is
-   computed.  The layout is counted here line by line, as gpu/module.h has it. */
+/* Where words and workspaces of a GEMM of words lie (gpu/module/product.c), and what the
+   split pass and the kernel are given, which are stand-ins, as the runtime is: nothing is
+   computed.  The layout is counted here line by line, as gpu/module/module.h has it. */
 #define GPU_HIP
-#include "gpu/product.c"
+#include "gpu/module/product.c"
 
-#include "lib/equilibrate.h"
-#include "lib/size.h"
+#include "lib/base/size.h"
+#include "lib/number/equilibrate.h"
 #include "tests/test.h"
 
 #include <stdio.h>

@@ -9,9 +9,9 @@
    rounded to FORMAT: NumPy's seed_seq and its PCG64 (XSL RR 128/64), from their
    descriptions: M.E. O'Neill, "PCG", HMC-CS-2014-0905, and "Developing a seed_seq
    alternative" (pcg-random.org). */
-#include "lib/file/source.h"
-#include "lib/format.h"
-#include "lib/round.h"
+#include "lib/input/source.h"
+#include "lib/number/format.h"
+#include "lib/number/round.h"
 
 #include <stdio.h>
 #include <stdlib.h>

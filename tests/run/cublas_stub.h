@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A cuBLAS and a cuBLASLt for tests of bitcut run: the GEMMs by loops as plain as can be,
-   on memory of tests/lib/model_stream.h, and an account of who called what with which
+   on memory of tests/model_stream.h, and an account of who called what with which
    arguments.  From NVIDIA's headers cublas_api.h and cublasLt.h. */
 #ifndef BITCUT_TESTS_RUN_CUBLAS_STUB_H
 #define BITCUT_TESTS_RUN_CUBLAS_STUB_H
 
-#include "tests/lib/model_stream.h"
+#include "tests/model_stream.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /* The arguments of BLAS routines: legal exactly where the reference BLAS and CBLAS call
    no xerbla; and what matrices they then mean, as elements in memory. */
 #include "analysis/run/blas_arguments.h"
-#include "lib/bits.h"
-#include "lib/gemm_plan.h"
+#include "lib/gemm/plan.h"
+#include "lib/number/bits.h"
 #include "tests/test.h"
 
 #include <ctype.h>

@@ -3,8 +3,8 @@
    bit; nothing is read or written that is not the product's. */
 #include "analysis/run/blas_product.h"
 #include "emu/gemm.h"
-#include "emu/way.h"
-#include "lib/gemm_plan.h"
+#include "emu/gemm_text.h"
+#include "lib/gemm/plan.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

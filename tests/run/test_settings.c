@@ -4,7 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "analysis/run/settings.h"
-#include "lib/recipe.h"
+#include "lib/gemm/recipe.h"
 #include "tests/test.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define _DEFAULT_SOURCE
 
 #include "analysis/run/worker.h"
-#include "lib/threads.h"
+#include "lib/base/threads.h"
 #include "tests/test.h"
 
 #include <pthread.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libFuzzer target of the reader of recorded results, and of all figures of what it lets
    through; data/results has seeds.  clang -fsanitize=fuzzer,address,undefined. */
-#include "analysis/device/race_plan.h"
+#include "analysis/bench/benchmark_plan.h"
+#include "analysis/report/figure.h"
 #include "analysis/study/results_derive.h"
-#include "analysis/study/figure.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/study/sample_results.h"
 
+#include "analysis/bench/benchmark_plan.h"
 #include "analysis/cli/data_files.h"
-#include "analysis/device/race_plan.h"
 #include "analysis/study/results_derive.h"
 #include "tests/test.h"
 

@@ -4,7 +4,7 @@
 #define BITCUT_TESTS_STUDY_SAMPLE_RESULTS_H
 
 #include "analysis/study/results.h"
-#include "lib/status.h"
+#include "lib/base/status.h"
 
 /* A line of `bench gpu` for an m x n x k GEMM; `more` (a JSON object) changes it. */
 json_t *sample_bench_row(const char *name, size_t m, size_t n, size_t k, double ms,

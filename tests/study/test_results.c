@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Recorded results: what is read and refused, what follows from them, and the rows of
    figures, of results made by hand. */
-#include "analysis/device/race_plan.h"
+#include "analysis/bench/benchmark_plan.h"
 #include "analysis/cli/data_files.h"
+#include "analysis/report/figure.h"
 #include "analysis/study/distinct.h"
-#include "analysis/study/figure.h"
 #include "analysis/study/results_derive.h"
 #include "tests/study/sample_results.h"
 #include "tests/test.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Verdicts: of claims of each kind, on rows made by hand that agree, and on the same rows
    changed, that do not; and points of studies. */
-#include "analysis/evidence/json_value.h"
 #include "analysis/study/bootstrap.h"
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
+#include "lib/io/json_value.h"
 #include "tests/test.h"
 
 #include <math.h>

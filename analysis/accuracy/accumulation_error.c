@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/accuracy/accumulation_error.h"
+
+#include "emu/summation.h"
+#include "lib/base/size.h"
+#include "lib/gemm/order.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
+#include "lib/number/hostfp.h"
+
+#include <assert.h>
+#include <math.h>
+
+#define U 0x1p-24
+
+double path_growth(double x) { return expm1(x); }
+
+/* --- the order of k --------------------------------------------------------------- */
+
+enum bitcut_status path_of(struct path *to, const struct gemm_plan *p, size_t k)
+{
+    struct k_parts parts;
+    size_t met[K_PARTS_KEPT_MOST + 1], kept = 0, most = 0, longest = 0;
+    const enum bitcut_status status =
+        k_parts_make(&parts, &p->order, k, (size_t)p->k_step);
+    if (status != BITCUT_OK) return status;
+    for (size_t i = 0; i < parts.count; i++) {
+        const size_t steps = parts.first[i + 1] - parts.first[i];
+        if (steps > longest) longest = steps;
+        met[kept++] = 0;
+        for (int n = 0; n < parts.adds[i]; n++, kept--)
+            met[kept - 2] =
+                1 + (met[kept - 2] > met[kept - 1] ? met[kept - 2] : met[kept - 1]);
+        if (met[kept - 1] > most) most = met[kept - 1];
+    }
+    *to = (struct path){ longest, parts.steps, parts.count, most };
+    k_parts_clear(&parts);
+    return BITCUT_OK;
+}
+
+/* --- accumulators ----------------------------------------------------------------- */
+
+/* Sums over the roundings that a product meets: of v; of what v is inside of steps and of
+   their results (path_error.block); of v^2. */
+struct met {
+    double all, block, squares;
+};
+
+static struct met met_add(struct met x, double times, struct met y)
+{
+    return (struct met){ x.all + times * y.all, x.block + times * y.block,
+                         x.squares + times * y.squares };
+}
+
+static struct met met_most(struct met x, struct met y)
+{
+    return (struct met){ larger_double(x.all, y.all), larger_double(x.block, y.block),
+                         larger_double(x.squares, y.squares) };
+}
+
+/* So many roundings by v. */
+static struct met met_of(double times, double v)
+{
+    return (struct met){ times * v, times * v, times * v * v };
+}
+
+/* What an instruction does to all that meets it, and to its own products besides. */
+struct instruction {
+    struct met all, own;
+};
+
+/* v of an operation inside of a step, of units that round each; else 0. */
+static double inner_error(const struct bitcut_unit *u)
+{
+    const struct step_error e = u->summation->error(u);
+    if (u->summation->rounds_each) return round_error(u->result, u->rounding.direction);
+    return e.products / u->block; /* of serial sums */
+}
+
+/* What rounding a step's result errs by; a sum of integers is one. */
+static double result_error(const struct bitcut_unit *u)
+{
+    return format_is_integer(u->result) ? 0
+                                        : round_error(u->result, u->rounding.direction);
+}
+
+static struct instruction instruction_of(const struct bitcut_unit *u)
+{
+    const struct step_error e = u->summation->error(u);
+    const double steps = u->k / u->block, eps = result_error(u), inner = inner_error(u);
+    const struct met chain = { steps * (eps + e.sum),
+                               steps * eps + (u->k - steps) * inner, steps * eps * eps },
+                     own = { e.products, inner, e.products * inner };
+    if (!u->c_last) return (struct instruction){ chain, own };
+    return (struct instruction){ met_of(1, round_error(u->c, TO_NEAREST_EVEN)),
+                                 met_add(own, 1, chain) };
+}
+
+/* Instructions of a term in a k-step. */
+static double instructions_of(const struct gemm_plan *p, int t)
+{
+    return p->k_step / p->unit[t]->k;
+}
+
+/* The course of an accumulator in a lane. */
+struct course {
+    double k_steps;    /* of a chain: between promotions at the end of tiles     */
+    double most;       /* instructions of a chain                                */
+    double promotions; /* in all                                                 */
+};
+
+static struct course course_of(const struct gemm_plan *p, const struct path *path,
+                               int accumulator)
+{
+    struct course c = { (double)path->k_steps, (double)INFINITY, 0 };
+    double instructions = 0, tiles = 1;
+    if (accumulator != 0 || !(p->promote || p->tile_k)) return c;
+    for (int t = 0; t < p->terms; t++)
+        if (p->term[t].accumulator == 0) instructions += instructions_of(p, t);
+    if (p->tile_k) {
+        const size_t tile = divide_up((size_t)p->tile_k, (size_t)p->k_step);
+        tiles = (double)divide_up(path->k_steps, tile);
+        c.k_steps = (double)smaller(path->k_steps, tile);
+    }
+    if (p->promote) c.most = p->promote;
+    c.promotions = tiles * (p->promote ? ceil(c.k_steps * instructions / p->promote) : 1);
+    return c;
+}
+
+/* What a product meets in its accumulator and in its promotions, the first of which is to
+   0. */
+static struct met accumulator_met(const struct gemm_plan *p, const struct path *path,
+                                  int accumulator)
+{
+    const struct course c = course_of(p, path, accumulator);
+    struct met all = { 0 }, most = { 0 }, own = { 0 };
+    double instructions = 0;
+    for (int t = 0; t < p->terms; t++) {
+        if (p->term[t].accumulator != accumulator) continue;
+        const struct instruction x = instruction_of(p->unit[t]);
+        const double count = c.k_steps * instructions_of(p, t);
+        all = met_add(all, count, x.all);
+        most = met_most(most, x.all);
+        own = met_most(own, x.own);
+        instructions += count;
+    }
+    if (instructions > c.most) {
+        const struct met chain = met_add((struct met){ 0 }, c.most, most);
+        all = (struct met){ fmin(all.all, chain.all), fmin(all.block, chain.block),
+                            fmin(all.squares, chain.squares) };
+    }
+    const struct met promotions = met_of(larger_double(c.promotions - 1, 0), U);
+    return met_add(met_add(all, 1, own), 1, promotions);
+}
+
+/* --- afterwards ------------------------------------------------------------------- */
+
+/* Whether an accumulator holds integers, which are rounded to FP32 in the end. */
+static bool has_integers(const struct gemm_plan *p, int i)
+{
+    bool any = false;
+    for (int t = 0; t < p->terms; t++)
+        any |= p->term[t].accumulator == i && format_is_integer(p->unit[t]->c);
+    return any;
+}
+
+/* Roundings of accumulator i when all are folded: the last one meets all of them. */
+static double folds_of(const struct gemm_plan *p, int i)
+{
+    const int last = p->accumulators - 1;
+    return (i == last ? last : i + 1) + has_integers(p, i);
+}
+
+static double scalars_of(uint32_t alpha, uint32_t beta)
+{
+    return (alpha != F32_ONE) + (beta << 1 != 0);
+}
+
+/* From accumulator i to D. */
+static struct met after_met(const struct gemm_plan *p, const struct path *path, int i,
+                            uint32_t alpha, uint32_t beta)
+{
+    const double additions = (double)path->additions,
+                 sums = p->order.sums ? round_error(p->order.sums, TO_NEAREST_EVEN) : 0;
+    const struct met own =
+        met_of(folds_of(p, i) + additions + scalars_of(alpha, beta), U);
+    return met_add(own, 1, met_of(1 + additions, sums));
+}
+
+/* Additions of sums in all lanes. */
+static double additions_of(const struct gemm_plan *p, const struct path *path)
+{
+    const double lanes = (double)path->lanes,
+                 promotions = course_of(p, path, 0).promotions;
+    return lanes * (larger_double(promotions, 1) + p->accumulators - 1) - 1;
+}
+
+/* --- what underflows -------------------------------------------------------------- */
+
+/* What one rounding loses where it is subnormal. */
+static double least_of(const struct bitcut_format *f, const struct bitcut_rounding *r)
+{
+    const double place = ldexp(1, format_least_exponent(f));
+    if (r->flush) return ldexp(1, format_emin(f));
+    return round_is_nearest(r) ? place / 2 : place;
+}
+
+static double least_rn(const struct bitcut_format *f)
+{
+    return least_of(f, &roundings[ROUND_RN]);
+}
+
+/* In an instruction of the unit. */
+static double instruction_least(const struct bitcut_unit *u)
+{
+    const struct step_error e = u->summation->error(u);
+    if (format_is_integer(u->result)) return 0;
+    const double step = e.roundings * least_of(u->result, &u->rounding) + e.cut;
+    return u->k / u->block * step + (u->c_last ? least_rn(u->c) : 0);
+}
+
+/* In all that happens before lines are scaled back: accumulators, what scales them, their
+   promotions and folds, and sums of lanes and slices. */
+static double least_before(const struct gemm_plan *p, const struct path *path)
+{
+    const struct bitcut_format *f32 = &formats[FORMAT_F32];
+    const double lanes = (double)path->lanes;
+    double all = 0, instructions = 0;
+    for (int t = 0; t < p->terms; t++) {
+        const struct recipe_term term = p->term[t];
+        const double count = (double)path->all * instructions_of(p, t);
+        const int level = p->split_a.word[term.a].level + p->split_b.word[term.b].level;
+        all += count * ldexp(instruction_least(p->unit[t]), -p->scale * level);
+        if (term.scaled) all += (double)path->all * least_rn(p->unit[t]->c);
+        if (term.accumulator == 0) instructions += count;
+    }
+    if (p->promote || p->tile_k) all += instructions * least_rn(f32);
+    all += lanes * p->accumulators * least_rn(f32);
+    return all + 2 * lanes * (least_rn(p->order.sums ? p->order.sums : f32));
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+struct path_error path_error_of(const struct gemm_plan *p, const struct path *path,
+                                uint32_t alpha, uint32_t beta)
+{
+    const double scalars = scalars_of(alpha, beta),
+                 back = p->equilibrate ? fabs(value_of_float(alpha)) : 0;
+    struct path_error e = { .update = beta << 1 != 0 ? U : 0,
+                            .additions = additions_of(p, path) };
+    double most = 0;
+    assert(hostfp_entered());
+    for (int t = 0; t < p->terms; t++) {
+        const int i = p->term[t].accumulator;
+        const struct met met =
+            met_add(accumulator_met(p, path, i), 1, after_met(p, path, i, alpha, beta));
+        e.term[t] = path_growth(met.all);
+        e.block[t] = path_growth(met.block);
+        e.squares[t] = met.squares;
+        most = larger_double(most, e.term[t]);
+    }
+    e.before = (1 + most) * least_before(p, path);
+    e.after = (1 + most) * (back + scalars) * least_rn(&formats[FORMAT_F32]);
+    return e;
+}
+
+static void keep_larger(struct path_error *to, const struct path_error *x)
+{
+    for (int t = 0; t < RECIPE_TERMS_MOST; t++)
+        to->term[t] = larger_double(to->term[t], x->term[t]);
+    to->update = larger_double(to->update, x->update);
+    to->before = larger_double(to->before, x->before);
+    to->after = larger_double(to->after, x->after);
+}
+
+/* By so many intervals of l, each with the most k-steps and additions of it. */
+struct path_error path_error_any(const struct gemm_plan *p, size_t k, uint32_t alpha,
+                                 uint32_t beta)
+{
+    enum { INTERVALS = 256 };
+    const size_t step = (size_t)p->k_step, each = divide_up(k, INTERVALS);
+    struct path_error most = { .update = 0 };
+    for (size_t from = 1; from <= k || from == 1; from += each ? each : 1) {
+        const struct path path = { .k_steps =
+                                       divide_up(smaller(from + each, k), step) + 1,
+                                   .all = 3 * k,
+                                   .lanes = k,
+                                   .additions = k - smaller(k, from) };
+        const struct path_error e = path_error_of(p, &path, alpha, beta);
+        keep_larger(&most, &e);
+    }
+    return most;
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/accuracy/bound.h"
+#include "analysis/accuracy/bound_limits.h"
+
+#include "analysis/split/representation_error.h"
+#include "emu/summation.h"
+#include "lib/base/size.h"
+#include "lib/number/bits.h"
+#include "lib/number/equilibrate.h"
+#include "lib/number/fma.h"
+#include "lib/number/hostfp.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define U 0x1p-24
+
+/* Probabilistic limits are this many times the spread: one is broken with a probability
+   below 2 exp(-LAMBDA^2 / 2), 5e-11 for each rounding or output. */
+#define LAMBDA 7
+
+/* --- constants -------------------------------------------------------------------- */
+
+/* What each term errs by on its way, of its size. */
+struct ways {
+    double term[RECIPE_TERMS_MOST];
+};
+
+/* What the products of operands that keep that err by. */
+static double product_error(const struct gemm_plan *p, const struct ways *way,
+                            const struct kept *a, const struct kept *b)
+{
+    double sum = kept_lost(p, a, b);
+    for (int t = 0; t < p->terms; t++) {
+        const double size =
+            a->at[KEPT_WORD + p->term[t].a] * b->at[KEPT_WORD + p->term[t].b];
+        if (size > 0) sum += size * way->term[t];
+    }
+    return sum;
+}
+
+/* A few hundred operations in binary64 on numbers that are not negative. */
+static double upward(double x) { return x * (1 + 0x1p-40); }
+
+/* What is beside the products, of operands of which that underflows. */
+static struct bound_beside beside_of(const struct gemm_plan *p, const struct ways *way,
+                                     const struct kept_most *a, const struct kept_most *b,
+                                     const struct kept *less_a, const struct kept *less_b)
+{
+    return (
+        struct bound_beside){ .of_a = upward(product_error(p, way, &a->times, less_b)),
+                              .of_b = upward(product_error(p, way, less_a, &b->times)),
+                              .each = upward(product_error(p, way, less_a, less_b)) };
+}
+
+/* Of lines that are scaled to 2^target at least, beside their largest elements. */
+static struct bound_beside relate_beside(struct bound_beside x, double a, double b)
+{
+    return (struct bound_beside){ x.of_a * b, x.of_b * a, x.each * a * b };
+}
+
+static void relate_to_lines(struct bound_apriori *x, const struct gemm_plan *p,
+                            double before)
+{
+    const double a = ldexp(1, -equilibrate_target(&p->split_a)),
+                 b = ldexp(1, -equilibrate_target(&p->split_b));
+    const struct bound_beside any =
+        relate_beside((struct bound_beside){ x->of_a, x->of_b, x->each }, a, b);
+    x->of_a = any.of_a;
+    x->of_b = any.of_b;
+    x->each = any.each;
+    x->low = relate_beside(x->low, a, b);
+    x->from *= larger_double(a, b);
+    x->normal *= larger_double(a, b);
+    x->most = (double)INFINITY;
+    x->lines = before * a * b;
+}
+
+/* What operands keep at most; scaled ones are FP32 as well. */
+static struct kept_most most_of(const struct gemm_plan *p, enum bitcut_operand operand)
+{
+    const struct kept_reader r = kept_reader_of(p, operand);
+    struct kept_most most = kept_most_of(&r);
+    if (p->equilibrate) {
+        most.beside.at[KEPT_REST] += 0x1p-150;
+        most.low.at[KEPT_REST] += 0x1p-150;
+    }
+    return most;
+}
+
+static struct bound_apriori constants_of(const struct gemm_plan *p, double alpha,
+                                         const struct path_error *e,
+                                         const struct ways *way)
+{
+    const struct kept_most a = most_of(p, BITCUT_A), b = most_of(p, BITCUT_B);
+    const double relative =
+        larger_double(product_error(p, way, &a.times, &b.times), e->update);
+    const struct bound_beside any = beside_of(p, way, &a, &b, &a.beside, &b.beside);
+    struct bound_apriori x = {
+        .relative = upward(relative / U),
+        .least = upward(e->after + (p->equilibrate ? 0 : alpha * e->before)),
+        .from = larger_double(a.from, b.from),
+        .most = fmin(a.most, b.most),
+        .of_a = any.of_a,
+        .of_b = any.of_b,
+        .each = any.each,
+        .normal = larger_double(a.normal, b.normal),
+        .low = beside_of(p, way, &a, &b, &a.low, &b.low),
+    };
+    if (p->equilibrate) relate_to_lines(&x, p, upward(alpha * e->before));
+    return x;
+}
+
+static double alpha_of(const struct bitcut_gemm *g)
+{
+    return fabs(value_of_float(g->alpha));
+}
+
+static struct ways as_built(const struct path_error *e)
+{
+    struct ways way;
+    for (int t = 0; t < RECIPE_TERMS_MOST; t++) way.term[t] = e->term[t];
+    return way;
+}
+
+enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_gemm *g,
+                                 size_t k, bool any_order, struct fault *f)
+{
+    struct gemm_plan p;
+    struct path path = { 0 };
+    struct hostfp mode;
+    enum bitcut_status status = gemm_plan_on_unit(&p, g, f);
+    if (status == BITCUT_OK && !any_order) {
+        status = path_of(&path, &p, k);
+        if (status != BITCUT_OK) fault_set(f, status, "out of memory for the bound");
+    }
+    if (status != BITCUT_OK) return status;
+    hostfp_enter(&mode);
+    const struct path_error e = any_order ? path_error_any(&p, k, g->alpha, g->beta)
+                                          : path_error_of(&p, &path, g->alpha, g->beta);
+    const struct ways way = as_built(&e);
+    *to = constants_of(&p, alpha_of(g), &e, &way);
+    hostfp_leave(&mode);
+    return BITCUT_OK;
+}
+
+enum bitcut_status bound_problem_make(struct bound_problem *to,
+                                      const struct bitcut_gemm *g,
+                                      const struct gemm_plan *plan,
+                                      const struct comparison *x, bool given,
+                                      struct fault *f)
+{
+    struct hostfp mode;
+    *to = (struct bound_problem){ .gemm = g, .plan = plan, .x = x, .given = given };
+    if (path_of(&to->path, plan, x->m && x->n ? x->k : 0) != BITCUT_OK)
+        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the bounds");
+    hostfp_enter(&mode);
+    to->way = path_error_of(plan, &to->path, g->alpha, g->beta);
+    hostfp_leave(&mode);
+    return BITCUT_OK;
+}
+
+/* --- rows: any order -------------------------------------------------------------- */
+
+static bool refuse(char why[BOUND_WHY_MOST], const char *form, const char *name)
+{
+    snprintf(why, BOUND_WHY_MOST, form, name);
+    return false;
+}
+
+static bool is_f32_word(const struct bitcut_split *s)
+{
+    return s->words == 1 && format_holds(s->word[0].format, &formats[FORMAT_F32]);
+}
+
+static bool is_any_order(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+{
+    const struct gemm_plan *p = x->plan;
+    const struct bitcut_unit *u = p->unit[0];
+    if (p->terms != 1 || !is_f32_word(&p->split_a) || !is_f32_word(&p->split_b))
+        return refuse(why, "%s does not multiply FP32 values as they are",
+                      p->recipe->name);
+    if (summation_aligns(u) || u->block != 1 || u->result != &formats[FORMAT_F32] ||
+        !round_is_nearest(&u->rounding))
+        return refuse(why, "%s does not round every operation to nearest in FP32",
+                      u->name);
+    if (p->order.sums)
+        return refuse(why, "sums of lanes and slices are %s", p->order.sums->name);
+    return true;
+}
+
+/* Products that are rounded: k u, whatever the sums are.  Fused ones: u for each of all
+   roundings.  Then alpha and beta. */
+static struct bound_apriori any_order(const struct bound_problem *x)
+{
+    const struct gemm_plan *p = x->plan;
+    const double fused = p->unit[0]->summation->rounds_each ? 0 : x->way.additions,
+                 scalars = (x->gemm->alpha != F32_ONE) + gemm_reads_c(x->gemm),
+                 sums = ((double)x->x->k + larger_double(fused, 0)) * U;
+    const struct ways way = { .term = { sums + (1 + sums) * path_growth(scalars * U) } };
+    return constants_of(p, alpha_of(x->gemm), &x->way, &way);
+}
+
+/* --- rows: operations that are rounded one by one --------------------------------- */
+
+static const struct bitcut_unit *unit_that(const struct gemm_plan *p,
+                                           bool (*is)(const struct bitcut_unit *u))
+{
+    for (int t = 0; t < p->terms; t++)
+        if (is(p->unit[t])) return p->unit[t];
+    return NULL;
+}
+
+static bool is_block_fma(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+{
+    const struct bitcut_unit *u = unit_that(x->plan, summation_aligns);
+    if (!u) return true;
+    return refuse(why,
+                  "%s cuts terms beside the largest one: no operation in it is rounded "
+                  "to a precision",
+                  u->name);
+}
+
+static struct bound_apriori block_fma(const struct bound_problem *x)
+{
+    struct ways way;
+    for (int t = 0; t < RECIPE_TERMS_MOST; t++) way.term[t] = x->way.block[t];
+    return constants_of(x->plan, alpha_of(x->gemm), &x->way, &way);
+}
+
+static bool truncates(const struct bitcut_unit *u)
+{
+    return summation_aligns(u) || (summation_reads(u) & READS_KEEP) ||
+           !round_is_nearest(&u->rounding);
+}
+
+static bool is_zero_mean(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+{
+    const struct bitcut_unit *u = unit_that(x->plan, truncates);
+    if (!u) return true;
+    return refuse(why, "assumption violated: %s truncates, so its errors have a mean",
+                  u->name);
+}
+
+static struct bound_apriori zero_mean(const struct bound_problem *x)
+{
+    struct ways way = { .term = { 0 } };
+    for (int t = 0; t < x->plan->terms; t++) {
+        const double squares = x->way.squares[t];
+        way.term[t] = expm1(LAMBDA * sqrt(squares) + squares / (1 - 0x1p-8));
+    }
+    return constants_of(x->plan, alpha_of(x->gemm), &x->way, &way);
+}
+
+/* --- rows: constants of words ----------------------------------------------------- */
+
+static bool promotes(const struct gemm_plan *p) { return p->promote || p->tile_k; }
+
+static bool is_bounded(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+{
+    for (int t = 0; t < x->plan->terms; t++)
+        if (isinf(x->way.term[t]))
+            return refuse(why,
+                          "so many steps of %s in one chain may err by more than "
+                          "binary64 holds",
+                          x->plan->unit[t]->name);
+    return true;
+}
+
+static bool is_words(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+{
+    if (promotes(x->plan))
+        return refuse(why, "%s promotes its accumulator: see promoted",
+                      x->plan->recipe->name);
+    return is_bounded(why, x);
+}
+
+static bool is_promoted(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+{
+    if (!promotes(x->plan))
+        return refuse(why, "%s promotes nothing: see words", x->plan->recipe->name);
+    return is_bounded(why, x);
+}
+
+static struct bound_apriori words(const struct bound_problem *x)
+{
+    const struct ways way = as_built(&x->way);
+    return constants_of(x->plan, alpha_of(x->gemm), &x->way, &way);
+}
+
+/* --- rows: what happened ---------------------------------------------------------- */
+
+static bool is_watched(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+{
+    return !x->given ||
+           refuse(why, "%s", "D was given, and this follows the emulator's sums");
+}
+
+static double running(const struct bound_watched *w)
+{
+    return (w->budget.drift + w->lost) * (1 + 0x1p-40);
+}
+
+static double biased(const struct bound_watched *w)
+{
+    double mean = w->budget.drift_mean;
+    for (int part = BUDGET_REPRESENTATION; part <= BUDGET_DROPPED; part++)
+        mean += w->budget.part[part];
+    return fabs(mean) + LAMBDA * w->budget.drift_spread;
+}
+
+static bool is_any(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+{
+    (void)why;
+    (void)x;
+    return true;
+}
+
+static double underflow(const struct bound_watched *w) { return w->underflow; }
+
+/* --- the table -------------------------------------------------------------------- */
+
+const char *const bound_kinds[] = {
+    [BOUND_RIGOROUS] = "rigorous",
+    [BOUND_PROBABILISTIC] = "probabilistic",
+    [BOUND_ESTIMATE] = "estimate",
+};
+
+const struct bound_row bounds[] = {
+    [BOUND_ANY_ORDER] = { .name = "any-order",
+                          .what = "n u |A||B| for FP32 operations rounded to nearest, in "
+                                  "whatever order",
+                          .kind = BOUND_RIGOROUS,
+                          .source = "Jeannerod and Rump 2013, of rounded products; with "
+                                    "fused multiply-adds "
+                                    "derived here the same way, u for each rounding",
+                          .applies = is_any_order,
+                          .constants = any_order },
+    [BOUND_BLOCK_FMA] = { .name = "block-fma",
+                          .what = "steps of a unit that round their result, and inside "
+                                  "of them every operation",
+                          .kind = BOUND_RIGOROUS,
+                          .source = "Blanchard, Higham, Lopez, Mary and Pranesh 2020",
+                          .applies = is_block_fma,
+                          .constants = block_fma },
+    [BOUND_ALIGNED] = { .name = "aligned",
+                        .what = "what each unit on the way rounds and cuts, beside the "
+                                "words of A and B",
+                        .kind = BOUND_RIGOROUS,
+                        .sharp = true,
+                        .source = "derived here, from the units' rows",
+                        .applies = is_bounded,
+                        .fill = bound_fill_aligned },
+    [BOUND_RUNNING] = { .name = "running",
+                        .what =
+                            "the last places of what was rounded, as the emulator met it",
+                        .kind = BOUND_RIGOROUS,
+                        .sharp = true,
+                        .source = "derived here; running error analysis, Higham 2002",
+                        .applies = is_watched,
+                        .watched = running },
+    [BOUND_BIASED] = { .name = "biased",
+                       .what = "the mean that truncation has, and 7 times the spread, by "
+                               "the same events",
+                       .kind = BOUND_ESTIMATE,
+                       .source = "derived here; a model: lost bits are uniform and "
+                                 "independent (Hoeffding "
+                                 "1963)",
+                       .applies = is_watched,
+                       .watched = biased },
+    [BOUND_ZERO_MEAN] = { .name = "zero-mean",
+                          .what = "7 sqrt(n) u |A||B|, for errors that are independent "
+                                  "and of mean zero",
+                          .kind = BOUND_PROBABILISTIC,
+                          .source =
+                              "Higham and Mary 2019; Connolly, Higham and Mary 2021",
+                          .applies = is_zero_mean,
+                          .constants = zero_mean },
+    [BOUND_WORDS] = { .name = "words",
+                      .what = "all A and B in these words, nothing promoted: a constant "
+                              "times |A||B|",
+                      .kind = BOUND_RIGOROUS,
+                      .source = "derived here, after Fasi, Higham, Lopez, Mary and "
+                                "Mikaitis 2023",
+                      .applies = is_words,
+                      .constants = words },
+    [BOUND_PROMOTED] = { .name = "promoted",
+                         .what = "the same with an accumulator that is promoted to FP32 "
+                                 "now and then",
+                         .kind = BOUND_RIGOROUS,
+                         .source = "derived here, after Fasi, Higham, Lopez, Mary and "
+                                   "Mikaitis 2023; blocked "
+                                   "summation, Higham 2002",
+                         .applies = is_promoted,
+                         .constants = words },
+    [BOUND_UNDERFLOW] = { .name = "underflow",
+                          .what = "what words lose that are subnormal or flushed, of the "
+                                  "error",
+                          .kind = BOUND_RIGOROUS,
+                          .source = "derived here",
+                          .underflow = true,
+                          .applies = is_any,
+                          .watched = underflow },
+    { 0 }
+};

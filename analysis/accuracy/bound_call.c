@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the error of a caller's GEMM comes from, and what it may be: what lib/bitcut.h
+   declares. */
+#include "analysis/accuracy/bound_run.h"
+#include "analysis/accuracy/gemm_data.h"
+#include "lib/base/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *bitcut_budget_part(size_t i)
+{
+    return i < BUDGET_PARTS ? budget_rows[i].name : i == BUDGET_PARTS ? "error" : NULL;
+}
+
+const char *bitcut_bound_name(size_t i) { return i < BOUNDS ? bounds[i].name : NULL; }
+
+/* A caller's GEMM i, its plan and its matrices. */
+struct call {
+    struct bitcut_gemm gemm;
+    struct gemm_plan plan;
+    struct gemm_data data;
+};
+
+static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *gemm,
+                                    size_t i, int threads, struct fault *f)
+{
+    *to = (struct call){ .gemm = { .size = 0 } };
+    enum bitcut_status status = gemm_take(&to->gemm, gemm, f);
+    if (status == BITCUT_OK) status = gemm_plan_on_unit(&to->plan, &to->gemm, f);
+    if (status == BITCUT_OK && (i >= to->gemm.count || threads < 0))
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "there is no such GEMM, or threads");
+    if (status == BITCUT_OK && (to->gemm.a.words || to->gemm.b.words))
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "words are a device's");
+    if (status == BITCUT_OK) status = gemm_check_operands(&to->gemm, f);
+    if (status == BITCUT_OK) status = gemm_data_take(&to->data, &to->gemm, i, threads, f);
+    return status;
+}
+
+/* --- budgets ---------------------------------------------------------------------- */
+
+static enum bitcut_status find_budget(struct bitcut_part *parts, size_t count,
+                                      const struct call *c, int threads, struct fault *f)
+{
+    const struct gemm_data *const d = &c->data;
+    const struct budget_matrices matrices = { d->a.at,   d->b.at,   d->c.at,
+                                              c->gemm.m, c->gemm.n, c->gemm.k };
+    struct budget_summary b;
+    const struct progress *const progress = progress_of_thread();
+    const enum bitcut_status status =
+        progress_end(budget_gemm(&b, &c->gemm, &c->plan, &matrices, threads, progress, f),
+                     progress, f);
+    for (size_t p = 0; status == BITCUT_OK && p < count; p++) {
+        parts[p] = (struct bitcut_part){ NAN, NAN, NAN };
+        if (p > BUDGET_PARTS) continue;
+        const struct budget_statistics *const s = &b.part[p][BUDGET_U];
+        parts[p] = (struct bitcut_part){ s->mean, s->rms, s->most };
+    }
+    return status;
+}
+
+enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
+                                 const struct bitcut_gemm *gemm, size_t i, int threads,
+                                 char *why)
+{
+    struct call c;
+    struct fault f;
+    enum bitcut_status status = call_take(&c, gemm, i, threads, &f);
+    if (status == BITCUT_OK && count && !parts)
+        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the parts");
+    if (status == BITCUT_OK) status = find_budget(parts, count, &c, threads, &f);
+    gemm_data_clear(&c.data);
+    return fault_tell(why, status, &f);
+}
+
+/* --- bounds ----------------------------------------------------------------------- */
+
+static enum bitcut_status find_limits(double *limit, const struct bound_row *row,
+                                      const struct call *c, const struct comparison *x,
+                                      int threads, struct fault *f)
+{
+    struct bound_problem problem;
+    char why[BOUND_WHY_MOST];
+    const enum bitcut_status status =
+        bound_problem_make(&problem, &c->gemm, &c->plan, x, false, f);
+    if (status != BITCUT_OK) return status;
+    if (!row->applies(why, &problem)) return fault_set(f, BITCUT_CANNOT, "%s", why);
+    return bound_limits(limit, row, &problem, threads, progress_of_thread(), f);
+}
+
+/* The same with |A||B|, which they are made of. */
+static enum bitcut_status find_bound(double *limit, const struct bound_row *row,
+                                     const struct call *c, int threads, struct fault *f)
+{
+    const struct bitcut_gemm *const g = &c->gemm;
+    double *const size = memory_allocate(g->m, g->n * sizeof *size);
+    const struct comparison x = { .m = g->m,
+                                  .n = g->n,
+                                  .k = g->k,
+                                  .a = c->data.a.at,
+                                  .b = c->data.b.at,
+                                  .c = c->data.c.at,
+                                  .alpha = g->alpha,
+                                  .beta = g->beta,
+                                  .magnitude = size };
+    const struct exact_update update = { g->alpha, g->beta, x.c };
+    const struct exact_options options = { .threads = threads,
+                                           .progress = progress_of_thread(),
+                                           .update = &update };
+    if (!size) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
+    enum bitcut_status status =
+        exact_gemm(NULL, NULL, size, NULL, &options, x.m, x.n, x.k, x.a, x.b, f);
+    if (status == BITCUT_OK) status = find_limits(limit, row, c, &x, threads, f);
+    free(size);
+    return status;
+}
+
+enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, size_t i,
+                                const char *name, int threads, char *why)
+{
+    const struct bound_row *const row =
+        name ? table_find(TABLE(bounds), name) : &bounds[BOUND_ALIGNED];
+    struct call c;
+    struct fault f;
+    enum bitcut_status status = call_take(&c, gemm, i, threads, &f);
+    if (status == BITCUT_OK && !row)
+        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "there is no such bound");
+    if (status == BITCUT_OK && !limit && c.gemm.m && c.gemm.n)
+        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the limits");
+    if (status == BITCUT_OK && c.gemm.m && c.gemm.n)
+        status = find_bound(limit, row, &c, threads, &f);
+    gemm_data_clear(&c.data);
+    return fault_tell(why, status, &f);
+}

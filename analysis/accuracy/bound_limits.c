@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/accuracy/bound_limits.h"
+
+#include "analysis/split/representation_error.h"
+#include "lib/base/size.h"
+#include "lib/base/threads.h"
+#include "lib/exact/exact.h"
+#include "lib/number/bits.h"
+#include "lib/number/hostfp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define U 0x1p-24
+
+/* What sums of k magnitudes in binary64, and some operations more, are too small by. */
+static double raised(double x, size_t k) { return x * (1 + (double)(k + 64) * 0x1p-52); }
+
+static enum bitcut_status no_memory(struct fault *f)
+{
+    return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
+}
+
+static double alpha_of(const struct bound_problem *x)
+{
+    return fabs(value_of_float(x->x->alpha));
+}
+
+/* --- from constants --------------------------------------------------------------- */
+
+/* The magnitudes of a row of A or a column of B: their sum, the most, and the least but
+   for zeros, 0 if there are no others. */
+struct line {
+    double sum, most, least;
+};
+
+static void line_add(struct line *to, double v)
+{
+    to->sum += v;
+    to->most = v <= to->most ? to->most : v; /* NaN stays */
+    if (v != 0 && !(v >= to->least && to->least != 0)) to->least = v;
+}
+
+static void lines_find(struct line *to, const uint32_t *x, size_t lines, size_t k,
+                       size_t across, size_t along)
+{
+    for (size_t i = 0; i < lines; i++) to[i] = (struct line){ 0, 0, 0 };
+    for (size_t p = 0; p < k; p++)
+        for (size_t i = 0; i < lines; i++)
+            line_add(&to[i], fabs(value_of_float(x[i * across + p * along])));
+}
+
+/* What underflows in the elements of a line: nothing, low words, or any. */
+enum level { FULL, LOW, ANY };
+
+static enum level level_of(const struct bound_apriori *c, struct line l, bool related)
+{
+    const double least = related && l.most != 0 ? l.least / l.most : l.least;
+    return l.least == 0 || least >= c->from ? FULL : least >= c->normal ? LOW : ANY;
+}
+
+/* What underflows in sum. */
+static double beside_of(const struct bound_apriori *c, double k, bool lines,
+                        struct line a, struct line b)
+{
+    const enum level in_a = level_of(c, a, lines), in_b = level_of(c, b, lines);
+    const double by_a = lines ? a.most : 1, by_b = lines ? b.most : 1;
+    const double of_a = in_b == FULL  ? 0
+                        : in_b == LOW ? c->low.of_a
+                                      : c->of_a,
+                 of_b = in_a == FULL  ? 0
+                        : in_a == LOW ? c->low.of_b
+                                      : c->of_b,
+                 each = in_a == FULL || in_b == FULL ? 0
+                        : in_a == LOW && in_b == LOW ? c->low.each
+                                                     : c->each;
+    return of_a * by_b * a.sum + of_b * by_a * b.sum + k * each * by_a * by_b;
+}
+
+/* The limit of an output of which |alpha| |A||B| + |beta c| is `size`. */
+static double limit_of(const struct bound_apriori *c, const struct comparison *x,
+                       bool equilibrate, double size, struct line a, struct line b)
+{
+    const double lines = equilibrate ? c->lines * a.most * b.most : 0,
+                 alpha = fabs(value_of_float(x->alpha));
+    if (!(a.most <= c->most && b.most <= c->most && isfinite(size))) return NAN;
+    return c->relative * U * size + c->least + lines +
+           alpha * beside_of(c, (double)x->k, equilibrate, a, b);
+}
+
+enum bitcut_status bound_apriori_limits(double *limit, const struct bound_apriori *c,
+                                        bool equilibrate, const struct comparison *x,
+                                        struct fault *f)
+{
+    const size_t m = x->m, n = x->n, k = x->k;
+    struct line *const rows = memory_allocate(m + n, sizeof *rows);
+    if (!rows) return no_memory(f);
+    struct line *const columns = rows + m;
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    for (size_t i = 0; i < m; i++) lines_find(rows + i, x->a + i * k, 1, k, 0, 1);
+    lines_find(columns, x->b, n, k, 1, n);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++)
+            limit[i * n + j] = raised(
+                limit_of(c, x, equilibrate, x->magnitude[i * n + j], rows[i], columns[j]),
+                k);
+    hostfp_leave(&mode);
+    free(rows);
+    return BITCUT_OK;
+}
+
+/* --- what underflows -------------------------------------------------------------- */
+
+/* A row of A or a column of B: magnitudes, and what underflows in each. */
+struct elements {
+    const double *size;
+    const unsigned char *level;
+    double most;
+    bool full; /* nothing does */
+};
+
+/* Of `lines` rows or columns, size[lines][k] and level[lines][k]. */
+static void elements_find(struct elements *to, double *size, unsigned char *level,
+                          const struct bound_apriori *c, bool equilibrate,
+                          const uint32_t *x, size_t lines, size_t k, size_t across,
+                          size_t along)
+{
+    for (size_t i = 0; i < lines; i++, size += k, level += k) {
+        to[i] = (struct elements){ size, level, 0, true };
+        for (size_t p = 0; p < k; p++) {
+            size[p] = fabs(value_of_float(x[i * across + p * along]));
+            to[i].most = larger_double(to[i].most, size[p]);
+        }
+        const double by = equilibrate ? to[i].most : 1;
+        for (size_t p = 0; p < k; p++) {
+            level[p] = size[p] == 0 || size[p] >= c->from * by ? FULL
+                       : size[p] >= c->normal * by             ? LOW
+                                                               : ANY;
+            to[i].full = to[i].full && level[p] == FULL;
+        }
+    }
+}
+
+/* What is added to the magnitudes of the other line, and by two that underflow. */
+struct addends {
+    double of_a[3], of_b[3], each[3][3];
+};
+
+static double rest_of(const struct addends *add, const struct elements *a,
+                      const struct elements *b, size_t k)
+{
+    double sum = 0;
+    for (size_t p = 0; p < k; p++)
+        sum += add->of_a[b->level[p]] * a->size[p] + add->of_b[a->level[p]] * b->size[p] +
+               add->each[a->level[p]][b->level[p]];
+    return sum;
+}
+
+static void rest_fill(double *rest, const struct bound_apriori *c, bool equilibrate,
+                      const struct comparison *x, const struct elements *row,
+                      const struct elements *column)
+{
+    const double alpha = fabs(value_of_float(x->alpha)), each = c->each;
+    for (size_t i = 0; i < x->m; i++)
+        for (size_t j = 0; j < x->n; j++) {
+            const struct elements *const a = &row[i], *const b = &column[j];
+            const double by_a = equilibrate ? a->most : 1, by_b = equilibrate ? b->most : 1,
+                         low = c->low.each * by_a * by_b, any = each * by_a * by_b;
+            const struct addends add = {
+                .of_a = { 0, c->low.of_a * by_b, c->of_a * by_b },
+                .of_b = { 0, c->low.of_b * by_a, c->of_b * by_a },
+                .each = { { 0 }, { 0, low, any }, { 0, any, any } },
+            };
+            const double sum = a->full && b->full ? 0 : rest_of(&add, a, b, x->k);
+            rest[i * x->n + j] =
+                raised(c->least + c->lines * a->most * b->most + alpha * sum, x->k);
+            if (!(a->most <= c->most && b->most <= c->most)) rest[i * x->n + j] = NAN;
+        }
+}
+
+enum bitcut_status bound_apriori_rest(double *rest, const struct bound_apriori *c,
+                                      bool equilibrate, const struct comparison *x,
+                                      struct fault *f)
+{
+    const size_t m = x->m, n = x->n, k = x->k, lines = m + n;
+    struct elements *const line = memory_allocate(lines, sizeof *line);
+    double *const size = memory_allocate(lines, k * sizeof *size);
+    unsigned char *const level = memory_allocate(lines, k);
+    const bool enough = line && size && level;
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    if (enough) {
+        elements_find(line, size, level, c, equilibrate, x->a, m, k, k, 1);
+        elements_find(line + m, size + m * k, level + m * k, c, equilibrate, x->b, n, k, 1,
+                      n);
+        rest_fill(rest, c, equilibrate, x, line, line + m);
+    }
+    hostfp_leave(&mode);
+    free(line);
+    free(size);
+    free(level);
+    return enough ? BITCUT_OK : no_memory(f);
+}
+
+/* --- from words ------------------------------------------------------------------- */
+
+/* Lines of A or of B. */
+struct side {
+    struct kept_reader reader;
+    const uint32_t *at;
+    size_t lines, across, along;
+    int *exponent; /* of each: what it is equilibrated by ... */
+    int *scaled;   /* ... and what its magnitudes are, so that the largest is near 1 */
+};
+
+/* The factors of a product of magnitudes. */
+struct factors {
+    const struct bound_problem *x;
+    struct side a, b;
+    int field[KEPT_FIELDS], fields; /* of B, that count                  */
+    uint32_t *of_a, *of_b;          /* [fields][m][k] and [fields][k][n] */
+    double *product;                /* [m][n]                            */
+};
+
+static void factors_clear(struct factors *t)
+{
+    free(t->a.exponent);
+    free(t->b.exponent);
+    free(t->of_a);
+    free(t->of_b);
+    free(t->product);
+}
+
+/* What the elements err by that keep `a` of A and 1 of one field of B. */
+static double error_beside(const struct bound_problem *x, const struct kept *a, int field)
+{
+    const struct gemm_plan *const p = x->plan;
+    struct kept one = { .at = { 0 } };
+    one.at[field] = 1;
+    double sum = kept_lost(p, a, &one);
+    for (int t = 0; t < p->terms; t++)
+        if (field == KEPT_WORD + p->term[t].b)
+            sum += a->at[KEPT_WORD + p->term[t].a] * x->way.term[t];
+    return sum;
+}
+
+/* Fields of B that anything of A meets. */
+static void find_fields(struct factors *t)
+{
+    struct kept any;
+    for (int i = 0; i < KEPT_FIELDS; i++) any.at[i] = 1;
+    for (int i = 0; i < KEPT_FIELDS; i++)
+        if (error_beside(t->x, &any, i) > 0) t->field[t->fields++] = i;
+}
+
+/* Upward to FP32; too large is infinite. */
+static uint32_t upward(double x)
+{
+    const float y = (float)x;
+    const uint32_t bits = bits_of_float(y);
+    return (double)y < x ? bits + 1 : bits;
+}
+
+/* The exponent of the largest finite magnitude of a line, with that by which it is
+   equilibrated. */
+static void measure_line(struct side *s, const struct bound_problem *x, size_t line)
+{
+    const uint32_t *const at = s->at + line * s->across;
+    double most = 0;
+    for (size_t p = 0; p < x->x->k; p++) {
+        const double v = fabs(value_of_float(at[p * s->along]));
+        if (isfinite(v) && v > most) most = v;
+    }
+    s->exponent[line] = kept_exponent(x->plan, &s->reader, at, x->x->k, s->along);
+    frexp(most, &s->scaled[line]);
+    s->scaled[line] += s->exponent[line];
+}
+
+static struct kept kept_at(const struct side *s, size_t line, size_t p)
+{
+    struct kept plain;
+    kept_of(&plain, &s->reader, s->at[line * s->across + p * s->along],
+            s->exponent[line]);
+    return kept_aligned(&plain, &s->reader);
+}
+
+static void fill_line_of_a(struct factors *t, size_t i)
+{
+    const size_t k = t->x->x->k, size = t->a.lines * k;
+    measure_line(&t->a, t->x, i);
+    for (size_t p = 0; p < k; p++) {
+        const struct kept a = kept_at(&t->a, i, p);
+        for (int n = 0; n < t->fields; n++)
+            t->of_a[(size_t)n * size + i * k + p] =
+                upward(ldexp(error_beside(t->x, &a, t->field[n]), -t->a.scaled[i]));
+    }
+}
+
+static void fill_line_of_b(struct factors *t, size_t j)
+{
+    const size_t k = t->x->x->k, size = t->b.lines * k;
+    measure_line(&t->b, t->x, j);
+    for (size_t p = 0; p < k; p++) {
+        const struct kept b = kept_at(&t->b, j, p);
+        for (int n = 0; n < t->fields; n++)
+            t->of_b[(size_t)n * size + p * t->b.lines + j] =
+                upward(ldexp(b.at[t->field[n]], -t->b.scaled[j]));
+    }
+}
+
+static void fill_lines(struct factors *t, int threads)
+{
+    const size_t m = t->a.lines, lines = m + t->b.lines;
+    (void)threads;
+#pragma omp parallel for schedule(static, 8) num_threads(threads_for(threads, lines))
+    for (size_t i = 0; i < lines; i++) {
+        struct hostfp mode;
+        hostfp_enter(&mode);
+        if (i < m) fill_line_of_a(t, i);
+        else fill_line_of_b(t, i - m);
+        hostfp_leave(&mode);
+    }
+}
+
+static bool allocate_side(struct side *s)
+{
+    s->exponent = memory_allocate(s->lines, 2 * sizeof *s->exponent);
+    s->scaled = s->exponent ? s->exponent + s->lines : NULL;
+    return s->exponent;
+}
+
+static bool factors_init(struct factors *t, const struct bound_problem *x)
+{
+    const struct comparison *const c = x->x;
+    const size_t fields = KEPT_FIELDS;
+    *t = (struct factors){ .x = x,
+                           .a = { .reader = kept_reader_of(x->plan, BITCUT_A),
+                                  .at = c->a,
+                                  .lines = c->m,
+                                  .across = c->k,
+                                  .along = 1 },
+                           .b = { .reader = kept_reader_of(x->plan, BITCUT_B),
+                                  .at = c->b,
+                                  .lines = c->n,
+                                  .across = 1,
+                                  .along = c->n } };
+    find_fields(t);
+    size_t of_a, of_b, of_d;
+    return size_multiply(&of_a, c->m, c->k) && size_multiply(&of_b, c->n, c->k) &&
+           size_multiply(&of_d, c->m, c->n) &&
+           of_a < SIZE_MAX / fields / sizeof *t->of_a &&
+           of_b < SIZE_MAX / fields / sizeof *t->of_b && allocate_side(&t->a) &&
+           allocate_side(&t->b) &&
+           (t->of_a = memory_allocate((size_t)t->fields * of_a, sizeof *t->of_a)) &&
+           (t->of_b = memory_allocate((size_t)t->fields * of_b, sizeof *t->of_b)) &&
+           (t->product = memory_allocate(of_d, sizeof *t->product));
+}
+
+/* The sum of what elements err by, then what underflows, and beta C. */
+static double finish(const struct factors *t, size_t i, size_t j, double sum)
+{
+    const struct bound_problem *const x = t->x;
+    const struct comparison *const c = x->x;
+    const int back = t->a.exponent[i] + t->b.exponent[j];
+    const double alpha = alpha_of(x),
+                 of_c = gemm_reads_c(x->gemm) ? fabs(value_of_float(c->beta) *
+                                                     value_of_float(c->c[i * c->n + j]))
+                                              : 0;
+    const double limit =
+        alpha * ldexp(sum + x->way.before, -back) + x->way.after + x->way.update * of_c;
+    return isfinite(limit) ? raised(limit, c->k) : NAN;
+}
+
+/* Of sums that lines scaled. */
+static void finish_all(double *limit, const struct factors *t, int threads)
+{
+    const struct comparison *const c = t->x->x;
+    const size_t rows = c->n ? c->m : 0; /* without columns there may be any number */
+    (void)threads;
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, rows))
+    for (size_t i = 0; i < rows; i++) {
+        struct hostfp mode;
+        hostfp_enter(&mode);
+        for (size_t j = 0; j < c->n; j++)
+            limit[i * c->n + j] = finish(
+                t, i, j, ldexp(limit[i * c->n + j], t->a.scaled[i] + t->b.scaled[j]));
+        hostfp_leave(&mode);
+    }
+}
+
+static bool all_zero(const uint32_t *x, size_t count)
+{
+    uint32_t any = 0;
+    for (size_t i = 0; i < count; i++) any |= x[i];
+    return any == 0;
+}
+
+static enum bitcut_status multiply(double *limit, const struct factors *t, int threads,
+                                   const struct progress *progress, struct fault *f)
+{
+    const struct comparison *const c = t->x->x;
+    const struct exact_options options = { .threads = threads,
+                                           .progress = progress,
+                                           .sums = t->x->sums };
+    struct hostfp mode;
+    for (size_t i = 0; i < c->m * c->n; i++) limit[i] = 0;
+    for (int n = 0; n < t->fields; n++) {
+        const uint32_t *const of_a = t->of_a + (size_t)n * c->m * c->k, *const of_b =
+                                                                            t->of_b +
+                                                                            (size_t)n *
+                                                                                c->n *
+                                                                                c->k;
+        if (all_zero(of_a, c->m * c->k) || all_zero(of_b, c->n * c->k)) continue;
+        const enum bitcut_status status = exact_gemm(
+            NULL, NULL, t->product, NULL, &options, c->m, c->n, c->k, of_a, of_b, f);
+        if (status != BITCUT_OK) return status;
+        hostfp_enter(&mode);
+        for (size_t i = 0; i < c->m * c->n; i++) limit[i] += t->product[i];
+        hostfp_leave(&mode);
+    }
+    finish_all(limit, t, threads);
+    return BITCUT_OK;
+}
+
+enum bitcut_status bound_fill_aligned(double *limit, const struct bound_problem *x,
+                                      int threads, const struct progress *progress,
+                                      struct fault *f)
+{
+    struct factors t;
+    enum bitcut_status status = BITCUT_NO_MEMORY;
+    if (factors_init(&t, x)) {
+        fill_lines(&t, threads);
+        status = multiply(limit, &t, threads, progress, f);
+    } else no_memory(f);
+    factors_clear(&t);
+    return status;
+}
+
+/* --- all rows --------------------------------------------------------------------- */
+
+/* By a row that watches the emulator, one output after the other; NaN of one that has no
+   sum. */
+static enum bitcut_status watch_all(double *limit, const struct bound_row *row,
+                                    const struct bound_problem *x, int threads,
+                                    const struct progress *progress, struct fault *f)
+{
+    const size_t count = x->x->m * x->x->n;
+    enum bitcut_status worst = BITCUT_OK;
+    (void)threads;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, count))
+    for (size_t at = 0; at < count; at++) {
+        struct bound_watched w = { .lost = 0 };
+        if (progress_stopped(progress)) continue;
+        const enum bitcut_status status = bound_watch(&w, x, at, NULL);
+        limit[at] = w.budget.event.what ? (double)NAN : row->watched(&w);
+        if (status == BITCUT_OK) continue;
+#pragma omp atomic write
+        worst = status;
+    }
+    return worst == BITCUT_OK ? progress_end(worst, progress, f) : no_memory(f);
+}
+
+enum bitcut_status bound_limits(double *limit, const struct bound_row *row,
+                                const struct bound_problem *x, int threads,
+                                const struct progress *progress, struct fault *f)
+{
+    struct hostfp mode;
+    if (!x->x->m || !x->x->n) return BITCUT_OK;
+    if (row->fill) return row->fill(limit, x, threads, progress, f);
+    if (row->watched) return watch_all(limit, row, x, threads, progress, f);
+    hostfp_enter(&mode);
+    const struct bound_apriori constants = row->constants(x);
+    hostfp_leave(&mode);
+    return bound_apriori_limits(limit, &constants, x->plan->equilibrate, x->x, f);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bounds out of the emulator's events. */
+#include "analysis/accuracy/bound.h"
+#include "analysis/split/representation_error.h"
+#include "lib/number/bits.h"
+#include "lib/number/hostfp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A row of A or a column of B without gaps. */
+struct line {
+    const uint32_t *at;
+    struct kept_reader reader;
+    struct kept_most most;
+    int exponent;
+};
+
+static struct line line_of(const struct bound_problem *x, enum bitcut_operand operand,
+                           const uint32_t *at)
+{
+    const struct kept_reader r = kept_reader_of(x->plan, operand);
+    return (struct line){ at, r, kept_most_of(&r),
+                          kept_exponent(x->plan, &r, at, x->x->k, 1) };
+}
+
+/* How far underflow can move the words of an element: both what they are and what they
+   would be are within so much of it. */
+static double underflow_of(const struct line *l, double size)
+{
+    const struct kept *const less =
+        size < l->most.normal ? &l->most.beside : &l->most.low;
+    return size > 0 && size < l->most.full ? 2 * less->at[KEPT_REST] : 0;
+}
+
+/* The words of an element without underflow are so much at most. */
+static double words_of(const struct line *l, double size)
+{
+    return size * (1 + l->most.times.at[KEPT_REST]);
+}
+
+/* Add up what words lose over k. */
+static void add_lines(struct bound_watched *to, const struct bound_problem *x,
+                      const struct line *a, const struct line *b)
+{
+    for (size_t p = 0; p < x->x->k; p++) {
+        struct kept of_a, of_b;
+        kept_of(&of_a, &a->reader, a->at[p], a->exponent);
+        kept_of(&of_b, &b->reader, b->at[p], b->exponent);
+        to->lost += kept_lost(x->plan, &of_a, &of_b);
+        const double size_a = of_a.at[KEPT_WHOLE], size_b = of_b.at[KEPT_WHOLE],
+                     less_a = underflow_of(a, size_a), less_b = underflow_of(b, size_b);
+        to->underflow +=
+            less_a * words_of(b, size_b) + less_b * words_of(a, size_a) + less_a * less_b;
+    }
+    const double alpha =
+        fabs(value_of_float(x->x->alpha)) * (1 + (double)(x->x->k + 64) * 0x1p-52);
+    to->lost = alpha * ldexp(to->lost, -a->exponent - b->exponent);
+    to->underflow = alpha * ldexp(to->underflow, -a->exponent - b->exponent);
+}
+
+enum bitcut_status bound_watch(struct bound_watched *to, const struct bound_problem *x,
+                               size_t at, struct fault *f)
+{
+    const struct comparison *const c = x->x;
+    const size_t i = at / c->n, j = at % c->n;
+    uint32_t *const column = memory_allocate(c->k, sizeof *column);
+    struct hostfp mode;
+    if (!column) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a bound");
+    for (size_t p = 0; p < c->k; p++) column[p] = c->b[p * c->n + j];
+    const struct budget_lines lines = {
+        .a = c->a + i * c->k, .b = column, .k = c->k, .c = c->c ? c->c[at] : 0
+    };
+    *to = (struct bound_watched){ .lost = 0 };
+    const enum bitcut_status status =
+        budget_one(&to->budget, x->gemm, x->plan, &lines, false, f);
+    hostfp_enter(&mode);
+    const struct line a = line_of(x, BITCUT_A, lines.a), b = line_of(x, BITCUT_B, column);
+    if (status == BITCUT_OK && !to->budget.event.what) add_lines(to, x, &a, &b);
+    hostfp_leave(&mode);
+    free(column);
+    return status;
+}

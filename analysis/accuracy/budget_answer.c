@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/accuracy/budget_answer.h"
+
+#include "lib/base/size.h"
+#include "lib/base/text.h"
+#include "lib/number/bits.h"
+#include "lib/number/hostfp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* --- computing -------------------------------------------------------------------- */
+
+/* An output of a result that errs. */
+struct bad_output {
+    size_t at; /* i n + j                                                   */
+    double u;  /* |D - C| / |A||B|, in u = 2^-24; infinite where one is not finite */
+};
+
+/* The largest `count` of x, the largest first, of equal ones the first: how many there
+   are with an error at all. */
+static size_t find_bad(struct bad_output *worst, size_t count, const struct comparison *x)
+{
+    struct hostfp mode;
+    size_t found = 0;
+    hostfp_enter(&mode);
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        const struct bad_output o = { i, backward_at(x, i) };
+        if (!(o.u > 0) || (found == count && !(o.u > worst[count - 1].u))) continue;
+        size_t to = found < count ? found++ : count - 1;
+        for (; to && o.u > worst[to - 1].u; to--) worst[to] = worst[to - 1];
+        worst[to] = o;
+    }
+    hostfp_leave(&mode);
+    return found;
+}
+
+static struct budget_matrices matrices_of(const struct budget_question *q)
+{
+    const struct gemm_data *const x = q->data;
+    return (struct budget_matrices){ x->a.at,   x->b.at,   x->c.at,
+                                     x->a.rows, x->b.cols, x->a.cols };
+}
+
+static enum bitcut_status find_place(struct budget_place *to,
+                                     const struct budget_question *q, size_t i, size_t j,
+                                     double u, struct fault *f)
+{
+    const struct budget_matrices x = matrices_of(q);
+    *to = (struct budget_place){ .i = i, .j = j, .given = q->d->at[i * x.n + j], .u = u };
+    return budget_at(&to->budget, q->gemm, q->plan, &x, i, j, f);
+}
+
+static enum bitcut_status find_worst(struct budget_answer *to,
+                                     const struct gemm_options *options, struct fault *f)
+{
+    const struct budget_question *const q = to->question;
+    const struct exact_update update = { q->gemm->alpha, q->gemm->beta, q->data->c.at };
+    const size_t n = q->d->cols, most = smaller(q->worst, q->d->rows * n);
+    struct bad_output *const bad = memory_allocate(most, sizeof *bad);
+    struct judge j;
+    to->worst = memory_allocate(most, sizeof *to->worst);
+    enum bitcut_status status =
+        bad && to->worst
+            ? judge_init(&j, &references[0], &q->data->a, &q->data->b, &update, options, f)
+            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the worst outputs");
+    if (status == BITCUT_OK) {
+        j.comparison.d = q->d->at;
+        const size_t found = find_bad(bad, most, &j.comparison);
+        judge_clear(&j);
+        for (size_t i = 0; i < found && status == BITCUT_OK; i++)
+            status = find_place(&to->worst[to->worst_count++], q, bad[i].at / n,
+                                bad[i].at % n, bad[i].u, f);
+    }
+    free(bad);
+    return status;
+}
+
+enum bitcut_status budget_find(struct budget_answer *to, const struct budget_question *q,
+                               const struct gemm_options *options, const char **option,
+                               struct fault *f)
+{
+    const struct budget_matrices x = matrices_of(q);
+    enum bitcut_status status = BITCUT_OK;
+    *to = (struct budget_answer){ .question = q };
+    *option = "budget";
+    if (q->all)
+        status = budget_gemm(&to->all, q->gemm, q->plan, &x, options->threads,
+                             options->progress, f);
+    if (status == BITCUT_OK && q->one) {
+        *option = "at";
+        status = find_place(&to->one, q, q->i, q->j, 0, f);
+    }
+    if (status == BITCUT_OK && q->worst) {
+        *option = "worst";
+        status = find_worst(to, options, f);
+    }
+    return status;
+}
+
+void budget_answer_clear(struct budget_answer *x)
+{
+    budget_clear(&x->one.budget);
+    for (size_t i = 0; i < x->worst_count; i++) budget_clear(&x->worst[i].budget);
+    free(x->worst);
+    *x = (struct budget_answer){ .worst = NULL };
+}
+
+/* --- sentences -------------------------------------------------------------------- */
+
+/* The parts, at most so many, the largest first; zeros are left out. */
+static void say_parts(char *text, size_t size, const double part[BUDGET_PARTS], double unit,
+                      int most_parts)
+{
+    bool said[BUDGET_PARTS] = { false };
+    for (int n = 0; n < most_parts; n++) {
+        int most = BUDGET_PARTS;
+        for (int i = 0; i < BUDGET_PARTS; i++)
+            if (!said[i] && fabs(part[i]) > 0 &&
+                (most == BUDGET_PARTS || fabs(part[i]) > fabs(part[most])))
+                most = i;
+        if (most == BUDGET_PARTS) return;
+        said[most] = true;
+        say_more(text, size, "%s%s %.3g", n ? ", " : "", budget_rows[most].name,
+                 part[most] / unit);
+    }
+}
+
+static const struct budget_answer *budget_of(const void *answer)
+{
+    return ((const struct gemm_answer *)answer)->budget;
+}
+
+void budget_say_all(char *text, size_t size, const void *answer)
+{
+    const struct budget_answer *const a = budget_of(answer);
+    double rms[BUDGET_PARTS];
+    if (!a || !a->question->all) return;
+    const struct budget_summary *const b = &a->all;
+    const struct budget_statistics *const all = &b->part[BUDGET_PARTS][BUDGET_U];
+    if (!b->outputs) return;
+    if (b->without == b->outputs) {
+        say_more(text, size, "all %zu outputs have none: %s", b->outputs, b->event.what);
+        return;
+    }
+    for (int i = 0; i < BUDGET_PARTS; i++) rms[i] = b->part[i][BUDGET_U].rms;
+    say_parts(text, size, rms, 1, BUDGET_PARTS);
+    say_more(text, size, "%s%.3g u |A||B| in all (RMS; mean %.3g, most %.3g)",
+             *text ? "; " : "", all->rms, all->mean, all->most);
+    if (b->outputs < b->total)
+        say_more(text, size, ", of %zu of %zu outputs", b->outputs, b->total);
+    if (b->without)
+        say_more(text, size, "; %zu have none: %s", b->without, b->event.what);
+}
+
+/* Each with its largest parts. */
+void budget_say_worst(char *text, size_t size, const void *answer)
+{
+    enum { SAID = 4 };
+    const struct budget_answer *const a = budget_of(answer);
+    for (size_t n = 0; a && n < smaller(a->worst_count, SAID); n++) {
+        const struct budget_place *const p = &a->worst[n];
+        const struct budget_output *const b = &p->budget;
+        const double unit = ldexp(b->size, -24);
+        say_more(text, size, "%s(%zu, %zu) ", n ? "; " : "", p->i, p->j);
+        if (isinf(p->u)) {
+            say_more(text, size, "is NaN or infinite where C is not");
+            continue;
+        }
+        say_more(text, size, "errs by %.3g u |A||B|", p->u);
+        if (p->given != b->d)
+            say_more(text, size, ", of which the recipe has %.3g: 0x%08x for 0x%08x",
+                     (b->event.what ? (double)INFINITY : fabs(b->error)) / unit, p->given,
+                     b->d);
+        else if (!b->event.what) {
+            say_more(text, size, ": ");
+            say_parts(text, size, b->part, unit > 0 ? unit : 1, 2);
+        }
+    }
+}
+
+void budget_say_one(char *text, size_t size, const void *answer)
+{
+    const struct budget_answer *const a = budget_of(answer);
+    char parts[400] = "";
+    if (!a || !a->question->one) return;
+    const struct budget_place *const p = &a->one;
+    const struct budget_output *const b = &p->budget;
+    const double unit = ldexp(b->size, -24);
+    say_more(text, size, "(%zu, %zu) ", p->i, p->j);
+    if (b->event.what) {
+        say_more(text, size, "has no sum: %s, after %zu instructions", b->event.what,
+                 b->event.at);
+        return;
+    }
+    say_more(text, size, "errs by %.3g u |A||B|: ", b->error / unit);
+    say_parts(parts, sizeof parts, b->part, unit > 0 ? unit : 1, BUDGET_PARTS);
+    say_more(text, size, "%s", *parts ? parts : "it is exact");
+}

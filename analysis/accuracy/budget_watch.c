@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/accuracy/budget_watch.h"
+
+#include "emu/engine.h"
+#include "emu/sum.h"
+#include "lib/base/size.h"
+#include "lib/number/bits.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* --- drifts ----------------------------------------------------------------------- */
+
+/* The last place of a number. */
+static double place_of(const struct bitcut_format *f, uint64_t encoding)
+{
+    const struct number x = format_decode(f, encoding);
+    return ldexp(1, x.kind == NUMBER_ZERO ? format_least_exponent(f)
+                                          : x.exponent - f->fraction_bits);
+}
+
+/* An event that loses bits below `place`, of something of that size. */
+static void drift_round(struct drift *d, double place)
+{
+    d->most += place / 2;
+    d->squares += place * place / 4;
+}
+
+static void drift_cut(struct drift *d, double place, double size, bool downward)
+{
+    d->most += fmin(place, size);
+    d->mean += downward ? -place / 2 : place / 2;
+    d->squares += place * place / 4;
+}
+
+void drift_shift(struct drift *d, int by)
+{
+    d->most = ldexp(d->most, by);
+    d->mean = ldexp(d->mean, by);
+    d->squares = ldexp(d->squares, 2 * by);
+}
+
+void drift_f32(struct drift *d, uint32_t result)
+{
+    drift_round(d, place_of(&formats[FORMAT_F32], result));
+}
+
+static bool is_zero(const struct bitcut_format *f, uint64_t encoding)
+{
+    return format_decode(f, encoding).kind == NUMBER_ZERO;
+}
+
+static bool is_zero_f32(uint64_t encoding) { return encoding << 33 == 0; }
+
+/* --- ledgers ---------------------------------------------------------------------- */
+
+static void ledger_init(struct ledger *x)
+{
+    for (int i = 0; i < LEDGER_ENTRIES; i++) mpz_init(x->entry[i]);
+    x->drift = (struct drift){ 0 };
+}
+
+static void ledger_clear(struct ledger *x)
+{
+    for (int i = 0; i < LEDGER_ENTRIES; i++) mpz_clear(x->entry[i]);
+}
+
+static void ledger_zero(struct ledger *x)
+{
+    for (int i = 0; i < LEDGER_ENTRIES; i++) mpz_set_ui(x->entry[i], 0);
+    x->drift = (struct drift){ 0 };
+}
+
+static void ledger_add(struct ledger *to, const struct ledger *x)
+{
+    for (int i = 0; i < LEDGER_ENTRIES; i++)
+        mpz_add(to->entry[i], to->entry[i], x->entry[i]);
+    to->drift.most += x->drift.most;
+    to->drift.mean += x->drift.mean;
+    to->drift.squares += x->drift.squares;
+}
+
+static void ledger_shift(struct ledger *x, long by)
+{
+    for (int i = 0; i < LEDGER_ENTRIES; i++)
+        if (mpz_sgn(x->entry[i])) dyadic_shift(x->entry[i], by);
+    drift_shift(&x->drift, (int)by);
+}
+
+/* The sum is `value`: what its entries lack is of this one. */
+static void ledger_close(struct ledger *x, int entry, const mpz_t value)
+{
+    mpz_t lack;
+    mpz_init_set(lack, value);
+    for (int i = 0; i < LEDGER_ENTRIES; i++) mpz_sub(lack, lack, x->entry[i]);
+    mpz_add(x->entry[entry], x->entry[entry], lack);
+    mpz_clear(lack);
+}
+
+static void ledger_close_f32(struct ledger *x, int entry, uint32_t value)
+{
+    mpz_t y;
+    mpz_init(y);
+    dyadic_set_f32(y, value);
+    ledger_close(x, entry, y);
+    mpz_clear(y);
+}
+
+/* --- watching --------------------------------------------------------------------- */
+
+/* Products of FP32 values, and what units cut of them. */
+static void running_start(struct running *x)
+{
+    wide_clear(&x->products, -600, 400);
+    wide_clear(&x->cut, -600, 400);
+    x->used = false;
+}
+
+struct watcher *watcher_new(const struct gemm_plan *plan)
+{
+    struct watcher *const w = calloc(1, sizeof *w);
+    if (!w) return NULL;
+    w->plan = plan;
+    for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++) {
+        ledger_init(&w->accumulator[i].ledger);
+        mpz_init(w->accumulator[i].now);
+        running_start(&w->accumulator[i]);
+    }
+    ledger_init(&w->promoted);
+    for (int i = 0; i <= K_PARTS_KEPT_MOST; i++) ledger_init(&w->sum[i]);
+    return w;
+}
+
+void watcher_free(struct watcher *w)
+{
+    for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++) {
+        ledger_clear(&w->accumulator[i].ledger);
+        mpz_clear(w->accumulator[i].now);
+    }
+    ledger_clear(&w->promoted);
+    for (int i = 0; i <= K_PARTS_KEPT_MOST; i++) ledger_clear(&w->sum[i]);
+    free(w);
+}
+
+static void add_integer(struct wide *to, int128 x, int exponent)
+{
+    wide_add_term(to, integer_term(x, exponent), false);
+}
+
+/* What a sum of a step cut: of terms that were aligned, and of itself before others
+   joined it. */
+static void add_cut(struct running *x, const struct unit_trace *t,
+                    const struct trace_sum *s)
+{
+    for (int i = s->first; i < s->first + s->terms && s->aligned; i++) {
+        add_integer(&x->cut, t->term[i].aligned, s->value.exponent);
+        wide_add_term(&x->cut, t->term[i].value, true);
+    }
+    if (s->cut && !s->rounded) {
+        wide_add_term(&x->cut, s->kept, false);
+        wide_add_term(&x->cut, s->value, true);
+    }
+}
+
+/* --- what a step rounds ------------------------------------------------------------ */
+
+static double size_of_term(struct term x)
+{
+    return ldexp((double)x.significand, x.exponent);
+}
+
+/* x cut to `to` integers of 2^unit. */
+struct shortening {
+    bool loses, away; /* anything; away from zero */
+};
+
+static struct shortening shortening_of(struct term x, bitcut_uint128 to, int unit)
+{
+    const int by = unit - x.exponent;
+    const bitcut_uint128 whole = by <= 0    ? x.significand << smaller_int(-by, 127)
+                                 : by < 128 ? x.significand >> by
+                                            : 0;
+    const bool rest =
+        by > 0 && x.significand && (by >= 128 || whole << by != x.significand);
+    return (struct shortening){ rest || to != whole, to > whole };
+}
+
+static bitcut_uint128 size_of_integer(int128 x)
+{
+    return x < 0 ? -(bitcut_uint128)x : (bitcut_uint128)x;
+}
+
+/* Terms that were aligned; c by `fraction` bits, whatever the unit of the sum is. */
+static void drift_terms(struct drift *d, const struct bitcut_unit *u,
+                        const struct unit_trace *t, const struct trace_sum *s)
+{
+    for (int i = s->first; i < s->first + s->terms && s->aligned; i++) {
+        const struct trace_term *const x = &t->term[i];
+        const struct shortening cut =
+            shortening_of(x->value, size_of_integer(x->aligned), s->value.exponent);
+        const int place = x->source == TRACE_C && s->at_exponent
+                              ? s->exponent - u->fraction
+                              : s->value.exponent;
+        if (cut.loses)
+            drift_cut(d, ldexp(1, place),
+                      cut.away ? ldexp(1, place) : size_of_term(x->value),
+                      cut.away ? x->value.negative : !x->value.negative);
+    }
+}
+
+/* A sum that was cut, and one that was rounded. */
+static void drift_sum(struct drift *d, const struct bitcut_unit *u,
+                      const struct trace_sum *s)
+{
+    const struct term last = s->cut ? s->kept : s->value;
+    const struct shortening cut =
+        shortening_of(s->value, s->kept.significand, s->kept.exponent);
+    if (s->cut && (cut.loses || s->inexact))
+        drift_cut(d, ldexp(1, s->kept.exponent), ldexp(1, s->kept.exponent),
+                  cut.away ? s->value.negative : !s->value.negative);
+    if (!s->rounded) return;
+    const double place = place_of(u->result, s->d), size = size_of_term(last);
+    const struct term to = number_term(u->result, format_decode(u->result, s->d));
+    const bool loses = s->inexact || (last.significand && !to.significand) ||
+                       shortening_of(last, to.significand, to.exponent).loses;
+    if (!loses) return;
+    if (!to.significand && u->rounding.flush)
+        drift_cut(d, 2 * size, size, !last.negative);
+    else if (round_is_nearest(&u->rounding)) drift_round(d, place);
+    else drift_cut(d, place, place, !last.negative);
+}
+
+static bool all_finite(const struct number *x, int count)
+{
+    bool all = true;
+    for (int i = 0; i < count; i++)
+        all &= x[i].kind == NUMBER_FINITE || x[i].kind == NUMBER_ZERO;
+    return all;
+}
+
+void watcher_end(struct watcher *w, const char *what, int term)
+{
+    if (!w->event.what) w->event = (struct budget_event){ what, term, w->instructions };
+}
+
+static void see_instruction(struct watcher *w, const struct watch_event *e)
+{
+    const struct bitcut_unit *u = e->unit;
+    struct running *const x = &w->accumulator[e->accumulator];
+    if (!all_finite(e->a, u->k) || !all_finite(e->b, u->k))
+        watcher_end(w, "a word is infinite or NaN", e->term);
+    else if (!format_is_finite(u->c, e->after))
+        watcher_end(w, "an accumulator overflows", e->term);
+    w->instructions++;
+    if (w->event.what) return;
+    unit_trace(&w->trace, u, (struct lane){ e->a, NULL }, (struct lane){ e->b, NULL },
+               e->before);
+    for (int i = 0; i < u->k; i++)
+        wide_add_term(&x->products, product_term(u, e->a[i], e->b[i]), false);
+    for (int i = 0; i < w->trace.sums; i++) {
+        add_cut(x, &w->trace, &w->trace.sum[i]);
+        drift_terms(&x->ledger.drift, u, &w->trace, &w->trace.sum[i]);
+        drift_sum(&x->ledger.drift, u, &w->trace.sum[i]);
+    }
+    if (u->c_last && !is_zero(u->c, e->before))
+        drift_round(&x->ledger.drift, place_of(u->c, e->after));
+    dyadic_set(x->now, u->c, e->after);
+    x->used = true;
+}
+
+/* The ledger of an accumulator, up to date. */
+static struct ledger *settled(struct watcher *w, int accumulator)
+{
+    struct running *const x = &w->accumulator[accumulator];
+    mpz_t y;
+    if (!x->used) return &x->ledger;
+    mpz_init(y);
+    dyadic_set_wide(y, &x->products);
+    mpz_add(x->ledger.entry[LEDGER_PRODUCTS], x->ledger.entry[LEDGER_PRODUCTS], y);
+    dyadic_set_wide(y, &x->cut);
+    mpz_add(x->ledger.entry[LEDGER_ALIGNED], x->ledger.entry[LEDGER_ALIGNED], y);
+    mpz_clear(y);
+    ledger_close(&x->ledger, LEDGER_ACCUMULATED, x->now);
+    running_start(x);
+    return &x->ledger;
+}
+
+static void accumulator_zero(struct watcher *w, int accumulator)
+{
+    ledger_zero(&w->accumulator[accumulator].ledger);
+    running_start(&w->accumulator[accumulator]);
+}
+
+static void see_promotion(struct watcher *w, const struct watch_event *e)
+{
+    ledger_add(&w->promoted, settled(w, 0));
+    ledger_close_f32(&w->promoted, LEDGER_PROMOTED, (uint32_t)e->after);
+    if (!is_zero_f32(e->before)) drift_f32(&w->promoted.drift, (uint32_t)e->after);
+    accumulator_zero(w, 0);
+}
+
+static void see_scaling(struct watcher *w, const struct watch_event *e)
+{
+    struct ledger *const x = settled(w, e->accumulator);
+    ledger_shift(x, -w->plan->scale);
+    ledger_close_f32(x, LEDGER_PROMOTED, (uint32_t)e->after);
+    dyadic_set_f32(w->accumulator[e->accumulator].now, (uint32_t)e->after);
+    const double left = fabs(ldexp(value_of_float((uint32_t)e->before), -w->plan->scale) -
+                             value_of_float((uint32_t)e->after));
+    drift_round(&x->drift, 2 * left);
+}
+
+/* What an accumulator adds to the sum of its lane. */
+static const struct ledger *part_of_lane(struct watcher *w, int accumulator)
+{
+    const bool promotes = w->plan->promote || w->plan->tile_k;
+    return accumulator == 0 && promotes ? &w->promoted : settled(w, accumulator);
+}
+
+static void see_start(struct watcher *w, const struct watch_event *e)
+{
+    struct ledger *const sum = &w->sum[w->kept];
+    ledger_zero(sum);
+    ledger_add(sum, part_of_lane(w, e->accumulator));
+}
+
+static void see_fold(struct watcher *w, const struct watch_event *e)
+{
+    struct ledger *const sum = &w->sum[w->kept];
+    ledger_shift(sum, -w->plan->scale);
+    ledger_add(sum, part_of_lane(w, e->accumulator));
+    ledger_close_f32(sum, LEDGER_PROMOTED, (uint32_t)e->after);
+    if (!is_zero_f32(e->before)) drift_f32(&sum->drift, (uint32_t)e->after);
+}
+
+/* A sum of lanes or slices, rounded to the format that these have. */
+static void drift_kept(struct watcher *w, struct drift *d, uint32_t sum)
+{
+    const struct bitcut_format *const f = w->plan->order.sums;
+    if (!f) return;
+    drift_round(d, place_of(f, bitcut_format_convert(f, &roundings[ROUND_RN],
+                                                     &formats[FORMAT_F32], sum)));
+}
+
+static void see_sum(struct watcher *w, const struct watch_event *e)
+{
+    drift_kept(w, &w->sum[w->kept].drift, (uint32_t)e->after);
+    ledger_close_f32(&w->sum[w->kept++], LEDGER_SLICED, (uint32_t)e->after);
+    for (int i = 0; i < w->plan->accumulators; i++) accumulator_zero(w, i);
+    ledger_zero(&w->promoted);
+}
+
+static void see_addition(struct watcher *w, const struct watch_event *e)
+{
+    w->kept--;
+    ledger_add(&w->sum[w->kept - 1], &w->sum[w->kept]);
+    ledger_close_f32(&w->sum[w->kept - 1], LEDGER_SLICED, (uint32_t)e->after);
+    drift_f32(&w->sum[w->kept - 1].drift, (uint32_t)e->after);
+    drift_kept(w, &w->sum[w->kept - 1].drift, (uint32_t)e->after);
+}
+
+void watcher_see(void *context, const struct watch_event *e)
+{
+    static void (*const how[])(struct watcher *, const struct watch_event *) = {
+        [WATCH_INSTRUCTION] = see_instruction,
+        [WATCH_PROMOTION] = see_promotion,
+        [WATCH_SCALING] = see_scaling,
+        [WATCH_START] = see_start,
+        [WATCH_FOLD] = see_fold,
+        [WATCH_SUM] = see_sum,
+        [WATCH_ADDITION] = see_addition,
+        [WATCH_END] = NULL
+    };
+    struct watcher *const w = context;
+    if (e->kind == WATCH_ZEROING) watcher_end(w, "an accumulator is set to zero", -1);
+    else if (e->kind != WATCH_INSTRUCTION &&
+             !format_is_finite(&formats[FORMAT_F32], e->after))
+        watcher_end(w, "a sum overflows", -1);
+    if (e->kind == WATCH_END) w->total = (uint32_t)e->before, w->d = (uint32_t)e->after;
+    else if (!w->event.what || e->kind == WATCH_INSTRUCTION) how[e->kind](w, e);
+}

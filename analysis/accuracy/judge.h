@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The exact result of a GEMM, and how far another one is from it. */
+#ifndef BITCUT_ANALYSIS_ACCURACY_JUDGE_H
+#define BITCUT_ANALYSIS_ACCURACY_JUDGE_H
+
+#include "analysis/accuracy/fp32_bound.h"
+#include "emu/gemm.h"
+#include "lib/base/progress.h"
+#include "lib/exact/exact.h"
+#include "lib/gemm/matrix.h"
+
+/* A row of the table of references: what results are compared with. */
+struct reference {
+    const char *name, *what;
+    bool exact; /* results differ from it by their own errors alone */
+    enum bitcut_status (*compute)(struct comparison *x, struct exact_counts *counts,
+                                  const struct gemm_options *options, struct fault *f);
+};
+
+extern const struct reference references[]; /* ended by a row whose name is NULL */
+
+/* A and B with their reference product, or what an update makes of it. */
+struct judge {
+    struct comparison comparison; /* all but d */
+    struct exact_counts
+        counts; /* by which layer the FP32 and binary64 values were settled */
+    double seconds;
+};
+
+/* Compute the reference of alpha A B + beta C, or of A B if `update` is NULL, to the same
+   bits by all options, of which `threads`, `progress` and `offload` are read.  The
+   matrices must outlive the judge.  *j is set only on success. */
+enum bitcut_status judge_init(struct judge *j, const struct reference *reference,
+                              const struct matrix *a, const struct matrix *b,
+                              const struct exact_update *update,
+                              const struct gemm_options *options, struct fault *f);
+void judge_clear(struct judge *j);
+
+/* Set what grades need: the limits of an FP32 GEMM in j->comparison, and in *e the errors
+   of g, whose result will be judged.  As commit_fp32(); a failure leaves both alone. */
+enum bitcut_status judge_grade(struct judge *j, struct commit_error *e,
+                               const struct bitcut_gemm *g,
+                               const struct gemm_options *options, struct fault *f);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A GEMM as its caller filled it, judged: what lib/bitcut.h declares. */
+#include "analysis/accuracy/judge.h"
+#include "lib/gemm/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *bitcut_metric_name(size_t i) { return i < METRICS ? metrics[i].name : NULL; }
+
+/* The matrices of one GEMM, FP32, row-major and without gaps. */
+struct dense {
+    struct matrix a, b, c, d;
+};
+
+static void dense_clear(struct dense *x)
+{
+    matrix_clear(&x->a);
+    matrix_clear(&x->b);
+    matrix_clear(&x->c);
+    matrix_clear(&x->d);
+}
+
+static bool gather_all(struct dense *x, const struct bitcut_gemm *g, size_t i,
+                       int threads)
+{
+    return view_matrix(&x->a, &g->a, i, g->m, g->k, threads) &&
+           view_matrix(&x->b, &g->b, i, g->k, g->n, threads) &&
+           view_matrix(&x->d, &g->d, i, g->m, g->n, threads) &&
+           (!gemm_reads_c(g) || view_matrix(&x->c, &g->c, i, g->m, g->n, threads));
+}
+
+static enum bitcut_status judge(double *values, size_t count, const struct bitcut_gemm *g,
+                                const struct dense *x, int threads, struct fault *f)
+{
+    const struct exact_update update = { g->alpha, g->beta, x->c.at };
+    struct commit_error error;
+    const struct gemm_options options = { .threads = threads,
+                                          .progress = progress_of_thread() };
+    struct judge j;
+    double all[METRICS];
+    enum bitcut_status status =
+        judge_init(&j, &references[0], &x->a, &x->b, &update, &options, f);
+    if (status != BITCUT_OK) return status;
+    if (g->unit) status = judge_grade(&j, &error, g, &options, f);
+    if (status == BITCUT_OK) {
+        j.comparison.d = x->d.at;
+        metrics_find(all, &j.comparison, ~0u, threads);
+        for (size_t p = 0; p < count; p++) values[p] = p < METRICS ? all[p] : NAN;
+    }
+    judge_clear(&j);
+    return status;
+}
+
+/* Whether there is such a GEMM, and everything is where it says. */
+static enum bitcut_status check(const struct bitcut_gemm *g, size_t i, int threads,
+                                struct fault *f)
+{
+    struct gemm_plan plan;
+    if (i >= g->count || threads < 0)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "there is no such GEMM, or threads");
+    if (g->a.words || g->b.words)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "words are a device's");
+    const enum bitcut_status status =
+        g->unit ? gemm_plan_on_unit(&plan, g, f) : BITCUT_OK;
+    return status == BITCUT_OK ? gemm_check_matrices(g, true, f) : status;
+}
+
+enum bitcut_status bitcut_gemm_judge(double *values, size_t count,
+                                     const struct bitcut_gemm *gemm, size_t i,
+                                     int threads, char *why)
+{
+    struct bitcut_gemm g;
+    struct dense x = { 0 };
+    struct fault f;
+    enum bitcut_status status = gemm_take(&g, gemm, &f);
+    if (status == BITCUT_OK) status = check(&g, i, threads, &f);
+    if (status == BITCUT_OK && count && !values)
+        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the values");
+    if (status == BITCUT_OK && !gather_all(&x, &g, i, threads))
+        status = fault_set(&f, BITCUT_NO_MEMORY, "out of memory for the matrices");
+    if (status == BITCUT_OK) status = judge(values, count, &g, &x, threads, &f);
+    dense_clear(&x);
+    return fault_tell(why, status, &f);
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/accuracy/metric.h"
+
+#include "lib/base/size.h"
+#include "lib/base/threads.h"
+#include "lib/number/bits.h"
+#include "lib/number/format.h"
+#include "lib/number/hostfp.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* --- elements --------------------------------------------------------------------- */
+
+/* Exact, as subnormals are kept under hostfp_enter(). */
+static size_t elements(const struct comparison *x) { return x->m * x->n; }
+
+/* Both NaN, or the same infinity. */
+static bool same_special(uint32_t a, uint32_t b)
+{
+    return a == b || (f32_is_nan(a) && f32_is_nan(b));
+}
+
+/* 0 for the same special value, infinite if only one is special. */
+double metric_error(const struct comparison *x, size_t i)
+{
+    if (!f32_is_finite(x->d[i]) || !f32_is_finite(x->reference32[i]))
+        return same_special(x->d[i], x->reference32[i]) ? 0 : (double)INFINITY;
+    return value_of_float(x->d[i]) - double_of_bits(x->reference64[i]);
+}
+
+/* The size of the reference; 0 where it is not finite. */
+static double size_at(const struct comparison *x, size_t i)
+{
+    return f32_is_finite(x->reference32[i]) ? fabs(double_of_bits(x->reference64[i])) : 0;
+}
+
+static double quotient(double error, double size)
+{
+    if (error == 0 || isinf(error)) return fabs(error);
+    return size == 0 ? (double)INFINITY : fabs(error) / size;
+}
+
+static double unit_in_last_place(uint32_t x)
+{
+    const int field = (int)(x >> 23 & 0xff);
+    return double_of_bits((uint64_t)((field ? field : 1) - 150 + 1023) << 52);
+}
+
+/* --- sums and maxima over a matrix ------------------------------------------------ */
+
+/* A number of element i, of D or of another array. */
+typedef double term_of(const struct comparison *x, size_t i);
+
+/* Terms that a thread computes at a time, and how many it is worth while for. */
+enum { CHUNK = 1 << 10, TERMS_LEAST = 1 << 16 };
+
+static int threads_over(size_t count, int threads)
+{
+    return threads_for(threads, count / TERMS_LEAST);
+}
+
+/* The largest |f(x, i)|, i < count. */
+static double most_of(const struct comparison *x, size_t count, term_of *f, int threads)
+{
+    const int many = threads_over(count, threads);
+    double most = 0;
+    (void)many;
+#pragma omp parallel num_threads(many)
+    {
+        double own = 0;
+        struct hostfp mode;
+        hostfp_enter(&mode);
+#pragma omp for schedule(static)
+        for (size_t i = 0; i < count; i++) own = larger_double(own, fabs(f(x, i)));
+#pragma omp critical(bitcut_metric)
+        most = larger_double(most, own);
+        hostfp_leave(&mode);
+    }
+    return most;
+}
+
+/* What is added: f(x, i), or if `over` is not 0 the square of f(x, i) / over. */
+struct series {
+    term_of *f;
+    double over;
+};
+
+static double series_at(const struct series *s, const struct comparison *x, size_t i)
+{
+    const double v = s->over == 0 ? s->f(x, i) : s->f(x, i) / s->over;
+    return s->over == 0 ? v : v * v;
+}
+
+/* The sum over i < count, i ascending: terms are computed by several threads, and each
+   chunk is added when it is its turn. */
+static double sum_of(const struct comparison *x, size_t count, struct series s,
+                     int threads)
+{
+    const int many = threads_over(count, threads);
+    double sum = 0;
+    (void)many;
+#pragma omp parallel for ordered schedule(static, 1) num_threads(many)
+    for (size_t first = 0; first < count; first += CHUNK) {
+        const size_t terms = smaller(CHUNK, count - first);
+        double term[CHUNK];
+        struct hostfp mode;
+        hostfp_enter(&mode);
+        for (size_t i = 0; i < terms; i++) term[i] = series_at(&s, x, first + i);
+#pragma omp ordered
+        for (size_t i = 0; i < terms; i++) sum += term[i];
+        hostfp_leave(&mode);
+    }
+    return sum;
+}
+
+/* The Frobenius norm of f(x, 0) ... f(x, count - 1), scaled so that nothing overflows. */
+static double frobenius(const struct comparison *x, size_t count, term_of *f, int threads)
+{
+    const double most = most_of(x, count, f, threads);
+    if (most == 0 || isinf(most)) return most;
+    return most * sqrt(sum_of(x, count, (struct series){ f, most }, threads));
+}
+
+static double mean_of(const struct comparison *x, term_of *f, int threads)
+{
+    const size_t count = elements(x);
+    return count ? sum_of(x, count, (struct series){ f, 0 }, threads) / (double)count : 0;
+}
+
+/* --- terms ------------------------------------------------------------------------ */
+
+/* Values of A and B, 0 where they are not finite: those show in the elements. */
+static double finite_or_0(uint32_t x) { return f32_is_finite(x) ? value_of_float(x) : 0; }
+
+static double a_at(const struct comparison *x, size_t i) { return finite_or_0(x->a[i]); }
+static double b_at(const struct comparison *x, size_t i) { return finite_or_0(x->b[i]); }
+
+/* beta C */
+static double c_at(const struct comparison *x, size_t i)
+{
+    if (x->beta << 1 == 0) return 0;
+    return finite_or_0(x->beta) * finite_or_0(x->c[i]);
+}
+
+double lines_at(const struct comparison *x, size_t i, size_t j)
+{
+    return fabs(finite_or_0(x->alpha)) * (x->row_norm[i] * x->col_norm[j]) +
+           fabs(c_at(x, i * x->n + j));
+}
+
+static double lines_of(const struct comparison *x, size_t i)
+{
+    return lines_at(x, i / x->n, i % x->n);
+}
+
+static double relative_at(const struct comparison *x, size_t i)
+{
+    return quotient(metric_error(x, i), size_at(x, i));
+}
+
+static double symmetric_at(const struct comparison *x, size_t i)
+{
+    return quotient(metric_error(x, i), fabs(value_of_float(x->d[i])) + size_at(x, i));
+}
+
+/* The error of element i against the correctly rounded result, in its ulps, signed. */
+static double ulps_at(const struct comparison *x, size_t i)
+{
+    if (!f32_is_finite(x->d[i]) || !f32_is_finite(x->reference32[i]))
+        return metric_error(x, i);
+    return (value_of_float(x->d[i]) - value_of_float(x->reference32[i])) /
+           unit_in_last_place(x->reference32[i]);
+}
+
+static double ulp_size_at(const struct comparison *x, size_t i)
+{
+    return fabs(ulps_at(x, i));
+}
+
+/* The limit of element i, what FP32 may commit; 0 where the reference is not finite, or
+   nothing is added. */
+static double limit_at(const struct comparison *x, size_t i)
+{
+    return f32_is_finite(x->reference32[i]) && x->magnitude[i] != 0 ? x->limit[i] : 0;
+}
+
+double backward_at(const struct comparison *x, size_t i)
+{
+    return quotient(metric_error(x, i), x->magnitude[i]) * 0x1p24;
+}
+
+static double backward_limit_at(const struct comparison *x, size_t i)
+{
+    return quotient(limit_at(x, i), x->magnitude[i]) * 0x1p24;
+}
+
+static double mixed_at(const struct comparison *x, size_t i)
+{
+    return quotient(metric_error(x, i), lines_of(x, i)) * 0x1p24;
+}
+
+static double mixed_limit_at(const struct comparison *x, size_t i)
+{
+    return quotient(limit_at(x, i), lines_of(x, i)) * 0x1p24;
+}
+
+static double wrong_at(const struct comparison *x, size_t i)
+{
+    return isinf(metric_error(x, i)) ? 1 : 0;
+}
+
+double grade_ratio(const struct comparison *x, size_t i)
+{
+    const double alpha = fabs(finite_or_0(x->alpha)), limit = limit_at(x, i);
+    const double least = (alpha * (double)x->k + 2) * 0x1p-150;
+    return quotient(metric_error(x, i), x->magnitude[i] == 0 ? 0 : limit + least);
+}
+
+static double condition_at(const struct comparison *x, size_t i)
+{
+    return f32_is_finite(x->reference32[i]) ? quotient(x->magnitude[i], size_at(x, i))
+                                            : 0;
+}
+
+/* --- metrics ---------------------------------------------------------------------- */
+
+static double relres(const struct comparison *x, int threads)
+{
+    return quotient(frobenius(x, elements(x), metric_error, threads),
+                    frobenius(x, elements(x), size_at, threads));
+}
+
+static double max_error(const struct comparison *x, int threads)
+{
+    return most_of(x, elements(x), symmetric_at, threads);
+}
+
+static double mred(const struct comparison *x, int threads)
+{
+    return mean_of(x, relative_at, threads);
+}
+
+static double ulp_max(const struct comparison *x, int threads)
+{
+    return most_of(x, elements(x), ulps_at, threads);
+}
+
+static double ulp_mean(const struct comparison *x, int threads)
+{
+    return mean_of(x, ulp_size_at, threads);
+}
+
+static double ulp_bias(const struct comparison *x, int threads)
+{
+    return mean_of(x, ulps_at, threads);
+}
+
+static double backward_max(const struct comparison *x, int threads)
+{
+    return most_of(x, elements(x), backward_at, threads);
+}
+
+static double mixed_max(const struct comparison *x, int threads)
+{
+    return most_of(x, elements(x), mixed_at, threads);
+}
+
+static double normwise_of(const struct comparison *x, term_of *error, int threads)
+{
+    const double a = frobenius(x, x->m * x->k, a_at, threads),
+                 b = frobenius(x, x->k * x->n, b_at, threads);
+    const double size = fabs(finite_or_0(x->alpha)) * (a * b) +
+                        frobenius(x, elements(x), c_at, threads);
+    return quotient(frobenius(x, elements(x), error, threads), size) * 0x1p24;
+}
+
+static double normwise(const struct comparison *x, int threads)
+{
+    return normwise_of(x, metric_error, threads);
+}
+
+static double most_of_limits(const struct comparison *x, term_of *f, int threads)
+{
+    return x->limit ? most_of(x, elements(x), f, threads) : (double)NAN;
+}
+
+static double backward_limit(const struct comparison *x, int threads)
+{
+    return most_of_limits(x, backward_limit_at, threads);
+}
+
+static double mixed_limit(const struct comparison *x, int threads)
+{
+    return most_of_limits(x, mixed_limit_at, threads);
+}
+
+static double normwise_limit(const struct comparison *x, int threads)
+{
+    return x->limit ? normwise_of(x, limit_at, threads) : (double)NAN;
+}
+
+static double effective_bits(const struct comparison *x, int threads)
+{
+    const double r = relres(x, threads);
+    return r <= 0x1p-53 ? 53 : isinf(r) ? 0 : 0 - log2(r); /* of 1 no -0 */
+}
+
+static double wrong(const struct comparison *x, int threads)
+{
+    return sum_of(x, elements(x), (struct series){ wrong_at, 0 }, threads);
+}
+
+static double grade_worst(const struct comparison *x, int threads)
+{
+    return most_of_limits(x, grade_ratio, threads);
+}
+
+static double grade(const struct comparison *x, int threads)
+{
+    if (!x->limit) return (double)NAN;
+    if (!(x->words <= METRIC_WORDS_MOST)) return 0;
+    const double worst = grade_worst(x, threads);
+    if (worst <= 1) return 3;
+    if (wrong(x, threads) > 0) return 0;
+    if (mixed_max(x, threads) <= mixed_limit(x, threads)) return 2;
+    return normwise(x, threads) <= normwise_limit(x, threads) ? 1 : 0;
+}
+
+static double condition_max(const struct comparison *x, int threads)
+{
+    return most_of(x, elements(x), condition_at, threads);
+}
+
+const struct metric metrics[] = {
+    [METRIC_RELRES] = { "relres", "||D - C||_F / ||C||_F", relres, "Ootomo Eq. 7" },
+    [METRIC_MAX_ERROR] = { "max_error", "max |D - C| / (|D| + |C|)", max_error,
+                           "LE-GEMM Eq. 19" },
+    [METRIC_MRED] = { "mred", "mean |D - C| / |C|", mred, "LE-GEMM Eq. 20" },
+    [METRIC_ULP_MAX] = { "ulp_max", "max |D - RN(C)| in ulps of RN(C)", ulp_max,
+                         "Muller et al. 2018" },
+    [METRIC_ULP_MEAN] = { "ulp_mean", "mean |D - RN(C)| in ulps of RN(C)", ulp_mean,
+                          "Muller et al. 2018" },
+    [METRIC_ULP_BIAS] = { "ulp_bias", "mean D - RN(C) in ulps of RN(C)", ulp_bias,
+                          "Muller et al. 2018" },
+    [METRIC_BACKWARD_MAX] = { "backward_max",
+                              "max |D - C| / (|A||B|) in u, componentwise", backward_max,
+                              "Higham 2002, Eq. 3.5" },
+    [METRIC_MIXED_MAX] = { "mixed_max",
+                           "max |D - C| / (|a_i| |b_j|) in u, rows and columns",
+                           mixed_max, "after Demmel et al." },
+    [METRIC_NORMWISE] = { "normwise", "||D - C||_F / (||A||_F ||B||_F) in u", normwise,
+                          "Higham 2002" },
+    [METRIC_EFFECTIVE_BITS] = { "effective_bits", "-log2 of relres, at most 53",
+                                effective_bits, "" },
+    [METRIC_GRADE] = { "grade",
+                       "3, 2, 1: componentwise, mixed, normwise as good as FP32; 0: not",
+                       grade, "after grades A, B, C of Demmel et al." },
+    [METRIC_GRADE_WORST] = { "grade_worst", "max |D - C| / what FP32 may commit",
+                             grade_worst, "Hallman and Ipsen 2022" },
+    [METRIC_BACKWARD_LIMIT] = { "backward_limit", "backward_max of what FP32 may commit",
+                                backward_limit, "" },
+    [METRIC_MIXED_LIMIT] = { "mixed_limit", "mixed_max of what FP32 may commit",
+                             mixed_limit, "" },
+    [METRIC_NORMWISE_LIMIT] = { "normwise_limit", "normwise of what FP32 may commit",
+                                normwise_limit, "" },
+    [METRIC_CONDITION_MAX] = { "condition_max", "max |A||B| / |C| where RN(C) is finite",
+                               condition_max, "Higham 2002" },
+    [METRIC_WRONG] = { "wrong",
+                       "elements that are special, or RN(C) is, and not both the same",
+                       wrong, "" },
+    { 0 }
+};
+
+static_assert(sizeof metrics / sizeof metrics[0] == METRICS + 1,
+              "a row of the metric table has its name in the enum");
+
+void metrics_find(double values[METRICS], const struct comparison *x, unsigned wanted,
+                  int threads)
+{
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    for (int i = 0; i < METRICS; i++)
+        values[i] = wanted >> i & 1 ? metrics[i].value(x, threads) : (double)NAN;
+    hostfp_leave(&mode);
+}
+
+void metrics_run(double values[METRICS], const struct comparison *x)
+{
+    metrics_find(values, x, ~0u, 1);
+}
+
+/* --- norms of lines --------------------------------------------------------------- */
+
+enum { LINES = 256 };
+
+/* The norms of at most LINES lines of k elements, scaled so that nothing overflows. */
+static void norms_find(double *norm, size_t lines, const uint32_t *x, size_t line_stride,
+                       size_t k, size_t stride)
+{
+    double most[LINES] = { 0 }, sum[LINES] = { 0 };
+    for (size_t p = 0; p < k; p++)
+        for (size_t i = 0; i < lines; i++)
+            most[i] = larger_double(most[i],
+                                    fabs(finite_or_0(x[p * stride + i * line_stride])));
+    for (size_t p = 0; p < k; p++)
+        for (size_t i = 0; i < lines; i++) {
+            const double v = finite_or_0(x[p * stride + i * line_stride]) / most[i];
+            sum[i] += v * v;
+        }
+    for (size_t i = 0; i < lines; i++)
+        norm[i] = most[i] == 0 ? 0 : most[i] * sqrt(sum[i]);
+}
+
+void line_norms(double *row, double *col, const struct comparison *x, int threads)
+{
+    const size_t rows = divide_up(x->m, LINES), columns = divide_up(x->n, LINES);
+    (void)threads;
+#pragma omp parallel for schedule(dynamic)                                               \
+    num_threads(threads_for(threads, rows + columns))
+    for (size_t part = 0; part < rows + columns; part++) {
+        const size_t first = (part < rows ? part : part - rows) * LINES;
+        const size_t count = smaller(LINES, (part < rows ? x->m : x->n) - first);
+        struct hostfp mode;
+        hostfp_enter(&mode);
+        if (part >= rows)
+            norms_find(col + first, count, x->b + first, 1, x->k, x->n);
+        for (size_t i = first; part < rows && i < first + count; i++)
+            norms_find(row + i, 1, x->a + i * x->k, 0, x->k, 1);
+        hostfp_leave(&mode);
+    }
+}
+
+/* --- distances -------------------------------------------------------------------- */
+
+uint64_t ulp_distance(uint32_t a, uint32_t b)
+{
+    if (!f32_is_finite(a) || !f32_is_finite(b))
+        return same_special(a, b) ? 0 : UINT64_MAX;
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    const int64_t d = format_along_line(f32, a) - format_along_line(f32, b);
+    return (uint64_t)(d < 0 ? -d : d);
+}
+
+void ulp_histogram(size_t bins[HISTOGRAM_BINS], const struct comparison *x)
+{
+    for (int i = 0; i < HISTOGRAM_BINS; i++) bins[i] = 0;
+    for (size_t i = 0; i < elements(x); i++) {
+        const uint64_t d = ulp_distance(x->d[i], x->reference32[i]);
+        const int bin = d ? 64 - __builtin_clzll(d) : 0;
+        bins[bin < HISTOGRAM_BINS ? bin : HISTOGRAM_BINS - 1]++;
+    }
+}

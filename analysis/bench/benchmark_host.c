@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/bench/benchmark_host.h"
+
+#include "gpu/api/choice_cache.h"
+#include "gpu/api/start.h"
+#include "lib/base/clock.h"
+#include "lib/base/stats.h"
+
+/* A start is some launches, and a queue holds about a thousand. */
+enum { BURST_MOST = 50, BURSTS_MOST = 20, CHOICES = 5 };
+
+/* Of the device's work in a burst, and of all of them. */
+static const double burst_milliseconds = 20, all_milliseconds = 200;
+
+/* What is called, and how often. */
+struct host {
+    const struct race *race;
+    struct gpu_session *session;
+    struct gpu_chosen *chosen;
+    struct gpu_place place;
+    struct bitcut_gemm gemm;    /* at the place, by the kernel's name */
+    struct bitcut_gemm another; /* the same by its recipe             */
+    int burst, bursts;
+};
+
+typedef bool host_call(struct host *h);
+
+static bool start(struct host *h)
+{
+    const struct recorder *const r = h->race->recorder;
+    struct gpu_work w;
+    struct fault f;
+    return gpu_work_recall(&w, h->chosen, &r->gpu, &r->device, &h->gemm, &f) ==
+               BITCUT_OK &&
+           gpu_work_start(&w, &r->gpu, &r->device, h->place.workspace, h->place.bytes,
+                          h->place.stream, &f) == BITCUT_OK;
+}
+
+static bool choose(struct host *h)
+{
+    const struct recorder *const r = h->race->recorder;
+    struct gpu_work w;
+    struct fault f;
+    return gpu_work_choose(&w, &r->gpu, &r->device, &h->another, &f) == BITCUT_OK;
+}
+
+static bool start_empty(struct host *h)
+{
+    char why[GPU_FAULT_MOST];
+    return race_timer(h->race)->start_empty(h->session, why) == 0;
+}
+
+static bool wait_for_all(struct host *h)
+{
+    char why[GPU_FAULT_MOST];
+    const struct gpu_timer *const timer = race_timer(h->race);
+    return !timer->wait || timer->wait(h->session, why) == 0;
+}
+
+/* Microseconds of a call; 0: one failed. */
+static double median(struct host *h, host_call *call, int burst)
+{
+    double each[1 + BURSTS_MOST];
+    for (int i = 0; i <= h->bursts; i++) {
+        bool good = true;
+        const double from = seconds_now();
+        for (int j = 0; j < burst && good; j++) good = call(h);
+        each[i] = 1e6 * (seconds_now() - from) / burst;
+        if (!wait_for_all(h) || !good) return 0;
+    }
+    return doubles_median(each + 1, (size_t)h->bursts);
+}
+
+static int between(double x, int least, int most)
+{
+    return x <= least ? least : x >= most ? most : (int)x;
+}
+
+/* The calls of a kernel's GEMM, whose batch takes the device so long. */
+static void set_calls(struct host *h, const struct runner *r)
+{
+    const struct bitcut_gemm *const is = &h->place.gemm;
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    g.kernel = r->name;
+    g.order.slices = r->gemm.order.slices;
+    g.equilibrate = r->gemm.equilibrate;
+    g.count = is->count;
+    g.m = is->m, g.n = is->n, g.k = is->k;
+    g.a = is->a, g.b = is->b, g.d = is->d;
+    h->gemm = h->another = g;
+    h->another.kernel = NULL;
+    h->another.recipe = r->gemm.recipe;
+    h->burst = between(burst_milliseconds / r->ms, 1, BURST_MOST);
+    h->bursts = between(all_milliseconds / (h->burst * r->ms), 3, BURSTS_MOST);
+}
+
+void host_cost_measure(struct runner *r, struct gpu_session *session,
+                       const struct race *race)
+{
+    char why[GPU_FAULT_MOST];
+    struct host h = { .race = race, .session = session, .chosen = gpu_chosen_make() };
+    r->host = (struct host_cost){ 0 };
+    if (h.chosen && race_timer(race)->place(&h.place, session, &r->entrant, why) == 0) {
+        set_calls(&h, r);
+        if (race_timer(race)->wait) r->host.start = median(&h, start, h.burst);
+        r->host.choose = median(&h, choose, CHOICES);
+        if (race_timer(race)->start_empty)
+            r->host.launch = median(&h, start_empty, BURST_MOST);
+    }
+    gpu_chosen_free(h.chosen);
+}

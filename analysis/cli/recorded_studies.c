@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/cli/recorded_studies.h"
+
+#include "analysis/cli/command.h"
+#include "analysis/cli/recorded_results.h"
+#include "lib/base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char folder[] = "studies", ending[] = ".jsonl";
+
+/* The study that a file is called after, or NULL. */
+static const struct study *study_of_file(const char *path)
+{
+    enum { NAME_MOST = 64 };
+    char name[NAME_MOST];
+    const char *const slash = strrchr(path, '/'), *const base = slash ? slash + 1 : path;
+    const size_t length = text_stem(base, ending);
+    if (!length || length >= NAME_MOST) return NULL;
+    snprintf(name, sizeof name, "%.*s", (int)length, base);
+    return table_find(TABLE(studies), name);
+}
+
+static int read_file(void *to, const char *path)
+{
+    struct kept_studies *kept = to;
+    const struct study *study = study_of_file(path);
+    struct fault f;
+    if (!study) {
+        fault_set(&f, BITCUT_BAD_FILE, "no study has this name (bitcut list studies)");
+        return fail(path, &f);
+    }
+    const int status = study_book_read(&kept->book, study, path);
+    if (status != EXIT_GOOD) return status;
+    json_t *file = json_array();
+    json_object_set_new(kept->files, study->name, file);
+    return kept_digest_file(file, path);
+}
+
+int kept_studies_read(struct kept_studies *kept)
+{
+    struct fault f;
+    kept->files = json_object();
+    if (study_book_begin(&kept->book, (enum study_scale)KEPT_SCALE, KEPT_SEED, &f) !=
+        BITCUT_OK)
+        return fail(folder, &f);
+    return kept_folder(folder, folder, true, read_file, kept);
+}
+
+void kept_studies_clear(struct kept_studies *kept)
+{
+    json_decref(kept->files);
+    study_book_clear(&kept->book);
+    kept->files = NULL;
+}
+
+/* Whether two rows have the same keys, in any order. */
+static bool same_keys(json_t *a, json_t *b)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(a, key, value)
+    {
+        if (!json_object_get(b, key)) return false;
+    }
+    return json_object_size(a) == json_object_size(b);
+}
+
+int kept_studies_check(struct kept_studies *kept, const struct study *study, json_t *rows)
+{
+    char name[80];
+    struct fault f;
+    const struct study_points *points = study_book_of(&kept->book, study);
+    bool same = true;
+    for (size_t at = 0; at < points->count; at++)
+        for (size_t i = 0; i < json_array_size(points->rows[at]); i++)
+            same &=
+                same_keys(json_array_get(points->rows[at], i), json_array_get(rows, 0));
+    if (same) return EXIT_GOOD;
+    snprintf(name, sizeof name, "%s/%s%s", folder, study->name, ending);
+    fault_set(&f, BITCUT_BAD_FILE,
+              "other keys than rows of %s have now: compute it again", study->name);
+    return fail(name, &f);
+}

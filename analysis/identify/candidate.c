@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Hypotheses made definite: what they read, and how they are run. */
+#include "analysis/identify/hypothesis.h"
+
+#include "lib/number/fma.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool candidate_uniform(const struct candidate *x)
+{
+    bool same = true;
+    for (int t = 0; t < x->plan.terms; t++) same &= x->plan.unit[t] == x->gemm.unit;
+    return same;
+}
+
+void candidate_clean(struct candidate *x, const struct space *s)
+{
+    memset(x, 0, sizeof *x);
+    bitcut_gemm_init(&x->gemm, sizeof x->gemm);
+    x->gemm.alpha = s->alpha;
+    x->gemm.beta = s->beta;
+    x->store = x->through_by = &roundings[ROUND_RN];
+}
+
+/* --- what is read ----------------------------------------------------------------- */
+
+/* Where element p of a line was in the block's; SIZE_MAX: it is zero. */
+size_t candidate_k_at(const struct candidate *x, size_t p, size_t k)
+{
+    const size_t lost = x->lost.end - x->lost.first,
+                 twice = x->twice.end - x->twice.first;
+    if (x->k_at) return x->k_at(x, p, k);
+    if (lost && x->lost_are_zero)
+        return p >= x->lost.first && p < x->lost.end ? SIZE_MAX : p;
+    if (lost && p >= x->lost.first) return p + lost;
+    if (!twice || p < x->twice.end) return p;
+    return p < x->twice.end + x->gap ? SIZE_MAX : p - twice - x->gap;
+}
+
+size_t candidate_places(const struct candidate *x, size_t k)
+{
+    if (x->places) return x->places(x, k);
+    return k + x->gap + (x->twice.end - x->twice.first) -
+           (x->lost_are_zero ? 0 : x->lost.end - x->lost.first);
+}
+
+static struct spot spot_of(const struct candidate *x, const struct question *q,
+                           enum bitcut_operand operand, size_t line, size_t k)
+{
+    const struct extent e = { operand == BITCUT_A ? question_m(q) : question_n(q),
+                              question_k(q) };
+    return x->spot[operand] ? x->spot[operand](x, &e, line, k) : (struct spot){ line, k };
+}
+
+uint32_t candidate_element(const struct candidate *x, const struct question *q,
+                           enum bitcut_operand operand, size_t line, size_t k)
+{
+    const struct spot at = spot_of(x, q, operand, line, k);
+    if (k == SIZE_MAX || at.k >= question_k(q)) return 0;
+    const uint32_t value = question_element(q, operand, at.line, at.k);
+    const bool subnormal = (value & 0x7f800000) == 0;
+    return x->flushed && subnormal ? value & 0x80000000 : value;
+}
+
+uint32_t candidate_c(const struct candidate *x, const struct question *q, size_t i,
+                     size_t j)
+{
+    const size_t n = question_n(q), m = question_m(q);
+    if (!q->c.at) return 0;
+    if (x->c_by_columns) return question_c(q, (j * m + i) / n, (j * m + i) % n);
+    if (x->moves_c) {
+        i = spot_of(x, q, BITCUT_A, i, 0).line;
+        j = spot_of(x, q, BITCUT_B, j, 0).line;
+    }
+    return question_c(q, i, j);
+}
+
+uint32_t candidate_finish(const struct candidate *x, uint32_t product, uint32_t c)
+{
+    const uint32_t alpha = x->gemm.alpha;
+    if (x->finish) return x->finish(x, product, c);
+    const uint32_t t = alpha == F32_ONE ? product : f32_multiply(alpha, product);
+    return gemm_reads_c(&x->gemm) ? f32_fma(x->gemm.beta, c, t) : t;
+}
+
+/* --- running ---------------------------------------------------------------------- */
+
+/* The operands of a candidate that are not those of the block. */
+struct operands {
+    uint32_t *a, *b;
+    size_t k;
+    uint32_t *own_a, *own_b;
+};
+
+static void rearrange(struct operands *o, const struct candidate *x,
+                      const struct block *b)
+{
+    for (size_t p = 0; p < o->k; p++) {
+        const size_t from = candidate_k_at(x, p, b->k);
+        for (size_t i = 0; i < b->rows; i++)
+            o->own_a[i * o->k + p] =
+                candidate_element(x, b->q, BITCUT_A, b->row[i], from);
+        for (size_t j = 0; j < b->cols; j++)
+            o->own_b[p * b->cols + j] =
+                candidate_element(x, b->q, BITCUT_B, b->col[j], from);
+    }
+    o->a = o->own_a;
+    o->b = o->own_b;
+}
+
+static bool operands_make(struct operands *o, const struct candidate *x,
+                          const struct block *b)
+{
+    *o = (struct operands){ .a = b->a, .b = b->b, .k = candidate_places(x, b->k) };
+    if (o->k == b->k && !x->lost.end && !x->flushed && !x->k_at && !x->spot[0] &&
+        !x->spot[1])
+        return true;
+    o->own_a = memory_allocate(b->rows, o->k * sizeof *o->own_a);
+    o->own_b = memory_allocate(b->cols, o->k * sizeof *o->own_b);
+    if (!o->own_a || !o->own_b) return false;
+    rearrange(o, x, b);
+    return true;
+}
+
+static void operands_clear(struct operands *o)
+{
+    free(o->own_a);
+    free(o->own_b);
+}
+
+/* What respells words, and of which matrices. */
+struct respelling {
+    const struct candidate *x;
+    const struct operands *o;
+    const struct block *b;
+};
+
+static uint32_t operand_at(const struct respelling *r, enum bitcut_operand operand,
+                           size_t line, size_t k)
+{
+    return operand == BITCUT_A ? r->o->a[line * r->o->k + k]
+                               : r->o->b[k * r->b->cols + line];
+}
+
+/* The same line of the other operand may not be in the block. */
+static void respell(uint32_t *word, const void *context, enum bitcut_operand operand,
+                    size_t line, size_t k)
+{
+    const struct respelling *const r = context;
+    const struct question *const q = r->b->q;
+    const bool is_a = operand == BITCUT_A;
+    const size_t at = is_a ? r->b->row[line] : r->b->col[line];
+    struct spelling s = { .word = word,
+                          .operand = operand,
+                          .element = operand_at(r, operand, line, k),
+                          .has_other = at < (is_a ? question_n(q) : question_m(q)),
+                          .split = is_a ? &r->x->plan.split_a : &r->x->plan.split_b,
+                          .other_split = is_a ? &r->x->plan.split_b : &r->x->plan.split_a,
+                          .x = r->x };
+    if (s.has_other)
+        s.other = candidate_element(r->x, q, is_a ? BITCUT_B : BITCUT_A, at, k);
+    r->x->respell(&s);
+}
+
+/* From the products, where the epilogue is another, to what is in D. */
+static void finish_all(uint32_t *d, const struct candidate *x, const struct space *s,
+                       const struct block *b, bool products)
+{
+    for (size_t i = 0; i < b->rows * b->cols; i++) {
+        const size_t row = b->row[i / b->cols], col = b->col[i % b->cols];
+        if (products) d[i] = candidate_finish(x, d[i], candidate_c(x, b->q, row, col));
+        if (x->through) d[i] = f32_through(x->through, x->through_by, d[i]);
+        d[i] = f32_through(s->format, x->store, d[i]);
+    }
+}
+
+/* Run the GEMM of x; `products`: without alpha and C. */
+static enum bitcut_status run_operands(uint32_t *d, const struct candidate *x,
+                                       const struct block *b, const struct operands *o,
+                                       bool products, const struct gemm_options *options,
+                                       struct fault *f)
+{
+    const struct respelling spelling = { x, o, b };
+    struct bitcut_gemm g = x->gemm;
+    struct gemm_plan plan = x->plan;
+    struct gemm_options own = *options;
+    struct gemm_slips slips = x->slips;
+    if (products) g.alpha = F32_ONE, g.beta = 0;
+    if (x->respell) slips.respell = respell, slips.context = &spelling;
+    if (x->respell || x->slipped) plan.slips = &slips;
+    if (x->respell || o->own_a) own.words = NULL; /* those of changed operands */
+    g.unit = &x->unit;
+    for (int t = 0; t < RECIPE_TERMS_MOST && candidate_uniform(x); t++)
+        plan.unit[t] = &x->unit;
+    gemm_set_dense(&g, d, b->rows, b->cols, o->k, o->a, o->b, b->c);
+    return gemm_run_plan(&g, &plan, &own, f);
+}
+
+enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
+                                 const struct space *s, const struct block *b,
+                                 const struct gemm_options *options, struct fault *f)
+{
+    const bool products = x->finish || x->c_by_columns || x->moves_c;
+    struct operands o;
+    enum bitcut_status status =
+        operands_make(&o, x, b)
+            ? BITCUT_OK
+            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the operands");
+    if (status == BITCUT_OK) status = run_operands(d, x, b, &o, products, options, f);
+    if (status == BITCUT_OK) finish_all(d, x, s, b, products);
+    operands_clear(&o);
+    return status;
+}
+
+/* --- comparing -------------------------------------------------------------------- */
+
+static int compare_words(const void *x, const void *y)
+{
+    const uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return (a > b) - (a < b);
+}
+
+void candidate_forget(struct candidate_memory *m)
+{
+    gemm_words_clear(&m->words);
+    free(m->scratch.at);
+    *m = (struct candidate_memory){ 0 };
+}
+
+struct nearness candidate_match(const struct candidate *x, const struct space *s,
+                                const struct block *b, uint32_t *scratch,
+                                struct candidate_memory *memory)
+{
+    const struct gemm_options one = { .threads = 1,
+                                      .words = memory ? &memory->words : NULL,
+                                      .scratch = memory ? &memory->scratch : NULL };
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    const size_t count = b->rows * b->cols;
+    struct nearness near = { 0, INFINITY };
+    if (candidate_run(scratch, x, s, b, &one, NULL) != BITCUT_OK) return near;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t apart =
+            format_along_line(f32, scratch[i]) - format_along_line(f32, b->d[i]);
+        near.matched += scratch[i] == b->d[i];
+        scratch[i] = (uint32_t)(apart < 0 ? -apart : apart);
+    }
+    qsort(scratch, count, sizeof *scratch, compare_words);
+    near.distance = scratch[count / 2];
+    return near;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/identify/difference.h"
+
+#include "lib/base/text.h"
+#include "lib/number/bits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool differs(const struct pair_of *x, size_t i, size_t j)
+{
+    return x->d[i * x->n + j] != x->h[i * x->n + j];
+}
+
+size_t difference_first(struct differing first[DIFFERING_MOST], const struct pair_of *x)
+{
+    size_t count = 0;
+    for (size_t at = 0; at < x->m * x->n && count < DIFFERING_MOST; at++)
+        if (x->d[at] != x->h[at])
+            first[count++] =
+                (struct differing){ at / x->n, at % x->n, x->d[at], x->h[at] };
+    return count;
+}
+
+/* --- boxes ------------------------------------------------------------------------ */
+
+/* Differences in [row, row_end) x [col, col_end). */
+static size_t count_in(const struct pair_of *x, size_t row, size_t row_end, size_t col,
+                       size_t col_end)
+{
+    size_t count = 0;
+    for (size_t i = row; i < row_end; i++)
+        for (size_t j = col; j < col_end; j++) count += differs(x, i, j);
+    return count;
+}
+
+/* The boxes found so far, the largest first. */
+struct boxes {
+    struct box *at;
+    size_t most, count;
+};
+
+static void add_box(struct boxes *b, struct box now)
+{
+    size_t at = b->count < b->most ? b->count : b->most;
+    b->count++;
+    for (; at > 0 && b->at[at - 1].differ < now.differ; at--)
+        if (at < b->most) b->at[at] = b->at[at - 1];
+    if (at < b->most) b->at[at] = now;
+}
+
+/* Outputs agree by chance: cells of so many rows and columns differ if any of them does.
+ */
+enum { CELL = 8 };
+
+static size_t end_of(size_t cell, size_t size)
+{
+    return (cell + 1) * CELL < size ? (cell + 1) * CELL : size;
+}
+
+static bool cell_differs(const struct pair_of *x, size_t i, size_t j)
+{
+    return i * CELL < x->m && j * CELL < x->n &&
+           count_in(x, i * CELL, end_of(i, x->m), j * CELL, end_of(j, x->n));
+}
+
+/* Cells [row, row_end) x [col, col_end) without the lines at their edges that agree. */
+static struct box trimmed(const struct pair_of *x, size_t row, size_t row_end, size_t col,
+                          size_t col_end)
+{
+    struct box b = { .row = row * CELL,
+                     .row_end = end_of(row_end - 1, x->m),
+                     .col = col * CELL,
+                     .col_end = end_of(col_end - 1, x->n) };
+    while (!count_in(x, b.row, b.row + 1, b.col, b.col_end)) b.row++;
+    while (!count_in(x, b.row_end - 1, b.row_end, b.col, b.col_end)) b.row_end--;
+    while (!count_in(x, b.row, b.row_end, b.col, b.col + 1)) b.col++;
+    while (!count_in(x, b.row, b.row_end, b.col_end - 1, b.col_end)) b.col_end--;
+    b.differ = count_in(x, b.row, b.row_end, b.col, b.col_end);
+    return b;
+}
+
+/* Whether the same cells of two rows of them differ. */
+static bool same_cells(const struct pair_of *x, size_t i, size_t other)
+{
+    for (size_t j = 0; j * CELL < x->n; j++)
+        if (cell_differs(x, i, j) != cell_differs(x, other, j)) return false;
+    return true;
+}
+
+static void add_strip(struct boxes *b, const struct pair_of *x, size_t row,
+                      size_t row_end)
+{
+    for (size_t j = 0, end; j * CELL < x->n; j = end) {
+        for (end = j + 1; cell_differs(x, row, j) && cell_differs(x, row, end);) end++;
+        if (cell_differs(x, row, j)) add_box(b, trimmed(x, row, row_end, j, end));
+    }
+}
+
+size_t difference_boxes(struct box *box, size_t most, const struct pair_of *x)
+{
+    struct boxes b = { box, most, 0 };
+    for (size_t i = 0, end; i * CELL < x->m; i = end) {
+        for (end = i + 1; end * CELL < x->m && same_cells(x, i, end);) end++;
+        add_strip(&b, x, i, end);
+    }
+    return b.count;
+}
+
+/* --- what is in a box ------------------------------------------------------------- */
+
+/* Whether D in the box is `from`, shifted by so many elements; or one number if `from` is
+   NULL.  Outputs that do not differ need not be. */
+static bool is_filled(const struct box *b, const struct pair_of *x, const uint32_t *from,
+                      ptrdiff_t down, ptrdiff_t right, uint32_t number)
+{
+    for (size_t i = b->row; i < b->row_end; i++)
+        for (size_t j = b->col; j < b->col_end; j++) {
+            const size_t at =
+                (size_t)((ptrdiff_t)i + down) * x->n + (size_t)((ptrdiff_t)j + right);
+            if (differs(x, i, j) && x->d[i * x->n + j] != (from ? from[at] : number))
+                return false;
+        }
+    return true;
+}
+
+static bool all_nan(const struct box *b, const struct pair_of *x)
+{
+    for (size_t i = b->row; i < b->row_end; i++)
+        for (size_t j = b->col; j < b->col_end; j++)
+            if (differs(x, i, j) && !f32_is_nan(x->d[i * x->n + j])) return false;
+    return true;
+}
+
+/* The first output of the box that differs. */
+static uint32_t first_of(const struct box *b, const struct pair_of *x)
+{
+    for (size_t i = b->row; i < b->row_end; i++)
+        for (size_t j = b->col; j < b->col_end; j++)
+            if (differs(x, i, j)) return x->d[i * x->n + j];
+    return 0;
+}
+
+/* The box is as a whole what another place should hold. */
+static bool is_moved(struct box *b, const struct pair_of *x)
+{
+    const size_t rows = b->row_end - b->row, cols = b->col_end - b->col;
+    for (size_t i = 0; i + rows <= x->m; i++)
+        for (size_t j = 0; j + cols <= x->n; j++)
+            if (is_filled(b, x, x->h, (ptrdiff_t)i - (ptrdiff_t)b->row,
+                          (ptrdiff_t)j - (ptrdiff_t)b->col, 0)) {
+                b->fault = "moved";
+                snprintf(b->what, sizeof b->what,
+                         "they hold what belongs to rows %zu to %zu, columns %zu to %zu",
+                         i, i + rows - 1, j, j + cols - 1);
+                return true;
+            }
+    return false;
+}
+
+/* Row i of D, in the box, is what row `from` should be. */
+static bool is_row(const struct box *b, const struct pair_of *x, size_t i, size_t from)
+{
+    for (size_t j = b->col; j < b->col_end; j++)
+        if (x->d[i * x->n + j] != x->h[from * x->n + j]) return false;
+    return true;
+}
+
+static bool is_column(const struct box *b, const struct pair_of *x, size_t j, size_t from)
+{
+    for (size_t i = b->row; i < b->row_end; i++)
+        if (x->d[i * x->n + j] != x->h[i * x->n + from]) return false;
+    return true;
+}
+
+/* Every line of the box is another one of what should be there. */
+static bool lines_moved(struct box *b, const struct pair_of *x, size_t first, size_t end,
+                        size_t lines, const char *name,
+                        bool (*is)(const struct box *, const struct pair_of *, size_t,
+                                   size_t))
+{
+    size_t source = 0;
+    for (size_t i = end; i-- > first;) {
+        source = 0;
+        while (source < lines && !is(b, x, i, source)) source++;
+        if (source == lines) return false;
+    }
+    b->fault = "moved";
+    snprintf(b->what, sizeof b->what,
+             "%s are in another order: what belongs to %s %zu is in %s %zu", name, name,
+             source, name, first);
+    return true;
+}
+
+bool difference_foreign(struct box *b, const struct pair_of *x)
+{
+    enum { LEAST = 32 };
+    double d = 0, h = 0, dd = 0, hh = 0, dh = 0;
+    const size_t count = (b->row_end - b->row) * (b->col_end - b->col);
+    const double n = (double)count;
+    for (size_t i = b->row; i < b->row_end; i++)
+        for (size_t j = b->col; j < b->col_end; j++) {
+            const double u = value_of_float(x->d[i * x->n + j]),
+                         v = value_of_float(x->h[i * x->n + j]);
+            d += u, h += v, dd += u * u, hh += v * v, dh += u * v;
+        }
+    const double both = n * dh - d * h, own = (n * dd - d * d) * (n * hh - h * h);
+    if (count < LEAST || b->differ < count || !(n * both * both < 9 * own)) return false;
+    b->fault = "not written";
+    snprintf(b->what, sizeof b->what,
+             "they hold numbers that have nothing in common with the product");
+    return true;
+}
+
+/* Whether what differs fills the lines that it is in, as what a kernel leaves out does.
+ */
+static bool fills_lines(const struct box *b, const struct pair_of *x)
+{
+    size_t rows = 0, cols = 0;
+    for (size_t i = b->row; i < b->row_end; i++)
+        rows += count_in(x, i, i + 1, b->col, b->col_end) > 0;
+    for (size_t j = b->col; j < b->col_end; j++)
+        cols += count_in(x, b->row, b->row_end, j, j + 1) > 0;
+    return 2 * b->differ > rows * cols;
+}
+
+bool difference_say(struct box *b, const struct pair_of *x)
+{
+    const uint32_t first = first_of(b, x);
+    const char *what = NULL;
+    if (b->differ > 1 && all_nan(b, x)) what = "they hold NaN";
+    else if (b->differ > 1 && is_filled(b, x, NULL, 0, 0, first))
+        what = f32_is_zero(first) ? "they hold zeros" : "they all hold one number";
+    else if (b->differ > 1 && x->c && is_filled(b, x, x->c, 0, 0, 0))
+        what = "they still hold C";
+    if (what && !fills_lines(b, x)) return false;
+    if (what) {
+        b->fault = "not written";
+        snprintf(b->what, sizeof b->what, "%s", what);
+    }
+    if (what || b->differ < 2) return what != NULL;
+    return is_moved(b, x) ||
+           lines_moved(b, x, b->row, b->row_end, x->m, "rows", is_row) ||
+           lines_moved(b, x, b->col, b->col_end, x->n, "columns", is_column);
+}
+
+/* --- outputs ---------------------------------------------------------------------- */
+
+const struct record_field differing_fields[] = {
+    RECORD_PAIR(struct differing, row, "at", "", "row and column, from 0 on"),
+    RECORD_ENCODING(struct differing, given, "given", "D there, in FP32"),
+    RECORD_ENCODING(struct differing, expected, "expected", "what it should be, likewise"),
+    { 0 }
+};
+
+void differing_say(char *text, size_t size, const struct differing *first, size_t count,
+                   size_t from)
+{
+    enum { SAID = 4 };
+    for (size_t i = from; i < count && i < SAID; i++)
+        say_more(text, size, "%sD[%zu, %zu] is 0x%08x for 0x%08x", *text ? "; " : "",
+                 first[i].row, first[i].col, (unsigned)first[i].given,
+                 (unsigned)first[i].expected);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/identify/explain.h"
+
+#include "analysis/identify/distinguishing_output.h"
+#include "analysis/identify/find.h"
+#include "analysis/identify/quick_check.h"
+#include "analysis/identify/region.h"
+#include "lib/base/clock.h"
+#include "lib/base/size.h"
+#include "lib/number/bits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of hypotheses that the sample does not tell apart, the one that gives the most of D:
+   the best, compared in *w, or another.  Ends with *w of the best. */
+static enum bitcut_status choose_best(struct whole *w, struct explanation *e,
+                                      const struct explain_options *o, struct fault *f)
+{
+    const double end = seconds_now() + o->seconds;
+    enum bitcut_status status = BITCUT_OK;
+    for (size_t i = 0;
+         i < e->equals && i < EQUALS_MOST && e->answer.differ && status == BITCUT_OK &&
+         seconds_now() < end && !progress_stopped(o->progress);
+         i++) {
+        const struct verdict before = e->best;
+        struct whole other;
+        e->best = e->equal[i];
+        status = whole_compare(&other, e, o, f);
+        const size_t differ =
+            status == BITCUT_OK && other.x.m == w->x.m ? whole_differ(&other) : SIZE_MAX;
+        if (differ < e->answer.differ) {
+            struct whole kept = other;
+            other = *w;
+            *w = kept;
+            e->answer.differ = differ;
+            e->equal[i] = before;
+        } else e->best = before;
+        whole_clear(&other);
+    }
+    return status;
+}
+
+/* Compare the best hypothesis with what there is time for. */
+static enum bitcut_status compare_best(struct whole *w, struct explanation *e,
+                                       const struct explain_options *o, struct fault *f)
+{
+    enum bitcut_status status = whole_compare(w, e, o, f);
+    e->answer.compared = w->x.m * w->x.n;
+    if (status == BITCUT_OK) e->answer.differ = whole_differ(w);
+    return status;
+}
+
+/* Search again on outputs that the best hypothesis does not give, and on a sample with
+   them, until `end`. */
+static enum bitcut_status search_again(struct explanation *e, const struct telling *t,
+                                       const struct block *sample, double end,
+                                       const struct explain_options *o, struct fault *f)
+{
+    struct block screen, more;
+    enum bitcut_status status =
+        telling_block(&screen, t, sample, TELLING_MOST, TELLING_MOST, f);
+    if (status != BITCUT_OK) return status;
+    status = telling_block(&more, t, sample, sample->rows, sample->cols, f);
+    if (status == BITCUT_OK) {
+        e->best = (struct verdict){ .sampled = 0 };
+        e->equals = 0;
+        status = explain_find(e, &screen, &more, NULL, end - seconds_now(), o, f);
+        block_clear(&more);
+    }
+    block_clear(&screen);
+    return status;
+}
+
+static bool take_telling(struct telling *t, const struct whole *w)
+{
+    const struct compared x = { w->x.d, w->x.h, w->x.m, w->x.n, NULL, NULL };
+    return telling_take(t, &x, TELLING_MOST / 2);
+}
+
+/* Search again.  If what is found gives more of D than *w does, *w and *e are of that;
+ *more: it gives nearly all, and has outputs that tell. */
+static enum bitcut_status narrow_once(struct whole *w, struct explanation *e,
+                                      struct telling *t, bool *more,
+                                      const struct block *sample, double end,
+                                      const struct explain_options *o, struct fault *f)
+{
+    struct explanation *const before = malloc(sizeof *before);
+    struct whole now = { .d = NULL };
+    if (!before) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    *before = *e;
+    enum bitcut_status status = search_again(e, t, sample, end, o, f);
+    if (status == BITCUT_OK && e->best.sampled) status = compare_best(&now, e, o, f);
+    const bool whole = status == BITCUT_OK && now.x.m == w->x.m;
+    *more = whole && take_telling(t, &now);
+    if (whole && e->answer.differ < before->answer.differ) {
+        const struct whole old = *w;
+        *w = now;
+        now = old;
+    } else {
+        before->answer.tried = e->answer.tried;
+        before->answer.complete &= e->answer.complete;
+        *e = *before;
+    }
+    free(before);
+    whole_clear(&now);
+    return status;
+}
+
+/* What gives all of the sample, and all of D but a few outputs of few bits, is another
+   order of the same sums: search on these outputs for what gives more. */
+static enum bitcut_status narrow_down(struct whole *w, struct explanation *e,
+                                      const struct block *sample, double end,
+                                      const struct explain_options *o, struct fault *f)
+{
+    enum { ROUNDS = 16 };
+    struct telling t = { .taken = 0 };
+    enum bitcut_status status = BITCUT_OK;
+    bool more = question_is_short(&e->q) && take_telling(&t, w);
+    for (int i = 0; i < ROUNDS && more && seconds_now() < end &&
+                    !progress_stopped(o->progress) && status == BITCUT_OK;
+         i++)
+        status = narrow_once(w, e, &t, &more, sample, end, o, f);
+    if (more) e->answer.complete = false;
+    return status;
+}
+
+/* What gives a part may give all: then nothing lies off any more. */
+static enum bitcut_status look_at_parts(struct explanation *e, struct whole *w,
+                                        const struct explain_options *o, struct fault *f)
+{
+    const enum bitcut_status status = explain_parts(e, w, o, f);
+    if (status != BITCUT_OK || e->answer.differ) return status;
+    e->firsts = 0;
+    return spread_find(&e->spread, &w->x, e->q.format, f);
+}
+
+/* Compare what there is time for with the best hypothesis, and look at what differs, if
+   that is not nearly everything.  What gives nearly all is searched for until `end`. */
+static enum bitcut_status finish(struct explanation *e, const struct block *sample,
+                                 double end, const struct explain_options *o,
+                                 struct fault *f)
+{
+    struct whole w;
+    enum bitcut_status status = compare_best(&w, e, o, f);
+    if (status == BITCUT_OK) status = narrow_down(&w, e, sample, end, o, f);
+    if (status == BITCUT_OK) status = choose_best(&w, e, o, f);
+    e->answer.found = e->answer.compared && !e->answer.differ;
+    if (status == BITCUT_OK) status = spread_find(&e->spread, &w.x, e->q.format, f);
+    if (status == BITCUT_OK) e->firsts = difference_first(e->first, &w.x);
+    const size_t differ = e->answer.differ;
+    if (status == BITCUT_OK && differ && differ <= e->answer.compared / 2)
+        status = look_at_parts(e, &w, o, f);
+    else if (status == BITCUT_OK && differ) explain_whole(e, &w);
+    whole_clear(&w);
+    return status;
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+/* Whether all outputs are one number, or NaN: hardly a product. */
+static bool is_plain(const struct block *b)
+{
+    bool same = b->rows * b->cols > 1, nan = same;
+    for (size_t i = 0; i < b->rows * b->cols; i++) {
+        same &= b->d[i] == b->d[0];
+        nan &= f32_is_nan(b->d[i]);
+    }
+    return same || nan;
+}
+
+static enum bitcut_status search_blocks(struct explanation *e, const struct block *screen,
+                                        const struct block *sample,
+                                        const struct explain_options *o, struct fault *f)
+{
+    const double end = seconds_now() + o->seconds;
+    e->error = coarse_error(screen, e->q.alpha, e->q.beta);
+    enum bitcut_status status = explain_space_make(&e->space, screen, f);
+    if (status == BITCUT_OK && o->like) status = explain_find_like(e, sample, o, f);
+    if (status == BITCUT_OK && !e->answer.complete)
+        status = explain_find(e, screen, sample, NULL, is_plain(sample) ? 0 : o->seconds,
+                              o, f);
+    if (status == BITCUT_OK && e->best.sampled) status = finish(e, sample, end, o, f);
+    return status;
+}
+
+/* The outputs on which hypotheses are tried; of results of few bits those that tell. */
+static enum bitcut_status take_screen(struct block *to, const struct question *q,
+                                      struct window w, uint64_t seed, struct fault *f)
+{
+    enum { WIDE = 512 };
+    const bool is_short = question_is_short(q);
+    size_t col[SCREEN_COLS];
+    struct block wide;
+    enum bitcut_status status =
+        window_take(is_short ? &wide : to, q, w, screen_rows(q),
+                    is_short ? WIDE : SCREEN_COLS, seed, STREAM_SCREEN, f);
+    if (status != BITCUT_OK || !is_short) return status;
+    const size_t cols =
+        coarse_ties(col, SCREEN_COLS, &wide, q->format, q->alpha, q->beta);
+    for (size_t j = 0; j < cols; j++) col[j] = wide.col[col[j]];
+    status = cols ? block_take(to, q, wide.row, wide.rows, col, cols, f)
+                  : fault_set(f, BITCUT_NO_MEMORY, "out of memory for outputs near ties");
+    block_clear(&wide);
+    return status;
+}
+
+static enum bitcut_status
+search_question(struct explanation *e, const struct explain_options *o, struct fault *f)
+{
+    const struct window all = { 0, question_m(&e->q), 0, question_n(&e->q) };
+    const size_t side = (size_t)sqrt((double)o->samples),
+                 rows = all.row_end < side   ? all.row_end
+                        : all.col_end < side ? o->samples / all.col_end
+                                             : side;
+    struct block screen, sample = { 0 };
+    e->answer.total = all.row_end * all.col_end;
+    enum bitcut_status status = take_screen(&screen, &e->q, all, o->seed, f);
+    if (status != BITCUT_OK) return status;
+    status = window_take(&sample, &e->q, all, rows, o->samples / rows, o->seed,
+                         STREAM_SAMPLE, f);
+    if (status == BITCUT_OK) status = search_blocks(e, &screen, &sample, o, f);
+    block_clear(&screen);
+    block_clear(&sample);
+    return status;
+}
+
+/* Whether GEMMs run on the only unit, if there is one: each word of one is its operand.
+ */
+static enum bitcut_status check_unit(const struct question *q, struct fault *f)
+{
+    struct gemm_plan plan;
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    g.recipe = bitcut_recipe_find("plain");
+    g.unit = q->unit;
+    return q->unit ? gemm_plan_on_unit(&plan, &g, f) : BITCUT_OK;
+}
+
+/* Boxes in lines of the block become boxes of the whole, and what is said of the places
+   of lines in the block is left out. */
+static void place_parts(struct explanation *e, const struct block *part)
+{
+    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++) {
+        struct box *b = &e->part[i];
+        b->row_end = part->row[b->row_end - 1] + 1;
+        b->row = part->row[b->row];
+        b->col_end = part->col[b->col_end - 1] + 1;
+        b->col = part->col[b->col];
+        if (b->fault && !strcmp(b->fault, "moved"))
+            snprintf(b->what, sizeof b->what, "they hold what belongs elsewhere");
+    }
+}
+
+static bool same_term(struct recipe_term x, struct recipe_term y)
+{
+    return x.a == y.a && x.b == y.b && x.accumulator == y.accumulator &&
+           x.scaled == y.scaled;
+}
+
+/* Whether the GEMM says all of the hypothesis: there is no fault, and its products come
+   as the GEMM has them. */
+static bool says_all(const struct verdict *v)
+{
+    struct gemm_plan plan;
+    if (!v->sampled || v->h.at[AXIS_FAULT] ||
+        gemm_plan_on_unit(&plan, &v->x.gemm, NULL) != BITCUT_OK)
+        return false;
+    bool same = plan.terms == v->x.plan.terms;
+    for (int t = 0; t < plan.terms && same; t++)
+        same = same_term(plan.term[t], v->x.plan.term[t]);
+    return same;
+}
+
+/* What callers see, once all else is known. */
+static void conclude(struct explanation *e)
+{
+    struct bitcut_explanation *const a = &e->answer;
+    a->size = sizeof *a;
+    a->runs = a->compared && !a->differ && says_all(&e->best);
+    a->fault = explain_fault(e);
+    a->matched = e->best.matched;
+    a->sampled = e->best.sampled;
+    explain_say(a->text, e);
+}
+
+enum bitcut_status explain_run(struct explanation *e, const struct question *q,
+                               const struct explain_options *o, struct fault *f)
+{
+    struct explanation *const x = calloc(1, sizeof *x); /* large, for a thread's stack */
+    const double start = seconds_now();
+    if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    x->q = *q;
+    enum bitcut_status status = check_unit(q, f);
+    if (status == BITCUT_OK) status = coarse_read(&x->q, o->seed, f);
+    if (status == BITCUT_OK && (!question_m(&x->q) || !question_n(&x->q)))
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "D has no elements");
+    if (status == BITCUT_OK) status = search_question(x, o, f);
+    x->interrupted = progress_stopped(o->progress);
+    x->seconds = seconds_now() - start;
+    if (status == BITCUT_OK) {
+        if (o->part) place_parts(x, o->part);
+        conclude(x);
+        *e = *x;
+    } else explain_space_clear(&x->space);
+    free(x);
+    return status;
+}
+
+void explain_clear(struct explanation *e) { explain_space_clear(&e->space); }

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An explanation: its fields, and its lines. */
+#include "analysis/identify/explain.h"
+#include "analysis/order/order_sentence.h"
+#include "emu/gemm_say.h"
+#include "emu/gemm_text.h"
+#include "lib/base/size.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- lists ------------------------------------------------------------------------ */
+
+static const void *part_at(const void *answer, size_t i, void *room)
+{
+    const struct explanation *const e = answer;
+    (void)room;
+    return i < smaller(e->parts, PARTS_MOST) ? &e->part[i] : NULL;
+}
+
+static const void *differing_at(const void *answer, size_t i, void *room)
+{
+    const struct explanation *const e = answer;
+    (void)room;
+    return i < e->firsts ? &e->first[i] : NULL;
+}
+
+/* A hypothesis and the space that it is of. */
+struct placed {
+    const struct verdict *v;
+    const struct space *space;
+};
+
+static const void *equal_at(const void *answer, size_t i, void *room)
+{
+    const struct explanation *const e = answer;
+    struct placed *const to = room;
+    *to = (struct placed){ &e->equal[i], &e->space };
+    return i < smaller(e->equals, EQUALS_MOST) ? to : NULL;
+}
+
+/* The outputs of a bin that has any: from so many to so many steps away, or `last`, in which
+   they are not both numbers. */
+struct bin {
+    int i;
+    bool last;
+    size_t from, to, count;
+};
+
+static const void *bin_at(const void *answer, size_t i, void *room)
+{
+    const size_t *const count = ((const struct explanation *)answer)->spread.bin;
+    int b = 0;
+    while (b < SPREAD_BINS && (!count[b] || i--)) b++;
+    if (b == SPREAD_BINS) return NULL;
+    const size_t from = b ? (size_t)1 << (b - 1) : 0;
+    struct bin *const to = room;
+    *to = (struct bin){ b, b == SPREAD_BINS - 1, from, b ? 2 * from - 1 : 0, count[b] };
+    return to;
+}
+
+/* A recipe as it stands, those that a unit runs, the nearest first. */
+struct distance {
+    const char *name;
+    double ulps;
+};
+
+static const void *distance_at(const void *answer, size_t i, void *room)
+{
+    const double *const ulps = ((const struct explanation *)answer)->distance;
+    for (size_t r = 0; r < RECIPES_MOST && recipes[r].name; r++) {
+        size_t before = 0;
+        for (size_t s = 0; s < RECIPES_MOST && recipes[s].name; s++)
+            before += ulps[s] < ulps[r] || (ulps[s] == ulps[r] && s < r);
+        if (before != i || !isfinite(ulps[r])) continue;
+        struct distance *const to = room;
+        *to = (struct distance){ recipes[r].name, ulps[r] };
+        return to;
+    }
+    return NULL;
+}
+
+/* --- fields ----------------------------------------------------------------------- */
+
+static bool was_tried(const void *answer)
+{
+    return ((const struct explanation *)answer)->best.sampled;
+}
+
+static bool has_row_period(const void *answer)
+{
+    return ((const struct explanation *)answer)->spread.row_period;
+}
+
+static bool has_col_period(const void *answer)
+{
+    return ((const struct explanation *)answer)->spread.col_period;
+}
+
+static bool are_numbers(const void *bin) { return !((const struct bin *)bin)->last; }
+
+static void write_gemm(char *text, size_t size, const void *answer)
+{
+    char line[WAY_MOST];
+    way_write(line, &((const struct explanation *)answer)->best.x.gemm);
+    say_more(text, size, "%s", line);
+}
+
+static void write_order(char *text, size_t size, const void *answer)
+{
+    order_options(text, size, &((const struct explanation *)answer)->best.x.plan.order);
+}
+
+static void write_changes(char *text, size_t size, const void *answer)
+{
+    const struct explanation *const e = answer;
+    verdict_say(text, smaller(size, CHANGES_MOST), &e->best, &e->space);
+}
+
+static void write_placed(char *text, size_t size, const void *placed)
+{
+    const struct placed *const p = placed;
+    verdict_say(text, smaller(size, CHANGES_MOST), p->v, p->space);
+}
+
+static const char *recipe_of(const void *placed)
+{
+    return ((const struct placed *)placed)->v->x.gemm.recipe->name;
+}
+
+static const char *unit_of(const void *placed)
+{
+    return ((const struct placed *)placed)->v->x.gemm.unit->name;
+}
+
+#define OF_ALL(place, key, unit, what)                                                   \
+    RECORD_INNER(struct explanation, place, key, unit, what)
+
+/* clang-format off */
+const struct record_field explain_best_fields[] = {
+    RECORD_SENTENCE(write_gemm, "gemm", "the GEMM as a line, without the fault"),
+    RECORD_SENTENCE(write_changes, "changes", "what is not as in the recipe's row, or null"),
+    RECORD_SENTENCE(write_order, "order", "its order of k, as --split-k and --order say it"),
+    OF_ALL(answer.fault, "fault", "", "the name of the fault, or null"),
+    OF_ALL(answer.matched, "matched", "", "outputs of the sample that it gives"),
+    OF_ALL(answer.sampled, "sampled", "", "outputs of the sample"),
+    { 0 }
+}, explain_part_fields[] = {
+    RECORD_PAIR(struct box, row, "rows", "", "the first, and behind the last"),
+    RECORD_PAIR(struct box, col, "columns", "", "likewise"),
+    RECORD_INNER(struct box, differ, "differ", "", "outputs there that do"),
+    RECORD_INNER(struct box, fault, "fault", "", "the name of what is there, or null"),
+    RECORD_INNER(struct box, what, "what", "", "the same in words"),
+    { 0 }
+}, explain_equal_fields[] = {
+    RECORD_TEXT_OF(recipe_of, "recipe", "its recipe"),
+    RECORD_TEXT_OF(unit_of, "unit", "its unit"),
+    RECORD_SENTENCE(write_placed, "changes", "what is not as in the recipe's row, or null"),
+    { 0 }
+}, explain_bin_fields[] = {
+    RECORD_INNER_IF(struct bin, from, "from", "ulps", "steps from it to D, so many or more; null: not both are numbers",
+                    are_numbers),
+    RECORD_INNER_IF(struct bin, to, "to", "ulps", "up to that", are_numbers),
+    RECORD_INNER(struct bin, count, "count", "", "outputs"),
+    { 0 }
+}, explain_distance_fields[] = {
+    RECORD_INNER(struct distance, name, "name", "", "the recipe"),
+    RECORD_INNER(struct distance, ulps, "ulps", "ulps", "the median of its distances"),
+    { 0 }
+};
+/* clang-format on */
+
+#define ANSWER(place, key, what)                                                         \
+    RECORD_MEMBER(struct explanation, answer.place, #place, key, "", what)
+
+const struct record_field explain_fields[] = {
+    /* clang-format off */
+    RECORD_TOGETHER(was_tried, explain_best_fields, "", "what gives the most of D"),
+    OF_ALL(q.name, "d", "", "the file of D"),
+    ANSWER(text, "hypothesis", "one sentence with all of it"),
+    ANSWER(found, "found", "whether something gives everything that was compared"),
+    ANSWER(compared, "compared", "outputs that were compared"),
+    ANSWER(differ, "differ", "those that it does not give"),
+    ANSWER(total, "total", "outputs of D"),
+    ANSWER(tried, "tried", "hypotheses that were"),
+    OF_ALL(error, "error", "2^-24 |A||B|", "the median distance of D from the exact result"),
+    RECORD_ITEMS(part_at, explain_part_fields, "parts", "places in which D differs"),
+    RECORD_ITEMS(equal_at, explain_equal_fields, "equal", "what else gives all of the sample"),
+    OF_ALL(equals, "equals", "", "how many there are of these"),
+    ANSWER(complete, "complete", "whether nothing was left out for want of time"),
+    OF_ALL(interrupted, "interrupted", "", "whether it was asked to stop"),
+    OF_ALL(seconds, "seconds", "s", "that it took"),
+    RECORD_ITEMS(differing_at, differing_fields, "differing", "the first outputs that it does not give"),
+    RECORD_ITEMS(bin_at, explain_bin_fields, "ulps", "outputs by their distance from it, a sign of zero being a step"),
+    RECORD_INNER_IF(struct explanation, spread.row_period, "period.rows", "",
+                    "after how many rows differences come again, or null", has_row_period),
+    RECORD_INNER_IF(struct explanation, spread.col_period, "period.columns", "",
+                    "columns, likewise", has_col_period),
+    RECORD_ITEMS(distance_at, explain_distance_fields, "distances", "how far recipes are from D, the nearest first"),
+    ANSWER(runs, "", "whether bitcut_gemm() gives it, of the GEMM that came back"),
+    ANSWER(fault, "", "the name of the fault, or none"),
+    ANSWER(matched, "", "outputs of the sample that it gives"),
+    ANSWER(sampled, "", "outputs of the sample"),
+    { 0 }
+    /* clang-format on */
+};
+
+/* --- lines ------------------------------------------------------------------------ */
+
+void explain_say_text(char *text, size_t size, const void *answer)
+{
+    say_more(text, size, "%s", ((const struct explanation *)answer)->answer.text);
+}
+
+void explain_say_error(char *text, size_t size, const void *answer)
+{
+    char error[NUMBER_SAID_MOST];
+    number_said(error, ((const struct explanation *)answer)->error, 3);
+    say_more(text, size, "%s u |A||B| from the exact result, the median (u = 2^-24)", error);
+}
+
+void explain_say_distances(char *text, size_t size, const void *answer)
+{
+    enum { SHOWN = 5 };
+    struct distance r;
+    for (size_t i = 0; i < SHOWN && distance_at(answer, i, &r); i++)
+        say_more(text, size, "%s%s %.3g", i ? ", " : "", r.name, r.ulps);
+    if (*text)
+        say_more(text, size, " (median ulps from each as it stands, on its nearest unit)");
+}
+
+void explain_say_sum(char *text, size_t size, const void *answer)
+{
+    const struct verdict *const v = &((const struct explanation *)answer)->best;
+    const struct gemm_told told = { .gemm = &v->x.gemm, .plan = &v->x.plan };
+    if (v->sampled) gemm_say_sum(text, size, &told);
+}
+
+void explain_say_spread(char *text, size_t size, const void *answer)
+{
+    struct bin b;
+    for (size_t i = 0; bin_at(answer, i, &b); i++)
+        if (!b.last) say_bin(text, size, b.i, b.count);
+        else say_more(text, size, "%sNaN or infinite: %zu", i ? ", " : "", b.count);
+    if (*text) say_more(text, size, " (ulps: outputs)");
+}
+
+/* What is there is in the sentence. */
+void explain_say_boxes(char *text, size_t size, const void *answer)
+{
+    const struct box *b;
+    for (size_t i = 0; (b = part_at(answer, i, NULL)); i++)
+        say_more(text, size, "%srows %zu to %zu, columns %zu to %zu: %zu (%s)",
+                 i ? "; " : "", b->row, b->row_end - 1, b->col, b->col_end - 1, b->differ,
+                 b->fault ? b->fault : "unknown why");
+}
+
+static void say_first(char *text, size_t size, const void *answer)
+{
+    const struct explanation *const e = answer;
+    differing_say(text, size, e->first, e->firsts, 0);
+}
+
+void explain_say_period(char *text, size_t size, const void *answer)
+{
+    const struct spread *const s = &((const struct explanation *)answer)->spread;
+    if (s->row_period) say_more(text, size, "every %zu rows", s->row_period);
+    if (s->col_period)
+        say_more(text, size, "%severy %zu columns", *text ? ", " : "", s->col_period);
+}
+
+/* Whether both are one recipe with the same changes, on whatever units. */
+static bool are_alike(const struct explanation *e, size_t i, size_t j)
+{
+    const struct verdict *const x = &e->equal[i], *const y = &e->equal[j];
+    char of_x[CHANGES_MOST], of_y[CHANGES_MOST];
+    if (x->x.gemm.recipe != y->x.gemm.recipe) return false;
+    verdict_say(of_x, sizeof of_x, x, &e->space);
+    verdict_say(of_y, sizeof of_y, y, &e->space);
+    return !strcmp(of_x, of_y);
+}
+
+/* That from `first` on, on its first units; returns how many of the list that is. */
+static size_t say_units(char *text, size_t size, const struct explanation *e, size_t first)
+{
+    enum { SAID = 3 };
+    char changes[CHANGES_MOST];
+    size_t count = 0;
+    say_more(text, size, "%s%s on", *text ? "; " : "", e->equal[first].x.gemm.recipe->name);
+    for (size_t i = first; i < smaller(e->equals, EQUALS_MOST); i++)
+        if (are_alike(e, first, i) && count++ < SAID)
+            say_more(text, size, "%s %s", count > 1 ? "," : "",
+                     e->equal[i].x.gemm.unit->name);
+    if (count > SAID) say_more(text, size, " and %zu more units", count - SAID);
+    verdict_say(changes, sizeof changes, &e->equal[first], &e->space);
+    if (*changes) say_more(text, size, ", but %s", changes);
+    return count;
+}
+
+/* Each recipe once, with the units on which it is the same. */
+void explain_say_equal(char *text, size_t size, const void *answer)
+{
+    enum { SHOWN = 3 };
+    const struct explanation *const e = answer;
+    size_t told = 0, recipes_told = 0;
+    for (size_t i = 0; i < smaller(e->equals, EQUALS_MOST) && recipes_told < SHOWN; i++) {
+        bool before = false;
+        for (size_t j = 0; j < i && !before; j++) before = are_alike(e, j, i);
+        if (before) continue;
+        told += say_units(text, size, e, i);
+        recipes_told++;
+    }
+    if (e->equals > told) say_more(text, size, "; and %zu more", e->equals - told);
+}
+
+static void say_looked(char *text, size_t size, const void *answer)
+{
+    const struct explanation *const e = answer;
+    say_more(text, size, "%zu of %zu outputs; %zu hypotheses%s; %.2g s", e->answer.compared,
+             e->answer.total, e->answer.tried,
+             e->answer.complete ? "" : ", not all for want of time (--seconds)",
+             e->seconds);
+}
+
+static void say_device(char *text, size_t size, const void *answer)
+{
+    const struct explanation *const e = answer;
+    if (e->device) say_more(text, size, "%s", e->device);
+}
+
+const struct record_line explain_lines[] = {
+    { .label = "explanation", .say = explain_say_text },
+    { .label = "error of D", .say = explain_say_error },
+    { .label = "recipes", .say = explain_say_distances },
+    { .label = "sum over k", .say = explain_say_sum },
+    { .label = "D lies off by", .say = explain_say_spread },
+    { .label = "differs in", .say = explain_say_boxes },
+    { .label = "the first", .say = say_first },
+    { .label = "which repeats", .say = explain_say_period },
+    { .label = "the same bits", .say = explain_say_equal },
+    { .label = "looked at", .say = say_looked },
+    { .label = "computed by", .say = say_device },
+    { 0 }
+};

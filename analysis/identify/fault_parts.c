@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Faults of the words: scales, subnormals, residuals. */
+#include "analysis/identify/fault.h"
+
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
+
+#include <stdio.h>
+
+/* --- scales ----------------------------------------------------------------------- */
+
+static bool fold_missing(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s, (void)kind;
+    if (!x->plan.scale) return false;
+    x->plan.scale = 0;
+    return true;
+}
+
+static bool fold_twice(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s, (void)kind;
+    if (!x->plan.scale) return false;
+    x->plan.scale *= 2;
+    return true;
+}
+
+/* Of both operands, of A, of B. */
+static size_t three(const struct space *s)
+{
+    (void)s;
+    return 3;
+}
+
+static bool words_unscaled(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s;
+    if (!x->plan.scale) return false;
+    if (kind != 2) x->plan.split_a.scale = 0;
+    if (kind != 1) x->plan.split_b.scale = 0;
+    return true;
+}
+
+static const char *const whose[] = { "A and B", "A", "B" };
+
+static void say_unscaled(char *text, size_t size, const struct candidate *x,
+                         const struct space *s, int kind)
+{
+    (void)s;
+    snprintf(text, size, "the low words of %s are not multiplied by 2^%d", whose[kind],
+             x->plan.scale);
+}
+
+/* The epilogue's scale is another one than that of the words. */
+enum { SCALE_STEPS = 4 };
+
+static size_t scale_steps(const struct space *s)
+{
+    (void)s;
+    return 2 * SCALE_STEPS;
+}
+
+static int scale_step(int kind)
+{
+    return kind < SCALE_STEPS ? kind + 1 : SCALE_STEPS - 1 - kind;
+}
+
+static bool fold_other(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s;
+    if (!x->plan.scale || x->plan.scale + scale_step(kind) <= 0) return false;
+    x->plan.scale += scale_step(kind);
+    return true;
+}
+
+static void say_fold_other(char *text, size_t size, const struct candidate *x,
+                           const struct space *s, int kind)
+{
+    (void)s;
+    snprintf(text, size, "corrections are scaled back by 2^-%d, but words carry 2^%d",
+             x->plan.scale, x->plan.scale - scale_step(kind));
+}
+
+/* --- subnormals ------------------------------------------------------------------- */
+
+static const struct bitcut_rounding *flushing(const struct bitcut_rounding *r)
+{
+    static const struct bitcut_rounding rows[] = {
+        { .name = "rn, flushed", .direction = TO_NEAREST_EVEN, .flush = true },
+        { .name = "rna, flushed", .direction = TO_NEAREST_AWAY, .flush = true },
+        { .name = "rz, flushed", .direction = TO_ZERO, .flush = true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].direction == r->direction) return &rows[i];
+    return r;
+}
+
+/* Of all words, of the high ones, of the low ones. */
+static bool words_flushed(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s;
+    struct bitcut_split *const split[] = { &x->plan.split_a, &x->plan.split_b };
+    bool any = false;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < split[i]->words; j++) {
+            const struct bitcut_rounding **const rounding = &split[i]->word[j].rounding;
+            const struct bitcut_rounding *const was = *rounding;
+            if (kind != (j ? 1 : 2)) *rounding = flushing(was);
+            any |= *rounding != was;
+        }
+    return any && (x->plan.split_a.words > 1 || kind == 0);
+}
+
+static void say_flushed(char *text, size_t size, const struct candidate *x,
+                        const struct space *s, int kind)
+{
+    static const char *const which[] = { "words", "high words", "low words" };
+    (void)x, (void)s;
+    snprintf(text, size, "subnormal %s are flushed to zero", which[kind]);
+}
+
+static bool inputs_flushed(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s, (void)kind;
+    x->flushed = true;
+    return true;
+}
+
+/* --- words of one element --------------------------------------------------------- */
+
+/* A high word and a low one, as kernels make them. */
+static bool is_pair(const struct candidate *x)
+{
+    const struct bitcut_split *const a = &x->plan.split_a, *const b = &x->plan.split_b;
+    return a->words == 2 && b->words == 2 && !a->word[1].copy && !b->word[1].copy;
+}
+
+static uint32_t negated(uint32_t x) { return x ^ 0x80000000u; }
+
+static uint32_t rounded(const struct split_word *w, uint32_t x)
+{
+    return f32_through(w->format, w->rounding, x);
+}
+
+/* The low word of a residual. */
+static uint32_t low_of(const struct bitcut_split *split, uint32_t residual)
+{
+    const struct split_word *const low = &split->word[1];
+    return rounded(low,
+                   f32_multiply(residual, f32_power_of_two(low->level * split->scale)));
+}
+
+static uint32_t residual_of(uint32_t x, uint32_t high)
+{
+    return f32_add(x, negated(high));
+}
+
+static void low_negated(const struct spelling *s) { s->word[1] = negated(s->word[1]); }
+
+static void low_is_high(const struct spelling *s)
+{
+    s->word[1] =
+        f32_through(s->split->word[1].format, &roundings[ROUND_RN], s->word[0]);
+}
+
+/* x->by[0]: a rule by which the high word was rounded whose residual is taken. */
+static void low_of_another(const struct spelling *s)
+{
+    const uint32_t high =
+        f32_through(s->split->word[0].format, &roundings[s->x->by[0]], s->element);
+    s->word[1] = low_of(s->split, residual_of(s->element, high));
+}
+
+/* x->by[0]: a format on the way. */
+static void high_through(const struct spelling *s)
+{
+    const uint32_t x =
+        f32_through(&formats[s->x->by[0]], &roundings[ROUND_RN], s->element);
+    s->word[0] = rounded(&s->split->word[0], x);
+    if (s->split->words > 1)
+        s->word[1] = low_of(s->split, residual_of(s->element, s->word[0]));
+}
+
+static void low_through(const struct spelling *s)
+{
+    const uint32_t r = residual_of(s->element, s->word[0]);
+    s->word[1] =
+        low_of(s->split, f32_through(&formats[s->x->by[0]], &roundings[ROUND_RN], r));
+}
+
+/* The residual is held in the format of words before it is scaled. */
+static void low_before_scale(const struct spelling *s)
+{
+    const uint32_t r = residual_of(s->element, s->word[0]);
+    s->word[1] = low_of(
+        s->split, f32_through(s->split->word[1].format, &roundings[ROUND_RN], r));
+}
+
+static bool below_normal(const struct bitcut_format *format, uint32_t x)
+{
+    static const struct bitcut_rounding flushed = { .name = "rz, flushed",
+                                                    .direction = TO_ZERO,
+                                                    .flush = true };
+    return f32_is_zero(f32_through(format, &flushed, x));
+}
+
+static void high_flushed_late(const struct spelling *s)
+{
+    if (below_normal(s->split->word[0].format, s->word[0])) s->word[0] &= 0x80000000u;
+}
+
+static void element_flushed(const struct spelling *s)
+{
+    if (!below_normal(s->split->word[0].format, s->element)) return;
+    for (int j = 0; j < s->split->words; j++) s->word[j] = 0;
+}
+
+static void low_not_finite(const struct spelling *s)
+{
+    if (!f32_is_finite(s->word[1])) s->word[1] = 0;
+}
+
+/* x->by[0]: the word; by[1]: the operand that has that of the other. */
+static void word_of_other(const struct spelling *s)
+{
+    uint64_t word[SPLIT_WORDS_MOST];
+    const int j = s->x->by[0];
+    if ((int)s->operand != s->x->by[1] || !s->has_other) return;
+    split_words(word, s->other_split, s->other);
+    s->word[j] =
+        (uint32_t)bitcut_format_convert(&formats[FORMAT_F32], &roundings[ROUND_RN],
+                                        s->other_split->word[j].format, word[j]);
+}
+
+/* x->by[0]: the operand; all if it is 2. */
+static void low_zero(const struct spelling *s)
+{
+    if (s->x->by[0] == 2 || s->x->by[0] == (int)s->operand) s->word[1] = 0;
+}
+
+/* --- which element ---------------------------------------------------------------- */
+
+#define RESPELL(name)                                                                    \
+    static bool words_##name(struct candidate *x, const struct space *s, int kind)       \
+    {                                                                                    \
+        (void)s, (void)kind;                                                             \
+        x->respell = name;                                                               \
+        return is_pair(x) && !x->plan.equilibrate;                                       \
+    }
+
+RESPELL(low_negated)
+RESPELL(low_is_high)
+RESPELL(low_not_finite)
+
+static const int other_rules[] = { ROUND_RN, ROUND_RNA, ROUND_RZ };
+
+static bool words_low_of_another(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s;
+    x->respell = low_of_another;
+    x->by[0] = other_rules[kind];
+    return is_pair(x) && !x->plan.equilibrate &&
+           roundings[x->by[0]].direction != x->plan.split_a.word[0].rounding->direction;
+}
+
+static void say_low_of_another(char *text, size_t size, const struct candidate *x,
+                               const struct space *s, int kind)
+{
+    (void)s, (void)kind;
+    snprintf(text, size,
+             "residuals are those of high words rounded by %s, not of the ones there are",
+             roundings[x->by[0]].name);
+}
+
+static const int ways[] = { FORMAT_BF16, FORMAT_F16, FORMAT_TF32 };
+
+static bool words_high_through(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s;
+    x->respell = high_through;
+    x->by[0] = ways[kind];
+    return (is_pair(x) || x->plan.split_a.words == 1) && !x->plan.equilibrate &&
+           &formats[x->by[0]] != x->plan.split_a.word[0].format &&
+           x->unit.a != &formats[FORMAT_F32];
+}
+
+static bool words_low_through(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s;
+    x->respell = low_through;
+    x->by[0] = ways[kind];
+    return is_pair(x) && !x->plan.equilibrate &&
+           &formats[x->by[0]] != x->plan.split_a.word[1].format;
+}
+
+static void say_high_through(char *text, size_t size, const struct candidate *x,
+                             const struct space *s, int kind)
+{
+    (void)s, (void)kind;
+    snprintf(text, size, "elements are rounded to %s on the way to their high words",
+             formats[x->by[0]].name);
+}
+
+static void say_low_through(char *text, size_t size, const struct candidate *x,
+                            const struct space *s, int kind)
+{
+    (void)s, (void)kind;
+    snprintf(text, size, "residuals are rounded to %s on the way to low words",
+             formats[x->by[0]].name);
+}
+
+static bool words_low_before_scale(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s, (void)kind;
+    x->respell = low_before_scale;
+    return is_pair(x) && !x->plan.equilibrate && x->plan.scale;
+}
+
+static bool has_subnormals(const struct candidate *x)
+{
+    const struct bitcut_format *f = x->plan.split_a.word[0].format;
+    return !x->plan.equilibrate && f->exponent_bits < formats[FORMAT_F32].exponent_bits;
+}
+
+static bool words_high_flushed_late(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s, (void)kind;
+    x->respell = high_flushed_late;
+    return is_pair(x) && has_subnormals(x);
+}
+
+static bool words_element_flushed(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s, (void)kind;
+    x->respell = element_flushed;
+    return has_subnormals(x);
+}
+
+static size_t four(const struct space *s)
+{
+    (void)s;
+    return 4;
+}
+
+static bool words_of_other(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s;
+    x->respell = word_of_other;
+    x->by[0] = kind / 2;
+    x->by[1] = kind % 2 ? BITCUT_B : BITCUT_A;
+    return !x->plan.equilibrate && x->by[0] < x->plan.split_a.words &&
+           x->by[0] < x->plan.split_b.words;
+}
+
+static void say_of_other(char *text, size_t size, const struct candidate *x,
+                         const struct space *s, int kind)
+{
+    (void)s, (void)kind;
+    const bool b = x->by[1] == BITCUT_B;
+    snprintf(text, size, "the %s words of %s stand in place of those of %s",
+             x->by[0] ? "low" : "high", b ? "A" : "B", b ? "B" : "A");
+}
+
+static bool words_low_zero(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s;
+    x->respell = low_zero;
+    x->by[0] = kind;
+    return is_pair(x);
+}
+
+static void say_low_zero(char *text, size_t size, const struct candidate *x,
+                         const struct space *s, int kind)
+{
+    static const char *const of[] = { "A", "B", "A and B" };
+    (void)x, (void)s;
+    snprintf(text, size, "the low words of %s are zero", of[kind]);
+}
+
+/* --- the table -------------------------------------------------------------------- */
+
+const struct defect defects_words[] = {
+    { .name = "epilogue scale missing",
+      .what = "corrections are not scaled back before they are added",
+      .alter = fold_missing },
+    { .name = "low words not scaled",
+      .what = "low words are not multiplied by their scale",
+      .kinds = three,
+      .alter = words_unscaled,
+      .say = say_unscaled },
+    { .name = "epilogue scale twice",
+      .what = "corrections are scaled back twice",
+      .alter = fold_twice },
+    { .name = "epilogue scale wrong",
+      .what = "corrections are scaled back by another scale",
+      .kinds = scale_steps,
+      .alter = fold_other,
+      .say = say_fold_other },
+    { .name = "subnormal words flushed",
+      .what = "subnormal words become zeros",
+      .kinds = three,
+      .alter = words_flushed,
+      .say = say_flushed },
+    { .name = "subnormal inputs flushed",
+      .what = "subnormal elements of A and B are read as zeros",
+      .alter = inputs_flushed },
+    { .name = "small inputs flushed",
+      .of_words = true,
+      .what = "elements that are subnormal as high words are read as zeros",
+      .alter = words_element_flushed },
+    { .name = "subnormal high words lost",
+      .of_words = true,
+      .what = "subnormal high words become zeros once residuals were taken",
+      .alter = words_high_flushed_late },
+    { .name = "residual negated",
+      .of_words = true,
+      .what = "the low word has the other sign",
+      .alter = words_low_negated },
+    { .name = "residual short",
+      .of_words = true,
+      .what = "residuals are rounded to the format of words before they are scaled",
+      .alter = words_low_before_scale },
+    { .name = "residual of another word",
+      .of_words = true,
+      .what = "residuals are those of a high word that was rounded otherwise",
+      .kinds = three,
+      .alter = words_low_of_another,
+      .say = say_low_of_another },
+    { .name = "high words through another format",
+      .of_words = true,
+      .what = "elements go through another format on the way to their high words",
+      .kinds = three,
+      .alter = words_high_through,
+      .say = say_high_through },
+    { .name = "low words through another format",
+      .of_words = true,
+      .what = "residuals go through another format on the way to low words",
+      .kinds = three,
+      .alter = words_low_through,
+      .say = say_low_through },
+    { .name = "low words not finite zeroed",
+      .of_words = true,
+      .what = "low words that are NaN or infinite become zeros",
+      .alter = words_low_not_finite },
+    { .name = "low words are high words",
+      .of_words = true,
+      .what = "the high word stands in place of the low one",
+      .alter = words_low_is_high },
+    { .name = "words of the other operand",
+      .of_words = true,
+      .what = "words of A are those of B, or words of B those of A",
+      .kinds = four,
+      .alter = words_of_other,
+      .say = say_of_other },
+    { .name = "low words zero",
+      .of_words = true,
+      .what = "low words are not made",
+      .kinds = three,
+      .alter = words_low_zero,
+      .say = say_low_zero },
+    { 0 }
+};

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Faults in which products of words are added, and where. */
+#include "analysis/identify/fault.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static size_t every_term(const struct space *s)
+{
+    (void)s;
+    return RECIPE_TERMS_MOST;
+}
+
+static bool term_missing(struct candidate *x, const struct space *s, int t)
+{
+    (void)s;
+    struct gemm_plan *p = &x->plan;
+    if (!candidate_uniform(x) || t >= p->terms || p->terms == 1) return false;
+    p->terms--;
+    memmove(&p->term[t], &p->term[t + 1], (size_t)(p->terms - t) * sizeof *p->term);
+    return true;
+}
+
+static bool term_twice(struct candidate *x, const struct space *s, int t)
+{
+    (void)s;
+    struct gemm_plan *p = &x->plan;
+    if (!candidate_uniform(x) || t >= p->terms || p->terms == RECIPE_TERMS_MOST)
+        return false;
+    memmove(&p->term[t + 1], &p->term[t], (size_t)(p->terms - t) * sizeof *p->term);
+    p->unit[p->terms++] = p->unit[0];
+    return true;
+}
+
+/* The words of one term for those of another. */
+static size_t every_pair(const struct space *s)
+{
+    (void)s;
+    return RECIPE_TERMS_MOST * RECIPE_TERMS_MOST;
+}
+
+static bool term_other(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s;
+    struct gemm_plan *p = &x->plan;
+    const int to = kind / RECIPE_TERMS_MOST, from = kind % RECIPE_TERMS_MOST;
+    if (!candidate_uniform(x) || to >= p->terms || from >= p->terms || to == from)
+        return false;
+    p->term[to].a = p->term[from].a;
+    p->term[to].b = p->term[from].b;
+    return true;
+}
+
+static const char *const word_names[] = { "high", "low", "lowest" };
+
+static void say_product(char *text, size_t size, struct recipe_term t)
+{
+    snprintf(text, size, "%s(A) %s(B)", word_names[t.a], word_names[t.b]);
+}
+
+static const struct recipe_term *own_terms(struct gemm_plan *own,
+                                           const struct candidate *x)
+{
+    return gemm_plan_on_unit(own, &x->gemm, NULL) == BITCUT_OK ? own->term : x->plan.term;
+}
+
+static void say_missing(char *text, size_t size, const struct candidate *x,
+                        const struct space *s, int t)
+{
+    (void)s;
+    struct gemm_plan own;
+    char product[40];
+    say_product(product, sizeof product, own_terms(&own, x)[t]);
+    snprintf(text, size, "the product %s is missing", product);
+}
+
+static void say_twice(char *text, size_t size, const struct candidate *x,
+                      const struct space *s, int t)
+{
+    (void)s;
+    struct gemm_plan own;
+    char product[40];
+    say_product(product, sizeof product, own_terms(&own, x)[t]);
+    snprintf(text, size, "the product %s is added twice", product);
+}
+
+static void say_other(char *text, size_t size, const struct candidate *x,
+                      const struct space *s, int kind)
+{
+    (void)s;
+    struct gemm_plan own;
+    char product[40], instead[40];
+    const struct recipe_term *term = own_terms(&own, x);
+    say_product(product, sizeof product, term[kind / RECIPE_TERMS_MOST]);
+    say_product(instead, sizeof instead, term[kind % RECIPE_TERMS_MOST]);
+    snprintf(text, size, "in place of the product %s there is %s", product, instead);
+}
+
+/* All products but those of the high words. */
+static bool corrections_missing(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s, (void)kind;
+    struct gemm_plan *p = &x->plan;
+    int kept = 0;
+    if (!candidate_uniform(x)) return false;
+    for (int t = 0; t < p->terms; t++)
+        if (p->term[t].a + p->term[t].b == 0) p->term[kept++] = p->term[t];
+    const bool fewer = kept > 0 && kept < p->terms;
+    p->terms = kept;
+    return fewer;
+}
+
+/* No accumulator is kept for corrections, so none is scaled back. */
+static bool one_accumulator(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s, (void)kind;
+    if (x->plan.accumulators == 1) return false;
+    for (int t = 0; t < x->plan.terms; t++) x->plan.term[t].accumulator = 0;
+    x->plan.accumulators = 1;
+    return true;
+}
+
+/* A product is added in the accumulator of others. */
+static size_t every_place(const struct space *s)
+{
+    (void)s;
+    return (RECIPE_TERMS_MOST + 1) * RECIPE_ACCUMULATORS_MOST;
+}
+
+/* The last of the terms stands for one of the low words that the recipe leaves out. */
+static bool term_elsewhere(struct candidate *x, const struct space *s, int kind)
+{
+    (void)s;
+    struct gemm_plan *p = &x->plan;
+    const int to = kind % RECIPE_ACCUMULATORS_MOST;
+    int t = kind / RECIPE_ACCUMULATORS_MOST;
+    if (!candidate_uniform(x) || to >= p->accumulators) return false;
+    if (t == RECIPE_TERMS_MOST) {
+        if (p->low_low || p->terms == RECIPE_TERMS_MOST || p->split_a.words < 2 ||
+            p->split_b.words < 2)
+            return false;
+        t = p->terms++;
+        p->unit[t] = p->unit[0];
+        p->term[t] = (struct recipe_term){ 1, 1, to, false };
+        return p->accumulators > 1;
+    }
+    if (t >= p->terms || p->term[t].accumulator == to) return false;
+    p->term[t].accumulator = to;
+    return true;
+}
+
+static void say_elsewhere(char *text, size_t size, const struct candidate *x,
+                          const struct space *s, int kind)
+{
+    (void)s;
+    const int t = kind / RECIPE_ACCUMULATORS_MOST;
+    char product[40];
+    say_product(product, sizeof product,
+                x->plan.term[t == RECIPE_TERMS_MOST ? x->plan.terms - 1 : t]);
+    snprintf(text, size, "the product %s is added in accumulator %d", product,
+             kind % RECIPE_ACCUMULATORS_MOST);
+}
+
+const struct defect defects_terms[] = {
+    { .name = "term missing",
+      .what = "a product of words is not added",
+      .kinds = every_term,
+      .alter = term_missing,
+      .say = say_missing },
+    { .name = "corrections missing",
+      .what = "only the high words are multiplied",
+      .alter = corrections_missing },
+    { .name = "term twice",
+      .what = "a product of words is added twice",
+      .kinds = every_term,
+      .alter = term_twice,
+      .say = say_twice },
+    { .name = "wrong words",
+      .what = "a product has the words of another",
+      .kinds = every_pair,
+      .alter = term_other,
+      .say = say_other },
+    { .name = "one accumulator",
+      .what = "all products are added in one accumulator",
+      .alter = one_accumulator },
+    { .name = "wrong accumulator",
+      .what = "a product is added in the accumulator of others",
+      .kinds = every_place,
+      .alter = term_elsewhere,
+      .say = say_elsewhere },
+    { 0 }
+};

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/identify/find.h"
+
+#include "analysis/identify/distinguishing_output.h"
+#include "analysis/identify/fault.h"
+#include "lib/base/clock.h"
+#include "lib/base/size.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum bitcut_status window_take(struct block *to, const struct question *q,
+                               struct window w, size_t rows, size_t cols, uint64_t seed,
+                               uint64_t stream, struct fault *f)
+{
+    rows = smaller(rows, w.row_end - w.row);
+    cols = smaller(cols, w.col_end - w.col);
+    size_t *const row = memory_allocate(rows, sizeof *row), *const col = memory_allocate(
+                                                                cols, sizeof *col);
+    enum bitcut_status status =
+        row && col ? BITCUT_OK
+                   : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+    if (status == BITCUT_OK) {
+        lines_draw(row, rows, w.row_end - w.row, seed, stream);
+        lines_draw(col, cols, w.col_end - w.col, seed, stream + 1);
+        for (size_t i = 0; i < rows; i++) row[i] += w.row;
+        for (size_t j = 0; j < cols; j++) col[j] += w.col;
+        status = block_take(to, q, row, rows, col, cols, f);
+    }
+    free(row);
+    free(col);
+    return status;
+}
+
+/* --- confirming ------------------------------------------------------------------- */
+
+/* What happens while hypotheses are confirmed on the sample. */
+struct confirmation {
+    struct explanation *e;
+    const struct block *sample;
+    uint32_t *scratch;
+    struct gemm_options all;
+    struct search *s;       /* NULL: none goes on */
+    struct telling telling; /* outputs by which hypotheses were refused */
+    size_t enough;          /* so many of these: the screen is made of them */
+    unsigned fits, checked; /* formats that have all of A and B in the sample, as bits */
+};
+
+/* Whether a format has all of A and B in the sample. */
+static bool has_operands(struct confirmation *c, const struct bitcut_format *f)
+{
+    const struct block *const b = c->sample;
+    const unsigned bit = 1u << (f - formats);
+    if (!(c->checked & bit) && format_has_all(f, b->a, b->rows * b->k) &&
+        format_has_all(f, b->b, b->k * b->cols))
+        c->fits |= bit;
+    c->checked |= bit;
+    return c->fits & bit;
+}
+
+/* Leaves what the hypothesis gives in c->scratch. */
+static struct verdict judge(const struct confirmation *c, struct hypothesis h)
+{
+    const size_t count = c->sample->rows * c->sample->cols;
+    struct verdict v = { .h = h, .sampled = count };
+    if (candidate_make(&v.x, &c->e->space, h) &&
+        candidate_run(c->scratch, &v.x, &c->e->space, c->sample, &c->all, NULL) ==
+            BITCUT_OK)
+        for (size_t i = 0; i < count; i++) v.matched += c->scratch[i] == c->sample->d[i];
+    return v;
+}
+
+/* Of results of few bits a screen lets through what the sample refuses: once enough was,
+   the outputs that it was refused by are the better screen. */
+static bool confirm(void *context, const struct finding *f)
+{
+    struct confirmation *const c = context;
+    const struct block *const b = c->sample;
+    const struct compared x = { b->d, c->scratch, b->rows, b->cols, b->row, b->col };
+    const struct verdict v = judge(c, f->h);
+    if (v.matched > c->e->best.matched || !c->e->best.sampled) c->e->best = v;
+    if (v.matched == v.sampled) return true;
+    if (question_is_short(&c->e->q) && telling_take(&c->telling, &x, 1))
+        c->s->dull = c->telling.taken >= c->enough;
+    return false;
+}
+
+/* Which of two hypotheses that give the same is named: what was recorded on hardware,
+   then definitions, then what nobody here ran; among these the unit whose operands have
+   no more bits than A and B need; if A and B have to be rounded, the recipe that says
+   how, as libraries' recipes do, before one that takes what the unit has. */
+static int rank(struct confirmation *c, const struct verdict *v)
+{
+    const enum evidence e = v->x.gemm.unit->evidence;
+    const struct bitcut_format *f = v->x.plan.split_a.word[0].format;
+    return 100 * (e == EVIDENCE_RECORDED     ? 0
+                  : e == EVIDENCE_DEFINITION ? 1
+                                             : 2) +
+           (has_operands(c, f)        ? f->fraction_bits
+            : v->x.gemm.recipe->split ? 98
+                                      : 99);
+}
+
+static void add_equal(struct confirmation *c, struct verdict v)
+{
+    struct explanation *const e = c->e;
+    if (rank(c, &v) < rank(c, &e->best)) {
+        const struct verdict other = e->best;
+        e->best = v;
+        v = other;
+    }
+    if (e->equals++ < EQUALS_MOST) e->equal[e->equals - 1] = v;
+}
+
+/* What came nearest before there was a stop, if nothing was confirmed until then: of the
+   outputs on which it was tried. */
+static void take_screened(struct explanation *e, const struct search *s)
+{
+    if (e->best.sampled || !s->count || !s->found[0].matched) return;
+    e->best = (struct verdict){ .h = s->found[0].h,
+                                .matched = s->found[0].matched,
+                                .sampled = s->screen->rows * s->screen->cols };
+    candidate_make(&e->best.x, &e->space, e->best.h);
+}
+
+/* Of those that give all of the block, others than the best that give all of the sample;
+   if none does, the best of the nearest ones. */
+static void compare_findings(struct confirmation *c, const struct search *s)
+{
+    struct explanation *const e = c->e;
+    const bool all = e->best.matched == e->best.sampled && e->best.sampled;
+    const size_t outputs = s->screen->rows * s->screen->cols;
+    const struct hypothesis first = e->best.h;
+    if (progress_stopped(s->progress)) take_screened(e, s);
+    for (size_t i = 0; i < s->count && !progress_stopped(s->progress) &&
+                       (all ? s->found[i].matched == outputs : i < 64);
+         i++) {
+        const struct verdict v = judge(c, s->found[i].h);
+        const bool same = !memcmp(&v.h, &first, sizeof v.h);
+        if (all && !same && v.matched == v.sampled) add_equal(c, v);
+        if (!all && (v.matched > e->best.matched || !e->best.sampled)) e->best = v;
+    }
+}
+
+/* --- results that are wrong in part ----------------------------------------------- */
+
+/* Outputs of a few cells of D, contiguous, as a candidate gives them: whether most cells
+   agree as a whole, and the others do not in whole lines. */
+static bool agrees_in_cells(const struct block *b, const uint32_t *d)
+{
+    enum { CELL = 8, LEAST = 4, SHARE = 3 };
+    size_t cells = 0, agree = 0, differ = 0, filled = 0;
+    for (size_t i = 0; i + CELL <= b->rows; i += CELL)
+        for (size_t j = 0; j + CELL <= b->cols; j += CELL) {
+            size_t count = 0;
+            unsigned rows = 0, cols = 0;
+            for (size_t at = 0; at < CELL * CELL; at++) {
+                const size_t y = at / CELL, x = at % CELL,
+                             place = (i + y) * b->cols + j + x;
+                if (b->d[place] == d[place]) continue;
+                count++, rows |= 1u << y, cols |= 1u << x;
+            }
+            cells++, agree += !count, differ += count;
+            filled += (size_t)__builtin_popcount(rows) * (size_t)__builtin_popcount(cols);
+            if (count && count < LEAST) return false;
+        }
+    return SHARE * agree >= cells && agree < cells && 2 * differ >= filled;
+}
+
+/* The same of columns, or of rows: most agree as a whole, and in the others most differ.
+ */
+static bool agrees_in_lines(const struct block *b, const uint32_t *d, bool columns)
+{
+    enum { SHARE = 3 };
+    const size_t lines = columns ? b->cols : b->rows, each = columns ? b->rows : b->cols;
+    size_t agree = 0, differ = 0;
+    for (size_t line = 0; line < lines; line++) {
+        size_t count = 0;
+        for (size_t i = 0; i < each; i++) {
+            const size_t at = columns ? i * b->cols + line : line * b->cols + i;
+            count += b->d[at] != d[at];
+        }
+        agree += !count, differ += count;
+    }
+    return SHARE * agree >= lines && agree < lines &&
+           2 * differ >= (lines - agree) * each;
+}
+
+/* Whether what gives the most of the block is right but in some parts of D: the search
+   ends and these are looked at. */
+static bool is_right_in_part(const struct search *s, void *context)
+{
+    enum { SIDE = 128, ENOUGH = 4 };
+    const struct confirmation *const c = context;
+    const struct question *const q = &c->e->q;
+    const size_t m = question_m(q), n = question_n(q);
+    const struct window w = { 0, smaller(m, SIDE), 0, smaller(n, SIDE) };
+    struct candidate x;
+    struct block b;
+    bool settled = false;
+    if (!s->count || ENOUGH * s->found[0].matched < s->screen->rows * s->screen->cols ||
+        !candidate_make(&x, &c->e->space, s->found[0].h) ||
+        window_take(&b, q, w, SIDE, SIDE, 0, 0, NULL) != BITCUT_OK)
+        return false;
+    uint32_t *const d = memory_allocate(b.rows, b.cols * sizeof *d);
+    const struct gemm_options all = { .threads = s->threads, .progress = s->progress };
+    if (d && candidate_run(d, &x, &c->e->space, &b, &all, NULL) == BITCUT_OK)
+        settled = agrees_in_cells(&b, d) || agrees_in_lines(&b, d, false) ||
+                  agrees_in_lines(&b, d, true);
+    free(d);
+    block_clear(&b);
+    return settled;
+}
+
+/* Search on a screen, and on better ones as long as it is too dull.  BITCUT_NO_MEMORY. */
+static enum bitcut_status search_on(struct confirmation *c, const struct block *screen,
+                                    struct fault *f)
+{
+    enum { BETTER = 8 };
+    struct search *const s = c->s;
+    struct block now = { 0 };
+    s->screen = screen;
+    enum bitcut_status status = explain_search(s, confirm, c, f);
+    memcpy(c->e->distance, s->as_it_stands, sizeof c->e->distance);
+    for (int i = 0; i < BETTER && s->dull && status == BITCUT_OK; i++) {
+        struct block next;
+        c->enough = c->telling.taken + TELLING_MOST / 2;
+        status =
+            telling_block(&next, &c->telling, s->screen, TELLING_MOST, TELLING_MOST, f);
+        if (status != BITCUT_OK) break;
+        block_clear(&now);
+        now = next;
+        s->screen = &now;
+        if (i + 1 == BETTER) c->enough = SIZE_MAX;
+        status = explain_search(s, confirm, c, f);
+    }
+    if (status == BITCUT_OK) compare_findings(c, s);
+    block_clear(&now);
+    return status;
+}
+
+enum bitcut_status explain_find(struct explanation *e, const struct block *screen,
+                                const struct block *sample, const struct hypothesis *base,
+                                double seconds, const struct explain_options *o,
+                                struct fault *f)
+{
+    struct search *const s = calloc(1, sizeof *s);
+    struct confirmation c = { .e = e,
+                              .sample = sample,
+                              .all = { .threads = o->threads,
+                                       .progress = o->progress,
+                                       .offload = o->offload },
+                              .scratch = memory_allocate(sample->rows,
+                                                         sample->cols * sizeof(uint32_t)),
+                              .s = s,
+                              .enough = TELLING_MOST / 2 };
+    enum bitcut_status status = BITCUT_NO_MEMORY;
+    if (s && c.scratch) {
+        *s = (struct search){ .space = &e->space,
+                              .base = base,
+                              .end = seconds > 0 ? seconds_now() + seconds : INFINITY,
+                              .as_they_are = seconds == 0,
+                              .threads = o->threads,
+                              .settled = base ? NULL : is_right_in_part,
+                              .progress = o->progress };
+        status = search_on(&c, screen, f);
+        e->answer.tried += s->tried;
+        e->answer.complete = !s->cut_short;
+    } else fault_set(f, status, "out of memory for the search");
+    free(s);
+    free(c.scratch);
+    return status;
+}
+
+bool hypothesis_carry(struct hypothesis *h, const struct space *to,
+                      const struct space *from)
+{
+    const struct defect_choice c = from->fault[h->at[AXIS_FAULT]];
+    if (to->k != from->k || to->units != from->units || h->at[AXIS_ORDER] >= to->orders)
+        return false;
+    if (!c.row) return true;
+    for (size_t i = 1; i < to->faults && !c.row->of_ranges; i++)
+        if (to->fault[i].row == c.row && to->fault[i].kind == c.kind) {
+            h->at[AXIS_FAULT] = (uint16_t)i;
+            return true;
+        }
+    return false;
+}
+
+enum bitcut_status explain_find_like(struct explanation *e, const struct block *sample,
+                                     const struct explain_options *o, struct fault *f)
+{
+    const struct explanation *const like = o->like;
+    struct confirmation c = { .e = e,
+                              .sample = sample,
+                              .all = { .threads = o->threads,
+                                       .progress = o->progress,
+                                       .offload = o->offload },
+                              .scratch = memory_allocate(
+                                  sample->rows, sample->cols * sizeof(uint32_t)) };
+    if (!c.scratch) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the search");
+    for (size_t i = 0; i <= smaller(like->equals, EQUALS_MOST) && like->best.sampled &&
+                       !progress_stopped(o->progress);
+         i++) {
+        struct hypothesis h = i ? like->equal[i - 1].h : like->best.h;
+        if (!hypothesis_carry(&h, &e->space, &like->space)) continue;
+        const struct verdict v = judge(&c, h);
+        e->answer.tried++;
+        if (v.matched < v.sampled) continue;
+        if (e->answer.complete) add_equal(&c, v);
+        else e->best = v;
+        e->answer.complete = true;
+    }
+    free(c.scratch);
+    return BITCUT_OK;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/identify/hypothesis.h"
+
+#include "analysis/identify/fault.h"
+#include "analysis/order/order_sentence.h"
+#include "emu/unit_field.h"
+#include "lib/base/size.h"
+#include "lib/base/table.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- recipe and unit -------------------------------------------------------------- */
+
+static size_t recipe_count(const struct space *s)
+{
+    (void)s;
+    size_t count = 0;
+    while (recipes[count].name) count++;
+    return count;
+}
+
+static bool recipe_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    (void)s;
+    x->gemm.recipe = &recipes[value];
+    return true;
+}
+
+static size_t unit_count(const struct space *s) { return s->units; }
+
+static bool unit_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    x->gemm.unit = s->unit[value];
+    x->unit = *x->gemm.unit;
+    return true;
+}
+
+/* --- promotion -------------------------------------------------------------------- */
+
+static const int intervals[] = { BITCUT_UNSET, 0, 1, 2, 3, 4, 6, 8, 12, 16, 32, 64 };
+
+static size_t promote_count(const struct space *s)
+{
+    (void)s;
+    return sizeof intervals / sizeof *intervals;
+}
+
+static bool promote_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    const size_t instructions =
+        divide_up(s->k, (size_t)x->gemm.unit->k) * (size_t)x->gemm.recipe->terms;
+    /* One product after the other in one sum: slices of an order say the same. */
+    if (x->gemm.unit->block == 1 && x->gemm.recipe->terms == 1 && intervals[value] > 0)
+        return false;
+    if (intervals[value] > 0 && (size_t)intervals[value] >= instructions) return false;
+    x->gemm.promote = intervals[value];
+    return intervals[value] != x->gemm.recipe->promote;
+}
+
+static void promote_say(char *text, size_t size, const struct candidate *x,
+                        const struct space *s, size_t value)
+{
+    (void)x, (void)s;
+    if (intervals[value])
+        snprintf(text, size, "its sum is promoted every %d instructions",
+                 intervals[value]);
+    else snprintf(text, size, "its sum is never promoted");
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+static size_t words_count(const struct space *s) { return s->words_count; }
+
+static bool words_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    const struct words_choice w = s->words[value];
+    x->gemm.split_a = w.a;
+    x->gemm.split_b = w.b;
+    x->gemm.high = w.high;
+    x->gemm.low = w.low;
+    x->gemm.scale = w.scale;
+    return true;
+}
+
+/* What differs from the recipe's own words. */
+static bool words_alter(struct candidate *x, const struct space *s, size_t value)
+{
+    (void)s, (void)value;
+    struct gemm_plan own;
+    struct bitcut_gemm g = x->gemm;
+    g.split_a = g.split_b = NULL;
+    g.high = g.low = NULL;
+    g.scale = BITCUT_UNSET;
+    return gemm_plan_on_unit(&own, &g, NULL) != BITCUT_OK ||
+           !split_same(&own.split_a, &x->plan.split_a) ||
+           !split_same(&own.split_b, &x->plan.split_b);
+}
+
+static void say_if(char *text, size_t size, const char *what, const char *name)
+{
+    if (name) say_more(text, size, what, *text ? ", " : "", name);
+}
+
+static void words_say(char *text, size_t size, const struct candidate *x,
+                      const struct space *s, size_t value)
+{
+    (void)x;
+    const struct words_choice w = s->words[value];
+    char scale[16];
+    text[0] = 0;
+    snprintf(scale, sizeof scale, "2^%d", w.scale);
+    if (w.a == w.b)
+        say_if(text, size, "%sits words are those of split %s", w.a ? w.a->name : NULL);
+    else {
+        say_if(text, size, "%sthe words of A are those of split %s",
+               w.a ? w.a->name : NULL);
+        say_if(text, size, "%sthe words of B are those of split %s",
+               w.b ? w.b->name : NULL);
+    }
+    say_if(text, size, "%sits high words are rounded by %s",
+           w.high ? w.high->name : NULL);
+    say_if(text, size, "%sits low words are rounded by %s", w.low ? w.low->name : NULL);
+    say_if(text, size, "%sits low words carry %s",
+           w.scale == BITCUT_UNSET ? NULL : scale);
+}
+
+bool words_are_usual(const struct space *s, size_t value)
+{
+    const struct words_choice *const w = &s->words[value];
+    return !w->a && !w->b && !w->low && w->scale == BITCUT_UNSET;
+}
+
+/* --- terms ------------------------------------------------------------------------ */
+
+/* Permutations of at most so many terms are tried all; of more only the reverse. */
+enum { PERMUTED_MOST = 4, PERMUTATIONS = 24 };
+
+/* As the recipe has it or not, low*low; and each with every order. */
+static size_t terms_count(const struct space *s)
+{
+    (void)s;
+    return 2 * (PERMUTATIONS + 1);
+}
+
+static bool terms_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    (void)s;
+    const bool other = value > PERMUTATIONS;
+    const struct bitcut_recipe *r = x->gemm.recipe;
+    if (other && r->terms == RECIPE_TERMS_MOST) return false;
+    if (other) x->gemm.low_low = !r->keeps_low_low;
+    return true;
+}
+
+/* Permutation `index` of n things, by their factorial digits; false: there are fewer. */
+static bool permute(struct recipe_term *term, int n, size_t index)
+{
+    struct recipe_term from[PERMUTED_MOST];
+    memcpy(from, term, (size_t)n * sizeof *from);
+    for (int i = 0, left = n; i < n; i++, left--) {
+        const size_t at = index % (size_t)left;
+        index /= (size_t)left;
+        term[i] = from[at];
+        memmove(&from[at], &from[at + 1], ((size_t)left - at - 1) * sizeof *from);
+    }
+    return index == 0;
+}
+
+static void reverse(struct recipe_term *term, int n)
+{
+    for (int i = 0; i < n / 2; i++) {
+        const struct recipe_term kept = term[i];
+        term[i] = term[n - 1 - i];
+        term[n - 1 - i] = kept;
+    }
+}
+
+static bool terms_alter(struct candidate *x, const struct space *s, size_t value)
+{
+    (void)s;
+    struct gemm_plan *p = &x->plan;
+    const size_t at = value % (PERMUTATIONS + 1);
+    if (value > PERMUTATIONS && p->low_low == x->gemm.recipe->keeps_low_low) return false;
+    if (at == 0) return value != 0;
+    if (!candidate_uniform(x)) return false;
+    if (at == PERMUTATIONS) reverse(p->term, p->terms);
+    return at == PERMUTATIONS
+               ? p->terms > PERMUTED_MOST
+               : p->terms <= PERMUTED_MOST && permute(p->term, p->terms, at);
+}
+
+static void terms_say(char *text, size_t size, const struct candidate *x,
+                      const struct space *s, size_t value)
+{
+    (void)s;
+    const struct gemm_plan *p = &x->plan;
+    text[0] = 0;
+    if (value > PERMUTATIONS)
+        say_more(text, size, "it has %s product of the low words%s",
+                 p->low_low ? "the" : "no", value % (PERMUTATIONS + 1) ? ", and " : "");
+    if (value % (PERMUTATIONS + 1) == 0) return;
+    say_more(text, size, "its products come in order");
+    for (int t = 0; t < p->terms; t++)
+        say_more(text, size, " %c(A)%c(B)", "hlm"[p->term[t].a], "hlm"[p->term[t].b]);
+}
+
+/* --- tiles and lines -------------------------------------------------------------- */
+
+static const int tiles[] = { BITCUT_UNSET, 0, 8, 16, 32, 64, 128, 256 };
+
+static size_t tile_count(const struct space *s)
+{
+    (void)s;
+    return sizeof tiles / sizeof *tiles;
+}
+
+static bool tile_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    (void)s;
+    x->gemm.tile_k = tiles[value];
+    return tiles[value] != x->gemm.recipe->tile_k;
+}
+
+static void tile_say(char *text, size_t size, const struct candidate *x,
+                     const struct space *s, size_t value)
+{
+    (void)x, (void)s;
+    if (tiles[value]) snprintf(text, size, "its tiles have %d k", tiles[value]);
+    else snprintf(text, size, "it has no tiles of k");
+}
+
+static size_t lines_count(const struct space *s)
+{
+    (void)s;
+    return 2;
+}
+
+/* Where words are integers lines are equilibrated as it is. */
+static bool lines_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    (void)s;
+    if (gemm_equilibrates(&x->gemm)) return false;
+    x->gemm.equilibrate = value;
+    return true;
+}
+
+static void lines_say(char *text, size_t size, const struct candidate *x,
+                      const struct space *s, size_t value)
+{
+    (void)x, (void)s, (void)value;
+    snprintf(text, size, "rows of A and columns of B are equilibrated");
+}
+
+/* --- order ------------------------------------------------------------------------ */
+
+static size_t order_count(const struct space *s) { return s->orders; }
+
+/* A slice or a turn that is no whole number of k-steps would be rounded up to another one
+   of the table.  Sums are in a shorter format where accumulators are. */
+static bool order_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    const struct bitcut_order o = s->order[value];
+    const int step = x->gemm.unit->k;
+    x->gemm.order = o;
+    return o.tile % step == 0 && o.turn % step == 0 &&
+           (!o.sums || o.sums == x->gemm.unit->c);
+}
+
+static void order_say(char *text, size_t size, const struct candidate *x,
+                      const struct space *s, size_t value)
+{
+    (void)x;
+    order_text(text, size, &s->order[value], s->k);
+}
+
+bool order_is_of_slices(const struct space *s, size_t value)
+{
+    const struct bitcut_order o = s->order[value];
+    return o.slices > 1 && o.lanes <= 1 && !o.rest_first && !o.cut && !o.halve && !o.sums;
+}
+
+const size_t usual_tiles[] = { 16, 32, 64, 128, 256, 0 };
+
+static bool has_usual_slices(const struct bitcut_order *o, size_t k)
+{
+    const size_t slices = (size_t)o->slices;
+    bool usual = false;
+    for (size_t i = 0; usual_tiles[i] && slices > 1; i++)
+        usual |= (slices <= USUAL_SLICES_MOST &&
+                  divide_up(divide_up(k, usual_tiles[i]), slices) * usual_tiles[i] ==
+                      (size_t)o->tile) ||
+                 usual_tiles[i] == (size_t)o->tile;
+    return usual && o->lanes <= 1;
+}
+
+static bool has_usual_lanes(const struct bitcut_order *o)
+{
+    enum { LANES_MOST = 16, TURN = 8 };
+    const bool even = !(o->lanes & (o->lanes - 1)) && !(o->turn & (o->turn - 1));
+    return o->slices <= 1 && even && o->lanes > 1 && o->lanes <= LANES_MOST &&
+           o->turn >= TURN;
+}
+
+bool order_is_usual(const struct space *s, size_t value)
+{
+    const struct bitcut_order *const o = &s->order[value];
+    if (!value) return true;
+    return (has_usual_slices(o, s->k) || has_usual_lanes(o)) &&
+           o->reduction == BITCUT_ASCENDING && !o->rest_first && !o->cut && !o->halve;
+}
+
+/* --- faults ----------------------------------------------------------------------- */
+
+static size_t fault_count(const struct space *s) { return s->faults; }
+
+static bool fault_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    const struct defect_choice c = s->fault[value];
+    return !c.row || !c.row->vary || c.row->vary(x, s, c.kind);
+}
+
+static bool fault_alter(struct candidate *x, const struct space *s, size_t value)
+{
+    const struct defect_choice c = s->fault[value];
+    return !c.row || !c.row->alter || c.row->alter(x, s, c.kind);
+}
+
+static void fault_say(char *text, size_t size, const struct candidate *x,
+                      const struct space *s, size_t value)
+{
+    const struct defect_choice c = s->fault[value];
+    if (c.row->say) c.row->say(text, size, x, s, c.kind);
+    else snprintf(text, size, "%s", c.row->what);
+}
+
+const char *fault_name(const struct space *s, size_t value)
+{
+    return s->fault[value].row->name;
+}
+
+bool fault_is_coarse(const struct space *s, size_t value)
+{
+    return value && !s->fault[value].row->fine;
+}
+
+bool fault_is_of_store(const struct space *s, size_t value)
+{
+    return value && s->fault[value].row->of_store;
+}
+
+bool fault_is_of_promotion(const struct space *s, size_t value)
+{
+    return value && s->fault[value].row->of_promotion;
+}
+
+bool fault_is_of_words(const struct space *s, size_t value)
+{
+    return value && s->fault[value].row->of_words;
+}
+
+bool fault_is_of_slices(const struct space *s, size_t value, size_t order)
+{
+    struct candidate x = { 0 };
+    const struct defect_choice c = s->fault[value];
+    const size_t tile = (size_t)s->order[order].tile;
+    if (!c.row || !c.row->of_ranges || !c.row->alter(&x, s, c.kind)) return false;
+    const struct k_range r = x.lost.end ? x.lost : x.twice;
+    return s->order[order].slices > 1 && r.first % tile == 0 &&
+           (r.end == s->k || (r.end - r.first) % tile == 0);
+}
+
+/* --- the table -------------------------------------------------------------------- */
+
+const struct axis axes[AXES + 1] = {
+    [AXIS_RECIPE] = { "recipe", "how the GEMM is put together", recipe_count, recipe_vary,
+                      NULL, NULL },
+    [AXIS_UNIT] = { "unit", "the matrix instruction", unit_count, unit_vary, NULL, NULL },
+    [AXIS_PROMOTE] = { "promote", "how often the sum is promoted to FP32", promote_count,
+                       promote_vary, NULL, promote_say },
+    [AXIS_WORDS] = { "words", "splits, roundings and scale", words_count, words_vary,
+                     words_alter, words_say },
+    [AXIS_TERMS] = { "terms", "which products, in which order", terms_count, terms_vary,
+                     terms_alter, terms_say },
+    [AXIS_TILE] = { "tile_k", "k that a term runs through before the next", tile_count,
+                    tile_vary, NULL, tile_say },
+    [AXIS_LINES] = { "equilibrate", "lines scaled by powers of two", lines_count,
+                     lines_vary, NULL, lines_say },
+    [AXIS_ORDER] = { "order", "slices, lanes and reduction of k", order_count, order_vary,
+                     NULL, order_say },
+    [AXIS_FAULT] = { "fault", "what a kernel may do wrong", fault_count, fault_vary,
+                     fault_alter, fault_say },
+};
+
+/* --- making ----------------------------------------------------------------------- */
+
+bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h)
+{
+    candidate_clean(x, s);
+    for (int i = 0; i < AXES; i++)
+        if ((h.at[i] || i <= AXIS_UNIT) && !axes[i].vary(x, s, h.at[i])) return false;
+    if (gemm_plan_on_unit(&x->plan, &x->gemm, NULL) != BITCUT_OK) return false;
+    /* Words of a shorter format than the instruction's nobody multiplies. */
+    if (x->plan.split_a.word[0].format != x->unit.a) return false;
+    /* FP32 operands as they are: the recipe fp32 says the same. */
+    if (!x->gemm.recipe->split && x->unit.a == &formats[FORMAT_F32]) return false;
+    for (int i = 0; i < AXES; i++)
+        if (h.at[i] && axes[i].alter && !axes[i].alter(x, s, h.at[i])) return false;
+    return true;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/identify/problem.h"
+
+#include "lib/base/size.h"
+#include "lib/number/bits.h"
+#include "lib/number/rand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t rows_of(const struct matrix *x, bool transposed)
+{
+    return transposed ? x->cols : x->rows;
+}
+
+static size_t cols_of(const struct matrix *x, bool transposed)
+{
+    return transposed ? x->rows : x->cols;
+}
+
+static uint32_t element(const struct matrix *x, bool transposed, size_t i, size_t j)
+{
+    return x->at[transposed ? j * x->cols + i : i * x->cols + j];
+}
+
+size_t question_m(const struct question *q) { return rows_of(&q->a, q->transposed_a); }
+size_t question_n(const struct question *q) { return cols_of(&q->b, q->transposed_b); }
+size_t question_k(const struct question *q) { return cols_of(&q->a, q->transposed_a); }
+
+uint32_t question_element(const struct question *q, enum bitcut_operand operand,
+                          size_t line, size_t k)
+{
+    return operand == BITCUT_A ? element(&q->a, q->transposed_a, line, k)
+                               : element(&q->b, q->transposed_b, k, line);
+}
+
+uint32_t question_c(const struct question *q, size_t i, size_t j)
+{
+    return element(&q->c, q->transposed_d, i, j);
+}
+
+bool question_fits(const struct question *q)
+{
+    const size_t m = question_m(q), n = question_n(q);
+    return rows_of(&q->b, q->transposed_b) == question_k(q) &&
+           rows_of(&q->d, q->transposed_d) == m && cols_of(&q->d, q->transposed_d) == n &&
+           (!q->c.at || (rows_of(&q->c, q->transposed_d) == m &&
+                         cols_of(&q->c, q->transposed_d) == n));
+}
+
+bool format_has_all(const struct bitcut_format *format, const uint32_t *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!f32_is_nan(x[i]) && f32_through(format, &roundings[ROUND_RN], x[i]) != x[i])
+            return false;
+    }
+    return true;
+}
+
+const struct bitcut_format *question_format(const struct matrix *d)
+{
+    static const int shorter[] = { FORMAT_BF16, FORMAT_F16 }; /* f16 has most of bf16's */
+    for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++)
+        if (format_has_all(&formats[shorter[i]], d->at, d->rows * d->cols))
+            return &formats[shorter[i]];
+    return &formats[FORMAT_F32];
+}
+
+uint32_t *question_result(const struct question *q)
+{
+    const size_t m = question_m(q), n = question_n(q);
+    uint32_t *const d = memory_allocate(m, n * sizeof *d);
+    for (size_t i = 0; d && i < m * n; i++)
+        d[i] = element(&q->d, q->transposed_d, i / n, i % n);
+    return d;
+}
+
+static void fill(struct block *x, const struct question *q)
+{
+    for (size_t i = 0; i < x->rows; i++)
+        for (size_t p = 0; p < x->k; p++)
+            x->a[i * x->k + p] = element(&q->a, q->transposed_a, x->row[i], p);
+    for (size_t p = 0; p < x->k; p++)
+        for (size_t j = 0; j < x->cols; j++)
+            x->b[p * x->cols + j] = element(&q->b, q->transposed_b, p, x->col[j]);
+    for (size_t i = 0; i < x->rows; i++)
+        for (size_t j = 0; j < x->cols; j++) {
+            const size_t at = i * x->cols + j, row = x->row[i], col = x->col[j];
+            x->d[at] = element(&q->d, q->transposed_d, row, col);
+            if (x->c) x->c[at] = element(&q->c, q->transposed_d, row, col);
+        }
+}
+
+enum bitcut_status block_take(struct block *to, const struct question *q,
+                              const size_t *row, size_t rows, const size_t *col,
+                              size_t cols, struct fault *f)
+{
+    struct block x = { .rows = rows, .cols = cols, .k = question_k(q), .q = q };
+    x.row = memory_allocate(rows, sizeof *x.row);
+    x.col = memory_allocate(cols, sizeof *x.col);
+    x.a = memory_allocate(rows, x.k * sizeof *x.a);
+    x.b = memory_allocate(cols, x.k * sizeof *x.b);
+    x.d = memory_allocate(rows, cols * sizeof *x.d);
+    if (q->c.at) x.c = memory_allocate(rows, cols * sizeof *x.c);
+    if (!x.row || !x.col || !x.a || !x.b || !x.d || (q->c.at && !x.c)) {
+        block_clear(&x);
+        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a block of outputs");
+    }
+    memcpy(x.row, row, rows * sizeof *row);
+    memcpy(x.col, col, cols * sizeof *col);
+    fill(&x, q);
+    *to = x;
+    return BITCUT_OK;
+}
+
+void block_clear(struct block *x)
+{
+    free(x->row);
+    free(x->col);
+    free(x->a);
+    free(x->b);
+    free(x->c);
+    free(x->d);
+    *x = (struct block){ 0 };
+}
+
+size_t block_spread(const struct block *b, size_t i, size_t count)
+{
+    return i * (b->rows * b->cols / count | 1) % (b->rows * b->cols);
+}
+
+size_t lines_draw(size_t *to, size_t most, size_t count, uint64_t seed, uint64_t stream)
+{
+    struct rng r = rng_start(seed, stream);
+    size_t taken = 0;
+    /* Each number is taken with the probability that leaves as many as are wanted. */
+    for (size_t i = 0; i < count && taken < most; i++)
+        if (rand_below(rng_bits(&r), count - i) < most - taken) to[taken++] = i;
+    return taken;
+}

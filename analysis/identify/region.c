@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/identify/region.h"
+
+#include "analysis/identify/find.h"
+#include "lib/base/clock.h"
+#include "lib/base/size.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- comparing -------------------------------------------------------------------- */
+
+void whole_clear(struct whole *w)
+{
+    free(w->d);
+    free(w->h);
+    free(w->c);
+}
+
+/* Rows [from, to) of D, by all columns. */
+static enum bitcut_status take_rows(struct block *b, const struct question *q,
+                                    size_t from, size_t to, struct fault *f)
+{
+    const struct window w = { from, to, 0, question_n(q) };
+    return window_take(b, q, w, to - from, w.col_end, 0, 0, f);
+}
+
+static enum bitcut_status compare_rows(struct whole *w, const struct explanation *e,
+                                       size_t from, size_t to,
+                                       const struct explain_options *o, struct fault *f)
+{
+    struct block b;
+    const size_t at = from * w->x.n, count = (to - from) * w->x.n;
+    enum bitcut_status status = take_rows(&b, &e->q, from, to, f);
+    if (status != BITCUT_OK) return status;
+    status = candidate_run(w->h + at, &e->best.x, &e->space, &b,
+                           &(struct gemm_options){ .threads = o->threads,
+                                                   .progress = o->progress,
+                                                   .offload = o->offload },
+                           f);
+    memcpy(w->d + at, b.d, count * sizeof *b.d);
+    if (b.c) memcpy(w->c + at, b.c, count * sizeof *b.c);
+    block_clear(&b);
+    return status;
+}
+
+/* A stop is no failure: what there is stands. */
+static enum bitcut_status unless_stopped(enum bitcut_status status,
+                                         const struct explain_options *o)
+{
+    return status == BITCUT_CANNOT && progress_stopped(o->progress) ? BITCUT_OK : status;
+}
+
+enum bitcut_status whole_compare(struct whole *w, const struct explanation *e,
+                                 const struct explain_options *o, struct fault *f)
+{
+    enum { PANELS = 16 };
+    const size_t m = question_m(&e->q), n = question_n(&e->q),
+                 panel = divide_up(m, PANELS) < 64 ? 64 : divide_up(m, PANELS);
+    const double end = seconds_now() + o->seconds;
+    *w = (struct whole){ .x = { .n = n } };
+    w->d = memory_allocate(m, n * sizeof *w->d);
+    w->h = memory_allocate(m, n * sizeof *w->h);
+    if (e->q.c.at) w->c = memory_allocate(m, n * sizeof *w->c);
+    if (!w->d || !w->h || (e->q.c.at && !w->c))
+        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the result");
+    enum bitcut_status status = BITCUT_OK;
+    while (status == BITCUT_OK && w->x.m < m && !progress_stopped(o->progress) &&
+           (!w->x.m || seconds_now() < end)) {
+        const size_t to = smaller(w->x.m + panel, m);
+        status = compare_rows(w, e, w->x.m, to, o, f);
+        if (status == BITCUT_OK) w->x.m = to;
+    }
+    w->x.d = w->d, w->x.h = w->h, w->x.c = w->c;
+    return unless_stopped(status, o);
+}
+
+size_t whole_differ(const struct whole *w)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->x.m * w->x.n; i++) count += w->x.d[i] != w->x.h[i];
+    return count;
+}
+
+/* --- parts that differ ------------------------------------------------------------ */
+
+static bool differs_at(const struct whole *w, size_t i, size_t j)
+{
+    return w->x.d[i * w->x.n + j] != w->x.h[i * w->x.n + j];
+}
+
+static bool row_differs(const struct whole *w, const struct box *box, size_t i)
+{
+    bool any = false;
+    for (size_t j = box->col; j < box->col_end; j++) any |= differs_at(w, i, j);
+    return any;
+}
+
+static bool column_differs(const struct whole *w, const struct box *box, size_t j)
+{
+    bool any = false;
+    for (size_t i = box->row; i < box->row_end; i++) any |= differs_at(w, i, j);
+    return any;
+}
+
+/* Some of those rows and columns of a box in which there are differences. */
+static enum bitcut_status take_part(struct block *b, const struct whole *w,
+                                    const struct box *box, const struct question *q,
+                                    struct fault *f)
+{
+    const size_t rows_most = screen_rows(q);
+    size_t row[4], col[SCREEN_COLS], rows = 0, cols = 0;
+    for (size_t i = box->row; i < box->row_end && rows < rows_most; i++)
+        if (row_differs(w, box, i)) row[rows++] = i;
+    for (size_t j = box->col; j < box->col_end && cols < SCREEN_COLS; j++)
+        if (column_differs(w, box, j)) col[cols++] = j;
+    return block_take(b, q, row, rows, col, cols, f);
+}
+
+/* Take as explained what a candidate gives of the rows [from, to) that differ; returns
+   how many outputs in *gives. */
+static enum bitcut_status settle_rows(size_t *gives, struct whole *w,
+                                      const struct explanation *e,
+                                      const struct candidate *x, const struct space *s,
+                                      size_t from, size_t to,
+                                      const struct explain_options *o, struct fault *f)
+{
+    const struct gemm_options all = { .threads = o->threads,
+                                      .progress = o->progress,
+                                      .offload = o->offload };
+    struct block b;
+    uint32_t *const d = memory_allocate(to - from, w->x.n * sizeof *d);
+    enum bitcut_status status =
+        d ? take_rows(&b, &e->q, from, to, f)
+          : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a part of D");
+    if (status == BITCUT_OK) {
+        status = candidate_run(d, x, s, &b, &all, f);
+        for (size_t i = 0; i < b.rows * b.cols && status == BITCUT_OK; i++) {
+            uint32_t *const h = &w->h[from * w->x.n + i];
+            if (*h == b.d[i] || d[i] != b.d[i]) continue;
+            *h = d[i];
+            ++*gives;
+        }
+        block_clear(&b);
+    }
+    free(d);
+    return status;
+}
+
+/* What a candidate gives of all that differs. */
+static enum bitcut_status settle_all(size_t *gives, struct whole *w,
+                                     const struct explanation *e, const struct verdict *v,
+                                     const struct space *space,
+                                     const struct explain_options *o, struct fault *f)
+{
+    enum { PANEL = 64 };
+    const struct box all = { .row_end = w->x.m, .col_end = w->x.n };
+    enum bitcut_status status = BITCUT_OK;
+    *gives = 0;
+    for (size_t i = 0; i < w->x.m && status == BITCUT_OK; i += PANEL) {
+        const size_t end = smaller(i + PANEL, w->x.m);
+        bool any = false;
+        for (size_t row = i; row < end; row++) any |= row_differs(w, &all, row);
+        if (any) status = settle_rows(gives, w, e, &v->x, space, i, end, o, f);
+    }
+    return status;
+}
+
+/* Take what is in a box as looked at. */
+static void settle_box(struct whole *w, const struct box *box)
+{
+    for (size_t i = box->row; i < box->row_end; i++)
+        for (size_t j = box->col; j < box->col_end; j++)
+            w->h[i * w->x.n + j] = w->x.d[i * w->x.n + j];
+}
+
+/* What a part is called that has another value of an axis. */
+static const char *const other_names[AXES] = {
+    [AXIS_PROMOTE] = "another promotion", [AXIS_WORDS] = "other words",
+    [AXIS_TERMS] = "other terms",         [AXIS_TILE] = "other tiles of k",
+    [AXIS_LINES] = "equilibration",       [AXIS_ORDER] = "another order",
+};
+
+static int first_axis(const struct hypothesis *h)
+{
+    int axis = AXIS_PROMOTE;
+    while (axis < AXIS_ORDER && !h->at[axis]) axis++;
+    return axis;
+}
+
+/* What is known of a part, which may be in more places than the box. */
+static enum bitcut_status tell_part(struct box *box, struct whole *w,
+                                    const struct explanation *e,
+                                    const struct explanation *part,
+                                    const struct explain_options *o, struct fault *f)
+{
+    const struct verdict *v = &part->best;
+    const size_t in_box = box->differ;
+    size_t gives;
+    if (!v->sampled || v->matched < v->sampled) return BITCUT_OK;
+    const enum bitcut_status status = settle_all(&gives, w, e, v, &part->space, o, f);
+    if (status != BITCUT_OK || gives < in_box) return status;
+    box->differ = gives;
+    box->elsewhere = gives - in_box;
+    verdict_say(box->what, sizeof box->what, v, &part->space);
+    box->fault = v->h.at[AXIS_FAULT] ? fault_name(&part->space, v->h.at[AXIS_FAULT])
+                                     : other_names[first_axis(&v->h)];
+    return status;
+}
+
+/* Whether what gives a part gives all of D: then it is the best, and nothing differs from
+ *w. */
+static enum bitcut_status take_if_all(struct whole *w, struct explanation *e,
+                                      const struct explanation *part,
+                                      const struct explain_options *o, struct fault *f)
+{
+    const struct verdict before = e->best;
+    struct whole now;
+    e->best.h = part->best.h;
+    if (!part->best.sampled || part->best.matched < part->best.sampled ||
+        !hypothesis_carry(&e->best.h, &e->space, &part->space) ||
+        !candidate_make(&e->best.x, &e->space, e->best.h)) {
+        e->best = before;
+        return BITCUT_OK;
+    }
+    const enum bitcut_status status = whole_compare(&now, e, o, f);
+    if (status == BITCUT_OK && now.x.m == w->x.m && !whole_differ(&now)) {
+        const struct whole old = *w;
+        *w = now;
+        now = old;
+        e->best.matched = e->best.sampled;
+        e->answer.differ = e->equals = 0;
+    } else e->best = before;
+    whole_clear(&now);
+    return status;
+}
+
+/* What the same recipe on the same unit would have to do to give a box. */
+static enum bitcut_status explain_part(struct box *box, struct whole *w,
+                                       struct explanation *e,
+                                       const struct explain_options *o, struct fault *f)
+{
+    enum { SECONDS = 5 };
+    struct explanation *const part = calloc(1, sizeof *part);
+    struct block b;
+    if (!part) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    part->q = e->q;
+    enum bitcut_status status = take_part(&b, w, box, &e->q, f);
+    if (status != BITCUT_OK) return free(part), status;
+    status = explain_space_make(&part->space, &b, f);
+    if (status == BITCUT_OK)
+        status = explain_space_add_lanes(&part->space, &e->best.x.gemm.order, f);
+    if (status == BITCUT_OK)
+        status = explain_find(part, &b, &b, &e->best.h, SECONDS, o, f);
+    if (status == BITCUT_OK) status = take_if_all(w, e, part, o, f);
+    if (status == BITCUT_OK && e->answer.differ) status = tell_part(box, w, e, part, o, f);
+    explain_space_clear(&part->space);
+    free(part);
+    block_clear(&b);
+    return status;
+}
+
+/* Add a part to those that are told; those of the same kind are one. */
+static void add_part(struct explanation *e, const struct box *box)
+{
+    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++) {
+        struct box *const p = &e->part[i];
+        if (!box->fault || !p->fault || strcmp(p->what, box->what) != 0) continue;
+        p->differ += box->differ;
+        p->elsewhere += box->differ;
+        return;
+    }
+    if (e->parts++ < PARTS_MOST) e->part[e->parts - 1] = *box;
+}
+
+void explain_whole(struct explanation *e, const struct whole *w)
+{
+    struct box all = { .row_end = w->x.m, .col_end = w->x.n, .differ = e->answer.differ };
+    if (!difference_say(&all, &w->x)) return;
+    add_part(e, &all);
+    e->answer.found = true;
+}
+
+enum bitcut_status explain_parts(struct explanation *e, struct whole *w,
+                                 const struct explain_options *o, struct fault *f)
+{
+    enum { ROUNDS = 256, SEARCHES = PARTS_MOST };
+    enum bitcut_status status = BITCUT_OK;
+    struct box box;
+    bool known = true;
+    int searches = 0, round = 0;
+    while (round++ < ROUNDS && status == BITCUT_OK && difference_boxes(&box, 1, &w->x)) {
+        if (!difference_say(&box, &w->x) && box.differ > 1 && searches++ < SEARCHES)
+            status = explain_part(&box, w, e, o, f);
+        if (!e->answer.differ) break;
+        if (!box.fault) difference_foreign(&box, &w->x);
+        known &= box.fault != NULL;
+        add_part(e, &box);
+        settle_box(w, &box);
+    }
+    e->answer.found = known && round <= ROUNDS && status == BITCUT_OK;
+    return unless_stopped(status, o);
+}

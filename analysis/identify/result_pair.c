@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/identify/result_pair.h"
+
+#include "emu/unit_field.h"
+#include "lib/base/size.h"
+#include "lib/base/stats.h"
+#include "lib/base/text.h"
+#include "lib/exact/exact.h"
+#include "lib/number/bits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- where -------------------------------------------------------------------------- */
+
+/* The place of an FP32 encoding on the line of a format's numbers. */
+static int64_t along_line(const struct bitcut_format *format, uint32_t x)
+{
+    return format_along_line(format, bitcut_format_convert(format, &roundings[ROUND_RN],
+                                                           &formats[FORMAT_F32], x));
+}
+
+/* The largest distance of two outputs that are numbers. */
+static void measure(struct two *t, const struct pair_of *x)
+{
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        if (!f32_is_finite(x->d[i]) || !f32_is_finite(x->h[i])) continue;
+        const int64_t steps =
+            along_line(t->format, x->d[i]) - along_line(t->format, x->h[i]);
+        const uint64_t ulps = (uint64_t)(steps < 0 ? -steps : steps);
+        if (!t->measured || ulps > t->ulps) {
+            t->ulps = ulps;
+            t->row = i / x->n;
+            t->col = i % x->n;
+        }
+        t->measured = true;
+    }
+}
+
+static enum bitcut_status find_places(struct two *t, const struct explanation e[2],
+                                      struct fault *f)
+{
+    uint32_t *const d = question_result(&e[0].q), *const h = question_result(&e[1].q);
+    const struct pair_of x = { question_m(&e[0].q), question_n(&e[0].q), d, h, NULL };
+    if (d && h) {
+        t->total = x.m * x.n;
+        for (size_t i = 0; i < t->total; i++) t->differ += d[i] != h[i];
+        t->parts = difference_boxes(t->part, PARTS_MOST, &x);
+        measure(t, &x);
+    }
+    free(d);
+    free(h);
+    return d && h ? BITCUT_OK
+                  : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the results");
+}
+
+/* --- why ---------------------------------------------------------------------------- */
+
+/* What is said of value 0 of an axis; NULL: that it is the recipe's. */
+static const char *const usual[AXES] = {
+    [AXIS_PROMOTE] = "it is promoted as the recipe says",
+    [AXIS_WORDS] = "the words are the recipe's",
+    [AXIS_TERMS] = "the products are the recipe's",
+    [AXIS_TILE] = "the tiles are the recipe's",
+    [AXIS_LINES] = "no lines are equilibrated",
+    [AXIS_ORDER] = "k is one sum, ascending",
+    [AXIS_FAULT] = "nothing is wrong",
+};
+
+enum { VALUE_MOST = 300 };
+
+/* What a hypothesis is on an axis. */
+static void value_say(char text[VALUE_MOST], int axis, const struct verdict *v,
+                      const struct space *s)
+{
+    text[0] = 0;
+    if (axis == AXIS_RECIPE) say_more(text, VALUE_MOST, "%s", v->x.gemm.recipe->name);
+    else if (axis == AXIS_UNIT) say_more(text, VALUE_MOST, "%s", v->x.gemm.unit->name);
+    else if (!v->h.at[axis])
+        say_more(text, VALUE_MOST, "%s",
+                 usual[axis] ? usual[axis] : "it is as the recipe says");
+    else axes[axis].say(text, VALUE_MOST, &v->x, s, v->h.at[axis]);
+}
+
+/* Whether two units differ in a field that one of them reads. */
+static bool differs_in(const struct field *p, const struct bitcut_unit *x,
+                       const struct bitcut_unit *y)
+{
+    return field_get(p, x) != field_get(p, y) && (field_used(p, x) || field_used(p, y));
+}
+
+/* The fields in which two units differ, as "fraction 25 and 24". */
+static void say_units(char *text, const struct bitcut_unit *x,
+                      const struct bitcut_unit *y)
+{
+    enum { FIELDS_SAID = 4 };
+    int said = 0;
+    if (x->k != y->k) {
+        say_more(text, WHY_MOST, " (k %d and %d", x->k, y->k);
+        said++;
+    }
+    for (const struct field *p = fields; p->name && said < FIELDS_SAID; p++) {
+        char of_x[FIELD_TEXT_MOST], of_y[FIELD_TEXT_MOST];
+        if (!differs_in(p, x, y)) continue;
+        field_value(of_x, p, x, field_get(p, x));
+        field_value(of_y, p, y, field_get(p, y));
+        say_more(text, WHY_MOST, "%s%s %s and %s", said++ ? ", " : " (", p->name, of_x,
+                 of_y);
+    }
+    if (said) say_more(text, WHY_MOST, ")");
+}
+
+static void say_axis(char *text, int axis, const struct verdict *const v[2],
+                     const struct explanation e[2])
+{
+    char of[2][VALUE_MOST];
+    const char *const between = *text ? "; " : "";
+    for (int i = 0; i < 2; i++) value_say(of[i], axis, v[i], &e[i].space);
+    if (!strcmp(of[0], of[1])) return;
+    if (axis == AXIS_RECIPE)
+        say_more(text, WHY_MOST, "%sD is %s, D2 is %s", between, of[0], of[1]);
+    else if (axis == AXIS_UNIT) {
+        say_more(text, WHY_MOST, "%sD is on %s, D2 on %s", between, of[0], of[1]);
+        say_units(text, v[0]->x.gemm.unit, v[1]->x.gemm.unit);
+    } else say_more(text, WHY_MOST, "%sof D %s, of D2 %s", between, of[0], of[1]);
+}
+
+/* What gives all of the sample: the best, then the others. */
+static const struct verdict *nth_verdict(const struct explanation *e, size_t i)
+{
+    return i ? &e->equal[i - 1] : &e->best;
+}
+
+static size_t verdicts(const struct explanation *e)
+{
+    return 1 + smaller(e->equals, EQUALS_MOST);
+}
+
+/* How much two hypotheses differ: by axes, and if as many by fields of their units. */
+static size_t apart(const struct verdict *const v[2], const struct explanation e[2])
+{
+    enum { AXIS_WEIGHT = 2 * FIELD_COUNT };
+    const struct bitcut_unit *const x = v[0]->x.gemm.unit, *const y = v[1]->x.gemm.unit;
+    size_t sum = x->k != y->k;
+    for (const struct field *p = fields; p->name; p++) sum += differs_in(p, x, y);
+    for (int axis = 0; axis < AXES; axis++) {
+        char of[2][VALUE_MOST];
+        for (int i = 0; i < 2; i++) value_say(of[i], axis, v[i], &e[i].space);
+        sum += strcmp(of[0], of[1]) != 0 ? AXIS_WEIGHT : 0;
+    }
+    return sum;
+}
+
+/* Of what gives each of them, the two hypotheses that differ least. */
+static void nearest_pair(const struct verdict *to[2], const struct explanation e[2])
+{
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < verdicts(&e[0]); i++)
+        for (size_t j = 0; j < verdicts(&e[1]); j++) {
+            const struct verdict *const v[2] = { nth_verdict(&e[0], i),
+                                                 nth_verdict(&e[1], j) };
+            const size_t now = apart(v, e);
+            if (now >= least) continue;
+            least = now;
+            to[0] = v[0], to[1] = v[1];
+        }
+}
+
+/* What is said of places in which a result is not its hypothesis. */
+static void say_places(char *text, const char *name, const struct explanation *e)
+{
+    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++) {
+        const struct box *b = &e->part[i];
+        say_more(text, WHY_MOST, "%sin rows %zu to %zu, columns %zu to %zu of %s %s",
+                 *text ? "; " : "", b->row, b->row_end - 1, b->col, b->col_end - 1, name,
+                 *b->what ? b->what : "something else stands");
+    }
+}
+
+static void find_why(struct two *t, const struct explanation e[2])
+{
+    const struct verdict *v[2] = { NULL, NULL };
+    if (!e[0].answer.found || !e[1].answer.found) return;
+    nearest_pair(v, e);
+    for (int axis = 0; axis < AXES; axis++) say_axis(t->why, axis, v, e);
+    if (e[0].space.format != e[1].space.format)
+        say_more(t->why, WHY_MOST, "%sD is of %s, D2 of %s", *t->why ? "; " : "",
+                 e[0].space.format->name, e[1].space.format->name);
+    say_places(t->why, "D", &e[0]);
+    say_places(t->why, "D2", &e[1]);
+}
+
+/* --- which is nearer to the exact result -------------------------------------------- */
+
+/* The distances of a block's outputs to their exact values, and both over |A||B|. */
+struct distances {
+    double *absolute, *relative;
+};
+
+static enum bitcut_status find_distances(struct distances *to, const struct block *b,
+                                         const struct question *q,
+                                         const struct explain_options *o, struct fault *f)
+{
+    const size_t count = b->rows * b->cols;
+    const struct exact_update update = { q->alpha, q->beta,
+                                         f32_is_zero(q->beta) ? NULL : b->c };
+    const struct exact_options options = { .threads = o->threads,
+                                           .progress = o->progress,
+                                           .update = &update,
+                                           .sums = offload_sums(o->offload) };
+    uint64_t *const exact = memory_allocate(count, sizeof *exact);
+    enum bitcut_status status =
+        exact && to->absolute && to->relative
+            ? exact_gemm(NULL, exact, to->relative, NULL, &options, b->rows, b->cols,
+                         b->k, b->a, b->b, f)
+            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for exact results");
+    for (size_t i = 0; i < count && status == BITCUT_OK; i++) {
+        const double size = to->relative[i];
+        to->absolute[i] = fabs((double)float_of_bits(b->d[i]) - double_of_bits(exact[i]));
+        to->relative[i] = to->absolute[i] == 0 ? 0 : ldexp(to->absolute[i] / size, 24);
+    }
+    free(exact);
+    return status;
+}
+
+static void count_nearer(struct two *t, const struct distances x[2], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const double d = x[0].absolute[i], d2 = x[1].absolute[i];
+        if (!isfinite(d) || !isfinite(d2)) continue;
+        t->sampled++;
+        t->nearer[0] += d < d2;
+        t->nearer[1] += d2 < d;
+    }
+    for (int i = 0; i < 2; i++) {
+        double *const error = x[i].relative;
+        t->error[i] = doubles_median(error, doubles_finite(error, count));
+    }
+}
+
+/* Of the same outputs of both. */
+static enum bitcut_status find_nearer(struct two *t, const struct explanation e[2],
+                                      const size_t *row, size_t rows, const size_t *col,
+                                      size_t cols, const struct explain_options *o,
+                                      struct fault *f)
+{
+    struct distances x[2];
+    enum bitcut_status status = BITCUT_OK;
+    for (int i = 0; i < 2; i++)
+        x[i] = (struct distances){ memory_allocate(rows * cols, sizeof(double)),
+                                   memory_allocate(rows * cols, sizeof(double)) };
+    for (int i = 0; i < 2 && status == BITCUT_OK; i++) {
+        struct block b;
+        status = block_take(&b, &e[i].q, row, rows, col, cols, f);
+        if (status != BITCUT_OK) break;
+        status = find_distances(&x[i], &b, &e[i].q, o, f);
+        block_clear(&b);
+    }
+    if (status == BITCUT_OK) count_nearer(t, x, rows * cols);
+    for (int i = 0; i < 2; i++) free(x[i].absolute), free(x[i].relative);
+    return status;
+}
+
+static enum bitcut_status sample_nearer(struct two *t, const struct explanation e[2],
+                                        const struct explain_options *o, struct fault *f)
+{
+    enum { STREAM_EXACT = 30 };
+    const size_t side = (size_t)sqrt((double)o->samples), m = question_m(&e[0].q),
+                 n = question_n(&e[0].q);
+    size_t *const row = memory_allocate(smaller(side, m), sizeof *row),
+                  *const col = memory_allocate(smaller(side, n), sizeof *col);
+    enum bitcut_status status =
+        row && col ? BITCUT_OK
+                   : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+    if (status == BITCUT_OK)
+        status =
+            find_nearer(t, e, row, lines_draw(row, side, m, o->seed, STREAM_EXACT), col,
+                        lines_draw(col, side, n, o->seed, STREAM_EXACT + 1), o, f);
+    free(row);
+    free(col);
+    return status;
+}
+
+/* --- all of it ---------------------------------------------------------------------- */
+
+static void say_where(char *text, const struct two *t)
+{
+    const struct box *b = &t->part[0];
+    say_more(
+        text, SENTENCE_MOST,
+        "D and D2 differ in %zu of %zu outputs, %srows %zu to %zu, columns %zu to %zu",
+        t->differ, t->total, t->parts > 1 ? "most of them in " : "in ", b->row,
+        b->row_end - 1, b->col, b->col_end - 1);
+    if (t->measured)
+        say_more(text, SENTENCE_MOST,
+                 ", by at most %llu ulps of %s, at row %zu and column %zu",
+                 (unsigned long long)t->ulps, t->format->name, t->row, t->col);
+}
+
+static void say_nearer(char *text, const struct two *t)
+{
+    const int first = t->nearer[1] > t->nearer[0];
+    static const char *const names[] = { "D", "D2" };
+    say_more(text, SENTENCE_MOST,
+             "; %s is nearer to the exact result in %zu of %zu outputs sampled, %s in "
+             "%zu; their median distances are %.3g of D and %.3g of D2, in 2^-24 |A||B|",
+             names[first], t->nearer[first], t->sampled, names[!first], t->nearer[!first],
+             t->error[0], t->error[1]);
+}
+
+static void say(char text[SENTENCE_MOST], const struct two *t,
+                const struct explanation e[2])
+{
+    if (!t->differ) {
+        say_more(text, SENTENCE_MOST, "D and D2 are the same to the bit, all %zu outputs",
+                 t->total);
+        return;
+    }
+    say_where(text, t);
+    if (!e[0].answer.found || !e[1].answer.found)
+        say_more(text, SENTENCE_MOST, "; %s %s explained, so why is not known",
+                 e[0].answer.found   ? "D2"
+                 : e[1].answer.found ? "D"
+                              : "neither",
+                 e[0].answer.found || e[1].answer.found ? "is not" : "is");
+    else if (*t->why) say_more(text, SENTENCE_MOST, ": %s", t->why);
+    say_nearer(text, t);
+}
+
+enum bitcut_status two_compare(struct two *to, const struct explanation e[2],
+                               const struct explain_options *o, struct fault *f)
+{
+    struct two t = { .format = e[0].q.format == e[1].q.format ? e[0].q.format
+                                                              : &formats[FORMAT_F32],
+                     .name = { e[0].q.name, e[1].q.name } };
+    if (question_m(&e[0].q) != question_m(&e[1].q) ||
+        question_n(&e[0].q) != question_n(&e[1].q))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "D is %zu x %zu, but D2 %zu x %zu",
+                         question_m(&e[0].q), question_n(&e[0].q), question_m(&e[1].q),
+                         question_n(&e[1].q));
+    enum bitcut_status status = find_places(&t, e, f);
+    if (status == BITCUT_OK) status = sample_nearer(&t, e, o, f);
+    if (status != BITCUT_OK) return status;
+    if (t.differ) find_why(&t, e);
+    say(t.text, &t, e);
+    *to = t;
+    return BITCUT_OK;
+}
+
+/* --- fields ------------------------------------------------------------------------- */
+
+static const void *name_at(const void *two, size_t i, void *room)
+{
+    (void)room;
+    return i < 2 ? ((const struct two *)two)->name[i] : NULL;
+}
+
+static const void *place_at(const void *two, size_t i, void *room)
+{
+    const struct two *const t = two;
+    (void)room;
+    return i < smaller(t->parts, PARTS_MOST) ? &t->part[i] : NULL;
+}
+
+static bool is_measured(const void *two) { return ((const struct two *)two)->measured; }
+
+static bool has_why(const void *two) { return *((const struct two *)two)->why; }
+
+#define OF_TWO(place, key, unit, what) RECORD_INNER(struct two, place, key, unit, what)
+
+const struct record_field two_place_fields[] = {
+    RECORD_PAIR(struct box, row, "rows", "", "the first, and behind the last"),
+    RECORD_PAIR(struct box, col, "columns", "", "likewise"),
+    RECORD_INNER(struct box, differ, "differ", "", "outputs there that do"),
+    { 0 }
+}, two_largest_fields[] = {
+    OF_TWO(ulps, "ulps", "ulps", "the largest distance"),
+    OF_TWO(format, "format", "", "of which these are"),
+    OF_TWO(row, "row", "", "where it is, from 0 on"),
+    OF_TWO(col, "column", "", "likewise"),
+    { 0 }
+};
+
+const struct record_field two_fields[] = {
+    OF_TWO(text, "difference", "", "one sentence with all of it"),
+    RECORD_ITEMS(name_at, NULL, "pair", "the two files"),
+    OF_TWO(differ, "differ", "", "outputs that are not the same in both"),
+    OF_TWO(total, "total", "", "all outputs"),
+    RECORD_ITEMS(place_at, two_place_fields, "places", "where they differ, the largest first"),
+    OF_TWO(parts, "places_count", "", "how many such places there are"),
+    RECORD_TOGETHER(is_measured, two_largest_fields, "largest", "the largest distance, or null"),
+    RECORD_INNER_IF(struct two, why, "why", "", "how the explanations differ, or null",
+                    has_why),
+    OF_TWO(sampled, "sampled", "", "outputs that were compared with the exact result"),
+    OF_TWO(nearer, "nearer", "", "those in which each is nearer to it"),
+    OF_TWO(error, "error", "u |A||B|", "the median distance of each from it"),
+    { 0 }
+};

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/identify/search_level.h"
+
+#include "lib/base/size.h"
+
+#include <math.h>
+
+/* --- levels ----------------------------------------------------------------------- */
+
+#define AXIS(name) (1u << AXIS_##name)
+
+/* Axes that vary together, beside recipe and unit; the others are as in the recipe's row.
+   All of them change here: what changes fewer was tried before.  Recipes of one product
+   are what libraries call a GEMM, in all of the orders: they come early. */
+struct level {
+    unsigned axes;
+    bool one_term;     /* only recipes of one product */
+    bool many_terms;   /* only others                 */
+    bool of_promotion; /* only faults of it           */
+    bool of_store;     /* likewise                    */
+    bool of_slices;    /* only orders that are slices */
+    bool usual;        /* only a few orders and words */
+};
+
+static const struct level levels[] = {
+    { .axes = 0 },
+    { .axes = AXIS(FAULT), .of_store = true },
+    { .axes = AXIS(PROMOTE), .one_term = true },
+    { .axes = AXIS(ORDER), .one_term = true, .usual = true },
+    { .axes = AXIS(WORDS), .one_term = true, .usual = true },
+    { .axes = AXIS(ORDER), .many_terms = true, .usual = true },
+    { .axes = AXIS(TILE) },
+    { .axes = AXIS(ORDER), .one_term = true },
+    { .axes = AXIS(PROMOTE) },
+    { .axes = AXIS(PROMOTE) | AXIS(ORDER), .usual = true },
+    { .axes = AXIS(LINES) },
+    { .axes = AXIS(TERMS) },
+    { .axes = AXIS(ORDER), .of_slices = true },
+    { .axes = AXIS(WORDS) },
+    { .axes = AXIS(FAULT) },
+    { .axes = AXIS(PROMOTE) | AXIS(FAULT), .of_promotion = true },
+    { .axes = AXIS(ORDER) },
+    /* two at a time */
+    { .axes = AXIS(ORDER) | AXIS(FAULT) },
+    { .axes = AXIS(PROMOTE) | AXIS(LINES) },
+    { .axes = AXIS(PROMOTE) | AXIS(TERMS) },
+    { .axes = AXIS(PROMOTE) | AXIS(FAULT) },
+    { .axes = AXIS(PROMOTE) | AXIS(WORDS) },
+    { .axes = AXIS(PROMOTE) | AXIS(ORDER) },
+    { .axes = AXIS(TILE) | AXIS(FAULT) },
+    { .axes = AXIS(TILE) | AXIS(WORDS) },
+    { .axes = AXIS(TERMS) | AXIS(FAULT) },
+    { .axes = AXIS(TERMS) | AXIS(WORDS) },
+    { .axes = AXIS(WORDS) | AXIS(FAULT) },
+    { .axes = AXIS(ORDER) | AXIS(WORDS) },
+};
+
+_Static_assert(sizeof levels / sizeof *levels == LEVELS, "LEVELS is not how many");
+
+static bool varies(int level, int axis)
+{
+    return axis <= AXIS_UNIT || (levels[level].axes & 1u << axis);
+}
+
+/* Values of an axis beside recipe and unit at a level: those that change, so not the
+   first. */
+static size_t values(const struct search *s, int level, int axis)
+{
+    return varies(level, axis) ? axes[axis].count(s->space) - 1 : 1;
+}
+
+size_t level_size(const struct search *s, int level)
+{
+    size_t size = 1;
+    for (int i = AXIS_UNIT + 1; i < AXES; i++) size *= values(s, level, i);
+    return size;
+}
+
+/* Words are the outermost: they serve for all that is inside. */
+struct hypothesis level_nth(const struct search *s, struct hypothesis h, int level,
+                            size_t index)
+{
+    static const int inside[] = { AXIS_PROMOTE, AXIS_FAULT, AXIS_ORDER, AXIS_TILE,
+                                  AXIS_TERMS,   AXIS_LINES, AXIS_WORDS };
+    for (size_t n = 0; n < sizeof inside / sizeof *inside; n++) {
+        const int i = inside[n];
+        const size_t count = values(s, level, i);
+        if (varies(level, i)) h.at[i] = (uint16_t)(index % count + 1);
+        index /= count;
+    }
+    return h;
+}
+
+/* --- what is plausible ------------------------------------------------------------ */
+
+/* Sums of the right words in a wrong order, or promoted otherwise, are about as far from
+   D as those in the right order are from the exact sum; in one chain they may be farther,
+   the more so the longer it is.  So what is much farther than other recipes are, on the
+   best of their units, is not tried with what changes little; nor is a unit that is
+   farther still. */
+enum { FAR = 4, FAR_UNIT = 16, CHAIN = 64 };
+
+static double least_distance(const struct search *s)
+{
+    double least = INFINITY;
+    for (int i = 0; i < RECIPES_MOST; i++)
+        if (s->distance[i] < least) least = s->distance[i];
+    return least;
+}
+
+bool basis_is_far(const struct search *s, const struct basis *b)
+{
+    const double far = (FAR + (double)s->space->k / CHAIN) * (least_distance(s) + 1);
+    return s->distance[b->h.at[AXIS_RECIPE]] > far || b->distance > FAR_UNIT * far;
+}
+
+int unit_bits_kept(const struct bitcut_unit *u)
+{
+    return u->fraction > 0 ? smaller_int(u->fraction, u->c->fraction_bits)
+                           : u->c->fraction_bits;
+}
+
+/* What sums lose on the way is a few units in the last place of the accumulator at a
+   time, and these are wider in short formats. */
+bool basis_is_off(const struct search *s, const struct basis *b)
+{
+    enum { MANY = 64 };
+    const struct bitcut_unit *const u = s->space->unit[b->h.at[AXIS_UNIT]];
+    const int bits = smaller_int(unit_bits_kept(u), s->space->format->fraction_bits);
+    const double ulp = ldexp(1, formats[FORMAT_F32].fraction_bits - bits);
+    return b->distance > MANY * ulp * (FAR + (double)s->space->k / CHAIN);
+}
+
+/* Axes that are no more than an order of sums. */
+static bool is_of_order(int level)
+{
+    const unsigned of_order = AXIS(ORDER) | AXIS(PROMOTE) | AXIS(TILE);
+    return levels[level].axes && !(levels[level].axes & ~of_order);
+}
+
+bool level_tries(const struct search *s, int level, const struct basis *b,
+                 const struct hypothesis *h)
+{
+    const bool has_fault = b->h.at[AXIS_FAULT] && !s->base;
+    const bool one_term = recipes[h->at[AXIS_RECIPE]].terms == 1;
+    if (levels[level].one_term && !one_term) return false;
+    if (levels[level].many_terms && one_term) return false;
+    if ((levels[level].axes & AXIS(FAULT)) && has_fault) return false;
+    if (b->off && is_of_order(level)) return false;
+    if (s->first && !b->first && fault_is_of_words(s->space, h->at[AXIS_FAULT]))
+        return false;
+    if (levels[level].of_slices && !order_is_of_slices(s->space, h->at[AXIS_ORDER]))
+        return false;
+    if (levels[level].usual && !(order_is_usual(s->space, h->at[AXIS_ORDER]) &&
+                                 words_are_usual(s->space, h->at[AXIS_WORDS])))
+        return false;
+    if (levels[level].of_promotion && !fault_is_of_promotion(s->space, h->at[AXIS_FAULT]))
+        return false;
+    if (levels[level].of_store && !fault_is_of_store(s->space, h->at[AXIS_FAULT]))
+        return false;
+    if ((levels[level].axes & AXIS(ORDER)) && (levels[level].axes & AXIS(FAULT)) &&
+        !fault_is_of_slices(s->space, h->at[AXIS_FAULT], h->at[AXIS_ORDER]))
+        return false;
+    return (!has_fault && fault_is_coarse(s->space, h->at[AXIS_FAULT])) || !b->far;
+}
+
+bool level_is_quick(int level)
+{
+    return levels[level].usual || !(levels[level].axes & AXIS(ORDER));
+}

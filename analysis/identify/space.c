@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the axes range over. */
+#include "analysis/identify/quick_check.h"
+#include "analysis/identify/residual.h"
+#include "emu/unit_field.h"
+#include "lib/base/size.h"
+#include "lib/base/table.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A list that grows; `failed` once memory is out. */
+struct list {
+    void *at;
+    size_t count, room, size; /* size: of an element, in bytes */
+    bool failed;
+};
+
+static void list_add(struct list *l, const void *element)
+{
+    if (l->count == l->room && !l->failed) {
+        const size_t room = l->room ? 2 * l->room : 64;
+        void *const more = realloc(l->at, room * l->size);
+        if (more) l->at = more, l->room = room;
+        l->failed = !more;
+    }
+    if (!l->failed) memcpy((char *)l->at + l->count++ * l->size, element, l->size);
+}
+
+#define LIST(type)                                                                       \
+    {                                                                                    \
+        .size = sizeof(type)                                                             \
+    }
+#define ADD(list, type, ...) list_add(list, &(type)__VA_ARGS__)
+
+/* --- units ------------------------------------------------------------------------ */
+
+/* The only unit; or those of FP32 GEMMs, of those that compute the same the first. */
+static void add_units(struct list *l, const struct bitcut_unit *only)
+{
+    for (const struct bitcut_unit *u = units; u->name && !only; u++)
+        if (!u->scale && u->a == u->b && !field_repeats(u) &&
+            (u->c == &formats[FORMAT_F32] || u->c == &formats[FORMAT_F16]))
+            list_add(l, &u);
+    if (only) list_add(l, &only);
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+static const int scales[] = { 0, 6, 8, 10, 11, 12, 13, 16, 22, 24 };
+
+/* Roundings that kernels have, or have by mistake; subnormal words that are flushed are
+   called a fault. */
+static const int rules[] = { ROUND_RN, ROUND_RNA, ROUND_RZ, ROUND_CUT };
+
+enum { ROUNDINGS = sizeof rules / sizeof *rules };
+
+/* One thing changed, then two roundings together.  A low word that saturates gives what
+   one gives that is zeroed if it is not finite, which is called a fault. */
+static void add_words(struct list *l)
+{
+    ADD(l, struct words_choice, { .scale = BITCUT_UNSET });
+    ADD(l, struct words_choice,
+        { .high = &roundings[ROUND_RN_SAT], .scale = BITCUT_UNSET });
+    for (const struct bitcut_split *a = splits; a->name; a++)
+        for (int both = 1; both <= 3; both++)
+            ADD(l, struct words_choice,
+                { .a = both & 1 ? a : NULL,
+                  .b = both & 2 ? a : NULL,
+                  .scale = BITCUT_UNSET });
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
+        ADD(l, struct words_choice, { .scale = scales[i] });
+    for (size_t high = 0; high <= ROUNDINGS; high++)
+        for (size_t low = 0; low <= ROUNDINGS; low++)
+            if (high || low)
+                ADD(l, struct words_choice,
+                    { .high = high ? &roundings[rules[high - 1]] : NULL,
+                      .low = low ? &roundings[rules[low - 1]] : NULL,
+                      .scale = BITCUT_UNSET });
+}
+
+/* --- orders ----------------------------------------------------------------------- */
+
+/* Slices of every length that is a multiple of 4; of long k fewer, by about 1/16 of the
+   length apart in the end. */
+static size_t next_length(size_t length, size_t k)
+{
+    if (k <= 4096 || length < 512) return length + 4;
+    return length + (length < 16384 ? 32 : length / 512 * 32);
+}
+
+static void add_slices(struct list *l, size_t k)
+{
+    for (size_t length = 4; length < k; length = next_length(length, k)) {
+        const int slices = (int)divide_up(k, length);
+        for (int r = BITCUT_ASCENDING; r <= BITCUT_TREE; r++)
+            if (slices <= 1024 &&
+                (r == BITCUT_ASCENDING || (length % 16 == 0 && slices > 2)))
+                ADD(l, struct bitcut_order,
+                    { .slices = slices, .tile = (int)length, .reduction = r });
+    }
+}
+
+static bool has_slices(const struct list *l, size_t length)
+{
+    const struct bitcut_order *const o = l->at;
+    bool any = false;
+    for (size_t i = 0; i < l->count; i++)
+        any |= o[i].slices > 1 && (size_t)o[i].tile == length &&
+               o[i].reduction == BITCUT_ASCENDING;
+    return any;
+}
+
+/* Those that order_is_usual() knows, of long k, too. */
+static void add_usual_slices(struct list *l, size_t k)
+{
+    for (size_t slices = 2; slices <= USUAL_SLICES_MOST; slices++)
+        for (size_t i = 0; usual_tiles[i]; i++) {
+            const size_t tile = usual_tiles[i],
+                         length = divide_up(divide_up(k, tile), slices) * tile;
+            if (length < k && length <= INT_MAX && !has_slices(l, length))
+                ADD(l, struct bitcut_order,
+                    { .slices = (int)divide_up(k, length), .tile = (int)length });
+        }
+}
+
+/* Pairwise: neighbours, or short chains of them, as a tree. */
+static void add_pairs(struct list *l, size_t k)
+{
+    for (size_t length = 1; length <= 8; length *= 2)
+        if (k <= INT_MAX && k > 2 * length)
+            ADD(l, struct bitcut_order,
+                { .slices = (int)divide_up(k, length),
+                  .tile = (int)length,
+                  .reduction = BITCUT_TREE });
+}
+
+/* Slices whose last two are halves of what both have, as a loop over panels of k has it
+   that takes no short one: OpenBLAS, driver/level3/level3.c, where the first half is a
+   multiple of what its kernel takes at a time, and level3_thread.c, where it is not. */
+static void add_halved_slices(struct list *l, size_t k)
+{
+    static const int halves[] = { 16, 8, 4, 2, 32, 1 }; /* the usual one first */
+    enum { PANEL_MOST = 2048 };
+    for (size_t length = 64; length < k && length <= PANEL_MOST; length += 16)
+        for (size_t i = 0; i < sizeof halves / sizeof *halves && k % length; i++)
+            ADD(l, struct bitcut_order,
+                { .slices = (int)divide_up(k, length),
+                  .tile = (int)length,
+                  .halve = halves[i] });
+}
+
+/* Lanes, also in slices of whole turns of all of them. */
+static void add_lanes(struct list *l, size_t k)
+{
+    static const int lanes[] = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 32 };
+    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
+        for (int turn = 1; turn <= 64 && (size_t)turn < k; turn *= 2)
+            for (int slices = 1; slices <= 8 && (slices == 1 || turn * lanes[i] >= 16);
+                 slices++)
+                for (int r = BITCUT_ASCENDING; r <= BITCUT_TREE; r += BITCUT_TREE)
+                    if (slices == 1 || r == BITCUT_ASCENDING)
+                        ADD(l, struct bitcut_order,
+                            { .slices = slices,
+                              .tile = slices == 1 ? 0 : lanes[i] * turn,
+                              .lanes = lanes[i],
+                              .turn = turn,
+                              .reduction = r });
+}
+
+/* The k that fill no tile first; alone, and with slices of tiles. */
+static void add_rest_first(struct list *l, size_t k)
+{
+    for (int tile = 4; tile <= 256; tile *= 2)
+        for (int slices = 1; slices <= 32 && k % (size_t)tile; slices++)
+            ADD(l, struct bitcut_order,
+                { .slices = slices, .tile = tile, .rest_first = true });
+}
+
+/* Slices as equal as words of 16 bytes allow, which their tiles do not fill: what is left
+   over comes first in each, as loops over tiles have it. */
+static void add_cut_slices(struct list *l, size_t k)
+{
+    for (int cut = 4; cut <= 8; cut *= 2)
+        for (int tile = 8; tile <= 64; tile *= 2)
+            for (int slices = 2; slices <= 32; slices++)
+                if (divide_up(divide_up(k, (size_t)cut), (size_t)slices) * (size_t)cut %
+                    (size_t)tile)
+                    ADD(l, struct bitcut_order,
+                        { .slices = slices,
+                          .cut = cut,
+                          .tile = tile,
+                          .rest_first = true });
+}
+
+/* Sums in the shorter format of D, as accumulators of it are added. */
+static void add_short_sums(struct list *l, const struct bitcut_format *format)
+{
+    const size_t count = l->count;
+    for (size_t i = 0; i < count && format != &formats[FORMAT_F32]; i++) {
+        struct bitcut_order o = ((const struct bitcut_order *)l->at)[i];
+        o.sums = format;
+        if (o.slices > 1 || o.lanes > 1) list_add(l, &o);
+    }
+}
+
+static void add_orders(struct list *l, size_t k, const struct bitcut_format *format)
+{
+    ADD(l, struct bitcut_order, { 0 });
+    add_slices(l, k);
+    add_usual_slices(l, k);
+    add_pairs(l, k);
+    add_halved_slices(l, k);
+    add_lanes(l, k);
+    add_rest_first(l, k);
+    add_cut_slices(l, k);
+    add_short_sums(l, format);
+}
+
+/* --- faults ----------------------------------------------------------------------- */
+
+/* Much nearer to D than the product without a fault. */
+enum { NEARER = 8 };
+
+/* Keep the nearest of those that change the exact product, as suggestions. */
+static void suggest(struct space *s, double misfit[SUGGESTED_MOST], size_t fault,
+                    double now)
+{
+    for (size_t i = 0; i < SUGGESTED_MOST; i++) {
+        if (i < s->suggestions && misfit[i] <= now) continue;
+        const size_t next = s->suggested[i];
+        const double next_misfit = misfit[i];
+        const bool more = i < s->suggestions;
+        s->suggested[i] = fault, misfit[i] = now;
+        if (!more) {
+            s->suggestions = i + 1;
+            return;
+        }
+        fault = next, now = next_misfit;
+    }
+}
+
+static void add_faults(struct list *l, struct space *s, const struct block *b)
+{
+    double misfit[SUGGESTED_MOST] = { 0 };
+    const double none = clue_misfit(s, b, NULL);
+    ADD(l, struct defect_choice, { NULL, 0 });
+    for (const struct defect *d = defect_next(NULL); d; d = defect_next(d))
+        for (int kind = 0; kind < (int)(d->kinds ? d->kinds(s) : 1); kind++) {
+            const struct defect_choice one = { d, kind };
+            const double now = d->exact ? clue_misfit(s, b, &one) : 0;
+            if (d->exact && !(NEARER * now < none)) continue;
+            if (d->exact) suggest(s, misfit, l->count, now);
+            list_add(l, &one);
+        }
+}
+
+/* --- all of them ------------------------------------------------------------------ */
+
+enum bitcut_status explain_space_make(struct space *to, const struct block *b,
+                                      struct fault *f)
+{
+    struct k_range range[RANGES_MOST];
+    const struct question *const q = b->q;
+    const size_t ranges = coarse_ranges(range, b, q->alpha, q->beta);
+    struct list unit = LIST(struct bitcut_unit *), words = LIST(struct words_choice),
+                order = LIST(struct bitcut_order), fault = LIST(struct defect_choice),
+                lost = LIST(struct k_range);
+    struct space s = { .ranges = ranges,
+                       .k = question_k(q),
+                       .format = q->format,
+                       .recipe = q->recipe,
+                       .alpha = q->alpha,
+                       .beta = q->beta,
+                       .reads_c = q->c.at != NULL };
+    for (size_t i = 0; i < ranges; i++) list_add(&lost, &range[i]);
+    s.range = lost.at;
+    add_units(&unit, q->unit);
+    add_words(&words);
+    add_orders(&order, s.k, s.format);
+    s.start = clue_start(&s, b);
+    add_faults(&fault, &s, b);
+    s.unit = unit.at, s.units = unit.count;
+    s.words = words.at, s.words_count = words.count;
+    s.order = order.at, s.orders = order.count;
+    s.fault = fault.at, s.faults = fault.count;
+    assert(words.count <= UINT16_MAX && order.count <= UINT16_MAX &&
+           fault.count <= UINT16_MAX); /* struct hypothesis */
+    if (unit.failed || words.failed || order.failed || fault.failed || lost.failed) {
+        explain_space_clear(&s);
+        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the hypotheses");
+    }
+    *to = s;
+    return BITCUT_OK;
+}
+
+enum bitcut_status explain_space_add_lanes(struct space *s,
+                                           const struct bitcut_order *slices,
+                                           struct fault *f)
+{
+    static const int lanes[] = { 2, 3, 4, 6, 8, 12, 16 };
+    struct list l = { s->order, s->orders, s->orders, sizeof *s->order, false };
+    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
+        for (int turn = 1; turn <= 8; turn *= 2)
+            for (int r = BITCUT_ASCENDING; r <= BITCUT_TREE; r += BITCUT_TREE) {
+                struct bitcut_order o = *slices;
+                o.lanes = lanes[i];
+                o.turn = turn;
+                o.reduction = (enum bitcut_reduction)r;
+                list_add(&l, &o);
+            }
+    s->order = l.at;
+    if (l.failed) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for more orders");
+    s->orders = l.count;
+    return BITCUT_OK;
+}
+
+void explain_space_clear(struct space *s)
+{
+    free(s->unit);
+    free(s->words);
+    free(s->order);
+    free(s->fault);
+    free(s->range);
+    *s = (struct space){ 0 };
+}

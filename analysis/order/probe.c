@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/order/probe.h"
+
+#include "analysis/order/order_sentence.h"
+#include "lib/base/clock.h"
+#include "lib/base/text.h"
+
+/* --- the order -------------------------------------------------------------------- */
+
+/* Of orders that give all sizes the first that fits on random data, or else the first. */
+static enum bitcut_status choose(struct probe_result *r, const struct probe_guess *guess,
+                                 size_t count, const struct probe *p, struct fault *f)
+{
+    struct probe_data x;
+    struct probe_fit fit;
+    enum bitcut_status status = probe_data_make(&x, p, f);
+    if (status != BITCUT_OK) return status;
+    r->calls++;
+    for (size_t i = 0; i < count && !r->fit.units && status == BITCUT_OK; i++) {
+        status = probe_fit_units(&fit, &guess[i], &x, p, f);
+        if (i && !fit.units) continue;
+        r->guess = guess[i];
+        r->fit = fit;
+    }
+    probe_data_clear(&x);
+    return status;
+}
+
+static enum bitcut_status find(struct probe_result *r, const struct probe_sizes *s,
+                               const struct probe *p, struct fault *f)
+{
+    struct probe_guess guess[PROBE_GUESSES_MOST];
+    size_t count;
+    const enum bitcut_status status = probe_search(guess, &count, s, p->progress, f);
+    if (status != BITCUT_OK) return status;
+    r->found = count;
+    if (count) return choose(r, guess, count, p, f);
+    r->sums = probe_sums(r->sum, PROBE_SUMS_MOST, s);
+    size_t first = 1;
+    for (size_t y = 2; y < s->count; y++)
+        if (probe_below(s, 0, y) < probe_below(s, 0, first)) first = y;
+    r->first = s->at[first];
+    r->first_below = probe_below(s, 0, first);
+    return BITCUT_OK;
+}
+
+static enum bitcut_status check(const struct probe *p, struct fault *f)
+{
+    if (!p->m || !p->n || !p->k)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "m, n and k must be at least 1");
+    if (p->k > p->input->k_most)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "k can be 1 to %zu for %s",
+                         p->input->k_most, p->input->format->name);
+    return BITCUT_OK;
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+static void say_sums(char *text, size_t size, const struct probe_result *r)
+{
+    say_more(text, size, "No order of slices and lanes adds as the program does");
+    if (!r->sums)
+        say_more(text, size, "; product 0 is first added to product %zu, in a sum of %zu",
+                 r->first, r->first_below);
+    for (size_t i = 0; i < r->sums && i < PROBE_SUMS_MOST; i++)
+        say_more(text, size, "%s%zu", i ? ", " : "; neighbours are in sums of ",
+                 r->sum[i]);
+    if (r->sums) say_more(text, size, r->sums > PROBE_SUMS_MOST ? ", ... k" : " k");
+    say_more(text, size, ".");
+}
+
+static void say_order(char *text, size_t size, const struct probe_result *r)
+{
+    static const char *const joins[] = {
+        [PROBE_CUT] = "%zu products are added at a time",
+        [PROBE_EXACT] = "%zu products are added exactly at a time",
+        [PROBE_PAIRS] = "%zu products are added in pairs at a time",
+    };
+    const struct probe_guess *g = &r->guess;
+    char order[300];
+    order_text(order, sizeof order, &g->order, r->k);
+    if (!*order) say_more(text, size, "k is added in order, in one sum");
+    else {
+        say_more(text, size, "%s", order);
+        if (*text == 't') *text = 'T';
+    }
+    if (g->order.slices > 1 && g->order.lanes == 1 && !g->order.rest_first &&
+        !g->order.halve && g->order.reduction == BITCUT_ASCENDING && !g->promote)
+        say_more(text, size, " (or one sum is promoted every %d k)", g->order.tile);
+    if (g->promote)
+        say_more(text, size, ", each sum is promoted every %zu k", g->promote);
+    say_more(text, size, "; ");
+    if (g->block == 1) say_more(text, size, "one product is added at a time");
+    else say_more(text, size, joins[g->join], g->block);
+    say_more(text, size, ".");
+}
+
+static void say_fit(char *text, size_t size, const struct probe_fit *fit)
+{
+    if (!fit->recipe) {
+        say_more(text, size, " No unit here has such inputs and this order.");
+        return;
+    }
+    say_more(text, size, " On random data %s on %s", fit->recipe->name,
+             fit->unit[0]->name);
+    if (fit->units > 1)
+        say_more(text, size, ", as %zu unit%s more,", fit->units - 1,
+                 fit->units > 2 ? "s" : "");
+    if (fit->mismatches)
+        say_more(text, size, " comes nearest: %zu of %zu outputs differ.",
+                 fit->mismatches, fit->compared);
+    else say_more(text, size, " gives all %zu outputs to the bit.", fit->compared);
+}
+
+static void say(char text[PROBE_TEXT_MOST], const struct probe_result *r)
+{
+    if (!r->found) {
+        say_sums(text, PROBE_TEXT_MOST, r);
+        return;
+    }
+    say_order(text, PROBE_TEXT_MOST, r);
+    say_fit(text, PROBE_TEXT_MOST, &r->fit);
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+enum bitcut_status probe_run(struct probe_result *to, const struct probe *p,
+                             struct fault *f)
+{
+    const double start = seconds_now();
+    struct probe_sizes s;
+    enum bitcut_status status = check(p, f);
+    if (status == BITCUT_OK) status = probe_sizes_make(&s, p, f);
+    if (status != BITCUT_OK) return status;
+    struct probe_result r = { .m = p->m,
+                              .n = p->n,
+                              .k = p->k,
+                              .positions = s.count,
+                              .calls = s.calls,
+                              .format = p->input->format };
+    status = find(&r, &s, p, f);
+    probe_sizes_clear(&s);
+    if (status != BITCUT_OK) return status;
+    say(r.text, &r);
+    r.seconds = seconds_now() - start;
+    *to = r;
+    return BITCUT_OK;
+}
+
+/* --- fields ----------------------------------------------------------------------- */
+
+static bool is_found(const void *result)
+{
+    return ((const struct probe_result *)result)->found;
+}
+
+static void write_order(char *text, size_t size, const void *result)
+{
+    order_options(text, size, &((const struct probe_result *)result)->guess.order);
+}
+
+static const char *reduction(const void *result)
+{
+    return reductions[((const struct probe_result *)result)->guess.order.reduction].name;
+}
+
+static const char *join(const void *result)
+{
+    static const char *const joins[] = {
+        [PROBE_CUT] = "cut", [PROBE_EXACT] = "exact", [PROBE_PAIRS] = "pairs"
+    };
+    return joins[((const struct probe_result *)result)->guess.join];
+}
+
+static const char *unit(const void *result)
+{
+    const struct probe_fit *const fit = &((const struct probe_result *)result)->fit;
+    return fit->recipe ? fit->unit[0]->name : NULL;
+}
+
+static const void *unit_at(const void *result, size_t i, void *room)
+{
+    const struct probe_fit *const fit = &((const struct probe_result *)result)->fit;
+    (void)room;
+    return i < fit->units ? fit->unit[i]->name : NULL;
+}
+
+#define OF_PROBE(place, key, unit, what)                                                 \
+    RECORD_INNER(struct probe_result, place, key, unit, what)
+
+static const struct record_field order_fields[] = {
+    RECORD_SENTENCE(write_order, "order", "the order of k, as --split-k and --order say it"),
+    OF_PROBE(guess.order.slices, "slices", "", "slices of k"),
+    OF_PROBE(guess.order.tile, "tile", "", "k of a tile, 0: none"),
+    OF_PROBE(guess.order.lanes, "lanes", "", "sums to which k goes in turn"),
+    OF_PROBE(guess.order.turn, "turn", "", "k at a time"),
+    RECORD_TEXT_OF(reduction, "reduction", "how these are added"),
+    OF_PROBE(guess.order.rest_first, "rest_first", "", "whether the tile that is not whole is first"),
+    OF_PROBE(guess.block, "block", "", "products that are added at a time"),
+    RECORD_TEXT_OF(join, "join", "how: \"cut\", \"exact\" or \"pairs\""),
+    OF_PROBE(guess.promote, "promote_k", "", "k after which sums are promoted, 0: never"),
+    OF_PROBE(fit.recipe, "recipe", "", "the recipe that comes nearest on random data"),
+    RECORD_TEXT_OF(unit, "unit", "its unit"),
+    RECORD_ITEMS(unit_at, NULL, "units", "all units that give the same"),
+    OF_PROBE(fit.compared, "compared", "", "outputs that were compared"),
+    OF_PROBE(fit.mismatches, "mismatches", "", "those that differ"),
+    { 0 }
+};
+
+const struct record_field probe_fields[] = {
+    OF_PROBE(text, "hypothesis", "", "what was found, in sentences"),
+    OF_PROBE(found, "found", "", "whether an order gives every sum that was looked at"),
+    OF_PROBE(m, "m", "", "rows of D"),
+    OF_PROBE(n, "n", "", "columns of D"),
+    OF_PROBE(k, "k", "", "columns of A"),
+    OF_PROBE(format, "format", "", "of A and B"),
+    OF_PROBE(positions, "positions", "", "k that were probed"),
+    OF_PROBE(calls, "calls", "", "runs of the program"),
+    OF_PROBE(seconds, "seconds", "s", "that it took"),
+    RECORD_TOGETHER(is_found, order_fields, "", "that order"),
+    { 0 }
+};
+
+static void say_explanation(char *text, size_t size, const void *result)
+{
+    say_more(text, size, "%s", ((const struct probe_result *)result)->text);
+}
+
+const struct record_line probe_lines[] = {
+    { .label = "explanation", .say = say_explanation }, { 0 }
+};

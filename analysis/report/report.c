@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/report/report.h"
+
+#include "analysis/study/distinct.h"
+#include "lib/base/text.h"
+#include "lib/io/decimal.h"
+#include "lib/io/json_value.h"
+#include "lib/io/output.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- values ----------------------------------------------------------------------- */
+
+const char *report_cell(char number[REPORT_CELL_MOST], const json_t *value, int digits)
+{
+    if (json_is_string(value)) return json_string_value(value);
+    if (json_is_boolean(value)) return json_is_true(value) ? "yes" : "no";
+    number[0] = 0;
+    if (json_is_real(value))
+        snprintf(number, REPORT_CELL_MOST, "%.*g", digits, json_real_value(value));
+    else if (json_is_integer(value))
+        snprintf(number, REPORT_CELL_MOST, "%lld", (long long)json_integer_value(value));
+    return number;
+}
+
+/* --- sections --------------------------------------------------------------------- */
+
+const struct section *report_section_next(const struct page *page, int chapter,
+                                          const struct section *s)
+{
+    const struct section *const end = page->sections + page->count;
+    s = s ? s + 1 : page->sections;
+    while (s < end && (int)s->chapter != chapter) s++;
+    return s < end ? s : NULL;
+}
+
+bool report_shows_table(const struct section *s)
+{
+    enum { SHORT = 16 };
+    return !s->plot->y && json_array_size(s->rows) <= SHORT;
+}
+
+/* --- comma-separated values -------------------------------------------------------- */
+
+static void write_all(FILE *to, report_write_character *write, const char *text)
+{
+    for (; *text; text++) write((unsigned char)*text, to);
+}
+
+/* Whether a spreadsheet would run it: a formula, and no number.  Some pass over blanks in
+   front of it, and over control characters, for which "?" stands. */
+static bool is_formula(const char *text)
+{
+    uint32_t unused;
+    const char *const start = text + strspn(text, " \t\r\n");
+    return *start && strchr("=+-@", *start) && !decimal_read(&unused, text);
+}
+
+/* In quotes, doubled inside, if it would break the column; a formula behind a ', which
+   makes it text. */
+static void write_csv_cell(FILE *to, report_write_character *write, const char *text)
+{
+    const char *quote = text[strcspn(text, ",;\"")] ? "\"" : "";
+    write_all(to, write, quote);
+    if (is_formula(text)) write('\'', to);
+    for (char shown[TEXT_BYTES]; text_next(shown, &text);) {
+        if (*shown == '"') write('"', to);
+        write_all(to, write, shown);
+    }
+    write_all(to, write, quote);
+}
+
+void report_csv(FILE *to, report_write_character *write, json_t *rows)
+{
+    const char *key;
+    json_t *value, *first = json_array_get(rows, 0);
+    const char *separator = "";
+    json_object_foreach(first, key, value)
+    {
+        write_all(to, write, separator);
+        write_csv_cell(to, write, key);
+        separator = ",";
+    }
+    write('\n', to);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        separator = "";
+        json_object_foreach(first, key, value)
+        {
+            char number[REPORT_CELL_MOST];
+            json_t *cell = json_object_get(json_array_get(rows, i), key);
+            write_all(to, write, separator);
+            write_csv_cell(to, write, report_cell(number, cell, 17));
+            separator = ",";
+        }
+        write('\n', to);
+    }
+}
+
+enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault *f)
+{
+    struct output o;
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status != BITCUT_OK) return status;
+    report_csv(o.file, fputc, rows);
+    return output_commit(&o, f);
+}
+
+/* --- JSON ------------------------------------------------------------------------- */
+
+static void write_rows(FILE *to, json_t *rows)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        fputs(i ? ",\n" : "\n", to);
+        json_put_row(to, json_array_get(rows, i));
+    }
+}
+
+enum bitcut_status report_write_json(const char *path, const struct section *s,
+                                     struct fault *f)
+{
+    struct output o;
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status != BITCUT_OK) return status;
+    json_t *head = json_pack("{s:s, s:s, s:s, s:s?, s:O?, s:s?, s:O?, s:O?}", "name",
+                             s->name, "title", s->title, "what", s->what, "sees",
+                             s->plot->sees, "provenance", s->provenance, "scale",
+                             s->scale, "kept", s->kept, "verdicts", s->verdicts);
+    char *text = json_dumps(head, JSON_COMPACT);
+    text[strlen(text) - 1] = 0; /* without the closing brace */
+    json_put(o.file, text);
+    fputs(",\"rows\":[", o.file);
+    write_rows(o.file, s->rows);
+    fputs("\n]}\n", o.file);
+    free(text);
+    json_decref(head);
+    return output_commit(&o, f);
+}
+
+/* --- captions --------------------------------------------------------------------- */
+
+/* What bars are; empty if there are none. */
+static json_t *bars_of(const struct section *s)
+{
+    const struct study_plot *plot = s->plot;
+    struct distinct d;
+    if (plot->low) return json_string(plot->bars);
+    if (!plot->spread) return json_string("");
+    distinct_of(&d, s->rows, plot->spread);
+    json_t *bars = json_sprintf("Marks are medians of %zu seeds; bars reach from the "
+                                "least to the largest.",
+                                d.groups);
+    distinct_clear(&d);
+    return bars;
+}
+
+json_t *report_caption(const struct section *s)
+{
+    const char *sees = s->plot->sees ? s->plot->sees : "";
+    if (!s->picture[PLOT_SVG].bytes) return json_string(sees);
+    json_t *bars = bars_of(s);
+    const bool both = *sees && json_string_length(bars);
+    json_t *caption =
+        json_sprintf("%s%s%s", sees, both ? " " : "", json_string_value(bars));
+    json_decref(bars);
+    return caption;
+}
+
+/* --- the whole -------------------------------------------------------------------- */
+
+enum bitcut_status report_write(const char *path, report_form *form,
+                                const struct page *page, struct fault *f)
+{
+    struct output o;
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status != BITCUT_OK) return status;
+    form(o.file, page);
+    return output_commit(&o, f);
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/report/provenance.h"
+
+#include "analysis/study/distinct.h"
+#include "lib/base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- texts and tables -----------------------------------------------------------------
+ */
+
+/* A character of a text, also inside the quotes of an attribute. */
+static void write_escaped(FILE *to, const char *shown)
+{
+    static const char *const names[] = { "&&amp;", "<&lt;", ">&gt;", "\"&quot;",
+                                         "'&#39;" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (*shown == names[i][0]) shown = names[i] + 1;
+    fputs(shown, to);
+}
+
+/* Markup is the format alone: arguments are texts, whatever they hold. */
+static void html(FILE *to, const char *format, ...) TEXT_FORMAT(2);
+static void html(FILE *to, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    text_print_list(to, write_escaped, format, list);
+    va_end(list);
+}
+
+static void write_cell(FILE *to, const json_t *value, const char *tag)
+{
+    char number[REPORT_CELL_MOST];
+    const char *text = report_cell(number, value, 6);
+    if (json_is_number(value)) html(to, "<%s class=\"number\">%s</%s>", tag, text, tag);
+    else html(to, "<%s>%s</%s>", tag, text, tag);
+}
+
+/* Every row and column. */
+static void write_table(FILE *to, json_t *rows)
+{
+    const char *key;
+    json_t *value, *first = json_array_get(rows, 0);
+    html(to, "<div class=\"wide\"><table><thead><tr>");
+    json_object_foreach(first, key, value)
+    {
+        html(to, json_is_number(value) ? "<th class=\"number\">%s</th>" : "<th>%s</th>",
+             key);
+    }
+    html(to, "</tr></thead><tbody>\n");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        html(to, "<tr>");
+        json_object_foreach(first, key, value)
+        {
+            write_cell(to, json_object_get(json_array_get(rows, i), key), "td");
+        }
+        html(to, "</tr>\n");
+    }
+    html(to, "</tbody></table></div>\n");
+}
+
+/* The values of a key of `rows`, each once, as cells. */
+static void write_heads(FILE *to, const struct distinct *d, json_t *rows, const char *key)
+{
+    for (size_t i = 0; i < d->groups; i++)
+        write_cell(to, json_object_get(json_array_get(rows, d->first[i]), key), "th");
+}
+
+/* The values of a plot, with a row for each value of a key down and a column for each of
+   one across. */
+struct cells {
+    const char *key_down, *key_across;
+    struct distinct down, across;
+    json_t **value; /* [down.groups][across.groups]; NULL: there is none */
+};
+
+static void cells_clear(struct cells *c)
+{
+    free(c->value);
+    distinct_clear(&c->across);
+    distinct_clear(&c->down);
+}
+
+/* False if most of them would be empty, or one has several values. */
+static bool cells_init(struct cells *c, json_t *rows, const char *y, const char *down,
+                       const char *across)
+{
+    enum { CELLS_A_ROW = 16 };
+    bool one = true;
+    *c = (struct cells){ .key_down = down, .key_across = across };
+    distinct_of(&c->down, rows, down);
+    distinct_of(&c->across, rows, across);
+    if (c->down.groups * c->across.groups <= CELLS_A_ROW * c->down.rows)
+        c->value = distinct_array(c->down.groups * c->across.groups, sizeof(json_t *));
+    for (size_t i = 0; i < c->down.rows && c->value; i++) {
+        json_t **value =
+            &c->value[c->down.group[i] * c->across.groups + c->across.group[i]];
+        json_t *const own = json_object_get(json_array_get(rows, i), y);
+        one &= !*value || json_equal(*value, own);
+        *value = own;
+    }
+    if (c->value && one) return true;
+    cells_clear(c);
+    return false;
+}
+
+static void write_matrix(FILE *to, const struct cells *c, json_t *rows)
+{
+    html(to, "<div class=\"wide\"><table><thead><tr><th>%s</th>", c->key_down);
+    write_heads(to, &c->across, rows, c->key_across);
+    html(to, "</tr></thead><tbody>\n");
+    for (size_t i = 0; i < c->down.groups; i++) {
+        html(to, "<tr>");
+        write_cell(to,
+                   json_object_get(json_array_get(rows, c->down.first[i]), c->key_down),
+                   "td");
+        for (size_t j = 0; j < c->across.groups; j++)
+            write_cell(to, c->value[i * c->across.groups + j], "td");
+        html(to, "</tr>\n");
+    }
+    html(to, "</tbody></table></div>\n");
+}
+
+/* The values of y, x down or, if there are more of them, series; all rows where that
+   would be nearly empty. */
+static void write_values(FILE *to, const struct study_plot *plot, json_t *rows,
+                         const char *y)
+{
+    struct cells c;
+    bool good = cells_init(&c, rows, y, plot->x, plot->series);
+    if (good && c.across.groups > c.down.groups) {
+        cells_clear(&c);
+        good = cells_init(&c, rows, y, plot->series, plot->x);
+    }
+    if (good) write_matrix(to, &c, rows);
+    else write_table(to, rows);
+    if (good) cells_clear(&c);
+}
+
+/* The plotted values. */
+static void write_plotted(FILE *to, const struct study_plot *plot, json_t *rows)
+{
+    if (plot->below) html(to, "<p><code>%s</code>:</p>\n", plot->y);
+    write_values(to, plot, rows, plot->y);
+    if (!plot->below) return;
+    html(to, "<p><code>%s</code>:</p>\n", plot->below);
+    write_values(to, plot, rows, plot->below);
+}
+
+/* As a part of a link. */
+static int write_encoded(int c, FILE *to)
+{
+    return strchr("\n%#\"'&<> ", c) ? fprintf(to, "%%%02X", (unsigned)c) : fputc(c, to);
+}
+
+/* A link that holds the data itself. */
+static void write_data_link(FILE *to, const char *name, json_t *rows)
+{
+    html(to, "<a download=\"%s.csv\" href=\"data:text/csv,", name);
+    report_csv(to, write_encoded, rows);
+    html(to, "\">%s.csv</a>", name);
+}
+
+/* The picture, which gnuplot wrote, without its XML prologue, which has no place inside
+   HTML. */
+static void write_svg(FILE *to, const char *svg)
+{
+    const char *start = strstr(svg, "<svg");
+    if (!start) return;
+    html(to, "<div class=\"picture\">");
+    fputs(start, to);
+    html(to, "</div>\n");
+}
+
+/* A text, which is released, in the element that `format` is; nothing if it is empty. */
+static void write_element(FILE *to, const char *format, json_t *text)
+{
+    if (json_string_length(text)) html(to, format, json_string_value(text));
+    json_decref(text);
+}
+
+/* Where the numbers come from, and the numbers. */
+static void write_source(FILE *to, const struct section *s)
+{
+    html(to, "<p>Numbers: <code>%s</code>", json_string_value(s->source));
+    if (s->origin) html(to, ", recorded on %s", json_string_value(s->origin));
+    if (s->rows) {
+        html(to, "; all of them as ");
+        write_data_link(to, s->name, s->rows);
+    }
+    html(to, ", beside this page as <code>%s.json</code>%s</p>\n", s->name,
+         s->picture[PLOT_PDF].bytes ? ", the figure as PDF" : "");
+    write_element(to, "<p class=\"provenance\">%s</p>\n", report_kept(s));
+    write_element(to, "<p class=\"provenance\">Made by: %s</p>\n", provenance_line(s));
+}
+
+/* --- verdicts -------------------------------------------------------------------------
+ */
+
+static const char *text_of(const json_t *row, const char *key)
+{
+    return json_string_value(json_object_get(row, key));
+}
+
+/* To four digits, or a dash. */
+static void write_short(FILE *to, const json_t *row, const char *key)
+{
+    char number[REPORT_CELL_MOST];
+    const char *text = report_cell(number, json_object_get(row, key), 4);
+    html(to, "%s", *text ? text : "-");
+}
+
+static void write_text_cell(FILE *to, const json_t *row, const char *key)
+{
+    html(to, "<td>%s</td>", text_of(row, key));
+}
+
+/* What rows say of a claim: the verdict and, below it, the number; `unlike` is the
+   verdict of the small sizes if that is another, or NULL. */
+static void write_finding(FILE *to, const json_t *finding, const char *sizes,
+                          const json_t *unlike)
+{
+    const char *verdict = text_of(finding, "verdict");
+    html(to,
+         unlike ? "<td class=\"changed\" data-sizes=\"%s: \">"
+                : "<td data-sizes=\"%s: \">",
+         sizes);
+    html(to, "<span class=\"%s\">%s</span>", verdict, verdict);
+    if (unlike) html(to, " <em>(small: %s)</em>", text_of(unlike, "verdict"));
+    if (!json_is_null(json_object_get(finding, "ours"))) {
+        html(to, "<br>");
+        write_short(to, finding, "ours");
+    }
+    html(to, "</td>");
+}
+
+static void write_reason(FILE *to, const json_t *verdict)
+{
+    struct report_reasons r;
+    report_reasons(&r, verdict);
+    html(to, *r.own ? "<td><em>small:</em> %s" : "<td>%s", r.own);
+    if (*r.kept) html(to, "<br><em>paper:</em> %s", r.kept);
+    html(to, *r.own && *r.both ? "<br><em>both:</em> %s</td>" : "%s</td>", r.both);
+}
+
+/* With what kept rows say, if there is a column of it. */
+static void write_verdict(FILE *to, const json_t *row, bool column)
+{
+    const json_t *kept = json_object_get(row, "kept");
+    html(to, "<tr><td><a href=\"#%s\">%s</a></td>", text_of(row, "study"),
+         text_of(row, "claim"));
+    write_text_cell(to, row, "paper");
+    html(to, "<td data-sizes=\"printed: \">");
+    write_short(to, row, "printed");
+    html(to, "</td>");
+    write_finding(to, row, column ? "small sizes" : "found", NULL);
+    if (json_is_object(kept))
+        write_finding(to, kept, "sizes of papers", report_changes(row) ? row : NULL);
+    else if (column) html(to, "<td data-sizes=\"sizes of papers: \">-</td>");
+    write_reason(to, row);
+    html(to, "</tr>\n");
+}
+
+static void write_verdicts(FILE *to, json_t *rows)
+{
+    const bool column = report_has_kept(rows);
+    html(to, "<table class=\"verdicts\"><thead><tr><th class=\"claim\">claim</th>"
+             "<th class=\"paper\">paper</th><th>printed</th>");
+    html(to, column ? "<th>small sizes</th><th>sizes of papers</th>" : "<th>found</th>");
+    html(to, "<th class=\"reason\">reason</th></tr></thead><tbody>\n");
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        write_verdict(to, json_array_get(rows, i), column);
+    html(to, "</tbody></table>\n");
+}
+
+/* --- lines ----------------------------------------------------------------------------
+ */
+
+/* Two texts of each row, the first as its heading. */
+static void write_lines(FILE *to, json_t *rows, const char *head, const char *text)
+{
+    if (!json_array_size(rows)) return;
+    html(to, "<table class=\"lines\"><tbody>\n");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        html(to, "<tr><th>%s</th>", text_of(row, head));
+        write_text_cell(to, row, text);
+        html(to, "</tr>\n");
+    }
+    html(to, "</tbody></table>\n");
+}
+
+/* --- the page -------------------------------------------------------------------------
+ */
+
+static void write_figure(FILE *to, const struct section *s)
+{
+    const struct study_plot *plot = s->plot;
+    html(to, "<figure>\n");
+    if (s->picture[PLOT_SVG].bytes) write_svg(to, s->picture[PLOT_SVG].bytes);
+    else if (plot->y) html(to, "<p>No figure: gnuplot is missing or failed.</p>\n");
+    write_element(to, "<figcaption>%s</figcaption>\n", report_caption(s));
+    html(to, "</figure>\n");
+}
+
+/* Folded, as all of it is in the data. */
+static void write_numbers(FILE *to, const struct section *s)
+{
+    const struct study_plot *plot = s->plot;
+    html(to, "<details%s><summary>Table of %zu rows</summary>\n",
+         report_shows_table(s) ? " open" : "", json_array_size(s->rows));
+    if (plot->y && !plot->points) write_plotted(to, plot, s->rows);
+    else write_table(to, s->rows);
+    html(to, "</details>\n");
+}
+
+static void write_section(FILE *to, const struct section *s)
+{
+    html(to, "<section id=\"%s\"><div class=\"whole\"><h3>%s</h3>\n<p>%s</p>\n", s->name,
+         s->title, s->text);
+    if (!s->rows) {
+        html(to, "<p><strong>Not finished.</strong></p></div></section>\n");
+        return;
+    }
+    write_lines(to, s->says, "what", "says");
+    write_figure(to, s);
+    html(to, "</div>\n");
+    if (json_array_size(s->verdicts)) write_verdicts(to, s->verdicts);
+    write_source(to, s);
+    write_numbers(to, s);
+    html(to, "</section>\n");
+}
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width\">\n"
+    "<style>\n"
+    ":root { color-scheme: light dark; --line: #ccc; --code: #f2f2f2; --soft: #555; "
+    "--mark: #ffe8a3; }\n"
+    "@media (prefers-color-scheme: dark) { :root { --line: #555; --code: #2a2a2a; "
+    "--soft: #aaa; --mark: #5c4700; } }\n"
+    "body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 "
+    "1em; overflow-wrap: break-word; }\n"
+    "h1, h2, h3 { line-height: 1.2; } section { margin-top: 3em; }\n"
+    "h2 { margin-top: 3em; border-bottom: 2px solid var(--line); }\n"
+    "table { border-collapse: collapse; font-size: 14px; }\n"
+    "th, td { border-bottom: 1px solid var(--line); padding: 0.2em 0.8em; text-align: "
+    "left; vertical-align: top; }\n"
+    ".number { text-align: right; font-variant-numeric: tabular-nums; }\n"
+    ".verdicts { width: 100%; table-layout: fixed; font-size: 13px; margin: 2em 0; }\n"
+    ".verdicts th, .verdicts td { padding: 0.2em 0.4em; }\n"
+    ".verdicts th { width: 10%; } .verdicts .claim { width: 22%; }\n"
+    ".verdicts .paper { width: 14%; } .verdicts .reason { width: 34%; }\n"
+    ".agrees::before { content: \"\\2713 \"; } .differs::before { content: \"\\2260 "
+    "\"; } .cannot::before { content: \"? \"; } .undecided::before { content: \"~ \"; }\n"
+    ".differs { font-weight: bold; } .changed { background: var(--mark); }\n"
+    ".lines td, .verdicts td, code { overflow-wrap: anywhere; }\n"
+    ".wide { overflow-x: auto; } figure { margin: 1em 0; }\n"
+    ".picture svg { max-width: 100%; height: auto; }\n"
+    "figcaption { font-style: italic; } .provenance { font-size: 12px; color: "
+    "var(--soft); "
+    "}\n"
+    "@media (prefers-color-scheme: dark) { .picture svg { filter: brightness(0.82); "
+    "border-radius: 6px; } }\n"
+    "code { background: var(--code); padding: 0.1em 0.3em; }\n"
+    "@media (max-width: 40em) { .verdicts, .verdicts tbody, .verdicts tr, .verdicts td { "
+    "display: block; } .verdicts thead { display: none; } .verdicts td { border: 0; "
+    "padding: 0; } .verdicts tr { border-bottom: 1px solid var(--line); padding: 0.5em "
+    "0; } .verdicts td[data-sizes]::before { content: attr(data-sizes); } }\n"
+    "@page { size: A4; margin: 15mm; }\n"
+    "@media print { body { max-width: none; margin: 0; font-size: 11px; } table { "
+    "font-size: 10px; } details:not([open]) { "
+    "display: none; } h1, h2, h3 { break-after: avoid; } .whole, figure, tr, details { "
+    "break-inside: avoid; } summary { break-after: avoid; } .wide { overflow: visible; "
+    "} .picture svg { max-height: 17cm; filter: none; } "
+    ".verdicts, .provenance { font-size: 9px; } }\n"
+    "</style>\n";
+
+static void write_answers(FILE *to, const struct page *page)
+{
+    if (!json_array_size(page->answers)) return;
+    html(to, "<h2 id=\"answers\">Answers</h2>\n");
+    write_lines(to, page->answers, "question", "answer");
+}
+
+/* What was tested, by whose models, and what became of it. */
+static void write_claims(FILE *to, const struct page *page)
+{
+    json_t *all = report_verdicts(page), *units = report_units(all),
+           *scales = report_scales(all);
+    if (json_array_size(all)) {
+        html(to, "<h2 id=\"verdicts\">What was tested</h2>\n");
+        write_element(to, "<p>%s</p>\n", report_all_counts(all));
+        write_element(to, "<p>%s</p>\n", report_about_scales(all));
+        if (json_array_size(scales)) write_table(to, scales);
+        write_element(to, "<p>%s</p>\n", report_all_changes(all));
+        html(to, "<p>Claims are of these units, whose models have this evidence:</p>\n");
+        html(to, "<div class=\"lines\">"); /* names of units break on a phone */
+        write_table(to, units);
+        html(to, "</div>\n");
+        write_verdicts(to, all);
+    }
+    json_decref(units);
+    json_decref(all);
+    json_decref(scales);
+}
+
+static void write_contents(FILE *to, const struct page *page)
+{
+    html(to, "<h2>Chapters</h2>\n<ul>\n");
+    for (int chapter = 0; page->chapters[chapter].name; chapter++) {
+        const struct section *s = report_section_next(page, chapter, NULL);
+        if (!s) continue;
+        html(to, "<li><a href=\"#chapter-%s\">%s</a>\n<ul>\n",
+             page->chapters[chapter].name, page->chapters[chapter].what);
+        for (; s; s = report_section_next(page, chapter, s))
+            html(to, "<li><a href=\"#%s\">%s</a>: %s</li>\n", s->name, s->title, s->what);
+        html(to, "</ul></li>\n");
+    }
+    html(to, "</ul>\n");
+}
+
+void report_html(FILE *to, const struct page *page)
+{
+    fputs(head, to);
+    html(to, "<title>%s</title></head><body>\n<h1>%s</h1>\n", page->title, page->title);
+    html(to, "<p>Made by bitcut %s: <code>%s</code>. %s</p>\n", bitcut_version(),
+         page->command, page->about);
+    write_answers(to, page);
+    write_claims(to, page);
+    write_contents(to, page);
+    for (int chapter = 0; page->chapters[chapter].name; chapter++) {
+        const struct section *s = report_section_next(page, chapter, NULL);
+        if (!s) continue;
+        html(to, "<h2 id=\"chapter-%s\">%s</h2>\n", page->chapters[chapter].name,
+             page->chapters[chapter].what);
+        for (; s; s = report_section_next(page, chapter, s)) write_section(to, s);
+    }
+    html(to, "</body></html>\n");
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/report/report.h"
+
+#include "analysis/study/distinct.h"
+#include "analysis/study/study.h"
+#include "lib/io/json_value.h"
+
+#include <stdio.h>
+#include <string.h>
+
+json_t *report_verdicts(const struct page *page)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < page->count; i++)
+        if (page->sections[i].verdicts)
+            json_array_extend(all, page->sections[i].verdicts);
+    return all;
+}
+
+static const char *text_of(json_t *rows, size_t i, const char *key)
+{
+    return json_string_value(json_object_get(json_array_get(rows, i), key));
+}
+
+size_t report_count_verdicts(size_t counts[VERDICTS], json_t *all,
+                             enum claim_origin origin)
+{
+    size_t count = 0;
+    memset(counts, 0, VERDICTS * sizeof *counts);
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        if (strcmp(text_of(all, i, "origin"), claim_origins[origin].name) != 0) continue;
+        count++;
+        for (int v = 0; v < VERDICTS; v++)
+            counts[v] += !strcmp(text_of(all, i, "verdict"), verdicts[v].name);
+    }
+    return count;
+}
+
+json_t *report_all_counts(json_t *all)
+{
+    size_t paper[VERDICTS], own[VERDICTS];
+    const size_t papers = report_count_verdicts(paper, all, ORIGIN_PAPER),
+                 owns = report_count_verdicts(own, all, ORIGIN_BITCUT);
+    return json_sprintf(
+        "Of %zu claims of papers and makers, each beside numbers that were computed or "
+        "recorded for it, %zu agree, %zu differ, %zu are undecided, and %zu cannot be "
+        "judged without the hardware, detail or inputs that the reason names. Of %zu "
+        "questions of bitcut's own, which count neither for nor against a paper, %zu "
+        "have the expected answer, %zu have another, %zu are undecided, and %zu cannot "
+        "be judged.",
+        papers, paper[VERDICT_AGREES], paper[VERDICT_DIFFERS], paper[VERDICT_UNDECIDED],
+        paper[VERDICT_CANNOT], owns, own[VERDICT_AGREES], own[VERDICT_DIFFERS],
+        own[VERDICT_UNDECIDED], own[VERDICT_CANNOT]);
+}
+
+json_t *report_units(json_t *all)
+{
+    json_t *units = json_array();
+    struct distinct d;
+    distinct_of(&d, all, "unit");
+    for (size_t group = 0; group < d.groups; group++) {
+        const size_t first = d.first[group];
+        int claims = 0;
+        for (size_t i = 0; i < d.rows; i++) claims += d.group[i] == group;
+        if (text_of(all, first, "unit"))
+            json_array_append_new(
+                units,
+                json_pack("{s:s, s:s, s:i}", "unit", text_of(all, first, "unit"),
+                          "evidence", text_of(all, first, "evidence"), "claims", claims));
+    }
+    distinct_clear(&d);
+    return units;
+}
+
+/* --- scales ----------------------------------------------------------------------- */
+
+/* The name of the scale whose rows are kept, where small ones are computed. */
+static const char *kept_scale(void) { return study_scales[STUDY_PAPER].name; }
+
+static json_t *kept_of(const json_t *verdict)
+{
+    json_t *kept = json_object_get(verdict, "kept");
+    return json_is_object(kept) ? kept : NULL;
+}
+
+/* What kept rows say of the claims that they say something of: an array to be released.
+ */
+static json_t *all_kept(json_t *all)
+{
+    json_t *kept = json_array();
+    for (size_t i = 0; i < json_array_size(all); i++)
+        if (kept_of(json_array_get(all, i)))
+            json_array_append(kept, kept_of(json_array_get(all, i)));
+    return kept;
+}
+
+bool report_has_kept(json_t *all)
+{
+    json_t *kept = all_kept(all);
+    const size_t count = json_array_size(kept);
+    json_decref(kept);
+    return count > 0;
+}
+
+const char *const report_scale_keys[] = {
+    "sizes",   "what they are", "where its rows are from",
+    "whose",   "claims",        "agrees",
+    "differs", "undecided",     "cannot",
+    NULL
+};
+
+static void add_scale(json_t *scales, const char *name, const char *from, json_t *all)
+{
+    static const char *const whose[] = {
+        [ORIGIN_PAPER] = "papers", [ORIGIN_BITCUT] = "bitcut's own"
+    };
+    const struct table_row *row = name ? table_find(TABLE(study_scales), name) : NULL;
+    for (int origin = 0; row && origin < ORIGINS; origin++) {
+        size_t counts[VERDICTS];
+        const size_t claims = report_count_verdicts(counts, all, origin);
+        if (!claims) continue;
+        json_t *scale =
+            json_pack("{s:s, s:s, s:s, s:s, s:o}", "sizes", row->name, "what they are",
+                      row->what, "where its rows are from", from, "whose", whose[origin],
+                      "claims", json_count(claims));
+        for (int v = 0; v < VERDICTS; v++)
+            json_object_set_new(scale, verdicts[v].name, json_count(counts[v]));
+        json_array_append_new(scales, scale);
+    }
+}
+
+json_t *report_scales(json_t *all)
+{
+    json_t *scales = json_array(), *kept = all_kept(all);
+    const char *own = json_array_size(all) ? text_of(all, 0, "scale") : NULL;
+    add_scale(scales, own,
+              own && !strcmp(own, kept_scale())
+                  ? "those that come with bitcut, or else computed for this report"
+                  : "computed for this report",
+              all);
+    add_scale(scales, kept_scale(), "those that come with bitcut", kept);
+    json_decref(kept);
+    return scales;
+}
+
+json_t *report_about_scales(json_t *all)
+{
+    const char *own = json_array_size(all) ? text_of(all, 0, "scale") : NULL;
+    if (!own) return json_string("");
+    const bool both = report_has_kept(all);
+    return json_sprintf(
+        "A study computes its numbers for small matrices, in seconds, or for matrices as "
+        "large as those of papers, which can take hours, and a verdict may depend on it. "
+        "Numbers, figures and tables below are of the sizes \"%s\".%s",
+        own,
+        both ? " Verdicts are given by both sizes; where there is a dash, no rows of the "
+               "sizes of papers are kept."
+             : "");
+}
+
+bool report_changes(const json_t *verdict)
+{
+    return kept_of(verdict) && !json_equal(json_object_get(verdict, "verdict"),
+                                           json_object_get(kept_of(verdict), "verdict"));
+}
+
+/* The names of claims that have another verdict by kept rows, ", " between. */
+static json_t *changed_names(size_t *changes, json_t *all)
+{
+    json_t *names = json_string("");
+    *changes = 0;
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        if (!report_changes(json_array_get(all, i))) continue;
+        json_t *more = json_sprintf("%s%s%s", json_string_value(names),
+                                    (*changes)++ ? ", " : "", text_of(all, i, "name"));
+        json_decref(names);
+        names = more;
+    }
+    return names;
+}
+
+json_t *report_all_changes(json_t *all)
+{
+    size_t changes;
+    json_t *kept = all_kept(all), *names = changed_names(&changes, all), *text;
+    const size_t both = json_array_size(kept);
+    if (!both) text = json_string("");
+    else if (!changes)
+        text =
+            json_sprintf("All %zu claims that are judged by both have the same verdict "
+                         "by both.",
+                         both);
+    else
+        text = json_sprintf("Of the %zu claims that are judged by both, %zu ha%s another "
+                            "verdict at the sizes of papers: %s.",
+                            both, changes, changes > 1 ? "ve" : "s",
+                            json_string_value(names));
+    json_decref(kept);
+    json_decref(names);
+    return text;
+}
+
+json_t *report_kept(const struct section *s)
+{
+    const json_t *k = s->kept;
+    if (!k) return json_string("");
+    return json_sprintf("Sizes of papers: %lld of %lld points come with bitcut, in "
+                        "studies/%s, SHA-256 %s, "
+                        "as bitcut study %s --scale %s --seed %lld computes them.",
+                        (long long)json_integer_value(json_object_get(k, "points")),
+                        (long long)json_integer_value(json_object_get(k, "of")),
+                        json_string_value(json_object_get(k, "file")),
+                        json_string_value(json_object_get(k, "sha256")), s->name,
+                        json_string_value(json_object_get(k, "scale")),
+                        (long long)json_integer_value(json_object_get(k, "seed")));
+}
+
+/* --- reasons ---------------------------------------------------------------------- */
+
+/* How many bytes end both texts from a "; " on; 0: no part of them. */
+static size_t common_end(const char *a, const char *b)
+{
+    const char *x = a + strlen(a), *y = b + strlen(b);
+    while (x > a && y > b && x[-1] == y[-1]) x--, y--;
+    const char *const part = strstr(x, "; ");
+    return part ? strlen(part) : 0;
+}
+
+void report_reasons(struct report_reasons *r, const json_t *verdict)
+{
+    const char *own = json_string_value(json_object_get(verdict, "reason"));
+    const char *kept = json_string_value(json_object_get(kept_of(verdict), "reason"));
+    const size_t end = kept ? common_end(own, kept) : 0;
+    *r = (struct report_reasons){ .own = "" };
+    if (!kept || !strcmp(own, kept)) {
+        snprintf(r->both, sizeof r->both, "%s", own);
+        return;
+    }
+    snprintf(r->own, sizeof r->own, "%.*s", (int)(strlen(own) - end), own);
+    snprintf(r->kept, sizeof r->kept, "%.*s", (int)(strlen(kept) - end), kept);
+    if (end) snprintf(r->both, sizeof r->both, "%s", own + strlen(own) - end + 2);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+
+#include "analysis/run/call.h"
+
+#include "analysis/run/audit.h"
+#include "analysis/run/run_state.h"
+#include "analysis/run/shadow.h"
+#include "lib/number/hostfp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The stack of the thread's outermost call, NULL: there is none.  A call that is not
+   deeper than that is outermost itself: the other one was left by a jump. */
+static _Thread_local const char *outermost;
+
+/* Likewise of a routine that is only counted: products in it are served nevertheless. */
+static _Thread_local const char *counting;
+
+any_function *turn_original(struct routine *r, const void *caller)
+{
+    any_function *const f = original_of(r, caller);
+    if (f) return f;
+    run_warn("bitcut: run: %s: called, but no library of the program has it\n", r->name);
+    _exit(127);
+}
+
+/* --- what is written down --------------------------------------------------------- */
+
+static void note_sizes(struct ledger_place *p, const struct bitcut_gemm *g,
+                       struct turn_groups *groups)
+{
+    const bool scaled = g->alpha != 0x3f800000, added = gemm_reads_c(g);
+    const uint64_t size[] = { g->m, g->n, g->k };
+    for (int i = 0; i < 3; i++) {
+        if (size[i] < p->least[i]) p->least[i] = size[i];
+        if (size[i] > p->most[i]) p->most[i] = size[i];
+    }
+    p->gemms += g->count;
+    p->scaled += scaled && !groups->scaled;
+    p->added += added && !groups->added;
+    groups->scaled |= scaled;
+    groups->added |= added;
+}
+
+/* How a call ends; of groups, which are one, as the one does that weighs most. */
+static void note_end(struct ledger_place *p, const struct turn *t,
+                     struct turn_groups *groups)
+{
+    static const int weight[CALL_ENDS] = {
+        [CALL_EMPTY] = 0, [CALL_PASSED] = 1,  [CALL_TAKEN] = 2,
+        [CALL_LEFT] = 3,  [CALL_ILLEGAL] = 4, [CALL_FAILED] = 5,
+    };
+    if (groups->begun) {
+        if (weight[t->end] <= weight[groups->end]) return;
+        p->ended[groups->end]--;
+        p->left[groups->left] -= groups->end == CALL_LEFT;
+    }
+    p->ended[t->end]++;
+    p->left[t->left] += t->end == CALL_LEFT;
+    groups->begun = true;
+    groups->end = t->end;
+    groups->left = t->left;
+}
+
+/* With the lock. */
+static void note(struct ledger_place *p, const struct turn *t, double seconds)
+{
+    struct turn_groups alone = { .begun = false };
+    struct turn_groups *const groups = t->groups ? t->groups : &alone;
+    note_end(p, t, groups);
+    p->captured += t->there && t->there->capture != 0;
+    p->seconds += seconds;
+    p->own_seconds += t->own_seconds;
+    if (t->fault.status != BITCUT_OK) memcpy(p->fault, t->fault.text, sizeof p->fault);
+    if (t->end == CALL_ILLEGAL) return;
+    note_sizes(p, &t->product->gemm, groups);
+    p->on_device += t->on_device;
+    if (t->end != CALL_EMPTY) p->products += product_count(t->product);
+    if (t->second) ledger_difference_add(&p->difference, &t->second->difference);
+    if (!t->audit) return;
+    p->watched += !groups->watched;
+    groups->watched = true;
+    audit_note(p, t->audit);
+}
+
+/* Outside of the lock the site is known, and the way. */
+static void write_down(const struct turn *t, double seconds)
+{
+    run_lock();
+    struct ledger_place *const p = run_place(t->routine->name, &t->site);
+    if (p) note(p, t, seconds);
+    run_unlock();
+}
+
+/* --- a call ----------------------------------------------------------------------- */
+
+/* Leave a call to the original, for what its stream_call says. */
+static void leave(struct turn *t)
+{
+    t->end = CALL_LEFT;
+    t->left = t->there->left;
+    t->fault = t->there->fault;
+}
+
+/* Find out whether and by what a product is computed, before anything of it is. */
+static void prepare(struct turn *t)
+{
+    const struct run_settings *const s = run_settings();
+    const struct run_way *const way = t->site.way;
+    t->end = way->original ? CALL_PASSED : CALL_TAKEN;
+    if (way->original && !s->audits && !s->compares) return;
+    if (!way->original && product_count(t->product) < (double)s->least) {
+        t->end = CALL_LEFT;
+        t->left = LEFT_SMALL;
+    } else if (t->there && (!stream_call_open(t->there, t->product) ||
+                            (!way->original && !stream_call_choose(t->there, way)))) {
+        if (way->original) t->fault = t->there->fault; /* then nothing is watched */
+        else leave(t);
+    }
+}
+
+/* Compute the result. */
+static void compute(struct turn *t)
+{
+    enum bitcut_status status;
+    if (t->there) {
+        status = stream_call_start(t->there, t->site.way);
+        if (status == BITCUT_BAD_ARGUMENT) leave(t);
+        else if (status == BITCUT_OK) t->on_device += t->product->gemm.count;
+        else t->fault = t->there->fault;
+    } else {
+        status = turn_compute(t, t->product, t->site.way, &t->fault);
+    }
+    if (status != BITCUT_OK && t->end != CALL_LEFT) t->end = CALL_FAILED;
+}
+
+/* What is computed before the original is called, if it is: the result, or another one to
+   compare with it. */
+static void serve(struct turn *t)
+{
+    prepare(t);
+    if (t->end == CALL_LEFT) return;
+    if (run_settings()->audits) audit_begin(t);
+    if (run_settings()->compares) second_begin(t);
+    if (t->second && t->second->swaps) return; /* the original comes next */
+    if (!t->site.way->original) compute(t);
+}
+
+/* How a call ends that has no product to compute. */
+static enum call_end end_of(enum legality legality)
+{
+    return legality == LEGAL_EMPTY  ? CALL_EMPTY
+           : legality == LEGAL_LEFT ? CALL_LEFT
+                                    : CALL_ILLEGAL;
+}
+
+/* In the mode of hostfp_enter(), as what follows a call: the program may have any, traps
+   included. */
+static void begin_turn(struct turn *t, struct routine *routine, const void *caller,
+                       const struct product *product, enum legality legality,
+                       struct stream_call *there, struct turn_groups *groups,
+                       const char *here)
+{
+    *t = (struct turn){ .routine = routine,
+                        .product = product,
+                        .there = there,
+                        .groups = groups,
+                        .began = seconds_now() };
+    t->outermost = !(outermost && here < outermost);
+    if (!t->outermost) {
+        t->original = turn_original(routine, caller);
+        return;
+    }
+    run_complain();
+    run_site(&t->site, caller);
+    if (legality == LEGAL) serve(t);
+    else t->end = end_of(legality);
+    if (legality == LEGAL_LEFT) leave(t);
+    const bool original = t->end != CALL_TAKEN || (t->second && t->second->swaps);
+    if (original) t->original = turn_original(routine, caller);
+    /* What an illegal call does may be to leave by a jump. */
+    if (t->end == CALL_ILLEGAL) write_down(t, 0);
+    else outermost = here;
+}
+
+void turn_begin_there(struct turn *t, struct routine *routine, const void *caller,
+                      const struct product *product, enum legality legality,
+                      struct stream_call *there)
+{
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    begin_turn(t, routine, caller, product, legality, there, NULL,
+               __builtin_frame_address(0));
+    hostfp_leave(&saved);
+}
+
+void turn_begin(struct turn *t, struct routine *routine, const void *caller,
+                const struct product *product, enum legality legality,
+                struct turn_groups *groups)
+{
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    begin_turn(t, routine, caller, product, legality, NULL, groups,
+               __builtin_frame_address(0));
+    hostfp_leave(&saved);
+}
+
+void turn_end(struct turn *t)
+{
+    struct hostfp saved;
+    if (!t->outermost || t->end == CALL_ILLEGAL) return;
+    hostfp_enter(&saved);
+    outermost = NULL;
+    const double seconds = seconds_now() - t->began - t->own_seconds;
+    /* What was left is not what the place says: it is not looked at. */
+    if (t->second && t->end != CALL_LEFT) second_end(t);
+    if (t->audit) audit_end(t);
+    write_down(t, seconds);
+    second_free(t->second);
+    audit_free(t->audit);
+    if (t->there) stream_call_close(t->there);
+    hostfp_leave(&saved);
+}
+
+/* --- calls that are only counted -------------------------------------------------- */
+
+/* The place of a routine among those of a ledger, with the lock; NULL: there is none. */
+static struct ledger_routine *counted(struct ledger *l, struct routine *routine)
+{
+    struct ledger_routine *const last = &l->routine[routine->row];
+    if (!strcmp(last->name, routine->name)) return last;
+    for (unsigned i = 0; i < LEDGER_ROUTINES_MOST; i++) {
+        struct ledger_routine *const r = &l->routine[i];
+        if (!*r->name) snprintf(r->name, sizeof r->name, "%s", routine->name);
+        if (strcmp(r->name, routine->name) != 0) continue;
+        routine->row = i;
+        return r;
+    }
+    return NULL;
+}
+
+any_function *turn_count(struct routine *routine, const void *caller, const char *here)
+{
+    const bool inside = (outermost && here < outermost) || (counting && here < counting);
+    if (!inside) {
+        struct ledger *const l = run_settings()->folder ? run_ledger() : NULL;
+        counting = here;
+        run_lock();
+        struct ledger_routine *const r = l ? counted(l, routine) : NULL;
+        if (r) r->calls++;
+        run_unlock();
+    }
+    return turn_original(routine, caller);
+}
+
+void turn_counted(const char *here)
+{
+    if (counting == here) counting = NULL;
+}

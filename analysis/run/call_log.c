@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/run/call_log.h"
+
+#include "lib/base/text.h"
+#include "lib/io/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char magic[8] = "bitcut1";
+
+const char ledger_ending[] = ".ledger";
+
+/* clang-format off */
+const struct table_row call_ends[] = {
+    [CALL_TAKEN]   = { "taken",   "computed by bitcut" },
+    [CALL_PASSED]  = { "passed",  "computed by the program's own library, as asked" },
+    [CALL_EMPTY]   = { "empty",   "without a product (a size or alpha is 0), left to the library" },
+    [CALL_ILLEGAL] = { "illegal", "with arguments that are none of the routine's, left to the library" },
+    [CALL_FAILED]  = { "failed",  "COMPUTED BY THE PROGRAM'S OWN LIBRARY, because bitcut could not: see fault" },
+    [CALL_LEFT]    = { "left",    "left to the library" },
+    [CALL_ENDS]    = { 0 }
+};
+
+const struct table_row left_reasons[] = {
+    [LEFT_SMALL]    = { "small",    "fewer products than --least says" },
+    [LEFT_SCALARS]  = { "scalars",  "alpha and beta are in the device's memory" },
+    [LEFT_TYPES]    = { "types",    "matrices or scalars that are not FP32" },
+    [LEFT_COMPUTE]  = { "compute",  "the program asks for another arithmetic than FP32" },
+    [LEFT_EPILOGUE] = { "epilogue", "more is done with the result than alpha and beta say" },
+    [LEFT_LAYOUT]   = { "layout",   "matrices that lie neither by columns nor by rows" },
+    [LEFT_CAPTURE]  = { "capture",  "a graph is captured, and the device has no memory for it, or pointers of a batch would have to be read" },
+    [LEFT_MEMORY]   = { "memory",   "the device has no memory for a workspace" },
+    [LEFT_KERNEL]   = { "kernel",   "nothing on the device computes it: see fault" },
+    [LEFT_DEVICE]   = { "device",   "there is no module, or none for the device: see fault" },
+    [LEFT_REASONS]  = { 0 }
+};
+/* clang-format on */
+
+/* --- writing ---------------------------------------------------------------------- */
+
+static void name_program(struct ledger *l)
+{
+    const ssize_t n = readlink("/proc/self/exe", l->program, sizeof l->program - 1);
+    l->program[n > 0 ? n : 0] = 0;
+}
+
+/* The file of this process's ledger. */
+static char own_path[4096];
+
+/* The same, open: a program may forbid itself to open files, or be ended when it does. */
+static struct {
+    int file;
+    dev_t device;
+    ino_t inode;
+} own = { .file = -1 };
+
+/* Whether it is still that file: a program may also close what it did not open. */
+static bool own_is_open(void)
+{
+    struct stat s;
+    return own.file >= 0 && fstat(own.file, &s) == 0 && s.st_dev == own.device &&
+           s.st_ino == own.inode;
+}
+
+/* Keep an open file under a number that the program is not likely to ask for.  It replaces
+   the file of a parent process. */
+static void own_keep(int file)
+{
+    enum { NUMBER = 500 };
+    struct stat s;
+    if (own_is_open()) close(own.file);
+    own.file = -1;
+    if (fstat(file, &s) != 0) return;
+    own.file = fcntl(file, F_DUPFD_CLOEXEC, NUMBER);
+    own.device = s.st_dev;
+    own.inode = s.st_ino;
+}
+
+enum { SUFFIX_MOST = 8 };
+static const char begun[SUFFIX_MOST] = ".begun";
+
+/* A file that nobody has, called own_path and `begun`: -1, there is none. */
+static int new_file(char path[sizeof own_path + SUFFIX_MOST], const char *folder)
+{
+    struct timespec now;
+    for (int tries = 0; tries < 100; tries++) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        const int n =
+            snprintf(own_path, sizeof own_path, "%s/%ld-%lld%09ld%s", folder,
+                     (long)getpid(), (long long)now.tv_sec, now.tv_nsec, ledger_ending);
+        if (n < 0 || n >= (int)sizeof own_path) return errno = ENAMETOOLONG, -1;
+        snprintf(path, sizeof own_path + SUFFIX_MOST, "%s%s", own_path, begun);
+        const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (file >= 0 || errno != EEXIST) return file;
+    }
+    return -1;
+}
+
+/* Make sure that there is room on the disk: writing to a mapping cannot say that there is
+   none.  0, or the error. */
+static int reserve(int file, size_t at, size_t bytes)
+{
+    return posix_fallocate(file, (off_t)at, (off_t)bytes);
+}
+
+/* Give a file the size of a ledger and its head room.  0, or the error; a file beyond the
+   process's own limit would end the process. */
+static int make_room(int file)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur < sizeof(struct ledger))
+        return EFBIG;
+    return ftruncate(file, sizeof(struct ledger)) == 0
+               ? reserve(file, 0, offsetof(struct ledger, place))
+               : errno;
+}
+
+static struct ledger *map_new(int file, int *error)
+{
+    *error = make_room(file);
+    if (*error) return NULL;
+    struct ledger *const l =
+        mmap(NULL, sizeof *l, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (l != MAP_FAILED) return l;
+    *error = errno;
+    return NULL;
+}
+
+struct ledger *ledger_open(const char *folder, struct fault *f)
+{
+    char path[sizeof own_path + SUFFIX_MOST];
+    int error;
+    const int file = new_file(path, folder);
+    if (file < 0) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno)), NULL;
+    struct ledger *const l = map_new(file, &error);
+    if (l) own_keep(file);
+    close(file);
+    if (l) {
+        l->bytes = sizeof *l;
+        l->process = getpid();
+        name_program(l);
+        memcpy(l->magic, magic, sizeof magic);
+        if (rename(path, own_path) == 0) return l;
+        error = errno;
+        ledger_close(l);
+    }
+    unlink(path);
+    fault_set(f, BITCUT_CANNOT, "%s", strerror(error));
+    return NULL;
+}
+
+struct ledger_place *ledger_new_place(struct ledger *l)
+{
+    const uint32_t n = l->places;
+    if (n == LEDGER_PLACES_MOST) return NULL;
+    if (!own_is_open()) {
+        const int file = open(own_path, O_RDWR | O_CLOEXEC);
+        if (file < 0) return NULL;
+        own_keep(file);
+        close(file);
+    }
+    const bool room = reserve(own.file, (size_t)((char *)&l->place[n] - (char *)l),
+                              sizeof l->place[n]) == 0;
+    return room ? &l->place[n] : NULL;
+}
+
+bool ledger_excerpt_name(char name[LEDGER_NAME_MOST], char *stem, size_t size,
+                         unsigned number)
+{
+    const size_t length = text_stem(own_path, ledger_ending);
+    const char *const slash = strrchr(own_path, '/');
+    if (!length || !slash) return false;
+    const int n = snprintf(stem, size, "%.*s-%u", (int)length, own_path, number);
+    if (n < 0 || (size_t)n >= size) return false;
+    const size_t folder = (size_t)(slash + 1 - own_path);
+    return snprintf(name, LEDGER_NAME_MOST, "%s", stem + folder) < LEDGER_NAME_MOST;
+}
+
+/* --- reading ---------------------------------------------------------------------- */
+
+/* A text of a file that anybody may have written: it ends, and may be printed. */
+static void clean(char *text, size_t size)
+{
+    text[size - 1] = 0;
+    text_clean(text);
+}
+
+#define CLEAN(text) clean(text, sizeof(text))
+
+static void clean_place(struct ledger_place *p)
+{
+    CLEAN(p->routine), CLEAN(p->where), CLEAN(p->native), CLEAN(p->way);
+    CLEAN(p->against), CLEAN(p->fault);
+    if (p->excerpts > LEDGER_EXCERPTS_MOST) p->excerpts = LEDGER_EXCERPTS_MOST;
+    for (uint32_t n = 0; n < p->excerpts; n++) CLEAN(p->excerpt[n].name);
+}
+
+static void clean_ledger(struct ledger *l)
+{
+    CLEAN(l->program), CLEAN(l->fault), CLEAN(l->libraries);
+    CLEAN(l->device), CLEAN(l->device_fault);
+    for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) CLEAN(l->routine[i].name);
+    if (l->places > LEDGER_PLACES_MOST) l->places = LEDGER_PLACES_MOST;
+    for (uint32_t i = 0; i < l->places; i++) clean_place(&l->place[i]);
+}
+
+static enum bitcut_status map_file(struct ledger **to, int file, uint64_t size,
+                                   struct fault *f)
+{
+    struct ledger *l = MAP_FAILED;
+    if (size == sizeof *l)
+        l = mmap(NULL, sizeof *l, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    if (l != MAP_FAILED && memcmp(l->magic, magic, sizeof magic) == 0 &&
+        l->bytes == sizeof *l) {
+        clean_ledger(l);
+        *to = l;
+        return BITCUT_OK;
+    }
+    if (l != MAP_FAILED) munmap(l, sizeof *l);
+    return fault_set(f, BITCUT_BAD_FILE,
+                     "not what a process under bitcut run of this version has written");
+}
+
+enum bitcut_status ledger_read(struct ledger **to, const char *path, struct fault *f)
+{
+    uint64_t size;
+    const int file = file_open(&size, path, f);
+    if (file < 0) return BITCUT_CANNOT;
+    const enum bitcut_status status = map_file(to, file, size, f);
+    close(file);
+    return status;
+}
+
+void ledger_close(struct ledger *l) { munmap(l, sizeof *l); }
+
+/* --- adding ----------------------------------------------------------------------- */
+
+void ledger_difference_add(struct ledger_difference *to,
+                           const struct ledger_difference *more)
+{
+    to->outputs += more->outputs;
+    to->differ += more->differ;
+    to->not_finite += more->not_finite;
+    to->square += more->square;
+    for (int i = 0; i < 2; i++) to->norm[i] += more->norm[i];
+    if (more->most > to->most) to->most = more->most;
+    if (more->largest > to->largest) to->largest = more->largest;
+}
+
+void ledger_values_add(struct ledger_values *to, const struct ledger_values *more)
+{
+    for (int e = 0; e < LEDGER_EXPONENTS; e++) to->count[e] += more->count[e];
+    to->zeros += more->zeros;
+    to->infinite += more->infinite;
+}
+
+void ledger_place_add(struct ledger_place *to, const struct ledger_place *more)
+{
+    for (int i = 0; i < CALL_ENDS; i++) to->ended[i] += more->ended[i];
+    for (int i = 0; i < LEFT_REASONS; i++) to->left[i] += more->left[i];
+    for (int i = 0; i < 3; i++) {
+        if (more->least[i] < to->least[i]) to->least[i] = more->least[i];
+        if (more->most[i] > to->most[i]) to->most[i] = more->most[i];
+    }
+    if (*more->fault) memcpy(to->fault, more->fault, sizeof to->fault);
+    to->captured += more->captured;
+    to->gemms += more->gemms;
+    to->on_device += more->on_device;
+    to->scaled += more->scaled;
+    to->added += more->added;
+    to->products += more->products;
+    to->seconds += more->seconds;
+    to->own_seconds += more->own_seconds;
+    to->watched += more->watched;
+    ledger_difference_add(&to->difference, &more->difference);
+    for (int i = 0; i < 2; i++) ledger_values_add(&to->values[i], &more->values[i]);
+    for (uint32_t i = 0; i < more->excerpts && to->excerpts < LEDGER_EXCERPTS_MOST; i++)
+        to->excerpt[to->excerpts++] = more->excerpt[i];
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The second result of a call, computed in another way: compared with what the program
+   gets. */
+#ifndef BITCUT_ANALYSIS_RUN_SHADOW_H
+#define BITCUT_ANALYSIS_RUN_SHADOW_H
+
+#include "analysis/run/call.h"
+
+struct second {
+    bool swaps;            /* the program gets this one, and the original is compared  */
+    struct product result; /* with D in memory of its own, row by row without gaps     */
+    struct ledger_difference difference;
+};
+
+/* Before anything has written D: compute what the original is compared with, or what is
+   compared with it.  t->second stays NULL if there is nothing to compare, or no memory.
+ */
+void second_begin(struct turn *t);
+
+/* When D is there: compare, and give the program what it is to have.  In the mode of
+   hostfp_enter(). */
+void second_end(struct turn *t);
+
+void second_free(struct second *s); /* or NULL */
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/advise_try.h"
+#include "analysis/sampling/cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXPONENT_BITS = 8 /* of FP32: words with as many have its range */ };
+
+size_t advise_places(const char *place[ADVISE_PLACES_MOST])
+{
+    size_t count = 0;
+    for (const struct chip *c = chips; c->name && count < ADVISE_PLACES_MOST; c++) {
+        bool first = true;
+        for (const struct chip *other = chips; other < c; other++)
+            first &= strcmp(other->architecture, c->architecture) != 0;
+        if (first) place[count++] = c->name;
+    }
+    return count;
+}
+
+/* --- what can be tried ------------------------------------------------------------ */
+
+/* How a recipe's row is varied on words whose exponents are short. */
+static const struct {
+    int scale; /* BITCUT_UNSET: that of the row */
+    bool equilibrate;
+} variations[] = { { BITCUT_UNSET, false }, { 10, false }, { 11, false },
+                   { BITCUT_UNSET, true },  { 10, true },  { 11, true } };
+
+enum { VARIATIONS = sizeof variations / sizeof variations[0], RECIPES_MOST = 64 };
+
+/* Trials at one place. */
+struct list {
+    struct advise_trial *at;
+    size_t count, room;
+};
+
+/* Products of two numbers, of all pairs. */
+static double count_products(const struct advise_question *q)
+{
+    double products = 0;
+    for (size_t i = 0; i < q->pairs; i++)
+        products += (double)q->a[i].rows * (double)q->b[i].cols * (double)q->a[i].cols;
+    return products;
+}
+
+/* Whether a variation says something of its own. */
+static bool differs(const struct bitcut_split *s, const struct bitcut_format *words,
+                    int v)
+{
+    const bool scaled = s && s->words > 1 && s->scale > 0;
+    if (v == 0) return true;
+    if (words->exponent_bits >= EXPONENT_BITS) return false;
+    return variations[v].scale == BITCUT_UNSET ||
+           (scaled && variations[v].scale != s->scale);
+}
+
+static void add(struct list *l, const struct advise_question *q, const char *place,
+                const struct bitcut_recipe *r, const struct bitcut_format *words)
+{
+    const struct bitcut_unit *u = unit_find(place, words);
+    if (!u || (!r->split && (u->a != words || words == &formats[FORMAT_F32]))) return;
+    for (int v = 0; v < VARIATIONS && l->count < l->room; v++) {
+        struct advise_trial *const t = &l->at[l->count];
+        *t = (struct advise_trial){ .place = place, .gemm = gemm_of(r, u) };
+        t->gemm.scale = variations[v].scale;
+        t->gemm.equilibrate = variations[v].equilibrate;
+        if (!differs(r->split, words, v) ||
+            gemm_equilibrates(&t->gemm) != variations[v].equilibrate ||
+            gemm_plan_on_unit(&t->plan, &t->gemm, NULL) != BITCUT_OK)
+            continue;
+        t->advice = (struct bitcut_advice){ .size = sizeof t->advice,
+                                            .cost = plan_cost(&t->plan, place) };
+        t->tflops = plan_tflops(&t->plan, place);
+        t->products = t->plan.terms * count_products(q);
+        l->count++;
+    }
+}
+
+/* Those of fewer products first, then those without equilibration, then as they are. */
+static int compare(const void *x, const void *y)
+{
+    const struct advise_trial *a = x, *b = y;
+    if (a->advice.cost != b->advice.cost)
+        return a->advice.cost < b->advice.cost ? -1 : 1;
+    if (a->gemm.equilibrate != b->gemm.equilibrate) return a->gemm.equilibrate ? 1 : -1;
+    if (a->gemm.recipe != b->gemm.recipe) return a->gemm.recipe < b->gemm.recipe ? -1 : 1;
+    return a->gemm.scale < b->gemm.scale ? -1 : a->gemm.scale > b->gemm.scale;
+}
+
+static void fill(struct list *l, const struct advise_question *q, const char *place)
+{
+    l->count = 0;
+    for (const struct bitcut_recipe *r = recipes; r->name; r++) {
+        if (q->recipe && r != q->recipe) continue;
+        if (r->split) add(l, q, place, r, r->split->word[0].format);
+        for (const struct bitcut_format *f = formats; !r->split && f->name; f++)
+            add(l, q, place, r, f);
+    }
+    qsort(l->at, l->count, sizeof *l->at, compare);
+}
+
+/* --- the search ------------------------------------------------------------------- */
+
+static bool errs_less(const struct advise_trial *x, const struct advise_trial *y)
+{
+    return x->advice.error < y->advice.error;
+}
+
+/* Check what seems to reach it, the best first, until one does: *found, or else NULL. */
+static enum bitcut_status check_some(struct advise_trial **found, struct advise *to,
+                                     size_t from, const struct advise_samples *s,
+                                     struct fault *f)
+{
+    const double want = to->question.want;
+    for (;;) {
+        struct advise_trial *next = NULL;
+        for (struct advise_trial *t = &to->trial[from]; t < &to->trial[to->trials]; t++)
+            if (t->advice.high <= want && isnan(t->advice.checked) &&
+                (!next || errs_less(t, next)))
+                next = t;
+        *found = next;
+        if (!next) return BITCUT_OK;
+        const enum bitcut_status status = advise_check(next, s, f);
+        next->advice.reaches = next->advice.high <= want;
+        if (status != BITCUT_OK || next->advice.reaches) return status;
+    }
+}
+
+/* What errs least of trials from there on, checked as well. */
+static enum bitcut_status take_least(struct advise_trial **found, struct advise *to,
+                                     size_t from, const struct advise_samples *s,
+                                     struct fault *f)
+{
+    *found = NULL;
+    for (struct advise_trial *t = &to->trial[from]; t < &to->trial[to->trials]; t++)
+        if (!*found || errs_less(t, *found)) *found = t;
+    return *found && isnan((*found)->advice.checked) ? advise_check(*found, s, f)
+                                                     : BITCUT_OK;
+}
+
+/* Whether trials are looked at together: as many products, and lines treated alike. */
+static bool are_equal(const struct advise_trial *a, const struct advise_trial *b)
+{
+    return a->advice.cost == b->advice.cost && a->gemm.equilibrate == b->gemm.equilibrate;
+}
+
+static enum bitcut_status search_place(struct advise *to, const struct list *l,
+                                       const struct advise_samples *s, struct fault *f)
+{
+    const size_t first = to->trials;
+    struct advise_trial *found = NULL;
+    enum bitcut_status status = BITCUT_OK;
+    for (size_t i = 0; i < l->count && !found;) {
+        const size_t from = to->trials;
+        do {
+            struct advise_trial *const t = &to->trial[to->trials];
+            *t = l->at[i++];
+            status = advise_try(t, s, f);
+            if (status != BITCUT_OK) return status;
+            to->trials++;
+        } while (i < l->count && are_equal(&l->at[i], &l->at[i - 1]));
+        status = check_some(&found, to, from, s, f);
+        if (status != BITCUT_OK) return status;
+    }
+    if (!found) status = take_least(&found, to, first, s, f);
+    if (found) to->best[to->bests++] = found;
+    return status;
+}
+
+/* Chips share no unit of time but where their rates are known. */
+static bool is_better(const struct advise_trial *x, const struct advise_trial *y)
+{
+    if (x->tflops != y->tflops) return x->tflops > y->tflops;
+    if (!(x->tflops > 0) && x->advice.cost != y->advice.cost)
+        return x->advice.cost < y->advice.cost;
+    return errs_less(x, y);
+}
+
+/* The best of all places; and what all trials share. */
+static void choose(struct advise *to)
+{
+    for (size_t p = 0; p < to->bests; p++) {
+        const struct advise_trial *const t = to->best[p];
+        if (t->advice.reaches && (!to->choice || is_better(t, to->choice))) to->choice = t;
+    }
+    for (size_t i = 0; i < to->trials; i++) {
+        to->trial[i].advice.outputs = to->outputs;
+        to->trial[i].advice.checks = to->checks;
+        to->trial[i].advice.tried = to->trials;
+    }
+}
+
+static enum bitcut_status search(struct advise *to, const struct advise_samples *s,
+                                 struct fault *f)
+{
+    const struct advise_question *const q = &to->question;
+    struct list l = { .room = RECIPES_MOST * VARIATIONS };
+    l.at = memory_allocate(l.room, sizeof *l.at);
+    to->trial = memory_allocate(l.room * q->places, sizeof *to->trial);
+    enum bitcut_status status =
+        l.at && to->trial ? BITCUT_OK
+                          : fault_set(f, BITCUT_NO_MEMORY, "out of memory for recipes");
+    for (size_t p = 0; p < q->places && status == BITCUT_OK; p++) {
+        progress_report(s->progress, p, q->places);
+        fill(&l, q, q->place[p]);
+        status = search_place(to, &l, s, f);
+    }
+    free(l.at);
+    choose(to);
+    return status;
+}
+
+const struct advise_trial *advise_best(const struct advise *x)
+{
+    const struct advise_trial *best = x->choice;
+    for (size_t p = 0; p < x->bests && !x->choice; p++)
+        if (!best || errs_less(x->best[p], best)) best = x->best[p];
+    return best;
+}
+
+/* --- values, and how to scale them ------------------------------------------------ */
+
+/* Where scales are compared: on what is advised, or else where words of f16 can be. */
+static const struct bitcut_unit *unit_of_f16(const struct advise *x)
+{
+    const struct bitcut_format *const f16 = &formats[FORMAT_F16];
+    const struct bitcut_unit *u = x->choice ? unit_find(x->choice->place, f16) : NULL;
+    for (size_t p = 0; p < x->question.places && !(u && u->a == f16); p++)
+        u = unit_find(x->question.place[p], f16);
+    return u && u->a == f16 ? u : NULL;
+}
+
+static enum bitcut_status add_scale(struct advise *to, struct advise_scale one,
+                                    const struct advise_samples *s,
+                                    const struct advise_how *how, struct fault *f)
+{
+    struct advise_trial t = { .gemm = gemm_of(one.recipe, one.unit) };
+    t.gemm.scale = one.scale;
+    t.gemm.equilibrate = one.equilibrate;
+    if (gemm_plan_on_unit(&t.plan, &t.gemm, NULL) != BITCUT_OK) return BITCUT_OK;
+    enum bitcut_status status = advise_try(&t, s, f);
+    for (int i = 0; i < 2 && status == BITCUT_OK; i++)
+        status = advise_values_all(&one.kept[i], &to->values[i], &t.plan.split_a,
+                                   one.unit->flush_inputs, one.equilibrate, how, f);
+    one.error = t.advice.error;
+    if (status == BITCUT_OK) to->scale[to->scales++] = one;
+    return status;
+}
+
+static enum bitcut_status add_scales(struct advise *to, const struct advise_samples *s,
+                                     const struct advise_how *how, struct fault *f)
+{
+    static const struct bitcut_recipe *const tried[] = { &recipes[RECIPE_OOTOMO],
+                                                         &recipes[RECIPE_LEGEMM] };
+    const struct bitcut_unit *const u = unit_of_f16(to);
+    enum bitcut_status status = BITCUT_OK;
+    for (int i = 0; u && i < ADVISE_SCALES_MOST && status == BITCUT_OK; i++) {
+        const int way = i % ADVISE_WAYS;
+        const struct advise_scale one = { .recipe = tried[i / ADVISE_WAYS],
+                                          .unit = u,
+                                          .scale = way ? 11 : 10,
+                                          .equilibrate = way == 2 };
+        status = add_scale(to, one, s, how, f);
+    }
+    return status;
+}
+
+static enum bitcut_status look_at_values(struct advise *to, const struct advise_samples *s,
+                                         struct fault *f)
+{
+    const struct advise_question *const q = &to->question;
+    const struct advise_how how = { s->threads, s->progress };
+    const int kept = q->input_b ? 2 : 1; /* what A transposed keeps is what A keeps */
+    enum bitcut_status status = BITCUT_OK;
+    for (int i = 0; i < 2 && status == BITCUT_OK; i++)
+        status = advise_values_take(&to->values[i], i ? "B" : "A", i ? q->b : q->a,
+                                    q->pairs, i == 1, f);
+    for (int i = 0; i < kept && status == BITCUT_OK; i++)
+        status = advise_values_keep(&to->kept, &to->values[i], q->place, q->places, &how, f);
+    return status == BITCUT_OK ? add_scales(to, s, &how, f) : status;
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+/* An answer with nothing but what samples say. */
+static struct advise begin(const struct advise_question *q, const struct advise_samples *s)
+{
+    const size_t last = q->pairs - 1;
+    struct advise x = { .question = *q,
+                        .m = q->a[last].rows,
+                        .n = q->b[last].cols,
+                        .k = q->a[last].cols,
+                        .all = true };
+    for (size_t i = 0; i < s->count; i++) {
+        const struct weighed *const first = &s->of[i].first, *const second = &s->of[i].second;
+        x.outputs += first->a.rows * first->b.cols;
+        x.checks += second->a.rows * second->b.cols;
+        x.all &= first->all;
+    }
+    return x;
+}
+
+enum bitcut_status advise_find(struct advise *to, const struct advise_question *q,
+                               int threads, const struct progress *progress,
+                               struct fault *f)
+{
+    struct advise_samples s;
+    enum bitcut_status status = advise_samples_draw(&s, q, threads, progress, f);
+    if (status != BITCUT_OK) return status;
+    struct advise x = begin(q, &s);
+    status = search(&x, &s, f);
+    if (status == BITCUT_OK && q->values) status = look_at_values(&x, &s, f);
+    advise_samples_clear(&s);
+    if (status == BITCUT_OK) *to = x;
+    else advise_clear(&x);
+    return status;
+}
+
+void advise_clear(struct advise *x)
+{
+    for (int i = 0; i < 2; i++) advise_values_clear(&x->values[i]);
+    free(x->kept.at);
+    free(x->trial);
+    *x = (struct advise){ .trial = NULL };
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which recipe will do, of a GEMM as its caller has it: what lib/bitcut.h declares. */
+#include "analysis/sampling/advise.h"
+#include "lib/base/table.h"
+#include "lib/gemm/view.h"
+
+static enum bitcut_status take_options(struct advise_question *q,
+                                       const struct bitcut_advice_options *from,
+                                       int threads, struct fault *f)
+{
+    struct bitcut_advice_options o = { .size = sizeof o };
+    if (from) {
+        const enum bitcut_status status =
+            struct_check("options", from->size, sizeof o, f);
+        if (status != BITCUT_OK) return status;
+        o = *from;
+    }
+    q->metric =
+        table_find(TABLE(weighed_metrics), o.metric ? o.metric : weighed_metrics[0].name);
+    if (!q->metric || threads < 0 || !(o.want >= 0))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "there is no such metric, or threads or `want` cannot be");
+    q->want = o.want > 0 ? o.want : q->metric->want;
+    q->seed = o.seed;
+    return BITCUT_OK;
+}
+
+static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *f)
+{
+    if (g->count != 1 || !g->m || !g->n || !g->k)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "one GEMM is looked at, of at least one output and product");
+    if (g->a.words || g->b.words)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "words are a device's");
+    struct bitcut_gemm product = *g;
+    product.beta = 0;
+    return gemm_check_operands(&product, f);
+}
+
+/* The trial as the caller's GEMM, with nothing open. */
+static struct bitcut_gemm gemm_found(const struct advise_trial *t,
+                                     const struct bitcut_gemm *g)
+{
+    struct bitcut_gemm found = t->gemm;
+    found.count = g->count;
+    found.m = g->m;
+    found.n = g->n;
+    found.k = g->k;
+    found.alpha = g->alpha;
+    found.beta = g->beta;
+    found.a = g->a;
+    found.b = g->b;
+    found.c = g->c;
+    found.d = g->d;
+    gemm_settle(&found, &t->plan);
+    return found;
+}
+
+static enum bitcut_status find(struct bitcut_advice *to, struct bitcut_gemm *found,
+                               const struct bitcut_gemm *g,
+                               const struct advise_question *q, int threads,
+                               struct fault *f)
+{
+    const struct progress *const progress = progress_of_thread();
+    struct advise a = { .trials = 0 };
+    const enum bitcut_status status =
+        progress_end(advise_find(&a, q, threads, progress, f), progress, f);
+    const struct advise_trial *const t = status == BITCUT_OK ? advise_best(&a) : NULL;
+    if (t && to) *to = t->advice;
+    if (t && found) {
+        const struct bitcut_gemm settled = gemm_found(t, g);
+        gemm_give(found, &settled);
+    }
+    const bool none = status == BITCUT_OK && !t;
+    advise_clear(&a);
+    return none ? fault_set(f, BITCUT_BAD_ARGUMENT, "no GEMM of the recipe runs there")
+                : status;
+}
+
+/* The same with the caller's matrices as they are read. */
+static enum bitcut_status read_and_find(struct bitcut_advice *to,
+                                        struct bitcut_gemm *found,
+                                        const struct bitcut_gemm *g,
+                                        struct advise_question *q, int threads,
+                                        struct fault *f)
+{
+    const char *place[ADVISE_PLACES_MOST] = { g->unit ? g->unit->name : NULL };
+    struct matrix a = { .at = NULL }, b = { .at = NULL };
+    enum bitcut_status status =
+        view_matrix(&a, &g->a, 0, g->m, g->k, threads) &&
+                view_matrix(&b, &g->b, 0, g->k, g->n, threads)
+            ? BITCUT_OK
+            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the matrices");
+    q->a = &a;
+    q->b = &b;
+    q->pairs = 1;
+    q->recipe = g->recipe;
+    q->place = place;
+    q->places = g->unit ? 1 : advise_places(place);
+    if (status == BITCUT_OK) status = find(to, found, g, q, threads, f);
+    matrix_clear(&a);
+    matrix_clear(&b);
+    return status;
+}
+
+enum bitcut_status bitcut_advise(struct bitcut_advice *to, struct bitcut_gemm *found,
+                                 const struct bitcut_gemm *gemm,
+                                 const struct bitcut_advice_options *options, int threads,
+                                 char *why)
+{
+    struct advise_question q = { .places = 0 };
+    struct bitcut_gemm g;
+    struct fault f;
+    enum bitcut_status status =
+        to ? struct_check("advice", to->size, sizeof *to, &f) : BITCUT_OK;
+    if (status == BITCUT_OK) status = gemm_check_place(found, &f);
+    if (status == BITCUT_OK) status = take_options(&q, options, threads, &f);
+    if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
+    if (status == BITCUT_OK) status = check_gemm(&g, &f);
+    if (status == BITCUT_OK) status = read_and_find(to, found, &g, &q, threads, &f);
+    return fault_tell(why, status, &f);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/advise_values.h"
+
+#include "emu/unit.h"
+#include "lib/number/equilibrate.h"
+#include "lib/number/hostfp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCALE_MOST = 14, LOOKED_AT = 1 << 14 };
+
+/* --- values ----------------------------------------------------------------------- */
+
+/* Its lines scaled as they are for two words of f16. */
+static void equilibrate(struct matrix *m, bool columns)
+{
+    const struct bitcut_split *const words = &splits[SPLIT_HALFHALF];
+    const size_t lines = columns ? m->cols : m->rows,
+                 length = columns ? m->rows : m->cols, along = columns ? m->cols : 1,
+                 across = columns ? 1 : m->cols;
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    for (size_t i = 0; i < lines; i++) {
+        uint32_t *const line = m->at + i * across, largest = 0;
+        for (size_t j = 0; j < length; j++)
+            largest = equilibrate_larger(largest, line[j * along]);
+        const int exponent = equilibrate_exponent(words, largest);
+        for (size_t j = 0; j < length; j++)
+            line[j * along] = equilibrate_scale(line[j * along], exponent);
+    }
+    hostfp_leave(&mode);
+}
+
+/* The elements of each, one after the other. */
+static void copy_all(uint32_t *to, const struct matrix *x, size_t count)
+{
+    for (size_t i = 0; i < count; to += x[i].rows * x[i].cols, i++)
+        memcpy(to, x[i].at, x[i].rows * x[i].cols * sizeof *to);
+}
+
+enum bitcut_status advise_values_take(struct advise_values *to, const char *name,
+                                      const struct matrix *x, size_t count, bool columns,
+                                      struct fault *f)
+{
+    struct advise_values v = { .name = name, .most = -1 };
+    struct matrix all;
+    size_t values = 0;
+    for (size_t i = 0; i < count; i++) values += x[i].rows * x[i].cols;
+    enum bitcut_status status = matrix_init(&all, values, 1, f);
+    if (status != BITCUT_OK) return status;
+    copy_all(all.at, x, count);
+    status = exponents_sort(&v.own, &all, f);
+    for (size_t i = 0, at = 0; i < count; at += x[i].rows * x[i].cols, i++) {
+        struct matrix part = { .at = all.at + at, .rows = x[i].rows, .cols = x[i].cols };
+        equilibrate(&part, columns);
+    }
+    if (status == BITCUT_OK) status = exponents_sort(&v.equilibrated, &all, f);
+    if (status == BITCUT_OK) exponents_range(&v.least, &v.most, &v.own);
+    matrix_clear(&all);
+    if (status == BITCUT_OK) *to = v;
+    else advise_values_clear(&v);
+    return status;
+}
+
+void advise_values_clear(struct advise_values *v)
+{
+    exponents_clear(&v->own);
+    exponents_clear(&v->equilibrated);
+}
+
+static bool any(const void *values) { return advise_values_any(values); }
+
+struct of_exponent {
+    int exponent;
+    size_t count;
+};
+
+static const struct record_field of_exponent_fields[] = {
+    RECORD_INNER(struct of_exponent, exponent, "exponent", "", "-127: subnormal ones"),
+    RECORD_INNER(struct of_exponent, count, "count", "", "how many have it"),
+    { 0 }
+};
+
+/* From the largest on, those that there are. */
+static const void *each_exponent(const void *record, size_t i, void *room)
+{
+    const struct advise_values *const v = record;
+    for (int e = v->most; e >= v->least; e--) {
+        const struct of_exponent one = { e, exponents_count(&v->own, e) };
+        if (one.count && !i--) return memcpy(room, &one, sizeof one);
+    }
+    return NULL;
+}
+
+#define VALUES(place, key, what)                                                         \
+    RECORD_INNER(struct advise_values, own.place, key, "", what)
+
+const struct record_field advise_values_fields[] = {
+    VALUES(values, "values", "elements of all matrices"),
+    VALUES(zeros, "zeros", "zeros among these"),
+    VALUES(infinite, "infinite", "infinities"),
+    VALUES(nan, "nan", "NaNs"),
+    RECORD_INNER_IF(struct advise_values, least, "exponent_min", "", "least of the others; -127: subnormal", any),
+    RECORD_INNER_IF(struct advise_values, most, "exponent_max", "", "largest of the others", any),
+    RECORD_ITEMS(each_exponent, of_exponent_fields, "exponents", "`exponent` and `count`: how many have it"),
+    { 0 }
+};
+
+/* --- what is kept ----------------------------------------------------------------- */
+
+/* Of each exponent, and of all together behind them. */
+struct kept_values {
+    struct retention of[EXPONENTS + 1];
+};
+
+static enum bitcut_status measure(struct kept_values *to, const struct exponents *v,
+                                  const struct bitcut_split *split, bool flush,
+                                  const struct advise_how *how, struct fault *f)
+{
+    int least = 0, most = -1;
+    struct hostfp mode;
+    memset(to, 0, sizeof *to);
+    exponents_range(&least, &most, v);
+    for (int e = least; e <= most; e++) {
+        struct retention *const r = &to->of[e - EXPONENT_LEAST];
+        const enum bitcut_status status = exponents_measure(
+            r, v, e, LOOKED_AT, split, flush, how->threads, how->progress, f);
+        if (status != BITCUT_OK) return status;
+        hostfp_enter(&mode);
+        retention_add(&to->of[EXPONENTS], r);
+        hostfp_leave(&mode);
+    }
+    return BITCUT_OK;
+}
+
+enum bitcut_status advise_values_all(struct retention *to, const struct advise_values *v,
+                                     const struct bitcut_split *split, bool flush,
+                                     bool equilibrated, const struct advise_how *how,
+                                     struct fault *f)
+{
+    struct kept_values k;
+    const enum bitcut_status status =
+        measure(&k, equilibrated ? &v->equilibrated : &v->own, split, flush, how, f);
+    if (status == BITCUT_OK) *to = k.of[EXPONENTS];
+    return status;
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+static bool is_one(const void *kept) { return !((const struct advise_kept *)kept)->all; }
+
+#define KEPT(place, key, unit, what)                                                     \
+    RECORD_INNER(struct advise_kept, place, key, unit, what)
+
+const struct record_field advise_kept_fields[] = {
+    /* clang-format off */
+    KEPT(operand, "operand", "", "A or B"),
+    RECORD_INNER_IF(struct advise_kept, exponent, "exponent", "", "of the values; null: all",
+                    is_one),
+    KEPT(kept.count, "count", "", "values"),
+    KEPT(split, "split", "", "what they are split by"),
+    KEPT(scale_from, "scale_from", "", "the least of the scales that all do the same"),
+    KEPT(scale_to, "scale_to", "", "the largest of them"),
+    KEPT(flush, "flush", "", "whether subnormal words are read as zeros"),
+    KEPT(kept.bits, "bits", "bits", "what words hold, on average"),
+    KEPT(kept.exact, "exact", "", "the share whose words are exact"),
+    KEPT(kept.max_ulp, "max_ulp", "ulps", "the largest error"),
+    KEPT(kept.p_subnormal, "p_subnormal", "", "the share whose low word is subnormal or 0"),
+    KEPT(kept.p_zero, "p_zero", "", "the share whose low word is 0"),
+    KEPT(kept.p_flushed, "p_flushed", "", "the share with a word that is read as zero"),
+    KEPT(kept.p_overflow, "p_overflow", "", "the share with a word that overflows"),
+    { 0 }
+    /* clang-format on */
+};
+
+static enum bitcut_status append_one(struct advise_kept_list *to, struct advise_kept one,
+                                     struct fault *f)
+{
+    if (to->count == to->room) {
+        const size_t room = to->room ? 2 * to->room : 1024;
+        struct advise_kept *const more = memory_allocate(room, sizeof *more);
+        if (!more) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for values");
+        if (to->count) memcpy(more, to->at, to->count * sizeof *more);
+        free(to->at);
+        to->at = more;
+        to->room = room;
+    }
+    to->at[to->count++] = one;
+    return BITCUT_OK;
+}
+
+/* Rows of one split, of each exponent those of all scales. */
+static enum bitcut_status append(struct advise_kept_list *list,
+                                 const struct advise_values *v,
+                                 const struct bitcut_split *s, bool flush,
+                                 const struct kept_values *k, int scales, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    for (int at = EXPONENTS; at >= 0; at--) {
+        for (int from = 0, to; from < scales && k[from].of[at].count; from = to) {
+            const struct retention *const r = &k[from].of[at];
+            for (to = from + 1; to < scales && !memcmp(r, &k[to].of[at], sizeof *r);)
+                to++;
+            const struct advise_kept one = { .operand = v->name,
+                                             .split = s,
+                                             .scale_from = from,
+                                             .scale_to = to - 1,
+                                             .flush = flush,
+                                             .exponent = at + EXPONENT_LEAST,
+                                             .all = at == EXPONENTS,
+                                             .kept = *r };
+            if (status == BITCUT_OK) status = append_one(list, one, f);
+        }
+    }
+    return status;
+}
+
+/* Whether an earlier row has the same words at another scale. */
+static bool is_repeated(const struct bitcut_split *s)
+{
+    for (const struct bitcut_split *row = splits; row < s; row++) {
+        struct bitcut_split other = *row;
+        other.scale = s->scale;
+        if (split_same(&other, s)) return true;
+    }
+    return false;
+}
+
+/* Whether some unit that is looked at reads subnormal words of the format as zeros. */
+static bool flushes(const char *const *place, size_t places,
+                    const struct bitcut_format *words)
+{
+    for (size_t p = 0; p < places; p++) {
+        const struct bitcut_unit *u = unit_find(place[p], words);
+        if (u && u->a == words && u->flush_inputs) return true;
+    }
+    return false;
+}
+
+static enum bitcut_status keep_split(struct advise_kept_list *to,
+                                     const struct advise_values *v,
+                                     const struct bitcut_split *row, bool flush,
+                                     const struct advise_how *how, struct fault *f)
+{
+    const int scales = row->words > 1 ? SCALE_MOST + 1 : 1;
+    struct kept_values *const k = memory_allocate((size_t)scales, sizeof *k);
+    enum bitcut_status status =
+        k ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "out of memory for values");
+    for (int i = 0; i < scales && status == BITCUT_OK; i++) {
+        struct bitcut_split s = *row;
+        s.scale = i;
+        status = measure(&k[i], &v->own, &s, flush, how, f);
+    }
+    if (status == BITCUT_OK) status = append(to, v, row, flush, k, scales, f);
+    free(k);
+    return status;
+}
+
+enum bitcut_status advise_values_keep(struct advise_kept_list *to,
+                                      const struct advise_values *v,
+                                      const char *const *place, size_t places,
+                                      const struct advise_how *how, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    for (const struct bitcut_split *s = splits; s->name && status == BITCUT_OK; s++) {
+        if (s == &splits[SPLIT_F32] || is_repeated(s)) continue;
+        status = keep_split(to, v, s, false, how, f);
+        if (status == BITCUT_OK && flushes(place, places, s->word[0].format))
+            status = keep_split(to, v, s, true, how, f);
+    }
+    return status;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/checked_result.h"
+
+#include "lib/number/hostfp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define VERDICT(member, key, unit, what)                                                 \
+    RECORD_MEMBER(struct tolerance_given, verdict.member, #member, key, unit, what)
+#define ACCEPTED(at, key)                                                                \
+    RECORD_INNER(struct tolerance_given, accepted[at], "accepted." key, "",              \
+                 "whether the test accepts D")
+
+const struct record_field given_fields[] = {
+    /* clang-format off */
+    VERDICT(component, "componentwise", "u", "the largest |D - C| / |A||B|"),
+    VERDICT(with_underflow, "with_underflow", "u",
+            "the same, less what underflows: may be negative"),
+    VERDICT(norm, "normwise", "u", "||D - C|| / (||A|| ||B||), Frobenius norms"),
+    VERDICT(relres, "relres", "", "||D - C|| / ||C||"),
+    VERDICT(zeros_accepted, "zeros", "",
+            "a D of zeros is accepted as well: the limits say nothing here"),
+    VERDICT(worst_at, "worst", "", "row and column of the output with the largest error"),
+    VERDICT(above, "above", "", "outputs above a componentwise limit that is known"),
+    VERDICT(beyond, "beyond", "", "outputs above the bound"),
+    VERDICT(wrong, "wrong", "",
+            "outputs that are NaN or infinite where C is not, or the other way"),
+    ACCEPTED(CRITERION_BOUND, "bound"),
+    ACCEPTED(CRITERION_OBSERVED, "observed"),
+    ACCEPTED(CRITERION_NORM, "norm"),
+    RECORD_MEMBER(struct tolerance_given, verdict.accepted, "accepted", "accepted.both", "",
+                  "whether D keeps all limits that are known"),
+    ACCEPTED(CRITERION_ALLCLOSE, "allclose"),
+    ACCEPTED(CRITERION_TORCH, "torch"),
+    ACCEPTED(CRITERION_NUMPY, "numpy"),
+    RECORD_INNER(struct tolerance_given, bins, "ulp_histogram", "",
+                 "outputs by distance from the exact result, in FP32 steps"),
+    VERDICT(worst, "", "", "its place, row times columns and column"),
+    { 0 }
+    /* clang-format on */
+};
+
+/* The least of the componentwise limits that are known, absolute. */
+static double limit_at(const struct bitcut_tolerances *t, const struct sample_run *r, size_t i)
+{
+    const double size = r->x.magnitude[i] * 0x1p-24, by_size = t->observed * size,
+                 by_rest = t->with_underflow * size + r->allowance[i];
+    return t->known && by_size < by_rest ? by_size : by_rest;
+}
+
+/* Errors of every output, and how many are above limits. */
+static void count_errors(struct bitcut_tolerance_verdict *to, const struct sample_run *r,
+                         const struct bitcut_tolerances *t)
+{
+    const struct comparison *const x = &r->x;
+    to->component = 0;
+    to->worst = 0;
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        const double error = fabs(metric_error(x, i)), u = backward_at(x, i);
+        if (u > to->component) to->component = u, to->worst = i;
+        to->wrong += isinf(error);
+        to->above += error > limit_at(t, r, i);
+        to->beyond += error > t->bound * 0x1p-24 * x->magnitude[i] + r->allowance[i];
+    }
+    to->worst_at[0] = to->worst / x->n;
+    to->worst_at[1] = to->worst % x->n;
+}
+
+static void judge_given(struct tolerance_given *to, const struct sample_run *r,
+                        const struct bitcut_tolerances *t)
+{
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    struct bitcut_tolerance_verdict *const v = &to->verdict;
+    *to = (struct tolerance_given){ .verdict = {
+        .size = sizeof *v,
+        .with_underflow = sample_run_rest(r),
+        .norm = metrics[METRIC_NORMWISE].value(&r->x, 1),
+        .relres = metrics[METRIC_RELRES].value(&r->x, 1),
+    } };
+    count_errors(v, r, t);
+    ulp_histogram(to->bins, &r->x);
+    criteria_run(to->accepted, r, t);
+    /* Where there is no limit an infinite error is not above it. */
+    for (int i = 0; i < CRITERIA && v->wrong; i++) to->accepted[i] = false;
+    v->accepted = to->accepted[CRITERION_BOTH];
+    hostfp_leave(&mode);
+}
+
+/* Whether zeros would be accepted. */
+static enum bitcut_status judge_zeros(struct tolerance_given *to, struct sample_run *r,
+                                      const struct bitcut_tolerances *t, struct fault *f)
+{
+    bool accepted[CRITERIA];
+    struct hostfp mode;
+    r->d = calloc(r->x.m * r->x.n, sizeof *r->d);
+    if (!r->d) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits of D");
+    r->x.d = r->d;
+    hostfp_enter(&mode);
+    criteria_run(accepted, r, t);
+    hostfp_leave(&mode);
+    to->verdict.zeros_accepted = accepted[CRITERION_BOTH];
+    return BITCUT_OK;
+}
+
+enum bitcut_status tolerance_judge(struct tolerance_given *to, const struct bitcut_tolerances *t,
+                                   const struct tolerance_question *q,
+                                   const struct gemm_data *data, const uint32_t *d,
+                                   int threads, const struct progress *progress,
+                                   struct fault *f)
+{
+    const struct exact_update update = { q->gemm->alpha, q->gemm->beta, data->c.at };
+    const struct gemm_options options = { .threads = threads, .progress = progress };
+    struct bound_apriori bound;
+    struct sample_run r = { .allowance = memory_allocate(q->m * q->n, sizeof(double)) };
+    enum bitcut_status status =
+        r.allowance
+            ? judge_init(&r.j, &references[0], &data->a, &data->b, &update, &options, f)
+            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits of D");
+    if (status == BITCUT_OK)
+        status = bound_apriori(&bound, q->gemm, q->k, q->any_order, f);
+    if (status == BITCUT_OK) status = sample_run_allow(&r, q->gemm, &bound, f);
+    if (status == BITCUT_OK) {
+        r.x = r.j.comparison;
+        r.x.d = d;
+        judge_given(to, &r, t);
+        status = judge_zeros(to, &r, t, f);
+    }
+    sample_run_clear(&r);
+    return status;
+}

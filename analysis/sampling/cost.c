@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/cost.h"
+
+#include "emu/rate.h"
+
+/* Bytes of a word over those of f16. */
+static double by_bytes(const struct bitcut_format *f)
+{
+    return f->bits <= 8 ? 0.5 : f->bits <= 16 ? 1 : 2;
+}
+
+double plan_cost(const struct gemm_plan *p, const char *place)
+{
+    const struct rate_row *row = rate_find(place);
+    double sum = 0;
+    for (int t = 0; t < p->terms; t++) {
+        const struct bitcut_format *f = p->unit[t]->a;
+        const double cost = row ? rate_cost(row, rate_words_of(f)) : 0;
+        sum += cost > 0 ? cost : by_bytes(f);
+    }
+    return sum;
+}
+
+double plan_tflops(const struct gemm_plan *p, const char *place)
+{
+    return rate_tflops_of(place) / plan_cost(p, place);
+}

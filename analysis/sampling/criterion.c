@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/criterion.h"
+
+#include "lib/number/bits.h"
+
+#include <math.h>
+
+static double size_of_exact(const struct comparison *x, size_t i)
+{
+    const double value = fabs(double_of_bits(x->reference64[i]));
+    return isfinite(value) ? value : 0;
+}
+
+/* `rest` of each output comes on top, NULL: nothing. */
+static bool keeps_component(const struct sample_run *r, double limit, const double *rest)
+{
+    const struct comparison *const x = &r->x;
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        const double error = fabs(metric_error(x, i));
+        if (!(error == 0 ||
+              error <= limit * 0x1p-24 * x->magnitude[i] + (rest ? rest[i] : 0)))
+            return false;
+    }
+    return true;
+}
+
+static bool keeps_allclose(const struct sample_run *r, double rtol, double atol)
+{
+    const struct comparison *const x = &r->x;
+    for (size_t i = 0; i < x->m * x->n; i++)
+        if (!(fabs(metric_error(x, i)) <= atol + rtol * size_of_exact(x, i)))
+            return false;
+    return true;
+}
+
+static bool bound(const struct sample_run *r, const struct bitcut_tolerances *t)
+{
+    return keeps_component(r, t->bound, r->allowance);
+}
+
+static bool observed(const struct sample_run *r, const struct bitcut_tolerances *t)
+{
+    return keeps_component(r, t->with_underflow, r->allowance) &&
+           (!t->known || keeps_component(r, t->observed, NULL));
+}
+
+static bool norm(const struct sample_run *r, const struct bitcut_tolerances *t)
+{
+    return sample_run_norm_rest(r) <= t->norm_with_underflow &&
+           (!t->norm_known ||
+            metrics[METRIC_NORMWISE].value(&r->x, 1) <= t->norm_observed);
+}
+
+static bool both(const struct sample_run *r, const struct bitcut_tolerances *t)
+{
+    return observed(r, t) && norm(r, t);
+}
+
+static bool own_allclose(const struct sample_run *r, const struct bitcut_tolerances *t)
+{
+    return keeps_allclose(r, t->rtol, t->atol);
+}
+
+/* Defaults for float32 of torch.testing.assert_close(). */
+static bool torch(const struct sample_run *r, const struct bitcut_tolerances *t)
+{
+    (void)t;
+    return keeps_allclose(r, 1.3e-6, 1e-5);
+}
+
+/* Defaults of numpy.allclose(). */
+static bool numpy(const struct sample_run *r, const struct bitcut_tolerances *t)
+{
+    (void)t;
+    return keeps_allclose(r, 1e-5, 1e-8);
+}
+
+const struct criterion criteria[] = {
+    [CRITERION_BOUND] = { "bound", "componentwise, the limit that holds for certain",
+                          bound },
+    [CRITERION_OBSERVED] = { "observed", "componentwise, the observed limits that are known",
+                             observed },
+    [CRITERION_NORM] = { "norm", "normwise, the observed limits that are known", norm },
+    [CRITERION_BOTH] = { "both", "componentwise and normwise, the observed limits",
+                         both },
+    [CRITERION_ALLCLOSE] = { "allclose", "allclose() by the observed limit",
+                             own_allclose },
+    [CRITERION_TORCH] = { "torch", "torch.testing.assert_close(), rtol 1.3e-6, atol 1e-5",
+                          torch },
+    [CRITERION_NUMPY] = { "numpy", "numpy.allclose(), rtol 1e-5, atol 1e-8", numpy },
+    { 0 }
+};
+
+_Static_assert(sizeof criteria / sizeof criteria[0] == CRITERIA + 1,
+               "a row of the table has its name in the enum");
+
+void criteria_run(bool accepted[CRITERIA], const struct sample_run *r,
+                  const struct bitcut_tolerances *t)
+{
+    for (int i = 0; i < CRITERIA; i++) accepted[i] = criteria[i].accepts(r, t);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/norm_sample.h"
+
+#include "analysis/sampling/sampling.h"
+#include "lib/base/size.h"
+#include "lib/number/bits.h"
+#include "lib/number/hostfp.h"
+#include "lib/number/rand.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    GROUPS = 8, /* of the jackknife                          */
+    TAIL = 48,  /* groups whose largest errors tell the tail */
+    ERRORS = 3, /* standard errors that `high` is above      */
+    STREAM = 96
+};
+
+/* --- drawing ---------------------------------------------------------------------- */
+
+/* Lines that are drawn, how many at most, and of what. */
+struct lines {
+    size_t *at;
+    double *weight;
+    size_t count, most;
+    const double *square; /* of the norm of each, ... */
+    size_t all;           /* ... and how many         */
+};
+
+static void take(struct lines *l, size_t at, double weight)
+{
+    l->at[l->count] = at;
+    l->weight[l->count++] = weight;
+}
+
+/* What is as large as its share of places is there for certain; returns the sum of the
+   squares of the others. */
+static double take_large(struct lines *l, bool *taken)
+{
+    double sum = 0;
+    for (size_t i = 0; i < l->all; i++) sum += l->square[i];
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < l->all && l->count < l->most; i++) {
+            const double places = (double)(l->most - l->count);
+            if (taken[i] || !(l->square[i] > 0) || l->square[i] * places < sum) continue;
+            take(l, i, 1);
+            taken[i] = more = true;
+            sum = larger_double(sum - l->square[i], 0);
+        }
+    }
+    return sum;
+}
+
+/* And of the others one at every step along their squares. */
+static void take_steps(struct lines *l, const bool *taken, double sum, double start)
+{
+    const double step = sum / (double)(l->most - l->count);
+    double passed = 0, next = start * step;
+    for (size_t i = 0; i < l->all && l->count < l->most; i++) {
+        if (taken[i]) continue;
+        passed += l->square[i];
+        if (passed <= next) continue;
+        take(l, i, step / l->square[i]);
+        next += step;
+    }
+}
+
+struct ranked {
+    double norm;
+    size_t at;
+};
+
+static int by_norm(const void *x, const void *y)
+{
+    const struct ranked *a = x, *b = y;
+    if (a->norm != b->norm) return a->norm < b->norm ? -1 : 1;
+    return a->at < b->at ? -1 : 1;
+}
+
+/* Norms by which lines are as likely as others, but a quarter of the `most` lines are
+   those of the largest norms and a quarter those of the smallest above 0: there words
+   overflow and underflow.  False: no memory. */
+static bool make_even(double *norm, size_t count, size_t most)
+{
+    struct ranked *const rank = memory_allocate(count, sizeof *rank);
+    const size_t quarter = smaller(most, count) / 4 + 1;
+    size_t zeros = 0;
+    if (!rank) return false;
+    for (size_t i = 0; i < count; i++) rank[i] = (struct ranked){ norm[i], i };
+    qsort(rank, count, sizeof *rank, by_norm);
+    while (zeros < count && !(rank[zeros].norm > 0)) zeros++;
+    for (size_t i = 0; i < count; i++) norm[i] = 1;
+    for (size_t i = 0; i < quarter && zeros + i < count; i++)
+        norm[rank[zeros + i].at] = norm[rank[count - 1 - i].at] = (double)count;
+    free(rank);
+    return true;
+}
+
+/* At most l->most lines of those norms, which are overwritten.  Lines of norm 0 have no
+   errors; if there are only such, the first will do.  False: no memory. */
+static bool choose(struct lines *l, double *norm, uint64_t bits)
+{
+    double most = 0;
+    for (size_t i = 0; i < l->all; i++) most = larger_double(most, norm[i]);
+    for (size_t i = 0; i < l->all; i++) norm[i] = norm[i] / most * (norm[i] / most);
+    l->square = norm;
+    if (l->most == l->all || most == 0) {
+        for (size_t i = 0; i < l->most; i++) take(l, i, 1);
+        return true;
+    }
+    bool *const taken = calloc(l->all, sizeof *taken);
+    if (!taken) return false;
+    const double sum = take_large(l, taken);
+    if (sum > 0 && l->count < l->most) take_steps(l, taken, sum, rand_open(bits));
+    free(taken);
+    return true;
+}
+
+static enum bitcut_status pick_rows(struct matrix *to, const struct matrix *from,
+                                    const size_t *row, size_t rows, struct fault *f)
+{
+    const enum bitcut_status status = matrix_init(to, rows, from->cols, f);
+    for (size_t i = 0; status == BITCUT_OK && i < rows; i++)
+        for (size_t j = 0; j < from->cols; j++)
+            to->at[i * from->cols + j] = from->at[row[i] * from->cols + j];
+    return status;
+}
+
+static enum bitcut_status pick_cols(struct matrix *to, const struct matrix *from,
+                                    const size_t *col, size_t cols, struct fault *f)
+{
+    const enum bitcut_status status = matrix_init(to, from->rows, cols, f);
+    for (size_t i = 0; status == BITCUT_OK && i < from->rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            to->at[i * cols + j] = from->at[i * from->cols + col[j]];
+    return status;
+}
+
+/* The lines that are chosen, into w. */
+static enum bitcut_status choose_lines(struct weighed *w, struct lines *row,
+                                       struct lines *col, const struct matrix *a,
+                                       const struct matrix *b, bool even, uint64_t seed,
+                                       struct fault *f)
+{
+    const struct comparison x = {
+        .m = a->rows, .n = b->cols, .k = a->cols, .a = a->at, .b = b->at
+    };
+    double *const norm = memory_allocate(a->rows + b->cols, sizeof *norm);
+    struct rng bits = rng_start(seed, STREAM);
+    struct hostfp mode;
+    if (!norm) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+    line_norms(norm, norm + a->rows, &x, 1);
+    hostfp_enter(&mode);
+    const bool chosen = (!even || (make_even(norm, a->rows, row->most) &&
+                                   make_even(norm + a->rows, b->cols, col->most))) &&
+                        choose(row, norm, rng_bits(&bits)) &&
+                        choose(col, norm + a->rows, rng_bits(&bits));
+    hostfp_leave(&mode);
+    free(norm);
+    if (!chosen) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+    enum bitcut_status status = pick_rows(&w->a, a, row->at, row->count, f);
+    if (status == BITCUT_OK) status = pick_cols(&w->b, b, col->at, col->count, f);
+    return status;
+}
+
+enum bitcut_status weighed_draw(struct weighed *to, const struct matrix *a,
+                                const struct matrix *b, size_t rows, size_t cols,
+                                bool even, uint64_t seed, int threads,
+                                const struct progress *progress, struct fault *f)
+{
+    const struct gemm_options options = { .threads = threads, .progress = progress };
+    struct lines row = { .most = smaller(rows, a->rows), .all = a->rows },
+                 col = { .most = smaller(cols, b->cols), .all = b->cols };
+    struct weighed w = { .all = row.most == row.all && col.most == col.all };
+    row.at = memory_allocate(row.most, sizeof *row.at);
+    col.at = memory_allocate(col.most, sizeof *col.at);
+    row.weight = w.of_row = memory_allocate(row.most, sizeof *w.of_row);
+    col.weight = w.of_col = memory_allocate(col.most, sizeof *w.of_col);
+    enum bitcut_status status =
+        row.at && col.at && w.of_row && w.of_col
+            ? choose_lines(&w, &row, &col, a, b, even, seed, f)
+            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+    free(row.at);
+    free(col.at);
+    if (status == BITCUT_OK)
+        status = judge_init(&w.judge, &references[0], &w.a, &w.b, NULL, &options, f);
+    if (status == BITCUT_OK) {
+        *to = w;
+        return BITCUT_OK;
+    }
+    matrix_clear(&w.a);
+    matrix_clear(&w.b);
+    free(w.of_row);
+    free(w.of_col);
+    return status;
+}
+
+void weighed_clear(struct weighed *w)
+{
+    if (w->of_row) judge_clear(&w->judge);
+    matrix_clear(&w->a);
+    matrix_clear(&w->b);
+    free(w->of_row);
+    free(w->of_col);
+    *w = (struct weighed){ .of_row = NULL };
+}
+
+/* --- residuals -------------------------------------------------------------------- */
+
+/* Sums of squares, of errors and of exact values, by groups of rows and of columns; lines
+   that are there for certain are a group of their own, the last. */
+struct squares {
+    double error[GROUPS + 1][GROUPS + 1], exact[GROUPS + 1][GROUPS + 1];
+};
+
+static double quotient(double error, double exact)
+{
+    return error > 0 ? sqrt(error / exact) : 0;
+}
+
+/* Without group `left` of rows, or of columns, the others of the `groups` in its place;
+   -1: with all. */
+static double without(const struct squares *s, bool columns, int left, int groups)
+{
+    const double more = left < 0 ? 1 : (double)groups / (groups - 1);
+    double error = 0, exact = 0;
+    for (int i = 0; i <= GROUPS; i++)
+        for (int j = 0; j <= GROUPS; j++) {
+            const int group = columns ? j : i;
+            const double times = group == left ? 0 : group < GROUPS ? more : 1;
+            error += times * s->error[i][j];
+            exact += times * s->exact[i][j];
+        }
+    return quotient(error, exact);
+}
+
+/* The variance by a jackknife over the groups of lines that were drawn. */
+static double variance(const struct squares *s, bool columns, size_t drawn)
+{
+    const int groups = drawn < GROUPS ? (int)drawn : GROUPS;
+    double of[GROUPS], mean = 0, sum = 0;
+    if (groups < 2) return 0;
+    for (int g = 0; g < groups; g++)
+        mean += (of[g] = without(s, columns, g, groups)) / groups;
+    for (int g = 0; g < groups; g++) sum += (of[g] - mean) * (of[g] - mean);
+    return sum * (groups - 1) / groups;
+}
+
+/* Whether a line was drawn, and not there for certain. */
+static bool is_drawn(double weight) { return weight > 1; }
+
+static size_t count_drawn(const double *weight, size_t count)
+{
+    size_t drawn = 0;
+    for (size_t i = 0; i < count; i++) drawn += is_drawn(weight[i]);
+    return drawn;
+}
+
+/* The group of a line, `drawn` of which were drawn so far. */
+static int next_group(size_t *drawn, double weight)
+{
+    return is_drawn(weight) ? (int)((*drawn)++ % GROUPS) : GROUPS;
+}
+
+static double exact_value(const struct comparison *x, size_t i)
+{
+    const double value = double_of_bits(x->reference64[i]);
+    return isfinite(value) ? value : 0;
+}
+
+static void add_squares(struct squares *s, const struct weighed *w, const uint32_t *d)
+{
+    struct comparison x = w->judge.comparison;
+    size_t rows = 0;
+    x.d = d;
+    for (size_t i = 0; i < x.m; i++) {
+        const int row = next_group(&rows, w->of_row[i]);
+        size_t cols = 0;
+        for (size_t j = 0; j < x.n; j++) {
+            const double weight = w->of_row[i] * w->of_col[j];
+            const double error = metric_error(&x, i * x.n + j);
+            const double exact = exact_value(&x, i * x.n + j);
+            const int col = next_group(&cols, w->of_col[j]);
+            s->error[row][col] += weight * (error * error);
+            s->exact[row][col] += weight * (exact * exact);
+        }
+    }
+}
+
+/* ||D - C||_F / ||C||_F, and three standard errors more: a jackknife over rows and one
+   over columns. */
+static struct weighed_error relres(const struct weighed *w, const uint32_t *d,
+                                   double outputs)
+{
+    struct squares s = { .error = { { 0 } } };
+    (void)outputs;
+    add_squares(&s, w, d);
+    const double value = without(&s, false, -1, 0);
+    if (!(value < (double)INFINITY))
+        return (struct weighed_error){ (double)INFINITY, (double)INFINITY };
+    const double error = sqrt(variance(&s, false, count_drawn(w->of_row, w->a.rows)) +
+                              variance(&s, true, count_drawn(w->of_col, w->b.cols)));
+    return (struct weighed_error){ value, value + ERRORS * error };
+}
+
+static double relres_limit(const struct weighed *w, const double *limit)
+{
+    const struct comparison *const x = &w->judge.comparison;
+    double error = 0, exact = 0;
+    for (size_t i = 0; i < x->m; i++)
+        for (size_t j = 0; j < x->n; j++) {
+            const double weight = w->of_row[i] * w->of_col[j], at = limit[i * x->n + j];
+            const double value = exact_value(x, i * x->n + j);
+            error += weight * (at * at);
+            exact += weight * (value * value);
+        }
+    return isnan(error) ? (double)NAN : quotient(error, exact);
+}
+
+/* --- the largest ------------------------------------------------------------------ */
+
+/* max |D - C| / |A||B| in u, and what that of all outputs is below in 99 % of cases, out
+   of the largest of groups, as usual_range() has it. */
+static struct weighed_error backward_max(const struct weighed *w, const uint32_t *d,
+                                         double outputs)
+{
+    struct comparison x = w->judge.comparison;
+    const size_t count = x.m * x.n, groups = smaller(TAIL, count);
+    double square[TAIL];
+    struct tail t;
+    x.d = d;
+    const double most = group_maxima(square, groups, &x, true);
+    if (w->all || !(most < (double)INFINITY)) return (struct weighed_error){ most, most };
+    tail_fit(&t, square, groups);
+    const double all = outputs / (double)count * (double)groups;
+    const double high = sqrt(tail_guess(&t, share_above(all, 0.99)));
+    return (struct weighed_error){ most, larger_double(most, high) };
+}
+
+static double backward_limit(const struct weighed *w, const double *limit)
+{
+    const struct comparison *const x = &w->judge.comparison;
+    double most = 0;
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        if (isnan(limit[i])) return (double)NAN;
+        if (x->magnitude[i] > 0)
+            most = larger_double(most, limit[i] / x->magnitude[i] * 0x1p24);
+    }
+    return most;
+}
+
+const struct weighed_metric weighed_metrics[] = {
+    { "relres", "||D - C||_F / ||C||_F", false, 1e-6, relres, relres_limit },
+    { "backward_max", "max |D - C| / |A||B|, in u = 2^-24", true, 16, backward_max,
+      backward_limit },
+    { 0 }
+};

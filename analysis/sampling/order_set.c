@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/order_set.h"
+
+#include "emu/gemm.h"
+
+/* Split-K, stages that share a tile, trees, panels as CPU libraries have them, and what
+   is left of k first or last.  `sums` stays that of the GEMM. */
+static const struct bitcut_order orders[] = {
+    { .slices = 2 },
+    { .slices = 3, .tile = 32 },
+    { .slices = 4, .tile = 64, .reduction = BITCUT_DESCENDING },
+    { .slices = 8, .reduction = BITCUT_TREE },
+    { .slices = 3, .cut = 8, .tile = 32, .rest_first = true },
+    { .slices = 4, .tile = 48, .halve = 16 },
+    { .tile = 32, .rest_first = true },
+    { .lanes = 2 },
+    { .lanes = 4, .turn = 8 },
+    { .lanes = 8, .turn = 4, .reduction = BITCUT_TREE },
+};
+
+enum { ORDERS = sizeof orders / sizeof *orders };
+
+_Static_assert((int)ORDERS < (int)ORDERS_MOST, "there is room for one more");
+
+size_t order_set(struct bitcut_order order[ORDERS_MOST], const struct bitcut_gemm *g)
+{
+    struct bitcut_gemm other = *g;
+    struct gemm_plan plan;
+    size_t count = 1;
+    order[0] = g->order;
+    for (size_t i = 0; i < ORDERS; i++) {
+        other.order = orders[i];
+        other.order.sums = g->order.sums;
+        if (gemm_plan_on_unit(&plan, &other, NULL) == BITCUT_OK)
+            order[count++] = other.order;
+    }
+    return count;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Orders of k that correct kernels have, to try what another order changes. */
+#ifndef BITCUT_ANALYSIS_SAMPLING_ORDER_SET_H
+#define BITCUT_ANALYSIS_SAMPLING_ORDER_SET_H
+
+#include "lib/bitcut.h"
+
+enum { ORDERS_MOST = 16 };
+
+/* The order of g first, then those of the table that g can have; returns how many.  g is
+   a checked GEMM on a unit. */
+size_t order_set(struct bitcut_order order[ORDERS_MOST], const struct bitcut_gemm *g);
+
+#endif

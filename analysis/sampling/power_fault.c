@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/power_fault.h"
+
+#include "analysis/accuracy/bound.h"
+#include "lib/base/size.h"
+#include "lib/number/fma.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- another GEMM ----------------------------------------------------------------- */
+
+/* Truncation in place of another rounding, or rounding in place of truncation. */
+static const struct bitcut_rounding *other_rounding(const struct bitcut_rounding *r)
+{
+    return &roundings[r->direction == TO_ZERO ? ROUND_RN : ROUND_RZ];
+}
+
+static bool high_otherwise(struct bitcut_gemm *g, struct rng *r)
+{
+    struct gemm_plan plan;
+    (void)r;
+    if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK) return false;
+    g->high = other_rounding(plan.split_a.word[0].rounding);
+    return plan.split_a.word[0].format != &formats[FORMAT_F32];
+}
+
+static bool low_otherwise(struct bitcut_gemm *g, struct rng *r)
+{
+    struct gemm_plan plan;
+    (void)r;
+    if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK || plan.split_a.words < 2)
+        return false;
+    g->low = other_rounding(split_low(&plan.split_a));
+    return true;
+}
+
+static bool never_promoted(struct bitcut_gemm *g, struct rng *r)
+{
+    struct gemm_plan plan;
+    (void)r;
+    if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK || !plan.promote) return false;
+    g->promote = 0;
+    return true;
+}
+
+/* What g may err by on a unit, for so many k. */
+enum { K_COMPARED = 1024 };
+
+static double error_on(const struct bitcut_gemm *g, const struct bitcut_unit *u)
+{
+    struct bitcut_gemm other = *g;
+    struct bound_apriori b;
+    other.unit = u;
+    return bound_apriori(&b, &other, K_COMPARED, false, NULL) == BITCUT_OK ? b.relative
+                                                                           : INFINITY;
+}
+
+/* The unit with these accumulators on which g errs by a little more, or NULL. */
+static const struct bitcut_unit *weaker_unit(const struct bitcut_gemm *g,
+                                             const struct bitcut_format *c)
+{
+    const double own = error_on(g, g->unit) * (1 + 0x1p-10);
+    const struct bitcut_unit *best = NULL;
+    double least = INFINITY;
+    for (const struct bitcut_unit *u = units; u->name; u++) {
+        if (u->a != g->unit->a || u->b != g->unit->b || u->c != c || u->scale) continue;
+        const double error = error_on(g, u);
+        if (error > own && error < least) best = u, least = error;
+    }
+    return best;
+}
+
+static bool on_weaker_unit(struct bitcut_gemm *g, struct rng *r)
+{
+    (void)r;
+    g->unit = weaker_unit(g, g->unit->c);
+    return g->unit != NULL;
+}
+
+static bool in_f16_accumulators(struct bitcut_gemm *g, struct rng *r)
+{
+    (void)r;
+    if (g->unit->c == &formats[FORMAT_F16]) return false;
+    g->unit = weaker_unit(g, &formats[FORMAT_F16]);
+    return g->unit != NULL;
+}
+
+/* --- another element -------------------------------------------------------------- */
+
+/* x->by: a line of A, and k there, which is read in place of the next one. */
+static struct spot next_element(const struct candidate *x, const struct extent *e,
+                                size_t line, size_t k)
+{
+    const bool here = line == (size_t)x->by[0] && k == (size_t)x->by[1];
+    return (struct spot){ line, here && e->k > 1 ? k ? k - 1 : 1 : k };
+}
+
+static void element_wrong(struct candidate *x, const struct block *b, struct rng *r)
+{
+    x->by[0] = (int)rand_below(rng_bits(r), b->rows);
+    x->by[1] = (int)rand_below(rng_bits(r), b->k);
+    x->spot[BITCUT_A] = next_element;
+}
+
+/* --- another output --------------------------------------------------------------- */
+
+static size_t any_output(size_t m, size_t n, struct rng *r)
+{
+    return (size_t)rand_below(rng_bits(r), m * n);
+}
+
+static void output_zero(uint32_t *d, size_t m, size_t n, struct rng *r)
+{
+    d[any_output(m, n, r)] = 0;
+}
+
+static void output_nan(uint32_t *d, size_t m, size_t n, struct rng *r)
+{
+    d[any_output(m, n, r)] = F32_NAN;
+}
+
+static void output_off(uint32_t *d, size_t m, size_t n, struct rng *r)
+{
+    d[any_output(m, n, r)] ^= 1u << 12;
+}
+
+static void output_of_neighbour(uint32_t *d, size_t m, size_t n, struct rng *r)
+{
+    const size_t at = any_output(m, n, r);
+    d[at] = d[at ? at - 1 : smaller(1, m * n - 1)];
+}
+
+enum { TILE = 8 };
+
+/* The tile at the left of another, or over it, stands in its place. */
+static void tile_twice(uint32_t *d, size_t m, size_t n, struct rng *r)
+{
+    const bool across = n > TILE;
+    const size_t from = across ? 1 : n, rows = smaller(TILE, m), cols = smaller(TILE, n);
+    (void)r;
+    if (!across && m <= TILE) return;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) {
+            const size_t to = across ? i * n + j + TILE : (i + TILE) * n + j;
+            if (across ? j + TILE < n : i + TILE < m) d[to] = d[to - TILE * from];
+        }
+}
+
+/* --- the table -------------------------------------------------------------------- */
+
+static const struct power_fault more_faults[] = {
+    { .name = "high words rounded otherwise",
+      .what = "high words are truncated in place of rounded, or the reverse",
+      .vary = high_otherwise },
+    { .name = "low words rounded otherwise",
+      .what = "low words are truncated in place of rounded, or the reverse",
+      .vary = low_otherwise },
+    { .name = "never promoted",
+      .what = "sums stay in the accumulators of the unit",
+      .vary = never_promoted },
+    { .name = "weaker unit",
+      .what = "the unit with the next worse accumulator computes it",
+      .vary = on_weaker_unit },
+    { .name = "f16 accumulators",
+      .what = "a unit with accumulators of f16 computes it",
+      .vary = in_f16_accumulators },
+    { .name = "one element wrong",
+      .what = "the element of A before it is read in place of one",
+      .alter = element_wrong },
+    { .name = "one output zero",
+      .what = "an output is not stored",
+      .spoil = output_zero },
+    { .name = "one output NaN", .what = "an output is NaN", .spoil = output_nan },
+    { .name = "one bit flipped",
+      .what = "an output has its bit 12 flipped, 2^-11 to 2^-10 of it",
+      .spoil = output_off },
+    { .name = "one output twice",
+      .what = "an output stands in the place of its neighbour",
+      .spoil = output_of_neighbour },
+    { .name = "one tile twice",
+      .what = "8 x 8 outputs stand in the place of their neighbours",
+      .spoil = tile_twice },
+    { 0 }
+};
+
+bool power_fault_nth(struct power_fault *to, size_t i)
+{
+    const struct defect *d = defect_next(NULL);
+    for (; d && i; i--) d = defect_next(d);
+    if (d) *to = (struct power_fault){ .name = d->name, .what = d->what, .defect = d };
+    else if (i < sizeof more_faults / sizeof *more_faults) *to = more_faults[i];
+    else return false;
+    return to->name != NULL;
+}
+
+/* --- making ----------------------------------------------------------------------- */
+
+static bool make_plan(struct candidate *x, const struct bitcut_gemm *g,
+                      const struct space *s)
+{
+    candidate_clean(x, s);
+    x->gemm = *g;
+    x->unit = *g->unit;
+    return gemm_plan_on_unit(&x->plan, &x->gemm, NULL) == BITCUT_OK;
+}
+
+/* A defect of this kind. */
+static bool make_kind(struct candidate *x, const struct defect *d, int kind,
+                      const struct bitcut_gemm *g, const struct space *s)
+{
+    candidate_clean(x, s);
+    x->gemm = *g;
+    x->unit = *g->unit;
+    return (!d->vary || d->vary(x, s, kind)) &&
+           gemm_plan_on_unit(&x->plan, &x->gemm, NULL) == BITCUT_OK &&
+           (!d->alter || d->alter(x, s, kind));
+}
+
+bool power_fault_make(struct candidate *x, const struct power_fault *fault,
+                      const struct bitcut_gemm *g, const struct space *s,
+                      const struct block *b, struct rng *r)
+{
+    const struct defect *const d = fault->defect;
+    if (d) {
+        const size_t kinds = d->kinds ? d->kinds(s) : 1;
+        const size_t first = kinds ? (size_t)rand_below(rng_bits(r), kinds) : 0;
+        for (size_t i = 0; i < kinds; i++)
+            if (make_kind(x, d, (int)((first + i) % kinds), g, s)) return true;
+        return false;
+    }
+    struct bitcut_gemm own = *g;
+    if (fault->vary && !fault->vary(&own, r)) return false;
+    if (!make_plan(x, &own, s)) return false;
+    if (fault->alter) fault->alter(x, b, r);
+    return true;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/python_lines.h"
+
+#include "lib/base/text.h"
+#include "lib/io/listing.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define U 0x1p-24
+
+const struct python_library python_libraries[] = {
+    { .name = "numpy",
+      .what = "NumPy",
+      .wide = ".astype('f8')",
+      .before_absolute = "abs(",
+      .after_absolute = ")",
+      .most_of_row = ".max(1, keepdims=True)",
+      .most_of_column = ".max(0)",
+      .small = "lambda x, t: (0 < x) & (x < t)",
+      .before_norm = "np.linalg.norm(",
+      .after_norm = ")",
+      .close = "np.testing.assert_allclose" },
+    { .name = "torch",
+      .what = "PyTorch",
+      .wide = ".double()",
+      .before_absolute = "(",
+      .after_absolute = ").abs()",
+      .most_of_row = ".amax(1, keepdim=True)",
+      .most_of_column = ".amax(0)",
+      .small = "lambda x, t: ((0 < x) & (x < t)).double()",
+      .before_norm = "(",
+      .after_norm = ").norm()",
+      .close = "torch.testing.assert_close" },
+    { 0 }
+};
+
+/* Beside the bound what underflows needs no line where it is below 1 % in all runs: then
+   twice as much is in the limit. */
+static bool lost_is_small(const struct bitcut_tolerances *t)
+{
+    return 128 * t->underflow <= t->bound;
+}
+
+enum { SUM_MOST = 112 };
+
+/* To three digits, not below x: to the nearest is off by 0.5 % at most. */
+static void write_up(char text[REAL_TEXT_MOST], double x)
+{
+    real_text(text, x * 1.0051, 3);
+}
+
+/* "F * " in front of a product, unless it is 1. */
+static void write_factor(char text[REAL_TEXT_MOST + 4], uint32_t factor, bool magnitude)
+{
+    char number[REAL_TEXT_MOST];
+    const double x = value_of_float(factor);
+    real_text(number, magnitude ? fabs(x) : x, 9);
+    *text = 0;
+    if (factor != F32_ONE) snprintf(text, REAL_TEXT_MOST + 4, "%s * ", number);
+}
+
+/* alpha A B + beta C, or that of magnitudes. */
+static void write_sum(char *text, size_t size, const struct python_library *l,
+                      const struct bitcut_gemm *g, bool magnitude)
+{
+    char alpha[REAL_TEXT_MOST + 4], beta[REAL_TEXT_MOST + 4];
+    const char *const before = magnitude ? l->before_absolute : "",
+                      *const after = magnitude ? l->after_absolute : "";
+    write_factor(alpha, g->alpha, magnitude);
+    write_factor(beta, g->beta, magnitude);
+    snprintf(text, size, *alpha ? "%s(%sA%s%s @ %sB%s%s)" : "%s%sA%s%s @ %sB%s%s", alpha,
+             before, l->wide, after, before, l->wide, after);
+    if (gemm_reads_c(g))
+        say_more(text, size, " + %s%sC%s%s", beta, before, l->wide, after);
+}
+
+/* Add "+ FACTOR TEXT", TEXT by a form. */
+static void add_term(char *text, size_t size, double factor, const char *form, ...)
+{
+    char number[REAL_TEXT_MOST];
+    va_list values;
+    if (!(factor > 0)) return;
+    write_up(number, factor);
+    say_more(text, size, "%s%s", *text ? " + " : "", number);
+    va_start(values, form);
+    say_more_list(text, size, form, values);
+    va_end(values);
+}
+
+/* What `from` and the others are multiplied by where lines are equilibrated. */
+struct related {
+    char a[40], b[40];
+};
+
+/* Elements that underflow below a threshold, times the others. */
+static void add_level(char *text, size_t size, const struct related *to, double threshold,
+                      double of_a, double of_b)
+{
+    char limit[REAL_TEXT_MOST];
+    write_up(limit, threshold);
+    add_term(text, size, of_a, " * (a @ small(b, %s%s))%s", limit, to->b, to->b);
+    add_term(text, size, of_b, " * (small(a, %s%s) @ b)%s", limit, to->a, to->a);
+}
+
+/* What the bound has besides a part of |A||B|, a matrix: bound_apriori_rest(). */
+static void write_rest(char line[2][PYTHON_LINE_MOST], const struct python_library *l,
+                       const struct tolerance *t, const struct tolerance_question *q)
+{
+    const struct bound_apriori *const b = &t->bound;
+    const double times = q->two ? 2 : 1,
+                 alpha = times * fabs(value_of_float(q->gemm->alpha)),
+                 each = alpha * b->each;
+    const bool lines = gemm_equilibrates(q->gemm);
+    struct related to = { "", "" };
+    char rest[PYTHON_LINE_MOST - 8] = "";
+    if (lines) {
+        snprintf(to.a, sizeof to.a, " * a%s", l->most_of_row);
+        snprintf(to.b, sizeof to.b, " * b%s", l->most_of_column);
+    }
+    char from[REAL_TEXT_MOST];
+    write_up(from, b->from);
+    add_term(rest, sizeof rest, times * b->least, " + 0 * size");
+    add_term(rest, sizeof rest, times * b->lines, "%s%s", to.a, to.b);
+    add_term(rest, sizeof rest, each, " * (small(a, %s%s) @ small(b, %s%s))%s%s", from, to.a,
+             from, to.b, to.a, to.b);
+    add_level(rest, sizeof rest, &to, b->normal, alpha * (b->of_a - b->low.of_a),
+              alpha * (b->of_b - b->low.of_b));
+    add_level(rest, sizeof rest, &to, b->from, alpha * b->low.of_a, alpha * b->low.of_b);
+    snprintf(line[0], PYTHON_LINE_MOST, "a, b, small = %sA%s%s, %sB%s%s, %s",
+             l->before_absolute, l->wide, l->after_absolute, l->before_absolute, l->wide,
+             l->after_absolute, l->small);
+    snprintf(line[1], PYTHON_LINE_MOST, "rest = %s", *rest ? rest : "0 * size");
+}
+
+/* What C is in a line: computed, or D2. */
+static void write_exact(char text[32], const struct python_library *l, bool two)
+{
+    snprintf(text, 32, "%s%s", two ? "D2" : "exact", two ? l->wide : "");
+}
+
+/* ||D - C|| <= limit (|alpha| ||A|| ||B|| + ||beta C||), Frobenius norms. */
+static void write_norm(char line[PYTHON_LINE_MOST], const struct python_library *l,
+                       const struct tolerance *t, const struct bitcut_gemm *g,
+                       const char *exact)
+{
+    const char *const before = l->before_norm, *const after = l->after_norm;
+    char limit[REAL_TEXT_MOST], alpha[REAL_TEXT_MOST + 4], beta[REAL_TEXT_MOST + 4];
+    char size[SUM_MOST], c[SUM_MOST] = "";
+    const bool rest = !t->limits.norm_known;
+    write_up(limit, ((rest ? t->limits.norm_with_underflow : t->limits.norm_observed) +
+                     t->sums) * U);
+    write_factor(alpha, g->alpha, true);
+    write_factor(beta, g->beta, true);
+    snprintf(size, sizeof size, "%s%sA%s%s * %sB%s%s", alpha, before, l->wide, after,
+             before, l->wide, after);
+    if (gemm_reads_c(g))
+        snprintf(c, sizeof c, " + %s%sC%s%s", beta, before, l->wide, after);
+    snprintf(line, PYTHON_LINE_MOST,
+             *c ? "assert %sD%s - %s%s <= %s * (%s%s)%s%s%s%s"
+                : "assert %sD%s - %s%s <= %s * %s%s%s%s%s%s",
+             before, l->wide, exact, after, limit, size, c, rest ? " + " : "",
+             rest ? before : "", rest ? "rest" : "", rest ? after : "");
+}
+
+static void write_allclose(char line[PYTHON_LINE_MOST], const struct python_library *l,
+                           double rtol, double atol, const char *exact)
+{
+    char relative[REAL_TEXT_MOST], absolute[REAL_TEXT_MOST];
+    write_up(relative, rtol);
+    write_up(absolute, atol);
+    snprintf(line, PYTHON_LINE_MOST, "%s(D%s, %s, rtol=%s, atol=%s)", l->close, l->wide,
+             exact, relative, absolute);
+}
+
+/* The assertion of |D - C| <= limit |A||B|, and what underflows. */
+static void write_assertion(char line[PYTHON_LINE_MOST], const struct python_library *l,
+                            double limit, const char *exact, bool rest)
+{
+    char number[REAL_TEXT_MOST];
+    write_up(number, limit * U);
+    snprintf(line, PYTHON_LINE_MOST, "assert (%sD%s - %s%s <= %s * size%s).all()",
+             l->before_absolute, l->wide, exact, l->after_absolute, number,
+             rest ? " + rest" : "");
+}
+
+int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MOST],
+                 const struct python_library *l, const struct tolerance *tolerance,
+                 const struct tolerance_question *q, bool observed)
+{
+    char sum[SUM_MOST], size[SUM_MOST], exact[32];
+    const struct bitcut_tolerances *const t = &tolerance->limits;
+    const double sums = tolerance->sums;
+    const bool rest = observed ? tolerance_needs_rest(t) || !t->norm_known : !lost_is_small(t),
+               alone = observed && t->known;
+    const double limit = observed ? t->with_underflow : t->bound,
+                 lost = observed || rest ? 0 : 2 * t->underflow;
+    int count = 1;
+    if (isinf(alone ? t->observed : limit)) return 0;
+    write_exact(exact, l, q->two);
+    write_sum(sum, sizeof sum, l, q->gemm, false);
+    write_sum(size, sizeof size, l, q->gemm, true);
+    if (q->two) snprintf(line[0], PYTHON_LINE_MOST, "size = %s", size);
+    else snprintf(line[0], PYTHON_LINE_MOST, "exact, size = %s, %s", sum, size);
+    if (rest) {
+        write_rest(&line[count], l, tolerance, q);
+        count += 2;
+    }
+    if (alone) write_assertion(line[count++], l, t->observed + sums, exact, false);
+    if (rest || !observed)
+        write_assertion(line[count++], l, limit + lost + sums, exact, rest);
+    if (observed && isfinite(t->norm_known ? t->norm_observed : t->norm_with_underflow))
+        write_norm(line[count++], l, tolerance, q->gemm, exact);
+    if (observed ? tolerance_closes(t) : tolerance_bound_closes(t))
+        write_allclose(line[count++], l, observed ? t->rtol : t->bound_rtol,
+                       observed ? t->atol : t->bound_atol, exact);
+    return count;
+}

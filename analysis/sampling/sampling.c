@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/sampling.h"
+
+#include "lib/base/size.h"
+#include "lib/base/stats.h"
+#include "lib/base/threads.h"
+#include "lib/number/bits.h"
+#include "lib/number/elementary.h"
+#include "lib/number/hostfp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* --- runs ------------------------------------------------------------------------- */
+
+enum bitcut_status
+runs_do(size_t count,
+        enum bitcut_status (*one)(void *context, size_t run, struct fault *f),
+        void *context, int threads, const struct progress *progress, struct fault *f)
+{
+    enum bitcut_status first = BITCUT_OK;
+    size_t done = 0;
+    (void)threads;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for(threads, count))
+    for (size_t run = 0; run < count; run++) {
+        struct fault own;
+        if (progress_stopped(progress)) continue;
+        const enum bitcut_status status = one(context, run, &own);
+#pragma omp critical(runs)
+        {
+            if (status != BITCUT_OK && first == BITCUT_OK) {
+                first = status;
+                if (f) *f = own;
+            }
+            progress_report(progress, ++done, count);
+        }
+    }
+    if (first == BITCUT_OK && progress_stopped(progress))
+        return fault_set(f, BITCUT_CANNOT, "stopped");
+    return first;
+}
+
+static enum bitcut_status shuffle(struct gemm_data *to, const void *context, size_t rows,
+                                  size_t cols, uint64_t run, struct fault *f)
+{
+    const struct shuffled_source *const s = context;
+    return gemm_data_shuffle(to, s->data, rows, cols, s->seed, run + 1, false, f);
+}
+
+static enum bitcut_status pick(struct gemm_data *to, const void *context, size_t rows,
+                               size_t cols, uint64_t run, struct fault *f)
+{
+    const struct shuffled_source *const s = context;
+    return gemm_data_shuffle(to, s->data, rows, cols, s->seed, run + 1, true, f);
+}
+
+struct run_source shuffled_runs(const struct shuffled_source *from)
+{
+    return (struct run_source){ shuffle, pick, from };
+}
+
+void sample_run_clear(struct sample_run *r)
+{
+    judge_clear(&r->j);
+    gemm_data_clear(&r->data);
+    free(r->other32);
+    free(r->other64);
+    free(r->allowance);
+    free(r->d);
+}
+
+/* What might underflow, of an allowance as if every element were below every limit. */
+static double most_of_any(const double *any, const struct comparison *x)
+{
+    double most = 0;
+    for (size_t i = 0; i < x->m * x->n; i++)
+        if (x->magnitude[i] > 0 && isfinite(x->magnitude[i]))
+            most = larger_double(most, any[i] / x->magnitude[i]);
+    return most * 0x1p24;
+}
+
+/* Where words may overflow there is no bound, and so no part of it. */
+enum bitcut_status sample_run_allow(struct sample_run *r, const struct bitcut_gemm *g,
+                                    const struct bound_apriori *b, struct fault *f)
+{
+    const struct comparison *const x = &r->j.comparison;
+    const bool equilibrate = gemm_equilibrates(g);
+    struct bound_apriori any = *b;
+    struct hostfp mode;
+    any.relative = 0;
+    any.from = any.normal = INFINITY;
+    enum bitcut_status status =
+        bound_apriori_limits(r->allowance, &any, equilibrate, x, f);
+    if (status != BITCUT_OK) return status;
+    hostfp_enter(&mode);
+    r->any = most_of_any(r->allowance, x);
+    hostfp_leave(&mode);
+    status = bound_apriori_rest(r->allowance, b, equilibrate, x, f);
+    r->bounded = status == BITCUT_OK;
+    for (size_t i = 0; i < x->m * x->n && r->bounded; i++)
+        r->bounded = isfinite(r->allowance[i]);
+    for (size_t i = 0; i < x->m * x->n && !r->bounded; i++) r->allowance[i] = 0;
+    return status;
+}
+
+/* Of output i n + j; infinite if it has no product. */
+static double terms_at(const struct comparison *x, size_t i, size_t j)
+{
+    double sum = 0, squares = 0;
+    for (size_t p = 0; p < x->k; p++) {
+        const double size = fabs(value_of_float(x->a[i * x->k + p])) *
+                            fabs(value_of_float(x->b[p * x->n + j]));
+        sum += size;
+        squares += size * size;
+    }
+    return squares > 0 && isfinite(sum) ? sum * (sum / squares) : (double)INFINITY;
+}
+
+/* How many equal elements would have a norm that varies as much. */
+static double lead_of(const struct matrix *x)
+{
+    double sum = 0, squares = 0, most = 0;
+    for (size_t i = 0; i < x->rows * x->cols; i++)
+        most = larger_double(most, fabs(value_of_float(x->at[i])));
+    for (size_t i = 0; i < x->rows * x->cols && most > 0; i++) {
+        const double part = value_of_float(x->at[i]) / most;
+        sum += part * part;
+        squares += part * part * part * part;
+    }
+    return squares > 0 ? sum * (sum / squares) : (double)INFINITY;
+}
+
+static double least_lead(const struct gemm_data *p)
+{
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    const double a = lead_of(&p->a), b = lead_of(&p->b);
+    hostfp_leave(&mode);
+    return a < b ? a : b;
+}
+
+static double least_terms(const struct comparison *x)
+{
+    double least = INFINITY;
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    for (size_t i = 0; i < x->m; i++)
+        for (size_t j = 0; j < x->n; j++) {
+            const double terms = terms_at(x, i, j);
+            if (terms < least) least = terms;
+        }
+    hostfp_leave(&mode);
+    return least;
+}
+
+enum bitcut_status sample_run_prepare(struct sample_run *to,
+                                      const struct run_source *source,
+                                      const struct bitcut_gemm *g,
+                                      const struct bound_apriori *b, size_t rows,
+                                      size_t cols, uint64_t run, struct fault *f)
+{
+    struct sample_run r = {
+        .allowance = b ? memory_allocate(rows * cols, sizeof *r.allowance) : NULL,
+        .d = memory_allocate(rows * cols, sizeof *r.d)
+    };
+    enum bitcut_status status =
+        r.d && (!b || r.allowance)
+            ? source->make(&r.data, source->context, rows, cols, run, f)
+            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the results");
+    if (status == BITCUT_OK) status = gemm_data_judge(&r.j, &r.data, g, f);
+    if (status == BITCUT_OK && b) status = sample_run_allow(&r, g, b, f);
+    r.x = r.j.comparison;
+    r.x.d = r.d;
+    if (status == BITCUT_OK && b)
+        r.terms = least_terms(&r.x), r.lead = least_lead(&r.data);
+    if (status == BITCUT_OK) *to = r;
+    else sample_run_clear(&r);
+    return status;
+}
+
+enum bitcut_status sample_run_make(struct sample_run *to, const struct run_source *source,
+                                   const struct bitcut_gemm *g,
+                                   const struct bound_apriori *b, size_t rows,
+                                   size_t cols, uint64_t run, struct fault *f)
+{
+    struct sample_run r;
+    enum bitcut_status status = sample_run_prepare(&r, source, g, b, rows, cols, run, f);
+    if (status != BITCUT_OK) return status;
+    status = sample_run_compute(&r, g, f);
+    if (status == BITCUT_OK) *to = r;
+    else sample_run_clear(&r);
+    return status;
+}
+
+enum bitcut_status sample_run_compute(struct sample_run *r, const struct bitcut_gemm *g,
+                                      struct fault *f)
+{
+    return gemm_data_run(r->d, &r->data, g, f);
+}
+
+double sample_run_rest(const struct sample_run *r)
+{
+    const struct comparison *const x = &r->x;
+    double most = -INFINITY;
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        const double error = fabs(metric_error(x, i)), size = x->magnitude[i] * 0x1p-24;
+        if (isinf(error)) return INFINITY;
+        if (size > 0 && isfinite(size))
+            most = larger_double(most, (error - r->allowance[i]) / size);
+    }
+    return isinf(most) ? 0 : most;
+}
+
+double sample_run_norm_rest(const struct sample_run *r)
+{
+    struct comparison x = r->x;
+    x.limit = r->allowance;
+    const double rest = metrics[METRIC_NORMWISE_LIMIT].value(&x, 1);
+    return metrics[METRIC_NORMWISE].value(&x, 1) - (isfinite(rest) ? rest : 0);
+}
+
+enum bitcut_status sample_run_against_d(struct sample_run *r, struct fault *f)
+{
+    const size_t count = r->x.m * r->x.n;
+    r->other32 = memory_allocate(count, sizeof *r->other32);
+    r->other64 = memory_allocate(count, sizeof *r->other64);
+    if (!r->other32 || !r->other64)
+        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the results");
+    for (size_t i = 0; i < count; i++) {
+        r->other32[i] = r->d[i];
+        r->other64[i] = bitcut_format_convert(&formats[FORMAT_F64], &roundings[ROUND_RN],
+                                              &formats[FORMAT_F32], r->d[i]);
+        r->allowance[i] *= 2;
+    }
+    r->x.reference32 = r->other32;
+    r->x.reference64 = r->other64;
+    return BITCUT_OK;
+}
+
+/* --- groups of outputs ------------------------------------------------------------ */
+
+double group_maxima(double *square, size_t groups, const struct comparison *x, bool even)
+{
+    const size_t count = x->m * x->n, each = count / groups;
+    double most = 0;
+    for (size_t g = 0; g < groups; g++) square[g] = 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t g = even ? i * groups / count : smaller(i / each, groups - 1);
+        const double error = backward_at(x, i);
+        most = larger_double(most, error);
+        square[g] = larger_double(square[g], error * error);
+    }
+    return most;
+}
+
+double share_above(double count, double probability)
+{
+    return 1 - elementary_exp(elementary_log(probability) / count);
+}
+
+/* --- tails ------------------------------------------------------------------------ */
+
+/* Standard deviation / mean of the excess. */
+static double variation_of(const struct tail *t)
+{
+    double squares = 0;
+    for (size_t i = t->count - t->above; i < t->count; i++) {
+        const double off = t->x[i] - t->threshold - t->excess;
+        squares += off * off;
+    }
+    return t->excess > 0 ? sqrt(squares / (double)t->above) / t->excess : 0;
+}
+
+void tail_fit(struct tail *t, double *x, size_t count)
+{
+    const size_t above = count / 2;
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    doubles_sort(x, count);
+    *t = (struct tail){ .x = x, .count = count, .above = above, .threshold = -INFINITY };
+    if (above) t->threshold = x[count - 1 - above];
+    for (size_t i = count - above; i < count; i++) t->excess += x[i] - t->threshold;
+    if (above) t->excess /= (double)above;
+    t->variation = variation_of(t);
+    hostfp_leave(&mode);
+}
+
+/* The logarithm of how many times fewer numbers are to be above than the upper half. */
+static double log_fewer(const struct tail *t, double p)
+{
+    return elementary_log((double)(t->above + 1) / ((double)(t->count + 1) * p));
+}
+
+static double level(const struct tail *t, double times)
+{
+    if (!t->above || !isfinite(t->excess)) return INFINITY;
+    return t->threshold + t->excess * larger_double(0, times);
+}
+
+double tail_limit(const struct tail *t, double p)
+{
+    struct hostfp mode;
+    if (!t->above) return INFINITY;
+    hostfp_enter(&mode);
+    const double r = (double)t->above,
+                 x = level(t, r * (elementary_exp(log_fewer(t, p) / r) - 1));
+    hostfp_leave(&mode);
+    return x;
+}
+
+bool tail_is_light(const struct tail *t)
+{
+    return !t->above || t->variation <= 1 + 1.75 / sqrt((double)t->above);
+}
+
+double tail_guess(const struct tail *t, double p)
+{
+    struct hostfp mode;
+    double x = INFINITY;
+    if (!t->above) return x;
+    hostfp_enter(&mode);
+    const double over = (double)t->count * p;
+    if (over >= (double)t->above)
+        x = t->x[t->count - 1 - smaller((size_t)over, t->count - 1)];
+    else x = level(t, log_fewer(t, p));
+    hostfp_leave(&mode);
+    return x;
+}

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/tolerance.h"
+
+#include "analysis/sampling/arrangement.h"
+#include "analysis/sampling/order_set.h"
+#include "analysis/sampling/sampling.h"
+#include "lib/base/size.h"
+#include "lib/number/bits.h"
+#include "lib/number/hostfp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define U     0x1p-24
+#define WIDER 0.9 /* rtol is no larger than makes limits narrower by this */
+#define MARGIN 1.25 /* above the errors of orders that were chosen         */
+#define FEW    8    /* products of an output that count, by sample_run.terms */
+#define FEWER  4    /* elements that a norm consists of, by sample_run.lead  */
+/* What may underflow beside a limit, where its tail is heavy and light. */
+#define RARE   1e-4
+#define LITTLE 0.05
+
+enum {
+    PRODUCTS = 1 << 20, /* of a run, all orders together                             */
+    STEPS = 5,          /* of rtol, from 0 to the whole limit                        */
+    SAMPLE = 64         /* outputs of a run whose sizes are kept                     */
+};
+
+/* An output: |A||B| and |C|. */
+struct extent_of_output {
+    double size, value;
+};
+
+/* Measures: |D - C| / |A||B|; the same less what underflows; both in norms. */
+enum measure { BY_SIZE, BY_REST, BY_NORM, BY_NORM_REST, MEASURES };
+
+/* Whose: of D as the run was drawn; of k in orders that were chosen; of zeros. */
+enum whose { DRAWN, ARRANGED, ZEROS, WHOSE };
+
+/* What one run tells: measures of whatever D errs the most. */
+struct run_report {
+    double error[WHOSE][MEASURES];
+    double reach[STEPS]; /* the largest |A||B| - t |C|, t = 0, 1/4, ... 1             */
+    double least_share;  /* the least |C| / |A||B|                                   */
+    double lost, allowance; /* the largest allowance, in u |A||B| and absolute       */
+    double any;             /* what might underflow, likewise                        */
+    double terms, lead;     /* of the sample_run                                     */
+    bool bounded;
+    size_t over[BITCUT_DECADES], wrong;
+    struct extent_of_output output[SAMPLE];
+};
+
+/* --- one run ---------------------------------------------------------------------- */
+
+/* The measures of D, of any order the largest. */
+static void take_errors(struct run_report *r, enum whose whose,
+                        const struct sample_run *run)
+{
+    const struct comparison *const x = &run->x;
+    double *const error = r->error[whose];
+    error[BY_SIZE] =
+        larger_double(error[BY_SIZE], metrics[METRIC_BACKWARD_MAX].value(x, 1));
+    error[BY_REST] = larger_double(error[BY_REST], sample_run_rest(run));
+    error[BY_NORM] = larger_double(error[BY_NORM], metrics[METRIC_NORMWISE].value(x, 1));
+    error[BY_NORM_REST] = larger_double(error[BY_NORM_REST], sample_run_norm_rest(run));
+    if (whose != ZEROS) r->wrong += (size_t)metrics[METRIC_WRONG].value(x, 1);
+}
+
+static double value_at(const struct comparison *x, size_t i)
+{
+    return fabs(double_of_bits(x->reference64[i]));
+}
+
+/* What does not depend on D.  Outputs that are not finite have no part in it. */
+static void take_sizes(struct run_report *r, const struct sample_run *run)
+{
+    const struct comparison *const x = &run->x;
+    const size_t count = x->m * x->n;
+    r->least_share = INFINITY;
+    r->bounded = run->bounded;
+    r->any = run->any;
+    r->terms = run->terms;
+    r->lead = run->lead;
+    for (size_t i = 0; i < count; i++) {
+        const double size = x->magnitude[i], value = value_at(x, i);
+        double most = 1;
+        if (!isfinite(size) || !isfinite(value)) continue;
+        for (int t = 0; t < STEPS; t++)
+            r->reach[t] = larger_double(r->reach[t], size - t * value / (STEPS - 1));
+        r->allowance = larger_double(r->allowance, run->allowance[i]);
+        if (size == 0) continue;
+        r->lost = larger_double(r->lost, run->allowance[i] / size / U);
+        if (value < r->least_share * size) r->least_share = value / size;
+        for (int d = 0; d < BITCUT_DECADES; d++, most *= 10)
+            r->over[d] += size > most * value;
+    }
+    for (size_t s = 0; s < SAMPLE; s++) {
+        const size_t i = s * count / SAMPLE;
+        r->output[s] = (struct extent_of_output){ x->magnitude[i], value_at(x, i) };
+    }
+}
+
+/* What all runs share. */
+struct study_of_runs {
+    const struct tolerance_question *q;
+    struct run_report *r;
+    struct bitcut_order order[ORDERS_MOST];
+    size_t orders, rows, cols;
+    bool arranged[ARRANGEMENTS]; /* beside what is drawn                             */
+    bool whole; /* each run has all rows and columns of the same matrices */
+    struct bound_apriori bound;
+};
+
+/* D in the first `orders` orders, of the matrices as the run has them. */
+static enum bitcut_status try_orders(struct run_report *r, enum whose whose,
+                                     const struct study_of_runs *s, size_t orders,
+                                     struct sample_run *run, struct fault *f)
+{
+    struct bitcut_gemm g = *s->q->gemm;
+    for (size_t o = 0; o < orders; o++) {
+        g.order = s->order[o];
+        const enum bitcut_status status = sample_run_compute(run, &g, f);
+        if (status != BITCUT_OK) return status;
+        take_errors(r, whose, run);
+    }
+    return BITCUT_OK;
+}
+
+/* With k in one of the orders that are chosen; `from` has it in its own. */
+static enum bitcut_status try_arrangement(struct run_report *r,
+                                          const struct study_of_runs *s,
+                                          struct sample_run *run,
+                                          const struct gemm_data *from,
+                                          enum arrangement which, struct fault *f)
+{
+    struct gemm_data to;
+    size_t *const at = memory_allocate(s->q->k, sizeof *at);
+    enum bitcut_status status =
+        at ? arrange(at, from, which, f)
+           : fault_set(f, BITCUT_NO_MEMORY, "out of memory for an order of k");
+    if (status == BITCUT_OK) status = gemm_data_order(&to, from, at, f);
+    free(at);
+    if (status != BITCUT_OK) return status;
+    const struct gemm_data drawn = run->data;
+    run->data = to;
+    status = try_orders(r, ARRANGED, s, s->whole ? s->orders : 1, run, f);
+    run->data = drawn;
+    gemm_data_clear(&to);
+    return status;
+}
+
+/* With k in every order that is chosen: the same results in every run on whole matrices. */
+static enum bitcut_status try_arranged(struct run_report *r,
+                                       const struct study_of_runs *s,
+                                       struct sample_run *run, size_t number,
+                                       struct fault *f)
+{
+    const struct run_source *const source = &s->q->source;
+    struct gemm_data own = { 0 };
+    enum bitcut_status status = BITCUT_OK;
+    if (s->whole && number) return BITCUT_OK;
+    if (source->as_is)
+        status = source->as_is(&own, source->context, s->rows, s->cols, number, f);
+    for (int i = 0; i < ARRANGEMENTS && status == BITCUT_OK; i++)
+        if (s->arranged[i])
+            status =
+                try_arrangement(r, s, run, source->as_is ? &own : &run->data, i, f);
+    gemm_data_clear(&own);
+    return status;
+}
+
+/* Last, as limits for two results have twice what underflows. */
+static void try_zeros(struct run_report *r, struct sample_run *run, bool two)
+{
+    for (size_t i = 0; i < run->x.m * run->x.n; i++) {
+        run->d[i] = 0;
+        if (two) run->allowance[i] *= 2;
+    }
+    take_errors(r, ZEROS, run);
+}
+
+static enum bitcut_status run_one(void *context, size_t number, struct fault *f)
+{
+    const struct study_of_runs *const s = context;
+    struct run_report *const r = &s->r[number];
+    struct sample_run run;
+    struct hostfp mode;
+    *r = (struct run_report){ 0 };
+    for (int i = 0; i < WHOSE; i++)
+        r->error[i][BY_REST] = r->error[i][BY_NORM_REST] = -INFINITY;
+    enum bitcut_status status =
+        sample_run_prepare(&run, &s->q->source, s->q->gemm, &s->bound, s->rows, s->cols,
+                           number, f);
+    if (status != BITCUT_OK) return status;
+    hostfp_enter(&mode);
+    take_sizes(r, &run);
+    status = try_orders(r, DRAWN, s, s->orders, &run, f);
+    if (status == BITCUT_OK) status = try_arranged(r, s, &run, number, f);
+    try_zeros(r, &run, s->q->two);
+    hostfp_leave(&mode);
+    sample_run_clear(&run);
+    return status;
+}
+
+/* --- limits ----------------------------------------------------------------------- */
+
+/* The reports, room for a number of each, and the probability that one of them may be
+   above a limit. */
+struct reports {
+    const struct run_report *r;
+    size_t count, arranged; /* of which the first so many have orders that were chosen */
+    double *scratch, each, step; /* step: a rounding of the unit, u, or 0            */
+};
+
+static struct tail tail_of(const struct reports *x,
+                           double (*number)(const struct run_report *, int), int which)
+{
+    struct tail t;
+    for (size_t i = 0; i < x->count; i++) x->scratch[i] = number(&x->r[i], which);
+    tail_fit(&t, x->scratch, x->count);
+    return t;
+}
+
+static struct tail tail_of_errors(const struct reports *x, enum whose whose,
+                                  enum measure measure)
+{
+    const size_t count = whose == ARRANGED ? x->arranged : x->count;
+    struct tail t;
+    for (size_t i = 0; i < count; i++) x->scratch[i] = x->r[i].error[whose][measure];
+    tail_fit(&t, x->scratch, count);
+    return t;
+}
+
+static double any_of(const struct run_report *r, int which)
+{
+    (void)which;
+    return r->any;
+}
+
+static double reach_of(const struct run_report *r, int step) { return r->reach[step]; }
+
+/* Shares are looked at from below. */
+static double lack_of(const struct run_report *r, int which)
+{
+    (void)which;
+    return -r->least_share;
+}
+
+/* A limit of a measure, in u. */
+struct limit {
+    double observed, most;
+    bool known;
+};
+
+/* The limit of what orders that were chosen have, in l; of one run there is no tail. */
+static void add_arranged(struct limit *l, const struct reports *x,
+                         enum measure measure, double each)
+{
+    if (!x->arranged) return;
+    const struct tail t = tail_of_errors(x, ARRANGED, measure);
+    const double most = t.x[t.count - 1];
+    if (x->arranged > 1) l->observed = larger_double(l->observed, tail_limit(&t, each));
+    l->observed = larger_double(l->observed, MARGIN * most);
+    l->most = larger_double(l->most, most);
+    l->known = l->known && tail_is_light(&t);
+}
+
+static struct limit limit_of(const struct reports *x, enum measure measure,
+                                       double each, double bound)
+{
+    const struct tail t = tail_of_errors(x, DRAWN, measure);
+    struct limit l = { .observed = tail_limit(&t, each),
+                       .most = t.x[t.count - 1],
+                       .known = tail_is_light(&t) };
+    add_arranged(&l, x, measure, each);
+    l.observed = larger_double(
+        l.observed, (l.known ? 1 : 2) * l.most + (measure <= BY_REST ? x->step : 0));
+    if (!(l.observed < bound)) l.observed = bound;
+    return l;
+}
+
+/* Whether what underflows does not matter, or is the same in every run: it may be in few
+   outputs of few runs, so that none of those at hand has it, and outputs with little |A||B|
+   are as rare. */
+static bool underflow_is_little(const struct reports *x, double limit, bool whole)
+{
+    const struct tail t = tail_of(x, any_of, 0);
+    const double most = t.x[t.count - 1];
+    return whole || most <= RARE * limit || (tail_is_light(&t) && most <= LITTLE * limit);
+}
+
+/* The limit of an error less what underflows.  If no probability is known, it is the bound. */
+static struct limit limit_of_rest(const struct reports *x, enum measure measure,
+                                            double bound, bool known)
+{
+    struct limit l = limit_of(x, measure, x->each, bound);
+    if (!l.known || !known) l.observed = bound;
+    l.observed = larger_double(0, l.observed);
+    l.known = true;
+    return l;
+}
+
+static bool zeros_pass(const struct bitcut_tolerances *t, const struct run_report *r)
+{
+    const double *const error = r->error[ZEROS];
+    return !(t->known && error[BY_SIZE] > t->observed) &&
+           !(error[BY_REST] > t->with_underflow) &&
+           !(t->norm_known && error[BY_NORM] > t->norm_observed) &&
+           !(error[BY_NORM_REST] > t->norm_with_underflow);
+}
+
+/* How wide the limit `reach` + t |C| is beside |A||B| at nine of ten outputs, at most. */
+static double slack_of(const struct reports *x, double *room, double reach, double t)
+{
+    struct tail all;
+    size_t count = 0;
+    for (size_t i = 0; i < x->count; i++)
+        for (size_t s = 0; s < SAMPLE; s++) {
+            const struct extent_of_output *const o = &x->r[i].output[s];
+            if (isfinite(o->size) && isfinite(o->value) && o->size > 0)
+                room[count++] = (reach + t * o->value) / o->size;
+        }
+    if (!count) return INFINITY;
+    tail_fit(&all, room, count);
+    return all.x[count * 9 / 10];
+}
+
+/* What is without limit stays so. */
+static double times(double limit, double x) { return isinf(limit) ? limit : limit * x; }
+
+/* The step of rtol that makes limits the least wide. */
+static void find_allclose(struct bitcut_tolerances *to, const struct reports *x,
+                          double *room, double bound, double observed)
+{
+    to->slack = INFINITY;
+    for (int step = 0; step < STEPS; step++) {
+        const struct tail t = tail_of(x, reach_of, step);
+        const double reach =
+                         tail_is_light(&t) ? tail_limit(&t, x->each / 2) : (double)INFINITY,
+                     share = (double)step / (STEPS - 1),
+                     slack = slack_of(x, room, reach, share);
+        if (!(slack < WIDER * to->slack)) continue;
+        to->slack = slack;
+        to->rtol = times(observed, U * share);
+        to->atol = times(observed, U * reach);
+        to->bound_rtol = times(bound, U * share);
+        to->bound_atol = times(bound, U * reach) + to->underflow_absolute;
+    }
+}
+
+static void find_relative(struct bitcut_tolerances *to, const struct reports *x,
+                          double *room, double bound, double observed)
+{
+    const struct tail t = tail_of(x, lack_of, 0);
+    const double share = tail_is_light(&t) ? -tail_limit(&t, x->each / 2) : 0;
+    to->rtol_slack = share > 0 ? slack_of(x, room, 0, 1 / share) : (double)INFINITY;
+    to->rtol_alone = share > 0 ? observed * U / share : (double)INFINITY;
+    to->bound_rtol_alone =
+        share > 0 ? (bound + to->underflow) * U / share : (double)INFINITY;
+}
+
+/* Set to->bound to that of a unit, unless in some run there was none. */
+static void count_sizes(struct bitcut_tolerances *to, const struct reports *x, double bound)
+{
+    const double outputs = (double)x->count * (double)to->outputs;
+    to->bound = bound;
+    for (size_t i = 0; i < x->count; i++) {
+        to->underflow = larger_double(to->underflow, x->r[i].lost);
+        to->underflow_absolute = larger_double(to->underflow_absolute, x->r[i].allowance);
+        if (!x->r[i].bounded || x->r[i].wrong) to->bound = INFINITY;
+        to->wrong += x->r[i].wrong;
+        for (int d = 0; d < BITCUT_DECADES; d++)
+            to->over[d] += (double)x->r[i].over[d] / outputs;
+    }
+    to->cancelling = to->over[1];
+}
+
+static void double_all(struct bitcut_tolerances *t)
+{
+    double *const limit[] = { &t->bound, &t->observed, &t->with_underflow, &t->norm_bound,
+                              &t->norm_observed, &t->norm_with_underflow, &t->rtol,
+                              &t->atol, &t->bound_rtol, &t->bound_atol, &t->rtol_alone,
+                              &t->bound_rtol_alone, &t->underflow, &t->underflow_absolute };
+    for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) *limit[i] *= 2;
+}
+
+/* Norms that few elements make up vary as these do: their tail is in no sample of runs. */
+static bool norms_are_broad(const struct reports *x, bool whole)
+{
+    for (size_t i = 0; i < x->count && !whole; i++)
+        if (x->r[i].lead < FEWER) return false;
+    return true;
+}
+
+/* One rounding more than in any run: where few products of an output count, errors come in
+   such steps, and one that is in fewer than one of the runs leaves no trace in a tail. */
+static double step_of(const struct reports *x, const struct bitcut_unit *u)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < x->count; i++)
+        if (x->r[i].terms < least) least = x->r[i].terms;
+    return least > FEW ? 0
+                       : ldexp(round_is_nearest(&u->rounding) ? 1 : 2,
+                               23 - u->result->fraction_bits);
+}
+
+/* All that the reports say; `room` has SAMPLE numbers for each. */
+static void conclude(struct bitcut_tolerances *to, const struct reports *x, double *room,
+                     double unit_bound, double sums, bool whole)
+{
+    count_sizes(to, x, unit_bound);
+    const double bound = to->bound, all = bound + to->underflow;
+    const bool broad = norms_are_broad(x, whole);
+    const struct limit component = limit_of(x, BY_SIZE, x->each, all),
+                       rest = limit_of_rest(x, BY_REST, bound, true),
+                       norm = limit_of(x, BY_NORM, x->each, all),
+                       norm_rest = limit_of_rest(x, BY_NORM_REST, bound, broad);
+    to->observed = component.observed;
+    to->most = component.most;
+    to->known = component.known && underflow_is_little(x, component.observed, whole);
+    to->with_underflow = rest.observed;
+    to->with_underflow_most = rest.most;
+    to->norm_bound = all;
+    to->norm_observed = norm.observed;
+    to->norm_most = norm.most;
+    to->norm_known = norm.known && (whole || (to->known && broad));
+    to->norm_with_underflow = norm_rest.observed;
+    to->norm_with_underflow_most = norm_rest.most;
+    const double half = limit_of(x, BY_SIZE, x->each / 2, all).observed,
+                 observed = to->known ? half + sums : (double)INFINITY;
+    find_allclose(to, x, room, bound + sums, observed);
+    find_relative(to, x, room, bound + sums, observed);
+}
+
+bool tolerance_needs_rest(const struct bitcut_tolerances *t)
+{
+    return !t->known || t->underflow > t->observed;
+}
+
+enum { SLACK_MOST = 8 }; /* with more, limits for allclose() are not worth having */
+
+bool tolerance_bound_closes(const void *limits)
+{
+    const struct bitcut_tolerances *const t = limits;
+    return t->slack <= SLACK_MOST && isfinite(t->bound_atol);
+}
+
+bool tolerance_closes(const void *limits)
+{
+    const struct bitcut_tolerances *const t = limits;
+    return t->slack <= SLACK_MOST && isfinite(t->atol);
+}
+
+bool tolerance_closes_alone(const void *limits)
+{
+    return ((const struct bitcut_tolerances *)limits)->rtol_slack <= SLACK_MOST;
+}
+
+/* What all runs share, and room for their reports and the numbers of these. */
+static enum bitcut_status prepare(struct study_of_runs *s, double **room,
+                                  const struct tolerance_question *q, struct fault *f)
+{
+    *s = (struct study_of_runs){ .q = q, .orders = 1, .order = { q->gemm->order } };
+    const enum bitcut_status status =
+        bound_apriori(&s->bound, q->gemm, q->k, q->any_order, f);
+    if (status != BITCUT_OK) return status;
+    if (q->any_order) s->orders = order_set(s->order, q->gemm);
+    for (int i = 0; i < ARRANGEMENTS; i++)
+        s->arranged[i] = i == AS_IS ? q->source.as_is != NULL : q->any_order;
+    gemm_data_block(&s->rows, &s->cols, q->m, q->n, q->k,
+                    (double)PRODUCTS / (double)s->orders);
+    s->whole = q->source.as_is && s->rows == q->m && s->cols == q->n;
+    s->r = memory_allocate(q->runs, sizeof *s->r);
+    *room = memory_allocate(q->runs, (SAMPLE + 1) * sizeof **room);
+    if (s->r && *room) return BITCUT_OK;
+    free(s->r);
+    free(*room);
+    return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the runs");
+}
+
+enum bitcut_status tolerance_find(struct tolerance *to,
+                                  const struct tolerance_question *q, int threads,
+                                  const struct progress *progress, struct fault *f)
+{
+    struct study_of_runs s;
+    struct hostfp mode;
+    double *room;
+    enum bitcut_status status = prepare(&s, &room, q, f);
+    if (status != BITCUT_OK) return status;
+    status = runs_do(q->runs, run_one, &s, threads, progress, f);
+    if (status == BITCUT_OK) {
+        hostfp_enter(&mode);
+        const double blocks =
+            (double)q->m * (double)q->n / ((double)s.rows * (double)s.cols);
+        const bool arranged = q->source.as_is || q->any_order;
+        struct reports x = { .r = s.r,
+                                   .count = q->runs,
+                                   .arranged = !arranged ? 0 : s.whole ? 1 : q->runs,
+                                   .scratch = room,
+                                   .each = q->alarm / blocks };
+        struct bitcut_tolerances *const t = &to->limits;
+        *to = (struct tolerance){
+            .limits = { .size = sizeof *t,
+                        .any_order = q->any_order,
+                        .two = q->two,
+                        .alarm = q->alarm,
+                        .runs = q->runs,
+                        .outputs = s.rows * s.cols,
+                        .orders = s.orders,
+                        .arrangements = s.arranged[AS_IS] + 3 * q->any_order },
+            .bound = s.bound,
+            .sums = 2 * (double)q->k * 0x1p-29
+        };
+        x.step = step_of(&x, q->gemm->unit);
+        conclude(t, &x, room + q->runs, s.bound.relative, to->sums, s.whole);
+        if (q->two) double_all(t);
+        for (size_t i = 0; i < q->runs; i++) t->zeros += zeros_pass(t, &s.r[i]);
+        hostfp_leave(&mode);
+    }
+    free(s.r);
+    free(room);
+    return status;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a test should accept, of a GEMM as its caller has it: what lib/bitcut.h
+   declares. */
+#include "analysis/sampling/checked_result.h"
+#include "lib/gemm/view.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static enum bitcut_status take_options(struct bitcut_tolerance_options *to,
+                                       const struct bitcut_tolerance_options *from,
+                                       int threads, struct fault *f)
+{
+    struct bitcut_tolerance_options o = { .size = sizeof o };
+    if (from) {
+        const enum bitcut_status status =
+            struct_check("options", from->size, sizeof o, f);
+        if (status != BITCUT_OK) return status;
+        o = *from;
+    }
+    if (!o.runs) o.runs = 100;
+    if (o.alarm == 0) o.alarm = 1e-6;
+    if (threads < 0 || !(o.alarm > 0 && o.alarm < 1))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "threads are negative, or the alarm is no probability");
+    *to = o;
+    return BITCUT_OK;
+}
+
+static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *f)
+{
+    struct gemm_plan plan;
+    if (!g->recipe || !g->unit)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "recipe and unit are needed");
+    if (g->count != 1 || !g->m || !g->n || !g->k)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "one GEMM is looked at, of at least one output and product");
+    if (g->a.words || g->b.words)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "words are a device's");
+    const enum bitcut_status status = gemm_plan_on_unit(&plan, g, f);
+    return status == BITCUT_OK ? gemm_check_operands(g, f) : status;
+}
+
+/* Limits of today's size, or of those before later members came. */
+static enum bitcut_status check_size(size_t size, struct fault *f)
+{
+    static const size_t older[] = { offsetof(struct bitcut_tolerances, with_underflow),
+                                    offsetof(struct bitcut_tolerances, alarm) };
+    return struct_check_since("tolerances", size, sizeof(struct bitcut_tolerances), older, f);
+}
+
+static enum bitcut_status find(struct bitcut_tolerances *to, const struct bitcut_gemm *g,
+                               const struct bitcut_tolerance_options *o, int threads,
+                               struct fault *f)
+{
+    struct gemm_data data;
+    struct tolerance t;
+    enum bitcut_status status = gemm_data_take(&data, g, 0, threads, f);
+    if (status != BITCUT_OK) return status;
+    const struct shuffled_source source = { &data, o->seed };
+    const struct tolerance_question q = { .gemm = g,
+                                          .source = shuffled_runs(&source),
+                                          .m = g->m,
+                                          .n = g->n,
+                                          .k = g->k,
+                                          .any_order = o->any_order,
+                                          .two = o->two,
+                                          .runs = o->runs,
+                                          .alarm = o->alarm };
+    status = tolerance_find(&t, &q, threads, progress_of_thread(), f);
+    if (status == BITCUT_OK) *to = t.limits;
+    gemm_data_clear(&data);
+    return status;
+}
+
+enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
+                                    const struct bitcut_gemm *gemm,
+                                    const struct bitcut_tolerance_options *options,
+                                    int threads, char *why)
+{
+    struct bitcut_tolerance_options o = { .size = sizeof o };
+    struct bitcut_tolerances t;
+    struct bitcut_gemm g;
+    struct fault f;
+    enum bitcut_status status =
+        to ? check_size(to->size, &f)
+           : fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the limits");
+    if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
+    if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
+    if (status == BITCUT_OK) status = check_gemm(&g, &f);
+    if (status == BITCUT_OK) status = find(&t, &g, &o, threads, &f);
+    if (status == BITCUT_OK) {
+        t.size = to->size;
+        memcpy(to, &t, to->size);
+    }
+    return fault_tell(why, status, &f);
+}
+
+/* --- a D by limits ---------------------------------------------------------------- */
+
+static enum bitcut_status judge(struct bitcut_tolerance_verdict *to,
+                                const struct bitcut_tolerances *limits,
+                                const struct bitcut_gemm *g,
+                                const struct bitcut_tolerance_options *o, int threads,
+                                struct fault *f)
+{
+    struct gemm_data data;
+    struct matrix d = { 0 };
+    struct tolerance_given given;
+    enum bitcut_status status = gemm_data_take(&data, g, 0, threads, f);
+    if (status != BITCUT_OK) return status;
+    const struct tolerance_question q = {
+        .gemm = g, .m = g->m, .n = g->n, .k = g->k, .any_order = o->any_order
+    };
+    status = view_matrix(&d, &g->d, 0, g->m, g->n, threads)
+                 ? tolerance_judge(&given, limits, &q, &data, d.at, threads,
+                                   progress_of_thread(), f)
+                 : fault_set(f, BITCUT_NO_MEMORY, "out of memory for D");
+    if (status == BITCUT_OK) *to = given.verdict;
+    matrix_clear(&d);
+    gemm_data_clear(&data);
+    return status;
+}
+
+enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
+                                          const struct bitcut_tolerances *limits,
+                                          const struct bitcut_gemm *gemm,
+                                          const struct bitcut_tolerance_options *options,
+                                          int threads, char *why)
+{
+    struct bitcut_tolerance_options o = { .size = sizeof o };
+    static const size_t older[2] = { offsetof(struct bitcut_tolerance_verdict, worst_at) };
+    struct bitcut_tolerance_verdict v;
+    struct bitcut_gemm g;
+    struct fault f;
+    enum bitcut_status status =
+        to && limits
+            ? struct_check_since("verdicts", to->size, sizeof *to, older, &f)
+            : fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the verdict, or no limits");
+    if (status == BITCUT_OK) status = struct_check_since("tolerances", limits->size, sizeof *limits,
+                                    (const size_t[2]){ offsetof(struct bitcut_tolerances,
+                                                                alarm) }, &f);
+    if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
+    if (status == BITCUT_OK && o.two)
+        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "D is compared with the exact result");
+    if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
+    if (status == BITCUT_OK) status = check_gemm(&g, &f);
+    if (status == BITCUT_OK) status = gemm_check_matrices(&g, true, &f);
+    if (status == BITCUT_OK) status = judge(&v, limits, &g, &o, threads, &f);
+    if (status == BITCUT_OK) {
+        v.size = to->size;
+        memcpy(to, &v, to->size);
+    }
+    return fault_tell(why, status, &f);
+}

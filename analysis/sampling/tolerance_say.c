@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/tolerance_say.h"
+
+#include "analysis/sampling/python_lines.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- fields ----------------------------------------------------------------------- */
+
+/* Limits with what underflows. */
+static bool always(const void *limits) { return limits; }
+
+static const char *reference(const void *limits)
+{
+    return ((const struct bitcut_tolerances *)limits)->two ? "kernel" : "exact";
+}
+
+#define LIMIT(member, key, unit, what)                                                   \
+    RECORD_FIELD(struct bitcut_tolerances, member, key, unit, what)
+#define SAME(member, key, unit, what)                                                    \
+    RECORD_INNER(struct bitcut_tolerances, member, key, unit, what)
+#define BY_SIZE "u |A||B|"
+#define BY_NORM "u ||A|| ||B||"
+
+const struct record_field tolerance_fields[] = {
+    /* clang-format off */
+    LIMIT(any_order, "any_order", "", "whether k may be in any order"),
+    RECORD_TEXT_OF(reference, "reference",
+                   "what D is compared with: \"exact\", or \"kernel\", another correct result"),
+    LIMIT(two, "", "", "whether that is another correct result"),
+    LIMIT(runs, "runs", "", "runs that limits were observed in"),
+    LIMIT(outputs, "outputs", "", "outputs of each run"),
+    LIMIT(orders, "orders", "", "random orders of k in each run"),
+    LIMIT(arrangements, "arrangements", "", "chosen orders of k in each run"),
+    LIMIT(alarm, "false_alarm", "", "the part of correct results that may be above a limit"),
+    LIMIT(bound, "componentwise.bound", BY_SIZE, "|D - C| is below it for certain"),
+    LIMIT(observed, "componentwise.observed", BY_SIZE, "|D - C| is below it for a test"),
+    LIMIT(most, "componentwise.most", BY_SIZE, "the largest of all runs"),
+    LIMIT(known, "componentwise.known", "", "whether `observed` has the probability asked for"),
+    SAME(bound, "with_underflow.bound", BY_SIZE, "|D - C| less what underflows, for certain"),
+    LIMIT(with_underflow, "with_underflow.observed", BY_SIZE,
+          "|D - C| less what underflows, for a test"),
+    LIMIT(with_underflow_most, "with_underflow.most", BY_SIZE, "the largest of all runs"),
+    RECORD_FUNCTION(always, "with_underflow.known", "true"),
+    LIMIT(zeros, "zeros", "", "runs in which a D of zeros keeps all limits that are known"),
+    LIMIT(norm_bound, "normwise.bound", BY_NORM, "||D - C|| is below it for certain"),
+    LIMIT(norm_observed, "normwise.observed", BY_NORM, "||D - C|| is below it for a test"),
+    LIMIT(norm_most, "normwise.most", BY_NORM, "the largest of all runs"),
+    LIMIT(norm_known, "normwise.known", "", "whether `observed` has the probability asked for"),
+    SAME(bound, "norm_with_underflow.bound", BY_NORM,
+         "||D - C|| less the norm of what underflows, for certain"),
+    LIMIT(norm_with_underflow, "norm_with_underflow.observed", BY_NORM,
+          "||D - C|| less the norm of what underflows, for a test"),
+    LIMIT(norm_with_underflow_most, "norm_with_underflow.most", BY_NORM,
+          "the largest of all runs"),
+    RECORD_FUNCTION(always, "norm_with_underflow.known", "true"),
+    LIMIT(underflow, "underflow", BY_SIZE, "the most that underflows in the runs"),
+    LIMIT(underflow_absolute, "underflow_absolute", "of D", "the same in the units of D"),
+    RECORD_FUNCTION(tolerance_closes, "allclose.exists", "whether allclose() is worth having"),
+    LIMIT(rtol, "allclose.rtol", "", "|D - C| <= atol + rtol |C|, by the observed limit"),
+    LIMIT(atol, "allclose.atol", "of D", "likewise"),
+    LIMIT(slack, "allclose.slack", "", "times as wide as the limit at nine of ten outputs"),
+    RECORD_FUNCTION(tolerance_bound_closes, "allclose_bound.exists",
+                    "whether allclose() is worth having"),
+    LIMIT(bound_rtol, "allclose_bound.rtol", "", "|D - C| <= atol + rtol |C|, by the bound"),
+    LIMIT(bound_atol, "allclose_bound.atol", "of D", "likewise"),
+    SAME(slack, "allclose_bound.slack", "", "times as wide as the limit at nine of ten outputs"),
+    RECORD_FUNCTION(tolerance_closes_alone, "relative.exists",
+                    "whether rtol without atol is worth having"),
+    LIMIT(rtol_alone, "relative.rtol", "", "rtol with atol = 0, by the observed limit"),
+    LIMIT(bound_rtol_alone, "relative.bound", "", "rtol with atol = 0, by the bound"),
+    LIMIT(rtol_slack, "relative.slack", "", "times as wide as the limit at nine of ten outputs"),
+    LIMIT(over, "cancelling", "", "shares of outputs with |A||B| above 10^i |C|"),
+    LIMIT(cancelling, "", "", "the share with |A||B| above 10 |C|"),
+    LIMIT(wrong, "wrong", "", "outputs of correct runs that are NaN or infinite where C is not"),
+    { 0 }
+    /* clang-format on */
+};
+
+/* --- sentences -------------------------------------------------------------------- */
+
+/* What D is compared with. */
+static const char *other(const struct bitcut_tolerances *t) { return t->two ? "D2" : "C"; }
+
+/* Of correct results some are not finite: there is no limit. */
+static bool say_wrong(char *text, size_t size, const struct bitcut_tolerances *t)
+{
+    if (t->wrong)
+        say_more(text, size,
+                 "none: %zu outputs of correct kernels are NaN or infinite, as words "
+                 "overflow",
+                 t->wrong);
+    return t->wrong;
+}
+
+/* Runs of families have a seed each. */
+static void say_data(char *text, size_t size, const void *answer)
+{
+    const struct tolerance_answer *const a = answer;
+    gemm_say_matrices(text, size, &a->gemm);
+    if (a->shuffled) say_more(text, size, "; in each run k in another order");
+    else
+        say_more(text, size, ", of seeds from %llu on", (unsigned long long)a->gemm.seed);
+}
+
+/* How many outputs and runs a number comes from. */
+static void say_runs(char *text, size_t size, const struct bitcut_tolerances *t,
+                     bool outputs)
+{
+    if (outputs) say_more(text, size, "%zu outputs in ", t->outputs * t->runs);
+    say_more(text, size, "%zu runs", t->runs);
+    if (t->orders > 1)
+        say_more(text, size, " in %zu orders of k", t->orders + t->arrangements);
+}
+
+static void say_sample(char *text, size_t size, const struct bitcut_tolerances *t,
+                       double observed, double most, bool outputs)
+{
+    say_more(text, size, ", %.2g times the largest of ", observed / (most * (t->two ? 2 : 1)));
+    say_runs(text, size, t, outputs);
+}
+
+/* How often a correct result is above the limit. */
+static void say_alarm(char *text, size_t size, const struct tolerance_answer *a)
+{
+    say_more(text, size, "at most one correct result in %.0f is above it%s",
+             1 / a->found->limits.alarm, a->shuffled ? " if k is in a random order" : "");
+}
+
+/* A limit with what underflows, as large as that for certain if the runs do not tell. */
+static void say_rest(char *text, size_t size, const struct bitcut_tolerances *t)
+{
+    say_more(text, size, "|D - %s| <= %.3g u |A||B| + what underflows", other(t),
+             t->with_underflow);
+    if (t->with_underflow >= t->bound) say_more(text, size, ", as for certain");
+}
+
+void tolerance_say_component(char *text, size_t size, const void *answer)
+{
+    const struct tolerance_answer *const a = answer;
+    const struct bitcut_tolerances *const t = &a->found->limits;
+    if (say_wrong(text, size, t)) return;
+    if (t->known) {
+        say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24", other(t), t->observed);
+        say_sample(text, size, t, t->observed, t->most, true);
+        say_more(text, size, "; for a test: ");
+        say_alarm(text, size, a);
+        if (t->underflow > t->observed) {
+            say_more(text, size, "; and ");
+            say_rest(text, size, t);
+        }
+    } else {
+        say_rest(text, size, t);
+        say_more(text, size, ", u = 2^-24; for a test: ");
+        say_alarm(text, size, a);
+        say_more(text, size, "; in |A||B| alone the largest of ");
+        say_runs(text, size, t, true);
+        say_more(text, size, " is %.3g u, and no probability is known", t->most);
+    }
+    if (t->zeros) /* a test that zeros pass finds nothing */
+        say_more(text, size,
+                 "; a D of zeros passes all limits in %zu of %zu runs: no test finds "
+                 "faults there",
+                 t->zeros, t->runs);
+}
+
+static void say_norm(char *text, size_t size, const void *answer)
+{
+    const struct bitcut_tolerances *const t =
+        &((const struct tolerance_answer *)answer)->found->limits;
+    if (say_wrong(text, size, t)) return;
+    say_more(text, size, "||D - %s|| <= %.3g u ||A|| ||B||%s, Frobenius norms", other(t),
+             t->norm_known ? t->norm_observed : t->norm_with_underflow,
+             t->norm_known ? "" : " + the norm of what underflows");
+    if (t->norm_known) say_sample(text, size, t, t->norm_observed, t->norm_most, false);
+    say_more(text, size,
+             "; for a test as well: small errors of all outputs are above it");
+}
+
+static void say_bound(char *text, size_t size, const void *answer)
+{
+    const struct bitcut_tolerances *const t =
+        &((const struct tolerance_answer *)answer)->found->limits;
+    if (isinf(t->bound)) {
+        say_more(text, size, "nothing: elements may overflow, or k is too long");
+        return;
+    }
+    say_more(text, size, "|D - %s| <= %.3g u |A||B|", other(t), t->bound);
+    if (t->underflow > t->bound / 128)
+        say_more(text, size, " and what underflows, up to %.3g u |A||B| in these runs",
+                 t->underflow);
+    say_more(text, size,
+             ": not for a test, as if every rounding did its worst; above it D is wrong, "
+             "below it faults pass");
+}
+
+/* The largest power of ten that |A||B| is above as often, and how often. */
+static void say_cancelling(char *text, size_t size, const struct bitcut_tolerances *t)
+{
+    double above = 1, share = t->over[0], power = 10;
+    for (int d = 1; d < BITCUT_DECADES; d++, power *= 10)
+        if (t->over[d] >= 0.01) above = power, share = t->over[d];
+    say_more(text, size, "|A||B| is above %g |C| in %.2g %% of outputs", above,
+             100 * share);
+}
+
+static void say_allclose(char *text, size_t size, const void *answer)
+{
+    const struct bitcut_tolerances *const t =
+        &((const struct tolerance_answer *)answer)->found->limits;
+    if (say_wrong(text, size, t)) return;
+    if (!t->known) {
+        say_more(text, size, "none of a known probability, as it has no part for what "
+                             "underflows");
+        return;
+    }
+    if (tolerance_closes(t))
+        say_more(text, size,
+                 "rtol=%.3g, atol=%.3g: up to %.2g times as wide at nine of ten outputs",
+                 t->rtol, t->atol, t->slack);
+    else
+        say_more(text, size,
+                 "none worth having: one that passes correct kernels is %.2g times as "
+                 "wide at one of ten outputs",
+                 t->slack);
+    if (tolerance_closes_alone(t)) {
+        say_more(text, size, "; rtol=%.3g alone will do, as terms do not cancel",
+                 t->rtol_alone);
+    } else {
+        say_more(text, size, "; no rtol alone, as terms cancel: ");
+        say_cancelling(text, size, t);
+    }
+}
+
+/* What of D is above a limit, or all that is below. */
+void tolerance_say_given(char *text, size_t size, const void *answer)
+{
+    const struct tolerance_answer *const a = answer;
+    const struct bitcut_tolerances *const t = &a->found->limits;
+    if (!a->given) return;
+    const struct bitcut_tolerance_verdict *const v = &a->given->verdict;
+    const bool limited = isfinite(t->with_underflow);
+    say_more(text, size, "%s: ",
+             !v->accepted ? "REJECTED"
+             : limited    ? "accepted"
+                          : "accepted, as there is no limit");
+    if (v->wrong) say_more(text, size, "%zu not finite where C is; ", v->wrong);
+    say_more(text, size, "the worst, (%zu, %zu), errs by %.3g u |A||B|", v->worst_at[0],
+             v->worst_at[1], v->component);
+    if (t->known) say_more(text, size, " of %.3g", t->observed);
+    else
+        say_more(text, size, ", and the most without what underflows is %.3g of %.3g",
+                 v->with_underflow, t->with_underflow);
+    if (v->above)
+        say_more(text, size, ", %zu of %zu outputs are above that", v->above,
+                 a->question->m * a->question->n);
+    say_more(text, size, "; normwise %.3g u of %.3g%s", v->norm,
+             t->norm_known ? t->norm_observed : t->norm_with_underflow,
+             t->norm_known ? "" : " and the norm of what underflows");
+    if (v->accepted && limited)
+        say_more(text, size,
+                 "; so it errs as a correct kernel may, whether or not its bits are the "
+                 "model's (bitcut verify)");
+    if (v->zeros_accepted)
+        say_more(text, size, "; but a D of zeros is accepted as well, so this says nothing");
+    if (v->beyond)
+        say_more(text, size, "; %zu beyond what it may err by for certain", v->beyond);
+}
+
+/* --- power ------------------------------------------------------------------------ */
+
+/* How many faults are rejected always, sometimes, never. */
+enum { ALWAYS, SOMETIMES, NEVER, OFTEN };
+
+static int often(const struct power_row *r)
+{
+    const size_t rejected = r->rejected[CRITERION_BOTH];
+    return rejected == r->runs ? ALWAYS : rejected ? SOMETIMES : NEVER;
+}
+
+static bool counts(const struct power_row *r) { return !r->correct && r->runs; }
+
+static void say_names(char *text, size_t size, const struct power *p, int which)
+{
+    bool first = true;
+    for (const struct power_row *r = p->row; r < p->row + p->rows; r++) {
+        if (!counts(r) || often(r) != which) continue;
+        say_more(text, size, "%s%s", first ? " (" : ", ", r->name);
+        if (which == SOMETIMES)
+            say_more(text, size, " %zu of %zu", r->rejected[CRITERION_BOTH], r->runs);
+        first = false;
+    }
+    say_more(text, size, "%s", first ? "" : ")");
+}
+
+static void say_power(char *text, size_t size, const void *answer)
+{
+    const struct power *const p = ((const struct tolerance_answer *)answer)->power;
+    size_t faults = 0, number_of[OFTEN] = { 0 }, rejected = 0, correct = 0;
+    if (!p) return;
+    for (const struct power_row *r = p->row; r < p->row + p->rows; r++) {
+        if (counts(r)) faults++, number_of[often(r)]++;
+        else rejected += r->rejected[CRITERION_BOTH], correct += r->runs;
+    }
+    say_more(text, size, "both reject %zu of %zu faults in every run, %zu in some",
+             number_of[ALWAYS], faults, number_of[SOMETIMES]);
+    say_names(text, size, p, SOMETIMES);
+    say_more(text, size, ", %zu in none", number_of[NEVER]);
+    say_names(text, size, p, NEVER);
+    if (number_of[NEVER]) say_more(text, size, ", whose errors are within limits");
+    say_more(text, size, "; and %zu of %zu correct results", rejected, correct);
+}
+
+/* The test by a library, without the line for allclose(). */
+static void say_python(char *text, size_t size, const struct tolerance_answer *a, int library)
+{
+    char line[PYTHON_LINES][PYTHON_LINE_MOST];
+    const int count = python_lines(line, &python_libraries[library], a->found, a->question, true),
+              close = tolerance_closes(&a->found->limits);
+    for (int i = 0; i < count - close; i++)
+        say_more(text, size, "%s%s", i ? "; " : "", line[i]);
+}
+
+void tolerance_say_numpy(char *text, size_t size, const void *answer)
+{
+    say_python(text, size, answer, 0);
+}
+
+static void say_torch(char *text, size_t size, const void *answer)
+{
+    say_python(text, size, answer, 1);
+}
+
+const struct record_line tolerance_lines[] = {
+    /* clang-format off */
+    { "recipe",        gemm_say_what_ran, RECORD_ALWAYS, NULL },
+    { "words",         gemm_say_words,    RECORD_ALWAYS, NULL },
+    { "matrices",      say_data,          RECORD_ALWAYS, NULL },
+    { "componentwise", tolerance_say_component,     RECORD_ALWAYS, NULL },
+    { "normwise",      say_norm,          RECORD_ALWAYS, NULL },
+    { "for certain",   say_bound,         RECORD_ALWAYS, NULL },
+    { "allclose",      say_allclose,      RECORD_ALWAYS, NULL },
+    { "D",             tolerance_say_given,         RECORD_ALWAYS, NULL },
+    { "power",         say_power,         RECORD_ALWAYS, NULL },
+    { "NumPy",         tolerance_say_numpy,         RECORD_ALWAYS, NULL },
+    { "PyTorch",       say_torch,         RECORD_ALWAYS, NULL },
+    { 0 }
+    /* clang-format on */
+};

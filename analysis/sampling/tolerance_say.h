@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a tolerance says to people. */
+#ifndef BITCUT_ANALYSIS_SAMPLING_TOLERANCE_SAY_H
+#define BITCUT_ANALYSIS_SAMPLING_TOLERANCE_SAY_H
+
+#include "analysis/sampling/checked_result.h"
+#include "analysis/sampling/power.h"
+#include "emu/gemm_say.h"
+
+/* All that was found: limits; what D is by them, NULL if it was not asked for; what they
+   reject, likewise. */
+struct tolerance_answer {
+    struct gemm_told gemm; /* first; not seeded, though it has the seed */
+    const struct tolerance *found;
+    const struct tolerance_question *question;
+    bool shuffled; /* runs are of the same elements, k in another order each */
+    const struct tolerance_given *given;
+    const struct power *power;
+};
+
+/* Sentences (lib/base/record.h), of a struct tolerance_answer. */
+extern const struct record_line tolerance_lines[];
+record_say tolerance_say_given, tolerance_say_component, tolerance_say_numpy;
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/typical_range.h"
+
+#include "analysis/sampling/sampling.h"
+#include "lib/base/size.h"
+#include "lib/number/hostfp.h"
+
+#include <math.h>
+
+enum {
+    PRODUCTS = 1 << 22, /* of A and B in all runs together, or ...     */
+    SHARE = 8,          /* ... a part of those of the GEMM, the larger */
+    K_MOST = 1 << 17,
+    RUNS_LEAST = 2,
+    RUNS_MOST = 16,
+    GROUPS_MOST = 48
+};
+
+/* Runs of as many outputs each, in groups, one after the other, of as many each; the
+   last group of a run may have more. */
+struct course {
+    size_t runs, rows, cols, groups; /* groups: of a run */
+};
+
+static struct course course_of(size_t m, size_t n, size_t k)
+{
+    struct course c = { 0 };
+    if (!m || !n || k > K_MOST) return c;
+    const double all = (double)m * (double)n * (double)k,
+                 products = larger_double(PRODUCTS, all / SHARE);
+    gemm_data_block(&c.rows, &c.cols, m, n, k, products / RUNS_MOST);
+    const size_t outputs = c.rows * c.cols,
+                 most = (size_t)(products / ((double)outputs * (double)k + 1));
+    c.runs = most < RUNS_LEAST ? RUNS_LEAST : smaller(most, RUNS_MOST);
+    c.groups = smaller(outputs, divide_up(GROUPS_MOST, c.runs));
+    return c;
+}
+
+/* What all runs share. */
+struct shared {
+    double *square;
+    const struct bitcut_gemm *g;
+    struct run_source source;
+    struct course course;
+};
+
+static enum bitcut_status run_one(void *context, size_t number, struct fault *f)
+{
+    const struct shared *const s = context;
+    const struct course *const c = &s->course;
+    struct sample_run run;
+    struct hostfp mode;
+    const enum bitcut_status status =
+        sample_run_make(&run, &s->source, s->g, NULL, c->rows, c->cols, number, f);
+    if (status != BITCUT_OK) return status;
+    hostfp_enter(&mode); /* in a thread of its own */
+    group_maxima(s->square + number * c->groups, c->groups, &run.x, false);
+    hostfp_leave(&mode);
+    sample_run_clear(&run);
+    return status;
+}
+
+/* The range of the largest of m n outputs, out of the squares of groups. */
+static void find_range(struct usual *to, double *square, const struct course *c,
+                       double outputs)
+{
+    struct tail t;
+    const double groups =
+        outputs * (double)c->groups / ((double)c->rows * (double)c->cols);
+    tail_fit(&t, square, c->runs * c->groups);
+    to->low = sqrt(tail_guess(&t, share_above(groups, 0.01)));
+    to->high = sqrt(tail_limit(&t, share_above(groups, 0.99)));
+    to->outputs = c->runs * c->rows * c->cols;
+}
+
+enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
+                               const struct gemm_data *p, uint64_t seed, int threads,
+                               const struct progress *progress, struct fault *f)
+{
+    const size_t m = p->a.rows, n = p->b.cols;
+    double square[2 * GROUPS_MOST];
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    const struct shuffled_source from = { p, seed };
+    struct shared s = { square, g, shuffled_runs(&from), course_of(m, n, p->a.cols) };
+    const enum bitcut_status status =
+        runs_do(s.course.runs, run_one, &s, threads, progress, f);
+    *to = (struct usual){ 0 };
+    if (status == BITCUT_OK && s.course.runs)
+        find_range(to, square, &s.course, (double)m * (double)n);
+    hostfp_leave(&mode);
+    return status;
+}
+
+const struct standing standings[] = {
+    [STANDS_BEYOND] = { "beyond", "beyond the bound" },
+    [STANDS_ABOVE] = { "above-usual", "more than usual" },
+    [STANDS_USUAL] = { "usual", "as usual" },
+    [STANDS_BELOW] = { "below-usual", "less than usual" },
+    [STANDS_WITHIN] = { "within", "within the bound" },
+    { 0 }
+};
+
+int standing_of(const struct usual *usual, double backward_max, size_t beyond)
+{
+    if (beyond) return STANDS_BEYOND;
+    if (!usual->outputs || !isfinite(usual->high)) return STANDS_WITHIN;
+    if (!(backward_max <= usual->high)) return STANDS_ABOVE; /* NaN as well */
+    return backward_max < usual->low ? STANDS_BELOW : STANDS_USUAL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What error is usual for a recipe on a unit, on data like those at hand. */
+#ifndef BITCUT_ANALYSIS_SAMPLING_TYPICAL_RANGE_H
+#define BITCUT_ANALYSIS_SAMPLING_TYPICAL_RANGE_H
+
+#include "analysis/accuracy/gemm_data.h"
+#include "lib/base/progress.h"
+
+/* Between which numbers most runs have their backward_max (metric.h): at least 96.1 %
+   of 1000 runs each of seven recipes, units and inputs, where the model says 98. */
+struct usual {
+    double low, high; /* u; infinite where runs overflow                         */
+    size_t outputs;   /* from which this comes; 0: from none, as k is above 2^17 */
+};
+
+/* The range for D of g, a GEMM on a unit with the matrices p: out of runs of it on some
+   rows and columns, with k in other orders (gemm_data_shuffle()), of some 2^22 products
+   of A and B in all.  The largest error of all m n outputs is guessed from the largest of
+   groups, as if squares of these had exponential tails, as of normal errors they have:
+   its quantiles of 1 and of 99 %, the upper one with what the groups do not tell of the
+   tail (tail_limit()).
+   The same for any number of threads.  BITCUT_NO_MEMORY; BITCUT_CANNOT
+   if asked to stop. */
+enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
+                               const struct gemm_data *p, uint64_t seed, int threads,
+                               const struct progress *progress, struct fault *f);
+
+/* How a result stands to what its recipe may err by on its unit, and to what is usual. */
+struct standing {
+    const char *name, *what;
+};
+
+/* The rows, by position. */
+enum { STANDS_BEYOND, STANDS_ABOVE, STANDS_USUAL, STANDS_BELOW, STANDS_WITHIN };
+
+extern const struct standing standings[]; /* ended by a row whose name is NULL */
+
+/* The row for a result with that backward_max, of which so many outputs lie beyond their
+   bound.  STANDS_WITHIN: none does, and what is usual is not known or not finite. */
+int standing_of(const struct usual *usual, double backward_max, size_t beyond);
+
+#endif

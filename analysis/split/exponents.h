@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The values of matrices by their exponent. */
+#ifndef BITCUT_ANALYSIS_SPLIT_EXPONENTS_H
+#define BITCUT_ANALYSIS_SPLIT_EXPONENTS_H
+
+#include "analysis/split/retention.h"
+#include "lib/gemm/matrix.h"
+
+enum { EXPONENT_LEAST = -127, EXPONENT_MOST = 127, EXPONENTS = 255 };
+
+/* Encodings other than zeros, infinities and NaN, in the order of their exponents; those
+   of exponent e, as retention.h counts them, begin at from[e - EXPONENT_LEAST]. */
+struct exponents {
+    uint32_t *at;
+    size_t from[EXPONENTS + 1];
+    size_t values, zeros, infinite, nan; /* of the matrix */
+};
+
+/* Of all elements of x.  BITCUT_NO_MEMORY leaves nothing to clear. */
+enum bitcut_status exponents_sort(struct exponents *to, const struct matrix *x,
+                                  struct fault *f);
+void exponents_clear(struct exponents *x);
+
+/* How many there are of exponent e. */
+static inline size_t exponents_count(const struct exponents *x, int e)
+{
+    return x->from[e - EXPONENT_LEAST + 1] - x->from[e - EXPONENT_LEAST];
+}
+
+/* The least and the largest exponent; false: there is none. */
+bool exponents_range(int *least, int *most, const struct exponents *x);
+
+/* What a split keeps of those of exponent e, at most `most` of them, evenly chosen (0:
+   all); r->count is how many there are.  As retention_measure(). */
+enum bitcut_status exponents_measure(struct retention *r, const struct exponents *x,
+                                     int e, size_t most, const struct bitcut_split *split,
+                                     bool flush, int threads,
+                                     const struct progress *progress, struct fault *f);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/split/representation_error.h"
+
+#include "emu/summation.h"
+#include "lib/base/size.h"
+#include "lib/number/bits.h"
+#include "lib/number/equilibrate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The least normal number of a format, in words that carry 1 / unit; integers have none,
+   and nothing that underflows. */
+static double least_normal(const struct bitcut_format *f, double unit)
+{
+    return format_is_integer(f) ? 0 : ldexp(unit, format_emin(f));
+}
+
+struct kept_reader kept_reader_of(const struct gemm_plan *p, enum bitcut_operand which)
+{
+    struct kept_reader r = { .split = which == BITCUT_A ? &p->split_a : &p->split_b };
+    for (int w = 0; w < r.split->words; w++) {
+        const struct bitcut_unit *u = gemm_plan_reader(p, which, w);
+        const struct bitcut_format *own = r.split->word[w].format,
+                                   *read = !u                  ? own
+                                           : which == BITCUT_A ? u->a
+                                                               : u->b;
+        r.unit[w] = ldexp(1, -r.split->scale * r.split->word[w].level);
+        r.small[w] = least_normal(own, r.unit[w]);
+        r.least[w] = least_normal(read, r.unit[w]);
+        r.flush[w] = u && u->flush_inputs;
+        r.aligns[w] = u && summation_aligns(u);
+    }
+    return r;
+}
+
+int kept_exponent(const struct gemm_plan *p, const struct kept_reader *r,
+                  const uint32_t *line, size_t k, size_t stride)
+{
+    uint32_t largest = 0;
+    if (!p->equilibrate) return 0;
+    for (size_t i = 0; i < k; i++)
+        largest = equilibrate_larger(largest, line[i * stride]);
+    return equilibrate_exponent(r->split, largest);
+}
+
+/* --- one element ------------------------------------------------------------------ */
+
+struct kept_event kept_of(struct kept *to, const struct kept_reader *r, uint32_t x,
+                          int exponent)
+{
+    const struct bitcut_split *const s = r->split;
+    uint64_t word[SPLIT_WORDS_MOST];
+    const double whole =
+        exponent ? ldexp(value_of_float(x), exponent) : value_of_float(x);
+    struct kept_event event = { false, false };
+    double rest = whole;
+    split_words(word, s, exponent ? equilibrate_scale(x, exponent) : x);
+    *to = (struct kept){ .at = { [KEPT_WHOLE] = fabs(whole) } };
+    for (int w = 0; w < s->words; w++) {
+        double value = r->unit[w] * format_to_double(s->word[w].format, word[w]);
+        if (r->flush[w] && fabs(value) < r->least[w]) value = 0;
+        event.large |= !isfinite(value);
+        if (!s->word[w].copy) {
+            event.small |= rest != 0 && fabs(value) < r->small[w];
+            rest -= value;
+        }
+        to->at[KEPT_LEFT + w] = value;
+        to->at[KEPT_WORD + w] = fabs(value);
+    }
+    to->at[KEPT_REST] = fabs(rest);
+    for (int w = 0; w < s->words; w++)
+        to->at[KEPT_LEFT + w] = fabs(whole - rest - to->at[KEPT_LEFT + w]);
+    return event;
+}
+
+struct kept kept_aligned(const struct kept *x, const struct kept_reader *r)
+{
+    struct kept to = *x;
+    for (int w = 0; w < r->split->words; w++)
+        if (r->aligns[w] && to.at[KEPT_WORD + w] != 0)
+            to.at[KEPT_WORD + w] = larger_double(to.at[KEPT_WORD + w], r->least[w]);
+    return to;
+}
+
+/* --- all elements ----------------------------------------------------------------- */
+
+/* Residuals of all x of one binade, [2^23, 2^24) in ulps of x, are integers up to `most`.
+   What rounding them to so many fraction bits leaves, at most: they are spread in the top
+   binade, and a power of two has all its bits. */
+static double left_of(double most, int fraction_bits, bool nearest)
+{
+    int exponent;
+    if (most <= 1) return 0;
+    frexp(most - 1, &exponent); /* 2^(exponent - 1) <= most - 1 < 2^exponent */
+    const double spacing = ldexp(1, exponent - 1 - fraction_bits);
+    return spacing <= 1 ? 0 : nearest ? spacing / 2 : spacing - 1;
+}
+
+enum { ULPS = 1 << 23, ULPS_MOST = 2 * ULPS - 1 }; /* of x of one binade */
+
+/* What a residual is at most: so many ulps of x, or of x below the normal range of some
+   word, `beside`. */
+struct residual {
+    double ulps, beside;
+};
+
+/* The last place of subnormal numbers of a word, or of all that are integers. */
+static double place_of(const struct kept_reader *r, int w)
+{
+    return ldexp(r->unit[w], format_least_exponent(r->split->word[w].format));
+}
+
+/* What word w leaves of a residual; of x itself, if it is the first or a copy.  An
+   integer leaves half a unit, or where it saturates a whole one
+   (lib/number/equilibrate.h). */
+static struct residual leave(const struct kept_reader *r, int w, struct residual x)
+{
+    const struct split_word *const word = &r->split->word[w];
+    if (format_is_integer(word->format)) return (struct residual){ 0, place_of(r, w) };
+    const bool nearest = round_is_nearest(word->rounding), own = w == 0 || word->copy;
+    const double place = place_of(r, w) / (nearest ? 2 : 1),
+                 least = word->rounding->flush ? r->small[w] : place,
+                 part = round_error(word->format, word->rounding->direction);
+    return (
+        struct residual){ .ulps = left_of(x.ulps, word->format->fraction_bits, nearest),
+                          .beside = own ? least : larger_double(part * x.beside, least) };
+}
+
+/* The least x, a power of two, of which word w has all that it would have if its format
+   had more exponents: it is normal, or its last place is no more than `places` ulps of x.
+   No x is large enough for integers. */
+static double least_of(const struct kept_reader *r, int w, struct residual before,
+                       double places)
+{
+    const bool own = w == 0 || r->split->word[w].copy,
+               zeroes = r->flush[w] || r->split->word[w].rounding->flush;
+    const double normal = larger_double(r->small[w], r->least[w]);
+    if (format_is_integer(r->split->word[w].format)) return (double)INFINITY;
+    if (before.ulps == 0 || (place_of(r, w) <= 0x1p-149 && !zeroes)) return 0;
+    return own ? normal : ULPS * (zeroes ? normal : place_of(r, w) / places);
+}
+
+/* ... of which it leaves no more than that, and counts as no more than `times` of x where
+   it aligns. */
+static double from_of(const struct kept_reader *r, int w, struct residual before,
+                      double after, double times)
+{
+    const bool nearest = round_is_nearest(r->split->word[w].rounding);
+    const double places = after == 0 ? 1
+                          : nearest  ? 2 * after
+                                     : after + 1,
+                 least = least_of(r, w, before, places);
+    return least == 0 ? 0 : larger_double(least, r->aligns[w] ? r->least[w] / times : 0);
+}
+
+/* The largest x of which word w, at most `times` of x, does not overflow. */
+static double most_of(const struct kept_reader *r, int w, double times)
+{
+    const struct bitcut_format *const f = r->split->word[w].format;
+    const double largest = format_to_double(f, format_largest(f, false));
+    return times > 0 ? r->unit[w] * largest / times : (double)INFINITY;
+}
+
+/* Add word w, which stands for what is left of x `before`; of x whose first word is
+   normal, nothing underflows in that. */
+static struct residual add_word(struct kept_most *to, const struct kept_reader *r, int w,
+                                struct residual before, bool normal)
+{
+    struct residual after = leave(r, w, before);
+    const bool copy = r->split->word[w].copy, own = w == 0 || copy,
+               down = r->split->word[w].rounding->direction == TO_ZERO,
+               sure = normal && w == 0;
+    if (sure) after.beside = 0;
+    const double lost = r->flush[w] && !sure ? r->least[w] : 0,
+                 least = r->aligns[w] && !sure ? r->least[w] : 0,
+                 times = ((own ? ULPS : before.ulps) + (down ? 0 : after.ulps)) / ULPS;
+    to->times.at[KEPT_WORD + w] = times;
+    to->times.at[KEPT_LEFT + w] = after.ulps / ULPS;
+    to->beside.at[KEPT_WORD + w] = (own ? 0 : before.beside) + after.beside + least;
+    to->beside.at[KEPT_LEFT + w] = after.beside + lost;
+    if (!copy) to->beside.at[KEPT_REST] += lost;
+    to->full = larger_double(to->full, least_of(r, w, before, 1));
+    to->from = larger_double(to->from, from_of(r, w, before, after.ulps, times));
+    to->most = fmin(to->most, most_of(r, w, times));
+    return after;
+}
+
+static struct kept_most most_of_all(const struct kept_reader *r, bool normal)
+{
+    const struct residual all = { ULPS_MOST, 0 };
+    struct kept_most to = { .times.at[KEPT_WHOLE] = 1, .most = (double)INFINITY };
+    struct residual now = all;
+    for (int w = 0; w < r->split->words; w++) {
+        const bool copy = r->split->word[w].copy;
+        const struct residual after = add_word(&to, r, w, copy ? all : now, normal);
+        if (!copy) now = after;
+    }
+    to.times.at[KEPT_REST] = now.ulps / ULPS;
+    to.beside.at[KEPT_REST] += now.beside;
+    for (int w = 0; w < r->split->words; w++) {
+        to.times.at[KEPT_LEFT + w] += to.times.at[KEPT_REST];
+        to.beside.at[KEPT_LEFT + w] += to.beside.at[KEPT_REST];
+    }
+    return to;
+}
+
+struct kept_most kept_most_of(const struct kept_reader *r)
+{
+    struct kept_most to = most_of_all(r, false);
+    to.low = most_of_all(r, true).beside;
+    to.normal = larger_double(r->small[0], r->least[0]);
+    return to;
+}
+
+/* --- products --------------------------------------------------------------------- */
+
+/* How many terms have the product of two words; a copy stands for all words. */
+static int terms_with(const struct gemm_plan *p, int i, int j)
+{
+    int count = 0;
+    for (int t = 0; t < p->terms; t++) {
+        const int a = p->term[t].a, b = p->term[t].b;
+        count +=
+            (a == i || p->split_a.word[a].copy) && (b == j || p->split_b.word[b].copy);
+    }
+    return count;
+}
+
+/* What copies in a term leave. */
+static double copies_lost(const struct gemm_plan *p, struct recipe_term t,
+                          const struct kept *a, const struct kept *b)
+{
+    const bool copy_a = p->split_a.word[t.a].copy, copy_b = p->split_b.word[t.b].copy;
+    const double left_a = copy_a ? a->at[KEPT_LEFT + t.a] : 0,
+                 left_b = copy_b ? b->at[KEPT_LEFT + t.b] : 0;
+    const double of_a = copy_a ? a->at[KEPT_WHOLE] + a->at[KEPT_REST]
+                               : a->at[KEPT_WORD + t.a],
+                 of_b = copy_b ? b->at[KEPT_WHOLE] + b->at[KEPT_REST]
+                               : b->at[KEPT_WORD + t.b];
+    return left_a * of_b + left_b * of_a + left_a * left_b;
+}
+
+double kept_lost(const struct gemm_plan *p, const struct kept *a, const struct kept *b)
+{
+    double sum = a->at[KEPT_REST] * b->at[KEPT_WHOLE] +
+                 a->at[KEPT_WHOLE] * b->at[KEPT_REST] +
+                 a->at[KEPT_REST] * b->at[KEPT_REST];
+    for (int i = 0; i < p->split_a.words; i++)
+        for (int j = 0; j < p->split_b.words; j++) {
+            if (p->split_a.word[i].copy || p->split_b.word[j].copy) continue;
+            const int wrong = abs(terms_with(p, i, j) - 1);
+            if (wrong) sum += wrong * a->at[KEPT_WORD + i] * b->at[KEPT_WORD + j];
+        }
+    for (int t = 0; t < p->terms; t++) sum += copies_lost(p, p->term[t], a, b);
+    return sum;
+}

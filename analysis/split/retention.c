@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/split/retention.h"
+
+#include "analysis/split/binade.h"
+#include "emu/fast/simd.h"
+#include "lib/base/size.h"
+#include "lib/base/threads.h"
+#include "lib/number/bits.h"
+#include "lib/number/hostfp.h"
+#include "lib/number/rand.h"
+#include "lib/number/wide.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Values are counted in runs of this many, one thread each. */
+enum { RUN = 1 << 14 };
+
+/* What a run of values adds up to. */
+struct tally {
+    uint64_t count, exact, bits, subnormal, zero, flushed, overflow;
+    double ulps, max_ulp, max_relative, max_low;
+};
+
+/* --- one value -------------------------------------------------------------------- */
+
+struct outcome {
+    double value, ulps, relative; /* x, and the error in ulps of x and against x */
+    double low;                   /* |2^-s w1| */
+    int bits;
+    bool overflow, subnormal, zero, flushed;
+};
+
+/* Word `at` of the split as an exact term of x less their sum. */
+static struct term word_term(const struct bitcut_split *s, struct number w, int at)
+{
+    const int down = s->word[at].format->fraction_bits + s->scale * s->word[at].level;
+    return (struct term){ w.significand, w.exponent - down, !w.negative };
+}
+
+/* 2^exponent and the exponent of x > 0, normal numbers. */
+static double two_to(int exponent)
+{
+    return double_of_bits((uint64_t)(1023 + exponent) << 52);
+}
+
+static int exponent_of(double x) { return (int)(bits_of_double(x) >> 52) - 1023; }
+
+/* |x| in units of 2^exponent; its top 64 bits decide. */
+static double size_in(struct unrounded x, int exponent)
+{
+    return ldexp((double)x.significand, x.exponent - exponent);
+}
+
+static void set_error(struct outcome *o, double ulps, int last)
+{
+    o->ulps = ulps;
+    o->relative = ulps * two_to(last) / o->value;
+    o->bits = ulps == 0 ? 23 : larger_int(22 - exponent_of(ulps), 0);
+}
+
+static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x)
+{
+    uint64_t word[SPLIT_WORDS_MOST];
+    struct term terms[SPLIT_WORDS_MOST + 1], read[SPLIT_WORDS_MOST + 1];
+    int count = 1;
+    const struct number value = format_decode(&formats[FORMAT_F32], x);
+    const int last = larger_int(value.exponent, -126) - 23; /* an ulp of x is 2^last */
+    struct outcome o = { .value = fabs(format_to_double(&formats[FORMAT_F32], x)) };
+    split_words(word, s, x);
+    read[0] = terms[0] = (struct term){ value.significand, last, value.negative };
+    for (int i = 0; i < s->words; i++) {
+        const struct bitcut_format *f = s->word[i].format;
+        const struct number w = format_decode(f, word[i]);
+        const bool small = w.significand >> f->fraction_bits == 0;
+        if (w.kind >= NUMBER_INF) return (struct outcome){ .overflow = true };
+        if (s->word[i].copy) continue;
+        if (i == 1 && wide_sum(terms, 2).significand != 0) {
+            o.zero = w.kind == NUMBER_ZERO;
+            o.subnormal = small;
+        }
+        read[count] = terms[count] = word_term(s, w, i);
+        if (i == 1) o.low = size_in(wide_sum(&terms[count], 1), 0);
+        o.flushed |= flush && small && w.kind != NUMBER_ZERO;
+        if (flush && small) read[count].significand = 0;
+        count++;
+    }
+    set_error(&o, size_in(wide_sum(read, count), last), last);
+    return o;
+}
+
+bool retention_entered(int *bits, double *ulps, const struct bitcut_split *split,
+                       uint32_t x)
+{
+    const struct outcome o = judge(split, false, x);
+    *bits = o.bits;
+    *ulps = o.ulps;
+    return !o.overflow;
+}
+
+bool retention_of(int *bits, double *ulps, const struct bitcut_split *split, uint32_t x)
+{
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    const bool finite = retention_entered(bits, ulps, split, x);
+    hostfp_leave(&mode);
+    return finite;
+}
+
+/* --- one of many with the same words ---------------------------------------------- */
+
+/* A binade all of whose values have the same words, as values far above the largest word
+   have by a rule that never gives infinity. */
+struct same_words {
+    bool are;
+    struct outcome any; /* of one value, what is the same of all                    */
+    bitcut_uint128 sum; /* of the words in units of 2^(last - up); last: an ulp of x */
+    int up, last;
+};
+
+/* What rounds without looking at bits never falls where its argument rises, and neither
+   does what is left of x less a constant: words that are the same of the least and the
+   largest value are the same of all. */
+static bool same_at_ends(uint64_t word[SPLIT_WORDS_MOST], const struct bitcut_split *s,
+                         int e)
+{
+    uint64_t last[SPLIT_WORDS_MOST];
+    bool same = true;
+    split_words(word, s, (uint32_t)(e + 127) << 23);
+    split_words(last, s, ((uint32_t)(e + 128) << 23) - 1);
+    for (int i = 0; i < s->words; i++)
+        same &= word[i] == last[i] && !s->word[i].copy &&
+                s->word[i].rounding->direction != BY_BIT;
+    return same && format_to_double(s->word[0].format, word[0]) < two_to(e);
+}
+
+static struct same_words same_make(const struct bitcut_split *s, bool flush, int e)
+{
+    struct same_words same = { .last = e - 23 };
+    uint64_t word[SPLIT_WORDS_MOST];
+    struct term terms[SPLIT_WORDS_MOST];
+    if (!same_at_ends(word, s, e)) return same;
+    same.any = judge(s, flush, (uint32_t)(e + 127) << 23);
+    same.are = same.any.overflow;
+    if (same.are || same.any.flushed) return same;
+    for (int i = 0; i < s->words; i++)
+        terms[i] = word_term(s, format_decode(s->word[i].format, word[i]), i);
+    const struct unrounded sum = wide_sum(terms, s->words);
+    if (!sum.significand || !sum.negative || sum.sticky) return same;
+    const int zeros = __builtin_ctzll(sum.significand);
+    same.sum = sum.significand >> zeros;
+    same.up = same.last - (sum.exponent + zeros);
+    same.are = same.up >= 0 && same.up < 128 - 24;
+    return same;
+}
+
+/* What judge() says of x. */
+static struct outcome same_judge(const struct same_words *same, uint32_t x)
+{
+    struct outcome o = same->any;
+    if (o.overflow) return o;
+    const bitcut_uint128 value = (bitcut_uint128)((x & (SIGNIFICANDS - 1)) | SIGNIFICANDS)
+                                 << same->up;
+    const bitcut_uint128 left = value > same->sum ? value - same->sum : same->sum - value;
+    const int bits = left >> 64 ? 64 + highest_bit((uint64_t)(left >> 64)) + 1 : 64;
+    const double top = (double)(uint64_t)(left >> (bits - 64));
+    o.value = fabs(value_of_float(x));
+    set_error(&o, top * two_to(bits - 64 - same->up), same->last);
+    return o;
+}
+
+/* --- many values ------------------------------------------------------------------ */
+
+static void tally_add(struct tally *t, struct outcome o)
+{
+    t->count++;
+    t->overflow += o.overflow;
+    if (o.overflow) return;
+    t->exact += o.ulps == 0;
+    t->bits += (uint64_t)o.bits;
+    t->ulps += o.ulps;
+    t->subnormal += o.subnormal;
+    t->zero += o.zero;
+    t->flushed += o.flushed;
+    t->max_ulp = larger_double(t->max_ulp, o.ulps);
+    t->max_relative = larger_double(t->max_relative, o.relative);
+    t->max_low = larger_double(t->max_low, o.low / o.value);
+}
+
+static void tally_merge(struct tally *t, const struct tally *from)
+{
+    t->count += from->count;
+    t->exact += from->exact;
+    t->bits += from->bits;
+    t->ulps += from->ulps;
+    t->subnormal += from->subnormal;
+    t->zero += from->zero;
+    t->flushed += from->flushed;
+    t->overflow += from->overflow;
+    t->max_ulp = larger_double(t->max_ulp, from->max_ulp);
+    t->max_relative = larger_double(t->max_relative, from->max_relative);
+    t->max_low = larger_double(t->max_low, from->max_low);
+}
+
+/* How values are counted. */
+struct course {
+    const struct bitcut_split *split;
+    bool flush;
+    const struct retention_values *values;
+    struct binade binade;
+    const struct fast_kernels *kernels; /* NULL: `binade` is not set     */
+    struct same_words same;             /* ... and this is, if it can be */
+};
+
+/* Values from the first: those given, random fractions of the seed, or the binade's. */
+static void values_at(uint32_t *x, const struct retention_values *v, size_t first,
+                      size_t count)
+{
+    const uint32_t binade = (uint32_t)(v->e + 127) << 23;
+    if (v->at) {
+        memcpy(x, v->at + first, count * sizeof *x);
+        return;
+    }
+    if (v->count) rand_fill(x, count, v->seed, 0, first);
+    for (size_t i = 0; i < count; i++)
+        x[i] = binade | (v->count ? x[i] & (SIGNIFICANDS - 1) : (uint32_t)(first + i));
+}
+
+/* --- many values at a time --------------------------------------------------------- */
+
+/* The larger ones of `over` / `under` and of so many others; `most` is the largest
+   numerator of these, `least` no more than any of their denominators.  Exact: all are
+   below 2^26, and products of two are exact in binary64. */
+struct ratio {
+    double over, under;
+};
+
+static void ratio_raise(struct ratio *best, const int32_t *over, const int32_t *under,
+                        size_t count, int32_t most, int32_t least)
+{
+    if (most * best->under <= best->over * least) return;
+    for (size_t i = 0; i < count; i++)
+        if (over[i] * best->under > best->over * under[i])
+            *best = (struct ratio){ over[i], under[i] };
+}
+
+struct ratios {
+    struct ratio relative, low;
+};
+
+/* So many values from the first, in ulps: signed, and magnitudes. */
+static void block_fill(int32_t *x, int32_t *size, const struct retention_values *v,
+                       size_t first, size_t count)
+{
+    const int32_t one = v->e < -126 ? 0 : SIGNIFICANDS;
+    uint32_t values[FAST_BLOCK];
+    for (int32_t i = 0; !v->count && i < FAST_BLOCK; i++)
+        x[i] = size[i] = one + (int32_t)first + i;
+    if (v->count) values_at(values, v, first, count);
+    for (size_t i = 0; v->count && i < count; i++) {
+        size[i] = (int32_t)(values[i] & (SIGNIFICANDS - 1)) + one;
+        x[i] = values[i] >> 31 ? -size[i] : size[i];
+    }
+}
+
+static void block_add(struct tally *t, struct ratios *r, const struct course *c,
+                      size_t first, size_t count)
+{
+    _Alignas(64) int32_t x[FAST_BLOCK], rest[FAST_BLOCK], low[FAST_BLOCK];
+    int32_t size[FAST_BLOCK];
+    struct fast_kept k;
+    block_fill(x, size, c->values, first, count);
+    c->kernels->keep(&k, rest, low, x, count, c->binade.word, c->binade.words);
+    const int32_t least = c->values->e < -126 ? 0
+                          : c->values->count  ? SIGNIFICANDS
+                                              : size[0];
+    ratio_raise(&r->relative, rest, size, count, k.most, least);
+    ratio_raise(&r->low, low, size, count, k.most_low, least);
+    t->count += count;
+    t->exact += k.exact;
+    t->bits += k.bits;
+    t->subnormal += k.subnormal;
+    t->zero += k.zero;
+    t->flushed += k.flushed;
+    t->overflow += k.overflow;
+    t->ulps += (double)k.ulps;
+    t->max_ulp = larger_double(t->max_ulp, k.most);
+}
+
+/* What of [from, to) fills vectors, and how far that goes. */
+static size_t blocks_add(struct tally *t, const struct course *c, size_t from, size_t to)
+{
+    struct ratios r = { { 0, 1 }, { 0, 1 } };
+    for (size_t count; to - from >= FAST_LANES; from += count) {
+        count = smaller(FAST_BLOCK, (to - from) / FAST_LANES * FAST_LANES);
+        block_add(t, &r, c, from, count);
+    }
+    t->max_relative = r.relative.over / r.relative.under;
+    t->max_low = r.low.over / r.low.under * c->binade.low_times;
+    return from;
+}
+
+static struct tally run_tally(const struct course *c, size_t from, size_t to)
+{
+    struct tally t = { 0 };
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    if (c->kernels) from = blocks_add(&t, c, from, to);
+    for (size_t count; from < to; from += count) {
+        uint32_t x[FAST_BLOCK];
+        count = smaller(FAST_BLOCK, to - from);
+        values_at(x, c->values, from, count);
+        for (size_t i = 0; i < count; i++)
+            tally_add(&t, c->same.are ? same_judge(&c->same, x[i])
+                                      : judge(c->split, c->flush, x[i]));
+    }
+    hostfp_leave(&mode);
+    return t;
+}
+
+static struct retention summary(const struct tally *t)
+{
+    const double count = (double)t->count, finite = (double)(t->count - t->overflow),
+                 none = finite > 0 ? 0 : (double)NAN; /* NaN: every value overflows */
+    return (struct retention){
+        .count = t->count,
+        .exact = (double)t->exact / count,
+        .bits = (double)t->bits / count,
+        .max_ulp = t->max_ulp + none,
+        .mean_ulp = finite > 0 ? t->ulps / finite : none,
+        .max_relative = t->max_relative + none,
+        .max_low = t->max_low + none,
+        .p_subnormal = (double)t->subnormal / count,
+        .p_zero = (double)t->zero / count,
+        .p_overflow = (double)t->overflow / count,
+        .p_flushed = (double)t->flushed / count,
+    };
+}
+
+/* All runs, each into its own tally. */
+static void count_runs(struct tally *tallies, size_t runs, size_t count,
+                       const struct course *c, int threads,
+                       const struct progress *progress)
+{
+    (void)threads;
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, runs))
+    for (size_t i = 0; i < runs; i++) {
+        if (progress_stopped(progress)) continue;
+        const size_t to = (i + 1) * RUN < count ? (i + 1) * RUN : count;
+        tallies[i] = run_tally(c, i * RUN, to);
+    }
+}
+
+enum bitcut_status retention_measure(struct retention *r, const struct bitcut_split *s,
+                                     bool flush, const struct retention_values *v,
+                                     int threads, const struct progress *progress,
+                                     struct fault *f)
+{
+    const size_t count = v->count ? v->count : SIGNIFICANDS;
+    const size_t runs = count / RUN + (count % RUN != 0);
+    struct course c = { .split = s, .flush = flush, .values = v };
+    struct tally *tallies = memory_allocate(runs, sizeof *tallies);
+    struct tally total = { 0 };
+    struct hostfp mode;
+    if (!tallies)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the counts");
+    if (binade_make(&c.binade, s, flush, larger_int(v->e, -126)))
+        c.kernels = simd_best()->kernels;
+    else if (!v->at) c.same = same_make(s, flush, v->e);
+    count_runs(tallies, runs, count, &c, threads, progress);
+    const bool stopped = progress_stopped(progress);
+    hostfp_enter(&mode);
+    for (size_t i = 0; !stopped && i < runs; i++) tally_merge(&total, &tallies[i]);
+    if (!stopped) *r = summary(&total);
+    hostfp_leave(&mode);
+    free(tallies);
+    return stopped ? fault_set(f, BITCUT_CANNOT, "stopped") : BITCUT_OK;
+}
+
+enum bitcut_status retention_count(struct retention *r, const struct bitcut_split *s,
+                                   int e, size_t samples, uint64_t seed, int threads,
+                                   const struct progress *progress, struct fault *f)
+{
+    const struct retention_values v = { .e = e, .count = samples, .seed = seed };
+    return retention_measure(r, s, false, &v, threads, progress, f);
+}
+
+/* The mean of two, of so many values each; NaN of none. */
+static double mean(double x, double of_x, double y, double of_y)
+{
+    if (!(of_x > 0)) return y;
+    return of_y > 0 ? (x * of_x + y * of_y) / (of_x + of_y) : x;
+}
+
+/* The larger of two errors.  NaN means that there was no value. */
+static double larger_error(double x, double y)
+{
+    return isnan(x) ? y : larger_double(x, y);
+}
+
+/* Those that did not overflow, of which errors are. */
+static double finite_values(const struct retention *r)
+{
+    return (double)r->count * (1 - r->p_overflow);
+}
+
+void retention_add(struct retention *all, const struct retention *more)
+{
+    const struct retention x = *all, y = *more;
+    const double of_x = (double)x.count, of_y = (double)y.count;
+    if (!y.count) return;
+    if (!x.count) {
+        *all = y;
+        return;
+    }
+    *all = (struct retention){
+        .count = x.count + y.count,
+        .exact = mean(x.exact, of_x, y.exact, of_y),
+        .bits = mean(x.bits, of_x, y.bits, of_y),
+        .max_ulp = larger_error(x.max_ulp, y.max_ulp),
+        .mean_ulp = mean(x.mean_ulp, finite_values(&x), y.mean_ulp, finite_values(&y)),
+        .max_relative = larger_error(x.max_relative, y.max_relative),
+        .max_low = larger_error(x.max_low, y.max_low),
+        .p_subnormal = mean(x.p_subnormal, of_x, y.p_subnormal, of_y),
+        .p_zero = mean(x.p_zero, of_x, y.p_zero, of_y),
+        .p_overflow = mean(x.p_overflow, of_x, y.p_overflow, of_y),
+        .p_flushed = mean(x.p_flushed, of_x, y.p_flushed, of_y),
+    };
+}
+
+/* --- closed forms ----------------------------------------------------------------- */
+
+/* The part of the residual's range that lies below 2^exponent 2^-s. */
+static double part_below(const struct bitcut_split *s, int e, int exponent)
+{
+    const struct split_word *high = &s->word[0];
+    const int range = e - high->format->fraction_bits - round_is_nearest(high->rounding);
+    const int power = exponent - s->scale - range;
+    return power >= 0 ? 1 : ldexp(1, power);
+}
+
+double retention_p_subnormal(const struct bitcut_split *s, int e)
+{
+    return s->words < 2 ? 0 : part_below(s, e, format_emin(s->word[1].format));
+}
+
+double retention_p_zero(const struct bitcut_split *s, int e)
+{
+    const struct split_word *low = &s->word[1];
+    if (s->words < 2) return 0;
+    return part_below(
+        s, e, format_least_exponent(low->format) - round_is_nearest(low->rounding));
+}
+
+/* Whether the first word is normal, whatever it is of, and what it leaves is spread as the
+   forms have it; and the second holds all of that, as another number of its own. */
+bool retention_has_theory(const struct bitcut_split *s, int e)
+{
+    const struct split_word *const high = &s->word[0], *const low = &s->word[1];
+    const bool nearest = round_is_nearest(high->rounding);
+    if (s->words < 2) return true;
+    return !split_is_fixed(s) && (nearest || high->rounding->direction == TO_ZERO) &&
+           e >= format_emin(high->format) && e <= format_emax(high->format) &&
+           !low->copy && low->level == high->level + 1 &&
+           (round_is_nearest(low->rounding) || low->rounding->direction == TO_ZERO) &&
+           low->rounding->flush == FLUSH_NONE &&
+           e - high->format->fraction_bits - nearest + s->scale <= format_emax(low->format);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a split keeps of values as their caller has them: what lib/bitcut.h declares. */
+#include "analysis/split/split_kept.h"
+#include "emu/unit.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Measure i: those of values, and behind them what an array has besides. */
+static const struct record_field *measure_at(size_t i)
+{
+    const struct record_field *f = split_measures;
+    while (f->name && i) f++, i--;
+    if (f->name) return f;
+    for (f = split_specials; f->name && i; f++) i--;
+    return f;
+}
+
+const char *bitcut_split_measure_name(size_t i) { return measure_at(i)->name; }
+
+/* --- what is asked for ------------------------------------------------------------ */
+
+/* The exponents, and what of each goes where. */
+struct question {
+    struct split_question split;
+    int from, to, threads;
+    double *values;
+    size_t count;
+};
+
+static enum bitcut_status check(const struct question *q, const uint32_t *x,
+                                size_t elements, struct fault *f)
+{
+    size_t places;
+    if (!q->split.split) return fault_set(f, BITCUT_BAD_ARGUMENT, "there is no split");
+    if (q->from < EXPONENT_LEAST || q->to > EXPONENT_MOST || q->from > q->to)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "exponents need -127 <= from <= to <= 127");
+    if (q->threads < 0)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "threads cannot be negative");
+    if (x && !memory_holds(x, 1, elements, elements, sizeof *x))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "more values than memory holds");
+    if (!size_multiply(&places, q->count, (size_t)(q->to - q->from + 2)) ||
+        !memory_holds(q->values, 1, places, places, sizeof *q->values))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "no place for what is measured");
+    return BITCUT_OK;
+}
+
+/* --- what comes back -------------------------------------------------------------- */
+
+static double number_of(const struct record_field *f, const struct split_kept *kept)
+{
+    const char *const at = (const char *)kept + f->offset;
+    double number;
+    size_t count;
+    if (f->kind == RECORD_COMPUTED) return f->number(kept);
+    if (f->kind == RECORD_COUNT) {
+        memcpy(&count, at, sizeof count);
+        return (double)count;
+    }
+    memcpy(&number, at, sizeof number);
+    return kept->r.count ? number : (double)NAN;
+}
+
+static void row_fill(const struct question *q, int row, const struct split_kept *kept)
+{
+    for (size_t i = 0; i < q->count; i++) {
+        const struct record_field *const f = measure_at(i);
+        q->values[(size_t)row * q->count + i] = f->name ? number_of(f, kept) : (double)NAN;
+    }
+}
+
+/* From the highest exponent down, as the program adds them up. */
+static enum bitcut_status measure(const struct question *q, struct fault *f)
+{
+    struct split_kept all = split_kept_none(&q->split), one;
+    for (int e = q->to; e >= q->from; e--) {
+        const enum bitcut_status status = split_kept_measure(&one, &q->split, e, q->threads,
+                                                             progress_of_thread(), f);
+        if (status != BITCUT_OK) return status;
+        row_fill(q, e - q->from, &one);
+        split_kept_add(&all, &one);
+    }
+    row_fill(q, q->to - q->from + 1, &all);
+    return BITCUT_OK;
+}
+
+enum bitcut_status bitcut_split_measure(double *values, size_t count,
+                                        const struct bitcut_split *split,
+                                        const struct bitcut_unit *unit, int from, int to,
+                                        const uint32_t *x, size_t elements, int threads,
+                                        char *why)
+{
+    const struct matrix matrix = { 1, elements, (uint32_t *)(uintptr_t)x };
+    struct exponents of = { .at = NULL };
+    struct question q = { .split = { .split = split, .flush = unit && unit->flush_inputs },
+                          .from = from,
+                          .to = to,
+                          .threads = threads,
+                          .values = values,
+                          .count = count };
+    struct fault f;
+    enum bitcut_status status = check(&q, x, elements, &f);
+    if (status == BITCUT_OK && x) {
+        status = exponents_sort(&of, &matrix, &f);
+        q.split.of = &of;
+    }
+    if (status == BITCUT_OK) status = measure(&q, &f);
+    exponents_clear(&of);
+    return fault_tell(why, status, &f);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/split/split_kept.h"
+
+#include "lib/number/hostfp.h"
+
+#include <math.h>
+
+/* --- fields ----------------------------------------------------------------------- */
+
+static void say_label(char *text, size_t size, const void *kept)
+{
+    split_label(text, size, &((const struct split_kept *)kept)->split);
+}
+
+static const char *low(const void *kept)
+{
+    return split_low(&((const struct split_kept *)kept)->split)->name;
+}
+
+static bool is_one(const void *kept) { return !((const struct split_kept *)kept)->all; }
+
+static bool is_array(const void *kept)
+{
+    return ((const struct split_kept *)kept)->all && ((const struct split_kept *)kept)->of_array;
+}
+
+static bool always(const void *kept) { return kept; }
+
+/* There is a theory of all values of an exponent, none of those of an array. */
+static double theory(const struct split_kept *k,
+                     double form(const struct bitcut_split *split, int e))
+{
+    return k->of_array || k->all || !retention_has_theory(&k->split, k->e)
+               ? (double)NAN
+               : form(&k->split, k->e);
+}
+
+static double subnormal_theory(const void *kept) { return theory(kept, retention_p_subnormal); }
+
+static double zero_theory(const void *kept) { return theory(kept, retention_p_zero); }
+
+#define KEPT(member, key, unit, what)                                                    \
+    RECORD_INNER(struct split_kept, member, key, unit, what)
+#define SHARE(member, key, unit, what)                                                   \
+    RECORD_MAYBE(struct split_kept, r.member, key, unit, what)
+
+/* clang-format off */
+const struct record_field split_measures[] = {
+    KEPT(r.count, "count", "", "values"),
+    SHARE(exact, "exact", "", "the share that words hold exactly"),
+    SHARE(bits, "bits", "bits", "the mean of those kept"),
+    SHARE(max_ulp, "max_ulp", "ulp", "the largest error"),
+    SHARE(mean_ulp, "mean_ulp", "ulp", "the mean error"),
+    SHARE(max_relative, "rho", "", "the largest error / |x|"),
+    SHARE(max_low, "theta", "", "the largest |low word| / |x|"),
+    SHARE(p_subnormal, "p_subnormal", "", "the share whose low word is below its normal range"),
+    RECORD_NUMBER_OF(subnormal_theory, "p_subnormal_theory", "", "the same by theory"),
+    SHARE(p_zero, "p_zero", "", "the share whose low word is zero and should not be"),
+    RECORD_NUMBER_OF(zero_theory, "p_zero_theory", "", "the same by theory"),
+    SHARE(p_flushed, "p_flushed", "", "the share with a word that is read as zero"),
+    SHARE(p_overflow, "p_overflow", "", "the share with a word that overflows"),
+    { 0 }
+};
+
+const struct record_field split_specials[] = {
+    KEPT(zeros, "zeros", "", "zeros of the array"),
+    KEPT(infinite, "infinite", "", "infinities"),
+    KEPT(nan, "nan", "", "NaNs"),
+    { 0 }
+};
+
+static const struct record_field array_fields[] = {
+    KEPT(input, "input", "", "where the values come from"),
+    KEPT(values, "values", "", "all of them"),
+    RECORD_TOGETHER(always, split_specials, "", "those of no exponent"),
+    { 0 }
+};
+
+const struct record_field split_fields[] = {
+    RECORD_SENTENCE(say_label, "split", "the split, with what is another than its row"),
+    KEPT(split.word[0].format, "format", "", "of the high word"),
+    KEPT(split.word[0].rounding, "high", "", "rounding of the high word"),
+    RECORD_TEXT_OF(low, "low", "rounding of the low words"),
+    KEPT(split.scale, "scale", "", "low words are times 2^scale"),
+    KEPT(flush, "flush", "", "whether the unit reads subnormal words as zeros"),
+    RECORD_INNER_IF(struct split_kept, e, "exponent", "", "of the values", is_one),
+    RECORD_TOGETHER(always, split_measures, "", "what is kept"),
+    RECORD_TOGETHER(is_array, array_fields, "", "the array"),
+    { 0 }
+};
+/* clang-format on */
+
+/* --- measuring -------------------------------------------------------------------- */
+
+struct split_kept split_kept_none(const struct split_question *q)
+{
+    struct split_kept all = { .split = *q->split,
+                              .flush = q->flush,
+                              .of_array = q->of,
+                              .all = true,
+                              .input = q->input };
+    if (!q->of) return all;
+    all.values = q->of->values;
+    all.zeros = q->of->zeros;
+    all.infinite = q->of->infinite;
+    all.nan = q->of->nan;
+    return all;
+}
+
+enum bitcut_status split_kept_measure(struct split_kept *to, const struct split_question *q,
+                                      int e, int threads, const struct progress *progress,
+                                      struct fault *f)
+{
+    const struct retention_values values = { .e = e, .count = q->samples, .seed = q->seed };
+    *to = (struct split_kept){
+        .split = *q->split, .flush = q->flush, .of_array = q->of, .e = e
+    };
+    return q->of ? exponents_measure(&to->r, q->of, e, 0, q->split, q->flush, threads,
+                                     progress, f)
+                 : retention_measure(&to->r, q->split, q->flush, &values, threads, progress,
+                                     f);
+}
+
+void split_kept_add(struct split_kept *all, const struct split_kept *more)
+{
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    retention_add(&all->r, &more->r);
+    hostfp_leave(&mode);
+}

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/verify/verified.h"
+
+#include "lib/base/size.h"
+#include "lib/base/text.h"
+#include "lib/number/fma.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* --- fields ----------------------------------------------------------------------- */
+
+/* --- of a D --- */
+
+#define D_HAS(name, condition)                                                           \
+    static bool name(const void *answer)                                                 \
+    {                                                                                    \
+        const struct verified *const v = answer;                                         \
+        return condition;                                                                \
+    }
+
+D_HAS(d_differs, v->found.differ)
+D_HAS(d_is_finite, v->first.finite)
+D_HAS(d_has_words, *v->first.differ)
+D_HAS(d_is_explained, *v->hypothesis)
+D_HAS(d_is_by_code, v->by_code)
+D_HAS(d_is_a_file, !v->by_code)
+
+static const void *differing_at(const void *answer, size_t i, void *room)
+{
+    const struct verified *const v = answer;
+    (void)room;
+    return i < v->listed ? &v->differing[i] : NULL;
+}
+
+#define OF_D(member, key, what) RECORD_INNER(struct verified, member, key, "", what)
+#define OF_D_IF(condition, member, key, unit, what)                                      \
+    RECORD_INNER_IF(struct verified, member, key, unit, what, condition)
+
+/* clang-format off */
+static const struct record_field d_file[] = {
+    OF_D(first.other, "file", "what the file has"),
+    { 0 }
+};
+
+static const struct record_field d_device[] = {
+    OF_D(first.other, "device", "what the kernel has"),
+    { 0 }
+};
+
+static const struct record_field d_words[] = {
+    OF_D(first.differ, "differ", "how they differ"),
+    { 0 }
+};
+
+static const struct record_field d_first[] = {
+    RECORD_PAIR(struct verified, found.row, "at", "", "row and column"),
+    OF_D(first.model, "emulator", "what the emulator has"),
+    RECORD_TOGETHER(d_is_a_file, d_file, "", "what the file has"),
+    RECORD_TOGETHER(d_is_by_code, d_device, "", "what the kernel has"),
+    OF_D_IF(d_is_finite, first.steps, "ulps", "ulp", "how far they are apart"),
+    RECORD_TOGETHER(d_has_words, d_words, "", "how they differ where no distance says it"),
+    { 0 }
+};
+
+const struct record_field verified_fields[] = {
+    RECORD_ITEMS(differing_at, differing_fields, "differing", "the first that differ"),
+    OF_D(gemm.gemm.m, "m", "rows of D"),
+    OF_D(gemm.gemm.n, "n", "columns of D"),
+    OF_D(gemm.gemm.k, "k", "columns of A"),
+    OF_D(found.compared, "compared", "outputs compared"),
+    OF_D(total, "total", "outputs of D"),
+    OF_D(found.differ, "mismatches", "outputs of other bits"),
+    RECORD_TOGETHER(d_differs, d_first, "first", "the first of them"),
+    OF_D_IF(d_is_explained, hypothesis, "hypothesis", "", "what computed D"),
+    { 0 }
+};
+
+const struct record_field verified_code_fields[] = {
+    OF_D(gemm.gemm.kernel, "kernel", "the kernel's name"),
+    OF_D(code, "code", "its file"),
+    OF_D(gemm.gemm.device, "device", "what executed it"),
+    { 0 }
+};
+
+/* --- of kernels and the split pass --- */
+
+#define KERNEL_HAS(name, condition)                                                      \
+    static bool name(const void *answer)                                                 \
+    {                                                                                    \
+        const struct kernel_result *const r =                                            \
+            &((const struct verified_kernel *)answer)->result;                           \
+        return condition;                                                                \
+    }
+
+KERNEL_HAS(kernel_differs, r->mismatches)
+KERNEL_HAS(kernel_is_output, r->first.is_output)
+KERNEL_HAS(kernel_is_finite, r->first.bits.finite)
+KERNEL_HAS(kernel_has_words, *r->first.bits.differ)
+KERNEL_HAS(kernel_has_step, r->first.has_step)
+
+static bool kernel_is_explained(const void *answer)
+{
+    return *((const struct verified_kernel *)answer)->hypothesis;
+}
+
+static bool split_differs(const void *answer)
+{
+    return ((const struct verified_split *)answer)->result.mismatches;
+}
+
+static const char *low_format(const void *answer)
+{
+    const struct bitcut_split *const s = &((const struct verified_split *)answer)->plan.split_a;
+    return s->word[s->words - 1].format->name;
+}
+
+static const char *low(const void *answer)
+{
+    return split_low(&((const struct verified_split *)answer)->plan.split_a)->name;
+}
+
+#define ON(member, key, what) RECORD_INNER(struct verified_on, member, key, "", what)
+
+const struct record_field verified_on_fields[] = {
+    ON(kernel, "kernel", "the kernel, or \"split\""),
+    ON(device, "device", "the device"),
+    ON(driver, "driver", "its driver"),
+    ON(date, "date", "the day, in UTC"),
+    ON(seed, "seed", "of the values"),
+    { 0 }
+};
+
+#define OF_KERNEL(member, key, what)                                                     \
+    RECORD_INNER(struct verified_kernel, member, key, "", what)
+#define FIRST(member, key, what) OF_KERNEL(result.first.member, key, what)
+#define FIRST_IF(condition, member, key, what)                                           \
+    RECORD_INNER_IF(struct verified_kernel, result.first.member, key, "", what, condition)
+
+static const struct record_field kernel_words[] = {
+    FIRST(bits.differ, "differ", "how they differ"),
+    { 0 }
+};
+
+static const struct record_field kernel_first[] = {
+    FIRST(shape.m, "m", "rows of D"),
+    FIRST(shape.n, "n", "columns of D"),
+    FIRST(shape.k, "k", "columns of A"),
+    FIRST(room, "layout", "how the matrices lie"),
+    FIRST(transposes, "transposes", "of A and B, n or t: column-major"),
+    FIRST(outputs, "outputs", "of C and D, likewise"),
+    FIRST(in_place, "in_place", "whether D is C"),
+    FIRST(alpha, "alpha", "D = alpha A B + beta C"),
+    FIRST(beta, "beta", "likewise"),
+    FIRST(input, "input", "the family of values"),
+    FIRST(count, "count", "GEMMs of the batch"),
+    FIRST_IF(kernel_is_output, gemm, "gemm", "the one of the batch, from 0"),
+    FIRST_IF(kernel_is_output, at, "at", "row and column; null: no output"),
+    FIRST(bits.model, "model", "what the model has"),
+    FIRST(bits.other, "device", "what the device has"),
+    FIRST_IF(kernel_is_finite, bits.steps, "ulps", "how far they are apart"),
+    RECORD_TOGETHER(kernel_has_words, kernel_words, "",
+                    "how they differ where no distance says it"),
+    FIRST_IF(kernel_has_step, step, "k_step", "the step of k after which they differ"),
+    { 0 }
+};
+
+const struct record_field verified_kernel_fields[] = {
+    OF_KERNEL(result.configurations, "configurations", "GEMMs and batches"),
+    OF_KERNEL(result.compared, "compared", "outputs compared"),
+    OF_KERNEL(result.mismatches, "mismatches", "elements of other bits"),
+    RECORD_TOGETHER(kernel_differs, kernel_first, "first", "the first of them"),
+    RECORD_INNER_IF(struct verified_kernel, hypothesis, "hypothesis", "",
+                    "what the kernel did instead", kernel_is_explained),
+    { 0 }
+};
+
+#define OF_SPLIT(member, key, what)                                                      \
+    RECORD_INNER(struct verified_split, member, key, "", what)
+
+static const struct record_field split_first[] = {
+    OF_SPLIT(result.x, "x", "the value"),
+    OF_SPLIT(result.word, "word", "which of its words; 0: the high one"),
+    OF_SPLIT(result.bits.model, "model", "what the model has"),
+    OF_SPLIT(result.bits.other, "device", "what the device has"),
+    { 0 }
+};
+
+const struct record_field verified_split_fields[] = {
+    OF_SPLIT(plan.split_a.name, "split", "the split"),
+    OF_SPLIT(plan.split_a.word[0].format, "format", "of the high word"),
+    RECORD_TEXT_OF(low_format, "low_format", "of the last word"),
+    OF_SPLIT(plan.split_a.word[0].rounding, "high", "rounding of the high word"),
+    RECORD_TEXT_OF(low, "low", "rounding of the low words"),
+    OF_SPLIT(plan.split_a.scale, "scale", "low words are times 2^scale"),
+    OF_SPLIT(plan.equilibrate, "equilibrate", "whether lines are scaled first"),
+    OF_SPLIT(result.compared, "compared", "words compared"),
+    OF_SPLIT(result.mismatches, "mismatches", "words of other bits"),
+    RECORD_TOGETHER(split_differs, split_first, "first", "the first of them"),
+    { 0 }
+};
+/* clang-format on */
+
+/* --- sentences -------------------------------------------------------------------- */
+
+static void say_differ(char *text, size_t size, size_t differ, size_t compared)
+{
+    if (differ)
+        say_more(text, size, "%zu, %.3g %%", differ, 100. * (double)differ / (double)compared);
+    else say_more(text, size, "none");
+}
+
+/* --- of a D --- */
+
+static void d_code(char *text, size_t size, const void *answer)
+{
+    const struct verified *const v = answer;
+    if (v->by_code)
+        say_more(text, size,
+                 "%s of %s on %s: %llu instructions, %llu of them matrix ones",
+                 v->gemm.gemm.kernel, v->code, v->gemm.gemm.device,
+                 (unsigned long long)v->instructions, (unsigned long long)v->matrix);
+}
+
+static void d_compared(char *text, size_t size, const void *answer)
+{
+    const struct verified *const v = answer;
+    const size_t compared = v->found.compared;
+    if (compared < v->total)
+        say_more(text, size, "%zu of %zu outputs, bit for bit, a sample (--seed)", compared,
+                 v->total);
+    else say_more(text, size, "all %zu outputs, bit for bit", compared);
+}
+
+static void d_differ(char *text, size_t size, const void *answer)
+{
+    const struct verified *const v = answer;
+    say_differ(text, size, v->found.differ, v->found.compared);
+}
+
+void verified_say_first(char *text, size_t size, const void *answer)
+{
+    const struct verified *const v = answer;
+    if (!v->found.differ) return;
+    say_more(text, size, "row %zu, column %zu: ", v->found.row, v->found.column);
+    apart_say(text, size, &v->first, v->by_code ? "the device" : "the file", "the emulator",
+              true);
+    differing_say(text, size, v->differing, v->listed, 1);
+}
+
+void verified_say_verdict(char *text, size_t size, const void *answer)
+{
+    const struct verified *const v = answer;
+    const bool same = !v->found.differ, sample = v->found.compared < v->total;
+    say_more(text, size, "%s %s of this recipe on this unit, to the bit",
+             same && sample ? "the sample is" : "D is", same ? "that" : "not that");
+    if (!same && !v->by_code)
+        say_more(text, size,
+                 "; another order of k is enough for that: bitcut tolerance -d tells "
+                 "whether its errors are those of a correct kernel");
+}
+
+static void d_hypothesis(char *text, size_t size, const void *answer)
+{
+    say_more(text, size, "%s", ((const struct verified *)answer)->hypothesis);
+}
+
+const struct record_line verified_lines[] = {
+    /* clang-format off */
+    GEMM_LINES,
+    { "kernel",           d_code,            RECORD_ALWAYS, NULL },
+    { "matrices",         gemm_say_matrices, RECORD_ALWAYS, NULL },
+    { "compared",         d_compared,        RECORD_ALWAYS, NULL },
+    { "differ",           d_differ,          RECORD_ALWAYS, NULL },
+    { "first difference", verified_say_first,      RECORD_BELOW,  NULL },
+    BUDGET_LINES,
+    { "verdict",          verified_say_verdict,         RECORD_ALWAYS, NULL },
+    { "explanation",      d_hypothesis,      RECORD_BELOW,  NULL },
+    { 0 }
+    /* clang-format on */
+};
+
+/* --- of kernels and the split pass --- */
+
+static void on_said(char *text, size_t size, const void *answer)
+{
+    const struct verified_on *const on = answer;
+    say_more(text, size, "on %s, driver %s, %s, seed %llu", on->device, on->driver, on->date,
+             (unsigned long long)on->seed);
+}
+
+static void kernel_compared(char *text, size_t size, const void *answer)
+{
+    const struct kernel_result *const r = &((const struct verified_kernel *)answer)->result;
+    say_more(text, size, "%s%zu outputs of %zu GEMMs and batches, bit for bit",
+             r->compared ? "" : "all ", r->compared, r->configurations);
+}
+
+static void kernel_differ(char *text, size_t size, const void *answer)
+{
+    const struct kernel_result *const r = &((const struct verified_kernel *)answer)->result;
+    say_differ(text, size, r->mismatches, r->compared);
+}
+
+static void kernel_first_said(char *text, size_t size, const void *answer)
+{
+    const struct kernel_mismatch *const x =
+        &((const struct verified_kernel *)answer)->result.first;
+    if (!kernel_differs(answer)) return;
+    if (x->is_output) say_more(text, size, "row %zu, column %zu: ", x->at[0], x->at[1]);
+    else say_more(text, size, "memory of D that is no output: ");
+    apart_say(text, size, &x->bits, "the device", "the model", true);
+}
+
+/* In which of the GEMMs of a trial. */
+static void kernel_where(char *text, size_t size, const void *answer)
+{
+    const struct kernel_mismatch *const x =
+        &((const struct verified_kernel *)answer)->result.first;
+    char alpha[NUMBER_SAID_MOST], beta[NUMBER_SAID_MOST];
+    if (!kernel_differs(answer)) return;
+    say_more(text, size, "m, n, k = %zu, %zu, %zu; values: %s; alpha %s, beta %s; %s",
+             x->shape.m, x->shape.n, x->shape.k, x->input, number_said(alpha, x->alpha, 9),
+             number_said(beta, x->beta, 9), x->room);
+    for (int i = 0; i < 4; i++)
+        if ((i < 2 ? x->transposes : x->outputs)[i % 2] == 't')
+            say_more(text, size, ", %c column-major", "ABCD"[i]);
+    if (x->in_place) say_more(text, size, ", D is C");
+    if (x->count > 1)
+        say_more(text, size, "; GEMM %zu of a batch of %zu", x->is_output ? x->gemm : 0,
+                 x->count);
+    if (x->has_step && x->step) say_more(text, size, "; from k-step %zu on", x->step);
+    else if (x->has_step) say_more(text, size, "; even without any k");
+}
+
+static void kernel_verdict(char *text, size_t size, const void *answer)
+{
+    say_more(text, size, "D is %s of this recipe on this unit, to the bit",
+             kernel_differs(answer) ? "not that" : "that");
+}
+
+static void kernel_hypothesis(char *text, size_t size, const void *answer)
+{
+    say_more(text, size, "%s", ((const struct verified_kernel *)answer)->hypothesis);
+}
+
+const struct record_line verified_kernel_lines[] = {
+    /* clang-format off */
+    GEMM_LINES,
+    { "run",              on_said,           RECORD_ALWAYS, NULL },
+    { "compared",         kernel_compared,   RECORD_ALWAYS, NULL },
+    { "differ",           kernel_differ,     RECORD_ALWAYS, NULL },
+    { "first difference", kernel_first_said, RECORD_BELOW,  NULL },
+    { "in",               kernel_where,      RECORD_BELOW,  NULL },
+    { "verdict",          kernel_verdict,    RECORD_ALWAYS, NULL },
+    { "explanation",      kernel_hypothesis, RECORD_BELOW,  NULL },
+    { 0 }
+    /* clang-format on */
+};
+
+static void split_compared(char *text, size_t size, const void *answer)
+{
+    const struct split_result *const r = &((const struct verified_split *)answer)->result;
+    say_more(text, size, "%s%llu words, bit for bit", r->compared ? "" : "all ",
+             (unsigned long long)r->compared);
+}
+
+static void split_differ(char *text, size_t size, const void *answer)
+{
+    const struct split_result *const r = &((const struct verified_split *)answer)->result;
+    say_differ(text, size, r->mismatches, r->compared);
+}
+
+static void split_first_said(char *text, size_t size, const void *answer)
+{
+    const struct split_result *const r = &((const struct verified_split *)answer)->result;
+    if (!r->mismatches) return;
+    say_more(text, size, "word %d of %s: ", r->word, r->x);
+    apart_say(text, size, &r->bits, "the device", "the model", false);
+}
+
+const struct record_line verified_split_lines[] = {
+    /* clang-format off */
+    { "words",            gemm_say_words,   RECORD_ALWAYS, NULL },
+    { "run",              on_said,          RECORD_ALWAYS, NULL },
+    { "compared",         split_compared,   RECORD_ALWAYS, NULL },
+    { "differ",           split_differ,     RECORD_ALWAYS, NULL },
+    { "first difference", split_first_said, RECORD_BELOW,  NULL },
+    { 0 }
+    /* clang-format on */
+};
+
+/* --- comparing -------------------------------------------------------------------- */
+
+/* At most so many outputs, of rows and columns at random, about as many of each. */
+static enum bitcut_status take_sample(struct block *part, const struct verify_question *q,
+                                      struct fault *f)
+{
+    enum { STREAM_ROWS = 40, STREAM_COLUMNS };
+    const struct question of = {
+        .a = q->data->a, .b = q->data->b, .c = q->data->c, .d = *q->d
+    };
+    const size_t m = q->d->rows, n = q->d->cols, side = (size_t)sqrt((double)q->samples),
+                 few = smaller(n, q->samples / smaller(m, side)),
+                 rows = smaller(m, q->samples / few), cols = smaller(n, q->samples / rows);
+    size_t *const row = memory_allocate(rows, sizeof *row),
+                  *const col = memory_allocate(cols, sizeof *col);
+    enum bitcut_status status =
+        row && col ? BITCUT_OK
+                   : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+    if (status == BITCUT_OK) {
+        lines_draw(row, rows, m, q->seed, STREAM_ROWS);
+        lines_draw(col, cols, n, q->seed, STREAM_COLUMNS);
+        status = block_take(part, &of, row, rows, col, cols, f);
+        part->q = NULL; /* which does not stay */
+    }
+    free(row);
+    free(col);
+    return status;
+}
+
+/* A matrix of elements that stay another's. */
+static struct matrix matrix_of(uint32_t *at, size_t rows, size_t cols)
+{
+    return (struct matrix){ .rows = rows, .cols = cols, .at = at };
+}
+
+/* D by the emulator, in elements of the format of the code's D. */
+static enum bitcut_status emulate(struct matrix *want, const struct verify_question *q,
+                                  const struct gemm_options *options, struct fault *f)
+{
+    struct bitcut_gemm g = *q->gemm;
+    gemm_set_dense(&g, want->at, want->rows, want->cols, q->data->a.cols, q->data->a.at,
+                   q->data->b.at, q->data->c.at);
+    const enum bitcut_status status = gemm_run(&g, options, f);
+    for (size_t i = 0; q->code && q->code->format != &formats[FORMAT_F32] &&
+                       i < want->rows * want->cols && status == BITCUT_OK;
+         i++)
+        want->at[i] = f32_through(q->code->format, &roundings[ROUND_RN], want->at[i]);
+    return status;
+}
+
+/* Where an output of the part is in all of D. */
+static void place(struct verified *v, size_t *row, size_t *col)
+{
+    if (!v->part.row) return;
+    *row = v->part.row[*row];
+    *col = v->part.col[*col];
+}
+
+static void compare(struct verified *v, const struct matrix *want, const uint32_t *d)
+{
+    const struct pair_of of = { .m = want->rows, .n = want->cols, .d = d, .h = want->at };
+    v->found.compared = of.m * of.n;
+    for (size_t i = 0; i < v->found.compared; i++) v->found.differ += d[i] != of.h[i];
+    v->listed = difference_first(v->differing, &of);
+    for (size_t i = 0; i < v->listed; i++)
+        place(v, &v->differing[i].row, &v->differing[i].col);
+    if (!v->listed) return;
+    v->found.row = v->differing[0].row;
+    v->found.column = v->differing[0].col;
+    v->found.given = v->differing[0].given;
+    v->found.expected = v->differing[0].expected;
+    v->first = apart_of(&formats[FORMAT_F32], v->differing[0].expected, v->differing[0].given);
+}
+
+/* The outputs of q, all of them. */
+static enum bitcut_status compare_all(struct verified *v, const char **what,
+                                      const struct verify_question *q,
+                                      const struct gemm_options *options, struct fault *f)
+{
+    struct matrix want;
+    *what = "D";
+    enum bitcut_status status = matrix_init(&want, q->d->rows, q->d->cols, f);
+    if (status != BITCUT_OK) return status;
+    *what = "gemm";
+    status = emulate(&want, q, options, f);
+    if (status == BITCUT_OK) compare(v, &want, q->d->at);
+    matrix_clear(&want);
+    return status;
+}
+
+enum bitcut_status verified_find(struct verified *to, const char **what,
+                                 const struct verify_question *q,
+                                 const struct gemm_options *options, struct fault *f)
+{
+    struct block *const part = &to->part;
+    *to = (struct verified){ .gemm.gemm = { .gemm = q->gemm,
+                                            .plan = q->plan,
+                                            .m = q->d->rows,
+                                            .n = q->d->cols,
+                                            .k = q->data->a.cols },
+                             .total = q->d->rows * q->d->cols,
+                             .by_code = q->code };
+    if (q->code) to->instructions = q->code->counts.instructions;
+    if (q->code) to->matrix = q->code->counts.matrix;
+    if (!q->samples || q->samples >= to->total)
+        return compare_all(to, what, q, options, f);
+    *what = "sample";
+    enum bitcut_status status = take_sample(part, q, f);
+    if (status != BITCUT_OK) return status;
+    const struct gemm_data data = { matrix_of(part->a, part->rows, part->k),
+                                    matrix_of(part->b, part->k, part->cols),
+                                    matrix_of(part->c, part->rows, part->cols) };
+    const struct matrix d = matrix_of(part->d, part->rows, part->cols);
+    struct verify_question some = *q;
+    some.data = &data;
+    some.d = &d;
+    status = compare_all(to, what, &some, options, f);
+    if (status != BITCUT_OK) verified_clear(to);
+    return status;
+}
+
+void verified_clear(struct verified *v) { block_clear(&v->part); }

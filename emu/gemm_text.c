@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "emu/gemm_text.h"
+
+#include "emu/gemm.h"
+#include "emu/unit.h"
+#include "lib/base/table.h"
+#include "lib/base/text.h"
+#include "lib/gemm/configuration.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_MOST = 60 };
+
+/* --- reading ---------------------------------------------------------------------- */
+
+static enum bitcut_status unknown(const char *what, const char *name, struct table table,
+                                  struct fault *f)
+{
+    char hint[TABLE_HINT_MOST];
+    table_hint(hint, table, name);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: unknown %s%s",
+                     text_fit(name, NAME_MOST), name, what, hint);
+}
+
+const struct bitcut_format *way_words(const struct bitcut_gemm *g)
+{
+    const struct bitcut_split *split = g->split_a ? g->split_a : g->recipe->split;
+    return split ? split->word[0].format : &formats[FORMAT_F16];
+}
+
+/* The unit of that name for the words that the GEMM has. */
+static enum bitcut_status read_unit(struct bitcut_gemm *g, const char *name,
+                                    struct fault *f)
+{
+    g->unit = unit_find(name, way_words(g));
+    if (g->unit) return BITCUT_OK;
+    if (!table_find(TABLE(chips), name)) return unknown("unit", name, TABLE(chips), f);
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "%s has no instruction for %s, the words of %s", name,
+                     way_words(g)->name, g->recipe->name);
+}
+
+enum bitcut_status way_read(struct bitcut_gemm *to, const char *line, struct fault *f)
+{
+    char text[WAY_MOST];
+    struct gemm_plan plan;
+    if (strlen(line) >= sizeof text)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "a line of %zu characters is too long",
+                         strlen(line));
+    strcpy(text, line);
+    char *list = strchr(text, ',');
+    if (list) *list++ = 0;
+    char *const unit = strchr(text, '@');
+    if (!unit)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%.*s: not RECIPE@UNIT, such as legemm@mi210",
+                         text_fit(text, NAME_MOST), text);
+    *unit = 0;
+    const struct bitcut_recipe *const recipe = bitcut_recipe_find(text);
+    if (!recipe) return unknown("recipe", text, TABLE(recipes), f);
+    struct bitcut_gemm g = gemm_of(recipe, NULL), taken;
+    enum bitcut_status status = configuration_read(&g, list, f);
+    if (status == BITCUT_OK) status = read_unit(&g, unit + 1, f);
+    if (status == BITCUT_OK) status = gemm_take(&taken, &g, f);
+    if (status == BITCUT_OK) status = gemm_plan_on_unit(&plan, &taken, f);
+    if (status == BITCUT_OK) *to = taken;
+    return status;
+}
+
+/* --- writing ---------------------------------------------------------------------- */
+
+void way_write(char line[WAY_MOST], const struct bitcut_gemm *g)
+{
+    snprintf(line, WAY_MOST, "%s@%s", g->recipe->name, g->unit->name);
+    configuration_write(line, WAY_MOST, g);
+}
+
+/* --- for callers ------------------------------------------------------------------ */
+
+enum bitcut_status bitcut_gemm_read(struct bitcut_gemm *to, const char *line, char *why)
+{
+    struct bitcut_gemm g;
+    struct fault f;
+    enum bitcut_status status = gemm_check_place(to, &f);
+    if (status == BITCUT_OK && (!to || !line))
+        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "no line, or no place for the GEMM");
+    if (status == BITCUT_OK) status = way_read(&g, line, &f);
+    if (status == BITCUT_OK) gemm_give(to, &g);
+    return fault_tell(why, status, &f);
+}
+
+enum bitcut_status bitcut_gemm_write(char line[BITCUT_GEMM_MOST],
+                                     const struct bitcut_gemm *gemm)
+{
+    struct bitcut_gemm g;
+    const enum bitcut_status status =
+        line ? gemm_take(&g, gemm, NULL) : BITCUT_BAD_ARGUMENT;
+    if (status != BITCUT_OK || !g.recipe || !g.unit) return BITCUT_BAD_ARGUMENT;
+    way_write(line, &g);
+    return BITCUT_OK;
+}

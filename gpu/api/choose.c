@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/api/choose.h"
+
+#include "gpu/api/constraint.h"
+#include "lib/base/size.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+/* --- a device and a kernel as the models see them --------------------------------- */
+
+/* Of an SM since compute capability 7.0 and of a CU since CDNA. */
+enum { MATRIX_CORES = 4 };
+
+/* What only limits tiles that are no kernels is left out. */
+static struct tile_gpu gpu_of(const struct gpu_device *d)
+{
+    return (struct tile_gpu){ .units = d->units,
+                              .registers = d->unit_registers,
+                              .shared = d->unit_shared,
+                              .shared_reserved = d->block_shared,
+                              .matrix_cores = MATRIX_CORES,
+                              .wave = d->wave,
+                              .waves = d->wave ? d->unit_threads / d->wave : 0,
+                              .groups = d->unit_blocks,
+                              .products = d->products,
+                              .shared_rate = d->shared_rate,
+                              .cache_rate = d->cache_rate };
+}
+
+static struct tile tile_of(const struct gpu_kernel *k, const struct gpu_device *d)
+{
+    return (struct tile){ k->tile_m, k->tile_n, k->tile_k,
+                          (int)divide_up((size_t)k->threads, (size_t)d->wave),
+                          k->stages };
+}
+
+/* Whether clusters of the kernel add so many slices. */
+static bool adds_slices(const struct gpu_kernel *k, const struct bitcut_gemm *g,
+                        int slices)
+{
+    return g->d.layout == BITCUT_ROW_MAJOR &&
+           (!gemm_reads_c(g) || g->c.layout == BITCUT_ROW_MAJOR) &&
+           gpu_adds_slices(k, g->m, g->n, slices);
+}
+
+static struct tile_costs costs_of(const struct gpu_kernel *k, const struct bitcut_gemm *g)
+{
+    return (struct tile_costs){ .load = (uint64_t)k->load_bytes,
+                                .read = (uint64_t)k->read_bytes,
+                                .shared = (uint64_t)k->shared_bytes,
+                                .registers = (uint64_t)k->registers,
+                                .cluster_m = k->cluster_m,
+                                .cluster_n = k->cluster_n,
+                                .slices = adds_slices(k, g, g->order.slices)
+                                              ? g->order.slices
+                                              : 1 };
+}
+
+/* Terms by the time they take, that of the words' first format being one: multipliers
+   make a product in proportion to the bytes of its words. */
+static int terms_of(const struct gpu_kernel *k)
+{
+    const int first = format_bytes(&formats[k->format]);
+    const int other = k->low_format ? format_bytes(&formats[k->low_format]) : first;
+    int bytes = 0;
+    for (int i = 0; i < k->program.terms; i++)
+        bytes += k->program.term[i].a ? other : first;
+    return (int)divide_up((size_t)bytes, (size_t)first);
+}
+
+static struct tile_task task_of(const struct tile_model *model,
+                                const struct gpu_device *device,
+                                const struct gpu_kernel *like,
+                                const struct bitcut_gemm *g)
+{
+    return (struct tile_task){
+        .model = model,
+        .gpu = gpu_of(device),
+        .method = { .terms = terms_of(like),
+                    .words = like->program.words,
+                    .word_bytes = format_bytes(&formats[like->format]),
+                    .accumulators = 1 },
+        .problem = { g->m, g->n, g->k },
+        .count = g->count,
+        .slices = (uint64_t)g->order.slices,
+    };
+}
+
+const struct tile_model *gpu_model(const struct gpu_device *device)
+{
+    const struct tile_gpu gpu = gpu_of(device);
+    return tile_model_of(&gpu);
+}
+
+void gpu_kernel_judge(struct gpu_choice *choice, const struct gpu_kernel *k,
+                      const struct gpu_device *device, const struct bitcut_gemm *g)
+{
+    const struct tile_task task = task_of(gpu_model(device), device, k, g);
+    const struct tile tile = tile_of(k, device);
+    const struct tile_costs costs = costs_of(k, g);
+    choice->kernel = k;
+    tile_judge(&choice->judged, &tile, &costs, &task);
+}
+
+/* --- ranking ---------------------------------------------------------------------- */
+
+static bool same_program(const struct gpu_program *x, const struct gpu_program *y)
+{
+    if (x->words != y->words || x->terms != y->terms || x->promote != y->promote)
+        return false;
+    for (int i = 0; i < x->terms; i++)
+        if (x->term[i].a != y->term[i].a || x->term[i].b != y->term[i].b ||
+            x->term[i].accumulator != y->term[i].accumulator)
+            return false;
+    return true;
+}
+
+bool gpu_kernel_alike(const struct gpu_kernel *x, const struct gpu_kernel *y)
+{
+    return x->matrices == y->matrices && !strcmp(x->recipe, y->recipe) &&
+           !strcmp(x->instruction, y->instruction) && x->format == y->format &&
+           x->low_format == y->low_format && same_program(&x->program, &y->program);
+}
+
+static bool takes(const struct gpu_kernel *k, const struct bitcut_gemm *g)
+{
+    const size_t most = k->size_most ? k->size_most : SIZE_MAX;
+    return g->m <= most && g->n <= most && g->k <= most &&
+           g->order.slices <= k->slices_most;
+}
+
+size_t gpu_kernel_rank_by(struct gpu_choice choices[GPU_CHOICES_MOST],
+                          const struct tile_model *model, const struct gpu *g,
+                          const struct gpu_device *device, const struct gpu_kernel *like,
+                          const struct bitcut_gemm *gemm)
+{
+    const struct tile_task task = task_of(model, device, like, gemm);
+    const struct gpu_kernel *k = NULL, *kernel[GPU_CHOICES_MOST];
+    struct tile tiles[GPU_CHOICES_MOST];
+    struct tile_costs costs[GPU_CHOICES_MOST];
+    struct tile_choice ranked[GPU_CHOICES_MOST];
+    size_t count = 0;
+    while ((k = gpu_kernel_next(g, k)) && count < GPU_CHOICES_MOST) {
+        if (!k->tile_m || !gpu_kernel_alike(k, like) || !gpu_kernel_fits(device, k) ||
+            !takes(k, gemm))
+            continue;
+        kernel[count] = k;
+        tiles[count] = tile_of(k, device);
+        costs[count++] = costs_of(k, gemm);
+    }
+    tile_rank(ranked, tiles, costs, count, &task);
+    for (size_t i = 0; i < count; i++)
+        choices[i] = (struct gpu_choice){ kernel[ranked[i].at], ranked[i] };
+    return count;
+}
+
+size_t gpu_kernel_rank(struct gpu_choice choices[GPU_CHOICES_MOST], const struct gpu *g,
+                       const struct gpu_device *device, const struct gpu_kernel *like,
+                       const struct bitcut_gemm *gemm)
+{
+    return gpu_kernel_rank_by(choices, gpu_model(device), g, device, like, gemm);
+}
+
+/* --- the kernel of a GEMM --------------------------------------------------------- */
+
+/* Promotions that will do: the one asked for, or with any_promotion up to every 4th. */
+static bool promotes_as(const struct gpu_kernel *k, const struct bitcut_gemm *g,
+                        int promote)
+{
+    enum { SELDOM = 4 };
+    const int p = k->program.promote;
+    return p == promote || (g->any_promotion && promote && p > promote &&
+                            (int64_t)p <= (int64_t)SELDOM * promote);
+}
+
+/* Whether the kernel is meant: the one named; or any of the recipe for such matrices. */
+static bool is_meant(const struct gpu_kernel *k, const struct bitcut_gemm *g)
+{
+    if (g->kernel) return !strcmp(k->name, g->kernel);
+    return !strcmp(k->recipe, g->recipe->name) &&
+           &formats[k->matrices] == matrix_format(&g->d);
+}
+
+/* The GEMM by the kernel, with its own promotion if that will do. */
+static enum bitcut_status try_kernel(struct gpu_work *to, const struct gpu_device *device,
+                                     const struct bitcut_gemm *g, int promote,
+                                     const struct gpu_kernel *k, struct fault *f)
+{
+    struct bitcut_gemm own = *g;
+    if (!own.kernel) {
+        own.promote = promotes_as(k, g, promote) ? k->program.promote : promote;
+        if (own.low_low == BITCUT_UNSET) own.low_low = g->recipe->keeps_low_low;
+    }
+    return gpu_work_make(to, &own, k, device, f);
+}
+
+static enum bitcut_status no_kernel(const struct bitcut_gemm *g, struct fault *f)
+{
+    if (g->kernel)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "there is no kernel %.*s",
+                         text_fit(g->kernel, 100), g->kernel);
+    if (matrix_format(&g->d) == &formats[FORMAT_F32])
+        return fault_set(f, BITCUT_CANNOT,
+                         "there is no kernel for recipe %s; bitcut list kernels has all",
+                         g->recipe->name);
+    return fault_set(
+        f, BITCUT_CANNOT,
+        "there is no kernel for recipe %s and matrices of %s; they take f32, "
+        "or small ones of f16",
+        g->recipe->name, matrix_format(&g->d)->name);
+}
+
+/* Why none does what is asked for: none is for the device; there are wishes that none can
+   do; or what is in *f, the fault of kernel `first`, the first that is for the device.
+   One that does not name it is of the GEMM, whatever the kernel. */
+static enum bitcut_status no_choice(const struct gpu *gpu,
+                                    const struct gpu_device *device,
+                                    const struct bitcut_gemm *g, int promote,
+                                    const struct gpu_kernel *first,
+                                    enum bitcut_status status, struct fault *f)
+{
+    if (g->kernel || (g->unit && gpu_emulates(gpu))) return status;
+    if (!first)
+        return fault_set(f, BITCUT_CANNOT,
+                         "no kernel for recipe %s runs on %.60s%s%.110s", g->recipe->name,
+                         device->name, *device->lacks ? "; " : "", device->lacks);
+    if (strncmp(f->text, first->name, strlen(first->name)) != 0) return status;
+    const enum bitcut_status wish =
+        gpu_wish_fault(f, gpu, device, g, promote, try_kernel);
+    return wish != BITCUT_OK ? wish : status;
+}
+
+/* The kernel asked for, or the first that does what is asked for, promoting `promote`d at
+   best. */
+static enum bitcut_status choose_bits(struct gpu_work *to, const struct gpu *gpu,
+                                      const struct gpu_device *device,
+                                      const struct bitcut_gemm *g, int promote,
+                                      struct fault *f)
+{
+    const struct gpu_kernel *k = NULL, *first = NULL;
+    struct gpu_work other;
+    bool found = false, meant = false;
+    enum bitcut_status status = no_kernel(g, f);
+    while ((k = gpu_kernel_next(gpu, k))) {
+        struct fault own;
+        if (!is_meant(k, g)) continue;
+        const enum bitcut_status tried = try_kernel(&other, device, g, promote, k, &own);
+        meant = true;
+        if (tried != BITCUT_OK && !found && !first) status = tried, *f = own;
+        if (!first && gpu_kernel_fits(device, k)) first = k;
+        if (tried != BITCUT_OK) continue;
+        const bool exact = g->kernel || k->program.promote == promote;
+        if (!found || exact) *to = other;
+        found = true;
+        if (exact) break;
+    }
+    if (found) return BITCUT_OK;
+    return meant ? no_choice(gpu, device, g, promote, first, status, f) : status;
+}
+
+/* Whether the kernels differ in nothing but what the tile and the promotion are. */
+static bool are_alike(const struct gpu_kernel *x, const struct gpu_kernel *y)
+{
+    struct gpu_kernel same = *y;
+    same.program.promote = x->program.promote;
+    return x->tile_m && y->tile_m && gpu_kernel_alike(x, &same);
+}
+
+/* The slices of k that suit a kernel best: those asked for, or with any_slices as many as
+   its clusters add.  *score is what they reach. */
+static int best_slices(const struct gpu_kernel *k, const struct gpu_device *device,
+                       const struct bitcut_gemm *g, double *score)
+{
+    struct bitcut_gemm as = *g;
+    struct gpu_choice c;
+    const bool any = g->any_slices && g->order.slices <= 1;
+    int best = g->order.slices;
+    gpu_kernel_judge(&c, k, device, &as);
+    *score = c.judged.score;
+    for (int slices = 2; any && adds_slices(k, g, slices); slices++) {
+        as.order.slices = slices;
+        gpu_kernel_judge(&c, k, device, &as);
+        if (c.judged.score > *score) *score = c.judged.score, best = slices;
+    }
+    return best;
+}
+
+/* Of the kernels with these bits, or of other promotions and slices that will do, the
+   best. */
+static void choose_tile(struct gpu_work *to, const struct gpu *gpu,
+                        const struct gpu_device *device, const struct bitcut_gemm *g,
+                        int promote)
+{
+    const struct gpu_kernel *const first = to->kernel, *k = NULL;
+    double best = -1;
+    while ((k = gpu_kernel_next(gpu, k))) {
+        struct bitcut_gemm own = *g;
+        struct gpu_work other;
+        double score;
+        if (!are_alike(first, k) || !promotes_as(k, g, promote) ||
+            try_kernel(&other, device, g, promote, k, NULL) != BITCUT_OK)
+            continue;
+        own.order.slices = best_slices(k, device, &other.gemm, &score);
+        if (score <= best || try_kernel(&other, device, &own, promote, k, NULL)) continue;
+        best = score;
+        *to = other;
+    }
+}
+
+enum bitcut_status gpu_work_choose(struct gpu_work *to, const struct gpu *gpu,
+                                   const struct gpu_device *device,
+                                   const struct bitcut_gemm *gemm, struct fault *f)
+{
+    struct bitcut_gemm g;
+    enum bitcut_status status = gemm_take(&g, gemm, f);
+    if (status != BITCUT_OK) return status;
+    if (!g.recipe && !g.kernel)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "neither recipe nor kernel");
+    const int promote =
+        g.promote != BITCUT_UNSET || g.kernel ? g.promote : g.recipe->promote;
+    status = choose_bits(to, gpu, device, &g, promote, f);
+    if (status == BITCUT_OK && !g.kernel) choose_tile(to, gpu, device, &g, promote);
+    if (status != BITCUT_OK && g.unit && gpu_emulates(gpu))
+        status = gpu_work_emulate(to, gpu, device, &g, f);
+    return status;
+}

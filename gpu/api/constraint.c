@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/api/constraint.h"
+
+#include "lib/base/text.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { VALUE_MOST = 80 };
+
+/* --- wishes ----------------------------------------------------------------------- */
+
+/* Of struct bitcut_gemm or struct gpu_kernel; a number is an int or a size_t. */
+struct field {
+    size_t at, size;
+};
+
+/* Words: as printf() has a number, other ones if it is not above 0 and there are such; or
+   by a function. */
+struct phrase {
+    const char *some, *none;
+    void (*say)(char text[VALUE_MOST], const struct bitcut_gemm *g,
+                const struct gpu_work *w);
+};
+
+struct wish {
+    struct field field[5]; /* what of a GEMM says it, its number first     */
+    struct phrase asked;
+    struct field limit; /* a number of a kernel that does the rest, 0: any */
+    struct phrase had;
+    bool most;                 /* the largest limit alone is told */
+    enum bitcut_status status; /* of a fault */
+};
+
+#define SAY(...) snprintf(text, VALUE_MOST, __VA_ARGS__)
+
+static void asked_unit(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
+{
+    (void)w;
+    SAY("unit %.60s", bitcut_unit_name(g->unit));
+}
+
+static void had_unit(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
+{
+    (void)g;
+    SAY("%.70s", bitcut_unit_name(w->gemm.unit));
+}
+
+static void had_formats(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
+{
+    (void)g;
+    SAY("all of %s", formats[w->kernel->matrices].name);
+}
+
+static void asked_split(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
+{
+    const struct bitcut_split *const own = g->split_a ? g->split_a : g->split_b;
+    (void)w;
+    SAY("%s%.30s", own ? "split " : "roundings or scale of words", own ? own->name : "");
+}
+
+static void had_split(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
+{
+    const struct gpu_kernel *const k = w->kernel;
+    (void)g;
+    if (k->low_format) SAY("words as of %.30s", w->gemm.recipe->split->name);
+    else SAY("%d words of %s", k->program.words, formats[k->format].name);
+}
+
+static void had_low_low(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
+{
+    (void)g;
+    SAY("%s", w->kernel->program.terms > w->gemm.recipe->terms ? "kept" : "left out");
+}
+
+static void asked_sizes(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
+{
+    (void)w;
+    SAY("%zu x %zu x %zu", g->m, g->n, g->k);
+}
+
+#define OF(type, x)                                                                      \
+    {                                                                                    \
+        offsetof(type, x), sizeof((type *)NULL)->x                                       \
+    }
+#define GEMM(x)   OF(struct bitcut_gemm, x)
+#define KERNEL(x) OF(struct gpu_kernel, x)
+
+/* Those that say what the GEMM is come first: if two cannot be had together, the later
+   one is told. */
+static const struct wish wishes[] = {
+    /* clang-format off */
+    { .field = { GEMM(a.format), GEMM(b.format), GEMM(c.format) },
+      .asked = { .some = "matrices of several formats" }, .had = { .say = had_formats },
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(a.words), GEMM(b.words) },
+      .asked = { .some = "words in place of matrices" }, .had = { .some = "matrices" },
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(a.each), GEMM(b.each), GEMM(c.each), GEMM(d.each) },
+      .asked = { .some = "pointers to matrices" }, .had = { .some = "matrices at strides" },
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(unit) },
+      .asked = { .say = asked_unit }, .had = { .say = had_unit },
+      .status = BITCUT_CANNOT },
+    { .field = { GEMM(split_a), GEMM(split_b), GEMM(high), GEMM(low), GEMM(scale) },
+      .asked = { .say = asked_split }, .had = { .say = had_split },
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(low_low) },
+      .asked = { .some = "the product of two low words", .none = "no product of two low words" },
+      .had = { .say = had_low_low }, .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(tile_k) },
+      .asked = { .some = "tiles of %lld of k", .none = "its tiles of k" }, .had = { .some = "none" },
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(promote) },
+      .asked = { .some = "promotion after %lld instructions", .none = "no promotion" },
+      .limit = KERNEL(program.promote), .had = { .some = "after %lld", .none = "none" },
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(equilibrate) },
+      .asked = { .some = "equilibrated lines" }, .had = { .some = "none" },
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(order.slices) },
+      .asked = { .some = "%lld slices of k" }, .limit = KERNEL(slices_most),
+      .had = { .some = "1 to %lld" }, .most = true, .status = BITCUT_BAD_ARGUMENT },
+    { .field = { GEMM(m), GEMM(n), GEMM(k) },
+      .asked = { .say = asked_sizes }, .limit = KERNEL(size_most),
+      .had = { .some = "m, n and k up to %lld", .none = "what fits memory" }, .most = true,
+      .status = BITCUT_BAD_ARGUMENT },
+    { .field = { { offsetof(struct bitcut_gemm, order.tile), /* all but the slices */
+                   sizeof(struct bitcut_order) - offsetof(struct bitcut_order, tile) } },
+      .asked = { .some = "this order of k" }, .had = { .some = "ascending, in slices of whole k-steps" },
+      .status = BITCUT_CANNOT },
+    /* clang-format on */
+};
+
+enum { WISHES = sizeof wishes / sizeof wishes[0] };
+
+/* Do without a wish.  A product of low words that is asked for, or not, is not what the
+   recipe has, or it would not be said. */
+static void drop(struct bitcut_gemm *g, const struct wish *wish)
+{
+    struct bitcut_gemm none;
+    bitcut_gemm_init(&none, sizeof none);
+    none.a.format = none.b.format = none.c.format = g->d.format;
+    none.low_low = g->low_low == BITCUT_UNSET ? BITCUT_UNSET : !g->low_low;
+    none.tile_k = 0;
+    none.order.slices = 1;
+    none.m = none.n = none.k = 1;
+    for (size_t i = 0; i < sizeof wish->field / sizeof *wish->field; i++)
+        memcpy((char *)g + wish->field[i].at, (const char *)&none + wish->field[i].at,
+               wish->field[i].size);
+}
+
+static long long number_of(const void *of, struct field x)
+{
+    const void *const at = (const char *)of + x.at;
+    return x.size == sizeof(int)      ? *(const int *)at
+           : x.size == sizeof(size_t) ? (long long)*(const size_t *)at
+                                      : 0;
+}
+
+static void say_phrase(char text[VALUE_MOST], const struct phrase *p, long long number,
+                       const struct bitcut_gemm *g, const struct gpu_work *w)
+{
+    if (p->say) p->say(text, g, w);
+    else SAY(number > 0 || !p->none ? p->some : p->none, number);
+}
+
+/* --- which of them ---------------------------------------------------------------- */
+
+/* The kernels of a device, and a GEMM for them. */
+struct asking {
+    const struct gpu *gpu;
+    const struct gpu_device *device;
+    const struct bitcut_gemm *gemm; /* with its promotion */
+    gpu_try_kernel *try_kernel;
+};
+
+/* The next kernel that does the GEMM without a set of wishes; NULL: none. */
+static const struct gpu_kernel *next_without(struct gpu_work *to, const struct asking *x,
+                                             unsigned without, const struct gpu_kernel *k)
+{
+    struct bitcut_gemm g = *x->gemm;
+    struct fault f;
+    for (int i = 0; i < WISHES; i++)
+        if (without >> i & 1) drop(&g, &wishes[i]);
+    while ((k = gpu_kernel_next(x->gpu, k)))
+        if (x->try_kernel(to, x->device, &g, g.promote, k, &f) == BITCUT_OK) return k;
+    return NULL;
+}
+
+/* A set of wishes without which a kernel does the GEMM, and all of which it needs to be
+   without; 0: there is none. */
+static unsigned fewest(const struct asking *x)
+{
+    struct gpu_work w;
+    unsigned set = (1u << WISHES) - 1;
+    if (!next_without(&w, x, set, NULL)) return 0;
+    for (int i = 0; i < WISHES; i++)
+        if (next_without(&w, x, set & ~(1u << i), NULL)) set &= ~(1u << i);
+    return set;
+}
+
+/* What the kernels have that do all but a set of wishes, each said once, or the most. */
+static void list_had(char had[VALUE_MOST], const struct asking *x, int wish, unsigned set)
+{
+    const struct wish *const row = &wishes[wish];
+    const struct gpu_kernel *k = NULL;
+    struct gpu_work w;
+    long long most = 0;
+    had[0] = 0;
+    while ((k = next_without(&w, x, set, k))) {
+        char text[VALUE_MOST];
+        const long long limit = number_of(w.kernel, row->limit),
+                        reach = limit ? limit : LLONG_MAX;
+        if (row->most && reach <= most) continue;
+        if (row->most) most = reach, had[0] = 0;
+        say_phrase(text, &row->had, limit, x->gemm, &w);
+        if (!strstr(had, text)) text_append(had, VALUE_MOST, text);
+    }
+}
+
+/* Add a wish that is not met, and what can be had. */
+static void say(char *texts, size_t size, const struct asking *x, int wish, unsigned set)
+{
+    char asked[VALUE_MOST], had[VALUE_MOST], both[2 * VALUE_MOST + 16];
+    say_phrase(asked, &wishes[wish].asked, number_of(x->gemm, wishes[wish].field[0]),
+               x->gemm, NULL);
+    list_had(had, x, wish, set);
+    snprintf(both, sizeof both, "%s (can be %s)", asked, had);
+    text_append(texts, size, both);
+}
+
+enum bitcut_status gpu_wish_fault(struct fault *f, const struct gpu *gpu,
+                                  const struct gpu_device *device,
+                                  const struct bitcut_gemm *gemm, int promote,
+                                  gpu_try_kernel *try_kernel)
+{
+    struct bitcut_gemm g = *gemm;
+    g.promote = promote;
+    const struct asking x = { gpu, device, &g, try_kernel };
+    const unsigned set = fewest(&x);
+    enum bitcut_status status = BITCUT_OK;
+    char texts[BITCUT_TEXT_MOST] = "";
+    for (int i = 0; i < WISHES; i++) {
+        if (!(set >> i & 1)) continue;
+        say(texts, sizeof texts, &x, i, set);
+        status = wishes[i].status;
+    }
+    return set ? fault_set(f, status, "no kernel for recipe %s on %.60s does this: %s",
+                           g.recipe->name, device->name, texts)
+               : BITCUT_OK;
+}

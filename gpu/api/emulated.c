@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* GEMMs on units that a device does not have. */
+#include "emu/gemm.h"
+#include "gpu/api/gpu.h"
+#include "gpu/emulate/emulation.h"
+#include "lib/base/size.h"
+#include "lib/gemm/order.h"
+
+const struct gpu_kernel gpu_emulated = { .name = "emulation",
+                                         .what = "any recipe on any unit",
+                                         .matrices = -1, /* any */
+                                         .format = -1,
+                                         .cluster_m = 1,
+                                         .cluster_n = 1 };
+
+static bool claims(const struct emulator *on, int multiplier)
+{
+    const struct gpu_module *module = on->module;
+    char why[GPU_FAULT_MOST];
+    return module->claim(on->device, multiplier, why) == 0;
+}
+
+/* Whether FP32 values of all words, and of all sums of an output at a time, have a size
+   together. */
+static bool fits(const struct bitcut_gemm *g, const struct gemm_plan *p)
+{
+    enum { PARTS = 4, SUMS = K_PARTS_KEPT_MOST + 2 * RECIPE_ACCUMULATORS_MOST };
+    const size_t most = SIZE_MAX / PARTS - GPU_ALIGNMENT;
+    const size_t k = divide_up(g->k, (size_t)p->k_step) * (size_t)p->k_step;
+    size_t words, sums;
+    return k >= g->k && k <= UINT32_MAX &&
+           size_multiply(&words, g->m > g->n ? g->m : g->n, k) &&
+           size_multiply(&words, words, SPLIT_WORDS_MOST * sizeof(uint32_t)) &&
+           words <= most && size_multiply(&sums, g->m, g->n) &&
+           size_multiply(&sums, sums, SUMS * sizeof(uint32_t)) && sums <= most;
+}
+
+/* Of the matrices what can be seen without their places. */
+static enum bitcut_status check_matrices(const struct bitcut_gemm *gemm, struct fault *f)
+{
+    struct bitcut_gemm g = *gemm;
+    g.count = 0;
+    if (g.a.words || g.b.words)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes no words", gpu_emulated.name);
+    return gemm_check_matrices(&g, false, f);
+}
+
+static void matrix_settle(struct bitcut_matrix *x, size_t rows, size_t cols)
+{
+    x->format = matrix_format(x);
+    x->ld = matrix_ld(x, rows, cols);
+}
+
+/* Of the GEMM what the plan and the matrices leave open. */
+static void settle(struct bitcut_gemm *g, const struct gemm_plan *p)
+{
+    g->promote = p->promote;
+    g->low_low = p->low_low;
+    matrix_settle(&g->a, g->m, g->k);
+    matrix_settle(&g->b, g->k, g->n);
+    matrix_settle(&g->d, g->m, g->n);
+    if (gemm_reads_c(g)) matrix_settle(&g->c, g->m, g->n);
+}
+
+enum bitcut_status gpu_work_emulate_plan(struct gpu_work *to, const struct gpu *g,
+                                         const struct gpu_device *device,
+                                         const struct bitcut_gemm *gemm,
+                                         const struct gemm_plan *plan, struct fault *f)
+{
+    const struct emulator on = { .units = device->architecture->units,
+                                 .architecture = device->architecture->bit,
+                                 .multipliers = g->module->multipliers,
+                                 .methods = g->module->methods,
+                                 .claims = claims,
+                                 .module = g->module,
+                                 .device = device->number };
+    struct gpu_work w = { .kernel = &gpu_emulated, .gemm = *gemm, .plan = *plan };
+    enum bitcut_status status = check_matrices(gemm, f);
+    if (status == BITCUT_OK && !fits(gemm, plan))
+        status =
+            fault_set(f, BITCUT_BAD_ARGUMENT, "the workspace does not fit any memory");
+    if (status == BITCUT_OK) status = emulation_make(&w.emulation, gemm, plan, &on, f);
+    if (status != BITCUT_OK) return status;
+    settle(&w.gemm, plan);
+    *to = w;
+    return BITCUT_OK;
+}
+
+enum bitcut_status gpu_work_emulate(struct gpu_work *to, const struct gpu *g,
+                                    const struct gpu_device *device,
+                                    const struct bitcut_gemm *gemm, struct fault *f)
+{
+    struct gemm_plan plan;
+    const enum bitcut_status status = gemm_plan_on_unit(&plan, gemm, f);
+    return status == BITCUT_OK ? gpu_work_emulate_plan(to, g, device, gemm, &plan, f)
+                               : status;
+}
+
+const char *gpu_work_method(const struct gpu_work *w, size_t index)
+{
+    if (index >= (size_t)w->plan.terms) return NULL;
+    if (!gpu_work_emulates(w)) return "kernel";
+    return chain_rule_of(w->emulation.method[w->plan.term[index].accumulator])->name;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The GEMMs on a device that lib/bitcut.h declares. */
+#define _GNU_SOURCE /* secure_getenv() */
+
+#include "gpu/api/choice_cache.h"
+#include "gpu/api/start.h"
+#include "lib/base/size.h"
+
+#include <stdlib.h>
+
+struct bitcut_device {
+    struct gpu gpu;
+    struct gpu_device is;
+    struct gpu_chosen *chosen;
+};
+
+static enum bitcut_status check_there(bool there, struct fault *f)
+{
+    if (there) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "no device, name, or place for a result");
+}
+
+/* --- the device ------------------------------------------------------------------- */
+
+static void device_free(struct bitcut_device *x)
+{
+    if (x) gpu_chosen_free(x->chosen);
+    free(x);
+}
+
+enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char *name,
+                                      char *why)
+{
+    struct fault f;
+    enum bitcut_status status = check_there(device && name, &f);
+    if (status != BITCUT_OK) return fault_tell(why, status, &f);
+    struct bitcut_device *x = calloc(1, sizeof *x);
+    if (x) x->chosen = gpu_chosen_make();
+    status = x && x->chosen ? gpu_open_device(&x->gpu, &x->is, name,
+                                              secure_getenv("BITCUT_MODULES"), &f)
+                            : fault_set(&f, BITCUT_NO_MEMORY, "no memory");
+    if (status == BITCUT_OK) *device = x;
+    else device_free(x);
+    return fault_tell(why, status, &f);
+}
+
+void bitcut_device_close(struct bitcut_device *x)
+{
+    if (x) gpu_close(&x->gpu);
+    device_free(x);
+}
+
+const char *bitcut_device_name(const struct bitcut_device *x) { return x->is.name; }
+
+/* --- what runs --------------------------------------------------------------------- */
+
+/* The GEMM as the device computes it. */
+static enum bitcut_status choose(struct gpu_work *to, const struct bitcut_device *x,
+                                 const struct bitcut_gemm *gemm, struct fault *f)
+{
+    const enum bitcut_status status = check_there(x, f);
+    return status == BITCUT_OK ? gpu_work_recall(to, x->chosen, &x->gpu, &x->is, gemm, f)
+                               : status;
+}
+
+/* Say what runs in a caller's GEMM. */
+static void settle(struct bitcut_gemm *ran, const struct gpu_work *w)
+{
+    struct bitcut_gemm g = w->gemm;
+    gemm_settle(&g, &w->plan);
+    g.kernel = gpu_work_emulates(w) ? NULL : w->kernel->name;
+    g.any_promotion = g.any_slices = false;
+    gemm_give(ran, &g);
+}
+
+enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
+                                      const struct bitcut_device *x,
+                                      const struct bitcut_gemm *gemm, char *why)
+{
+    struct gpu_work w;
+    struct fault f;
+    enum bitcut_status status = check_there(ran, &f);
+    if (status == BITCUT_OK) status = gemm_check_place(ran, &f);
+    if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
+    if (status == BITCUT_OK) settle(ran, &w);
+    return fault_tell(why, status, &f);
+}
+
+const char *bitcut_gemm_method(const struct bitcut_device *x,
+                               const struct bitcut_gemm *gemm, size_t index)
+{
+    struct gpu_work w;
+    struct fault f;
+    return choose(&w, x, gemm, &f) == BITCUT_OK ? gpu_work_method(&w, index) : NULL;
+}
+
+enum bitcut_status bitcut_gemm_workspace(size_t *bytes, const struct bitcut_device *x,
+                                         const struct bitcut_gemm *gemm, char *why)
+{
+    struct gpu_work w;
+    struct fault f;
+    enum bitcut_status status = check_there(bytes, &f);
+    if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
+    if (status == BITCUT_OK) *bytes = gpu_work_workspace(&w, &x->gpu);
+    return fault_tell(why, status, &f);
+}
+
+/* --- starting --------------------------------------------------------------------- */
+
+enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
+                                     const struct bitcut_device *x,
+                                     const struct bitcut_gemm *gemm, void *workspace,
+                                     size_t bytes, void *stream, char *why)
+{
+    struct gpu_work w;
+    struct fault f;
+    enum bitcut_status status = gemm_check_place(ran, &f);
+    if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
+    if (status == BITCUT_OK)
+        status = gpu_work_start(&w, &x->gpu, &x->is, workspace, bytes, stream, &f);
+    if (status == BITCUT_OK) settle(ran, &w);
+    return fault_tell(why, status, &f);
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+/* What the words of an operand are made of: it alone, as no words are there. */
+static enum bitcut_status choose_words(struct gpu_work *to, const struct bitcut_device *x,
+                                       const struct bitcut_gemm *gemm,
+                                       enum bitcut_operand which, struct fault *f)
+{
+    const enum bitcut_status status = choose(to, x, gemm, f);
+    if (status != BITCUT_OK) return status;
+    struct bitcut_gemm *g = &to->gemm;
+    struct bitcut_matrix *m = which == BITCUT_A ? &g->a : &g->b;
+    if (which != BITCUT_A && which != BITCUT_B)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "neither A nor B");
+    if (!gpu_kernel_splits(to->kernel))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes no words", to->kernel->name);
+    m->words = NULL;
+    m->ld = which == BITCUT_A ? matrix_ld(m, g->m, g->k) : matrix_ld(m, g->k, g->n);
+    return BITCUT_OK;
+}
+
+static size_t words_bytes(const struct bitcut_device *x, const struct gpu_work *w,
+                          enum bitcut_operand which)
+{
+    return divide_up(x->gpu.module->words(w, which), GPU_ALIGNMENT) * GPU_ALIGNMENT;
+}
+
+enum bitcut_status bitcut_gemm_words(size_t *bytes, const struct bitcut_device *x,
+                                     const struct bitcut_gemm *gemm,
+                                     enum bitcut_operand which, char *why)
+{
+    struct gpu_work w;
+    struct fault f;
+    enum bitcut_status status = check_there(bytes, &f);
+    if (status == BITCUT_OK) status = choose_words(&w, x, gemm, which, &f);
+    if (status == BITCUT_OK) *bytes = words_bytes(x, &w, which);
+    return fault_tell(why, status, &f);
+}
+
+/* The operand alone: as of a GEMM with the words of one other line. */
+static enum bitcut_status check_operand(const struct gpu_work *w,
+                                        enum bitcut_operand which,
+                                        const struct bitcut_device *x, struct fault *f)
+{
+    static const char any[GPU_ALIGNMENT] __attribute__((aligned(GPU_ALIGNMENT)));
+    struct bitcut_gemm g = w->gemm;
+    struct bitcut_matrix *m = which == BITCUT_A ? &g.a : &g.b;
+    struct bitcut_matrix *other = which == BITCUT_A ? &g.b : &g.a;
+    const size_t elements = which == BITCUT_A ? g.m : g.n;
+    *(which == BITCUT_A ? &g.n : &g.m) = 1;
+    g.count = 1;
+    g.beta = 0;
+    other->words = any;
+    g.d = (struct bitcut_matrix){ .at = any };
+    const enum bitcut_status status = gemm_check_matrices(&g, false, f);
+    if (status != BITCUT_OK) return status;
+    return gpu_matrix_check(which == BITCUT_A ? "A" : "B", m, elements && g.k, &x->gpu,
+                            &x->is, f);
+}
+
+static enum bitcut_status prepare(void *words, const struct bitcut_device *x,
+                                  const struct gpu_work *w, enum bitcut_operand which,
+                                  void *stream, struct fault *f)
+{
+    char why[GPU_FAULT_MOST];
+    enum bitcut_status status = check_operand(w, which, x, f);
+    if (status == BITCUT_OK)
+        status = gpu_memory_check("words", words, words_bytes(x, w, which), &x->gpu,
+                                  &x->is, f);
+    if (status != BITCUT_OK) return status;
+    if (x->gpu.module->prepare(words, w, which, x->is.number, stream, why))
+        return fault_set(f, BITCUT_CANNOT, "%s", why);
+    return BITCUT_OK;
+}
+
+enum bitcut_status bitcut_gemm_prepare(void *words, const struct bitcut_device *x,
+                                       const struct bitcut_gemm *gemm,
+                                       enum bitcut_operand which, void *stream, char *why)
+{
+    struct gpu_work w;
+    struct fault f;
+    enum bitcut_status status = choose_words(&w, x, gemm, which, &f);
+    if (status == BITCUT_OK) status = prepare(words, x, &w, which, stream, &f);
+    return fault_tell(why, status, &f);
+}

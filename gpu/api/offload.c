@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/api/offload.h"
+
+#include "gpu/api/start.h"
+#include "lib/base/size.h"
+#include "lib/number/format.h"
+
+#include <stdlib.h>
+
+/* A matrix, whose leading dimension is set, from the first element to the last.
+   gemm_check_matrices() has counted them. */
+static struct gpu_memory memory_of(const struct bitcut_matrix *x, size_t rows,
+                                   size_t cols)
+{
+    const bool by_rows = x->layout == BITCUT_ROW_MAJOR;
+    const size_t lines = by_rows ? rows : cols, length = by_rows ? cols : rows;
+    if (!x->at || !rows || !cols) return (struct gpu_memory){ NULL, 0 };
+    return (struct gpu_memory){ x->to, ((lines - 1) * x->ld + length) *
+                                           (size_t)format_bytes(x->format) };
+}
+
+/* One at a time: the device's memory is for one. */
+static enum bitcut_status run_work(struct gpu_offload *to, const struct gpu_work *w,
+                                   struct fault *f)
+{
+    const struct bitcut_gemm *const g = &w->gemm;
+    const struct gpu_memory memory[4] = {
+        memory_of(&g->a, g->m, g->k), memory_of(&g->b, g->k, g->n),
+        gemm_reads_c(g) ? memory_of(&g->c, g->m, g->n) : (struct gpu_memory){ NULL, 0 },
+        memory_of(&g->d, g->m, g->n)
+    };
+    struct fault own;
+    pthread_mutex_lock(&to->lock);
+    const enum bitcut_status status = gpu_work_run(w, memory, to->gpu, to->device, &own);
+    to->runs++;
+    pthread_mutex_unlock(&to->lock);
+    return status == BITCUT_OK
+               ? status
+               : fault_set(f, status, "%.80s: %s", to->device->name, own.text);
+}
+
+static enum bitcut_status run(bool *took, const struct bitcut_gemm *g,
+                              const struct gemm_plan *plan, void *context,
+                              struct fault *f)
+{
+    struct gpu_offload *const to = context;
+    struct gpu_work w;
+    *took = gpu_emulates(to->gpu) &&
+            gpu_work_emulate_plan(&w, to->gpu, to->device, g, plan, NULL) == BITCUT_OK;
+    return *took ? run_work(to, &w, f) : BITCUT_OK;
+}
+
+static enum bitcut_status sums(const struct exact_sums_to *sums, size_t m, size_t n,
+                               size_t k, const uint32_t *a, const uint32_t *b,
+                               void *context, struct fault *f)
+{
+    struct gpu_offload *const to = context;
+    char why[GPU_FAULT_MOST];
+    pthread_mutex_lock(&to->lock);
+    const int failed =
+        to->gpu->module->sums(sums, m, n, k, a, b, to->device->number, why);
+    to->runs++;
+    pthread_mutex_unlock(&to->lock);
+    return failed ? fault_set(f, BITCUT_CANNOT, "%.80s: %s", to->device->name, why)
+                  : BITCUT_OK;
+}
+
+/* Sums of fewer terms are sooner made here than brought there and back. */
+enum { SUMS_LEAST = 1 << 26, SUMS_BYTES = 1 << 30 };
+
+void gpu_offload_init(struct gpu_offload *to, const struct gpu *gpu,
+                      const struct gpu_device *device)
+{
+    *to = (struct gpu_offload){
+        .gpu = gpu,
+        .device = device,
+        .offload = { .run = run, .context = to, .least = GEMM_OFFLOAD_LEAST },
+        .sums = { sums, to, SUMS_LEAST, SUMS_BYTES },
+        .lock = PTHREAD_MUTEX_INITIALIZER
+    };
+    if (gpu->module->sums) to->offload.sums = &to->sums;
+}
+
+/* --- kernels ---------------------------------------------------------------------- */
+
+/* What is kept of the memory for one GEMM after another. */
+enum { ROOM_MOST = 256 << 20 };
+
+/* Memory of at least so many bytes; NULL: there is none. */
+static void *room_take(struct gpu_offload *to, size_t *bytes, size_t least)
+{
+    pthread_mutex_lock(&to->lock);
+    void *at = to->room;
+    *bytes = to->room_bytes;
+    to->room = NULL;
+    pthread_mutex_unlock(&to->lock);
+    if (at && *bytes >= least) return at;
+    free(at);
+    *bytes = (least / GPU_ALIGNMENT + 1) * GPU_ALIGNMENT;
+    return aligned_alloc(GPU_ALIGNMENT, *bytes);
+}
+
+/* Keep it, if it is not too large and none is kept; and count a run. */
+static void room_give(struct gpu_offload *to, void *at, size_t bytes)
+{
+    pthread_mutex_lock(&to->lock);
+    const bool keeps = !to->room && bytes <= ROOM_MOST;
+    if (keeps) to->room = at, to->room_bytes = bytes;
+    to->runs++;
+    pthread_mutex_unlock(&to->lock);
+    if (!keeps) free(at);
+}
+
+/* Whether a kernel's plan is the one that was made of the GEMM, in what may be changed
+   behind it. */
+static bool same_plan(const struct gemm_plan *x, const struct gemm_plan *y)
+{
+    bool same =
+        x->recipe == y->recipe && x->terms == y->terms && x->scale == y->scale &&
+        x->promote == y->promote && !y->slips && x->split_a.words == y->split_a.words &&
+        x->split_b.words == y->split_b.words && x->split_a.scale == y->split_a.scale &&
+        x->split_b.scale == y->split_b.scale;
+    for (int i = 0; i < x->terms && same; i++)
+        same = x->term[i].a == y->term[i].a && x->term[i].b == y->term[i].b &&
+               x->term[i].accumulator == y->term[i].accumulator;
+    for (int i = 0; i < x->split_a.words && same; i++)
+        same = x->split_a.word[i].rounding == y->split_a.word[i].rounding &&
+               x->split_b.word[i].rounding == y->split_b.word[i].rounding;
+    return same;
+}
+
+static enum bitcut_status run_kernel(bool *took, const struct bitcut_gemm *g,
+                                     const struct gemm_plan *plan, void *context,
+                                     struct fault *f)
+{
+    struct gpu_offload *const to = context;
+    struct gpu_work w;
+    struct fault none;
+    size_t bytes;
+    *took = gpu_work_recall(&w, to->chosen, to->gpu, to->device, g, &none) == BITCUT_OK &&
+            !gpu_work_emulates(&w) && same_plan(&w.plan, plan);
+    if (!*took) return BITCUT_OK;
+    void *const room = room_take(to, &bytes, gpu_work_workspace(&w, to->gpu));
+    if (!room) return fault_set(f, BITCUT_CANNOT, "no memory for a workspace");
+    const enum bitcut_status status =
+        gpu_work_start(&w, to->gpu, to->device, room, bytes, NULL, f);
+    room_give(to, room, bytes);
+    return status;
+}
+
+void gpu_offload_init_kernels(struct gpu_offload *to, const struct gpu *gpu,
+                              const struct gpu_device *device, struct gpu_chosen *chosen)
+{
+    *to = (struct gpu_offload){ .gpu = gpu,
+                                .device = device,
+                                .chosen = chosen,
+                                .offload = { .run = run_kernel, .context = to },
+                                .lock = PTHREAD_MUTEX_INITIALIZER };
+}

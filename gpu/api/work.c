@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whether a kernel does a GEMM, and all that it leaves open decided. */
+#include "gpu/api/gpu.h"
+
+#include "emu/gemm.h"
+#include "lib/gemm/plan.h"
+
+/* --- what a kernel does ----------------------------------------------------------- */
+
+static bool same_term(struct recipe_term x, struct recipe_term y)
+{
+    return x.a == y.a && x.b == y.b && x.accumulator == y.accumulator &&
+           x.scaled == y.scaled;
+}
+
+/* Whether the kernel's terms are the recipe's, with low*low first or without it.  No
+   kernel has tiles of k that a term runs through before the next. */
+static bool implements(const struct gpu_kernel *k, const struct bitcut_recipe *r)
+{
+    const struct gpu_program *p = &k->program;
+    const int extra = p->terms - r->terms, words = r->split ? r->split->words : 1;
+    if (r->tile_k || p->words != words || extra < 0 || extra > 1) return false;
+    if (extra && !same_term(r->low_low, p->term[0])) return false;
+    for (int i = 0; i < r->terms; i++)
+        if (!same_term(r->term[i], p->term[i + extra])) return false;
+    return true;
+}
+
+/* Set the recipe and unit of a GEMM by the kernel. */
+static enum bitcut_status check_row(struct bitcut_gemm *g, const struct gpu_kernel *k,
+                                    const struct gpu_device *device, struct fault *f)
+{
+    const struct bitcut_recipe *recipe = bitcut_recipe_find(k->recipe);
+    const struct bitcut_unit *unit = gpu_kernel_unit(k, device);
+    if (!gpu_kernel_fits(device, k))
+        return fault_set(f, BITCUT_CANNOT, "%s does not run on %.60s%s%.110s", k->name,
+                         device->name, *device->lacks ? "; " : "", device->lacks);
+    if (!recipe || !unit)
+        return fault_set(f, BITCUT_CANNOT, "%s names a %s that there is not: %.100s",
+                         k->name, unit ? "recipe" : "unit",
+                         unit ? k->recipe : k->instruction);
+    if (!implements(k, recipe))
+        return fault_set(f, BITCUT_CANNOT, "%s has not the terms of recipe %s", k->name,
+                         k->recipe);
+    if (g->recipe && g->recipe != recipe)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s computes recipe %s, not %s", k->name,
+                         k->recipe, g->recipe->name);
+    if (g->unit && g->unit != unit)
+        return fault_set(f, BITCUT_CANNOT, "%s runs on %.70s, not %.70s", k->name,
+                         bitcut_unit_name(unit), bitcut_unit_name(g->unit));
+    g->recipe = recipe;
+    g->unit = unit;
+    return BITCUT_OK;
+}
+
+/* Whether words are those of another split but for roundings, which all after the first
+   have alike, and scale. */
+static bool has_words_of(const struct bitcut_split *s, const struct bitcut_split *other)
+{
+    if (s->words != other->words) return false;
+    for (int i = 0; i < s->words; i++)
+        if (s->word[i].format != other->word[i].format ||
+            s->word[i].level != other->word[i].level ||
+            s->word[i].copy != other->word[i].copy ||
+            (i && s->word[i].rounding != s->word[1].rounding))
+            return false;
+    return true;
+}
+
+/* A kernel with words of two formats. */
+static enum bitcut_status check_mixed(const struct gpu_kernel *k,
+                                      const struct bitcut_split *s, struct fault *f)
+{
+    const struct bitcut_split *const own = bitcut_recipe_find(k->recipe)->split;
+    for (int i = 0; i < (own ? own->words : 1); i++)
+        if (!own || own->word[i].format != &formats[i ? k->low_format : k->format])
+            return fault_set(f, BITCUT_CANNOT, "%s has not the words of recipe %s",
+                             k->name, k->recipe);
+    if (has_words_of(s, own)) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes words as split %s makes, not %s",
+                     k->name, own->name, s->name);
+}
+
+static enum bitcut_status check_split(const struct gpu_kernel *k,
+                                      const struct bitcut_split *s, struct fault *f)
+{
+    const struct bitcut_format *words = &formats[k->format];
+    const struct split_word *high = &s->word[0];
+    if (k->low_format) return check_mixed(k, s, f);
+    if (!split_is_uniform(s))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s takes words of one format, not of %s and %s", k->name,
+                         high->format->name, s->word[s->words - 1].format->name);
+    if (high->format != words || s->words != k->program.words)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes %d words of %s, not %d of %s",
+                         k->name, k->program.words, words->name, s->words,
+                         high->format->name);
+    if (!gpu_kernel_splits(k) &&
+        (high->rounding->flush || high->rounding->overflow == OVERFLOW_SATURATE))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s reads all values as they are",
+                         k->name);
+    return BITCUT_OK;
+}
+
+/* Whether tiles of so many k are k-steps of the kernel, which are as long as the longest
+   instruction of its terms. */
+static bool is_k_step(int tile, const struct gpu_work *w)
+{
+    int m, n, k;
+    struct gemm_plan plan;
+    struct fault f;
+    bitcut_unit_shape(&m, &n, &k, w->gemm.unit);
+    if (tile <= k || !w->kernel->low_format) return tile <= k;
+    return gemm_plan_on_unit(&plan, &w->gemm, &f) == BITCUT_OK && tile <= plan.k_step;
+}
+
+static bool is_plain_order(const struct bitcut_order *o, const struct gpu_work *w)
+{
+    return o->lanes == 1 && !o->rest_first && !o->cut && !o->halve && !o->sums &&
+           (o->slices == 1 ||
+            (o->reduction == BITCUT_ASCENDING && is_k_step(o->tile, w)));
+}
+
+/* Whether the kernel does what the plan says. */
+static enum bitcut_status check_plan(const struct gemm_plan *p, const struct gpu_work *w,
+                                     struct fault *f)
+{
+    const struct gpu_kernel *k = w->kernel;
+    enum bitcut_status status = check_split(k, &p->split_a, f);
+    if (status == BITCUT_OK) status = check_split(k, &p->split_b, f);
+    if (status != BITCUT_OK) return status;
+    if (p->terms != k->program.terms || p->tile_k)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s has %d terms and no tiles of k",
+                         k->name, k->program.terms);
+    if (p->promote != k->program.promote)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s promotes after %d instructions (0: never), not %d", k->name,
+                         k->program.promote, p->promote);
+    if (p->equilibrate && !gpu_kernel_splits(k))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not equilibrate", k->name);
+    if (!is_plain_order(&p->order, w))
+        return fault_set(f, BITCUT_CANNOT,
+                         "%s takes k ascending, in slices of whole k-steps", k->name);
+    if (p->order.slices > k->slices_most)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes 1 to %d slices of k", k->name,
+                         k->slices_most);
+    return BITCUT_OK;
+}
+
+/* --- what a kernel takes ---------------------------------------------------------- */
+
+/* Bytes of an operand's words, for words of the widest format, and more than a run to
+   spare for what follows them. */
+static bool words_bytes(size_t *bytes, const struct bitcut_split *s, size_t lines,
+                        size_t k)
+{
+    const size_t runs = k / GPU_WORDS_RUN + 2;
+    return size_multiply(bytes, lines, runs) &&
+           size_multiply(bytes, *bytes, (size_t)s->words * GPU_WORDS_RUN) &&
+           size_multiply(bytes, *bytes, sizeof(uint32_t));
+}
+
+/* Whether the words of both operands and the slices have a size, all together. */
+static bool workspace_fits(const struct gpu_work *w)
+{
+    enum { PARTS = 3 };
+    const struct bitcut_gemm *g = &w->gemm;
+    const size_t most = SIZE_MAX / PARTS - GPU_ALIGNMENT;
+    size_t a, b, slices;
+    return words_bytes(&a, &w->plan.split_a, g->m, g->k) && a <= most &&
+           words_bytes(&b, &w->plan.split_b, g->n, g->k) && b <= most &&
+           size_multiply(&slices, g->m, g->n) &&
+           size_multiply(&slices, slices, sizeof(uint32_t)) &&
+           size_multiply(&slices, slices, (size_t)w->plan.order.slices) && slices <= most;
+}
+
+static enum bitcut_status check_sizes(const struct gpu_work *w, struct fault *f)
+{
+    const struct gpu_kernel *k = w->kernel;
+    const struct bitcut_gemm *g = &w->gemm;
+    const size_t most = k->size_most ? k->size_most : SIZE_MAX;
+    if (g->m > most || g->n > most || g->k > most)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes m, n and k up to %zu", k->name,
+                         most);
+    if (gpu_kernel_splits(k) && !workspace_fits(w))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "the workspace does not fit any memory");
+    return BITCUT_OK;
+}
+
+/* Give a matrix its format and leading dimension, if the kernel takes it. */
+static enum bitcut_status check_matrix(struct bitcut_matrix *x, const char *name,
+                                       size_t rows, size_t cols,
+                                       const struct gpu_kernel *k, struct fault *f)
+{
+    const struct bitcut_format *takes = &formats[k->matrices];
+    if (x->words && gpu_kernel_splits(k)) return BITCUT_OK;
+    if (matrix_format(x) != takes)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s takes A, B, C and D of %s; %s is of %s", k->name,
+                         takes->name, name, matrix_format(x)->name);
+    if (gpu_kernel_splits(k) ? x->each != NULL : x->words != NULL)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes no %s", k->name,
+                         gpu_kernel_splits(k) ? "pointers to matrices" : "words");
+    x->format = takes;
+    x->ld = matrix_ld(x, rows, cols);
+    return BITCUT_OK;
+}
+
+static enum bitcut_status check_matrices(struct bitcut_gemm *g,
+                                         const struct gpu_kernel *k, struct fault *f)
+{
+    const bool reads_c = gemm_reads_c(g);
+    enum bitcut_status status = check_matrix(&g->a, "A", g->m, g->k, k, f);
+    if (status == BITCUT_OK) status = check_matrix(&g->b, "B", g->k, g->n, k, f);
+    if (status == BITCUT_OK) status = check_matrix(&g->d, "D", g->m, g->n, k, f);
+    if (status == BITCUT_OK && reads_c)
+        status = check_matrix(&g->c, "C", g->m, g->n, k, f);
+    return status;
+}
+
+/* All that is left open decided. */
+static enum bitcut_status make(struct gpu_work *w, struct fault *f)
+{
+    const struct gpu_kernel *k = w->kernel;
+    struct bitcut_gemm *g = &w->gemm;
+    if (g->promote == BITCUT_UNSET) g->promote = k->program.promote;
+    if (g->low_low == BITCUT_UNSET) g->low_low = k->program.terms > g->recipe->terms;
+    enum bitcut_status status = gemm_plan_make(&w->plan, g, &formats[k->format],
+                                               &formats[k->format], f);
+    if (status == BITCUT_OK) status = check_plan(&w->plan, w, f);
+    if (status == BITCUT_OK) status = check_sizes(w, f);
+    return status == BITCUT_OK ? check_matrices(g, k, f) : status;
+}
+
+enum bitcut_status gpu_work_make(struct gpu_work *to, const struct bitcut_gemm *gemm,
+                                 const struct gpu_kernel *k,
+                                 const struct gpu_device *device, struct fault *f)
+{
+    struct gpu_work w = { .kernel = k, .gemm = *gemm };
+    enum bitcut_status status = check_row(&w.gemm, k, device, f);
+    if (status == BITCUT_OK) status = make(&w, f);
+    if (status == BITCUT_OK) *to = w;
+    return status;
+}
+
+/* --- where it is ------------------------------------------------------------------ */
+
+static enum bitcut_status check_words(const char *name, const struct bitcut_matrix *x,
+                                      size_t count, struct fault *f)
+{
+    size_t bytes;
+    if (!x->words) return BITCUT_OK;
+    if (count && (x->words_stride % GPU_ALIGNMENT ||
+                  !size_multiply(&bytes, count - 1, x->words_stride)))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s: the stride of words is no multiple of %d below 2^64", name,
+                         GPU_ALIGNMENT);
+    if ((uintptr_t)x->words % GPU_ALIGNMENT)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: not aligned to %d bytes", name,
+                         GPU_ALIGNMENT);
+    return BITCUT_OK;
+}
+
+enum bitcut_status gpu_work_check(const struct gpu_work *w, struct fault *f)
+{
+    const struct bitcut_gemm *g = &w->gemm;
+    enum bitcut_status status = gemm_check_matrices(g, false, f);
+    if (status == BITCUT_OK) status = check_words("A", &g->a, g->count, f);
+    return status == BITCUT_OK ? check_words("B", &g->b, g->count, f) : status;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _POSIX_C_SOURCE 200809L /* sysconf() */
+
+#include "gpu/cpu/host_product.h"
+
+#include "gpu/cpu/host_areas.h"
+#include "gpu/cpu/host_memory.h"
+#include "gpu/cpu/host_recipes.h"
+#include "gpu/cpu/host_units.h"
+#include "gpu/cpu/host_words.h"
+#include "lib/base/size.h"
+#include "lib/base/threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* --- the rows --------------------------------------------------------------------- */
+
+enum { SLICES_MOST = 65535 };
+
+/* Of m, n and k, so that the bytes of a workspace can be counted. */
+#define SIZE_MOST ((size_t)1 << 31)
+
+#define TERM(A, B, ACCUMULATOR) { A, B, ACCUMULATOR, false },
+#define COUNT(...)              +1
+
+#define KERNEL(FAMILY, WHAT, INSTRUCTION, UNIT, RECIPE, WORDS)                           \
+    { .name = FAMILY "." #RECIPE ".bf16",                                                \
+      .what = WHAT,                                                                      \
+      .recipe = #RECIPE,                                                                 \
+      .instruction = INSTRUCTION,                                                        \
+      .matrices = FORMAT_F32,                                                            \
+      .format = FORMAT_BF16,                                                             \
+      .program = { WORDS,                                                                \
+                   0 HOST_TERMS_##RECIPE(COUNT),                                         \
+                   { HOST_TERMS_##RECIPE(TERM) },                                        \
+                   0 },                                                                  \
+      .cluster_m = 1,                                                                    \
+      .cluster_n = 1,                                                                    \
+      .slices_most = SLICES_MOST,                                                        \
+      .size_most = SIZE_MOST,                                                            \
+      .architectures = UNIT },
+
+#define AMX_KERNEL(RECIPE, WORDS, ACCUMULATORS)                                          \
+    KERNEL("amx", "TDPBF16PS, blocks of 16 x 16", "tdpbf16ps.m16n16k32.f32.bf16",        \
+           ON_AMX_BF16, RECIPE, WORDS)
+#define AVX512_KERNEL(RECIPE, WORDS, ACCUMULATORS)                                       \
+    KERNEL("avx512", "VDPBF16PS, blocks of 16 x 16", "vdpbf16ps.m1n16k2.f32.bf16",       \
+           ON_AVX512_BF16, RECIPE, WORDS)
+
+/* Where a recipe has several, the first that the processor can run is the faster one. */
+const struct gpu_kernel host_kernels[] = { HOST_RECIPES(AMX_KERNEL)
+                                               HOST_RECIPES(AVX512_KERNEL){ 0 } };
+
+#if HOST_HAS_CODE
+
+/* --- a batch ---------------------------------------------------------------------- */
+
+/* The code of each row, as they are listed above. */
+#define AMX_CODE(RECIPE, WORDS, ACCUMULATORS)                                            \
+    (ACCUMULATORS) == 1 ? &host_amx_one : &host_amx_bf16x9,
+#define AVX512_CODE(...) &host_avx512_any,
+
+static const struct host_code *code_of(const struct gpu_work *w)
+{
+    static const struct host_code *const codes[] = { HOST_RECIPES(AMX_CODE)
+                                                         HOST_RECIPES(AVX512_CODE) };
+    return codes[w->kernel - host_kernels];
+}
+
+static size_t aligned(size_t bytes)
+{
+    return divide_up(bytes, GPU_ALIGNMENT) * GPU_ALIGNMENT;
+}
+
+/* Threads that have room for sums: what the machine could ever use, as a workspace is of
+   one size however many there are when it is used. */
+static int rooms(void)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_CONF);
+    return processors < 1              ? 1
+           : processors < THREADS_MOST ? (int)processors
+                                       : THREADS_MOST;
+}
+
+/* The parts of a workspace, one after the other: bytes. */
+struct parts {
+    size_t tiles[2], largest[2], rooms; /* of one matrix; magnitudes that no prepared
+                                           words have; of all threads */
+};
+
+static struct parts parts_of(const struct host_areas *p)
+{
+    struct parts parts = { .rooms = (size_t)rooms() * p->room };
+    for (int i = 0; i < 2; i++) {
+        const struct host_tiles *const x = i ? &p->b.tiles : &p->a.tiles;
+        const size_t lines = x->operand.equilibrate ? x->operand.lines : 0;
+        parts.tiles[i] = aligned(host_tiles_bytes(x));
+        parts.largest[i] = aligned(lines * sizeof(uint32_t));
+    }
+    return parts;
+}
+
+/* Tiles of an operand of GEMM `one`, unless they are those of the one before. */
+static void half_make(struct host_half *x, size_t one, char *tiles, char *largest)
+{
+    const struct operand *const o = &x->tiles.operand;
+    const struct bitcut_matrix *const m = o->matrix;
+    const char *words = (const char *)m->words;
+    if (one && !(words ? m->words_stride : m->stride)) return;
+    x->at = (uint32_t *)tiles;
+    if (words) {
+        words += one * m->words_stride;
+        x->largest = words_largest(words, o);
+        host_tiles_take((uint32_t *)tiles, &x->tiles, words);
+        return;
+    }
+    x->largest = o->equilibrate ? (uint32_t *)largest : NULL;
+    if (x->largest) host_words_largest((uint32_t *)largest, o, one);
+    host_tiles_make((uint32_t *)tiles, &x->tiles, one, x->largest);
+}
+
+static void batch_run(const struct gpu_work *w, char *workspace)
+{
+    struct host_areas p;
+    host_areas_set(&p, w, code_of(w));
+    const struct parts parts = parts_of(&p);
+    char *const b_tiles = workspace + parts.tiles[0];
+    char *const threads = b_tiles + parts.tiles[1], *const largest =
+                                                        threads + parts.rooms;
+    for (size_t i = 0; i < w->gemm.count; i++) {
+        p.gemm = gemm_nth(&w->gemm, i);
+        half_make(&p.a, i, workspace, largest);
+        half_make(&p.b, i, b_tiles, largest + parts.largest[0]);
+        host_areas_run(&p, threads, rooms());
+    }
+}
+
+#endif
+
+size_t host_workspace(const struct gpu_work *w)
+{
+#if HOST_HAS_CODE
+    struct host_areas p;
+    host_areas_set(&p, w, code_of(w));
+    const struct parts x = parts_of(&p);
+    return x.rooms + x.tiles[0] + x.tiles[1] + x.largest[0] + x.largest[1];
+#else
+    (void)w;
+    return 0;
+#endif
+}
+
+int host_start(const struct gpu_work *w, void *workspace, int device, void *stream,
+               char *fault)
+{
+    (void)device;
+    (void)stream;
+    (void)fault;
+#if HOST_HAS_CODE
+    if (w->gemm.m && w->gemm.n) batch_run(w, workspace);
+#else
+    (void)w;
+    (void)workspace;
+#endif
+    return 0;
+}
+
+/* The matrices are where the processor reads them. */
+int host_gemm(const struct gpu_work *w, const struct gpu_memory memory[4], int device,
+              char *fault)
+{
+    const size_t bytes = host_workspace(w);
+    void *const workspace = host_reserve(bytes);
+    (void)memory;
+    snprintf(fault, GPU_FAULT_MOST, "no memory for a workspace of %zu bytes", bytes);
+    const int status = workspace ? host_start(w, workspace, device, NULL, fault) : 1;
+    free(workspace);
+    return status;
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+size_t host_words(const struct gpu_work *w, enum bitcut_operand which)
+{
+    const struct operand x = operand_of(w, which);
+    return words_bytes(&x);
+}
+
+int host_prepare(void *words, const struct gpu_work *w, enum bitcut_operand which,
+                 int device, void *stream, char *fault)
+{
+    const struct operand x = operand_of(w, which);
+    (void)device;
+    (void)stream;
+    (void)fault;
+    host_words_make(words, &x, 0);
+    return 0;
+}
+
+int host_split(void *words, const struct gpu_work *w, enum bitcut_operand which,
+               int device, char *fault)
+{
+    return host_prepare(words, w, which, device, NULL, fault);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/cpu/host_tiles.h"
+
+#include "gpu/cpu/host_code.h"
+#include "gpu/cpu/host_words.h"
+#include "lib/base/size.h"
+#include "lib/base/threads.h"
+#include "lib/number/equilibrate.h"
+#include "lib/number/fma.h"
+#include "lib/number/hostfp.h"
+
+#include <string.h>
+
+/* --- sizes ------------------------------------------------------------------------ */
+
+enum { STEP_K = 2 * HOST_PAIRS };
+
+size_t host_panels(const struct host_tiles *x)
+{
+    return divide_up(x->operand.lines, HOST_LINES);
+}
+
+size_t host_steps(const struct host_tiles *x) { return divide_up(x->operand.k, STEP_K); }
+
+size_t host_step_elements(const struct host_tiles *x)
+{
+    return (size_t)x->operand.split->words * HOST_WORD;
+}
+
+size_t host_step_at(const struct host_tiles *x, size_t panel, size_t step)
+{
+    return ((step / x->run * host_panels(x) + panel) * x->run + step % x->run) *
+           host_step_elements(x);
+}
+
+/* The last run is as long as the others. */
+size_t host_tiles_bytes(const struct host_tiles *x)
+{
+    const size_t runs = divide_up(host_steps(x), x->run);
+    return host_step_at(x, 0, runs * x->run) * sizeof(uint32_t);
+}
+
+#if HOST_HAS_CODE
+
+#include <immintrin.h>
+
+#define AVX512 __attribute__((target("avx512f")))
+#define INLINE __attribute__((target("avx512f"), always_inline)) inline
+#define UNROLL _Pragma("GCC unroll 4")
+
+/* --- words of a vector ------------------------------------------------------------ */
+
+enum { LANES = 16 };
+
+/* What tiles are made of: elements of a matrix, or if there is none, words. */
+struct source {
+    const struct operand *operand;
+    const uint32_t *matrix;
+    const void *words;
+    const uint32_t *largest;
+    bool near;  /* words are bf16 to nearest even */
+    bool flush; /* ... or zero where what they are made of is subnormal */
+    float up;   /* 2^scale */
+};
+
+/* 16 elements in words, one a lane. */
+struct lanes {
+    __m512i word[SPLIT_WORDS_MOST];
+};
+
+/* Whether the words are all of bf16, to nearest even. */
+static bool split_is_near(const struct bitcut_split *s)
+{
+    for (int j = 0; j < s->words; j++)
+        if (s->word[j].format != &formats[FORMAT_BF16] ||
+            (s->word[j].rounding != &roundings[ROUND_RN] &&
+             s->word[j].rounding != &roundings[ROUND_RN_DAZ]))
+            return false;
+    return split_is_uniform(s);
+}
+
+/* Whether any of them is zero where what it is made of is subnormal. */
+static bool split_flushes(const struct bitcut_split *s)
+{
+    bool any = false;
+    for (int j = 0; j < s->words; j++) any |= s->word[j].rounding->flush != FLUSH_NONE;
+    return any;
+}
+
+/* The words of some lanes as split_words() has them. */
+AVX512 static void split_slowly(struct lanes *to, const struct source *s, __m512i x,
+                                unsigned lanes)
+{
+    const struct bitcut_split *const split = s->operand->split;
+    uint32_t from[LANES], word[SPLIT_WORDS_MOST][LANES];
+    _mm512_storeu_si512(from, x);
+    for (int j = 0; j < split->words; j++) _mm512_storeu_si512(word[j], to->word[j]);
+    for (int i = 0; i < LANES; i++) {
+        uint64_t w[SPLIT_WORDS_MOST];
+        if (!(lanes >> i & 1)) continue;
+        split_words(w, split, from[i]);
+        for (int j = 0; j < split->words; j++) word[j][i] = (uint32_t)w[j];
+    }
+    for (int j = 0; j < split->words; j++) to->word[j] = _mm512_loadu_si512(word[j]);
+}
+
+/* All lanes at once to nearest even, but for those that are not finite, or whose residual
+   is not, and for subnormal ones where these are flushed. */
+INLINE static void split_lanes(struct lanes *to, const struct source *s, int words,
+                               __m512i x)
+{
+    const __m512i exponent = _mm512_set1_epi32(0x7f800000), one = _mm512_set1_epi32(1);
+    const __m512i half = _mm512_set1_epi32(0x7fff);
+    const __m512 up = _mm512_set1_ps(s->up);
+    unsigned odd = s->near ? 0 : 0xffff;
+    __m512i left = x;
+    UNROLL for (int j = 0; j < words; j++)
+    {
+        const __m512i even = _mm512_and_si512(_mm512_srli_epi32(left, 16), one);
+        const __m512i w =
+            _mm512_srli_epi32(_mm512_add_epi32(_mm512_add_epi32(left, half), even), 16);
+        odd |= _mm512_cmpeq_epi32_mask(_mm512_and_si512(left, exponent), exponent);
+        if (s->flush)
+            odd |= _mm512_testn_epi32_mask(left, exponent) &
+                   _mm512_test_epi32_mask(left, _mm512_set1_epi32(0x7fffff));
+        to->word[j] = w;
+        const __m512 rest = _mm512_sub_ps(_mm512_castsi512_ps(left),
+                                          _mm512_castsi512_ps(_mm512_slli_epi32(w, 16)));
+        left = _mm512_castps_si512(_mm512_mul_ps(rest, up));
+    }
+    if (odd) split_slowly(to, s, x, odd);
+}
+
+/* --- tiles ------------------------------------------------------------------------ */
+
+/* Elements of the source that are fetched before they are read. */
+enum { AHEAD = 256 };
+
+/* Up to 16 lines of one step, and where their tiles of each word are. */
+struct lines {
+    const struct source *source;
+    size_t first, count, p;
+    float exponent[HOST_SIDE]; /* of the lines that are equilibrated */
+    uint32_t *tile[SPLIT_WORDS_MOST];
+};
+
+/* The first `count` of 16. */
+static __mmask16 first_lanes(size_t count)
+{
+    return (__mmask16)(count < LANES ? (1u << count) - 1 : 0xffff);
+}
+
+/* What is left of `all` behind the first `at`. */
+static size_t behind(size_t all, size_t at) { return at < all ? all - at : 0; }
+
+/* Elements that lie side by side, times 2^exponent where lines are equilibrated: rounded
+   as equilibrate_scale() does. */
+INLINE static __m512i load_lanes(const struct source *s, const uint32_t *at,
+                                 __mmask16 lanes, __m512 exponent)
+{
+    const __m512i x = _mm512_maskz_loadu_epi32(lanes, at);
+    if (!s->largest) return x;
+    return _mm512_castps_si512(_mm512_scalef_ps(_mm512_castsi512_ps(x), exponent));
+}
+
+/* Lines whose elements lie side by side: [line][pair]. */
+INLINE static void fill_along(const struct lines *x, int words)
+{
+    const struct operand *const o = x->source->operand;
+    for (size_t i = 0; i < x->count; i++) {
+        const uint32_t *from = x->source->matrix + (x->first + i) * o->matrix->ld + x->p;
+        const __m512 exponent = _mm512_set1_ps(x->exponent[i]);
+        UNROLL for (size_t at = 0; at < STEP_K; at += LANES)
+        {
+            const __mmask16 lanes = first_lanes(behind(o->k, x->p + at));
+            struct lanes to;
+            __builtin_prefetch(from + at + AHEAD);
+            split_lanes(&to, x->source, words,
+                        load_lanes(x->source, from + at, lanes, exponent));
+            UNROLL for (int j = 0; j < words; j++)
+                _mm256_storeu_si256((__m256i *)(x->tile[j] + i * HOST_PAIRS + at / 2),
+                                    _mm512_cvtepi32_epi16(to.word[j]));
+        }
+    }
+    for (int j = 0; j < words; j++)
+        memset(x->tile[j] + x->count * HOST_PAIRS, 0,
+               (HOST_SIDE - x->count) * HOST_PAIRS * sizeof(uint32_t));
+}
+
+/* Lines that lie side by side: [pair][line]. */
+INLINE static void fill_across(const struct lines *x, int words)
+{
+    const struct operand *const o = x->source->operand;
+    const __mmask16 lanes = first_lanes(x->count);
+    const __m512 exponent = _mm512_loadu_ps(x->exponent);
+    for (size_t pair = 0; pair < HOST_PAIRS; pair++) {
+        struct lanes to[2];
+        UNROLL for (size_t odd = 0; odd < 2; odd++)
+        {
+            const size_t at = x->p + 2 * pair + odd;
+            const uint32_t *from = x->source->matrix + at * o->matrix->ld + x->first;
+            __builtin_prefetch(from + AHEAD);
+            split_lanes(&to[odd], x->source, words,
+                        load_lanes(x->source, from, at < o->k ? lanes : 0, exponent));
+        }
+        UNROLL for (int j = 0; j < words; j++) _mm512_storeu_si512(
+            x->tile[j] + pair * HOST_SIDE,
+            _mm512_or_si512(to[0].word[j], _mm512_slli_epi32(to[1].word[j], 16)));
+    }
+}
+
+/* A copy of the code for each number of words. */
+AVX512 static void fill(const struct lines *x)
+{
+    const struct operand *const o = x->source->operand;
+    switch (o->split->words | o->across << 2) {
+    case 1: fill_along(x, 1); break;
+    case 2: fill_along(x, 2); break;
+    case 3: fill_along(x, 3); break;
+    case 5: fill_across(x, 1); break;
+    case 6: fill_across(x, 2); break;
+    case 7: fill_across(x, 3); break;
+    }
+}
+
+_Static_assert(SPLIT_WORDS_MOST == 3, "a case for each");
+
+/* From words: [line][pair]. */
+static void fill_words(const struct lines *x)
+{
+    const struct operand *const o = x->source->operand;
+    void *const words = (void *)x->source->words;
+    for (int j = 0; j < o->split->words; j++) {
+        memset(x->tile[j], 0, HOST_TILE * sizeof(uint32_t));
+        for (size_t i = 0; i < x->count; i++)
+            memcpy(x->tile[j] + i * HOST_PAIRS,
+                   host_words_line(words, o, j, x->first + i) + x->p * sizeof(uint16_t),
+                   STEP_K * sizeof(uint16_t));
+    }
+}
+
+static void transpose(uint32_t *to, const uint32_t *from)
+{
+    for (int i = 0; i < HOST_SIDE; i++)
+        for (int j = 0; j < HOST_PAIRS; j++)
+            to[j * HOST_SIDE + i] = from[i * HOST_PAIRS + j];
+}
+
+/* Whether the source's tiles are [pair][line] by themselves. */
+static bool lies_across(const struct source *s)
+{
+    return s->matrix && s->operand->across;
+}
+
+/* Both tiles of each word of one step. */
+static void step_make(uint32_t *to, const struct source *s, size_t panel, size_t step,
+                      bool across)
+{
+    const struct operand *const o = s->operand;
+    const int words = o->split->words;
+    const bool turn = across != lies_across(s);
+    for (size_t half = 0; half < 2; half++, to += HOST_TILE) {
+        _Alignas(64) uint32_t turned[SPLIT_WORDS_MOST][HOST_TILE];
+        struct lines x = { .source = s,
+                           .first = panel * HOST_LINES + half * HOST_SIDE,
+                           .p = step * STEP_K };
+        x.count = smaller(behind(o->lines, x.first), HOST_SIDE);
+        for (int j = 0; j < words; j++)
+            x.tile[j] = turn ? turned[j] : to + (size_t)j * HOST_WORD;
+        for (size_t i = 0; s->largest && i < x.count; i++)
+            x.exponent[i] =
+                (float)equilibrate_exponent(o->split, s->largest[x.first + i]);
+        if (s->matrix) fill(&x);
+        else fill_words(&x);
+        for (int j = 0; turn && j < words; j++)
+            transpose(to + (size_t)j * HOST_WORD, turned[j]);
+    }
+}
+
+/* What becomes of them: tiles, or words in lines. */
+struct target {
+    const struct host_tiles *tiles;
+    uint32_t *at;
+    char *words; /* NULL: tiles */
+};
+
+static void step_give(const struct target *to, const struct source *s, size_t panel,
+                      size_t step)
+{
+    const struct operand *const o = s->operand;
+    uint32_t made[SPLIT_WORDS_MOST * HOST_WORD];
+    if (!to->words) {
+        step_make(to->at + host_step_at(to->tiles, panel, step), s, panel, step,
+                  to->tiles->across);
+        return;
+    }
+    step_make(made, s, panel, step, false);
+    for (int j = 0; j < o->split->words; j++)
+        for (size_t i = 0; i < HOST_LINES && panel * HOST_LINES + i < o->lines; i++)
+            memcpy(host_words_line(to->words, o, j, panel * HOST_LINES + i) +
+                       step * STEP_K * sizeof(uint16_t),
+                   made + (size_t)j * HOST_WORD + i * HOST_PAIRS,
+                   STEP_K * sizeof(uint16_t));
+}
+
+/* All of them, those next to each other in the source one after the other. */
+static void tiles_make(const struct target *to, const struct source *s)
+{
+    enum { PART = 16 };
+    const size_t panels = host_panels(to->tiles), steps = host_steps(to->tiles);
+    const bool by_steps = lies_across(s);
+    const size_t outer = by_steps ? steps : panels, inner = by_steps ? panels : steps;
+    const size_t parts = divide_up(inner, PART);
+#pragma omp parallel num_threads(threads_for(0, outer *parts))
+    {
+        struct hostfp saved;
+        hostfp_enter(&saved);
+#pragma omp for schedule(static)
+        for (size_t n = 0; n < outer * parts; n++) {
+            const size_t o = n / parts, first = n % parts * PART;
+            for (size_t i = first; i < smaller(first + PART, inner); i++)
+                step_give(to, s, by_steps ? i : o, by_steps ? o : i);
+        }
+        hostfp_leave(&saved);
+    }
+}
+
+static struct source source_of(const struct operand *x, size_t i, const uint32_t *largest)
+{
+    return (struct source){ .operand = x,
+                            .matrix = matrix_nth(x->matrix, i),
+                            .largest = largest,
+                            .near = split_is_near(x->split),
+                            .flush = split_flushes(x->split),
+                            .up = float_of(f32_power_of_two(x->split->scale)) };
+}
+
+void host_tiles_make(uint32_t *to, const struct host_tiles *x, size_t i,
+                     const uint32_t *largest)
+{
+    const struct source s = source_of(&x->operand, i, largest);
+    tiles_make(&(struct target){ .tiles = x, .at = to }, &s);
+}
+
+void host_tiles_take(uint32_t *to, const struct host_tiles *x, const void *words)
+{
+    const struct source s = { .operand = &x->operand, .words = words };
+    tiles_make(&(struct target){ .tiles = x, .at = to }, &s);
+}
+
+void host_tiles_words(void *to, const struct operand *x, size_t i,
+                      const uint32_t *largest)
+{
+    const struct host_tiles tiles = { *x, false, 1 };
+    const struct source s = source_of(x, i, largest);
+    tiles_make(&(struct target){ .tiles = &tiles, .words = to }, &s);
+}
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whole GEMMs of the device's memory: the split pass and a kernel of the table. */
+#include "gpu/module/product.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the current device ----------------------------------------------------------- */
+
+rt_error device_enter(int *before, int device)
+{
+    int now = 0;
+    *before = -1;
+    rt_error status = rt_device_get(&now);
+    if (status != RT_SUCCESS || now == device) return status;
+    status = rt_device_set(device);
+    if (status == RT_SUCCESS) *before = now;
+    return status;
+}
+
+void device_leave(int before)
+{
+    if (before >= 0) rt_device_set(before);
+}
+
+/* --- operands --------------------------------------------------------------------- */
+
+static struct words words_of(const struct operand *x)
+{
+    const struct bitcut_matrix *m = x->matrix;
+    const size_t own = m->stride ? words_stride(x) : 0;
+    return (struct words){ m->words, x->lines, words_line_bytes(x),
+                           words_low_line_bytes(x), m->words ? m->words_stride : own };
+}
+
+/* --- what lies where -------------------------------------------------------------- */
+
+static struct elements elements_of(const struct bitcut_matrix *x)
+{
+    return (struct elements){ x->to, x->ld, x->stride, x->layout == BITCUT_COLUMN_MAJOR };
+}
+
+/* The parts of a workspace: words of A and of B, unless they are prepared, and the
+   kernel's. */
+struct parts {
+    size_t a, b, kernel; /* bytes */
+};
+
+static struct gpu_product product_of(const struct gpu_work *w)
+{
+    const struct bitcut_gemm *g = &w->gemm;
+    const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
+    struct gpu_product p = {
+        .kernel = w->kernel,
+        .count = g->count,
+        .m = g->m,
+        .n = g->n,
+        .k = g->k,
+        .a = words_of(&a),
+        .b = words_of(&b),
+        .scale = w->plan.scale,
+        .alpha = float_of(g->alpha),
+        .beta = float_of(g->beta),
+        .d = elements_of(&g->d),
+        .slices = w->plan.order.slices,
+    };
+    if (gemm_reads_c(g)) p.c = elements_of(&g->c);
+    return p;
+}
+
+static struct parts parts_of(const struct gpu_work *w)
+{
+    const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
+    const struct gpu_product p = product_of(w);
+    return (struct parts){ words_made(w, &a) * words_stride(&a),
+                           words_made(w, &b) * words_stride(&b),
+                           w->kernel->workspace ? w->kernel->workspace(&p) : 0 };
+}
+
+size_t gemm_workspace(const struct gpu_work *w)
+{
+    if (gpu_work_emulates(w)) return emulation_code.workspace(w);
+    if (!w->kernel->launch) return 0;
+    const struct parts parts = parts_of(w);
+    return parts.a + parts.b + parts.kernel;
+}
+
+size_t gemm_words(const struct gpu_work *w, enum bitcut_operand which)
+{
+    const struct operand x = operand_of(w, which);
+    return words_bytes(&x);
+}
+
+/* --- starting --------------------------------------------------------------------- */
+
+/* The words that are not there yet are made: those of A at the workspace's start, those
+   of B behind them. */
+static rt_error words_make(struct gpu_product *p, const struct gpu_work *w,
+                           char *workspace, rt_stream stream)
+{
+    const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
+    struct to_split of[2];
+    int count = 0;
+    if (!a.matrix->words)
+        p->a.at = workspace,
+        of[count++] = (struct to_split){ workspace, a, words_made(w, &a) };
+    workspace += words_made(w, &a) * words_stride(&a);
+    if (!b.matrix->words)
+        p->b.at = workspace,
+        of[count++] = (struct to_split){ workspace, b, words_made(w, &b) };
+    p->behind_split = count && p->k; /* there are lines and matrices */
+    return split_launch(of, count, stream);
+}
+
+static rt_error product_start(const struct gpu_work *w, char *workspace, rt_stream stream)
+{
+    const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
+    const struct parts parts = parts_of(w);
+    struct gpu_product p = product_of(w);
+    p.stream = stream;
+    p.workspace = workspace + parts.a + parts.b;
+    const rt_error status = words_make(&p, w, workspace, stream);
+    p.lines = (struct lines){ words_largest(p.a.at, &a), words_largest(p.b.at, &b),
+                              p.a.stride / sizeof(uint32_t),
+                              p.b.stride / sizeof(uint32_t), w->plan.target };
+    return status == RT_SUCCESS ? (rt_error)w->kernel->launch(&p) : status;
+}
+
+rt_error work_start(const struct gpu_work *w, void *workspace, rt_stream stream)
+{
+    if (!w->gemm.count || !w->gemm.m || !w->gemm.n) return RT_SUCCESS;
+    if (gpu_work_emulates(w)) return emulation_code.start(w, workspace, stream);
+    return w->kernel->start ? (rt_error)w->kernel->start(w, stream)
+                            : product_start(w, workspace, stream);
+}
+
+/* --- what the module has ---------------------------------------------------------- */
+
+int gemm_prepare(void *words, const struct gpu_work *w, enum bitcut_operand which,
+                 int device, void *stream, char *fault)
+{
+    const struct to_split of = { words, operand_of(w, which), 1 };
+    int before;
+    rt_error status = device_enter(&before, device);
+    if (status == RT_SUCCESS) status = split_launch(&of, 1, (rt_stream)stream);
+    const int told = fault_of(fault, status);
+    device_leave(before);
+    return told;
+}
+
+int gemm_start(const struct gpu_work *w, void *workspace, int device, void *stream,
+               char *fault)
+{
+    int before;
+    rt_error status = device_enter(&before, device);
+    if (status == RT_SUCCESS) status = work_start(w, workspace, (rt_stream)stream);
+    const int told = fault_of(fault, status);
+    device_leave(before);
+    return told;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/base/progress.h"
+
+/* In the memory that a thread begins with: what a library opened later has of its own is
+   allocated at its first use, and that aborts if it cannot be. */
+static _Thread_local struct progress thread_progress
+    __attribute__((tls_model("initial-exec")));
+
+const volatile sig_atomic_t *bitcut_stop_on(const volatile sig_atomic_t *stop)
+{
+    const volatile sig_atomic_t *const before = thread_progress.stop;
+    thread_progress.stop = stop;
+    return before;
+}
+
+const struct progress *progress_of_thread(void) { return &thread_progress; }

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/gemm/configuration.h"
+
+#include "lib/base/text.h"
+#include "lib/gemm/order.h"
+#include "lib/number/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the fields ------------------------------------------------------------------- */
+
+#define AT(gemm, plan)                                                                   \
+    offsetof(struct bitcut_gemm, gemm), offsetof(struct gemm_plan, plan)
+#define AT_BOTH(field) AT(field, field)
+
+/* As rows of JSON have them. */
+const struct configuration_field configuration_fields[] = {
+    { "split-a", "split", CONFIGURATION_SPLIT, AT(split_a, split_a), 0, 0 },
+    { "split-b", "split_b", CONFIGURATION_SPLIT, AT(split_b, split_b), 0, 0 },
+    { "high", "high", CONFIGURATION_ROUNDING, AT(high, split_a.word[0].rounding), 0, 0 },
+    { "low", "low", CONFIGURATION_ROUNDING, AT(low, split_a.word[1].rounding), 0, 0 },
+    { "scale", "scale", CONFIGURATION_NUMBER, AT(scale, split_a.scale), BITCUT_UNSET, 0 },
+    { "equilibrate", "equilibrate", CONFIGURATION_FLAG, AT_BOTH(equilibrate), 0, 1 },
+    { "terms", "terms", CONFIGURATION_TERMS, AT(low_low, terms), BITCUT_UNSET, 0 },
+    { "promote", "promote", CONFIGURATION_NUMBER, AT_BOTH(promote), BITCUT_UNSET, 0 },
+    { "tile-k", "tile_k", CONFIGURATION_NUMBER, AT_BOTH(tile_k), BITCUT_UNSET, 0 },
+    { "slices", "split_k", CONFIGURATION_NUMBER, AT_BOTH(order.slices), 1, 0 },
+    { "tile", "tile", CONFIGURATION_NUMBER, AT_BOTH(order.tile), 0, 0 },
+    { "rest-first", "rest_first", CONFIGURATION_FLAG, AT_BOTH(order.rest_first), 0, 1 },
+    { "cut", "cut", CONFIGURATION_NUMBER, AT_BOTH(order.cut), 0, 0 },
+    { "halve", "halve", CONFIGURATION_NUMBER, AT_BOTH(order.halve), 0, 0 },
+    { "lanes", "lanes", CONFIGURATION_NUMBER, AT_BOTH(order.lanes), 1, 0 },
+    { "turn", "turn", CONFIGURATION_NUMBER, AT_BOTH(order.turn), 0, 0 },
+    { "reduction", "reduction", CONFIGURATION_REDUCTION, AT_BOTH(order.reduction), 0, 2 },
+    { "sums", "sums", CONFIGURATION_FORMAT, AT_BOTH(order.sums), 0, 2 },
+    { .name = NULL },
+};
+
+enum { PLACES = 3, VALUE_MOST = 60 };
+
+const struct configuration_field *configuration_find(const char *name)
+{
+    const struct configuration_field *x = configuration_fields;
+    while (x->name && strcmp(x->name, name) != 0) x++;
+    return x->name ? x : NULL;
+}
+
+static bool is_of_order(const struct configuration_field *x)
+{
+    return x->at >= offsetof(struct bitcut_gemm, order) &&
+           x->at < offsetof(struct bitcut_gemm, order) + sizeof(struct bitcut_order);
+}
+
+struct table configuration_table(const struct configuration_field *x)
+{
+    switch (x->kind) {
+    case CONFIGURATION_SPLIT: return TABLE(splits);
+    case CONFIGURATION_ROUNDING: return TABLE(roundings);
+    case CONFIGURATION_FORMAT: return TABLE(formats);
+    case CONFIGURATION_REDUCTION: return TABLE(reductions);
+    default: return (struct table){ NULL, 0 };
+    }
+}
+
+/* The row that is the value of a field; NULL: none, or the field has no table. */
+static const struct table_row *row_at(const void *at, const struct configuration_field *x)
+{
+    const struct table_row *row = NULL;
+    if (x->kind == CONFIGURATION_REDUCTION)
+        return &reductions[*(const enum bitcut_reduction *)at];
+    if (configuration_table(x).rows) memcpy(&row, at, sizeof row);
+    return row;
+}
+
+struct configuration_value configuration_planned(const struct gemm_plan *p,
+                                                 const struct configuration_field *x)
+{
+    const void *const at = (const char *)p + x->planned;
+    struct configuration_value v = { NULL, 0 };
+    if (x->kind == CONFIGURATION_FLAG) v.number = *(const bool *)at;
+    else if (x->kind == CONFIGURATION_SPLIT) v.text = *(const char *const *)at;
+    else if (!configuration_table(x).rows) v.number = *(const int *)at;
+    else if (row_at(at, x)) v.text = row_at(at, x)->name;
+    else if (x->kind == CONFIGURATION_FORMAT) v.text = formats[FORMAT_F32].name;
+    else v.text = split_low(&p->split_a)->name; /* the high word is the only one */
+    return v;
+}
+
+/* --- setting ---------------------------------------------------------------------- */
+
+enum configuration_outcome configuration_set_number(struct bitcut_gemm *g,
+                                                    const struct configuration_field *x,
+                                                    int number)
+{
+    int *const to = (int *)(void *)((char *)g + x->at);
+    *to = number;
+    if (x->kind != CONFIGURATION_TERMS) return CONFIGURATION_SET;
+    *to = number == g->recipe->terms + 1;
+    return g->recipe->terms + *to == number ? CONFIGURATION_SET : CONFIGURATION_REFUSED;
+}
+
+static enum configuration_outcome
+set_row(struct bitcut_gemm *g, const struct configuration_field *x, const char *value)
+{
+    void *const to = (char *)g + x->at;
+    const struct table_row *const row = table_find(configuration_table(x), value);
+    if (!row) return CONFIGURATION_UNKNOWN;
+    if (x->kind == CONFIGURATION_REDUCTION)
+        g->order.reduction = (enum bitcut_reduction)(row - reductions);
+    else memcpy(to, &row, sizeof row);
+    return CONFIGURATION_SET;
+}
+
+enum configuration_outcome configuration_set(struct bitcut_gemm *g,
+                                             const struct configuration_field *x,
+                                             const char *value)
+{
+    if (!value != (x->kind == CONFIGURATION_FLAG)) return CONFIGURATION_REFUSED;
+    if (!value) {
+        *(bool *)((char *)g + x->at) = true;
+        return CONFIGURATION_SET;
+    }
+    if (configuration_table(x).rows) return set_row(g, x, value);
+    const size_t digits = strspn(value, "0123456789");
+    if (!digits || digits > 9 || value[digits]) return CONFIGURATION_REFUSED;
+    return configuration_set_number(g, x, atoi(value));
+}
+
+/* --- reading ---------------------------------------------------------------------- */
+
+struct item {
+    char *name, *value; /* NULL: it has none */
+};
+
+/* The item in front of a list, whose commas become ends; what is behind it, NULL: none.
+ */
+static char *take_item(struct item *x, char *list)
+{
+    char *const next = strchr(list, ',');
+    if (next) *next = 0;
+    *x = (struct item){ list, strchr(list, '=') };
+    if (x->value) *x->value++ = 0;
+    return next ? next + 1 : NULL;
+}
+
+static enum bitcut_status refuse(const struct configuration_field *x,
+                                 enum configuration_outcome why, const char *value,
+                                 struct fault *f)
+{
+    char hint[TABLE_HINT_MOST];
+    if (why == CONFIGURATION_REFUSED)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s=%.*s: not what %s takes", x->name,
+                         text_fit(value, VALUE_MOST), value, x->name);
+    table_hint(hint, configuration_table(x), value);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: unknown %s%s",
+                     text_fit(value, VALUE_MOST), value,
+                     x->kind == CONFIGURATION_SPLIT ? "split" : "rounding", hint);
+}
+
+static enum bitcut_status read_item(struct bitcut_gemm *g, const struct item *item,
+                                    struct fault *f)
+{
+    const bool both = !strcmp(item->name, "split") && item->value;
+    const struct configuration_field *const x =
+        configuration_find(both ? "split-a" : item->name);
+    const enum configuration_outcome why =
+        x ? configuration_set(g, x, item->value) : CONFIGURATION_REFUSED;
+    if (why == CONFIGURATION_SET) {
+        if (both) g->split_b = g->split_a;
+        return BITCUT_OK;
+    }
+    if (x && !is_of_order(x) && item->value) return refuse(x, why, item->value, f);
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "%.*s: no variation of a GEMM; such as split=bitcut, scale=10, "
+                     "promote=4, slices=2",
+                     text_fit(item->name, VALUE_MOST), item->name);
+}
+
+enum bitcut_status configuration_read(struct bitcut_gemm *g, char *list, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    while (list && status == BITCUT_OK) {
+        struct item item;
+        list = take_item(&item, list);
+        status = read_item(g, &item, f);
+    }
+    return status;
+}
+
+/* --- writing ---------------------------------------------------------------------- */
+
+static void write_field(char *text, size_t size, const struct bitcut_gemm *g,
+                        const struct configuration_field *x)
+{
+    const void *const at = (const char *)g + x->at;
+    const struct table_row *const row = row_at(at, x);
+    if (row && row != reductions) say_more(text, size, ",%s=%s", x->name, row->name);
+    if (x->kind == CONFIGURATION_FLAG && *(const bool *)at)
+        say_more(text, size, ",%s", x->name);
+    if (x->kind < CONFIGURATION_NUMBER || *(const int *)at <= x->none) return;
+    say_more(text, size, ",%s=%d", x->name,
+             *(const int *)at + (x->kind == CONFIGURATION_TERMS ? g->recipe->terms : 0));
+}
+
+/* The fields of an order, or the others. */
+static void write_fields(char *text, size_t size, const struct bitcut_gemm *g, bool order)
+{
+    for (int place = 0; place < PLACES; place++)
+        for (const struct configuration_field *x = configuration_fields; x->name; x++)
+            if (x->place == place && is_of_order(x) == order)
+                write_field(text, size, g, x);
+}
+
+void configuration_write(char *text, size_t size, const struct bitcut_gemm *g)
+{
+    write_fields(text, size, g, false);
+    write_fields(text, size, g, true);
+}
+
+/* --- an order of k by itself ------------------------------------------------------ */
+
+static enum bitcut_status bad_item(const char *what, struct fault *f)
+{
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "%.*s: it is a list such as tile=32,rest-first,cut=4,lanes=2,turn=8,"
+                     "reduction=tree,sums=f16",
+                     text_fit(what, VALUE_MOST), what);
+}
+
+static enum bitcut_status read_order_item(struct bitcut_gemm *g, const struct item *item,
+                                          struct fault *f)
+{
+    const struct configuration_field *const x = configuration_find(item->name);
+    const enum configuration_outcome why = x && is_of_order(x)
+                                               ? configuration_set(g, x, item->value)
+                                               : CONFIGURATION_REFUSED;
+    char hint[TABLE_HINT_MOST];
+    if (why == CONFIGURATION_SET) return BITCUT_OK;
+    if (why == CONFIGURATION_REFUSED) return bad_item(item->name, f);
+    table_hint(hint, configuration_table(x), item->value);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: unknown%s",
+                     text_fit(item->value, VALUE_MOST), item->value, hint);
+}
+
+enum bitcut_status order_read(struct bitcut_order *order, const char *list,
+                              struct fault *f)
+{
+    struct bitcut_gemm g = { .order = *order };
+    char text[ORDER_TEXT_MOST];
+    if (strlen(list) >= sizeof text) return bad_item("too long", f);
+    strcpy(text, list);
+    for (char *rest = text; rest && *rest;) {
+        struct item item;
+        rest = take_item(&item, rest);
+        const enum bitcut_status status = read_order_item(&g, &item, f);
+        if (status != BITCUT_OK) return status;
+    }
+    *order = g.order;
+    return BITCUT_OK;
+}
+
+void order_write(char text[ORDER_TEXT_MOST], const struct bitcut_order *o)
+{
+    const struct bitcut_gemm g = { .order = *o };
+    text[0] = 0;
+    write_fields(text, ORDER_TEXT_MOST, &g, true);
+}
+
+enum bitcut_status bitcut_order_read(struct bitcut_order *order, const char *line,
+                                     char *why)
+{
+    struct fault f;
+    const enum bitcut_status status =
+        order && line ? order_read(order, line, &f)
+                      : fault_set(&f, BITCUT_BAD_ARGUMENT, "no order, or no line");
+    return fault_tell(why, status, &f);
+}
+
+void bitcut_order_write(char line[BITCUT_ORDER_MOST], const struct bitcut_order *order)
+{
+    char text[ORDER_TEXT_MOST];
+    order_write(text, order);
+    strcpy(line, *text ? text + 1 : text);
+}

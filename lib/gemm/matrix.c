@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/gemm/matrix.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum bitcut_status matrix_init(struct matrix *m, size_t rows, size_t cols,
+                               struct fault *f)
+{
+    size_t count;
+    const bool fits = size_multiply(&count, rows, cols);
+    uint32_t *at = fits ? memory_allocate(count, sizeof *at) : NULL;
+    if (!at)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for %zu x %zu elements",
+                         rows, cols);
+    *m = (struct matrix){ .rows = rows, .cols = cols, .at = at };
+    return BITCUT_OK;
+}
+
+void matrix_clear(struct matrix *m)
+{
+    free(m->at);
+    *m = (struct matrix){ 0 };
+}
+
+/* The number of elements of `bytes` bytes; false if memory cannot hold them, or could not
+   if dimensions of 0 were left out, as NumPy has it. */
+static bool elements_count(size_t *count, int dims, const size_t *dim, int bytes)
+{
+    size_t nonzero = 1, total;
+    bool empty = false;
+    for (int i = 0; i < dims; i++) {
+        if (dim[i] == 0) empty = true;
+        else if (!size_multiply(&nonzero, nonzero, dim[i])) return false;
+    }
+    *count = empty ? 0 : nonzero;
+    return size_multiply(&total, nonzero, (size_t)bytes);
+}
+
+enum bitcut_status array_init(struct array *a, int dims, const size_t *dim, int bytes,
+                              bool floating, struct fault *f)
+{
+    assert(dims >= 0 && dims <= ARRAY_DIMS_MOST);
+    assert(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
+    struct array new = { .dims = dims, .bytes = bytes, .floating = floating };
+    for (int i = 0; i < dims; i++) new.dim[i] = dim[i];
+    if (!elements_count(&new.count, dims, dim, bytes))
+        return fault_set(f, BITCUT_NO_MEMORY, "more elements than memory can hold");
+    new.data = calloc(new.count ? new.count : 1, (size_t)bytes);
+    if (!new.data)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for %zu elements of %d "
+                         "bytes", new.count, bytes);
+    *a = new;
+    return BITCUT_OK;
+}
+
+void array_clear(struct array *a)
+{
+    free(a->data);
+    *a = (struct array){ 0 };
+}
+
+uint64_t array_get(const struct array *a, size_t i)
+{
+    assert(i < a->count);
+    switch (a->bytes) {
+    case 1: return ((const uint8_t *)a->data)[i];
+    case 2: return ((const uint16_t *)a->data)[i];
+    case 4: return ((const uint32_t *)a->data)[i];
+    default: return ((const uint64_t *)a->data)[i];
+    }
+}
+
+void array_set(struct array *a, size_t i, uint64_t bits)
+{
+    assert(i < a->count);
+    switch (a->bytes) {
+    case 1: ((uint8_t *)a->data)[i] = (uint8_t)bits; break;
+    case 2: ((uint16_t *)a->data)[i] = (uint16_t)bits; break;
+    case 4: ((uint32_t *)a->data)[i] = (uint32_t)bits; break;
+    default: ((uint64_t *)a->data)[i] = bits; break;
+    }
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Dense matrices of FP32 encodings and arrays of encodings of any width. */
+#ifndef BITCUT_LIB_GEMM_MATRIX_H
+#define BITCUT_LIB_GEMM_MATRIX_H
+
+#include "lib/base/status.h"
+
+/* A row-major matrix of FP32 encodings without gaps: element (i, j) is at[i * cols +
+   j]. */
+struct matrix {
+    size_t rows, cols;
+    uint32_t *at;
+};
+
+/* Allocate rows x cols elements, not set.  BITCUT_NO_MEMORY leaves *m alone. */
+enum bitcut_status matrix_init(struct matrix *m, size_t rows, size_t cols,
+                               struct fault *f);
+void matrix_clear(struct matrix *m);
+
+enum { ARRAY_DIMS_MOST = 8 };
+
+/* An n-dimensional array of elements of 1, 2, 4 or 8 bytes, in C order, as raw bits. */
+struct array {
+    int dims;
+    size_t dim[ARRAY_DIMS_MOST];
+    size_t count;  /* the product of the dimensions                          */
+    int bytes;     /* of an element: 1, 2, 4 or 8                            */
+    bool floating; /* the file said f2, f4 or f8, not u1, u2, u4 or u8       */
+    void *data;    /* count * bytes, in host byte order                      */
+};
+
+/* Allocate an array of zeros.  BITCUT_NO_MEMORY leaves *a alone. */
+enum bitcut_status array_init(struct array *a, int dims, const size_t *dim, int bytes,
+                              bool floating, struct fault *f);
+void array_clear(struct array *a);
+
+/* Element i of the flattened array as an unsigned integer, and back. */
+uint64_t array_get(const struct array *a, size_t i);
+void array_set(struct array *a, size_t i, uint64_t bits);
+
+#endif

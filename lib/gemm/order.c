@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/gemm/order.h"
+
+#include "lib/base/size.h"
+#include "lib/base/status.h"
+
+#include <stdlib.h>
+
+const struct table_row reductions[] = {
+    [BITCUT_ASCENDING] = { "ascending", "the first two sums, then the next, ..." },
+    [BITCUT_DESCENDING] = { "descending", "the last two sums, then the one before, ..." },
+    [BITCUT_TREE] = { "tree", "neighbours, then neighbours among these, ..." },
+    { 0 }
+};
+
+/* An order made definite for a number of k. */
+struct cut {
+    size_t k, step, tile, turn; /* tile and turn: whole steps, no more than k needs */
+    size_t slices, lanes;       /* that can have any k                              */
+    size_t each;                /* places for tiles in a slice                      */
+    size_t length;              /* k of a slice that is cut by k; 0: by tiles       */
+    size_t half;                /* k of the last slice but one, if it is another    */
+    bool rest_first;
+};
+
+static size_t part_of(size_t k, int asked, size_t step)
+{
+    const size_t part = asked ? (size_t)asked : 1;
+    return divide_up(smaller(part, k), step) * step;
+}
+
+/* Of the k of the last two slices those of the first. */
+static size_t half_of(size_t k, const struct bitcut_order *o, size_t slice)
+{
+    const size_t multiple = (size_t)o->halve,
+                 half = multiple > 1 ? divide_up(k / 2, multiple) * multiple
+                                     : divide_up(k, 2);
+    return smaller(half, slice);
+}
+
+static struct cut cut_make(const struct bitcut_order *o, size_t k, size_t step)
+{
+    struct cut c = { .k = k,
+                     .step = step,
+                     .tile = part_of(k, o->tile, step),
+                     .turn = part_of(k, o->turn, step),
+                     .lanes = o->lanes ? (size_t)o->lanes : 1,
+                     .rest_first = o->rest_first && k };
+    const size_t unit = o->cut ? smaller((size_t)o->cut, k) : c.tile;
+    if (!k) return c;
+    c.each = divide_up(divide_up(k, unit), o->slices ? (size_t)o->slices : 1);
+    c.slices = divide_up(divide_up(k, unit), c.each);
+    if (o->cut || o->halve) {
+        c.length = c.each * unit;
+        c.each = divide_up(c.length, c.tile);
+    }
+    if (o->halve && c.slices > 1)
+        c.half = half_of(k - (c.slices - 2) * c.length, o, c.length);
+    c.lanes = smaller(c.lanes, divide_up(c.each * c.tile, c.turn));
+    return c;
+}
+
+/* The k of a slice, and those of its first tile. */
+struct slice {
+    size_t from, end, first;
+};
+
+/* Where slice i begins, of slices that are cut by k. */
+static size_t slice_from(const struct cut *c, size_t i)
+{
+    const size_t moved = c->half && i + 1 == c->slices ? c->length - c->half : 0;
+    return smaller(i * c->length, c->k + moved) - moved;
+}
+
+static struct slice slice_at(const struct cut *c, size_t i)
+{
+    struct slice s = { 0, c->k, c->tile };
+    const size_t rest = c->rest_first ? c->k % c->tile : 0;
+    if (c->length) {
+        s.from = slice_from(c, i);
+        s.end = slice_from(c, i + 1);
+        if (c->rest_first && (s.end - s.from) % c->tile)
+            s.first = (s.end - s.from) % c->tile;
+        return s;
+    }
+    const size_t size = c->each * c->tile, short_by = rest ? c->tile - rest : 0;
+    if (i) s.from = i * size - short_by;
+    else s.first = c->tile - short_by;
+    s.end = smaller((i + 1) * size - short_by, c->k);
+    return s;
+}
+
+/* The k with which tile t of a slice begins; that of the tile after the last one, and of
+   all behind, is the end. */
+static size_t tile_from(const struct cut *c, const struct slice *s, size_t t)
+{
+    return t ? smaller(s->from + s->first + (t - 1) * c->tile, s->end) : s->from;
+}
+
+/* How many sums are added to sum i of `count`, those before it having been added. */
+static int adds_after(enum bitcut_reduction reduction, size_t i, size_t count)
+{
+    if (reduction != BITCUT_TREE) return i > 0;
+    const int kept = __builtin_popcountll(i);
+    return i + 1 == count ? kept : kept + 1 - __builtin_popcountll(i + 1);
+}
+
+/* --- one lane of one slice -------------------------------------------------------- */
+
+/* Add the step that begins with k `from` in a tile that ends before `end`. */
+static void add_step(struct k_parts *x, const struct cut *c, size_t from, size_t end)
+{
+    size_t *const to = x->element ? x->element + x->steps * c->step : NULL;
+    for (size_t i = 0; to && i < c->step; i++)
+        to[i] = from + i < end ? from + i : SIZE_MAX;
+    x->steps++;
+}
+
+/* Add the steps of a turn, which begin at q k of its slice, to the sequence. */
+static void add_turn(struct k_parts *x, const struct cut *c, const struct slice *s,
+                     size_t q)
+{
+    for (size_t at = q; at < q + c->turn; at += c->step) {
+        const size_t tile = at / c->tile;
+        const size_t from = tile_from(c, s, tile) + at % c->tile,
+                     end = tile_from(c, s, tile + 1);
+        if (from < end) add_step(x, c, from, end);
+    }
+}
+
+/* The sequence of a lane; false if it has nothing.  Without elements to place, a single
+   lane is only counted. */
+static bool add_lane(struct k_parts *x, const struct cut *c, size_t slice, size_t lane)
+{
+    const struct slice s = slice_at(c, slice);
+    x->first[x->count] = x->steps;
+    if (c->lanes == 1 && !x->element) x->steps += divide_up(s.end - s.from, c->step);
+    else
+        for (size_t q = lane * c->turn; q < c->each * c->tile; q += c->lanes * c->turn)
+            add_turn(x, c, &s, q);
+    return x->steps > x->first[x->count];
+}
+
+/* --- all of them ------------------------------------------------------------------ */
+
+/* How many lanes of a slice have anything; a short tile may leave out some. */
+static size_t lanes_of(const struct cut *c, size_t slice)
+{
+    struct k_parts none = { .first = (size_t[1]){ 0 } };
+    size_t count = 0;
+    for (size_t lane = 0; lane < c->lanes; lane++) {
+        none.steps = 0;
+        count += add_lane(&none, c, slice, lane);
+    }
+    return count;
+}
+
+static void add_slice(struct k_parts *x, const struct cut *c, enum bitcut_reduction how,
+                      size_t i)
+{
+    const bool down = how == BITCUT_DESCENDING;
+    const size_t slice = down ? c->slices - 1 - i : i, count = lanes_of(c, slice);
+    for (size_t j = 0, done = 0; j < c->lanes; j++) {
+        if (!add_lane(x, c, slice, down ? c->lanes - 1 - j : j)) continue;
+        int adds = adds_after(how, done, count);
+        if (++done == count) adds += adds_after(how, i, c->slices);
+        x->adds[x->count++] = (uint8_t)adds;
+    }
+}
+
+static int most_kept(const struct k_parts *x)
+{
+    int kept = 0, most = 0;
+    for (size_t i = 0; i < x->count; i++) {
+        kept += 1 - x->adds[i];
+        if (kept > most) most = kept;
+    }
+    return most;
+}
+
+static bool allocate(struct k_parts *x, const struct cut *c, bool down)
+{
+    const bool moved = c->lanes > 1 || (c->rest_first && c->k % c->tile) || c->length ||
+                       (down && c->slices > 1);
+    const size_t steps =
+        c->length ? c->slices * divide_up(c->length, c->step) : divide_up(c->k, c->step);
+    size_t parts, elements;
+    if (!size_multiply(&parts, c->slices, c->lanes) || parts > steps) parts = steps;
+    x->first = memory_allocate(parts + 1, sizeof *x->first);
+    x->adds = memory_allocate(parts, sizeof *x->adds);
+    if (moved && size_multiply(&elements, steps, c->step))
+        x->element = memory_allocate(elements, sizeof *x->element);
+    return x->first && x->adds && (x->element || !moved);
+}
+
+enum bitcut_status k_parts_make(struct k_parts *x, const struct bitcut_order *order,
+                                size_t k, size_t step)
+{
+    const struct cut c = cut_make(order, k, step);
+    *x = (struct k_parts){ 0 };
+    if (!allocate(x, &c, order->reduction == BITCUT_DESCENDING)) {
+        k_parts_clear(x);
+        return BITCUT_NO_MEMORY;
+    }
+    for (size_t i = 0; i < c.slices; i++) add_slice(x, &c, order->reduction, i);
+    x->first[x->count] = x->steps;
+    x->kept = most_kept(x);
+    return BITCUT_OK;
+}
+
+void k_parts_clear(struct k_parts *x)
+{
+    free(x->element);
+    free(x->adds);
+    free(x->first);
+    *x = (struct k_parts){ 0 };
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/gemm/plan.h"
+
+#include "lib/base/size.h"
+#include "lib/number/equilibrate.h"
+
+#include <string.h>
+
+/* --- a caller's GEMM -------------------------------------------------------------- */
+
+/* The least size that any library had. */
+#define SIZE_LEAST sizeof(struct bitcut_gemm)
+
+static const struct bitcut_gemm open_gemm = {
+    .size = sizeof open_gemm,
+    .scale = BITCUT_UNSET,
+    .low_low = BITCUT_UNSET,
+    .promote = BITCUT_UNSET,
+    .tile_k = BITCUT_UNSET,
+    .count = 1,
+    .alpha = 0x3f800000,
+};
+
+void bitcut_gemm_init(struct bitcut_gemm *g, size_t size)
+{
+    memcpy(g, &open_gemm, size < sizeof *g ? size : sizeof *g);
+    g->size = size;
+}
+
+/* Whether every FP32 value, NaN among them, can be rounded to a format and read back. */
+static bool is_result_format(const struct bitcut_format *format)
+{
+    return format_holds(&formats[FORMAT_F32], format) && format->has_sign && format->nan;
+}
+
+/* Numbers that may be left open, and the largest that they can be. */
+static bool is_open_or_to(int x, int most) { return x >= BITCUT_UNSET && x <= most; }
+
+static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct fault *f)
+{
+    const struct bitcut_order *o = &g->order;
+    const enum bitcut_layout layouts =
+        g->a.layout | g->b.layout | g->c.layout | g->d.layout;
+    if (!is_open_or_to(g->scale, GEMM_SCALE_MOST))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "the scale is 0 to %d", GEMM_SCALE_MOST);
+    if (!is_open_or_to(g->low_low, 1) || layouts > BITCUT_COLUMN_MAJOR ||
+        o->reduction > BITCUT_TREE)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "a choice that there is not");
+    if (!is_open_or_to(g->promote, INT32_MAX) || !is_open_or_to(g->tile_k, INT32_MAX) ||
+        o->slices < 0 || o->tile < 0 || o->cut < 0 || o->halve < 0 || o->lanes < 0 ||
+        o->turn < 0)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "counts cannot be negative");
+    if (g->unit && g->kernel)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "a unit or a kernel, not both");
+    return BITCUT_OK;
+}
+
+static enum bitcut_status check_size(size_t size, struct fault *f)
+{
+    if (size >= SIZE_LEAST && size <= sizeof(struct bitcut_gemm)) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "a GEMM of %zu bytes is not one of this library: %s", size,
+                     size < SIZE_LEAST ? "bitcut_gemm_init() sets the size"
+                                       : "the program is newer than it");
+}
+
+enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *from,
+                             struct fault *f)
+{
+    if (!from) return fault_set(f, BITCUT_BAD_ARGUMENT, "no GEMM");
+    const enum bitcut_status status = check_size(from->size, f);
+    if (status != BITCUT_OK) return status;
+    *to = open_gemm;
+    memcpy(to, from, from->size);
+    to->size = sizeof *to;
+    return check_numbers(to, f);
+}
+
+enum bitcut_status gemm_check_place(const struct bitcut_gemm *to, struct fault *f)
+{
+    return to ? check_size(to->size, f) : BITCUT_OK;
+}
+
+void gemm_give(struct bitcut_gemm *to, const struct bitcut_gemm *g)
+{
+    if (!to) return;
+    const size_t size = to->size;
+    memcpy(to, g, size);
+    to->size = size;
+}
+
+/* --- the plan --------------------------------------------------------------------- */
+
+/* A split of the GEMM, with what is varied of it. */
+static struct bitcut_split split_of(const struct bitcut_gemm *g,
+                                    const struct bitcut_split *own,
+                                    const struct bitcut_format *words)
+{
+    const struct bitcut_split *row = own ? own : g->recipe->split;
+    struct bitcut_split s = row ? *row : split_plain(words);
+    if (g->high) s.word[0].rounding = g->high;
+    for (int i = 1; g->low && i < s.words; i++) s.word[i].rounding = g->low;
+    if (g->scale != BITCUT_UNSET) s.scale = g->scale;
+    return s;
+}
+
+static int chosen(int asked, int otherwise)
+{
+    return asked == BITCUT_UNSET ? otherwise : asked;
+}
+
+/* An order in which no number is left open. */
+static struct bitcut_order order_of(struct bitcut_order o)
+{
+    if (!o.slices) o.slices = 1;
+    if (!o.lanes) o.lanes = 1;
+    if (o.sums == &formats[FORMAT_F32]) o.sums = NULL;
+    return o;
+}
+
+static void add_term(struct gemm_plan *p, struct recipe_term t)
+{
+    p->term[p->terms++] = t;
+    if (t.accumulator >= p->accumulators) p->accumulators = t.accumulator + 1;
+}
+
+bool gemm_equilibrates(const struct bitcut_gemm *g)
+{
+    const struct bitcut_split *const own = g->recipe->split,
+                                     *const a = g->split_a ? g->split_a : own,
+                                     *const b = g->split_b ? g->split_b : own;
+    return g->equilibrate || (a && split_is_fixed(a)) || (b && split_is_fixed(b));
+}
+
+static struct gemm_plan plan_of(const struct bitcut_gemm *g,
+                                const struct bitcut_format *a,
+                                const struct bitcut_format *b)
+{
+    const struct bitcut_recipe *r = g->recipe;
+    struct gemm_plan p = { .recipe = r,
+                           .split_a = split_of(g, g->split_a, a),
+                           .split_b = split_of(g, g->split_b, b),
+                           .low_low = chosen(g->low_low, r->keeps_low_low),
+                           .equilibrate = gemm_equilibrates(g),
+                           .promote = chosen(g->promote, r->promote),
+                           .tile_k = chosen(g->tile_k, r->tile_k),
+                           .order = order_of(g->order) };
+    p.target = equilibrate_target(&p.split_a);
+    p.scale = p.split_a.words > 1   ? p.split_a.scale
+              : p.split_b.words > 1 ? p.split_b.scale
+                                    : 0;
+    if (p.low_low && r->low_low.a) add_term(&p, r->low_low); /* else it is refused */
+    for (int i = 0; i < r->terms; i++) add_term(&p, r->term[i]);
+    return p;
+}
+
+/* Whether what the recipe does between tiles can be done. */
+static enum bitcut_status check_tiles(const struct gemm_plan *p, struct fault *f)
+{
+    const struct bitcut_recipe *r = p->recipe;
+    bool scales = false;
+    for (int i = 0; i < p->terms; i++) scales |= p->term[i].scaled;
+    if (!p->tile_k && (scales || r->zeroed))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s needs tiles of k, of 1 and more",
+                         r->name);
+    if (p->promote && scales)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s scales its sums and promotes at the end of each tile, not "
+                         "besides",
+                         r->name);
+    return BITCUT_OK;
+}
+
+/* Products of integers that an accumulator adds for each k. */
+static size_t integer_products(const struct gemm_plan *p, int accumulator)
+{
+    size_t count = 0;
+    for (int i = 0; i < p->terms; i++)
+        count += p->term[i].accumulator == accumulator &&
+                 format_is_integer(p->split_a.word[p->term[i].a].format);
+    return count;
+}
+
+/* Whether sums of integers cannot be of more bits than their accumulators: a slice has no
+   more k than so many, whatever the k of a step. */
+static enum bitcut_status check_integers(const struct gemm_plan *p, size_t k,
+                                         struct fault *f)
+{
+    enum { PRODUCT_MOST = 127 * 127, STEP_MOST = 64 };
+    const struct bitcut_order *o = &p->order;
+    const size_t slice = o->slices == 1
+                             ? k
+                             : divide_up(k, (size_t)o->slices) + (size_t)o->tile +
+                                   (size_t)o->cut + STEP_MOST;
+    for (int i = 0; i < p->accumulators; i++) {
+        const size_t count = integer_products(p, i),
+                     most = count ? INT32_MAX / (PRODUCT_MOST * count) : slice;
+        if (slice > most)
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "%s adds integers of up to %zu k in 32 bits: take k in more "
+                             "slices",
+                             p->recipe->name, most);
+    }
+    return BITCUT_OK;
+}
+
+enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm *g,
+                                  const struct bitcut_format *a,
+                                  const struct bitcut_format *b, struct fault *f)
+{
+    const struct gemm_plan p = plan_of(g, a, b);
+    enum bitcut_status status =
+        recipe_takes(g->recipe, &p.split_a, &p.split_b, p.low_low, f);
+    if (status == BITCUT_OK) status = check_tiles(&p, f);
+    if (status == BITCUT_OK && p.order.sums && !is_result_format(p.order.sums))
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "sums of k cannot be %s",
+                           p.order.sums->name);
+    if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_a, f);
+    if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_b, f);
+    if (status == BITCUT_OK) status = check_integers(&p, g->k, f);
+    if (status == BITCUT_OK) *to = p;
+    return status;
+}
+
+const struct bitcut_unit *gemm_plan_reader(const struct gemm_plan *p,
+                                           enum bitcut_operand operand, int word)
+{
+    for (int i = 0; i < p->terms; i++)
+        if ((operand == BITCUT_A ? p->term[i].a : p->term[i].b) == word)
+            return p->unit[i];
+    return NULL;
+}
+
+void gemm_settle(struct bitcut_gemm *g, const struct gemm_plan *p)
+{
+    g->recipe = p->recipe;
+    if (!g->split_a) g->split_a = p->recipe->split;
+    if (!g->split_b) g->split_b = p->recipe->split;
+    g->scale = p->scale;
+    g->low_low = p->low_low;
+    g->promote = p->promote;
+    g->tile_k = p->tile_k;
+    g->equilibrate = p->equilibrate;
+    g->order = p->order;
+}
+
+/* --- where elements are ----------------------------------------------------------- */
+
+void gemm_set_dense(struct bitcut_gemm *g, uint32_t *d, size_t m, size_t n, size_t k,
+                    const uint32_t *a, const uint32_t *b, const uint32_t *c)
+{
+    g->m = m;
+    g->n = n;
+    g->k = k;
+    g->a = (struct bitcut_matrix){ .at = a };
+    g->b = (struct bitcut_matrix){ .at = b };
+    g->c = (struct bitcut_matrix){ .at = c };
+    g->d = (struct bitcut_matrix){ .to = d };
+}
+
+const struct bitcut_format *matrix_format(const struct bitcut_matrix *x)
+{
+    return x->format ? x->format : &formats[FORMAT_F32];
+}
+
+/* Lines in memory, of a matrix of rows x cols, and their length. */
+struct lines {
+    size_t count, length;
+};
+
+static struct lines lines_of(const struct bitcut_matrix *x, size_t rows, size_t cols)
+{
+    return x->layout == BITCUT_ROW_MAJOR ? (struct lines){ rows, cols }
+                                         : (struct lines){ cols, rows };
+}
+
+size_t matrix_ld(const struct bitcut_matrix *x, size_t rows, size_t cols)
+{
+    return x->ld ? x->ld : lines_of(x, rows, cols).length;
+}
+
+const void *matrix_nth(const struct bitcut_matrix *x, size_t i)
+{
+    const size_t bytes = (size_t)format_bytes(matrix_format(x));
+    return x->each ? x->each[i] : (const char *)x->at + i * x->stride * bytes;
+}
+
+static void pick(struct bitcut_matrix *x, size_t i)
+{
+    if (!x->at && !x->each) return; /* C, where none is read */
+    x->at = matrix_nth(x, i);
+    x->each = NULL;
+}
+
+struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i)
+{
+    struct bitcut_gemm one = *g;
+    pick(&one.a, i);
+    pick(&one.b, i);
+    pick(&one.c, i);
+    pick(&one.d, i);
+    one.count = 1;
+    return one;
+}
+
+/* What a check is about. */
+struct checked {
+    const char *name;
+    const struct bitcut_matrix *x;
+    size_t count, rows, cols;
+    bool written;
+};
+
+/* Elements from the first of a matrix to the last; false if nothing can count them. */
+static bool extent(size_t *elements, const struct checked *m)
+{
+    const struct lines lines = lines_of(m->x, m->rows, m->cols);
+    *elements = 0;
+    return !m->rows || !m->cols ||
+           (size_multiply(elements, lines.count - 1, matrix_ld(m->x, m->rows, m->cols)) &&
+            !__builtin_add_overflow(*elements, lines.length, elements));
+}
+
+static bool batch_fits(const struct checked *m, size_t each)
+{
+    size_t elements, bytes;
+    return m->x->each ||
+           (size_multiply(&elements, m->count - 1, m->x->stride) &&
+            !__builtin_add_overflow(elements, each, &elements) &&
+            size_multiply(&bytes, elements, (size_t)format_bytes(matrix_format(m->x))));
+}
+
+static enum bitcut_status check_place(const char *name, const void *at, int bytes,
+                                      struct fault *f)
+{
+    if (!at) return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is missing", name);
+    if ((uintptr_t)at % (unsigned)bytes)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is not aligned to %d bytes", name,
+                         bytes);
+    return BITCUT_OK;
+}
+
+/* The places of a matrix that has elements. */
+static enum bitcut_status check_places(const struct checked *m, bool pointers,
+                                       struct fault *f)
+{
+    const int bytes = format_bytes(matrix_format(m->x));
+    enum bitcut_status status =
+        m->x->each ? check_place(m->name, m->x->each, sizeof *m->x->each, f)
+                   : check_place(m->name, m->x->at, bytes, f);
+    for (size_t i = 0; m->x->each && pointers && i < m->count && status == BITCUT_OK; i++)
+        status = check_place(m->name, m->x->each[i], bytes, f);
+    return status;
+}
+
+/* Whether f32 holds what an operand has, or rounds to what D can have. */
+static bool takes_format(const struct checked *m)
+{
+    const struct bitcut_format *format = matrix_format(m->x);
+    return m->written ? is_result_format(format)
+                      : format_holds(&formats[FORMAT_F32], format);
+}
+
+static enum bitcut_status check_matrix(const struct checked *m, bool pointers,
+                                       struct fault *f)
+{
+    const size_t length = lines_of(m->x, m->rows, m->cols).length;
+    size_t each;
+    if (m->x->words) return BITCUT_OK;
+    if (!takes_format(m))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s cannot be of %s", m->name,
+                         matrix_format(m->x)->name);
+    if (m->x->ld && m->x->ld < length)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s: leading dimension %zu is below the %s length, %zu", m->name,
+                         m->x->ld, m->x->layout == BITCUT_ROW_MAJOR ? "row" : "column",
+                         length);
+    if (!m->count) return BITCUT_OK;
+    if (!extent(&each, m) || !batch_fits(m, each))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not fit any memory", m->name);
+    return each ? check_places(m, pointers, f) : BITCUT_OK;
+}
+
+/* No two matrices of D have an element in common: they lie one after the other, or side
+   by side. */
+static bool are_apart(const struct checked *d)
+{
+    const struct lines lines = lines_of(d->x, d->rows, d->cols);
+    const size_t ld = matrix_ld(d->x, d->rows, d->cols), stride = d->x->stride;
+    if (d->count < 2 || !d->rows || !d->cols || d->x->each) return true;
+    return stride >= (lines.count - 1) * ld + lines.length ||
+           (stride >= lines.length && (ld - lines.length) / stride >= d->count - 1);
+}
+
+/* Whether D is C element for element, if it begins where C does. */
+static bool agree(const struct bitcut_matrix *c, const struct bitcut_matrix *d,
+                  const struct checked *m)
+{
+    const bool same = c->each || d->each ? c->each == d->each : c->at == d->at;
+    return !same || (c->layout == d->layout && matrix_format(c) == matrix_format(d) &&
+                     (c->each || m->count < 2 || c->stride == d->stride) &&
+                     matrix_ld(c, m->rows, m->cols) == matrix_ld(d, m->rows, m->cols));
+}
+
+enum bitcut_status gemm_check_operands(const struct bitcut_gemm *g, struct fault *f)
+{
+    const size_t count = g->m && g->n ? g->count : 0;
+    const struct checked a = { "A", &g->a, count, g->m, g->k, false },
+                         b = { "B", &g->b, count, g->k, g->n, false },
+                         c = { "C", &g->c, g->count, g->m, g->n, false };
+    enum bitcut_status status = check_matrix(&a, true, f);
+    if (status == BITCUT_OK) status = check_matrix(&b, true, f);
+    return status == BITCUT_OK && gemm_reads_c(g) ? check_matrix(&c, true, f) : status;
+}
+
+enum bitcut_status gemm_check_matrices(const struct bitcut_gemm *g, bool pointers,
+                                       struct fault *f)
+{
+    const bool reads_c = gemm_reads_c(g), empty = !g->m || !g->n || !g->count;
+    const struct checked all[] = {
+        { "A", &g->a, empty ? 0 : g->count, g->m, g->k, false },
+        { "B", &g->b, empty ? 0 : g->count, g->k, g->n, false },
+        { "D", &g->d, g->count, g->m, g->n, true },
+        { "C", &g->c, g->count, g->m, g->n, false },
+    };
+    const struct checked *const d = &all[2];
+    enum bitcut_status status = BITCUT_OK;
+    for (int i = 0; i < 3 + reads_c && status == BITCUT_OK; i++)
+        status = check_matrix(&all[i], pointers, f);
+    if (status != BITCUT_OK || empty) return status;
+    if (!are_apart(d))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "matrices of D overlap by their stride");
+    if (reads_c && !agree(&g->c, &g->d, d))
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "D is C with another leading dimension, stride, layout or format");
+    return BITCUT_OK;
+}

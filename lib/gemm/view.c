@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/gemm/view.h"
+
+#include "lib/base/threads.h"
+#include "lib/number/bits.h"
+
+struct view view_of(const struct bitcut_matrix *x, size_t i, size_t rows, size_t cols,
+                    bool columns)
+{
+    const size_t ld = matrix_ld(x, rows, cols);
+    const bool turned = columns == (x->layout == BITCUT_ROW_MAJOR);
+    return (struct view){ matrix_nth(x, i), matrix_format(x), turned ? 1 : ld,
+                          turned ? ld : 1 };
+}
+
+/* Element p of a line as an FP32 encoding. */
+static uint32_t view_get(const struct view *v, size_t line, size_t p)
+{
+    const size_t at = line * v->across + p * v->along;
+    const struct bitcut_format *f32 = &formats[FORMAT_F32];
+    uint32_t x;
+    switch (format_bytes(v->format)) {
+    case 1: x = ((const uint8_t *)v->at)[at]; break;
+    case 2: x = ((const uint16_t *)(const void *)v->at)[at]; break;
+    default: x = ((const uint32_t *)(const void *)v->at)[at];
+    }
+    if (v->format == f32) return x;
+    return (uint32_t)bitcut_format_convert(f32, &roundings[ROUND_RN], v->format, x);
+}
+
+/* What a result is in a format: rounded once, or a NaN with its leading bits. */
+static uint32_t narrowed(const struct bitcut_format *to, uint32_t x)
+{
+    const struct bitcut_format *f32 = &formats[FORMAT_F32];
+    if (to == f32) return x;
+    if (!f32_is_nan(x) || to->special != SPECIAL_IEEE)
+        return (uint32_t)bitcut_format_convert(to, &roundings[ROUND_RN], f32, x);
+    const uint32_t fraction = (x & 0x7fffff) >> (23 - to->fraction_bits);
+    return (uint32_t)format_infinity(to, x >> 31) | fraction << to->pad;
+}
+
+void view_set(const struct view *v, size_t line, size_t p, uint32_t x)
+{
+    const size_t at = line * v->across + p * v->along;
+    void *const to = (void *)(uintptr_t)v->at;
+    x = narrowed(v->format, x);
+    switch (format_bytes(v->format)) {
+    case 1: ((uint8_t *)to)[at] = (uint8_t)x; break;
+    case 2: ((uint16_t *)to)[at] = (uint16_t)x; break;
+    default: ((uint32_t *)to)[at] = x;
+    }
+}
+
+/* Row i of what is gathered. */
+static void gather_row(uint32_t *to, const struct view *v, const struct gathering *x,
+                       size_t i, size_t cols)
+{
+    for (size_t j = 0; j < cols; j++) {
+        const size_t line = x->columns ? j : i, p = x->columns ? i : j;
+        const size_t from = x->element ? x->element[p] : p;
+        to[i * cols + j] = from < x->k ? view_get(v, line, from) : 0;
+    }
+}
+
+uint32_t *view_gather(const struct view *v, const struct gathering *x, int threads)
+{
+    const size_t rows = x->columns ? x->length : x->lines,
+                 cols = x->columns ? x->lines : x->length;
+    size_t count;
+    if (!size_multiply(&count, rows, cols)) return NULL;
+    uint32_t *const to = memory_allocate(count, sizeof *to);
+    if (!to) return NULL;
+    const int team = threads_for(threads, rows);
+    if (team == 1) {
+        for (size_t i = 0; i < rows; i++) gather_row(to, v, x, i, cols);
+        return to;
+    }
+#pragma omp parallel for schedule(static) num_threads(team)
+    for (size_t i = 0; i < rows; i++) gather_row(to, v, x, i, cols);
+    return to;
+}
+
+bool view_matrix(struct matrix *to, const struct bitcut_matrix *from, size_t i,
+                 size_t rows, size_t cols, int threads)
+{
+    const struct view view = view_of(from, i, rows, cols, false);
+    const struct gathering all = { .lines = rows, .k = cols, .length = cols };
+    *to = (struct matrix){ rows, cols, view_gather(&view, &all, threads) };
+    return to->at;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ill-conditioned dot products: Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM
+   J. Sci. Comput. 26 (2005), Algorithm 6.1, for FP32 and for many y to one x.
+
+   A dot product of k terms is made in k steps, taken in a random order of its
+   indices.  The first k / 2 terms are random, with exponents spread so that |x|^T |y|
+   is large.  Each later y cancels what x^T y has become, which is known exactly, down
+   to a random number that shrinks from step to step; the last leaves |x|^T |y| /
+   condition.  Differences from the paper: exponents are centred on 0 instead of
+   starting there, significands fill [1/2, 1), and the last term is solved for the
+   condition |x|^T |y| / |x^T y| (the paper's is twice that) instead of left to chance.
+   Both functions compute in binary64: the caller runs under hostfp_enter(). */
+#ifndef BITCUT_LIB_INPUT_GENDOT_H
+#define BITCUT_LIB_INPUT_GENDOT_H
+
+#include "lib/base/status.h"
+
+#define GENDOT_CONDITION_LEAST 2.0f
+#define GENDOT_CONDITION_MOST  1e30f
+
+/* One x, and what every y for it shares. */
+struct gendot {
+    size_t k, pairs;  /* pairs: how many terms are random         */
+    double condition;
+    int centre;       /* what the paper's exponents are less here */
+    size_t *position; /* the index of each step                   */
+    int *exponent;    /* of the random numbers of each step       */
+    uint32_t *x;      /* FP32 encodings, by index                 */
+};
+
+/* Draw x from `stream` (lib/number/rand.h).  condition is between GENDOT_CONDITION_LEAST
+   and GENDOT_CONDITION_MOST.  BITCUT_BAD_ARGUMENT: k is too small for it, k = 11 being
+   enough for all; BITCUT_NO_MEMORY.  *g is set only on success. */
+enum bitcut_status gendot_init(struct gendot *g, size_t k, double condition,
+                               uint64_t seed, uint64_t stream, struct fault *f);
+void gendot_clear(struct gendot *g);
+
+/* Draw the y of number j: element i goes to y[i * stride] and is drawn from block
+   2^32 i + j of `stream`.  x^T y > 0, and |x|^T |y| / x^T y is the condition to 1 %.
+   Magnitudes of x and y are below 2^60 for k up to 2^30. */
+void gendot_column(uint32_t *y, size_t stride, const struct gendot *g, uint64_t seed,
+                   uint64_t stream, size_t j);
+
+#endif

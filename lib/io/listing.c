@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/io/listing.h"
+
+#include "lib/base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- writing ---------------------------------------------------------------------- */
+
+/* Whether the field that comes now is the one wanted; if so it is begun. */
+static bool begins(struct field_writer *w, const char *name, enum bitcut_kind kind)
+{
+    if (w->position++ != w->index) return false;
+    w->field->name = name;
+    w->field->kind = kind;
+    w->field->text[0] = 0;
+    return true;
+}
+
+void tell_line(struct field_writer *w, const char *name, const char *form, ...)
+{
+    va_list values;
+    if (!begins(w, name, BITCUT_TEXT)) return;
+    va_start(values, form);
+    say_more_list(w->field->text, sizeof w->field->text, form, values);
+    va_end(values);
+}
+
+void tell_list(struct field_writer *w, const char *name, enum bitcut_kind kind)
+{
+    begins(w, name, kind);
+}
+
+void tell_item(struct field_writer *w, const char *form, ...)
+{
+    va_list values;
+    if (w->position != w->index + 1) return;
+    va_start(values, form);
+    say_more_list(w->field->text, sizeof w->field->text, form, values);
+    va_end(values);
+    say_more(w->field->text, sizeof w->field->text, "\n");
+}
+
+void tell_value(struct field_writer *w, const char *name, enum bitcut_kind kind,
+                const char *value)
+{
+    if (begins(w, name, kind))
+        snprintf(w->field->text, sizeof w->field->text, "%s", value);
+}
+
+void tell_text(struct field_writer *w, const char *name, const char *value)
+{
+    tell_value(w, name, value ? BITCUT_TEXT : BITCUT_NULL, value ? value : "");
+}
+
+void tell_format(struct field_writer *w, const char *name, const struct bitcut_format *f)
+{
+    tell_text(w, name, f ? f->name : NULL);
+}
+
+void tell_flag(struct field_writer *w, const char *name, bool value)
+{
+    tell_value(w, name, BITCUT_BOOL, value ? "true" : "false");
+}
+
+void tell_integer(struct field_writer *w, const char *name, long long value)
+{
+    char text[REAL_TEXT_MOST];
+    snprintf(text, sizeof text, "%lld", value);
+    tell_value(w, name, BITCUT_NUMBER, text);
+}
+
+void tell_real(struct field_writer *w, const char *name, double value)
+{
+    char text[REAL_TEXT_MOST + 2];
+    real_text(text, value, 17);
+    if (!strpbrk(text, ".e")) strcat(text, ".0");
+    tell_value(w, name, BITCUT_NUMBER, text);
+}
+
+/* What is no digit, sign or exponent is the decimal point of some locale. */
+void real_text(char text[REAL_TEXT_MOST], double x, int digits)
+{
+    char local[REAL_TEXT_MOST];
+    snprintf(local, sizeof local, "%.*g", digits, x);
+    const size_t before = strspn(local, "+-0123456789");
+    const char *after = local + before;
+    while (*after && !strchr("+-0123456789e", *after)) after++;
+    snprintf(text, REAL_TEXT_MOST, "%.*s%s%s", (int)before, local,
+             after > local + before ? "." : "", after);
+}
+
+/* --- walking ---------------------------------------------------------------------- */
+
+const char *bitcut_table_name(const struct bitcut_table *t) { return t->name; }
+const char *bitcut_table_what(const struct bitcut_table *t) { return t->what; }
+
+const void *bitcut_row_next(const struct bitcut_table *t, const void *row)
+{
+    return table_next(t->rows, row);
+}
+
+const char *bitcut_row_name(const void *row)
+{
+    return ((const struct table_row *)row)->name;
+}
+const char *bitcut_row_what(const void *row)
+{
+    return ((const struct table_row *)row)->what;
+}
+
+bool bitcut_row_field(struct bitcut_field *field, const struct bitcut_table *t,
+                      const void *row, size_t index)
+{
+    struct field_writer w = { field, index, 0 };
+    if (t->describe) t->describe(&w, row);
+    return w.position > index;
+}

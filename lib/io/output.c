@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _XOPEN_SOURCE 700 /* realpath() */
+
+#include "lib/io/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAMES_TRIED = 100, SUFFIX_MOST = 40, PATH_MOST = 4096 };
+
+/* --- files to remove if the process ends early ------------------------------------- */
+
+/* The temporary files and locks that there are.  The memory is never freed, so a signal
+   handler may read it while a thread changes it: a path that changes meanwhile names
+   another file that is to be removed, or none. */
+static struct {
+    atomic_flag taken;
+    atomic_bool there;
+    char path[PATH_MOST];
+} leftovers[16];
+
+enum { LEFTOVERS = sizeof leftovers / sizeof *leftovers };
+
+/* Note a file that was made; what finds no room here stays behind in such a case. */
+static void leftover_add(const char *path)
+{
+    for (int i = 0; i < LEFTOVERS && strlen(path) < PATH_MOST; i++) {
+        if (atomic_flag_test_and_set(&leftovers[i].taken)) continue;
+        strcpy(leftovers[i].path, path);
+        leftovers[i].there = true;
+        return;
+    }
+}
+
+/* Forget a file that has its name now, or was removed. */
+static void leftover_drop(const char *path)
+{
+    for (int i = 0; i < LEFTOVERS; i++) {
+        if (!leftovers[i].there || strcmp(leftovers[i].path, path) != 0) continue;
+        leftovers[i].there = false;
+        atomic_flag_clear(&leftovers[i].taken);
+        return;
+    }
+}
+
+void output_sweep(void)
+{
+    for (int i = 0; i < LEFTOVERS; i++)
+        if (leftovers[i].there) unlink(leftovers[i].path);
+}
+
+/* --- one file ---------------------------------------------------------------------- */
+
+static enum bitcut_status system_fault(int error, struct fault *f)
+{
+    return fault_set(f, error == ENOMEM ? BITCUT_NO_MEMORY : BITCUT_CANNOT, "%s",
+                     strerror(error));
+}
+
+/* The file that `path` leads to, or `path` itself if there is none yet; NULL with errno
+   set if there cannot be one. */
+static char *path_resolve(const char *path)
+{
+    char *real = realpath(path, NULL);
+    return real || errno != ENOENT || !*path ? real : strdup(path);
+}
+
+/* The end of the name of this process's temporary file number i. */
+static void suffix_make(char suffix[SUFFIX_MOST], int i)
+{
+    snprintf(suffix, SUFFIX_MOST, ".%ld.%d.tmp", (long)getpid(), i);
+}
+
+/* Create a file of a name not yet used in the folder of o->path, with these permissions
+   but for those that the mask of the process takes away. */
+static int temporary_create(struct output *o, mode_t mode)
+{
+    const size_t size = strlen(o->path) + SUFFIX_MOST;
+    o->temporary = malloc(size);
+    if (!o->temporary) return -1;
+    int descriptor = -1;
+    errno = EEXIST;
+    for (int i = 0; i < NAMES_TRIED && descriptor < 0 && errno == EEXIST; i++) {
+        char suffix[SUFFIX_MOST];
+        suffix_make(suffix, i);
+        snprintf(o->temporary, size, "%s%s", o->path, suffix);
+        descriptor = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    }
+    return descriptor;
+}
+
+/* Open what o->path is to be written to; o->file is NULL and errno set if that fails. */
+static void file_open(struct output *o)
+{
+    enum { PERMISSIONS = 0777 };
+    struct stat old;
+    const bool exists = !stat(o->path, &old);
+    if (exists && !S_ISREG(old.st_mode)) { /* renaming must not replace it */
+        o->file = fopen(o->path, "wb");
+        return;
+    }
+    /* Renaming would not ask whether the file may be written. */
+    if (faccessat(AT_FDCWD, o->path, W_OK, AT_EACCESS) && errno != ENOENT) return;
+    const int descriptor = temporary_create(o, exists ? old.st_mode & PERMISSIONS : 0666);
+    if (descriptor < 0) return;
+    leftover_add(o->temporary);
+    if (exists) fchmod(descriptor, old.st_mode & PERMISSIONS); /* where there are any */
+    o->file = fdopen(descriptor, "wb");
+    if (o->file) return;
+    const int error = errno;
+    close(descriptor);
+    unlink(o->temporary);
+    errno = error;
+}
+
+static void output_clear(struct output *o)
+{
+    if (o->temporary) leftover_drop(o->temporary);
+    free(o->temporary);
+    free(o->path);
+    *o = (struct output){ 0 };
+}
+
+enum bitcut_status output_open(struct output *o, const char *path, struct fault *f)
+{
+    struct output new = { .path = path_resolve(path) };
+    if (new.path) file_open(&new);
+    if (!new.file) {
+        const int error = errno;
+        output_clear(&new);
+        return system_fault(error, f);
+    }
+    *o = new;
+    return BITCUT_OK;
+}
+
+int output_flush(FILE *file)
+{
+    if (fflush(file)) return errno;
+    if (!ferror(file)) return 0;
+    /* The reason of a write that failed is gone by now: another fails for the same. */
+    return write(fileno(file), "\n", 1) < 0 ? errno : EIO;
+}
+
+/* Flush and close the file: 0, or the error (errno) of a write that failed.  A file that
+   will replace another one is on the disk then: a crash after the renaming must not leave
+   an empty one. */
+static int file_finish(struct output *o)
+{
+    int error = output_flush(o->file);
+    if (!error && o->temporary && fsync(fileno(o->file))) error = errno;
+    const bool closed = !fclose(o->file);
+    o->file = NULL;
+    return !error && !closed ? errno : error;
+}
+
+/* Have the folder of a file that was renamed written to the disk.  Where that fails, a
+   crash may bring back the older file, which is whole, too. */
+static void folder_sync(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    char *const folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    const int descriptor = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(folder);
+    if (descriptor < 0) return;
+    fsync(descriptor);
+    close(descriptor);
+}
+
+enum bitcut_status output_commit(struct output *o, struct fault *f)
+{
+    int error = file_finish(o);
+    if (!error && o->temporary && rename(o->temporary, o->path)) error = errno;
+    if (error && o->temporary) unlink(o->temporary);
+    if (!error && o->temporary) folder_sync(o->path);
+    output_clear(o);
+    return error ? system_fault(error, f) : BITCUT_OK;
+}
+
+void output_abandon(struct output *o)
+{
+    if (!o->file) return;
+    fclose(o->file);
+    if (o->temporary) unlink(o->temporary);
+    output_clear(o);
+}
+
+/* --- locks ------------------------------------------------------------------------ */
+
+/* Whether a write to `path` replaces or makes a file, as no device or pipe is. */
+static bool is_replaced(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) || S_ISREG(about.st_mode);
+}
+
+/* The path of the lock of a file; NULL with errno set. */
+static char *lock_path(const char *path)
+{
+    static const char ending[] = ".lock";
+    char *const real = path_resolve(path);
+    char *const all = real ? realloc(real, strlen(real) + sizeof ending) : NULL;
+    if (real && !all) free(real);
+    return all ? strcat(all, ending) : NULL;
+}
+
+/* Whether a file that this process has locked still has its name: 0, or the error. */
+static int lock_look(const struct output_lock *l)
+{
+    struct stat own, there;
+    if (fstat(l->descriptor, &own)) return errno;
+    if (stat(l->path, &there)) return errno == ENOENT ? EAGAIN : errno;
+    return own.st_dev == there.st_dev && own.st_ino == there.st_ino ? 0 : EAGAIN;
+}
+
+/* Make or open the lock's file and lock it: 0, or the error.  EBUSY: another process has
+   it; EAGAIN: that process removed the file meanwhile, so another one has to be made;
+   else no file is left. */
+static int lock_try(struct output_lock *l)
+{
+    l->descriptor = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (l->descriptor < 0) return errno;
+    int error = flock(l->descriptor, LOCK_EX | LOCK_NB) ? errno : 0;
+    if (error == EWOULDBLOCK) error = EBUSY;
+    else if (!error) error = lock_look(l);
+    if (!error) return 0;
+    if (error != EBUSY && error != EAGAIN) unlink(l->path);
+    close(l->descriptor);
+    l->descriptor = -1;
+    return error;
+}
+
+/* Whether an error of flock() says that the file system does not have it. */
+static bool has_no_locks(int error)
+{
+    return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS;
+}
+
+enum bitcut_status output_lock(struct output_lock *l, const char *path, struct fault *f)
+{
+    struct output_lock new = { .descriptor = -1 };
+    if (is_replaced(path)) {
+        new.path = lock_path(path);
+        int error = new.path ? EAGAIN : errno;
+        for (int i = 0; i < NAMES_TRIED && error == EAGAIN; i++) error = lock_try(&new);
+        if (has_no_locks(error)) error = 0;
+        if (error) free(new.path);
+        if (error == EBUSY)
+            return fault_set(f, BITCUT_CANNOT, "another process is writing it");
+        if (error) return system_fault(error, f);
+        if (new.descriptor >= 0) leftover_add(new.path);
+    }
+    *l = new;
+    return BITCUT_OK;
+}
+
+void output_unlock(struct output_lock *l)
+{
+    if (l->descriptor >= 0) {
+        unlink(l->path); /* first: whoever locks it after this sees that it is gone */
+        leftover_drop(l->path);
+        close(l->descriptor);
+    }
+    free(l->path);
+    *l = (struct output_lock){ .descriptor = -1 };
+}
+
+/* --- names ------------------------------------------------------------------------ */
+
+/* What lies behind the last slash of a path. */
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The folder that a path is in. */
+static bool folder_stat(struct stat *about, const char *path)
+{
+    const size_t length = (size_t)(last_part(path) - path);
+    char *folder = length ? strndup(path, length) : strdup(".");
+    const bool found = folder && !stat(folder, about);
+    free(folder);
+    return found;
+}
+
+void output_identify(struct output_identity *to, const char *path)
+{
+    struct stat at;
+    *to = (struct output_identity){ .name = "" };
+    if (stat(path, &at) != 0) {
+        const bool is_placed = folder_stat(&at, path);
+        to->name = is_placed ? last_part(path) : path;
+        if (!is_placed) return;
+    }
+    to->device = at.st_dev;
+    to->inode = at.st_ino;
+}
+
+int output_identity_compare(const struct output_identity *a,
+                            const struct output_identity *b)
+{
+    if (a->device != b->device) return a->device < b->device ? -1 : 1;
+    if (a->inode != b->inode) return a->inode < b->inode ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+bool output_same(const char *a, const char *b)
+{
+    struct output_identity at_a, at_b;
+    output_identify(&at_a, a);
+    output_identify(&at_b, b);
+    return !output_identity_compare(&at_a, &at_b);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bits of the host's floats and doubles, which are binary32 and binary64. */
+#ifndef BITCUT_LIB_NUMBER_BITS_H
+#define BITCUT_LIB_NUMBER_BITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t bits_of_float(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float float_of_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The value of a binary32, exactly. */
+static inline double value_of_float(uint32_t bits) { return (double)float_of_bits(bits); }
+
+/* What a binary32 is, of either sign. */
+static inline bool f32_is_zero(uint32_t x) { return (x & 0x7fffffff) == 0; }
+static inline bool f32_is_finite(uint32_t x) { return (x & 0x7f800000) != 0x7f800000; }
+static inline bool f32_is_nan(uint32_t x) { return (x & 0x7fffffff) > 0x7f800000; }
+
+static inline uint64_t bits_of_double(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline double double_of_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The position of the highest bit of x, which is not 0. */
+static inline int highest_bit(uint64_t x) { return 63 - __builtin_clzll(x); }
+
+#endif

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whole arrays of encodings, converted and split: what lib/bitcut.h declares. */
+#include "lib/base/status.h"
+#include "lib/number/bits.h"
+#include "lib/number/format.h"
+#include "lib/number/round.h"
+#include "lib/number/split.h"
+
+#include <string.h>
+
+static uint64_t element(const void *array, int bytes, size_t i)
+{
+    switch (bytes) {
+    case 1: return ((const uint8_t *)array)[i];
+    case 2: return ((const uint16_t *)array)[i];
+    case 4: return ((const uint32_t *)array)[i];
+    default: return ((const uint64_t *)array)[i];
+    }
+}
+
+static void element_set(void *array, int bytes, size_t i, uint64_t x)
+{
+    switch (bytes) {
+    case 1: ((uint8_t *)array)[i] = (uint8_t)x; break;
+    case 2: ((uint16_t *)array)[i] = (uint16_t)x; break;
+    case 4: ((uint32_t *)array)[i] = (uint32_t)x; break;
+    default: ((uint64_t *)array)[i] = x;
+    }
+}
+
+/* Whether two numbers are one: a zero only of the same sign, any NaN. */
+static bool same_number(const struct bitcut_format *f, uint64_t x,
+                        const struct bitcut_format *g, uint64_t y)
+{
+    const struct number a = format_decode(f, x), b = format_decode(g, y);
+    if (a.kind == NUMBER_NAN || b.kind == NUMBER_NAN) return a.kind == b.kind;
+    return a.negative == b.negative && format_to_double(f, x) == format_to_double(g, y);
+}
+
+/* The bits that a format reads. */
+static uint64_t of_format(const struct bitcut_format *f, uint64_t x)
+{
+    return x & (UINT64_MAX >> (64 - f->bits));
+}
+
+/* --- conversions ------------------------------------------------------------------ */
+
+/* A conversion from one format to another by integers alone.  The magnitude of a finite
+   number is exponent field and fraction; in both formats it grows with the value, so that
+   what rounds up carries into the exponent by itself. */
+struct conversion {
+    const struct bitcut_format *to, *from;
+    const struct bitcut_rounding *rounding;
+    int widen, drop;       /* fraction bits that are put on first, and then go away       */
+    int64_t rebias;        /* what exponent fields of `to` are more                       */
+    uint64_t odd, tie, up[2]; /* of the magnitude, by sign: what is added before the cut  */
+    uint64_t least, span;  /* magnitudes from `least` on, up to so many more, are normal
+                              in both formats and do not overflow                         */
+    uint64_t special;      /* magnitudes from here on are infinities and NaN              */
+    uint64_t zero[2], overflow[2], largest;
+};
+
+/* Whether both formats have a sign, an exponent and zeros; and the rounding one bit that
+   decides. */
+static bool is_by_integers(const struct bitcut_format *to,
+                           const struct bitcut_rounding *rounding,
+                           const struct bitcut_format *from)
+{
+    return from->exponent_bits && from->special != SPECIAL_E8M0 && to->has_sign &&
+           to->exponent_bits && rounding->direction != BY_BIT &&
+           rounding->flush != FLUSH_TINY;
+}
+
+static uint64_t ones(int n) { return n ? UINT64_MAX >> (64 - n) : 0; }
+
+/* What is added to a magnitude of that sign so that cutting `drop` bits rounds it; of a
+   tie to even one more if the last bit that stays is odd. */
+static uint64_t before_cut(enum direction d, int drop, bool negative)
+{
+    if (!drop) return 0;
+    switch (d) {
+    case TO_NEAREST_EVEN: return ones(drop - 1);
+    case TO_NEAREST_AWAY: return ones(drop - 1) + 1;
+    case TO_POSITIVE: return negative ? 0 : ones(drop);
+    case TO_NEGATIVE: return negative ? ones(drop) : 0;
+    case TO_ZERO:
+    case TO_ODD:
+    case BY_BIT: break;
+    }
+    return 0;
+}
+
+/* The least magnitude that is no finite number. */
+static uint64_t first_special(const struct bitcut_format *f)
+{
+    const uint64_t all = ones(f->exponent_bits + f->fraction_bits);
+    return f->special == SPECIAL_IEEE ? all - ones(f->fraction_bits)
+           : f->special == SPECIAL_FN ? all
+                                      : all + 1;
+}
+
+static struct conversion conversion_of(const struct bitcut_format *to,
+                                       const struct bitcut_rounding *r,
+                                       const struct bitcut_format *from)
+{
+    struct conversion c = { .to = to, .from = from, .rounding = r };
+    const int more = to->fraction_bits - from->fraction_bits;
+    c.widen = more > 0 ? more : 0;
+    c.drop = more < 0 ? -more : 0;
+    c.rebias = (int64_t)to->bias - from->bias;
+    c.tie = c.drop && r->direction == TO_NEAREST_EVEN;
+    c.odd = r->direction == TO_ODD;
+    c.special = first_special(from);
+    c.largest = format_largest(to, false) >> to->pad;
+    const int64_t first = c.rebias < 0 ? 1 - c.rebias : 1,
+                  last = (int64_t)(c.largest >> to->fraction_bits) - c.rebias;
+    for (int i = 0; i < 2; i++) {
+        struct unrounded huge = { .significand = 1, .exponent = 4096, .negative = i };
+        c.up[i] = before_cut(r->direction, c.drop, i);
+        c.zero[i] = format_zero(to, i);
+        c.overflow[i] = round_pack(to, r, huge);
+    }
+    c.least = (uint64_t)first << from->fraction_bits;
+    const uint64_t large = (uint64_t)last << from->fraction_bits,
+                   end = large < c.special ? large : c.special;
+    c.span = end > c.least ? end - c.least : 0;
+    return c;
+}
+
+/* A finite number that is not zero, rounded anywhere in the range of `to`; *same: it is
+   still the same. */
+static uint64_t convert_finite(bool *same, const struct conversion *c, uint64_t magnitude,
+                               bool negative)
+{
+    const int bits = c->from->fraction_bits;
+    const uint64_t implicit = UINT64_C(1) << c->to->fraction_bits;
+    int64_t e = (int64_t)(magnitude >> bits);
+    uint64_t s = magnitude & ones(bits);
+    if (e) s |= UINT64_C(1) << bits;
+    else {
+        const int up = bits - highest_bit(s);
+        s <<= up, e = 1 - up;
+    }
+    e += c->rebias;
+    const int64_t below = e < 1 ? 1 - e : 0;
+    const int drop = c->drop + below > 63 ? 63 : (int)(c->drop + below);
+    s <<= c->widen;
+    const uint64_t rest = s & ones(drop), tie = c->rounding->direction == TO_NEAREST_EVEN;
+    uint64_t kept = s >> drop;
+    if (rest)
+        kept += (rest + before_cut(c->rounding->direction, drop, negative) + (tie & kept)) >>
+                drop;
+    kept |= c->odd & (rest != 0);
+    kept += (uint64_t)(e + below - 1) << c->to->fraction_bits;
+    *same = false;
+    if (kept > c->largest) return c->overflow[negative];
+    if (kept == 0 || (c->rounding->flush == FLUSH_SUBNORMAL && kept < implicit) ||
+        (c->rounding->flush == FLUSH_BEFORE && below))
+        return c->zero[negative];
+    *same = rest == 0;
+    return kept << c->to->pad | (uint64_t)negative << (c->to->bits - 1);
+}
+
+/* A magnitude of the range in which only the last bits go away. */
+static uint64_t convert_normal(bool *same, const struct conversion *c, uint64_t magnitude,
+                               bool negative)
+{
+    const uint64_t r = (magnitude + ((uint64_t)c->rebias << c->from->fraction_bits))
+                       << c->widen,
+                   kept = r >> c->drop, lost = (r & ones(c->drop)) != 0,
+                   y = (r + c->up[negative] + (kept & c->tie)) >> c->drop | (c->odd & lost);
+    *same = !lost;
+    return y << c->to->pad | (uint64_t)negative << (c->to->bits - 1);
+}
+
+/* Any element. */
+static inline uint64_t convert_any(bool *same, const struct conversion *c, uint64_t x)
+{
+    const struct bitcut_format *const f = c->from;
+    const uint64_t magnitude = x >> f->pad & ones(f->exponent_bits + f->fraction_bits);
+    const bool negative = f->has_sign && x >> (f->bits - 1);
+    if (magnitude - c->least < c->span)
+        return convert_normal(same, c, magnitude, negative);
+    if (magnitude && magnitude < c->special)
+        return convert_finite(same, c, magnitude, negative);
+    if (magnitude == 0 && !(negative && f->special == SPECIAL_FNUZ)) {
+        *same = !negative || c->zero[1] != c->zero[0];
+        return c->zero[negative];
+    }
+    const uint64_t y = bitcut_format_convert(c->to, c->rounding, f, x);
+    *same = same_number(f, x, c->to, y);
+    return y;
+}
+
+/* So many elements of at most 32 bits at a time: loops without branches, of which
+   compilers make vector instructions. */
+enum { CHUNK = 32 };
+
+static void chunk_read(uint32_t x[CHUNK], const void *array, int bytes)
+{
+    if (bytes == 1)
+        for (int i = 0; i < CHUNK; i++) x[i] = ((const uint8_t *)array)[i];
+    else if (bytes == 2)
+        for (int i = 0; i < CHUNK; i++) x[i] = ((const uint16_t *)array)[i];
+    else memcpy(x, array, CHUNK * sizeof *x);
+}
+
+static void chunk_write(void *array, int bytes, const uint32_t x[CHUNK])
+{
+    if (bytes == 1)
+        for (int i = 0; i < CHUNK; i++) ((uint8_t *)array)[i] = (uint8_t)x[i];
+    else if (bytes == 2)
+        for (int i = 0; i < CHUNK; i++) ((uint16_t *)array)[i] = (uint16_t)x[i];
+    else memcpy(array, x, CHUNK * sizeof *x);
+}
+
+/* What is not in the range of the loop below, by itself.  Before, `x` were counted that
+   `lost` says; returns how many more are other numbers. */
+static size_t chunk_mend(uint32_t y[CHUNK], const struct conversion *c,
+                         const uint32_t x[CHUNK], const uint32_t lost[CHUNK])
+{
+    const struct bitcut_format *const f = c->from;
+    const uint64_t bits = ones(f->bits), mask = ones(f->exponent_bits + f->fraction_bits);
+    size_t more = 0;
+    for (int i = 0; i < CHUNK; i++) {
+        bool same;
+        if (((x[i] & bits) >> f->pad & mask) - c->least < c->span) continue;
+        y[i] = (uint32_t)convert_any(&same, c, x[i] & bits);
+        more += (size_t)!same - lost[i];
+    }
+    return more;
+}
+
+/* Convert a chunk; how many are other numbers then. */
+static size_t convert_chunk(uint32_t y[CHUNK], const struct conversion *c,
+                            const uint32_t x[CHUNK])
+{
+    const struct bitcut_format *const f = c->from, *const t = c->to;
+    const int sign = f->has_sign ? f->bits - 1 : 0, shift = t->bits - 1, pad = f->pad,
+              to_pad = t->pad, drop = c->drop, widen = c->widen;
+    const uint32_t mask = (uint32_t)ones(f->exponent_bits + f->fraction_bits),
+                   signs = f->has_sign, least = (uint32_t)c->least,
+                   span = (uint32_t)c->span, tie = (uint32_t)c->tie,
+                   odd = (uint32_t)c->odd, cut = (uint32_t)ones(drop),
+                   up = (uint32_t)c->up[0], turn = (uint32_t)(c->up[0] ^ c->up[1]),
+                   rebias = (uint32_t)((uint64_t)c->rebias << f->fraction_bits);
+    uint32_t lost[CHUNK], changed = 0, outside = 0;
+    for (int i = 0; i < CHUNK; i++) {
+        const uint32_t m = x[i] >> pad & mask, negative = x[i] >> sign & signs,
+                       r = (m + rebias) << widen, kept = r >> drop;
+        lost[i] = (r & cut) != 0;
+        outside |= m - least >= span;
+        changed += lost[i];
+        y[i] = ((r + (up ^ (turn & -negative)) + (kept & tie)) >> drop | (odd & lost[i]))
+                   << to_pad |
+               negative << shift;
+    }
+    return changed + (outside ? chunk_mend(y, c, x, lost) : 0);
+}
+
+/* The chunks of an array, a whole number of them. */
+static size_t convert_chunks(const struct conversion *c, char *to, const char *from,
+                             size_t count)
+{
+    const size_t bytes = (size_t)format_bytes(c->to),
+                 from_bytes = (size_t)format_bytes(c->from);
+    size_t other = 0;
+    for (size_t i = 0; i < count; i += CHUNK) {
+        uint32_t x[CHUNK], y[CHUNK];
+        chunk_read(x, from + i * from_bytes, (int)from_bytes);
+        other += convert_chunk(y, c, x);
+        chunk_write(to + i * bytes, (int)bytes, y);
+    }
+    return other;
+}
+
+/* Elements of any size, one by one. */
+static size_t convert_singly(const struct conversion *c, char *to, const char *from,
+                             size_t count)
+{
+    const int bytes = format_bytes(c->to), from_bytes = format_bytes(c->from);
+    size_t other = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool same;
+        element_set(to, bytes, i,
+                    convert_any(&same, c, of_format(c->from, element(from, from_bytes, i))));
+        other += !same;
+    }
+    return other;
+}
+
+static size_t convert_integers(const struct conversion *c, char *to, const char *from,
+                               size_t count)
+{
+    const size_t bytes = (size_t)format_bytes(c->to),
+                 from_bytes = (size_t)format_bytes(c->from),
+                 whole = bytes > 4 || from_bytes > 4 ? 0 : count - count % CHUNK;
+    if (!count) return 0; /* the arrays may be NULL */
+    return convert_chunks(c, to, from, whole) +
+           convert_singly(c, to + whole * bytes, from + whole * from_bytes, count - whole);
+}
+
+/* The same for any pair of formats and rounding: the definition. */
+static size_t convert_each(void *to_array, const struct bitcut_format *to,
+                           const struct bitcut_rounding *rounding, const void *from_array,
+                           const struct bitcut_format *from, size_t count)
+{
+    const int bytes = format_bytes(to), from_bytes = format_bytes(from);
+    size_t other = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t x = of_format(from, element(from_array, from_bytes, i)),
+                       y = bitcut_format_convert(to, rounding, from, x);
+        other += !same_number(from, x, to, y);
+        element_set(to_array, bytes, i, y);
+    }
+    return other;
+}
+
+enum bitcut_status bitcut_format_convert_array(size_t *changed, void *to_array,
+                                               const struct bitcut_format *to,
+                                               const struct bitcut_rounding *rounding,
+                                               const void *from_array,
+                                               const struct bitcut_format *from,
+                                               size_t count)
+{
+    if (!to || !rounding || !from || (count && (!to_array || !from_array)))
+        return BITCUT_BAD_ARGUMENT;
+    size_t other;
+    if (is_by_integers(to, rounding, from)) {
+        const struct conversion c = conversion_of(to, rounding, from);
+        other = convert_integers(&c, to_array, from_array, count);
+    } else other = convert_each(to_array, to, rounding, from_array, from, count);
+    if (changed) *changed = other;
+    return BITCUT_OK;
+}
+
+enum bitcut_status bitcut_split_array(void *const array[3],
+                                      const struct bitcut_split *split, const uint32_t *x,
+                                      size_t count)
+{
+    if (!split || !array || (count && !x)) return BITCUT_BAD_ARGUMENT;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t word[SPLIT_WORDS_MOST];
+        split_words(word, split, x[i]);
+        for (int w = 0; w < split->words; w++)
+            if (array[w])
+                element_set(array[w], format_bytes(split->word[w].format), i, word[w]);
+    }
+    return BITCUT_OK;
+}

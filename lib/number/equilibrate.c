@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/number/equilibrate.h"
+
+#include "lib/number/bits.h"
+#include "lib/number/hostfp.h"
+
+#include <assert.h>
+
+int equilibrate_target(const struct bitcut_split *s)
+{
+    int target = 14;
+    for (int i = 0; i < s->words; i++) {
+        const struct split_word *w = &s->word[i];
+        const int most =
+            format_emax(w->format) - !format_is_integer(w->format) - w->level * s->scale;
+        if ((i == 0 || w->copy) && most < target) target = most;
+    }
+    return target;
+}
+
+/* Powers of two that a low word, if it is an integer, takes beyond its emax: up to twice
+   that it saturates by one unit at most, and to nearest the word before leaves half of
+   its last bit. */
+static int saturates_by(const struct bitcut_split *s, int word)
+{
+    if (word == 0 || !format_is_integer(s->word[word].format)) return 0;
+    return 1 + round_is_nearest(s->word[word - 1].rounding);
+}
+
+/* Whether values below 2^(exponent + 1) leave no low word that overflows; else *word is
+   the first one that does, and *most the power of two that it may be times. */
+static bool low_words_fit(int *word, int *most, const struct bitcut_split *s,
+                          int exponent)
+{
+    int left = exponent; /* of what the words before leave */
+    for (int i = 0; i < s->words; i++) {
+        const struct split_word *w = &s->word[i];
+        if (w->copy) continue;
+        *word = i;
+        *most = format_emax(w->format) + saturates_by(s, i) - left;
+        if (w->level * s->scale > *most) return false;
+        left -= w->format->fraction_bits;
+    }
+    return true;
+}
+
+enum bitcut_status equilibrate_takes(const struct bitcut_split *s, struct fault *f)
+{
+    int word, most;
+    if (low_words_fit(&word, &most, s, equilibrate_target(s))) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "equilibrated lines need low words of %s times 2^%d at most",
+                     s->word[word].format->name, most);
+}
+
+/* The exponent of a magnitude that is not 0. */
+static int exponent_of(uint32_t magnitude)
+{
+    const int field = (int)(magnitude >> 23);
+    return field ? field - 127 : -118 - __builtin_clz(magnitude);
+}
+
+bool equilibrate_spares(const struct bitcut_split *s, uint32_t largest)
+{
+    uint64_t word[SPLIT_WORDS_MOST];
+    int at, most;
+    if (largest == 0) return true;
+    if (!low_words_fit(&at, &most, s, exponent_of(largest))) return false;
+    split_words(word, s, largest);
+    for (int i = 0; i < s->words; i++) {
+        const struct split_word *const w = &s->word[i];
+        const int over = exponent_of(largest) + w->level * s->scale;
+        if (format_decode(w->format, word[i]).kind >= NUMBER_INF ||
+            ((i == 0 || w->copy) && over > format_emax(w->format)))
+            return false;
+    }
+    return true;
+}
+
+uint32_t equilibrate_larger(uint32_t magnitude, uint32_t x)
+{
+    x &= 0x7fffffff;
+    return x > magnitude && x < 0x7f800000 ? x : magnitude;
+}
+
+int equilibrate_exponent(const struct bitcut_split *split, uint32_t largest)
+{
+    return largest ? equilibrate_target(split) - exponent_of(largest) : 0;
+}
+
+/* The product is exact in binary64. */
+uint32_t equilibrate_scale(uint32_t x, int exponent)
+{
+    assert(hostfp_entered());
+    assert(-512 <= exponent && exponent <= 512);
+    const double power = double_of_bits((uint64_t)(1023 + exponent) << 52);
+    return bits_of_float((float)((double)float_of_bits(x) * power));
+}

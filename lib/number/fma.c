@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/number/fma.h"
+
+#include "lib/number/bits.h"
+#include "lib/number/hostfp.h"
+#include "lib/number/wide.h"
+
+#include <assert.h>
+
+/* The sign of an exact zero sum of a product and c, to nearest. */
+static bool zero_is_negative(bool product_negative, struct number c)
+{
+    return product_negative && c.negative;
+}
+
+uint64_t fma_round(const struct bitcut_format *f, const struct bitcut_rounding *r,
+                   uint64_t nan, uint64_t a, uint64_t b, uint64_t c)
+{
+    const struct number x = format_decode(f, a), y = format_decode(f, b);
+    const struct number z = format_decode(f, c);
+    const bool negative = x.negative != y.negative;
+    if (x.kind == NUMBER_NAN || y.kind == NUMBER_NAN || z.kind == NUMBER_NAN)
+        return nan;
+    if (x.kind == NUMBER_INF || y.kind == NUMBER_INF) {
+        if (x.kind == NUMBER_ZERO || y.kind == NUMBER_ZERO) return nan;
+        if (z.kind == NUMBER_INF && z.negative != negative) return nan;
+        return format_infinity(f, negative);
+    }
+    if (z.kind == NUMBER_INF) return format_infinity(f, z.negative);
+
+    const struct term terms[2] = {
+        { (bitcut_uint128)x.significand * y.significand,
+          x.exponent + y.exponent - 2 * f->fraction_bits, negative },
+        { z.significand, z.exponent - f->fraction_bits, z.negative },
+    };
+    struct unrounded sum = wide_sum(terms, 2);
+    if (sum.significand == 0) sum.negative = zero_is_negative(negative, z);
+    return round_pack(f, r, sum);
+}
+
+uint32_t f32_fma(uint32_t a, uint32_t b, uint32_t c)
+{
+    return (uint32_t)fma_round(&formats[FORMAT_F32], &roundings[ROUND_RN], F32_NAN, a, b,
+                               c);
+}
+
+uint32_t f32_add(uint32_t a, uint32_t b) { return f32_fma(a, F32_ONE, b); }
+
+uint32_t f32_multiply(uint32_t a, uint32_t b)
+{
+    /* Adding a zero of the product's sign keeps the sign of a zero product. */
+    return f32_fma(a, b, (a ^ b) & 0x80000000u);
+}
+
+uint32_t f32_sum(double x, double y)
+{
+    const struct two_sum s = two_sum(x, y);
+    uint64_t bits = bits_of_double(s.sum);
+    if (s.error != 0 && (bits & 1) == 0)
+        bits = (s.error > 0) == (s.sum > 0) ? bits + 1 : bits - 1;
+    return bits_of_float((float)double_of_bits(bits));
+}
+
+/* a b is exact in binary64. */
+uint32_t f32_fused(uint32_t nan, uint32_t a, uint32_t b, uint32_t c)
+{
+    const double product = value_of_float(a) * value_of_float(b), z = value_of_float(c);
+    const double sum = product + z;
+    if (sum - sum == 0) return f32_sum(product, z);
+    return (uint32_t)fma_round(&formats[FORMAT_F32], &roundings[ROUND_RN], nan, a, b,
+                               c); /* NaN and Inf */
+}
+
+uint32_t f32_power_of_two(int exponent)
+{
+    assert(exponent >= -149 && exponent <= 127);
+    return exponent >= -126 ? (uint32_t)(exponent + 127) << 23 : 1u << (exponent + 149);
+}

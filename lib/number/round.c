@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/number/round.h"
+
+#include "lib/base/table.h"
+#include "lib/number/bits.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* rn rna rz ru rd: IEEE 754-2019 section 4.3.  odd: Boldo and Melquiond 2008.
+   cut: LE-GEMM section 4.1, the exponent field rebiased and the top fraction bits copied;
+   where the new exponent field would be 0 or less the word is 0, where it would not fit
+   the word is infinity (the paper is silent on both).
+   rn-daz: to bf16, which has FP32's exponents, as VCVTNEPS2BF16 and VCVTNE2PS2BF16 convert
+   (Intel SDM: subnormal sources are zeros of their sign), but for the bits of NaNs.
+   feng21, feng22: EGEMM-TC as Ootomo and Yokota describe it in their section 1: truncate,
+   then round up by the 21st mantissa bit of x (as printed) or by the 22nd (as they argue
+   it should be, counting the implicit bit).  Their mantissa is the 23 bits of the FP32
+   fraction field, m22 to m0: nothing in them shifts a subnormal x. */
+const struct bitcut_rounding roundings[] = {
+    /* clang-format off */
+    /* name, what, direction, bit, overflow, flush */
+    [ROUND_RN]     = { "rn",     "to nearest, ties to even",              TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, FLUSH_NONE },
+    [ROUND_RNA]    = { "rna",    "to nearest, ties away from zero",       TO_NEAREST_AWAY,  0, OVERFLOW_IEEE, FLUSH_NONE },
+    [ROUND_RZ]     = { "rz",     "toward zero",                           TO_ZERO,          0, OVERFLOW_IEEE, FLUSH_NONE },
+    [ROUND_RU]     = { "ru",     "toward +infinity",                      TO_POSITIVE,      0, OVERFLOW_IEEE, FLUSH_NONE },
+    [ROUND_RD]     = { "rd",     "toward -infinity",                      TO_NEGATIVE,      0, OVERFLOW_IEEE, FLUSH_NONE },
+    [ROUND_ODD]    = { "odd",    "to odd",                                TO_ODD,           0, OVERFLOW_IEEE, FLUSH_NONE },
+    [ROUND_CUT]    = { "cut",    "bit-cut: the top bits, no subnormals",  TO_ZERO,          0, OVERFLOW_INF,  true },
+    [ROUND_RN_FTZ] = { "rn-ftz", "rn, subnormal results become zero",     TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, FLUSH_SUBNORMAL },
+    [ROUND_RN_DAZ] = { "rn-daz", "rn, below the normal numbers zero",     TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, FLUSH_BEFORE },
+    [ROUND_RN_SAT] = { "rn-sat", "rn, too large becomes the largest",     TO_NEAREST_EVEN,  0, OVERFLOW_SATURATE, FLUSH_NONE },
+    [ROUND_FENG21] = { "feng21", "truncate, then up by fraction bit 21",  BY_BIT,          21, OVERFLOW_IEEE, FLUSH_NONE },
+    [ROUND_FENG22] = { "feng22", "truncate, then up by fraction bit 22",  BY_BIT,          22, OVERFLOW_IEEE, FLUSH_NONE },
+    { 0 }
+    /* clang-format on */
+};
+
+/* The significand cut at the last kept bit, and what lies below it. */
+struct cut {
+    uint64_t kept;
+    bool lost; /* is anything below?                      */
+    int half;  /* it is below, at, above half: -1, 0, 1 */
+};
+
+static struct cut cut_below(uint64_t significand, bool sticky, int drop)
+{
+    struct cut c = { .kept = 0, .lost = true, .half = -1 };
+    if (drop <= 0) {
+        assert(!sticky && drop > -64);
+        return (struct cut){ .kept = significand << -drop, .lost = false, .half = -1 };
+    }
+    if (drop > 64) return c;
+    const uint64_t half = (uint64_t)1 << (drop - 1);
+    const uint64_t rest = drop == 64 ? significand : significand & (2 * half - 1);
+    c.kept = drop == 64 ? 0 : significand >> drop;
+    c.lost = rest || sticky;
+    c.half = rest > half || (rest == half && sticky) ? 1 : rest == half ? 0 : -1;
+    return c;
+}
+
+/* The bit of weight 2^(e - bit), where e is the exponent that FP32 has for x. */
+static bool fraction_bit(struct unrounded x, int bit)
+{
+    const int top = highest_bit(x.significand) + x.exponent;
+    const int emin = format_emin(&formats[FORMAT_F32]);
+    const int at = (top < emin ? emin : top) - bit - x.exponent;
+    return at >= 0 && at < 64 && (x.significand >> at & 1);
+}
+
+/* The kept significand one step up, or not. */
+static uint64_t step(const struct bitcut_rounding *r, struct unrounded x, struct cut c)
+{
+    switch (r->direction) {
+    case TO_NEAREST_EVEN: return c.kept + (c.half > 0 || (c.half == 0 && (c.kept & 1)));
+    case TO_NEAREST_AWAY: return c.kept + (c.half >= 0);
+    case TO_POSITIVE: return c.kept + (c.lost && !x.negative);
+    case TO_NEGATIVE: return c.kept + (c.lost && x.negative);
+    case TO_ODD: return c.kept | c.lost;
+    case BY_BIT: return c.kept + (c.lost && fraction_bit(x, r->bit));
+    case TO_ZERO: break;
+    }
+    return c.kept;
+}
+
+static uint64_t overflow_encoding(const struct bitcut_format *f,
+                                  const struct bitcut_rounding *r, bool negative)
+{
+    bool infinite = r->overflow == OVERFLOW_INF;
+    if (r->overflow == OVERFLOW_IEEE)
+        infinite = r->direction == TO_NEAREST_EVEN || r->direction == TO_NEAREST_AWAY ||
+                   r->direction == BY_BIT || (r->direction == TO_POSITIVE && !negative) ||
+                   (r->direction == TO_NEGATIVE && negative);
+    return infinite ? format_infinity(f, negative) : format_largest(f, negative);
+}
+
+/* Whether x, of which rounding at the last bit of subnormal results made the least normal
+   number, would be below that with all bits of the format. */
+static bool is_tiny(const struct bitcut_format *f, const struct bitcut_rounding *r,
+                    struct unrounded x)
+{
+    const int top = highest_bit(x.significand) + x.exponent;
+    const int last = top - f->fraction_bits;
+    const struct cut c = cut_below(x.significand, x.sticky, last - x.exponent);
+    return top < format_emin(f) && step(r, x, c) >> f->fraction_bits < 2;
+}
+
+/* Whether x is below the least normal number. */
+static bool is_below(const struct bitcut_format *f, struct unrounded x)
+{
+    return highest_bit(x.significand) + x.exponent < format_emin(f);
+}
+
+/* Whether x, rounded to `kept` of a subnormal's last bits, becomes zero. */
+static bool is_flushed(const struct bitcut_format *f, const struct bitcut_rounding *r,
+                       struct unrounded x, uint64_t kept)
+{
+    const uint64_t implicit = (uint64_t)1 << f->fraction_bits;
+    if (r->flush == FLUSH_NONE || kept > implicit) return false;
+    return kept < implicit || (r->flush == FLUSH_TINY && is_tiny(f, r, x)) ||
+           (r->flush == FLUSH_BEFORE && is_below(f, x));
+}
+
+/* A value that is not 0. */
+static uint64_t integer_pack(const struct bitcut_format *f,
+                             const struct bitcut_rounding *r, struct unrounded x)
+{
+    const uint64_t kept =
+        x.exponent > 63   ? 0
+        : x.exponent >= 0 ? x.significand << x.exponent
+                          : step(r, x, cut_below(x.significand, x.sticky, -x.exponent));
+    const bool large =
+        highest_bit(x.significand) + x.exponent > 62 || kept > format_largest(f, false);
+    if (large && r->overflow != OVERFLOW_WRAP) return format_largest(f, x.negative);
+    return (x.negative ? -kept : kept) & UINT64_MAX >> (64 - f->bits);
+}
+
+uint64_t round_pack(const struct bitcut_format *f, const struct bitcut_rounding *r,
+                    struct unrounded x)
+{
+    if (x.significand == 0) return format_zero(f, x.negative);
+    if (format_is_integer(f)) return integer_pack(f, r, x);
+    if (x.negative && !f->has_sign) return format_nan(f);
+
+    const uint64_t implicit = (uint64_t)1 << f->fraction_bits;
+    const int emin = format_emin(f);
+    const int top = highest_bit(x.significand) + x.exponent;
+    const int last = (top < emin ? emin : top) - f->fraction_bits;
+    const struct cut c = cut_below(x.significand, x.sticky, last - x.exponent);
+    uint64_t kept = step(r, x, c);
+    int exponent = last + f->fraction_bits;
+    if (kept == 2 * implicit) kept = implicit, exponent++;
+
+    if (kept == 0 || is_flushed(f, r, x, kept)) return format_zero(f, x.negative);
+    const uint64_t field = kept < implicit ? 0 : (uint64_t)(exponent + f->bias);
+    const uint64_t magnitude = (field << f->fraction_bits | (kept & (implicit - 1)))
+                               << f->pad;
+    if (exponent > format_emax(f) || magnitude > format_largest(f, false))
+        return overflow_encoding(f, r, x.negative);
+    return magnitude | (uint64_t)x.negative << (f->bits - 1);
+}
+
+struct unrounded number_unrounded(const struct bitcut_format *f, struct number x)
+{
+    return (struct unrounded){ .significand = x.significand,
+                               .exponent = x.exponent - f->fraction_bits,
+                               .negative = x.negative };
+}
+
+const struct bitcut_rounding *bitcut_rounding_find(const char *name)
+{
+    return table_find(TABLE(roundings), name);
+}
+
+uint64_t bitcut_format_convert(const struct bitcut_format *to,
+                               const struct bitcut_rounding *rounding,
+                               const struct bitcut_format *from, uint64_t encoding)
+{
+    const struct number x = format_decode(from, encoding);
+    switch (x.kind) {
+    case NUMBER_NAN: return format_nan(to);
+    case NUMBER_INF:
+        if (x.negative && !to->has_sign) return format_nan(to);
+        return rounding->overflow == OVERFLOW_SATURATE ? format_largest(to, x.negative)
+                                                       : format_infinity(to, x.negative);
+    default: return round_pack(to, rounding, number_unrounded(from, x));
+    }
+}
+
+double round_error(const struct bitcut_format *f, enum direction d)
+{
+    return ldexp(1, -f->fraction_bits - (d == TO_NEAREST_EVEN || d == TO_NEAREST_AWAY));
+}
+
+uint32_t f32_through(const struct bitcut_format *format,
+                     const struct bitcut_rounding *rounding, uint32_t x)
+{
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    if (!format || format == f32) return x;
+    return (uint32_t)bitcut_format_convert(
+        f32, &roundings[ROUND_RN], format,
+        bitcut_format_convert(format, rounding, f32, x));
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/number/split.h"
+
+#include "lib/base/table.h"
+#include "lib/base/text.h"
+#include "lib/number/fma.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define F(index) &formats[FORMAT_##index]
+#define R(index) &roundings[ROUND_##index]
+
+#define WORD(format, rounding, level) { F(format), R(rounding), level, false }
+#define COPY(format, rounding)        { F(format), R(rounding), 0, true }
+
+/* The number of words, and the words: of one format, each the residual of those before. */
+#define ONE(f, high)        1, { WORD(f, high, 0) }
+#define TWO(f, high, low)   2, { WORD(f, high, 0), WORD(f, low, 1) }
+#define THREE(f, high, low) 3, { WORD(f, high, 0), WORD(f, low, 1), WORD(f, low, 2) }
+
+/* A high word of f16, its residual in 8 bits, and a copy of x to multiply residuals by. */
+#define HALF_AND(f) 3, { WORD(F16, RN, 0), WORD(f, RN_SAT, 1), COPY(f, RN_SAT) }
+
+const struct bitcut_split splits[] = {
+    /* clang-format off */
+    /* name, what, scale, words, source */
+    [SPLIT_F32] =            { "f32",            "the FP32 value itself",              0,   ONE(F32, RN),
+      "identity" },
+    [SPLIT_HALF] =           { "half",           "plain conversion to f16",            0,   ONE(F16, RN),
+      "conversion" },
+    [SPLIT_MARKIDIS] =       { "markidis",       "RN + RN, no scaling",                0,   TWO(F16, RN, RN),
+      "Markidis 2018; Ootomo Eq. 2-5" },
+    [SPLIT_FENG] =           { "feng",           "round-split by fraction bit 21",     0,   TWO(F16, FENG21, RN),
+      "EGEMM-TC as printed; Ootomo section 1 argues that the implicit bit is forgotten" },
+    [SPLIT_FENG22] =         { "feng22",         "round-split by fraction bit 22",     0,   TWO(F16, FENG22, RN),
+      "EGEMM-TC with the implicit bit counted, Ootomo section 1" },
+    [SPLIT_HALFHALF] =       { "halfhalf",       "RN + RN, low word times 2^11",       11,  TWO(F16, RN, RN),
+      "Ootomo Eq. 19-22" },
+    [SPLIT_BITCUT] =         { "bitcut",         "cut + RZ, low word times 2^10",      10,  TWO(F16, CUT, RZ),
+      "LE-GEMM Eq. 5-8, literal: no subnormal high words" },
+    [SPLIT_BITCUT_GRADUAL] = { "bitcut-gradual", "RZ + RZ, low word times 2^10",       10,  TWO(F16, RZ, RZ),
+      "LE-GEMM Eq. 5-8, high word gradual below 2^-14" },
+    [SPLIT_TF32] =           { "tf32",           "plain conversion to tf32",           0,   ONE(TF32, RNA),
+      "conversion" },
+    [SPLIT_TF32TF32] =       { "tf32tf32",       "RNA + RNA, no scaling",              0,   TWO(TF32, RNA, RNA),
+      "Ootomo section 3.3" },
+    [SPLIT_BF16] =           { "bf16",           "plain conversion to bf16",           0,   ONE(BF16, RN),
+      "conversion" },
+    [SPLIT_BF16_DAZ] =       { "bf16-daz",       "conversion to bf16, zero if subnormal", 0,  ONE(BF16, RN_DAZ),
+      "Intel SDM, VCVTNEPS2BF16; oneDNN from 2.7 with fpmath_mode bf16 on AMX" },
+    [SPLIT_BF16X2] =         { "bf16x2",         "two RN words of bf16",               0,   TWO(BF16, RN, RN),
+      "Henry, Tang and Heinecke 2019; Triton bf16x3, XLA BF16_BF16_F32_X3" },
+    [SPLIT_BF16X3] =         { "bf16x3",         "three RN words of bf16",             0,   THREE(BF16, RN, RN),
+      "Henry, Tang and Heinecke 2019; Triton bf16x6, XLA BF16_BF16_F32_X6" },
+    [SPLIT_BF16X3_SCALED] =  { "bf16x3-scaled",  "three RN words of bf16, times 2^8",  8,   THREE(BF16, RN, RN),
+      "cuBLAS BF16x9" },
+    [SPLIT_TF32_RN] =        { "tf32-rn",        "conversion to tf32, ties to even",   0,   ONE(TF32, RN),
+      "cuBLAS 13.1 FAST_TF32, by its results on an H200; cvt.rn.tf32.f32" },
+    [SPLIT_CUTLASS_TF32X2] = { "cutlass-tf32x2", "RZ + RNA, no scaling",               0,   TWO(TF32, RZ, RNA),
+      "CUTLASS 4.7 numeric_conversion.h, NumericConverterFastF32" },
+    [SPLIT_CUTLASS_BF16X3] = { "cutlass-bf16x3", "as bf16x3-scaled, saturating",       8,   THREE(BF16, RN_SAT, RN_SAT),
+      "CUTLASS 4.7 sm100_mma_warpspecialized_emulated.hpp, CollectiveMma::transform" },
+    [SPLIT_TRITON_TF32X2] =  { "triton-tf32x2",  "RNA + RZ (by the unit), no scaling", 0,   TWO(TF32, RNA, RZ),
+      "Triton 2025 F32DotTC.cpp, TF32x3: the rest is not rounded, the unit cuts it" },
+    [SPLIT_HALF_E4M3] =      { "half-e4m3",      "f16, and corrections in e4m3",       11,  HALF_AND(E4M3),
+      "this project's own: the residual times 2^11 is no larger than x, so both fit one range; cvt.rn.satfinite" },
+    [SPLIT_HALF_E5M2] =      { "half-e5m2",      "f16, and corrections in e5m2",       11,  HALF_AND(E5M2),
+      "this project's own: as half-e4m3 with a bit less and all exponents of f16" },
+    [SPLIT_HALF_S8] =        { "half-s8",        "f16, and corrections in 8-bit integers", 12, HALF_AND(S8),
+      "this project's own: of lines below 2^7, by which 2^12 times the residual fits as well; cvt.rni.s8, symmetric" },
+    { 0 }
+    /* clang-format on */
+};
+
+bool split_is_fixed(const struct bitcut_split *s)
+{
+    bool any = false;
+    for (int i = 0; i < s->words; i++) any |= format_is_integer(s->word[i].format);
+    return any;
+}
+
+int split_parts(const struct bitcut_split *s)
+{
+    int parts = 0;
+    for (int i = 0; i < s->words; i++) parts += !s->word[i].copy;
+    return parts;
+}
+
+bool split_is_uniform(const struct bitcut_split *s)
+{
+    for (int i = 0; i < s->words; i++)
+        if (s->word[i].format != s->word[0].format || s->word[i].level != i ||
+            s->word[i].copy || (i && s->word[i].rounding != s->word[1].rounding))
+            return false;
+    return true;
+}
+
+struct bitcut_split split_plain(const struct bitcut_format *format)
+{
+    const struct bitcut_rounding *r = format == F(TF32) ? R(RNA) : R(RN);
+    return (struct bitcut_split){ .name = format->name,
+                                  .what = "plain conversion",
+                                  .words = 1,
+                                  .word = { { .format = format, .rounding = r } } };
+}
+
+static uint32_t scaled(uint32_t x, int exponent)
+{
+    return exponent ? f32_multiply(x, f32_power_of_two(exponent)) : x;
+}
+
+/* x less the word made of it. */
+static uint32_t residual_of(uint32_t x, const struct split_word *w, uint64_t word)
+{
+    const uint64_t back =
+        bitcut_format_convert(&formats[FORMAT_F32], &roundings[ROUND_RN], w->format, word);
+    return f32_add(x, (uint32_t)back ^ 0x80000000u);
+}
+
+bool split_same(const struct bitcut_split *x, const struct bitcut_split *y)
+{
+    bool same = x->words == y->words && (x->words == 1 || x->scale == y->scale);
+    for (int i = 0; i < x->words && same; i++)
+        same = x->word[i].format == y->word[i].format &&
+               x->word[i].rounding == y->word[i].rounding &&
+               x->word[i].level == y->word[i].level && x->word[i].copy == y->word[i].copy;
+    return same;
+}
+
+/* Append what is changed, ", high rz", the first after " with ". */
+static void add_change(char *text, size_t size, const char *what, const char *value)
+{
+    say_more(text, size, "%s %s %s", strstr(text, " with ") ? "," : " with", what, value);
+}
+
+void split_label(char *text, size_t size, const struct bitcut_split *s)
+{
+    const struct bitcut_split *const own = bitcut_split_find(s->name), *row = own;
+    char scale[12];
+    if (!row || !split_same(row, s))
+        for (row = splits; row->name && !split_same(row, s);) row++;
+    snprintf(text, size, "%s", row->name ? row->name : s->name);
+    if (row->name || !own) return;
+    snprintf(scale, sizeof scale, "%d", s->scale);
+    if (s->word[0].format != own->word[0].format)
+        add_change(text, size, "format", s->word[0].format->name);
+    if (s->word[0].rounding != own->word[0].rounding)
+        add_change(text, size, "high", s->word[0].rounding->name);
+    if (s->words > 1 && split_low(s) != split_low(own))
+        add_change(text, size, "low", split_low(s)->name);
+    if (s->words > 1 && s->scale != own->scale) add_change(text, size, "scale", scale);
+}
+
+void split_words(uint64_t word[SPLIT_WORDS_MOST], const struct bitcut_split *s, uint32_t x)
+{
+    uint32_t residual = x;
+    for (int i = 0, level = 0; i < s->words; i++) {
+        const struct split_word *w = &s->word[i];
+        const uint32_t from = w->copy ? scaled(x, w->level * s->scale)
+                                      : scaled(residual, (w->level - level) * s->scale);
+        word[i] = bitcut_format_convert(w->format, w->rounding, &formats[FORMAT_F32], from);
+        if (w->copy || i + 1 == s->words) continue;
+        residual = residual_of(from, w, word[i]);
+        level = w->level;
+    }
+}
+
+const struct bitcut_split *bitcut_split_find(const char *name)
+{
+    return table_find(TABLE(splits), name);
+}
+
+int bitcut_split_apply(uint64_t word[SPLIT_WORDS_MOST], const struct bitcut_split *split,
+                       uint32_t x)
+{
+    split_words(word, split, x);
+    return split->words;
+}

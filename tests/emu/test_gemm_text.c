@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lines that say how GEMMs are computed: what is written is read back, whatever is
+   varied; what cannot be is refused by name. */
+#include "emu/gemm.h"
+#include "emu/gemm_text.h"
+#include "emu/unit.h"
+#include "lib/base/table.h"
+#include "lib/gemm/configuration.h"
+#include "lib/gemm/order.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Whether two GEMMs have the same values where a line says some; a slice or lane is none.
+ */
+static bool same_order(const struct bitcut_order *x, const struct bitcut_order *y)
+{
+    const int slices[] = { x->slices ? x->slices : 1, y->slices ? y->slices : 1 };
+    const int lanes[] = { x->lanes ? x->lanes : 1, y->lanes ? y->lanes : 1 };
+    return slices[0] == slices[1] && lanes[0] == lanes[1] && x->tile == y->tile &&
+           x->rest_first == y->rest_first && x->cut == y->cut && x->halve == y->halve &&
+           x->turn == y->turn && x->reduction == y->reduction && x->sums == y->sums;
+}
+
+static bool same_way(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
+{
+    return x->recipe == y->recipe && x->unit == y->unit && x->split_a == y->split_a &&
+           x->split_b == y->split_b && x->high == y->high && x->low == y->low &&
+           x->scale == y->scale && x->low_low == y->low_low && x->promote == y->promote &&
+           x->tile_k == y->tile_k && x->equilibrate == y->equilibrate &&
+           same_order(&x->order, &y->order);
+}
+
+static void check_round_trip(const struct bitcut_gemm *g)
+{
+    struct bitcut_gemm back;
+    struct fault f;
+    char line[WAY_MOST], again[WAY_MOST];
+    way_write(line, g);
+    ck_assert_msg(way_read(&back, line, &f) == BITCUT_OK, "%s: %s", line, f.text);
+    way_write(again, &back);
+    ck_assert_str_eq(again, line);
+    ck_assert_msg(same_way(&back, g), "%s: read back as another one", line);
+    ck_assert_uint_eq(back.size, sizeof back);
+    ck_assert(back.m == 0 && back.a.at == NULL && back.beta == 0 &&
+              back.alpha == 0x3f800000 && back.count == 1);
+}
+
+/* What a plan says of each field makes the same plan again. */
+static void check_planned(const struct bitcut_gemm *g, const struct gemm_plan *plan)
+{
+    struct bitcut_gemm back = gemm_of(g->recipe, g->unit);
+    struct gemm_plan again;
+    for (const struct configuration_field *x = configuration_fields; x->name; x++) {
+        const struct configuration_value v = configuration_planned(plan, x);
+        enum configuration_outcome set = CONFIGURATION_SET;
+        if (x->kind == CONFIGURATION_SPLIT && !bitcut_split_find(v.text)) continue;
+        if (x->kind != CONFIGURATION_FLAG)
+            set = v.text ? configuration_set(&back, x, v.text)
+                         : configuration_set_number(&back, x, v.number);
+        else if (v.number) set = configuration_set(&back, x, NULL);
+        ck_assert_msg(set == CONFIGURATION_SET, "%s: %s %d", x->name, v.text, v.number);
+    }
+    ck_assert_int_eq(gemm_plan_on_unit(&again, &back, NULL), BITCUT_OK);
+    for (const struct configuration_field *x = configuration_fields; x->name; x++) {
+        const struct configuration_value v = configuration_planned(plan, x),
+                                         w = configuration_planned(&again, x);
+        ck_assert_msg(!v.text == !w.text && v.number == w.number &&
+                          (!v.text || !strcmp(v.text, w.text)),
+                      "%s: %s %d, not %s %d", x->name, w.text, w.number, v.text,
+                      v.number);
+    }
+}
+
+/* Every recipe on every unit that can execute it. */
+START_TEST(all_rows)
+{
+    int pairs = 0;
+    for (const struct bitcut_recipe *r = recipes; r->name; r++)
+        for (const struct bitcut_unit *u = units; u->name; u++) {
+            const struct bitcut_gemm g = gemm_of(r, u);
+            struct gemm_plan plan;
+            if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) continue;
+            check_round_trip(&g);
+            check_planned(&g, &plan);
+            pairs++;
+        }
+    ck_assert_int_gt(pairs, 200);
+}
+END_TEST
+
+/* A row of a table of `count` rows, or NULL as often as not. */
+#define ROW_OR_NONE(rows, count, rng)                                                    \
+    (test_bits(rng) & 1 ? NULL : &(rows)[test_between(rng, 0, (count)-1)])
+
+static int rows_in(struct table t)
+{
+    int n = 0;
+    for (const void *row = NULL; (row = table_next(t, row));) n++;
+    return n;
+}
+
+static int number(uint64_t *rng, int low, int high)
+{
+    return test_bits(rng) & 1 ? low : test_between(rng, low, high);
+}
+
+static void vary_order(struct bitcut_order *o, uint64_t *rng)
+{
+    *o = (struct bitcut_order){ .slices = number(rng, 0, 5),
+                                .tile = number(rng, 0, 999999999),
+                                .rest_first = test_bits(rng) & 1,
+                                .cut = number(rng, 0, 64),
+                                .halve = number(rng, 0, 64),
+                                .lanes = number(rng, 0, 4),
+                                .turn = number(rng, 0, 64),
+                                .reduction = (enum bitcut_reduction)number(rng, 0, 2) };
+    o->sums = ROW_OR_NONE(formats, rows_in(TABLE(formats)), rng);
+}
+
+static void vary(struct bitcut_gemm *g, uint64_t *rng)
+{
+    const int all_splits = rows_in(TABLE(splits)), all = rows_in(TABLE(roundings));
+    g->split_a = ROW_OR_NONE(splits, all_splits, rng);
+    g->split_b = test_bits(rng) & 1 ? g->split_a : ROW_OR_NONE(splits, all_splits, rng);
+    g->high = ROW_OR_NONE(roundings, all, rng);
+    g->low = ROW_OR_NONE(roundings, all, rng);
+    g->scale = number(rng, BITCUT_UNSET, 60);
+    g->low_low = number(rng, BITCUT_UNSET, 1);
+    g->promote = number(rng, BITCUT_UNSET, 9);
+    g->tile_k = number(rng, BITCUT_UNSET, 4096);
+    g->equilibrate = test_bits(rng) & 1;
+    vary_order(&g->order, rng);
+}
+
+START_TEST(variations)
+{
+    const int all_recipes = rows_in(TABLE(recipes)), all_units = rows_in(TABLE(units));
+    const int wanted = test_cases(3000, 100000);
+    uint64_t rng = test_seed();
+    int found = 0;
+    for (long tries = 0; found < wanted && tries < 1000L * wanted; tries++) {
+        struct bitcut_gemm g = gemm_of(&recipes[test_between(&rng, 0, all_recipes - 1)],
+                                       &units[test_between(&rng, 0, all_units - 1)]);
+        struct gemm_plan plan;
+        vary(&g, &rng);
+        if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) continue;
+        check_round_trip(&g);
+        if (g.split_a == g.split_b) check_planned(&g, &plan);
+        found++;
+    }
+    ck_assert_int_eq(found, wanted);
+}
+END_TEST
+
+/* What a line says, field by field, by hand. */
+START_TEST(by_hand)
+{
+    struct bitcut_gemm g;
+    struct fault f;
+    ck_assert_int_eq(
+        way_read(&g,
+                 "ootomo@a100,split-a=halfhalf,split-b=bitcut,high=rz,low=rn,scale=10,"
+                 "terms=4,promote=2,tile-k=64,equilibrate,slices=3,tile=32,rest-first,"
+                 "cut=8,halve=16,lanes=2,turn=4,reduction=tree,sums=f16",
+                 &f),
+        BITCUT_OK);
+    ck_assert_ptr_eq(g.recipe, &recipes[RECIPE_OOTOMO]);
+    ck_assert_ptr_eq(g.unit, unit_find("a100", &formats[FORMAT_F16]));
+    ck_assert_str_eq(g.split_a->name, "halfhalf");
+    ck_assert_str_eq(g.split_b->name, "bitcut");
+    ck_assert_str_eq(g.high->name, "rz");
+    ck_assert_str_eq(g.low->name, "rn");
+    ck_assert(g.scale == 10 && g.low_low == 1 && g.promote == 2 && g.tile_k == 64);
+    ck_assert(g.equilibrate && g.order.slices == 3 && g.order.tile == 32);
+    ck_assert(g.order.rest_first && g.order.cut == 8 && g.order.halve == 16);
+    ck_assert(g.order.lanes == 2 && g.order.turn == 4);
+    ck_assert_int_eq(g.order.reduction, BITCUT_TREE);
+    ck_assert_ptr_eq(g.order.sums, &formats[FORMAT_F16]);
+
+    ck_assert_int_eq(way_read(&g, "plain@mi210,split=half", &f), BITCUT_OK);
+    ck_assert_ptr_eq(g.split_a, g.split_b);
+    ck_assert_str_eq(g.split_a->name, "half");
+    ck_assert_int_eq(way_read(&g, "plain@v100,high=rz", &f), BITCUT_OK);
+    ck_assert(!g.split_a && !g.split_b);
+    ck_assert_ptr_eq(g.unit, unit_find("v100", &formats[FORMAT_F16]));
+    ck_assert_int_eq(way_read(&g, "ootomo-tf32@a100", &f), BITCUT_OK);
+    ck_assert_ptr_eq(g.unit, unit_find("a100", &formats[FORMAT_TF32]));
+    ck_assert_int_eq(way_read(&g, "fp32@fma/f32,promote=0", &f), BITCUT_OK);
+    ck_assert_int_eq(g.promote, 0);
+}
+END_TEST
+
+/* Words of a recipe without splits keep the unit's format, whatever is varied of them. */
+START_TEST(words_of_units)
+{
+    static const char *const varied[] = { "high=rz", "high=rz,low=rna", "scale=10",
+                                          "low=rz", "high=rz,low=rz,scale=10" };
+    int units_tried = 0;
+    for (const struct bitcut_unit *u = units; u->name; u++) {
+        struct bitcut_gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
+        struct gemm_plan plan, own;
+        if (gemm_plan_on_unit(&own, &g, NULL) != BITCUT_OK) continue;
+        units_tried++;
+        for (size_t i = 0; i < sizeof varied / sizeof *varied; i++) {
+            char line[WAY_MOST];
+            struct fault f = { .text = "" };
+            snprintf(line, sizeof line, "plain@%s,%s", u->name, varied[i]);
+            ck_assert_msg(way_read(&g, line, &f) == BITCUT_OK, "%s: %s", line, f.text);
+            ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
+            const struct split_word *const a = plan.split_a.word, *const b = plan.split_b.word;
+            ck_assert_msg(a->format == own.split_a.word->format &&
+                              b->format == own.split_b.word->format &&
+                              plan.split_a.words == 1 && plan.split_b.words == 1,
+                          "%s: words of another format", line);
+            const struct bitcut_rounding *const wanted =
+                *varied[i] == 'h' ? bitcut_rounding_find("rz") : own.split_a.word->rounding;
+            ck_assert_msg(a->rounding == wanted && b->rounding == wanted, "%s", line);
+        }
+    }
+    ck_assert_int_gt(units_tried, 20);
+}
+END_TEST
+
+/* Lines that say no way, and what is said of each. */
+static const struct {
+    const char *line, *why;
+} bad[] = {
+    { "", "not RECIPE@UNIT" },
+    { "legemm", "legemm: not RECIPE@UNIT, such as legemm@mi210" },
+    { "legemm,promote=2@mi210", "not RECIPE@UNIT" },
+    { "@mi210", ": unknown recipe" },
+    { "legem@mi210", "legem: unknown recipe; near it: legemm" },
+    { "LEGEMM@mi210", "LEGEMM: unknown recipe; near it: legemm" },
+    { " legemm@mi210", "unknown recipe" },
+    { "legemm@", "unknown unit" },
+    { "legemm@mi21", "mi21: unknown unit; near it:" },
+    { "legemm@mi210 ", "unknown unit" },
+    { "legemm@mi210@mi210", "mi210@mi210: unknown unit" },
+    { "ootomo-tf32@v100", "v100 has no instruction for tf32, the words of ootomo-tf32" },
+    { "legemm@mi210,", ": no variation of a GEMM" },
+    { "legemm@mi210,,promote=2", ": no variation of a GEMM" },
+    { "legemm@mi210,speed=2", "speed: no variation of a GEMM; such as split=bitcut" },
+    { "legemm@mi210,promote", "promote: no variation" },
+    { "legemm@mi210,promote=", "promote=: not what promote takes" },
+    { "legemm@mi210,promote=-1", "promote=-1: not what promote takes" },
+    { "legemm@mi210,promote=2x", "promote=2x: not what promote takes" },
+    { "legemm@mi210,promote=1234567890", "not what promote takes" },
+    { "legemm@mi210,promote=2=3", "promote=2=3: not what promote takes" },
+    { "legemm@mi210,scale=61", "the scale is 0 to 60" },
+    { "legemm@mi210,split=halfalf", "halfalf: unknown split; near it: half, halfhalf" },
+    { "legemm@mi210,split", "split: no variation" },
+    { "legemm@mi210,high=up", "up: unknown rounding" },
+    { "legemm@mi210,terms=7", "terms=7: not what terms takes" },
+    { "legemm@mi210,terms=2", "terms=2: not what terms takes" },
+    { "legemm@mi210,equilibrate=1", "equilibrate=1: not what equilibrate takes" },
+    { "legemm@mi210,rest-first=1", "rest-first: no variation" },
+    { "legemm@mi210,slices=two", "slices: no variation" },
+    { "legemm@mi210,reduction=bush", "reduction: no variation" },
+};
+
+START_TEST(refused)
+{
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct bitcut_gemm g = { .m = 77 };
+        struct fault f = { .text = "" };
+        ck_assert_msg(way_read(&g, bad[i].line, &f) == BITCUT_BAD_ARGUMENT, "%s: taken",
+                      bad[i].line);
+        ck_assert_int_eq(f.status, BITCUT_BAD_ARGUMENT);
+        ck_assert_msg(strstr(f.text, bad[i].why) != NULL, "%s: says: %s", bad[i].line,
+                      f.text);
+        ck_assert(g.m == 77 && !g.recipe);
+        ck_assert_int_eq(way_read(&g, bad[i].line, NULL), BITCUT_BAD_ARGUMENT);
+    }
+}
+END_TEST
+
+/* The row of a table with the longest name. */
+static const void *longest(struct table t)
+{
+    const struct table_row *found = NULL;
+    for (const struct table_row *row = NULL; (row = table_next(t, row));)
+        if (!found || strlen(row->name) > strlen(found->name)) found = row;
+    return found;
+}
+
+START_TEST(lengths)
+{
+    struct bitcut_gemm g = gemm_of(longest(TABLE(recipes)), longest(TABLE(units)));
+    char line[WAY_MOST];
+    g.split_a = g.split_b = longest(TABLE(splits));
+    g.high = g.low = longest(TABLE(roundings));
+    g.scale = g.promote = g.tile_k = 999999999;
+    g.low_low = 1;
+    g.equilibrate = true;
+    g.order =
+        (struct bitcut_order){ 999999999, 999999999,         true,
+                               999999999, 999999999,         999999999,
+                               999999999, BITCUT_DESCENDING, longest(TABLE(formats)) };
+    way_write(line, &g);
+    ck_assert_uint_lt(strlen(line), WAY_MOST - 1);
+    ck_assert_str_eq(line + strlen(line) - strlen(g.order.sums->name),
+                     g.order.sums->name);
+
+    /* As long as a line can be, and one more. */
+    for (int more = 0; more < 2; more++) {
+        char text[WAY_MOST + 1];
+        struct fault f;
+        memset(text, 'x', sizeof text);
+        memcpy(text, "legemm@", 7);
+        text[WAY_MOST - 1 + more] = 0;
+        ck_assert_int_eq(way_read(&g, text, &f), BITCUT_BAD_ARGUMENT);
+        ck_assert_msg(!strstr(f.text, "too long") == !more, "%s", f.text);
+    }
+}
+END_TEST
+
+START_TEST(public_calls)
+{
+    static const char line[] = "ootomo@ampere/mma.m16n8k16.f32.f16,scale=10,slices=2";
+    struct bitcut_gemm g;
+    char text[BITCUT_GEMM_MOST] = "as it was", why[BITCUT_TEXT_MOST] = "";
+    bitcut_gemm_init(&g, sizeof g);
+    g.m = 77;
+    ck_assert_int_eq(bitcut_gemm_write(text, &g), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_gemm_write(text, NULL), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_gemm_write(NULL, &g), BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(text, "as it was");
+    ck_assert_int_eq(bitcut_gemm_read(&g, "ootomo@a101", why), BITCUT_BAD_ARGUMENT);
+    ck_assert_msg(strstr(why, "near it: a100") != NULL, "%s", why);
+    ck_assert_int_eq(bitcut_gemm_read(NULL, line, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_gemm_read(&g, NULL, NULL), BITCUT_BAD_ARGUMENT);
+    ck_assert(g.m == 77 && !g.recipe);
+    ck_assert_int_eq(bitcut_gemm_read(&g, line, NULL), BITCUT_OK);
+    ck_assert(g.size == sizeof g && g.m == 0 && g.scale == 10 && g.order.slices == 2);
+    ck_assert_int_eq(bitcut_gemm_write(text, &g), BITCUT_OK);
+    ck_assert_str_eq(text, line);
+}
+END_TEST
+
+TEST_MAIN("way", all_rows, variations, by_hand, words_of_units, refused, lengths, public_calls)

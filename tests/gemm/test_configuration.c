@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Orders of k as lines: what is written is read back; what is none is refused by name. */
+#include "lib/base/table.h"
+#include "lib/gemm/configuration.h"
+#include "lib/gemm/order.h"
+#include "lib/number/format.h"
+#include "tests/test.h"
+
+#include <string.h>
+
+static void check_same(const struct bitcut_order *x, const struct bitcut_order *y,
+                       const char *line)
+{
+    ck_assert_msg(
+        x->slices == y->slices && x->tile == y->tile && x->rest_first == y->rest_first &&
+            x->cut == y->cut && x->halve == y->halve && x->lanes == y->lanes &&
+            x->turn == y->turn && x->reduction == y->reduction && x->sums == y->sums,
+        "%s: read as another order", line);
+}
+
+static int count(uint64_t *rng)
+{
+    const int most[] = { 0, 1, 9, 999999999 };
+    return test_between(rng, 0, most[test_bits(rng) & 3]);
+}
+
+/* 0 and 1 slice or lane are the same. */
+static int count_of_sums(uint64_t *rng)
+{
+    const int n = count(rng);
+    return n == 1 ? 0 : n;
+}
+
+START_TEST(round_trip)
+{
+    uint64_t rng = test_seed();
+    int all = 0;
+    while (formats[all].name) all++;
+    for (int i = 0; i < test_cases(20000, 1000000); i++) {
+        const struct bitcut_format *const sums = &formats[test_between(&rng, 0, all)];
+        const struct bitcut_order o = {
+            .slices = count_of_sums(&rng),
+            .tile = count(&rng),
+            .rest_first = test_bits(&rng) & 1,
+            .cut = count(&rng),
+            .halve = count(&rng),
+            .lanes = count_of_sums(&rng),
+            .turn = count(&rng),
+            .reduction = (enum bitcut_reduction)test_between(&rng, 0, 2),
+            .sums = sums->name ? sums : NULL,
+        };
+        struct bitcut_order back = { 0 };
+        struct fault f;
+        char text[ORDER_TEXT_MOST];
+        order_write(text, &o);
+        ck_assert_msg(strlen(text) < ORDER_TEXT_MOST - 1, "%s: cut short", text);
+        ck_assert(!*text || *text == ',');
+        ck_assert_msg(order_read(&back, *text ? text + 1 : text, &f) == BITCUT_OK,
+                      "%s: %s", text, f.text);
+        check_same(&back, &o, text);
+    }
+}
+END_TEST
+
+START_TEST(by_hand)
+{
+    struct bitcut_order o = { .slices = 7, .tile = 5 };
+    char text[ORDER_TEXT_MOST];
+    ck_assert_int_eq(order_read(&o, "", NULL), BITCUT_OK);
+    ck_assert_int_eq(order_read(&o, "tile=32,rest-first,reduction=tree,sums=f16", NULL),
+                     BITCUT_OK);
+    const struct bitcut_order want = { .slices = 7,
+                                       .tile = 32,
+                                       .rest_first = true,
+                                       .reduction = BITCUT_TREE,
+                                       .sums = &formats[FORMAT_F16] };
+    check_same(&o, &want, "fields that are not named stay");
+    order_write(text, &o);
+    ck_assert_str_eq(text, ",slices=7,tile=32,rest-first,reduction=tree,sums=f16");
+    order_write(text, &(struct bitcut_order){ .slices = 1, .lanes = 1 });
+    ck_assert_str_eq(text, "");
+    ck_assert_int_eq(order_read(&o, "turn=8", NULL), BITCUT_OK);
+    ck_assert_int_eq(o.turn, 8);
+}
+END_TEST
+
+static const struct {
+    const char *list, *why;
+} bad[] = {
+    { "tiles=2", "tiles: it is a list such as tile=32," },
+    { "tile", "tile: it is a list" },
+    { "tile=", "tile: it is a list" },
+    { "tile=-1", "tile: it is a list" },
+    { "tile= 1", "tile: it is a list" },
+    { "tile=1234567890", "tile: it is a list" },
+    { "tile=0x10", "tile: it is a list" },
+    { "rest-first=1", "rest-first: it is a list" },
+    { "slices=2,reduction", "reduction: it is a list" },
+    { "slices=2,reduction=bush", "bush: unknown" },
+    { "reduction=ascendin", "ascendin: unknown; near it: ascending" },
+    { "sums", "sums: it is a list" },
+    { "sums=f17", "f17: unknown; near it: f16" },
+    { ",tile=2", ": it is a list" },
+};
+
+START_TEST(refused)
+{
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const struct bitcut_order before = { .slices = 3, .turn = 2 };
+        struct bitcut_order o = before;
+        struct fault f = { .text = "" };
+        ck_assert_msg(order_read(&o, bad[i].list, &f) == BITCUT_BAD_ARGUMENT, "%s: taken",
+                      bad[i].list);
+        ck_assert_msg(strstr(f.text, bad[i].why) != NULL, "%s: says: %s", bad[i].list,
+                      f.text);
+        check_same(&o, &before, bad[i].list);
+        ck_assert_int_eq(order_read(&o, bad[i].list, NULL), BITCUT_BAD_ARGUMENT);
+    }
+}
+END_TEST
+
+START_TEST(too_long)
+{
+    struct bitcut_order o = { 0 };
+    struct fault f;
+    char text[ORDER_TEXT_MOST + 1] = "";
+    while (strlen(text) + 6 < ORDER_TEXT_MOST) strcat(text, "cut=3,");
+    ck_assert_int_eq(order_read(&o, text, &f), BITCUT_OK);
+    memset(text, '1', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    ck_assert_int_eq(order_read(&o, text, &f), BITCUT_BAD_ARGUMENT);
+    ck_assert_msg(strstr(f.text, "too long") != NULL, "%s", f.text);
+}
+END_TEST
+
+START_TEST(public_calls)
+{
+    static const char line[] = "slices=2,tile=32,rest-first,reduction=tree,sums=f16";
+    struct bitcut_order o = { 0 }, back = { 0 };
+    char text[BITCUT_ORDER_MOST], why[BITCUT_TEXT_MOST] = "";
+    ck_assert_int_eq(bitcut_order_read(&o, line, why), BITCUT_OK);
+    ck_assert(o.slices == 2 && o.tile == 32 && o.rest_first);
+    bitcut_order_write(text, &o);
+    ck_assert_str_eq(text, line);
+    bitcut_order_write(text, &back);
+    ck_assert_str_eq(text, "");
+    ck_assert_int_eq(bitcut_order_read(&back, text, NULL), BITCUT_OK);
+    ck_assert_int_eq(bitcut_order_read(&o, "lanes=2,slice=3", why), BITCUT_BAD_ARGUMENT);
+    ck_assert_msg(strstr(why, "slice: it is a list") != NULL, "%s", why);
+    ck_assert(o.slices == 2 && o.lanes == 0);
+    ck_assert_int_eq(bitcut_order_read(NULL, line, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_order_read(&o, NULL, NULL), BITCUT_BAD_ARGUMENT);
+}
+END_TEST
+
+TEST_MAIN("configuration", round_trip, by_hand, refused, too_long, public_calls)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libFuzzer target of the .npy reader; seeds are in corpus/npy.
+   clang -fsanitize=fuzzer,address,undefined with the sources of lib. */
+#include "lib/io/npy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void must(bool holds)
+{
+    if (!holds) abort();
+}
+
+/* A failure has one line that says why. */
+static void fault_check(const struct fault *f, enum bitcut_status status)
+{
+    must(f->status == status && f->text[0] && strlen(f->text) < sizeof f->text);
+    for (const char *c = f->text; *c; c++) must((unsigned char)*c >= 0x20 && *c != 0x7f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct array a = { .dims = -1 };
+    struct fault f = { BITCUT_OK, "" };
+    const enum bitcut_status status = npy_read_memory(&a, bytes, size, &f);
+    if (status) {
+        must(status == BITCUT_BAD_FILE && a.dims == -1 && !a.data);
+        fault_check(&f, status);
+        return 0;
+    }
+    size_t count = 1;
+    must(a.dims >= 0 && a.dims <= ARRAY_DIMS_MOST);
+    for (int i = 0; i < a.dims; i++) count *= a.dim[i];
+    must(count == a.count && count * (size_t)a.bytes < size); /* the file had all of it */
+    for (size_t i = 0; i < count; i++) array_set(&a, i, ~array_get(&a, i));
+    array_clear(&a);
+    return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libFuzzer target of the reader of audits; what it lets through has places that may be
+   printed under names of their own.  clang -fsanitize=fuzzer,address,undefined. */
+#include "analysis/report/audit_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void must(bool holds)
+{
+    if (!holds) abort();
+}
+
+/* A failure has one line that says why. */
+static void fault_check(const struct fault *f, enum bitcut_status status)
+{
+    must(f->status == status && f->text[0] && strlen(f->text) < sizeof f->text);
+    for (const char *c = f->text; *c; c++) must((unsigned char)*c >= 0x20 && *c != 0x7f);
+}
+
+/* No two are called alike. */
+static void names_check(const json_t *places)
+{
+    json_t *names = json_object();
+    size_t i;
+    const json_t *row;
+    json_array_foreach(places, i, row)
+    {
+        const char *const name = json_string_value(json_object_get(row, "place"));
+        must(name && !json_object_get(names, name));
+        must(json_is_string(json_object_get(row, "where")));
+        json_object_set_new(names, name, json_true());
+    }
+    json_decref(names);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    json_t *places = json_array(), *total;
+    struct fault f = { BITCUT_OK, "" };
+    size_t line;
+    const enum bitcut_status status = audit_parse(places, &total, &line, bytes, size, &f);
+    must(status == BITCUT_OK || status == BITCUT_BAD_FILE);
+    if (status) fault_check(&f, status);
+    else must(json_array_size(places) > 0), names_check(places);
+    json_decref(places);
+    json_decref(total);
+    return 0;
+}

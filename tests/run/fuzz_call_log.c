@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libFuzzer target of the reader of ledgers: the bytes are laid over the head of one and
+   over its places; all texts that come back end and may be printed.
+   clang -fsanitize=fuzzer,address,undefined. */
+#define _GNU_SOURCE /* memfd_create() */
+
+#include "analysis/run/call_log.h"
+#include "lib/base/text.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void must(bool holds)
+{
+    if (!holds) abort();
+}
+
+static void text_check(const char *text, size_t size)
+{
+    must(memchr(text, 0, size) != NULL);
+    for (uint32_t code; *text;) {
+        int n;
+        must(text_code(&code, &n, text));
+        text += n;
+    }
+}
+
+#define CHECK(text) text_check(text, sizeof(text))
+
+static void ledger_check(const struct ledger *l)
+{
+    CHECK(l->program), CHECK(l->fault), CHECK(l->libraries);
+    CHECK(l->device), CHECK(l->device_fault);
+    must(l->places <= LEDGER_PLACES_MOST);
+    for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) CHECK(l->routine[i].name);
+    for (uint32_t i = 0; i < l->places; i++) {
+        const struct ledger_place *const p = &l->place[i];
+        CHECK(p->routine), CHECK(p->where), CHECK(p->native), CHECK(p->way);
+        CHECK(p->against), CHECK(p->fault);
+        must(p->excerpts <= LEDGER_EXCERPTS_MOST);
+        for (uint32_t n = 0; n < p->excerpts; n++) CHECK(p->excerpt[n].name);
+    }
+}
+
+/* A file of the size of a ledger: its magic and size, and the bytes in pieces, each after
+   two bytes that say how far on it lies from the last. */
+static int ledger_file(const uint8_t *bytes, size_t size)
+{
+    static const char magic[8] = "bitcut1";
+    const uint64_t whole = sizeof(struct ledger);
+    enum { PIECE = 32 };
+    const int file = memfd_create("ledger", MFD_CLOEXEC);
+    off_t at = offsetof(struct ledger, process);
+    must(file >= 0 && ftruncate(file, (off_t)whole) == 0);
+    must(pwrite(file, magic, sizeof magic, 0) == sizeof magic);
+    must(pwrite(file, &whole, sizeof whole, offsetof(struct ledger, bytes)) == 8);
+    while (size > 2) {
+        const size_t length = size - 2 < PIECE ? size - 2 : PIECE;
+        at += bytes[0] + 256 * (bytes[1] & 31);
+        if ((uint64_t)at + length > whole) break;
+        must(pwrite(file, bytes + 2, length, at) == (ssize_t)length);
+        at += (off_t)length;
+        bytes += length + 2;
+        size -= length + 2;
+    }
+    return file;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct ledger *l;
+    struct fault f;
+    char path[64];
+    const int file = ledger_file(bytes, size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    must(ledger_read(&l, path, &f) == BITCUT_OK);
+    ledger_check(l);
+    ledger_close(l);
+    close(file);
+    return 0;
+}
