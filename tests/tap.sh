@@ -3,6 +3,7 @@
 # folder in which srcdir is right.
 # shellcheck shell=sh
 n=0
+unset COLUMNS # lines of text do not wrap
 
 # ok_if_empty WHAT OFFENDERS: one TAP line, the offenders as comments.
 ok_if_empty() {

@@ -5,6 +5,7 @@
 #include "analysis/cli/command.h"
 #include "analysis/cli/guard.h"
 #include "analysis/cli/reference.h"
+#include "analysis/cli/screen.h"
 #include "analysis/cli/terminal.h"
 #include "lib/base/threads.h"
 #include "lib/io/output.h"
@@ -72,25 +73,37 @@ static struct option_row output_option(const struct command *c)
                                 .argument = "PATH" };
 }
 
+static void print_paragraph(const char *text)
+{
+    screen_wrap(screen_columns(SCREEN_USUAL), 0, 0, text, SCREEN_NEUTRAL);
+}
+
 static int print_help(void)
 {
-    printf("Usage: bitcut COMMAND [options]\n"
-           "Bit-exact models of GPU matrix units, FP32 GEMM recipes on them, exact\n"
-           "references and error analysis.\n\n");
+    printf("Usage: bitcut COMMAND [options]\n");
+    print_paragraph("Bit-exact models of GPU matrix units, FP32 GEMM recipes on them, exact "
+                    "references and error analysis.");
+    putchar('\n');
     for (const struct table_row *c = NULL; (c = table_next(TABLE(commands), c));)
-        printf("  %-9s %s\n", c->name, c->what);
-    printf("\n`bitcut COMMAND --help` says more.  Options of every command:\n\n");
+        options_print_line(c->name, 9, c->what);
+    putchar('\n');
+    print_paragraph("`bitcut COMMAND --help` says more.  Options of every command:");
+    putchar('\n');
     options_print(shared_options);
-    printf("      --version          print the version and exit\n\n"
-           "Exit status: 0 good, 1 a comparison or bound failed, 2 usage, "
-           "3 cannot run, 130 Ctrl-C.\n");
+    printf("  --version              print the version and exit\n\n");
+    print_paragraph("Exit status: 0 good, 1 a comparison or bound failed, 2 usage, "
+                    "3 cannot run, 130 Ctrl-C.");
     return EXIT_GOOD;
 }
 
 static int print_command_help(const struct command *c)
 {
-    printf("Usage: bitcut %s [options]%s%s\n%s.\n\n", c->name, *c->operands ? " " : "",
-           c->operands, c->what);
+    char what[256];
+    printf("Usage: bitcut %s [options]%s%s\n", c->name, *c->operands ? " " : "",
+           c->operands);
+    snprintf(what, sizeof what, "%s.", c->what);
+    print_paragraph(what);
+    putchar('\n');
     options_print(c->own);
     options_print((const struct option_row[]){ output_option(c), { 0 } });
     options_print(shared_options);
@@ -104,6 +117,7 @@ static int print_command_help(const struct command *c)
 static int finish(int status, int failure)
 {
     terminal_label(NULL);
+    context.emitter.failed = status == EXIT_FOUND;
     const int error = emit_end(&context.emitter);
     if (error) {
         struct fault f;

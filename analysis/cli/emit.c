@@ -3,6 +3,8 @@
 
 #include "analysis/cli/emit.h"
 
+#include "analysis/cli/screen.h"
+#include "analysis/study/claim.h"
 #include "lib/base/size.h"
 #include "lib/base/text.h"
 #include "lib/io/json_value.h"
@@ -13,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL_MOST = 1 << 14, COLUMNS_MOST = 32, INDENT = 2, SCHEMA = 1 };
+enum { CELL_MOST = 1 << 14, COLUMNS_MOST = 32, INDENT = 2, GAP = 2, SCHEMA = 1 };
 
 /* The whole line or nothing of it: only making it needs memory. */
 static bool print_json(const json_t *row)
@@ -127,11 +129,35 @@ static struct columns measure(json_t *rows)
     return c;
 }
 
-static void print_cell(const char *text, const struct columns *c, int column)
+/* The blanks and cells before column `i`, behind `indent` blanks. */
+static int column_at(const struct columns *c, int i, int indent)
+{
+    int at = indent;
+    for (int before = 0; before < i; before++) at += c->width[before] + GAP;
+    return at;
+}
+
+/* What a cell says in the column of verdicts. */
+static enum screen_verdict cell_verdict(const char *key, const char *text)
+{
+    if (strcmp(key, "verdict") != 0) return SCREEN_NEUTRAL;
+    return !strcmp(text, verdicts[VERDICT_AGREES].name)    ? SCREEN_GOOD
+           : !strcmp(text, verdicts[VERDICT_DIFFERS].name) ? SCREEN_BAD
+                                                           : SCREEN_NEUTRAL;
+}
+
+/* A text in the last column wraps in it. */
+static void print_cell(const char *text, const struct columns *c, int column, int indent,
+                       enum screen_verdict verdict)
 {
     const bool last = column == c->count - 1, number = c->number[column];
-    if (last && !number) text_print(stdout, "%s", text);
-    else text_print(stdout, number ? "%*s" : "%-*s", c->width[column], text);
+    if (last && !number) {
+        screen_wrap(screen_columns(0), column_at(c, column, indent), indent, text, verdict);
+        return;
+    }
+    screen_begin(verdict);
+    text_print(stdout, number ? "%*s" : "%-*s", c->width[column], text);
+    screen_end(verdict);
     fputs(last ? "\n" : "  ", stdout);
 }
 
@@ -145,7 +171,7 @@ static void print_table(json_t *rows, int indent)
     text_print(stdout, "%*s", indent, "");
     json_object_foreach(first, key, unused)
     {
-        if (column < c.count) print_cell(key, &c, column++);
+        if (column < c.count) print_cell(key, &c, column++, indent, SCREEN_NEUTRAL);
     }
     for (size_t i = 0; i < json_array_size(rows); i++) {
         column = 0;
@@ -154,7 +180,8 @@ static void print_table(json_t *rows, int indent)
         {
             char text[CELL_MOST];
             cell_text(text, json_object_get(json_array_get(rows, i), key));
-            if (column < c.count) print_cell(text, &c, column++);
+            if (column < c.count)
+                print_cell(text, &c, column++, indent, cell_verdict(key, text));
         }
     }
 }
@@ -204,11 +231,19 @@ static json_t *chosen(json_t *rows, const struct emit_column *columns)
 
 /* --- objects ---------------------------------------------------------------------- */
 
+/* A label, in a column of so many, and its text, which wraps. */
+static void print_labelled(const char *label, const char *text, int indent, int width,
+                           enum screen_verdict verdict)
+{
+    text_print(stdout, "%*s%-*s%*s", indent, "", width, label, GAP, "");
+    screen_wrap(screen_columns(0), indent + width + GAP, indent, text, verdict);
+}
+
 static void print_line(const char *key, const json_t *value, int indent, int width)
 {
     char text[CELL_MOST];
     cell_text(text, value);
-    text_print(stdout, "%*s%-*s  %s\n", indent, "", width, key, text);
+    print_labelled(key, text, indent, width, SCREEN_NEUTRAL);
 }
 
 static void print_object(json_t *object, int indent);
@@ -309,8 +344,16 @@ static const char *text_of(const json_t *one, const char *key)
     return json_string_value(json_object_get(one, key));
 }
 
+/* What a line says that is the verdict of the command's only answer. */
+static enum screen_verdict line_verdict(const struct emitter *e, const char *label)
+{
+    if (strcmp(label, "verdict") != 0 || json_array_size(e->rows) != 1) return SCREEN_NEUTRAL;
+    return e->failed ? SCREEN_BAD : SCREEN_GOOD;
+}
+
 /* The lines that are printed by then, with their words in a column. */
-static void print_lines(const json_t *said, unsigned when, int indent)
+static void print_lines(const struct emitter *e, const json_t *said, unsigned when,
+                        int indent)
 {
     int width = 0;
     size_t i;
@@ -323,8 +366,8 @@ static void print_lines(const json_t *said, unsigned when, int indent)
     json_array_foreach(said, i, one)
     {
         if (is_printed(one, when))
-            text_print(stdout, "%*s%-*s  %s\n", indent, "", width, text_of(one, "what"),
-                       text_of(one, "says"));
+            print_labelled(text_of(one, "what"), text_of(one, "says"), indent, width,
+                           line_verdict(e, text_of(one, "what")));
     }
 }
 
@@ -338,12 +381,12 @@ json_t *emit_lines(const struct record_line *lines, const void *answer)
 }
 
 /* All lines of a row, and then its keys. */
-static void print_verbose(json_t *row, const json_t *said)
+static void print_verbose(const struct emitter *e, json_t *row, const json_t *said)
 {
     json_t *rest = json_copy(row);
     size_t i;
     const json_t *one;
-    print_lines(said, ~0u, 0);
+    print_lines(e, said, ~0u, 0);
     putchar('\n');
     json_array_foreach(said, i, one)
     {
@@ -367,7 +410,7 @@ static void print_lines_below(const struct emitter *e)
         cell_text(text, e->columns ? json_object_get(row, e->columns->key)
                                    : json_object_iter_value(json_object_iter(row)));
         text_print(stdout, "\n%s\n", text);
-        print_lines(said, below, INDENT);
+        print_lines(e, said, below, INDENT);
     }
 }
 
@@ -378,11 +421,11 @@ static void print_rows_by_lines(const struct emitter *e)
     const unsigned usual = 1u << RECORD_ALWAYS | 1u << RECORD_BELOW;
     for (size_t i = 0; e->verbose && i < count; i++) {
         if (i) putchar('\n');
-        print_verbose(json_array_get(e->rows, i), json_array_get(e->said, i));
+        print_verbose(e, json_array_get(e->rows, i), json_array_get(e->said, i));
     }
     if (e->verbose) return;
     if (count == 1) {
-        print_lines(json_array_get(e->said, 0), usual, 0);
+        print_lines(e, json_array_get(e->said, 0), usual, 0);
         return;
     }
     json_t *few = e->columns ? chosen(e->rows, e->columns) : json_incref(e->rows);

@@ -30,6 +30,7 @@ struct emit_column {
    printed by itself, with all lines, and then every key but those of RECORD_VERBOSE. */
 struct emitter {
     bool json, verbose;
+    bool failed; /* the command ends with status 1: the colour of its verdict           */
     bool table; /* a single row is a table of `columns` as well, not a line a key      */
     const char *schema; /* the command's name, or NULL: in JSON the last key of a row is
                            "schema", "bitcut-NAME/1"; the number grows when a key that was

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/option.h"
 
+#include "analysis/cli/screen.h"
 #include "lib/base/table.h"
 #include "lib/base/text.h"
 #include "lib/io/decimal.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_QUOTED = 60 };
+enum { WORD_QUOTED = 60, OPTION_WIDTH = 22 };
 
 /* What numbers look like, for those that do not. */
 #define COUNT   "a number in digits alone, below 2^64, such as 1000"
@@ -271,12 +272,20 @@ bool option_tile(int side[3], const char *text, int sides, int most)
     return false;
 }
 
+void options_print_line(const char *name, int width, const char *what)
+{
+    const int length = (int)strlen(name);
+    printf("  %-*s ", width, name);
+    screen_wrap(screen_columns(SCREEN_USUAL), (length < width ? width : length) + 3, 2, what,
+                SCREEN_NEUTRAL);
+}
+
 void options_print(const struct option_row *rows)
 {
     for (; rows->name; rows++) {
         char left[64];
         snprintf(left, sizeof left, "%s%s%s%s", dashes(rows), rows->name,
                  rows->argument ? " " : "", rows->argument ? rows->argument : "");
-        printf("  %-22s %s\n", left, rows->what);
+        options_print_line(left, OPTION_WIDTH, rows->what);
     }
 }

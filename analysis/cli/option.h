@@ -103,7 +103,10 @@ const struct option_use *option_misused(const bool *given, const struct option_r
    is 2. Each is 1 to `most`.  False: the text is something else. */
 bool option_tile(int side[3], const char *text, int sides, int most);
 
-/* Print one line an option to standard output. */
+/* Print a name, in a column of that width, and a text that wraps behind it. */
+void options_print_line(const char *name, int width, const char *what);
+
+/* Print the options to standard output, each as such a line. */
 void options_print(const struct option_row *rows);
 
 #endif
