@@ -95,7 +95,8 @@ completed() {
     bash -n completion 2>&1
     touch A.npy
     # shellcheck disable=SC2086 # words
-    completes "$(echo $commands) --help --version" bitcut ""
+    complete_words bitcut "" | sort > got
+    printf '%s\n' $commands --help --version | sort | diff - got
     completes "tile tolerance" bitcut t
     completes "--recipe" bitcut gemm --rec
     completes "ootomo ootomo-tf32" bitcut gemm --recipe oo

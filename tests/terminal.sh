@@ -37,6 +37,22 @@ help_wraps() {
     grep -q '^ \{25\}[^ ]' line || cat line
 }
 
+# Without arguments, the commands by task, each of them once; -h is --help everywhere.
+overview() {
+    run 0
+    [ "$(grep -c '^[A-Z].*:$' out)" -ge 7 ] || cat out
+    sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' out | sort > got
+    bitcut --make-completion | sed -n "s/^ *_bitcut_words '\(.*\) --help --version'/\1/p" |
+        tr ' ' '\n' | sort | diff - got
+    bitcut > /dev/full 2> err && echo "standard output is not looked at"
+    for name in "" $commands; do
+        # shellcheck disable=SC2086 # nothing for the help of the program
+        bitcut $name -h > short || echo "$name -h: status $?"
+        # shellcheck disable=SC2086
+        bitcut $name --help | diff - short | head -n 3
+    done
+}
+
 # A line a result in a pipe; COLUMNS wraps, behind the label.
 results_wrap() {
     # shellcheck disable=SC2086 # a list of words
@@ -95,6 +111,7 @@ terminal() {
 }
 
 ok_if_empty "help wraps at 80 columns" "$(help_wraps)"
+ok_if_empty "bitcut alone prints the commands by task, and -h is --help" "$(overview)"
 ok_if_empty "results wrap at COLUMNS, and in a pipe not at all" "$(results_wrap)"
 ok_if_empty "commands that wrap can be copied" "$(commands_wrap)"
 if command -v script > /dev/null && at_terminal "cols 60" "echo terminal" | grep -qx terminal; then

@@ -42,6 +42,16 @@ static const struct command *const commands[] = {
     NULL,
 };
 
+static const char *const tasks[] = {
+    [TASK_VALIDATE] = "Validate a kernel",
+    [TASK_ROUNDING] = "Study rounding",
+    [TASK_COMPUTE] = "Compute as a matrix unit does",
+    [TASK_CHOOSE] = "Choose a recipe, a kernel or a tile",
+    [TASK_REPORT] = "Write a report",
+    [TASK_RECORD] = "Record a GPU and model its unit",
+    [TASK_NAMES] = "Look up names",
+};
+
 static struct context context = { .seed = 1 };
 static bool help;
 static const struct fault no_memory = { BITCUT_NO_MEMORY, "not enough memory" };
@@ -55,6 +65,7 @@ static const struct option_row shared_options[] = {
     { "threads", "how many to use (default 0: all processors)", .kind = OPTION_INT,
       .value = &context.threads, .argument = "N" },
     { "help", "print this and exit", .kind = OPTION_FLAG, .value = &help },
+    { "h", "the same as --help", .kind = OPTION_FLAG, .value = &help },
     { 0 }
 };
 
@@ -78,19 +89,34 @@ static void print_paragraph(const char *text)
     screen_wrap(screen_columns(SCREEN_USUAL), 0, 0, text, SCREEN_NEUTRAL);
 }
 
-static int print_help(void)
+static void print_commands(void)
+{
+    for (size_t task = 0; task < sizeof tasks / sizeof *tasks; task++) {
+        printf("\n%s:\n", tasks[task]);
+        for (const struct command *const *c = commands; *c; c++)
+            if ((*c)->task == task) options_print_line((*c)->name, 9, (*c)->what);
+    }
+}
+
+/* What the program says without a command. */
+static int print_overview(void)
 {
     printf("Usage: bitcut COMMAND [options]\n");
     print_paragraph("Bit-exact models of GPU matrix units, FP32 GEMM recipes on them, exact "
                     "references and error analysis.");
+    print_commands();
     putchar('\n');
-    for (const struct table_row *c = NULL; (c = table_next(TABLE(commands), c));)
-        options_print_line(c->name, 9, c->what);
-    putchar('\n');
-    print_paragraph("`bitcut COMMAND --help` says more.  Options of every command:");
-    putchar('\n');
+    print_paragraph("`bitcut COMMAND --help` lists the options of a command.");
+    return EXIT_GOOD;
+}
+
+static int print_help(void)
+{
+    print_overview();
+    printf("\nOptions of every command:\n");
     options_print(shared_options);
-    printf("  --version              print the version and exit\n\n");
+    options_print_line("--version", OPTION_WIDTH, "print the version and exit");
+    putchar('\n');
     print_paragraph("Exit status: 0 good, 1 a comparison or bound failed, 2 usage, "
                     "3 cannot run, 130 Ctrl-C.");
     return EXIT_GOOD;
@@ -219,8 +245,8 @@ static int write_reference(int argc, char **argv)
 
 static int run_words(int argc, char **argv)
 {
-    if (argc < 2) return complain("command", "missing; see bitcut --help");
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))
+    if (argc < 2) return finish(print_overview(), EXIT_CANNOT);
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
         return finish(print_help(), EXIT_CANNOT);
     if (!strcmp(argv[1], "--version")) {
         printf("bitcut %s\n", bitcut_version());

@@ -176,4 +176,5 @@ const struct command command_advise = {
     .own_size = sizeof defaults,
     .defaults = &defaults,
     .operands = "",
+    .task = TASK_CHOOSE,
 };

@@ -157,4 +157,5 @@ const struct command command_bench = {
     .defaults = &defaults,
     .operands = "exact|emu|gpu",
     .operands_most = 1,
+    .task = TASK_CHOOSE,
 };

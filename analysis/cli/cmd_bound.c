@@ -105,4 +105,5 @@ const struct command command_bound = {
     .own_size = sizeof defaults,
     .defaults = &defaults,
     .operands = "",
+    .task = TASK_VALIDATE,
 };

@@ -215,4 +215,5 @@ const struct command command_convert = {
     .operands = "FILE",
     .operands_most = 1,
     .output = "the file to write, .npy or .mtx",
+    .task = TASK_ROUNDING,
 };

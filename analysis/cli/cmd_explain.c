@@ -234,4 +234,5 @@ const struct command command_explain = {
     .own_size = sizeof defaults,
     .defaults = &defaults,
     .operands = "",
+    .task = TASK_VALIDATE,
 };

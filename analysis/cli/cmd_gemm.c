@@ -234,4 +234,5 @@ const struct command command_gemm = {
     .defaults = &defaults,
     .operands = "",
     .output = "D, a file .npy or .mtx",
+    .task = TASK_COMPUTE,
 };

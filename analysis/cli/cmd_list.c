@@ -462,4 +462,5 @@ const struct command command_list = {
     .operands = "[TABLE]",
     .operand_table = "",
     .operands_most = 1,
+    .task = TASK_NAMES,
 };

@@ -101,4 +101,5 @@ const struct command command_mma = {
     .own_size = sizeof(struct mma_options),
     .operands = "",
     .output = "D, a file .npy",
+    .task = TASK_COMPUTE,
 };

@@ -351,4 +351,5 @@ const struct command command_probe = {
     .operands = "[SET...]",
     .operands_most = OPERANDS_MOST,
     .output = "folder of the sets to make",
+    .task = TASK_RECORD,
 };

@@ -456,4 +456,5 @@ const struct command command_record = {
     .operands = "[SET...]",
     .operands_most = OPERANDS_MOST,
     .output = "folder of the sets to write",
+    .task = TASK_RECORD,
 };

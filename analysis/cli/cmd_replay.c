@@ -164,4 +164,5 @@ const struct command command_replay = {
     .own = options,
     .operands = "SET...",
     .operands_most = OPERANDS_MOST,
+    .task = TASK_RECORD,
 };

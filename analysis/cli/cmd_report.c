@@ -272,4 +272,5 @@ const struct command command_report = {
     .own_size = sizeof(struct report_options),
     .operands = "",
     .output = "folder to write",
+    .task = TASK_REPORT,
 };

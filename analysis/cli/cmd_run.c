@@ -496,4 +496,5 @@ const struct command command_run = {
     .operands = "-- PROGRAM ARGUMENTS",
     .output = "also write what was done to this file, as JSON Lines",
     .failure = PROGRAM_OWN_FAILURE,
+    .task = TASK_COMPUTE,
 };

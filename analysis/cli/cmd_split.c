@@ -171,4 +171,5 @@ const struct command command_split = {
     .own_size = sizeof defaults,
     .defaults = &defaults,
     .operands = "",
+    .task = TASK_ROUNDING,
 };

@@ -306,4 +306,5 @@ const struct command command_study = {
     .operand_table = "studies",
     .operands_most = OPERANDS_MOST,
     .output = "file for the rows, as JSON Lines",
+    .task = TASK_ROUNDING,
 };

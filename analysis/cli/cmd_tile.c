@@ -319,4 +319,5 @@ const struct command command_tile = {
     .own_size = sizeof defaults,
     .defaults = &defaults,
     .operands = "",
+    .task = TASK_CHOOSE,
 };

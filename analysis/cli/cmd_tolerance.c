@@ -265,4 +265,5 @@ const struct command command_tolerance = {
     .own_size = sizeof defaults,
     .defaults = &defaults,
     .operands = "",
+    .task = TASK_VALIDATE,
 };

@@ -331,4 +331,5 @@ const struct command command_verify = {
     .own_size = sizeof defaults,
     .defaults = &defaults,
     .operands = "",
+    .task = TASK_VALIDATE,
 };

@@ -39,6 +39,17 @@ static inline struct gemm_options context_options(const struct context *x)
                                   .offload = x->offload };
 }
 
+/* What people want of the program, in the order that help lists it in. */
+enum command_task {
+    TASK_VALIDATE,
+    TASK_ROUNDING,
+    TASK_COMPUTE,
+    TASK_CHOOSE,
+    TASK_REPORT,
+    TASK_RECORD,
+    TASK_NAMES
+};
+
 /* A row of the command table.  `own` are the command's options; the shared ones (--json,
    --threads, --seed, --help) are read as well. */
 struct command {
@@ -57,6 +68,7 @@ struct command {
     int failure; /* of a command that starts a program, which comes after "--", and ends
                     as that does: its own exit status where others have EXIT_USAGE or
                     EXIT_CANNOT; else 0 */
+    enum command_task task; /* under which help lists it */
 };
 
 extern const struct command command_list, command_mma, command_replay, command_split,

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_QUOTED = 60, OPTION_WIDTH = 22 };
+enum { WORD_QUOTED = 60 };
 
 /* What numbers look like, for those that do not. */
 #define COUNT   "a number in digits alone, below 2^64, such as 1000"

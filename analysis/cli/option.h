@@ -21,7 +21,11 @@ enum option_kind {
     OPTION_F32     /* uint32_t: a decimal number, rounded to FP32      */
 };
 
-enum { OPTION_TEXTS_MOST = 64, OPTIONS_MOST = 48 /* of a command */ };
+enum {
+    OPTION_TEXTS_MOST = 64,
+    OPTIONS_MOST = 48, /* of a command                     */
+    OPTION_WIDTH = 22  /* columns of an option in the help */
+};
 
 /* The arguments of an option that may be given more than once. */
 struct option_texts {
