@@ -19,7 +19,7 @@ problem="-a a.npy -b b.npy -d d.npy"
 too_wide() { LC_ALL=C.UTF-8 awk -v most="$1" 'length > most'; }
 
 # words: of standard input, a blank between.
-words() { tr -s ' \n' ' ' | sed 's/ *$//'; }
+words() { sed 's/ \\$//' | tr -s ' \n' ' ' | sed 's/ *$//'; }
 
 # All help fits 80 columns, in a pipe, too, and is the same text when it does not wrap.
 help_wraps() {

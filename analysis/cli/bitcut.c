@@ -122,6 +122,15 @@ static int print_help(void)
     return EXIT_GOOD;
 }
 
+static void print_examples(const struct example *e)
+{
+    printf("\nExamples:\n");
+    for (int i = 0; i < EXAMPLES; i++) {
+        printf("  %s:\n    ", e[i].what);
+        screen_wrap(screen_columns(SCREEN_USUAL), 4, 4, e[i].line, SCREEN_NEUTRAL);
+    }
+}
+
 static int print_command_help(const struct command *c)
 {
     char what[256];
@@ -133,6 +142,7 @@ static int print_command_help(const struct command *c)
     options_print(c->own);
     options_print((const struct option_row[]){ output_option(c), { 0 } });
     options_print(shared_options);
+    print_examples(c->examples);
     return EXIT_GOOD;
 }
 

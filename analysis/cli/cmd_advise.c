@@ -177,4 +177,10 @@ const struct command command_advise = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_CHOOSE,
+    .examples = {
+        { "Find the recipe that is accurate enough on an H100",
+          "bitcut advise -a a.npy -b b.npy --unit h100" },
+        { "The same on every chip, for a larger error",
+          "bitcut advise -a a.npy -b b.npy --want 1e-4" },
+    },
 };

@@ -158,4 +158,10 @@ const struct command command_bench = {
     .operands = "exact|emu|gpu",
     .operands_most = 1,
     .task = TASK_CHOOSE,
+    .examples = {
+        { "Time the exact reference on this processor",
+          "bitcut bench exact -n 128" },
+        { "Time kernels on a GPU",
+          "bitcut bench gpu -n 4096 --device cuda" },
+    },
 };

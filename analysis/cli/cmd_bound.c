@@ -106,4 +106,10 @@ const struct command command_bound = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_VALIDATE,
+    .examples = {
+        { "Compare the error of a GEMM with every bound",
+          "bitcut bound --recipe ootomo --unit h100 -m 64 -n 64 -k 256" },
+        { "The same of a result in a file",
+          "bitcut bound --recipe ootomo --unit h100 -a a.npy -b b.npy -d d.npy" },
+    },
 };

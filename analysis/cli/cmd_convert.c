@@ -216,4 +216,10 @@ const struct command command_convert = {
     .operands_most = 1,
     .output = "the file to write, .npy or .mtx",
     .task = TASK_ROUNDING,
+    .examples = {
+        { "Round a matrix to f16",
+          "bitcut convert a.npy --to f16 -o a16.npy" },
+        { "Truncate it to bf16, in a Matrix Market file",
+          "bitcut convert a.npy --to bf16 --rounding rz -o a.mtx" },
+    },
 };

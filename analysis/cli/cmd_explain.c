@@ -235,4 +235,10 @@ const struct command command_explain = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_VALIDATE,
+    .examples = {
+        { "Find what computed a result",
+          "bitcut explain -a a.npy -b b.npy -d d.npy" },
+        { "The same for a program, with a limit of time",
+          "bitcut explain -a a.npy -b b.npy -d d.npy --seconds 10 --json" },
+    },
 };

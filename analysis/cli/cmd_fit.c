@@ -165,4 +165,10 @@ const struct command command_fit = {
     .operands = "SET...",
     .operands_most = OPERANDS_MOST,
     .task = TASK_RECORD,
+    .examples = {
+        { "Find the rows that explain a recording",
+          "bitcut fit data/h200/mma_m16n8k16_f16_f32" },
+        { "The same from 200 of its outputs",
+          "bitcut fit data/h200/mma_m16n8k8_f16_f32 --outputs 200" },
+    },
 };

@@ -235,4 +235,11 @@ const struct command command_gemm = {
     .operands = "",
     .output = "D, a file .npy or .mtx",
     .task = TASK_COMPUTE,
+    .examples = {
+        { "Multiply 64 x 256 by 256 x 64 numbers as an H100 does, and keep the matrices",
+          "bitcut gemm --recipe ootomo --unit h100 -m 64 -n 64 -k 256 --save-a a.npy "
+          "--save-b b.npy -o d.npy" },
+        { "Measure what plain f16 on an MI300 loses, and where",
+          "bitcut gemm --recipe plain --unit mi300 -a a.npy -b b.npy --budget" },
+    },
 };

@@ -463,4 +463,10 @@ const struct command command_list = {
     .operand_table = "",
     .operands_most = 1,
     .task = TASK_NAMES,
+    .examples = {
+        { "Print the names of all tables",
+          "bitcut list" },
+        { "Print the recipes of GEMMs, for a program",
+          "bitcut list recipes --json" },
+    },
 };

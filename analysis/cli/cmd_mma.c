@@ -102,4 +102,16 @@ const struct command command_mma = {
     .operands = "",
     .output = "D, a file .npy",
     .task = TASK_COMPUTE,
+    .examples = {
+        { "Compute recorded inputs on the model of a unit",
+          "bitcut mma --unit hopper/mma.m16n8k16.f32.f16 -a "
+          "data/h200/mma_m16n8k16_f16_f32/A.npy -b "
+          "data/h200/mma_m16n8k16_f16_f32/B.npy -c "
+          "data/h200/mma_m16n8k16_f16_f32/C.npy -o D.npy" },
+        { "The same on the model of another architecture",
+          "bitcut mma --unit ampere/mma.m16n8k16.f32.f16 -a "
+          "data/h200/mma_m16n8k16_f16_f32/A.npy -b "
+          "data/h200/mma_m16n8k16_f16_f32/B.npy -c "
+          "data/h200/mma_m16n8k16_f16_f32/C.npy -o E.npy" },
+    },
 };

@@ -352,4 +352,10 @@ const struct command command_probe = {
     .operands_most = OPERANDS_MOST,
     .output = "folder of the sets to make",
     .task = TASK_RECORD,
+    .examples = {
+        { "Make vectors that tell a unit from others",
+          "bitcut probe --unit hopper/mma.m16n8k16.f32.f16 -o vectors" },
+        { "Count which mutants of a unit these vectors notice",
+          "bitcut probe --mutants --unit hopper/mma.m16n8k16.f32.f16" },
+    },
 };

@@ -457,4 +457,11 @@ const struct command command_record = {
     .operands_most = OPERANDS_MOST,
     .output = "folder of the sets to write",
     .task = TASK_RECORD,
+    .examples = {
+        { "Compare random outputs of an instruction with its model",
+          "bitcut record --unit hopper/mma.m16n8k16.f32.f16 --random 100000 --device "
+          "cuda" },
+        { "Run recorded inputs on another GPU",
+          "bitcut record data/h200/mma_m16n8k16_f16_f32 --device cuda -o sets" },
+    },
 };

@@ -165,4 +165,11 @@ const struct command command_replay = {
     .operands = "SET...",
     .operands_most = OPERANDS_MOST,
     .task = TASK_RECORD,
+    .examples = {
+        { "Compare a recording with the unit table",
+          "bitcut replay data/h200/mma_m16n8k16_f16_f32" },
+        { "The same of two, for a program",
+          "bitcut replay data/h200/mma_m16n8k8_f16_f32 "
+          "data/h200/mma_m16n8k4_tf32_f32 --json" },
+    },
 };

@@ -273,4 +273,10 @@ const struct command command_report = {
     .operands = "",
     .output = "folder to write",
     .task = TASK_REPORT,
+    .examples = {
+        { "Write a report on a result",
+          "bitcut report -a a.npy -b b.npy -d d.npy -o report" },
+        { "Draw the results that were recorded on GPUs",
+          "bitcut report --no-studies -o results" },
+    },
 };

@@ -497,4 +497,10 @@ const struct command command_run = {
     .output = "also write what was done to this file, as JSON Lines",
     .failure = PROGRAM_OWN_FAILURE,
     .task = TASK_COMPUTE,
+    .examples = {
+        { "Run a program with its FP32 products computed as on an H100",
+          "bitcut run --recipe ootomo --unit h100 -- python3 train.py" },
+        { "Find which products of a program need FP32",
+          "bitcut run --audit -o audit.jsonl -- python3 train.py" },
+    },
 };

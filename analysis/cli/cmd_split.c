@@ -172,4 +172,10 @@ const struct command command_split = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_ROUNDING,
+    .examples = {
+        { "Count the bits that two f16 parts keep of FP32 values",
+          "bitcut split --split halfhalf --from -20 --to 4" },
+        { "The same of the values in a file, in two TF32 parts",
+          "bitcut split --split tf32tf32 -a a.npy" },
+    },
 };

@@ -307,4 +307,10 @@ const struct command command_study = {
     .operands_most = OPERANDS_MOST,
     .output = "file for the rows, as JSON Lines",
     .task = TASK_ROUNDING,
+    .examples = {
+        { "Compute a table of a paper",
+          "bitcut study table1" },
+        { "Compare a paper's claims with what is computed",
+          "bitcut study figure9 --verdicts" },
+    },
 };

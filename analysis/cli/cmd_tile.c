@@ -320,4 +320,10 @@ const struct command command_tile = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_CHOOSE,
+    .examples = {
+        { "Rank the tiles of a GEMM on an H100",
+          "bitcut tile --gpu h100 -m 4096 -n 4096 -k 4096 --top 5" },
+        { "Look at one tile",
+          "bitcut tile --gpu a100 --tile 128x128x32" },
+    },
 };

@@ -332,4 +332,10 @@ const struct command command_verify = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_VALIDATE,
+    .examples = {
+        { "Compare a result with the recipe that it should be of, bit for bit",
+          "bitcut verify --recipe ootomo --unit h100 -a a.npy -b b.npy -d d.npy" },
+        { "Compare a kernel on a GPU with its model",
+          "bitcut verify --kernel gemm.ootomo.f16 --device cuda" },
+    },
 };

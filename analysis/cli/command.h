@@ -50,6 +50,14 @@ enum command_task {
     TASK_NAMES
 };
 
+/* What a command line does, and that line.  Files a.npy, b.npy and d.npy are those that the
+   first example of gemm writes; data/ is the project's folder of recorded data. */
+struct example {
+    const char *what, *line;
+};
+
+enum { EXAMPLES = 2 };
+
 /* A row of the command table.  `own` are the command's options; the shared ones (--json,
    --threads, --seed, --help) are read as well. */
 struct command {
@@ -69,6 +77,7 @@ struct command {
                     as that does: its own exit status where others have EXIT_USAGE or
                     EXIT_CANNOT; else 0 */
     enum command_task task; /* under which help lists it */
+    struct example examples[EXAMPLES];
 };
 
 extern const struct command command_list, command_mma, command_replay, command_split,

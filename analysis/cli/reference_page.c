@@ -82,6 +82,18 @@ static void put_see_also(const char *command)
     fputs(".\n", stdout);
 }
 
+static void put_examples(const struct command *c)
+{
+    section("EXAMPLES");
+    for (int i = 0; i < EXAMPLES; i++) {
+        fputs(i ? ".PP\n" : "", stdout);
+        put(c->examples[i].what);
+        fputs(":\n.PP\n.RS 4\n\\fB", stdout);
+        put(c->examples[i].line);
+        fputs("\\fR\n.RE\n", stdout);
+    }
+}
+
 /* --- pages ------------------------------------------------------------------------ */
 
 static void command_page(const struct reference *r, const struct command *c)
@@ -108,6 +120,7 @@ static void command_page(const struct reference *r, const struct command *c)
     put_options(output);
     put_options(r->shared);
     put_exit_status();
+    put_examples(c);
     put_see_also(c->name);
 }
 
