@@ -39,7 +39,7 @@ rows_listed() {
     [ "$(value what | grep -c .)" -eq "$(wc -l < out)" ] || echo "$1: a row says nothing"
     sed 's/^{"name":"\([^"]*\)".*/\1/' out > names
     run 0 list "$1"
-    awk -F '  +' 'NR > 1 { print $1 }' out | diff names -
+    awk -F '  +' '!NF { exit } NR > 1 { print $1 }' out | diff names -
 }
 
 tables_listed() {

@@ -105,6 +105,7 @@ completed() {
     completes "A.npy" bitcut verify -a A
     completes "rna" bitcut split --low rna
     completes "splits" bitcut list spl
+    completes "" bitcut mma --unit Un
     completes "exact emu" bitcut bench e
     completes "table1 table2" bitcut study table
     completes "" bitcut gemm -m ""

@@ -110,8 +110,32 @@ terminal() {
     NO_COLOR="" $same | grep "$(printf '\033')"
 }
 
+# Few columns of units, and all of them; rows by a part of their names, or by a chip.
+units() {
+    run 0 list units
+    too_wide 100 < out
+    [ "$(head -n 1 out | tr -s ' ')" = "name shape evidence chips" ] || head -n 1 out
+    grep -q 'not run on AMD hardware by us' out || echo "no note on AMD"
+    awk 'NF && !/^(name|Units)/ { print $1 }' out > names
+    run 0 list units --json
+    value name | diff names -
+    run 0 list units --wide
+    [ "$(head -n 1 out | wc -w)" -gt 20 ] || head -n 1 out
+    awk 'NR > 1 { print $1 }' out | diff names - | head -n 3
+    run 0 list units hopper
+    awk 'NF { print $1 }' out | grep -v -e '^name' -e '^hopper/'
+    grep -q AMD out && echo "a note on AMD"
+    awk 'NR > 1 { print $1 }' out > names
+    run 0 list units h100 --json
+    value name | diff names - | head -n 3
+    run 0 list recipes ootomo --json
+    value name | grep -v ootomo
+    run 2 list units nothing
+}
+
 ok_if_empty "help wraps at 80 columns" "$(help_wraps)"
 ok_if_empty "bitcut alone prints the commands by task, and -h is --help" "$(overview)"
+ok_if_empty "list units has few columns, and chooses rows" "$(units)"
 ok_if_empty "results wrap at COLUMNS, and in a pipe not at all" "$(results_wrap)"
 ok_if_empty "commands that wrap can be copied" "$(commands_wrap)"
 if command -v script > /dev/null && at_terminal "cols 60" "echo terminal" | grep -qx terminal; then

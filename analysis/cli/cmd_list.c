@@ -11,8 +11,10 @@
 #include "analysis/sampling/criterion.h"
 #include "analysis/study/study.h"
 #include "emu/rate.h"
+#include "emu/unit.h"
 #include "gpu/api/gpu.h"
 #include "gpu/api/tile.h"
+#include "lib/base/text.h"
 #include "lib/io/listing.h"
 
 #include <stdio.h>
@@ -317,17 +319,90 @@ static const struct module_table module_tables[] = {
     { { 0 }, NULL }
 };
 
+/* Whether a chip has the units whose names begin as this one's. */
+static bool chip_has(const struct chip *c, const char *unit)
+{
+    const size_t length = strcspn(unit, "/");
+    if (!strncmp(unit, c->architecture, length) && !c->architecture[length]) return true;
+    for (int i = 0; i < CHIP_ALSO_MOST && c->also[i]; i++)
+        if (!strncmp(unit, c->also[i], length) && !c->also[i][length]) return true;
+    return false;
+}
+
 /* --- printing --------------------------------------------------------------------- */
+
+struct list_options {
+    bool wide;
+};
+
+/* Whether the row's name has what the second operand says; of a unit, too, whether that is
+   a chip that has it. */
+static bool is_chosen(const struct context *x, const char *name, bool unit)
+{
+    const char *const part = x->operand_count > 1 ? x->operands[1] : "";
+    const struct chip *const chip = unit ? table_find(TABLE(chips), part) : NULL;
+    return strstr(name, part) || (chip && chip_has(chip, name));
+}
+
+static int rows_printed;
 
 static void print_row(struct context *x, const struct bitcut_table *table, const void *of)
 {
     struct bitcut_field field;
-    json_t *row = json_pack("{s:s}", "name", bitcut_row_name(of));
+    const char *const name = bitcut_row_name(of);
+    if (!is_chosen(x, name, table->name && !strcmp(table->name, "units"))) return;
+    json_t *row = json_pack("{s:s}", "name", name);
     for (size_t i = 0; bitcut_row_field(&field, table, of, i); i++)
         json_object_set_new(row, field.name, json_told(field.kind, field.text));
     json_object_set_new(row, "what", json_string(bitcut_row_what(of)));
     emit_row(&x->emitter, row);
+    rows_printed++;
 }
+
+/* --- units, in few columns -------------------------------------------------------- */
+
+/* The first chips that have a unit, and how many more: the table of all units has at most
+   100 columns with 18 of them. */
+static json_t *chips_of(const char *unit)
+{
+    enum { CHIPS_WIDTH = 18 };
+    char text[80] = "", longer[80];
+    int more = 0;
+    for (const struct chip *c = chips; c->name; c++) {
+        if (!chip_has(c, unit)) continue;
+        snprintf(longer, sizeof longer, "%s%s%s", text, *text ? ", " : "", c->name);
+        const bool fits = !more && strlen(longer) + strlen(" +99") <= CHIPS_WIDTH;
+        if (!*text || fits) memcpy(text, longer, sizeof text);
+        else more++;
+    }
+    if (more) say_more(text, sizeof text, " +%d", more);
+    return json_string(*text ? text : "-");
+}
+
+/* The evidence without what follows its first comma, of which a note below the table has
+   what matters. */
+static json_t *short_evidence(struct context *x, const char *evidence)
+{
+    if (strstr(evidence, "not run on AMD hardware by us"))
+        x->emitter.note = "Units of AMD GPUs: not run on AMD hardware by us.";
+    return json_stringn(evidence, strcspn(evidence, ","));
+}
+
+static void list_units(struct context *x)
+{
+    for (const struct bitcut_unit *u = units; u->name; u++) {
+        if (!is_chosen(x, u->name, true)) continue;
+        emit_row(&x->emitter,
+                 json_pack("{s:s, s:o, s:o, s:o}", "name", u->name, "shape",
+                           json_sprintf("%dx%dx%d", u->m, u->n, u->k), "evidence",
+                           short_evidence(x, unit_evidence(u)), "chips",
+                           chips_of(u->name)));
+        rows_printed++;
+    }
+    x->emitter.table = true;
+}
+
+/* --- tables ----------------------------------------------------------------------- */
 
 static int list_rows(struct context *x, const struct bitcut_table *table)
 {
@@ -375,6 +450,7 @@ static json_t *architectures_of(const struct gpu_device *d)
 static void print_device(struct context *x, json_t *name, const struct gpu_device *d,
                          const char *what, const char *why)
 {
+    rows_printed++;
     emit_row(&x->emitter,
              json_pack("{s:o, s:b, s:o, s:o, s:o}", "name", name, "here", d != NULL,
                        "architectures", d ? architectures_of(d) : json_array(), "why",
@@ -435,37 +511,56 @@ static void all_tables(struct table_row all[TABLES_MOST])
     all[count] = (struct table_row){ 0 };
 }
 
+static int list_table(struct context *x, const struct table_row *all)
+{
+    const struct list_options *const o = x->own;
+    const char *name = x->operands[0];
+    const struct bitcut_table *t = bitcut_table_find(name);
+    if (!t) t = table_find(TABLE(own_tables), name);
+    if (t && !strcmp(name, "units") && !o->wide && !x->emitter.json) {
+        list_units(x);
+        return EXIT_GOOD;
+    }
+    if (t) return list_rows(x, t);
+    if (table_find(TABLE(device_table), name)) return list_devices(x);
+    const struct chained_table *c = table_find(TABLE(chained_tables), name);
+    if (c) return list_chained(x, c);
+    const struct module_table *m = table_find(TABLE(module_tables), name);
+    return m ? list_module(x, m)
+             : fail_unknown("list", name, (struct table){ all, sizeof *all });
+}
+
 static int run(struct context *x)
 {
     struct table_row all[TABLES_MOST];
     all_tables(all);
     if (x->operand_count == 0)
         return list_rows(x, &(struct bitcut_table){ .rows = TABLE(all) });
-    const char *name = x->operands[0];
-    const struct bitcut_table *t = bitcut_table_find(name);
-    if (!t) t = table_find(TABLE(own_tables), name);
-    if (t) return list_rows(x, t);
-    if (table_find(TABLE(device_table), name)) return list_devices(x);
-    const struct chained_table *c = table_find(TABLE(chained_tables), name);
-    if (c) return list_chained(x, c);
-    const struct module_table *m = table_find(TABLE(module_tables), name);
-    return m ? list_module(x, m) : fail_unknown("list", name, TABLE(all));
+    const int status = list_table(x, all);
+    if (status == EXIT_GOOD && x->operand_count > 1 && !rows_printed)
+        return complain(x->operands[1], "no name in this table contains it");
+    return status;
 }
 
-static const struct option_row options[] = { { 0 } };
+static const struct option_row options[] = {
+    { "wide", "units: print all columns, not name, shape, evidence and chips alone",
+      OPTION(list, wide, FLAG, NULL) },
+    { 0 },
+};
 
 const struct command command_list = {
     .name = "list",
     .what = "Print the rows of a table: units, formats, splits, recipes, inputs and more",
     .run = run,
     .own = options,
-    .operands = "[TABLE]",
+    .own_size = sizeof(struct list_options),
+    .operands = "[TABLE [NAME]]",
     .operand_table = "",
-    .operands_most = 1,
+    .operands_most = 2,
     .task = TASK_NAMES,
     .examples = {
-        { "Print the names of all tables",
-          "bitcut list" },
+        { "Print the units of an H100",
+          "bitcut list units h100" },
         { "Print the recipes of GEMMs, for a program",
           "bitcut list recipes --json" },
     },

@@ -465,6 +465,10 @@ static void print_rows(struct emitter *e)
         print_table(e->rows, 0);
         print_below(e->rows);
     }
+    if (e->note && !e->json) {
+        putchar('\n');
+        screen_wrap(screen_columns(0), 0, 0, e->note, SCREEN_NEUTRAL);
+    }
     json_decref(e->rows);
     json_decref(e->said);
     e->rows = e->said = NULL;

@@ -32,6 +32,7 @@ struct emitter {
     bool json, verbose;
     bool failed; /* the command ends with status 1: the colour of its verdict           */
     bool table; /* a single row is a table of `columns` as well, not a line a key      */
+    const char *note;   /* a sentence below the table, or NULL                         */
     const char *schema; /* the command's name, or NULL: in JSON the last key of a row is
                            "schema", "bitcut-NAME/1"; the number grows when a key that was
                            there means something else or is gone                      */

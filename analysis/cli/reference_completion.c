@@ -102,7 +102,7 @@ void reference_completion(const struct reference *r)
            "    local table\n"
            "    for table in \"${@:-}\"; do\n"
            "        command \"$program\" list ${table:+\"$table\"} 2> /dev/null |\n"
-           "            awk 'NR > 1 { print $1 }'\n"
+           "            awk '!NF { exit } NR > 1 { print $1 }'\n"
            "    done\n"
            "}\n"
            "_bitcut() {\n"
