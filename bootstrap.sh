@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # From a fresh Debian 12 machine to a program in build/: install what is missing, configure,
-# compile.  Arguments go to configure.  Quiet when all is well.
+# compile.  Arguments go to configure.  Prints its four steps as it goes; what fails prints its
+# own output.
 set -eu
 cd "$(dirname "$0")"
 
@@ -27,6 +28,7 @@ run() {
 }
 
 missing=
+wanted=$optional
 if command -v dpkg-query > /dev/null; then
     for package in $packages; do
         installed "$package" || missing="$missing $package"
@@ -51,6 +53,9 @@ install() {
     # shellcheck disable=SC2086 # a list of words
     $as_root DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
 }
+count() { echo $#; }
+# shellcheck disable=SC2086 # lists of words
+echo "1/4 packages: $(count $missing $optional) of $(count $packages $wanted) to install"
 if [ -n "$missing" ]; then
     # shellcheck disable=SC2086 # lists of words
     run $as_root apt-get update
@@ -63,8 +68,36 @@ if [ -n "$optional" ] && [ -n "$as_root" ]; then
         echo "bootstrap.sh: without a compiler of code for AMD GPUs: no$optional" >&2
 fi
 
+echo "2/4 configure: a minute on one processor"
 run autoreconf -fi
 mkdir -p build
 cd build
 run ../configure "$@"
-run make -j "$(nproc)"
+
+# What make would run, without running it, has a line for each file that it compiles.
+files=$(make -n V=1 2> /dev/null | grep -c -E -e ' -c -o | -dc .*-o ' || true)
+processors=$(nproc)
+echo "3/4 compile: $files files on $processors processors"
+started=$(date +%s)
+make V=0 -j "$processors" > "$log" 2>&1 < /dev/null & making=$!
+# A line every 30 seconds, of the files so far.
+waited=0
+while kill -0 $making 2> /dev/null; do
+    sleep 1
+    waited=$((waited + 1))
+    [ $((waited % 30)) -ne 0 ] ||
+        echo "    $(grep -c -E '^ *(CC|NVCC|HIPCC|HIP|CXX) ' "$log" || true) of $files files"
+done
+wait $making || { cat "$log" >&2; echo "bootstrap.sh: failed: make" >&2; exit 1; }
+
+echo "4/4 done in $(($(date +%s) - started)) seconds: $(./bitcut --version) in $PWD"
+built() { [ ! -e "$1" ] || echo "    $PWD/$1: $2"; }
+built bitcut "the program"
+built .libs/libbitcut.so "the C library"
+built bitcut-run.so "products of other programs (bitcut run)"
+built bitcut-cuda.so "kernels for NVIDIA GPUs"
+built bitcut-hip.so "kernels for AMD GPUs"
+built doc/bitcut.html "the manual"
+built doc/bitcut.info "the manual for info"
+echo "Next: build/bitcut            the commands by task"
+echo "      make -C build check     the tests"
