@@ -29,6 +29,7 @@ pages_complete() {
             grep -q -e "^fB${option}fR" page || echo "$name: no $option"
         done < options
         grep -q "^.SH SYNOPSIS" page || echo "$name: no synopsis"
+        grep -qx ".B info bitcut" page || echo "$name: the command that opens the manual is not on a line of its own"
     done
     run 0 --make-page
     for name in $commands; do grep -q "^.BR bitcut.-$name (1)" out || echo "no $name"; done

@@ -76,10 +76,10 @@ static void put_exit_status(void)
 static void put_see_also(const char *command)
 {
     section("SEE ALSO");
-    if (command) fputs(".BR bitcut (1);\n", stdout);
-    fputs("the manual, \\fBinfo bitcut\\fR", stdout);
-    if (command) fputs(", which has the keys of \\fB\\-\\-json\\fR\nand examples", stdout);
-    fputs(".\n", stdout);
+    if (command) fputs(".BR bitcut (1)\n.PP\n", stdout);
+    fputs("The manual has examples and the keys of \\fB\\-\\-json\\fR. This command opens it:\n"
+          ".PP\n.RS\n.B info bitcut\n.RE\n",
+          stdout);
 }
 
 static void put_examples(const struct command *c)
