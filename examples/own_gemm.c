@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A GEMM of one's own, for the tutorial of the manual: D = A B in FP32 by four sums that
-   take turns, as an unrolled loop has.  It reads $BITCUT_A (M x K) and $BITCUT_B (K x N)
-   and writes $BITCUT_D, .npy files of float32, the sizes in $BITCUT_M, $BITCUT_N and
-   $BITCUT_K: so `bitcut explain --probe` calls programs.  cc own_gemm.c -lm.  With
-   -DFAULT it leaves out what is behind the last whole turn of k. */
+/* A user's GEMM: D = A B in FP32, four partial sums that take turns.  It reads A.npy
+   and B.npy and writes D.npy, or the files that $BITCUT_A, $BITCUT_B and $BITCUT_D name.
+   With -DFAULT the unrolled loop omits the remainder of k.  cc own_gemm.c -lm */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,22 +9,23 @@
 
 enum { LANES = 4, HEADER = 128 };
 
-static int size_of(const char *name) { return getenv(name) ? atoi(getenv(name)) : 0; }
-
-static FILE *file(const char *name, const char *mode)
+static FILE *file(const char *variable, const char *name, const char *mode)
 {
-    FILE *f = getenv(name) ? fopen(getenv(name), mode) : NULL;
-    if (!f) exit((fprintf(stderr, "own_gemm: cannot open $%s\n", name), 3));
+    FILE *f = fopen(getenv(variable) ? getenv(variable) : name, mode);
+    if (!f) exit((fprintf(stderr, "own_gemm: cannot open %s\n", name), 3));
     return f;
 }
 
-static float *matrix(const char *name, int rows, int cols)
+static float *matrix(const char *variable, const char *name, int *rows, int *cols)
 {
-    const size_t count = (size_t)rows * (size_t)cols;
-    float *x = calloc(count + 1, sizeof *x);
-    FILE *f = file(name, "rb");
-    if (!x || fseek(f, HEADER, SEEK_SET) || fread(x, sizeof *x, count, f) != count)
+    char head[HEADER + 1] = "";
+    FILE *f = file(variable, name, "rb");
+    if (fread(head, 1, HEADER, f) != HEADER ||
+        sscanf(head + 10, "%*[^(](%d, %d)", rows, cols) != 2)
         exit(3);
+    const size_t count = (size_t)*rows * (size_t)*cols;
+    float *x = calloc(count + 1, sizeof *x);
+    if (!x || fread(x, sizeof *x, count, f) != count) exit(3);
     return fclose(f), x;
 }
 
@@ -43,9 +42,10 @@ static float dot(const float *a, const float *b, int k, int stride)
 
 int main(void)
 {
-    const int m = size_of("BITCUT_M"), n = size_of("BITCUT_N"), k = size_of("BITCUT_K");
-    const float *a = matrix("BITCUT_A", m, k), *b = matrix("BITCUT_B", k, n);
-    FILE *f = file("BITCUT_D", "wb");
+    int m, n, k;
+    const float *a = matrix("BITCUT_A", "A.npy", &m, &k);
+    const float *b = matrix("BITCUT_B", "B.npy", &k, &n);
+    FILE *f = file("BITCUT_D", "D.npy", "wb");
     char head[HEADER];
     memset(head, ' ', sizeof head);
     memcpy(head, "\x93NUMPY\1\0\x76\0", 10);
