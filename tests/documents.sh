@@ -8,8 +8,8 @@
 # chapter, with the build first in PATH and the library as if it were installed.
 #
 # A comment before an @example says what the test cannot know: `@c not run: WHY`, or `@c
-# needs: COMMAND`, without which it is left out.  With BITCUT_BRIEF only README.md and the
-# tutorials are run.
+# needs: COMMAND`, without which it is left out.  With BITCUT_BRIEF only README.md, the tour, the
+# tutorials and the chapter on continuous integration are run.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
@@ -56,7 +56,7 @@ numbered() {
         }
         function opens(line) { return manual ? line ~ /^@(small)?example$/ : line == "```console" }
         function closes(line) { return manual ? line ~ /^@end (small)?example$/ : line ~ /^```/ }
-        manual && /^@chapter / { chapter++; tutorial = /Tutorial/ }
+        manual && /^@chapter / { chapter++; tutorial = /Tutorial|A tour|Continuous integration/ }
         opens($0) { inside = 1; first = 1; next }
         closes($0) { inside = more = 0; note = ""; next }
         !inside && sub(/^(@c|<!--) /, "") && /^(not run|needs): / {
