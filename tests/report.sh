@@ -27,6 +27,15 @@ says() {
     grep -q "^| $1 | $2" one/report.md || { echo "not: $1 $2"; grep "^| $1" one/report.md; }
 }
 
+# banner VERDICT REASON: the page begins with that, a basic expression each, as it says in HTML
+# and at the end of standard output.
+banner() {
+    grep -q "^\*\*[^ ]* $1\*\* .*$2" one/report.md || { echo "not: $1 $2"; grep '^\*\*' one/report.md; }
+    grep -q "<strong>[^ ]* $1</strong> .*$2" one/index.html || echo "the page has no $1"
+    tail -n 5 out | grep -q "^verdict  $1\$" || { echo "the end is another:"; tail -n 5 out; }
+    [ "$(tail -n 1 out)" = 'page     one/index.html' ] || tail -n 1 out
+}
+
 # column NAME FILE: that column of comma-separated values without quotes.
 column() {
     awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
@@ -37,14 +46,14 @@ column() {
 right() {
     result --recipe legemm --unit h100
     report 0 -d d.mtx
-    sed -n 's/^\([a-z-]*\)  .*/\1/p' out | grep -v '^study$' > sections
+    sed -n '/^$/q; s/^\([a-z-]*\)  .*/\1/p' out | grep -v '^study$' > sections
     [ "$(wc -l < sections)" = 10 ] || cat out
     while read -r name; do
         [ -s "one/$name.csv" ] || echo "no $name.csv"
         grep -q "<section id=\"$name\">" one/index.html || echo "no section $name"
     done < sections
     says "What computed D?" "D is legemm on hopper/mma.m16n8k16.f32.f16: 63 of 63 outputs agree"
-    says "Does D pass?" "accepted: "
+    banner ACCEPTED "largest error .* u .*(limit .*) at output"
     says "Is D the model's to the bit?" "D is that of this recipe on this unit, to the bit"
     says "Which model is beside it?" "legemm on hopper.*evidence of the unit: recorded"
     says "Which recipe is enough?" ".* relres "
@@ -79,7 +88,7 @@ wrong() {
     result --recipe ootomo --unit h100
     awk 'NR == 12 { $1 = 1.001 * $1 } NR == 30 { $1 = "nan" } { print }' d.mtx > bad.mtx
     report 1 -d bad.mtx --seconds 1
-    says "Does D pass?" "REJECTED: 1 not finite where C is"
+    banner REJECTED "1 of 63 outputs are NaN or infinite"
     says "What computed D?" "No hypothesis gives D, .*"
     says "What are its worst outputs?" ".* is NaN or infinite where C is not; .* errs by "
     says "Is D the model's to the bit?" "D is not that"
@@ -97,11 +106,11 @@ asked() {
     says "Is D the model's to the bit?" "D is not that"
     says "Which model is beside it?" "legemm on cdna2.*not run on AMD hardware by us"
     says "What computed D?" "D is ootomo on hopper"
-    says "Does D pass?" "accepted"
+    banner ACCEPTED limit
     result --recipe ootomo --unit h100 --split-k 2
     report 0 -d d.mtx --recipe ootomo --unit h100
     says "Is D the model's to the bit?" "D is not that"
-    says "Does D pass?" "accepted"
+    banner ACCEPTED limit
     ! grep "within what is proved" one/report.md
     awk 'NR > 2 { $1 = 1.01 * $1 } { print }' d.mtx > bad.mtx
     report 1 -d bad.mtx --recipe ootomo --unit h100 --seconds 1
@@ -150,7 +159,7 @@ generated() {
                 continue
             bitcut report -a a.npy -b b.npy -d d.mtx --seconds 1 -o one > out 2>&1
             [ $? -le 1 ] || { echo "seed $seed: $words"; cat out; }
-            says "Does D pass?" "[aR]"
+            banner "[AR][A-Z]*" limit
         done
     result --recipe ootomo --unit a100
     awk -v out=high.mtx 'BEGIN {
@@ -165,7 +174,7 @@ generated() {
     run 0 gemm --recipe ootomo --unit a100 -a a.npy -b high.mtx -o d.mtx
     run 1 report -a a.npy -b b.mtx -d d.mtx --seconds 30 -o one
     says "What computed D?" ".*the product high(A) low(B) is missing"
-    says "Does D pass?" "REJECTED"
+    banner REJECTED "outputs exceed it"
 }
 
 # Without a result the recipe that is advised stands in for it; C counts.

@@ -205,7 +205,7 @@ static int report(struct context *x, struct verified *v, const struct setup *s,
     if (status == EXIT_GOOD)
         status = budget_ask(&budget, &question, &o->budget, s, data, d, x);
     if (status == EXIT_GOOD) budget_json(row, &budget);
-    v->gemm.budget = &budget;
+    v->gemm.budget = status == EXIT_GOOD ? &budget : NULL;
     emit_answer(&x->emitter, row, verified_lines, v);
     budget_answer_clear(&budget);
     return status != EXIT_GOOD ? status : v->found.differ ? EXIT_FOUND : EXIT_GOOD;

@@ -451,6 +451,31 @@ void emit_answer(struct emitter *e, json_t *row, const struct record_line *lines
 
 void emit_row(struct emitter *e, json_t *row) { emit_answer(e, row, NULL, NULL); }
 
+void emit_ending(struct emitter *e, json_t *row)
+{
+    if (e->json) {
+        emit_row(e, row);
+        return;
+    }
+    const char *key;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(row, next, key, value)
+    {
+        if (json_is_null(value)) json_object_del(row, key);
+    }
+    e->ending = row;
+}
+
+static void print_ending(struct emitter *e)
+{
+    if (!e->ending) return;
+    if (e->rows) putchar('\n');
+    print_object(e->ending, 0);
+    json_decref(e->ending);
+    e->ending = NULL;
+}
+
 static void print_rows(struct emitter *e)
 {
     if (e->rows && e->answers) {
@@ -469,6 +494,7 @@ static void print_rows(struct emitter *e)
         putchar('\n');
         screen_wrap(screen_columns(0), 0, 0, e->note, SCREEN_NEUTRAL);
     }
+    print_ending(e);
     json_decref(e->rows);
     json_decref(e->said);
     e->rows = e->said = NULL;

@@ -4,6 +4,7 @@
 #include "analysis/cli/emit.h"
 #include "analysis/cli/gemm_report_answers.h"
 #include "analysis/cli/gemm_report_rows.h"
+#include "analysis/cli/gemm_report_verdict.h"
 #include "analysis/cli/recorded_results.h"
 #include "analysis/cli/report_run.h"
 #include "lib/gemm/recipe.h"
@@ -13,7 +14,7 @@
 struct gemm_report_work {
     struct report report; /* first: sections are made by it */
     struct gemm_answers a;
-    json_t *answers, *inputs;
+    json_t *answers, *inputs, *banner, *code;
 };
 
 /* --- sections --------------------------------------------------------------------- */
@@ -32,7 +33,6 @@ struct part {
     struct section section;
     enum gemm_question asks;
     enum { ANY_RESULT, RESULT_GIVEN, RESULT_EMULATED } needs;
-    bool judges; /* that the answer is a fault is the report's status              */
     gemm_report_rows *rows;
     const struct record_line *lines; /* what it says of the answer; NULL: nothing  */
 };
@@ -227,7 +227,6 @@ static const struct part parts[] = {
                        "that of this recipe on this unit. Bounds are for proofs, not "
                        "for tests: they are wide, as roundings rarely all go one way." },
       .asks = ASK_BOUND,
-      .judges = true,
       .lines = bounds_lines,
       .rows = gemm_report_bounds },
     { .section = { .name = "tolerance",
@@ -239,7 +238,6 @@ static const struct part parts[] = {
                            "that is told, each tried on kernels with faults: in how many "
                            "runs each test rejects the result." },
       .asks = ASK_TOLERANCE,
-      .judges = true,
       .lines = tolerance_lines,
       .rows = gemm_report_power },
     { .section = { .name = NULL } }
@@ -254,7 +252,6 @@ static const struct {
     const char *question;
 } asked[] = {
     { ASK_EXPLAIN, explain_say_text, "What computed D?" },
-    { ASK_TOLERANCE, tolerance_say_given, "Does D pass?" },
     { ASK_BOUND, bound_say_broken, "Is D within what is proved?" },
     { ASK_EXPLAIN, explain_say_error, "How accurate is D?" },
     { ASK_EXPLAIN, explain_say_boxes, "Where is D something else?" },
@@ -269,7 +266,6 @@ static const struct {
     { ASK_GEMM, judged_say_verdict, "Is the model as good as FP32?" },
     { ASK_GEMM, budget_say_all, "Where does the model's error come from?" },
     { ASK_TOLERANCE, tolerance_say_component, "What should a test accept?" },
-    { ASK_TOLERANCE, tolerance_say_numpy, "How is that written?" },
     { ASK_ADVISE, advise_say_a, "What is A?" },
     { ASK_ADVISE, advise_say_b, "What is B?" },
 };
@@ -296,10 +292,58 @@ static int ask_errors(struct gemm_answers *a)
     return gemm_ask(a, ASK_FP32);
 }
 
-static int make(struct section *s, const void *about, struct report *r)
+/* Whether sections before say the same as a line, or have a line on the matrices if it is
+   one. */
+static bool says_before(const struct report *r, size_t section, size_t line)
 {
-    struct gemm_report_work *const w = (struct gemm_report_work *)r;
-    const struct part *const p = about;
+    const json_t *const own = json_array_get(r->section[section].says, line),
+                       *const what = json_object_get(own, "what");
+    const bool matrices = !strcmp(json_string_value(what), "matrices");
+    for (size_t s = 0; s < section; s++)
+        for (size_t i = 0; i < json_array_size(r->section[s].says); i++) {
+            const json_t *const one = json_array_get(r->section[s].says, i);
+            if (json_equal(json_object_get(one, "says"), json_object_get(own, "says")) ||
+                (matrices && json_equal(json_object_get(one, "what"), what)))
+                return true;
+        }
+    return false;
+}
+
+/* Whether an answer is the same as a line of a section, or the verdict or the assertion
+   are. */
+static bool is_answered(const struct gemm_report_work *w, const json_t *line)
+{
+    const char *const what = json_string_value(json_object_get(line, "what"));
+    bool same = !strcmp(what, "D") || !strcmp(what, "NumPy") || !strcmp(what, "PyTorch");
+    for (size_t n = 0; n < json_array_size(w->answers); n++)
+        same |= json_equal(json_object_get(line, "says"),
+                           json_object_get(json_array_get(w->answers, n), "answer"));
+    return same;
+}
+
+/* Nothing is said twice on the page. */
+static void drop_repeated(struct gemm_report_work *w)
+{
+    struct report *const r = &w->report;
+    for (size_t s = 0; s < r->count; s++)
+        for (size_t i = json_array_size(r->section[s].says); i-- > 0;)
+            if (is_answered(w, json_array_get(r->section[s].says, i)) ||
+                says_before(r, s, i))
+                json_array_remove(r->section[s].says, i);
+}
+
+/* The page as far as it is known: the verdict, the assertion, and the answers. */
+static void conclude(struct gemm_report_work *w)
+{
+    answer(w);
+    gemm_report_judge(w->banner, &w->a);
+    if (!json_array_size(w->code) && gemm_answer_to(&w->a, ASK_TOLERANCE))
+        gemm_report_code(w->code, &w->a);
+    drop_repeated(w);
+}
+
+static int make_rows(struct section *s, const struct part *p, struct gemm_report_work *w)
+{
     int status = gemm_ask(&w->a, p->asks);
     if (p->rows == gemm_report_errors && status <= EXIT_FOUND) status = ask_errors(&w->a);
     if (status > EXIT_FOUND) return status;
@@ -308,8 +352,16 @@ static int make(struct section *s, const void *about, struct report *r)
     s->rows = json_array();
     p->rows(s->rows, &w->a);
     s->says = emit_lines(p->lines, gemm_answer_to(&w->a, p->asks));
-    answer(w);
-    return p->judges ? status : EXIT_GOOD;
+    return EXIT_GOOD;
+}
+
+static int make(struct section *s, const void *about, struct report *r)
+{
+    struct gemm_report_work *const w = (struct gemm_report_work *)r;
+    const struct part *const p = about;
+    const int status = make_rows(s, p, w);
+    conclude(w);
+    return status;
 }
 
 /* Those of one chapter that this report has. */
@@ -344,8 +396,7 @@ static int check(const struct gemm_report_work *w)
         const char *option, *path;
     } read[] = { { "-a", o->a }, { "-b", o->b }, { "-c", o->c }, { "-d", o->d } };
     if (!o->a || !o->b) return complain("-a, -b", "both are needed, .npy or .mtx");
-    if (!o->recipe != !o->unit)
-        return complain("--recipe, --unit", "are needed together, or neither");
+    if (o->recipe && !o->unit) return complain("--recipe", "requires --unit");
     if (o->recipe && !bitcut_recipe_find(o->recipe))
         return fail_unknown("--recipe", o->recipe, TABLE(recipes));
     if (o->unit && !table_find(TABLE(chips), o->unit) &&
@@ -375,11 +426,17 @@ static int run(struct gemm_report_work *w)
     int status = check(w);
     if (status == EXIT_GOOD) status = digest(w);
     if (status == EXIT_GOOD) status = gemm_answers_read(&w->a);
-    if (status == EXIT_GOOD) status = report_run(&w->report);
+    if (status == EXIT_GOOD) {
+        conclude(w);
+        status = report_run(&w->report);
+        if (!w->report.ended) status = gemm_report_status(w->banner, &w->a, status);
+    }
     gemm_answers_clear(&w->a);
     report_clear(&w->report);
     json_decref(w->inputs);
     json_decref(w->answers);
+    json_decref(w->banner);
+    json_decref(w->code);
     return status;
 }
 
@@ -394,12 +451,16 @@ int gemm_report(struct context *x, const struct gemm_report_options *o,
                  "so by bit-exact models of the matrix units.",
         .chapters = order,
         .answers = json_array(),
+        .banner = json_object(),
+        .code = json_array(),
     };
     static struct gemm_report_work w;
     w = (struct gemm_report_work){
         .report = { .context = x, .folder = folder, .words = &words },
         .a = { .context = x, .o = o },
         .answers = words.answers,
+        .banner = words.banner,
+        .code = words.code,
         .inputs = json_array(),
     };
     add_parts(&w, order);

@@ -17,58 +17,148 @@ enum { WORST = 8, RUNS = 100, POWER_RUNS = 20, SAMPLES = 4096, LINE_MOST = 2000 
 
 /* --- options and matrices --------------------------------------------------------- */
 
-/* What the command of a question takes as an option; `to` is left without text. */
+/* An option that is a text so far; `to` is left without text. */
 static int read_option(void *to, const char *name, enum option_kind kind,
-                       const char *text, const char *command)
+                       const char *text)
 {
     const struct option_row row = { .name = name, .kind = kind };
     struct fault f;
     if (!text || option_set(to, &row, text, &f) == BITCUT_OK) return EXIT_GOOD;
-    return fail(command, &f);
+    return fail("report", &f);
 }
 
-static int read_scalars(struct gemm_answers *a, const char *command)
+/* What the options say: they are wrong before anything is asked. */
+static int read_options(struct gemm_answers *a)
 {
     const struct gemm_report_options *const o = a->o;
+    uint32_t want = 0;
     a->alpha = F32_ONE;
     a->beta = o->c ? F32_ONE : 0;
-    int status = read_option(&a->alpha, "alpha", OPTION_F32, o->alpha, command);
+    a->seconds = 60;
+    int status = read_option(&a->alpha, "alpha", OPTION_F32, o->alpha);
+    if (status == EXIT_GOOD) status = read_option(&a->beta, "beta", OPTION_F32, o->beta);
+    if (status == EXIT_GOOD) status = read_option(&want, "want", OPTION_F32, o->want);
     if (status == EXIT_GOOD)
-        status = read_option(&a->beta, "beta", OPTION_F32, o->beta, command);
-    if (status == EXIT_GOOD && !f32_is_zero(a->beta) && !o->c)
+        status = read_option(&a->seconds, "seconds", OPTION_COUNT, o->seconds);
+    if (status != EXIT_GOOD) return status;
+    a->want = o->want ? value_of_float(want) : weighed_metrics[0].want;
+    if (!(a->want > 0)) return complain("--want", "must be above 0");
+    if (!f32_is_zero(a->beta) && !o->c)
         return complain("--beta", "is not zero, but there is no -c");
+    return EXIT_GOOD;
+}
+
+bool gemm_answers_misshapen(const struct gemm_answers *a)
+{
+    const struct setup *const s = &a->s;
+    return a->d.at && s->a.cols == s->b.rows &&
+           (a->d.rows != s->a.rows || a->d.cols != s->b.cols);
+}
+
+/* --- which recipe the result is compared with ------------------------------------- */
+
+/* Make it the GEMM, with alpha and beta, if the emulator runs it. */
+static enum bitcut_status take(struct gemm_answers *a, const struct bitcut_gemm *g,
+                               struct fault *f)
+{
+    char line[WAY_MOST];
+    struct bitcut_gemm read;
+    way_write(line, g);
+    enum bitcut_status status = way_read(&read, line, f);
+    if (status != BITCUT_OK) return status;
+    read.alpha = a->alpha;
+    read.beta = a->beta;
+    status = gemm_plan_on_unit(&a->s.plan, &read, f);
+    if (status == BITCUT_OK) a->s.gemm = read;
+    a->chosen = status == BITCUT_OK;
     return status;
 }
 
-/* The error that will do. */
-static int read_want(double *to, const struct gemm_report_options *o)
+/* What was asked for. */
+static int take_asked(struct gemm_answers *a)
 {
-    uint32_t want = 0;
-    const int status = read_option(&want, "want", OPTION_F32, o->want, "advise");
-    *to = o->want ? value_of_float(want) : weighed_metrics[0].want;
-    return status == EXIT_GOOD && !(*to > 0) ? complain("--want", "must be above 0")
-                                             : status;
+    const struct gemm_report_options *const o = a->o;
+    struct bitcut_gemm g = gemm_of(bitcut_recipe_find(o->recipe), NULL);
+    struct fault f;
+    const int status = setup_unit(&g.unit, o->unit, way_words(&g), o->recipe);
+    if (status != EXIT_GOOD) return status;
+    return take(a, &g, &f) == BITCUT_OK ? EXIT_GOOD : fail("--recipe", &f);
+}
+
+/* Whether matrices fit as they are. */
+static int check_shapes(const struct gemm_answers *a)
+{
+    const struct setup *const s = &a->s;
+    const int status = setup_check_inner(s, true);
+    if (status != EXIT_GOOD || !a->d.at) return status;
+    return setup_check_shape("D", &a->d, s->a.rows, s->b.cols);
+}
+
+/* The first of these that the emulator runs: what computed D, its recipe on its unit as it
+   stands, what is advised, and an FP32 loop, which it always runs. */
+static int choose(struct gemm_answers *a)
+{
+    const int status = check_shapes(a);
+    struct fault why = { .text = "nothing that gives D is known" }, unused;
+    if (a->chosen || status != EXIT_GOOD) return status;
+    if (a->o->d && gemm_ask(a, ASK_EXPLAIN) <= EXIT_FOUND &&
+        a->explanation.best.sampled) {
+        const struct bitcut_gemm *const g = &a->explanation.best.x.gemm;
+        if (take(a, g, &why) == BITCUT_OK) return EXIT_GOOD;
+        const struct bitcut_gemm row = gemm_of(g->recipe, g->unit);
+        take(a, &row, &unused);
+    }
+    if (!a->chosen && gemm_ask(a, ASK_ADVISE) <= EXIT_FOUND && advise_best(&a->advice))
+        take(a, &advise_best(&a->advice)->gemm, &unused);
+    if (a->chosen && !a->o->d) return EXIT_GOOD;
+    const struct bitcut_gemm loop =
+        gemm_of(bitcut_recipe_find("fp32"), bitcut_unit_find("fma/f32", NULL));
+    if (!a->chosen && take(a, &loop, &why) != BITCUT_OK) return fail("--recipe", &why);
+    way_write(a->way, &a->s.gemm);
+    snprintf(a->note, sizeof a->note, "compared with %s instead: %s", a->way, why.text);
+    return EXIT_GOOD;
+}
+
+/* --- reading ---------------------------------------------------------------------- */
+
+/* Of a result, matrices may lie otherwise than they should: explain reads them transposed,
+   too. */
+static int check_matrices(const struct gemm_answers *a)
+{
+    const struct setup *const s = &a->s;
+    if (a->d.at && s->a.cols != s->b.rows) return EXIT_GOOD;
+    const int status = setup_check_pair(&s->a, &s->b);
+    return status == EXIT_GOOD && s->c.at
+               ? setup_check_shape("C", &s->c, s->a.rows, s->b.cols)
+               : status;
 }
 
 int gemm_answers_read(struct gemm_answers *a)
 {
     const struct gemm_report_options *const o = a->o;
     struct setup *const s = &a->s;
-    int status = setup_read(&s->a, "-a", o->a);
+    int status = read_options(a);
+    if (status == EXIT_GOOD) status = setup_read(&s->a, "-a", o->a);
     if (status == EXIT_GOOD) status = setup_read(&s->b, "-b", o->b);
     if (status == EXIT_GOOD && o->c) status = setup_read(&s->c, "-c", o->c);
     if (status == EXIT_GOOD && o->d) status = setup_read(&a->d, "-d", o->d);
+    if (status == EXIT_GOOD) status = check_matrices(a);
     s->input_a = o->a;
     s->input_b = o->b;
     a->data = (struct gemm_data){ s->a, s->b, s->c };
-    return status;
+    return status == EXIT_GOOD && o->recipe ? take_asked(a) : status;
+}
+
+static bool has(const struct gemm_answers *a, enum gemm_question question)
+{
+    return a->of[question].tried && a->of[question].status <= EXIT_FOUND;
 }
 
 void gemm_answers_clear(struct gemm_answers *a)
 {
-    if (a->of[ASK_ADVISE].asked) advise_clear(&a->advice);
-    if (a->of[ASK_EXPLAIN].asked) explain_clear(&a->explanation);
-    if (a->of[ASK_VERIFY].asked) verified_clear(&a->verified);
+    if (has(a, ASK_ADVISE)) advise_clear(&a->advice);
+    if (has(a, ASK_EXPLAIN)) explain_clear(&a->explanation);
+    if (has(a, ASK_VERIFY)) verified_clear(&a->verified);
     budget_answer_clear(&a->budget);
     budget_answer_clear(&a->worst);
     power_clear(&a->power);
@@ -77,79 +167,54 @@ void gemm_answers_clear(struct gemm_answers *a)
     setup_clear(&a->s);
 }
 
-/* --- which recipe the result is compared with ------------------------------------- */
-
-/* What was asked for. */
-static int take_asked(struct bitcut_gemm *g, const struct gemm_report_options *o)
-{
-    *g = gemm_of(bitcut_recipe_find(o->recipe), NULL);
-    return setup_unit(&g->unit, o->unit, way_words(g), o->recipe);
-}
-
-/* What computed D, or what is advised. */
-static int take_found(struct bitcut_gemm *g, struct gemm_answers *a)
-{
-    const int status = gemm_ask(a, a->o->d ? ASK_EXPLAIN : ASK_ADVISE);
-    if (status > EXIT_FOUND) return status;
-    const struct advise_trial *const best = a->o->d ? NULL : advise_best(&a->advice);
-    if (a->o->d && a->explanation.best.sampled) *g = a->explanation.best.x.gemm;
-    else if (best) *g = best->gemm;
-    else return complain("--recipe", "nothing like D is known; give it, and --unit");
-    return EXIT_GOOD;
-}
-
-/* Whether matrices fit as they are: explain reads them transposed, too. */
-static int check_shapes(const struct gemm_answers *a)
-{
-    const struct setup *const s = &a->s;
-    int status = setup_check_inner(s, true);
-    if (status == EXIT_GOOD && s->c.at)
-        status = setup_check_shape("C", &s->c, s->a.rows, s->b.cols);
-    if (status == EXIT_GOOD && a->d.at)
-        status = setup_check_shape("D", &a->d, s->a.rows, s->b.cols);
-    return status;
-}
-
-/* The GEMM and its plan, with alpha and beta. */
-static int choose(struct gemm_answers *a)
-{
-    const struct gemm_report_options *const o = a->o;
-    struct bitcut_gemm g;
-    struct fault f;
-    if (a->chosen) return EXIT_GOOD;
-    int status = o->recipe ? read_scalars(a, "gemm") : take_found(&g, a);
-    if (status == EXIT_GOOD)
-        status = o->recipe ? take_asked(&g, o) : read_scalars(a, "gemm");
-    if (status == EXIT_GOOD) status = check_shapes(a);
-    if (status != EXIT_GOOD) return status;
-    char line[WAY_MOST];
-    way_write(line, &g);
-    if (way_read(&a->s.gemm, line, &f) != BITCUT_OK) return fail("--recipe", &f);
-    a->s.gemm.alpha = a->alpha;
-    a->s.gemm.beta = a->beta;
-    if (gemm_plan_on_unit(&a->s.plan, &a->s.gemm, &f) != BITCUT_OK)
-        return fail("--recipe", &f);
-    a->chosen = true;
-    return EXIT_GOOD;
-}
-
 /* --- asking ----------------------------------------------------------------------- */
+
+/* The place whose architecture has the unit that computed D; `places` if no place has. */
+static size_t find_place(struct gemm_answers *a)
+{
+    size_t at = a->places;
+    if (gemm_ask(a, ASK_EXPLAIN) > EXIT_FOUND || !a->explanation.best.sampled) return at;
+    const char *const unit = a->explanation.best.x.gemm.unit->name;
+    for (size_t i = 0; i < a->places; i++) {
+        const struct chip *const c = table_find(TABLE(chips), a->place[i]);
+        const size_t length = strlen(c->architecture);
+        if (!strncmp(unit, c->architecture, length) && unit[length] == '/') at = i;
+    }
+    return at;
+}
+
+/* The chips whose recipes are tried: that asked for; that which computed D and its
+   neighbours in the table; or else all. */
+static void choose_places(struct gemm_answers *a)
+{
+    a->places = advise_places(a->place);
+    if (a->o->unit) {
+        a->place[0] = a->o->unit;
+        a->places = 1;
+        return;
+    }
+    const size_t at = a->o->d ? find_place(a) : a->places;
+    if (at == a->places) return;
+    const size_t last = a->places - GEMM_CHIPS, first = at > 0 ? at - 1 : 0;
+    memmove(a->place, &a->place[first < last ? first : last],
+            GEMM_CHIPS * sizeof *a->place);
+    a->places = GEMM_CHIPS;
+}
 
 static int find_advice(struct gemm_answers *a)
 {
     const struct context *const x = a->context;
-    double want;
     struct fault f;
-    int status = read_want(&want, a->o);
-    if (status == EXIT_GOOD) status = setup_check_pair(&a->s.a, &a->s.b);
+    const int status = setup_check_inner(&a->s, true);
     if (status != EXIT_GOOD) return status;
+    choose_places(a);
     const struct advise_question q = { .a = &a->s.a,
                                        .b = &a->s.b,
                                        .pairs = 1,
                                        .metric = &weighed_metrics[0],
-                                       .want = want,
+                                       .want = a->want,
                                        .place = a->place,
-                                       .places = advise_places(a->place),
+                                       .places = a->places,
                                        .seed = x->seed,
                                        .input_a = a->o->a,
                                        .input_b = a->o->b,
@@ -159,12 +224,11 @@ static int find_advice(struct gemm_answers *a)
     return a->advice.choice ? EXIT_GOOD : EXIT_FOUND;
 }
 
-static enum bitcut_status ask_explanation(struct gemm_answers *a, size_t seconds,
-                                          struct fault *f)
+static enum bitcut_status ask_explanation(struct gemm_answers *a, struct fault *f)
 {
     const struct context *const x = a->context;
     const struct explain_options options = { .samples = SAMPLES,
-                                             .seconds = (double)seconds,
+                                             .seconds = (double)a->seconds,
                                              .seed = x->seed,
                                              .threads = x->threads,
                                              .progress = &x->progress };
@@ -184,13 +248,8 @@ static enum bitcut_status ask_explanation(struct gemm_answers *a, size_t seconds
 
 static int find_explanation(struct gemm_answers *a)
 {
-    size_t seconds = 60;
     struct fault f;
-    int status = read_scalars(a, "explain");
-    if (status == EXIT_GOOD)
-        status = read_option(&seconds, "seconds", OPTION_COUNT, a->o->seconds, "explain");
-    if (status != EXIT_GOOD) return status;
-    if (ask_explanation(a, seconds, &f) != BITCUT_OK) return fail("explain", &f);
+    if (ask_explanation(a, &f) != BITCUT_OK) return fail("explain", &f);
     return a->explanation.answer.found ? EXIT_GOOD : EXIT_FOUND;
 }
 
@@ -351,12 +410,14 @@ static const struct {
 int gemm_ask(struct gemm_answers *a, enum gemm_question question)
 {
     struct gemm_asked *const of = &a->of[question];
-    if (of->asked) return of->status;
-    const int status = questions[question].takes & TAKES_CHOICE ? choose(a) : EXIT_GOOD;
-    if (status != EXIT_GOOD) return status;
-    of->status = questions[question].find(a);
-    of->asked = of->status <= EXIT_FOUND;
-    return of->status;
+    if (!of->tried) {
+        struct fault *const before = message_keep(&of->why);
+        of->status = questions[question].takes & TAKES_CHOICE ? choose(a) : EXIT_GOOD;
+        if (of->status == EXIT_GOOD) of->status = questions[question].find(a);
+        of->tried = true;
+        message_keep(before);
+    }
+    return of->status <= EXIT_FOUND ? of->status : fail("", &of->why);
 }
 
 const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_question question)
@@ -367,7 +428,7 @@ const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_question ques
         [ASK_VERIFY] = &a->verified, [ASK_BOUND] = a->bound,
         [ASK_TOLERANCE] = &a->test,
     };
-    return a->of[question].asked ? answer[question] : NULL;
+    return has(a, question) ? answer[question] : NULL;
 }
 
 /* --- command lines ---------------------------------------------------------------- */

@@ -24,6 +24,9 @@ enum gemm_question {
     QUESTIONS
 };
 
+enum { GEMM_CHIPS = 3 }; /* so many are shown unless --unit asks for one */
+enum { GEMM_NOTE_MOST = BITCUT_GEMM_MOST + BITCUT_TEXT_MOST + 40 };
+
 /* Zeros, and the first two. */
 struct gemm_answers {
     struct context *context;
@@ -32,13 +35,19 @@ struct gemm_answers {
     struct setup s;  /* A, B and C; GEMM and plan once they are chosen       */
     struct matrix d; /* d.at is NULL unless it was given                     */
     bool chosen;
+    char way[BITCUT_GEMM_MOST]; /* the line of GEMM, with a note                        */
+    char note[GEMM_NOTE_MOST]; /* why GEMM is not what D was found to be; "": it is    */
+    double want;
+    size_t seconds;
     struct gemm_data data; /* A, B and C again                               */
     struct matrix emulated;
     struct gemm_asked {
-        bool asked;
-        int status; /* of the command that asks the same */
+        bool tried;
+        int status;       /* of the command that asks the same        */
+        struct fault why; /* what it says, if there is no answer      */
     } of[QUESTIONS];
-    const char *place[ADVISE_PLACES_MOST];
+    const char *place[ADVISE_PLACES_MOST]; /* where recipes are tried ... */
+    size_t places;                         /* ... and how many           */
     struct advise advice;
     struct explanation explanation;
     struct judged judged, fp32;
@@ -55,16 +64,20 @@ struct gemm_answers {
     struct tolerance_answer test;
 };
 
-/* Read the matrices.  Prints and returns an exit status. */
+/* Read the matrices, and check the options.  Prints and returns an exit status. */
 int gemm_answers_read(struct gemm_answers *a);
 void gemm_answers_clear(struct gemm_answers *a);
 
-/* Ask, if it was not asked before, and what has to be known before.  Prints and returns
-   an exit status. */
+/* Ask, if it was not asked before, and what has to be known before.  Says what is wrong,
+   each time, and returns an exit status: above EXIT_FOUND there is no answer. */
 int gemm_ask(struct gemm_answers *a, enum gemm_question question);
 
+/* Whether D has another shape than A B, which has one. */
+bool gemm_answers_misshapen(const struct gemm_answers *a);
+
 /* The answer, as its sentences take it: a struct advise, explanation, gemm_answer,
-   judged, verified, tolerance_answer, or bound results; NULL: it was not asked. */
+   judged, verified, tolerance_answer, or bound results; NULL: it was not asked, or there
+   is none. */
 const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_question question);
 
 /* The command line that asks the same, as a text to be released. */

@@ -52,6 +52,20 @@ static bool is_before(const struct advise_trial *x, const struct advise_trial *y
     return cost < 0 || (cost == 0 && x->advice.error < y->advice.error);
 }
 
+/* Whether fewer places than are shown are better than that of a trial. */
+static bool is_shown(const struct advise *x, const char *place)
+{
+    const struct advise_trial *own = NULL;
+    size_t before = 0;
+    for (size_t i = 0; i < x->bests; i++)
+        if (!strcmp(x->best[i]->place, place)) own = x->best[i];
+    for (size_t i = 0; i < x->bests && own; i++)
+        before += x->best[i] != own &&
+                  (is_before(x->best[i], own) ||
+                   (!is_before(own, x->best[i]) && x->best[i] < own));
+    return before < GEMM_CHIPS;
+}
+
 void gemm_report_tried(json_t *to, const struct gemm_answers *a)
 {
     static const char *const keys[] = { "chips",    "recipe", "scale",   "equilibrate",
@@ -60,10 +74,13 @@ void gemm_report_tried(json_t *to, const struct gemm_answers *a)
                                         "evidence", NULL };
     const struct advise_trial *const trial = a->advice.trial;
     for (size_t i = 0; i < a->advice.trials; i++) {
-        json_t *const one = json_object();
         char few[80] = "";
         size_t at = 0;
-        for (size_t j = 0; j < i; j++) at += !is_before(&trial[i], &trial[j]);
+        if (!is_shown(&a->advice, trial[i].place)) continue;
+        for (size_t j = 0; j < i; j++)
+            at += is_shown(&a->advice, trial[j].place) &&
+                  !is_before(&trial[i], &trial[j]);
+        json_t *const one = json_object();
         record_json_keys(one, advise_trial_fields, &trial[i], keys);
         advise_say_chips(few, sizeof few, &trial[i]);
         json_object_set_new(one, "chips", json_string(few));

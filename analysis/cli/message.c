@@ -13,13 +13,29 @@
 
 static bool told; /* that the command was stopped, or what it met then; stderr's lock */
 
-int fail(const char *what, const struct fault *f)
+static struct fault *kept; /* where lines go that are not printed; stderr's lock */
+
+struct fault *message_keep(struct fault *to)
 {
     flockfile(stderr);
-    told |= terminal_stopped();
-    terminal_label(NULL);
-    text_print(stderr, "bitcut: %s: %s\n", what, f->text);
-    fflush(stderr);
+    struct fault *const before = kept;
+    kept = to;
+    funlockfile(stderr);
+    return before;
+}
+
+int fail(const char *what, const struct fault *f)
+{
+    const char *const colon = *what ? ": " : "";
+    flockfile(stderr);
+    if (kept) {
+        fault_set(kept, f->status, "%s%s%s", what, colon, f->text);
+    } else {
+        told |= terminal_stopped();
+        terminal_label(NULL);
+        text_print(stderr, "bitcut: %s%s%s\n", what, colon, f->text);
+        fflush(stderr);
+    }
     funlockfile(stderr);
     return f->status == BITCUT_BAD_ARGUMENT ? EXIT_USAGE : EXIT_CANNOT;
 }

@@ -19,10 +19,15 @@ enum {
     EXIT_INTERRUPTED = 130 /* SIGINT; of terminal_status(), commands say CANNOT  */
 };
 
-/* Print "bitcut: what: why" to standard error and return the exit status that fits. */
+/* Print "bitcut: what: why" to standard error, or "bitcut: why" if `what` is empty, and
+   return the exit status that fits. */
 int fail(const char *what, const struct fault *f);
 
-/* The same for a command line that makes no sense: EXIT_USAGE. */
+/* From now on keep the line of a failure in *to, without "bitcut: ", in place of printing
+   it; NULL: print it.  Returns what `to` was before. */
+struct fault *message_keep(struct fault *to);
+
+/* The same as fail() for a command line that makes no sense: EXIT_USAGE. */
 int complain(const char *what, const char *why);
 
 /* Print "bitcut: COMMAND: stopped", unless something was said since the command was: what

@@ -46,6 +46,7 @@ void report_clear(struct report *r)
         json_decref(r->section[i].inputs);
         json_decref(r->section[i].provenance);
         json_decref(r->section[i].rows);
+        json_decref(r->section[i].failed);
         json_decref(r->section[i].says);
         json_decref(r->section[i].verdicts);
         json_decref(r->section[i].kept);
@@ -145,7 +146,8 @@ static void emit_section(struct context *x, const struct section *s, double seco
 {
     emit_row(&x->emitter, json_pack("{s:s, s:I, s:s, s:f}", "study", s->name, "rows",
                                     (json_int_t)json_array_size(s->rows), "figure",
-                                    s->picture[PLOT_SVG].bytes ? "svg"
+                                    s->failed                     ? "none: the section failed"
+                                    : s->picture[PLOT_SVG].bytes ? "svg"
                                     : s->plot->y ? "none: gnuplot is missing or failed"
                                                  : "table",
                                     "seconds", seconds));
@@ -163,7 +165,33 @@ static enum bitcut_status write_pages(const struct report *r, const struct page 
     return status;
 }
 
-/* A section that could not be written whole is not shown as finished. */
+/* Whether an earlier section failed for the same reason, which was printed then. */
+static bool failed_before(const struct report *r, size_t at)
+{
+    bool before = false;
+    for (size_t i = 0; i < at; i++)
+        before |= r->section[i].failed &&
+                  json_equal(r->section[i].failed, r->section[at].failed);
+    return before;
+}
+
+/* Make a section, or keep why it failed.  What stops the report is printed, its status
+   returned. */
+static int make_section(struct report *r, size_t at)
+{
+    struct section *const s = &r->section[at];
+    struct fault why;
+    struct fault *const before = message_keep(&why);
+    const int status = r->part[at].make(s, r->part[at].about, r);
+    message_keep(before);
+    if (status <= EXIT_FOUND) return status;
+    if (terminal_stopped()) return fail("", &why);
+    s->failed = json_text(why.text);
+    return failed_before(r, at) ? status : fail(s->name, &why);
+}
+
+/* A section that could not be written whole is not shown as finished, and ends the report.
+ */
 static int run_section(struct report *r, size_t at)
 {
     struct section *s = &r->section[at];
@@ -171,18 +199,40 @@ static int run_section(struct report *r, size_t at)
     struct fault f;
     const double start = seconds_now();
     terminal_label(s->name);
-    const int status = r->part[at].make(s, r->part[at].about, r);
-    if (status > EXIT_FOUND) return status;
-    if (write_section(s, r, &f) != BITCUT_OK) {
+    const int status = make_section(r, at);
+    r->ended = status > EXIT_FOUND && !s->failed;
+    if (r->ended) return status;
+    if (!s->failed && write_section(s, r, &f) != BITCUT_OK) {
         json_decref(s->rows);
         s->rows = NULL;
+        r->ended = true;
         return fail(s->name, &f);
     }
     page.sections = r->section;
     page.count = r->count;
-    if (write_pages(r, &page, &f) != BITCUT_OK) return fail(r->folder, &f);
+    r->ended = write_pages(r, &page, &f) != BITCUT_OK;
+    if (r->ended) return fail(r->folder, &f);
     emit_section(r->context, s, seconds_now() - start);
     return status;
+}
+
+/* What standard output ends with: the verdict, or the verdicts on claims, and the page. */
+static void emit_page(struct report *r)
+{
+    const struct page page = { .sections = r->section, .count = r->count };
+    const json_t *const banner = r->words->banner;
+    json_t *const all = report_verdicts(&page);
+    json_t *const row =
+        json_pack("{s:O?, s:o?, s:O?, s:O?, s:o}", "verdict",
+                  json_object_get(banner, "verdict"), "reason",
+                  banner               ? json_incref(json_object_get(banner, "reason"))
+                  : json_array_size(all) ? report_all_counts(all)
+                                         : NULL,
+                  "error", json_object_get(banner, "error"), "limit",
+                  json_object_get(banner, "limit"), "page",
+                  json_sprintf("%s/%s", r->folder, pages[0].name));
+    json_decref(all);
+    emit_ending(&r->context->emitter, row);
 }
 
 int report_run(struct report *r)
@@ -190,11 +240,15 @@ int report_run(struct report *r)
     struct fault f;
     bool made;
     int worst = EXIT_GOOD;
-    if (make_folder(&made, r->folder, &f) != BITCUT_OK) return fail(r->folder, &f);
-    for (size_t i = 0; i < r->count && worst <= EXIT_FOUND; i++) {
+    if (make_folder(&made, r->folder, &f) != BITCUT_OK) {
+        r->ended = true;
+        return fail(r->folder, &f);
+    }
+    for (size_t i = 0; i < r->count && !r->ended; i++) {
         const int status = run_section(r, i);
         if (status > worst) worst = status;
     }
     if (made) rmdir(r->folder); /* if nothing came into it */
+    if (!r->ended) emit_page(r);
     return worst;
 }

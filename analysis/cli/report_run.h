@@ -10,8 +10,8 @@ enum { REPORT_SECTIONS_MOST = 64 };
 
 struct report;
 
-/* Give a section its rows, and verdicts if it has any.  Prints and returns an exit
-   status; of EXIT_GOOD and EXIT_FOUND, there are rows. */
+/* Give a section its rows, and verdicts if it has any.  Says what is wrong and returns an
+   exit status; of EXIT_GOOD and EXIT_FOUND, there are rows. */
 typedef int report_make(struct section *s, const void *about, struct report *r);
 
 /* A report under way: zeros, and the first three. */
@@ -25,6 +25,7 @@ struct report {
         const void *about;
     } part[REPORT_SECTIONS_MOST];
     size_t count;
+    bool ended; /* before all sections were made: stopped, or a file cannot be written */
 };
 
 /* Append a section, whose source and origin the report takes over. */
@@ -36,9 +37,9 @@ void report_add(struct report *r, const struct section *s, report_make *make,
 int report_check_files(const struct report *r, const char *option, const char *path);
 
 /* Make every section in turn and write its files; pages are written anew after each, so
-   that what is finished stays.  A folder that was not there is gone again if nothing came
-   of it.  Prints a row for each section and what is wrong, and returns the worst exit
-   status. */
+   that what is finished stays.  The page says why a section failed, and the others are
+   still made.  A folder that was not there is gone again if nothing came of it.  Prints a
+   row for each section, the ending and what is wrong, and returns the worst exit status. */
 int report_run(struct report *r);
 
 void report_clear(struct report *r);

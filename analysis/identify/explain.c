@@ -297,6 +297,8 @@ enum bitcut_status explain_run(struct explanation *e, const struct question *q,
     if (status == BITCUT_OK) status = coarse_read(&x->q, o->seed, f);
     if (status == BITCUT_OK && (!question_m(&x->q) || !question_n(&x->q)))
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "D has no elements");
+    if (status == BITCUT_OK && !question_k(&x->q))
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "A and B have no products: k is 0");
     if (status == BITCUT_OK) status = search_question(x, o, f);
     x->interrupted = progress_stopped(o->progress);
     x->seconds = seconds_now() - start;

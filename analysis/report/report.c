@@ -11,6 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct report_outcome_row report_outcomes[REPORT_OUTCOMES] = {
+    /* clang-format off */
+    [REPORT_ACCEPTED]     = { "ACCEPTED",     "\u2713", "accepted" },
+    [REPORT_REJECTED]     = { "REJECTED",     "\u2717", "rejected" },
+    [REPORT_NOT_JUDGED]   = { "NOT JUDGED",   "?",      "open" },
+    [REPORT_MEASURED]     = { "MEASURED",     "\u2022", "open" },
+    [REPORT_NOT_MEASURED] = { "NOT MEASURED", "?",      "open" },
+    [REPORT_NOT_FINISHED] = { "NOT FINISHED", "\u2026", "open" },
+    /* clang-format on */
+};
+
 /* --- values ----------------------------------------------------------------------- */
 
 const char *report_cell(char number[REPORT_CELL_MOST], const json_t *value, int digits)

@@ -14,7 +14,8 @@ struct section {
     json_t *origin; /* where it ran; NULL: no matter where             */
     json_t *inputs; /* objects of texts "file" and "sha256"; NULL: it reads none       */
     const struct study_plot *plot; /* its y NULL: a table                             */
-    json_t *rows;                  /* an array of objects; NULL: not run yet          */
+    json_t *rows;     /* an array of objects; NULL: it was not run yet, or it failed    */
+    json_t *failed;   /* why it has no rows, a text; NULL: it did not fail              */
     json_t *says;      /* an array of objects of texts "what" and "says"; NULL: nothing */
     json_t *verdicts;  /* claim_verdict() of its claims, each with "scale", that of the
                           rows,  and "kept", what rows that come with bitcut say of it: an
@@ -27,6 +28,22 @@ struct section {
     json_t *provenance;            /* provenance_of() it; NULL: not run yet */
 };
 
+/* The outcome of a report on one result. */
+enum report_outcome {
+    REPORT_ACCEPTED,
+    REPORT_REJECTED,
+    REPORT_NOT_JUDGED, /* a result without a verdict   */
+    REPORT_MEASURED,   /* no result, but matrices      */
+    REPORT_NOT_MEASURED,
+    REPORT_NOT_FINISHED,
+    REPORT_OUTCOMES
+};
+
+/* Each with its sign, which says it without a colour. */
+extern const struct report_outcome_row {
+    const char *name, *sign, *style;
+} report_outcomes[REPORT_OUTCOMES];
+
 /* The report as a whole. */
 struct page {
     const char *title;                /* a heading                            */
@@ -35,6 +52,11 @@ struct page {
     const struct table_row *chapters; /* ended by {0} */
     json_t *answers; /* an array of objects of texts "question" and "answer", which
                         stand before all else; NULL: there are none */
+    json_t *banner;  /* an object that stands before all else: "outcome", an enum
+                        report_outcome, "verdict", its name, "reason", "error", "limit", a
+                        number each or null; or NULL                                      */
+    json_t *code;    /* code to be copied: an array of objects of texts "title" and
+                        "language", and "lines", an array of texts; or NULL               */
     const struct section *sections;
     size_t count;
 };

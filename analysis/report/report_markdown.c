@@ -190,10 +190,11 @@ static void write_section(FILE *to, const struct section *s)
 {
     static const char *const of_line[] = { "what", "says", NULL };
     markdown(to, "### %s\n\n%s\n\n", s->title, s->text);
-    if (!s->rows) {
-        markdown(to, "**Not finished.**\n\n");
-        return;
-    }
+    if (s->failed)
+        markdown(to, "**This section could not be made:** %s.\n\n",
+                 json_string_value(s->failed));
+    else if (!s->rows) markdown(to, "**Not finished.**\n\n");
+    if (!s->rows) return;
     if (json_array_size(s->says)) write_table(to, s->says, of_line);
     if (s->picture[PLOT_SVG].bytes) markdown(to, "![%s](%s.svg)\n\n", s->title, s->name);
     write_paragraph(to, "%s\n\n", report_caption(s));
@@ -203,13 +204,42 @@ static void write_section(FILE *to, const struct section *s)
     write_source(to, s);
 }
 
+/* --- the page --------------------------------------------------------------------- */
+
+static void write_banner(FILE *to, const json_t *banner)
+{
+    if (!banner) return;
+    const struct report_outcome_row *const row =
+        &report_outcomes[json_integer_value(json_object_get(banner, "outcome"))];
+    markdown(to, "**%s %s** %s\n\n", row->sign, row->name,
+             json_string_value(json_object_get(banner, "reason")));
+}
+
+/* Lines in a fence: none of them is a fence itself. */
+static void write_blocks(FILE *to, json_t *code)
+{
+    if (json_array_size(code)) markdown(to, "## The assertion\n\n");
+    for (size_t i = 0; i < json_array_size(code); i++) {
+        const json_t *const one = json_array_get(code, i),
+                           *const lines = json_object_get(one, "lines");
+        markdown(to, "%s:\n\n", json_string_value(json_object_get(one, "title")));
+        text_print(to, "```%s\n", json_string_value(json_object_get(one, "language")));
+        for (size_t l = 0; l < json_array_size(lines); l++)
+            text_print(to, "%s\n", json_string_value(json_array_get(lines, l)));
+        markdown(to, "```\n\n");
+    }
+}
+
 void report_markdown(FILE *to, const struct page *page)
 {
     static const char *const of_answer[] = { "question", "answer", NULL };
-    markdown(to, "# %s\n\nMade by bitcut %s: ", page->title, bitcut_version());
+    markdown(to, "# %s\n\n", page->title);
+    write_banner(to, page->banner);
+    markdown(to, "Made by bitcut %s: ", bitcut_version());
     write_code(to, page->command);
     markdown(to, ". %s\n\n", page->about);
     if (json_array_size(page->answers)) write_table(to, page->answers, of_answer);
+    write_blocks(to, page->code);
     write_claims(to, page);
     for (int chapter = 0; page->chapters[chapter].name; chapter++) {
         const struct section *s = report_section_next(page, chapter, NULL);

@@ -321,8 +321,12 @@ static void write_section(FILE *to, const struct section *s)
 {
     html(to, "<section id=\"%s\"><div class=\"whole\"><h3>%s</h3>\n<p>%s</p>\n", s->name,
          s->title, s->text);
+    if (s->failed)
+        html(to, "<p><strong>This section could not be made:</strong> %s.</p>\n",
+             json_string_value(s->failed));
+    else if (!s->rows) html(to, "<p><strong>Not finished.</strong></p>\n");
     if (!s->rows) {
-        html(to, "<p><strong>Not finished.</strong></p></div></section>\n");
+        html(to, "</div></section>\n");
         return;
     }
     write_lines(to, s->says, "what", "says");
@@ -339,9 +343,18 @@ static const char head[] =
     "<meta name=\"viewport\" content=\"width=device-width\">\n"
     "<style>\n"
     ":root { color-scheme: light dark; --line: #ccc; --code: #f2f2f2; --soft: #555; "
-    "--mark: #ffe8a3; }\n"
+    "--mark: #ffe8a3; --good: #1a7f37; --bad: #c5221f; --open: #6b5d00; }\n"
     "@media (prefers-color-scheme: dark) { :root { --line: #555; --code: #2a2a2a; "
-    "--soft: #aaa; --mark: #5c4700; } }\n"
+    "--soft: #aaa; --mark: #5c4700; --good: #57c46c; --bad: #ff7b72; --open: #d9c25f; } "
+    "}\n"
+    ".banner { border-left: 0.4em solid; padding: 0.6em 1em; margin: 1em 0; } .banner "
+    "strong { font-size: 1.3em; display: block; } .accepted { border-color: var(--good); "
+    "} .accepted strong { color: var(--good); } .rejected { border-color: var(--bad); } "
+    ".rejected strong { color: var(--bad); } .open { border-color: var(--open); } .open "
+    "strong { color: var(--open); }\n"
+    "pre { background: var(--code); padding: 0.6em 1em; overflow-x: auto; font-size: "
+    "13px; user-select: all; } pre code { padding: 0; background: none; overflow-wrap: "
+    "normal; }\n"
     "body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 "
     "1em; overflow-wrap: break-word; }\n"
     "h1, h2, h3 { line-height: 1.2; } section { margin-top: 3em; }\n"
@@ -378,6 +391,32 @@ static const char head[] =
     "} .picture svg { max-height: 17cm; filter: none; } "
     ".verdicts, .provenance { font-size: 9px; } }\n"
     "</style>\n";
+
+/* The verdict, which a sign and a word say besides the colour. */
+static void write_banner(FILE *to, const json_t *banner)
+{
+    if (!banner) return;
+    const struct report_outcome_row *const row =
+        &report_outcomes[json_integer_value(json_object_get(banner, "outcome"))];
+    html(to, "<div class=\"banner %s\"><strong>%s %s</strong> %s</div>\n", row->style,
+         row->sign, row->name, text_of(banner, "reason"));
+}
+
+/* Code to be copied: a click selects a whole block. */
+static void write_code(FILE *to, json_t *code)
+{
+    if (!json_array_size(code)) return;
+    html(to, "<h2 id=\"assertion\">The assertion</h2>\n"
+             "<p>A test of this kernel on these inputs: a click selects a block.</p>\n");
+    for (size_t i = 0; i < json_array_size(code); i++) {
+        const json_t *const one = json_array_get(code, i);
+        html(to, "<h3>%s</h3>\n<pre><code>", text_of(one, "title"));
+        const json_t *const lines = json_object_get(one, "lines");
+        for (size_t l = 0; l < json_array_size(lines); l++)
+            html(to, "%s\n", json_string_value(json_array_get(lines, l)));
+        html(to, "</code></pre>\n");
+    }
+}
 
 static void write_answers(FILE *to, const struct page *page)
 {
@@ -427,9 +466,11 @@ void report_html(FILE *to, const struct page *page)
 {
     fputs(head, to);
     html(to, "<title>%s</title></head><body>\n<h1>%s</h1>\n", page->title, page->title);
+    write_banner(to, page->banner);
     html(to, "<p>Made by bitcut %s: <code>%s</code>. %s</p>\n", bitcut_version(),
          page->command, page->about);
     write_answers(to, page);
+    write_code(to, page->code);
     write_claims(to, page);
     write_contents(to, page);
     for (int chapter = 0; page->chapters[chapter].name; chapter++) {

@@ -15,6 +15,7 @@
 const struct python_library python_libraries[] = {
     { .name = "numpy",
       .what = "NumPy",
+      .import = "import numpy as np",
       .wide = ".astype('f8')",
       .before_absolute = "abs(",
       .after_absolute = ")",
@@ -26,6 +27,7 @@ const struct python_library python_libraries[] = {
       .close = "np.testing.assert_allclose" },
     { .name = "torch",
       .what = "PyTorch",
+      .import = "import torch",
       .wide = ".double()",
       .before_absolute = "(",
       .after_absolute = ").abs()",

@@ -8,6 +8,7 @@
 /* A row of the table of libraries that tests are written for. */
 struct python_library {
     const char *name, *what;
+    const char *import; /* the line that makes it known   */
     const char *wide; /* after a matrix: it in binary64    */
     const char *before_absolute,
         *after_absolute;                    /* around what magnitudes are taken of */

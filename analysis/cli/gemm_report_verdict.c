@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/cli/gemm_report_verdict.h"
+
+#include "analysis/report/report.h"
+#include "analysis/sampling/c_function.h"
+#include "analysis/sampling/python_lines.h"
+#include "lib/base/text.h"
+#include "lib/io/json_value.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { REASON_ROOM = 1200 };
+
+/* A verdict; NaN: there is no number. */
+struct outcome {
+    enum report_outcome outcome;
+    double error, limit;
+    char reason[REASON_ROOM];
+};
+
+#define REASON(...) say_more(to->reason, REASON_ROOM, __VA_ARGS__)
+
+/* --- of a result ------------------------------------------------------------------ */
+
+static bool tried(const struct gemm_answers *a, enum gemm_question question)
+{
+    return a->of[question].tried;
+}
+
+/* The errors of D and their limits. */
+static void say_errors(struct outcome *to, const struct gemm_answers *a)
+{
+    const struct bitcut_tolerances *const t = &a->tolerance.limits;
+    const struct bitcut_tolerance_verdict *const v = &a->given.verdict;
+    const char *const rest = t->known ? "" : " without what underflows";
+    to->error = t->known ? v->component : v->with_underflow;
+    to->limit = t->known ? t->observed : t->with_underflow;
+    if (v->wrong)
+        REASON("%zu of %zu outputs are NaN or infinite where the exact result is not, or the "
+               "other way; ",
+               v->wrong, a->limits.m * a->limits.n);
+    REASON("largest error%s %.3g u |A||B| (limit %.3g) at output (%zu, %zu)", rest, to->error,
+           to->limit, v->worst_at[0], v->worst_at[1]);
+    if (v->above)
+        REASON(", %zu of %zu outputs exceed it", v->above, a->limits.m * a->limits.n);
+    REASON("; normwise error %.3g u ||A|| ||B|| (limit %.3g%s); u = 2^-24", v->norm,
+           t->norm_known ? t->norm_observed : t->norm_with_underflow,
+           t->norm_known ? "" : " and the norm of what underflows");
+    if (v->zeros_accepted)
+        REASON("; a D of zeros is accepted as well, so these inputs test nothing");
+}
+
+/* By the limits for a test and by the rigorous bounds. */
+static void judge_errors(struct outcome *to, const struct gemm_answers *a)
+{
+    const bool limited = isfinite(a->tolerance.limits.with_underflow),
+               accepted = a->given.verdict.accepted,
+               broken = gemm_answer_to(a, ASK_BOUND) && bound_broken(a->bound);
+    to->outcome = !accepted || broken ? REPORT_REJECTED
+                  : limited           ? REPORT_ACCEPTED
+                                      : REPORT_NOT_JUDGED;
+    if (limited) say_errors(to, a);
+    else
+        REASON("no limit exists, as correct kernels have outputs that are NaN or infinite, "
+               "or any error may be correct");
+    if (!limited && a->given.verdict.wrong)
+        REASON("; %zu outputs are NaN or infinite where the exact result is not, or the "
+               "other way",
+               a->given.verdict.wrong);
+    if (broken) {
+        REASON("; ");
+        bound_say_broken(to->reason, REASON_ROOM, a->bound);
+    }
+}
+
+static void say_compared(struct outcome *to, const struct gemm_answers *a)
+{
+    if (!a->chosen) return;
+    REASON(". Reference: the exact product; limits are those of ");
+    if (gemm_answer_to(a, ASK_GEMM)) gemm_say_what_ran(to->reason, REASON_ROOM, &a->model);
+    else REASON("%s on %s", a->s.gemm.recipe->name, a->s.gemm.unit->name);
+    if (*a->note) REASON("; D is %s", a->note);
+    REASON(".");
+}
+
+static void judge_result(struct outcome *to, const struct gemm_answers *a)
+{
+    const struct gemm_asked *const asked = &a->of[ASK_TOLERANCE];
+    if (gemm_answers_misshapen(a)) {
+        to->outcome = REPORT_REJECTED;
+        REASON("D is %zu x %zu, but A B is %zu x %zu%s.", a->d.rows, a->d.cols, a->s.a.rows,
+               a->s.b.cols,
+               a->d.rows == a->s.b.cols && a->d.cols == a->s.a.rows
+                   ? ": it looks transposed; write it by rows (NumPy: D.T)"
+                   : "");
+    } else if (gemm_answer_to(a, ASK_TOLERANCE) && tried(a, ASK_BOUND)) {
+        judge_errors(to, a);
+        say_compared(to, a);
+    } else if (asked->tried && asked->status > EXIT_FOUND) {
+        to->outcome = REPORT_NOT_JUDGED;
+        REASON("%s.", asked->why.text);
+    } else {
+        REASON("this page is not finished.");
+    }
+}
+
+/* --- of matrices ------------------------------------------------------------------ */
+
+static void say_advice(struct outcome *to, const struct gemm_answers *a)
+{
+    const struct advise_trial *const best = advise_best(&a->advice);
+    if (!best) {
+        to->outcome = REPORT_NOT_MEASURED;
+        REASON("no recipe runs there.");
+        return;
+    }
+    to->outcome = REPORT_MEASURED;
+    to->error = best->advice.error;
+    to->limit = a->want;
+    REASON("relative error %.3g (limit %.3g) of %s on %s, %s.", to->error, to->limit,
+           best->gemm.recipe->name, best->place,
+           a->advice.choice ? "the cheapest that reaches it"
+                            : "the most accurate; no recipe reaches the limit");
+}
+
+static void judge_matrices(struct outcome *to, const struct gemm_answers *a)
+{
+    const struct gemm_asked *const asked = &a->of[ASK_ADVISE];
+    if (gemm_answer_to(a, ASK_ADVISE)) {
+        say_advice(to, a);
+    } else if (asked->tried && asked->status > EXIT_FOUND) {
+        to->outcome = REPORT_NOT_MEASURED;
+        REASON("%s.", asked->why.text);
+    } else {
+        REASON("this page is not finished.");
+    }
+}
+
+/* --- the banner ------------------------------------------------------------------- */
+
+static json_t *number(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+void gemm_report_judge(json_t *banner, const struct gemm_answers *a)
+{
+    struct outcome to = { .outcome = REPORT_NOT_FINISHED, .error = NAN, .limit = NAN };
+    if (a->o->d) judge_result(&to, a);
+    else judge_matrices(&to, a);
+    json_object_set_new(banner, "outcome", json_integer(to.outcome));
+    json_object_set_new(banner, "verdict",
+                        json_string(report_outcomes[to.outcome].name));
+    json_object_set_new(banner, "reason", json_text(to.reason));
+    json_object_set_new(banner, "error", number(to.error));
+    json_object_set_new(banner, "limit", number(to.limit));
+}
+
+int gemm_report_status(const json_t *banner, const struct gemm_answers *a, int worst)
+{
+    const int why = a->of[ASK_TOLERANCE].status;
+    switch (json_integer_value(json_object_get(banner, "outcome"))) {
+    case REPORT_ACCEPTED: return EXIT_GOOD;
+    case REPORT_REJECTED: return EXIT_FOUND;
+    case REPORT_NOT_JUDGED: return why > EXIT_FOUND ? why : EXIT_CANNOT;
+    default: return worst > EXIT_FOUND ? worst : EXIT_GOOD;
+    }
+}
+
+/* --- the assertion ---------------------------------------------------------------- */
+
+/* Take over lines as a block; nothing if there are none. */
+static void append_block(json_t *code, const char *title, const char *language,
+                         json_t *lines)
+{
+    if (json_array_size(lines))
+        json_array_append_new(code,
+                              json_pack("{s:s, s:s, s:O}", "title", title, "language",
+                                        language, "lines", lines));
+    json_decref(lines);
+}
+
+static json_t *python_function(const struct python_library *l,
+                               const struct gemm_answers *a)
+{
+    char line[PYTHON_LINES][PYTHON_LINE_MOST];
+    const int count = python_lines(line, l, &a->tolerance, &a->limits, true);
+    json_t *const lines = json_array();
+    if (!count) return lines;
+    json_array_append_new(lines, json_sprintf("%s", l->import));
+    json_array_append_new(lines, json_string(""));
+    json_array_append_new(lines, json_sprintf("def assert_gemm(A, B, %sD):",
+                                              gemm_reads_c(&a->s.gemm) ? "C, " : ""));
+    for (int i = 0; i < count - tolerance_closes(&a->tolerance.limits); i++)
+        json_array_append_new(lines, json_sprintf("    %s", line[i]));
+    return lines;
+}
+
+static json_t *lines_of_c(const struct gemm_answers *a)
+{
+    char line[C_LINES][C_LINE_MOST];
+    const int count = c_function(line, &a->tolerance, &a->limits);
+    json_t *const lines = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(lines, json_string(line[i]));
+    return lines;
+}
+
+void gemm_report_code(json_t *code, const struct gemm_answers *a)
+{
+    for (const struct python_library *l = python_libraries; l->name; l++) {
+        char title[40];
+        snprintf(title, sizeof title, "Python (%s)", l->what);
+        append_block(code, title, "python", python_function(l, a));
+    }
+    append_block(code, "C", "c", lines_of_c(a));
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/sampling/c_function.h"
+
+#include "lib/base/text.h"
+#include "lib/io/listing.h"
+#include "lib/number/bits.h"
+#include "lib/number/fma.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* The lines so far, indented by the braces that end a line and are open. */
+struct source {
+    char (*line)[C_LINE_MOST];
+    int count, depth;
+};
+
+static void add(struct source *to, const char *format, ...) TEXT_FORMAT(2);
+static void add(struct source *to, const char *format, ...)
+{
+    char *const line = to->line[to->count++];
+    va_list list;
+    to->depth -= *format == '}';
+    *line = 0;
+    say_more(line, C_LINE_MOST, "%*s", 4 * to->depth, "");
+    va_start(list, format);
+    say_more_list(line, C_LINE_MOST, format, list);
+    va_end(list);
+    to->depth += format[strlen(format) - 1] == '{';
+}
+
+static void add_blank(struct source *to) { to->line[to->count++][0] = 0; }
+
+/* "x * ", unless it is 1. */
+static const char *factor(char text[REAL_TEXT_MOST + 4], double x)
+{
+    char number[REAL_TEXT_MOST];
+    *text = 0;
+    real_text(number, x, 9);
+    if (x != 1) snprintf(text, REAL_TEXT_MOST + 4, "%s * ", number);
+    return text;
+}
+
+static void add_head(struct source *to, bool reads_c, bool rest)
+{
+    add(to, "#include <math.h>");
+    add(to, "#include <stdbool.h>");
+    add(to, "#include <stddef.h>");
+    add_blank(to);
+    if (rest) {
+        add(to, "static double small(double x, double t) { return 0 < x && x < t; }");
+        add_blank(to);
+    }
+    add(to, "/* Whether D, m x n, is accepted; A is m x k and B k x n, all stored by rows. */");
+    add(to, "bool gemm_is_accepted(const float *D, const float *A, const float *B,%s",
+        reads_c ? " const float *C," : "");
+    add(to, "                      size_t m, size_t n, size_t k)");
+    add(to, "{");
+}
+
+/* To three digits, not below x. */
+static const char *up(char text[REAL_TEXT_MOST], double x)
+{
+    real_text(text, x * 1.0051, 3);
+    return text;
+}
+
+/* rest += F X, where F is not 0. */
+static void add_rest(struct source *to, double f, const char *x, const char *scaled)
+{
+    char number[REAL_TEXT_MOST];
+    if (f > 0) add(to, "rest += %s * %s%s;", up(number, f), x, scaled);
+}
+
+/* Elements below a threshold, times the others. */
+static void add_level(struct source *to, bool lines, double threshold, double of_a,
+                      double of_b)
+{
+    char limit[REAL_TEXT_MOST], x[C_LINE_MOST];
+    up(limit, threshold);
+    snprintf(x, sizeof x, "a * small(b, %s%s)", limit, lines ? " * b_max" : "");
+    add_rest(to, of_a, x, lines ? " * b_max" : "");
+    snprintf(x, sizeof x, "b * small(a, %s%s)", limit, lines ? " * a_max" : "");
+    add_rest(to, of_b, x, lines ? " * a_max" : "");
+}
+
+/* What underflows in one product. */
+static void add_underflow(struct source *to, const struct bound_apriori *b, double alpha,
+                          bool lines)
+{
+    char from[REAL_TEXT_MOST], x[C_LINE_MOST];
+    up(from, b->from);
+    snprintf(x, sizeof x, "small(a, %s%s) * small(b, %s%s)", from,
+             lines ? " * a_max" : "", from, lines ? " * b_max" : "");
+    add_rest(to, alpha * b->each, x, lines ? " * a_max * b_max" : "");
+    add_level(to, lines, b->normal, alpha * (b->of_a - b->low.of_a),
+              alpha * (b->of_b - b->low.of_b));
+    add_level(to, lines, b->from, alpha * b->low.of_a, alpha * b->low.of_b);
+}
+
+/* The largest magnitudes of row i of A and of column j of B, and what is added once. */
+static void add_largest(struct source *to, const struct bound_apriori *b)
+{
+    char number[REAL_TEXT_MOST];
+    add(to, "double a_max = 0, b_max = 0;");
+    add(to, "for (size_t l = 0; l < k; l++) {");
+    add(to, "a_max = fmax(a_max, fabs(A[i * k + l]));");
+    add(to, "b_max = fmax(b_max, fabs(B[l * n + j]));");
+    add(to, "}");
+    if (b->lines > 0) add(to, "rest += %s * a_max * b_max;", up(number, b->lines));
+}
+
+/* exact, size and rest of output (i, j). */
+static void add_output(struct source *to, const struct tolerance *t,
+                       const struct bitcut_gemm *g, bool rest)
+{
+    const struct bound_apriori *const b = &t->bound;
+    const double alpha = value_of_float(g->alpha), beta = value_of_float(g->beta);
+    char number[REAL_TEXT_MOST], of_alpha[REAL_TEXT_MOST + 4];
+    const bool lines = gemm_equilibrates(g);
+    add(to, "double exact = 0, size = 0;");
+    if (rest) add(to, "double rest = %s;", b->least > 0 ? up(number, b->least) : "0");
+    if (rest && lines) add_largest(to, b);
+    add(to, "for (size_t l = 0; l < k; l++) {");
+    add(to, "exact += (double)A[i * k + l] * B[l * n + j];");
+    if (!rest) {
+        add(to, "size += fabs((double)A[i * k + l] * B[l * n + j]);");
+    } else {
+        add(to, "const double a = fabs(A[i * k + l]), b = fabs(B[l * n + j]);");
+        add(to, "size += a * b;");
+        add_underflow(to, b, fabs(alpha), lines);
+    }
+    add(to, "}");
+    if (g->alpha != F32_ONE) {
+        add(to, "exact = %sexact;", factor(of_alpha, alpha));
+        add(to, "size = %ssize;", factor(of_alpha, fabs(alpha)));
+    }
+    if (!gemm_reads_c(g)) return;
+    add(to, "exact += %sC[i * n + j];", factor(of_alpha, beta));
+    add(to, "size += %sfabs(C[i * n + j]);", factor(of_alpha, fabs(beta)));
+}
+
+static void add_limit(struct source *to, double limit, bool rest)
+{
+    char number[REAL_TEXT_MOST];
+    add(to, "if (!(error <= %s * size%s)) return false;", up(number, limit * 0x1p-24),
+        rest ? " + rest" : "");
+}
+
+/* Sums of squares, for norms. */
+static void add_squares(struct source *to, bool reads_c, bool rest)
+{
+    add(to, "double a2 = 0, b2 = 0, error2 = 0%s%s;", reads_c ? ", c2 = 0" : "",
+        rest ? ", rest2 = 0" : "");
+    add(to, "for (size_t i = 0; i < m * k; i++) a2 += (double)A[i] * A[i];");
+    add(to, "for (size_t i = 0; i < k * n; i++) b2 += (double)B[i] * B[i];");
+    if (reads_c)
+        add(to, "for (size_t i = 0; i < m * n; i++) c2 += (double)C[i] * C[i];");
+}
+
+static void add_norm(struct source *to, double limit, const struct bitcut_gemm *g,
+                     bool rest)
+{
+    char number[REAL_TEXT_MOST], alpha[REAL_TEXT_MOST + 4], beta[REAL_TEXT_MOST + 4];
+    factor(alpha, fabs(value_of_float(g->alpha)));
+    factor(beta, fabs(value_of_float(g->beta)));
+    add(to, "double norm = %ssqrt(a2) * sqrt(b2);", alpha);
+    if (gemm_reads_c(g)) add(to, "norm += %ssqrt(c2);", beta);
+    add(to, "return sqrt(error2) <= %s * norm%s;", up(number, limit * 0x1p-24),
+        rest ? " + sqrt(rest2)" : "");
+}
+
+int c_function(char line[C_LINES][C_LINE_MOST], const struct tolerance *tolerance,
+               const struct tolerance_question *q)
+{
+    const struct bitcut_tolerances *const t = &tolerance->limits;
+    const bool rest = tolerance_needs_rest(t) || !t->norm_known,
+               reads_c = gemm_reads_c(q->gemm);
+    const double norm = t->norm_known ? t->norm_observed : t->norm_with_underflow;
+    struct source to = { .line = line };
+    if (isinf(t->known ? t->observed : t->with_underflow)) return 0;
+    add_head(&to, reads_c, rest);
+    if (isfinite(norm)) add_squares(&to, reads_c, !t->norm_known);
+    add(&to, "for (size_t i = 0; i < m; i++) {");
+    add(&to, "for (size_t j = 0; j < n; j++) {");
+    add_output(&to, tolerance, q->gemm, rest);
+    add(&to, "const double error = fabs(D[i * n + j] - exact);");
+    if (t->known) add_limit(&to, t->observed + tolerance->sums, false);
+    if (rest) add_limit(&to, t->with_underflow + tolerance->sums, true);
+    if (isfinite(norm)) add(&to, "error2 += error * error;");
+    if (isfinite(norm) && !t->norm_known) add(&to, "rest2 += rest * rest;");
+    add(&to, "}");
+    add(&to, "}");
+    if (isfinite(norm)) add_norm(&to, norm + tolerance->sums, q->gemm, !t->norm_known);
+    else add(&to, "return true;");
+    add(&to, "}");
+    return to.count;
+}
