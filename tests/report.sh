@@ -138,29 +138,52 @@ END
         done
 }
 
-# A generated kernel, with what the options of `gemm` vary, and one whose product of the high
-# word of A and the low word of B is missing: whatever explain finds or takes for nearest, the
-# report goes on with it and has a verdict.
-generated() {
-    seed=42
-    awk -v seed=$seed -v count=${BITCUT_BRIEF:+1} '
-        function one(list, words) { return words[int(rand() * split(list, words, "|")) + 1] }
-        BEGIN {
+# A page with every section, made or not, and a verdict that is the status.
+whole_page() {
+    case $status in 0) verdict=ACCEPTED ;; 1) verdict=REJECTED ;; *) verdict='NOT JUDGED' ;; esac
+    banner "$verdict" ""
+    for name in explanation emulated worst bounds tolerance values bits kept recipes scales; do
+        grep -q "<section id=\"$name\">" one/index.html || echo "no section $name"
+    done
+    grep 'Not finished' one/index.html
+}
+
+# Generated kernels: recipes on chips, with what the options of `gemm` vary; all of them in the
+# long tests.  Whatever explain finds or takes for nearest, there is a page with a verdict.
+kernels() {
+    bitcut list recipes --json | sed 's/.*"name":"\([^"]*\)".*/\1/' |
+        awk -v seed=42 -v count="$1" '
+        { recipe[NR] = $0 }
+        END {
             srand(seed)
-            for (i = 0; i < (count ? count : 3); i++)
-                print "--recipe", one("ootomo|legemm|markidis"), "--unit",
-                      one("h100|a100|mi100|v100"), one("--scale 9|--scale 10|--equilibrate"),
-                      one("--terms 4|--promote 2|--tile-k 32"), one("--high rz|--low rz|--split-a halfhalf"),
-                      one("--order slices=2,cut=32|--order lanes=2,turn=16,reduction=tree")
-        }' |
-        while read -r words; do
-            # shellcheck disable=SC2086 # words
-            bitcut gemm -m 9 -n 7 -k 70 --save-a a.npy --save-b b.npy -o d.mtx $words > out 2>&1 ||
-                continue
-            bitcut report -a a.npy -b b.npy -d d.mtx --seconds 1 -o one > out 2>&1
-            [ $? -le 1 ] || { echo "seed $seed: $words"; cat out; }
-            banner "[AR][A-Z]*" limit
-        done
+            chips = split("h100|a100|v100|mi100|mi300|b200", chip, "|")
+            ways = split("--terms 2|--terms 3|--terms 4|--terms 5|--terms 6|--terms 9|--terms 10|" \
+                         "--scale 9|--equilibrate|--promote 3|--tile-k 16|--high rz|--low rz|" \
+                         "--split-a halfhalf|--split-b markidis|--split plain|--split-k 5|" \
+                         "--order slices=2,cut=32|--order lanes=2,turn=16,reduction=tree|" \
+                         "--order slices=3,sums=f16|", way, "|")
+            if (count) while (count-- > 0)
+                print recipe[int(rand() * NR) + 1], chip[int(rand() * chips) + 1],
+                      way[int(rand() * ways) + 1], "--seed", count
+            else for (r = 1; r <= NR; r++) for (w = 1; w <= ways; w++)
+                print recipe[r], chip[1 + (r + w) % chips], way[w]
+        }'
+}
+
+generated() {
+    count=9
+    [ -z "${BITCUT_BRIEF-}" ] || count=3
+    [ -z "${BITCUT_LONG-}" ] || count=
+    kernels $count | while read -r recipe unit words; do
+        # shellcheck disable=SC2086 # words
+        bitcut gemm -m 9 -n 7 -k 70 --recipe "$recipe" --unit "$unit" --save-a a.npy \
+            --save-b b.npy -o d.mtx $words > out 2>&1 || continue
+        rm -rf one
+        bitcut report -a a.npy -b b.npy -d d.mtx --seconds 1 -o one > out 2> err
+        status=$?
+        { [ $status -le 1 ] || cat err; whole_page; } > wrong
+        [ ! -s wrong ] || { echo "$recipe $unit $words:"; cat wrong; }
+    done
     result --recipe ootomo --unit a100
     awk -v out=high.mtx 'BEGIN {
         srand(1)
@@ -175,6 +198,93 @@ generated() {
     run 1 report -a a.npy -b b.mtx -d d.mtx --seconds 30 -o one
     says "What computed D?" ".*the product high(A) low(B) is missing"
     banner REJECTED "outputs exceed it"
+}
+
+# mapped SCRIPT: D with that done to each of its values, `$1`, or with other sizes, in c and r.
+mapped() {
+    awk "NR == 1 { print; next } NR == 2 { r = \$1; c = \$2; print r, c; next } { $1; print \$1 }" \
+        d.mtx > other.mtx
+}
+
+# Results that no kernel computes, and those of other shapes, A or B transposed, values that
+# overflow: a page with the verdict, whatever sections have failed.
+any_result() {
+    result --recipe ootomo --unit h100
+    each=1
+    [ -z "${BITCUT_BRIEF-}" ] || each=4
+    awk -v each=$each 'NR % each == 0' << 'END' |
+$1 = "nan"
+$1 = "inf"
+$1 = 0
+$1 = -$1
+$1 = $1 * 1e30
+$1 = $1 * 1e-42
+$1 = NR
+if (NR % 2) $1 = "nan"
+END
+        while read -r script; do
+            mapped "$script"
+            report 1 -d other.mtx --seconds 1
+            status=1
+            whole_page > wrong
+            [ ! -s wrong ] || { echo "$script:"; cat wrong; }
+        done
+    status=1
+    for sizes in "7 9" "5 6" "9 8" "1 1" "70 7"; do
+        awk -v sizes="$sizes" 'BEGIN {
+            split(sizes, n, " ")
+            print "%%MatrixMarket matrix array real general\n" sizes
+            for (i = 0; i < n[1] * n[2]; i++) print i }' > other.mtx
+        report 1 -d other.mtx --seconds 1
+        banner REJECTED "D is ${sizes% *} x ${sizes#* }, but A B is 9 x 7"
+        whole_page
+        grep -q 'This section could not be made:' one/index.html || echo "$sizes: all were made"
+    done
+    [ -n "${BITCUT_BRIEF-}" ] && return
+    cp a.npy b.npy
+    report 2 -d d.mtx --seconds 1
+    status=2
+    banner "NOT JUDGED" "A is 9 x 70 but B is 9 x 70"
+    whole_page
+    result --recipe ootomo --unit h100 --input-a 'const(1e6)'
+    report 1 -d d.mtx --seconds 1
+    status=1
+    whole_page
+}
+
+# The assertion of C accepts what the page accepts, and rejects what it rejects; so does that of
+# Python, where NumPy is.
+assertion() {
+    result --recipe "$1" --unit h100
+    report 0 -d d.mtx
+    awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' one/report.md > test.c
+    cat >> test.c << 'END'
+#include <stdio.h>
+#include <stdlib.h>
+static float *matrix(FILE *f, size_t count)
+{
+    float *x = malloc(count * sizeof *x);
+    for (size_t i = 0; i < count; i++) if (fscanf(f, "%f", &x[i]) != 1) abort();
+    return x;
+}
+int main(void)
+{
+    float *A = matrix(stdin, 630), *B = matrix(stdin, 490), *D = matrix(stdin, 63);
+    const bool right = gemm_is_accepted(D, A, B, 9, 7, 70);
+    D[5] *= 1.0001f;
+    const bool wrong = gemm_is_accepted(D, A, B, 9, 7, 70);
+    D[5] = NAN;
+    printf("%d %d %d\n", right, wrong, gemm_is_accepted(D, A, B, 9, 7, 70));
+}
+END
+    ${CC:-cc} -std=c11 -Wall -Wextra -Werror -o test test.c -lm 2>&1 || return
+    for name in a.npy b.npy d.mtx; do
+        run 0 convert "$name" --to f32 -o one.mtx
+        awk 'NR == 2 { r = $1; c = $2 } NR > 2 { x[NR - 3] = $1 }
+             END { for (i = 0; i < r; i++) for (j = 0; j < c; j++) print x[i + j * r] }' one.mtx
+    done > numbers
+    ./test < numbers > answer
+    [ "$(cat answer)" = "1 0 0" ] || { echo "$1:"; cat answer; }
 }
 
 # Without a result the recipe that is advised stands in for it; C counts.
@@ -384,6 +494,8 @@ ok_if_empty "a result that is wrong" "$(wrong)"
 exhaustive "a result of what was asked for" asked
 ok_if_empty "what varies is told to every command" "$(varied)"
 ok_if_empty "whatever is nearest can be handed on" "$(generated)"
+ok_if_empty "whatever D is, there is a page" "$(any_result)"
+ok_if_empty "the assertion of C" "$(assertion ootomo; assertion legemm)"
 ok_if_empty "a product without a result, and one with C" "$(products)"
 ok_if_empty "what cannot be is refused, and leaves nothing" "$(refused)"
 exhaustive "verdicts at both scales" both_scales

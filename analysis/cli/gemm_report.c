@@ -429,7 +429,7 @@ static int run(struct gemm_report_work *w)
     if (status == EXIT_GOOD) {
         conclude(w);
         status = report_run(&w->report);
-        if (!w->report.ended) status = gemm_report_status(w->banner, &w->a, status);
+        if (!w->report.ended) status = gemm_report_end(w->banner, &w->a, status);
     }
     gemm_answers_clear(&w->a);
     report_clear(&w->report);

@@ -10,6 +10,7 @@
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,20 +95,45 @@ static int check_shapes(const struct gemm_answers *a)
     return setup_check_shape("D", &a->d, s->a.rows, s->b.cols);
 }
 
+/* Whether words of g hold all elements that are finite: else there is no limit for D. */
+static bool holds_all(const struct gemm_answers *a, const struct bitcut_gemm *g)
+{
+    const struct matrix *const operand[] = { &a->s.a, &a->s.b };
+    struct bound_apriori bound;
+    if (bound_apriori(&bound, g, a->s.a.cols, false, NULL) != BITCUT_OK) return false;
+    for (int o = 0; o < 2; o++)
+        for (size_t i = 0; i < operand[o]->rows * operand[o]->cols; i++) {
+            const double x = fabs(value_of_float(operand[o]->at[i]));
+            if (isfinite(x) && x > bound.most) return false;
+        }
+    return true;
+}
+
+/* Make what computed D the GEMM, or its recipe on its unit as it stands; what is nearest
+   by chance may not hold A and B. */
+static void take_explained(struct gemm_answers *a, struct fault *why)
+{
+    const struct explanation *const e = &a->explanation;
+    struct bitcut_gemm g = e->best.x.gemm;
+    const struct bitcut_gemm row = gemm_of(g.recipe, g.unit);
+    struct fault unused;
+    if (take(a, &g, why) != BITCUT_OK) take(a, &row, &unused);
+    if (!a->chosen || e->answer.found || holds_all(a, &a->s.gemm)) return;
+    a->chosen = false;
+    fault_set(why, BITCUT_CANNOT, "A and B overflow in %s, the nearest that is known",
+              g.recipe->name);
+}
+
 /* The first of these that the emulator runs: what computed D, its recipe on its unit as it
    stands, what is advised, and an FP32 loop, which it always runs. */
 static int choose(struct gemm_answers *a)
 {
     const int status = check_shapes(a);
-    struct fault why = { .text = "nothing that gives D is known" }, unused;
+    struct fault why = { BITCUT_OK, "nothing that gives D is known" }, unused;
     if (a->chosen || status != EXIT_GOOD) return status;
-    if (a->o->d && gemm_ask(a, ASK_EXPLAIN) <= EXIT_FOUND &&
-        a->explanation.best.sampled) {
-        const struct bitcut_gemm *const g = &a->explanation.best.x.gemm;
-        if (take(a, g, &why) == BITCUT_OK) return EXIT_GOOD;
-        const struct bitcut_gemm row = gemm_of(g->recipe, g->unit);
-        take(a, &row, &unused);
-    }
+    if (a->o->d && gemm_ask(a, ASK_EXPLAIN) <= EXIT_FOUND && a->explanation.best.sampled)
+        take_explained(a, &why);
+    if (a->chosen && why.status == BITCUT_OK) return EXIT_GOOD;
     if (!a->chosen && gemm_ask(a, ASK_ADVISE) <= EXIT_FOUND && advise_best(&a->advice))
         take(a, &advise_best(&a->advice)->gemm, &unused);
     if (a->chosen && !a->o->d) return EXIT_GOOD;
@@ -417,7 +443,7 @@ int gemm_ask(struct gemm_answers *a, enum gemm_question question)
         of->tried = true;
         message_keep(before);
     }
-    return of->status <= EXIT_FOUND ? of->status : fail("", &of->why);
+    return of->status <= EXIT_FOUND ? of->status : fail(NULL, &of->why);
 }
 
 const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_question question)

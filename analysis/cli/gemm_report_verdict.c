@@ -36,10 +36,6 @@ static void say_errors(struct outcome *to, const struct gemm_answers *a)
     const char *const rest = t->known ? "" : " without what underflows";
     to->error = t->known ? v->component : v->with_underflow;
     to->limit = t->known ? t->observed : t->with_underflow;
-    if (v->wrong)
-        REASON("%zu of %zu outputs are NaN or infinite where the exact result is not, or the "
-               "other way; ",
-               v->wrong, a->limits.m * a->limits.n);
     REASON("largest error%s %.3g u |A||B| (limit %.3g) at output (%zu, %zu)", rest, to->error,
            to->limit, v->worst_at[0], v->worst_at[1]);
     if (v->above)
@@ -47,7 +43,7 @@ static void say_errors(struct outcome *to, const struct gemm_answers *a)
     REASON("; normwise error %.3g u ||A|| ||B|| (limit %.3g%s); u = 2^-24", v->norm,
            t->norm_known ? t->norm_observed : t->norm_with_underflow,
            t->norm_known ? "" : " and the norm of what underflows");
-    if (v->zeros_accepted)
+    if (v->accepted && v->zeros_accepted)
         REASON("; a D of zeros is accepted as well, so these inputs test nothing");
 }
 
@@ -57,17 +53,18 @@ static void judge_errors(struct outcome *to, const struct gemm_answers *a)
     const bool limited = isfinite(a->tolerance.limits.with_underflow),
                accepted = a->given.verdict.accepted,
                broken = gemm_answer_to(a, ASK_BOUND) && bound_broken(a->bound);
-    to->outcome = !accepted || broken ? REPORT_REJECTED
-                  : limited           ? REPORT_ACCEPTED
-                                      : REPORT_NOT_JUDGED;
+    const size_t wrong = a->given.verdict.wrong;
+    to->outcome = !accepted || broken || (!limited && wrong) ? REPORT_REJECTED
+                  : limited                                  ? REPORT_ACCEPTED
+                                                             : REPORT_NOT_JUDGED;
+    if (wrong)
+        REASON("%zu of %zu outputs are NaN or infinite where the exact result is not, or the "
+               "other way; ",
+               wrong, a->limits.m * a->limits.n);
     if (limited) say_errors(to, a);
     else
-        REASON("no limit exists, as correct kernels have outputs that are NaN or infinite, "
-               "or any error may be correct");
-    if (!limited && a->given.verdict.wrong)
-        REASON("; %zu outputs are NaN or infinite where the exact result is not, or the "
-               "other way",
-               a->given.verdict.wrong);
+        REASON("no limit is known: results of correct kernels are NaN or infinite, or any "
+               "error may be theirs");
     if (broken) {
         REASON("; ");
         bound_say_broken(to->reason, REASON_ROOM, a->bound);
@@ -157,15 +154,21 @@ void gemm_report_judge(json_t *banner, const struct gemm_answers *a)
     json_object_set_new(banner, "limit", number(to.limit));
 }
 
-int gemm_report_status(const json_t *banner, const struct gemm_answers *a, int worst)
+int gemm_report_end(const json_t *banner, const struct gemm_answers *a, int worst)
 {
-    const int why = a->of[ASK_TOLERANCE].status;
+    const int asked = a->of[ASK_TOLERANCE].status;
+    int status = worst > EXIT_FOUND ? worst : EXIT_GOOD;
     switch (json_integer_value(json_object_get(banner, "outcome"))) {
     case REPORT_ACCEPTED: return EXIT_GOOD;
     case REPORT_REJECTED: return EXIT_FOUND;
-    case REPORT_NOT_JUDGED: return why > EXIT_FOUND ? why : EXIT_CANNOT;
-    default: return worst > EXIT_FOUND ? worst : EXIT_GOOD;
+    case REPORT_NOT_JUDGED: status = asked > EXIT_FOUND ? asked : EXIT_CANNOT;
     }
+    if (status == EXIT_GOOD) return status;
+    struct fault f;
+    fault_set(&f, BITCUT_CANNOT, "%s",
+              json_string_value(json_object_get(banner, "reason")));
+    fail("report", &f);
+    return status;
 }
 
 /* --- the assertion ---------------------------------------------------------------- */

@@ -10,8 +10,9 @@
    both were asked and neither rejects it. */
 void gemm_report_judge(json_t *banner, const struct gemm_answers *a);
 
-/* The exit status of the report, whose sections had `worst`. */
-int gemm_report_status(const json_t *banner, const struct gemm_answers *a, int worst);
+/* The exit status of the report, whose sections had `worst`.  Prints why there is no
+   verdict. */
+int gemm_report_end(const json_t *banner, const struct gemm_answers *a, int worst);
 
 /* Append the tests by the limits that were found, as struct page has code. */
 void gemm_report_code(json_t *code, const struct gemm_answers *a);

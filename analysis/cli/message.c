@@ -26,7 +26,8 @@ struct fault *message_keep(struct fault *to)
 
 int fail(const char *what, const struct fault *f)
 {
-    const char *const colon = *what ? ": " : "";
+    const char *const colon = what ? ": " : "";
+    if (!what) what = "";
     flockfile(stderr);
     if (kept) {
         fault_set(kept, f->status, "%s%s%s", what, colon, f->text);

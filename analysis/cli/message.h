@@ -19,7 +19,7 @@ enum {
     EXIT_INTERRUPTED = 130 /* SIGINT; of terminal_status(), commands say CANNOT  */
 };
 
-/* Print "bitcut: what: why" to standard error, or "bitcut: why" if `what` is empty, and
+/* Print "bitcut: what: why" to standard error, or "bitcut: why" if `what` is NULL, and
    return the exit status that fits. */
 int fail(const char *what, const struct fault *f);
 

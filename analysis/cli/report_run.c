@@ -114,7 +114,7 @@ static enum bitcut_status draw(struct section *s, const struct report *r,
     struct picture *p = &s->picture[kind];
     char path[PATH_MOST];
     snprintf(path, sizeof path, "%s/%s.%s", r->folder, s->name, plot_forms[kind].ending);
-    if (s->plot->y) {
+    if (report_has_figure(s)) {
         const enum bitcut_status status =
             plot_draw(p, kind, s->plot, s->title, s->rows, progress, f);
         if (status != BITCUT_OK) return status;
@@ -148,7 +148,7 @@ static void emit_section(struct context *x, const struct section *s, double seco
                                     (json_int_t)json_array_size(s->rows), "figure",
                                     s->failed                     ? "none: the section failed"
                                     : s->picture[PLOT_SVG].bytes ? "svg"
-                                    : s->plot->y ? "none: gnuplot is missing or failed"
+                                    : report_has_figure(s)         ? "none: gnuplot is missing or failed"
                                                  : "table",
                                     "seconds", seconds));
 }
@@ -175,8 +175,8 @@ static bool failed_before(const struct report *r, size_t at)
     return before;
 }
 
-/* Make a section, or keep why it failed.  What stops the report is printed, its status
-   returned. */
+/* Make a section, or keep why it failed, which is printed unless a banner is to say it.
+   What stops the report is printed, its status returned. */
 static int make_section(struct report *r, size_t at)
 {
     struct section *const s = &r->section[at];
@@ -185,9 +185,9 @@ static int make_section(struct report *r, size_t at)
     const int status = r->part[at].make(s, r->part[at].about, r);
     message_keep(before);
     if (status <= EXIT_FOUND) return status;
-    if (terminal_stopped()) return fail("", &why);
+    if (terminal_stopped()) return fail(NULL, &why);
     s->failed = json_text(why.text);
-    return failed_before(r, at) ? status : fail(s->name, &why);
+    return r->words->banner || failed_before(r, at) ? status : fail(s->name, &why);
 }
 
 /* A section that could not be written whole is not shown as finished, and ends the report.
@@ -223,13 +223,12 @@ static void emit_page(struct report *r)
     const json_t *const banner = r->words->banner;
     json_t *const all = report_verdicts(&page);
     json_t *const row =
-        json_pack("{s:O?, s:o?, s:O?, s:O?, s:o}", "verdict",
+        json_pack("{s:O?, s:O?, s:O?, s:O?, s:o?, s:o}", "verdict",
                   json_object_get(banner, "verdict"), "reason",
-                  banner               ? json_incref(json_object_get(banner, "reason"))
-                  : json_array_size(all) ? report_all_counts(all)
-                                         : NULL,
-                  "error", json_object_get(banner, "error"), "limit",
-                  json_object_get(banner, "limit"), "page",
+                  json_object_get(banner, "reason"), "error",
+                  json_object_get(banner, "error"), "limit",
+                  json_object_get(banner, "limit"), "verdicts",
+                  json_array_size(all) ? report_all_counts(all) : NULL, "page",
                   json_sprintf("%s/%s", r->folder, pages[0].name));
     json_decref(all);
     emit_ending(&r->context->emitter, row);

@@ -223,3 +223,19 @@ struct plot_point *plot_points(size_t *count, const struct plot_data *d,
     *count = plot->spread ? gather(points, used) : used;
     return points;
 }
+
+size_t plot_count_points(const struct study_plot *plot, json_t *rows)
+{
+    struct plot_data d;
+    size_t points = 0;
+    plot_data_init(&d, plot, rows);
+    for (const struct plot_panel *p = d.panel; p < d.panel + d.panels; p++)
+        for (size_t i = 0; i < p->count; i++) {
+            size_t count;
+            if (plot_is_roof(&d, p->series[i])) continue;
+            free(plot_points(&count, &d, p, p->series[i], plot->y));
+            points += count;
+        }
+    plot_data_clear(&d);
+    return points;
+}

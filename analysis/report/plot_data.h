@@ -52,4 +52,7 @@ struct plot_point *plot_points(size_t *count, const struct plot_data *d,
                                const struct plot_panel *panel, size_t series,
                                const char *y);
 
+/* How many points a figure of rows has, roofs aside. */
+size_t plot_count_points(const struct study_plot *plot, json_t *rows);
+
 #endif

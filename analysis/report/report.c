@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/report/report.h"
 
+#include "analysis/report/plot_data.h"
 #include "analysis/study/distinct.h"
 #include "lib/base/text.h"
 #include "lib/io/decimal.h"
@@ -47,10 +48,16 @@ const struct section *report_section_next(const struct page *page, int chapter,
     return s < end ? s : NULL;
 }
 
+bool report_has_figure(const struct section *s)
+{
+    enum { POINTS_LEAST = 4 };
+    return s->plot->y && plot_count_points(s->plot, s->rows) >= POINTS_LEAST;
+}
+
 bool report_shows_table(const struct section *s)
 {
     enum { SHORT = 16 };
-    return !s->plot->y && json_array_size(s->rows) <= SHORT;
+    return !report_has_figure(s) && json_array_size(s->rows) <= SHORT;
 }
 
 /* --- comma-separated values -------------------------------------------------------- */

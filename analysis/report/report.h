@@ -127,6 +127,9 @@ typedef int report_write_character(int c, FILE *to);
 void report_csv(FILE *to, report_write_character *write, json_t *rows);
 enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault *f);
 
+/* Whether its rows are drawn: as a plot asks for, if they have four points. */
+bool report_has_figure(const struct section *s);
+
 /* Whether its table is short and all there is to see: then it is shown, not folded. */
 bool report_shows_table(const struct section *s);
 

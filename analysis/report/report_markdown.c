@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/report/provenance.h"
 
+#include "analysis/study/claim.h"
 #include "lib/base/text.h"
 
 #include <stdio.h>
@@ -68,8 +69,8 @@ static void write_finding(FILE *to, const json_t *finding, const char *note)
 {
     char number[REPORT_CELL_MOST];
     const char *ours = report_cell(number, json_object_get(finding, "ours"), 4);
-    markdown(to, " **%s**%s%s", json_string_value(json_object_get(finding, "verdict")),
-             note, *ours ? ": " : "");
+    markdown(to, " **%s**%s%s",
+             verdict_label(json_string_value(json_object_get(finding, "verdict"))), note, *ours ? ": " : "");
     markdown(to, "%s |", ours);
 }
 
@@ -79,7 +80,7 @@ static void write_kept(FILE *to, const json_t *verdict)
     const json_t *kept = json_object_get(verdict, "kept");
     if (report_changes(verdict))
         snprintf(note, sizeof note, " (small: %s)",
-                 json_string_value(json_object_get(verdict, "verdict")));
+                 verdict_label(json_string_value(json_object_get(verdict, "verdict"))));
     if (json_is_object(kept)) write_finding(to, kept, note);
     else markdown(to, " - |");
 }
@@ -179,10 +180,11 @@ static void write_rows(FILE *to, const struct section *s)
 static void write_item(FILE *to, const json_t *verdict)
 {
     const json_t *kept = json_object_get(verdict, "kept");
-    markdown(to, "* **%s**", json_string_value(json_object_get(verdict, "verdict")));
+    markdown(to, "* **%s**",
+             verdict_label(json_string_value(json_object_get(verdict, "verdict"))));
     if (report_changes(verdict))
         markdown(to, ", at the sizes of papers **%s**",
-                 json_string_value(json_object_get(kept, "verdict")));
+                 verdict_label(json_string_value(json_object_get(kept, "verdict"))));
     markdown(to, ": %s\n", json_string_value(json_object_get(verdict, "claim")));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/report/provenance.h"
 
+#include "analysis/study/claim.h"
 #include "analysis/study/distinct.h"
 #include "lib/base/text.h"
 
@@ -165,13 +166,17 @@ static void write_data_link(FILE *to, const char *name, json_t *rows)
 }
 
 /* The picture, which gnuplot wrote, without its XML prologue, which has no place inside
-   HTML. */
+   HTML.  It never becomes so narrow that its smallest letters, exponents of 9.6 px, have
+   less than 9 px: on a phone it scrolls. */
 static void write_svg(FILE *to, const char *svg)
 {
-    const char *start = strstr(svg, "<svg");
-    if (!start) return;
-    html(to, "<div class=\"picture\">");
-    fputs(start, to);
+    static const char tag[] = "<svg";
+    const char *const start = strstr(svg, tag),
+                     *const width = start ? strstr(start, "width=\"") : NULL;
+    if (!width) return;
+    html(to, "<div class=\"picture\"><svg style=\"min-width: %dpx\"",
+         atoi(width + strlen("width=\"")) * 15 / 16);
+    fputs(start + strlen(tag), to);
     html(to, "</div>\n");
 }
 
@@ -228,8 +233,9 @@ static void write_finding(FILE *to, const json_t *finding, const char *sizes,
          unlike ? "<td class=\"changed\" data-sizes=\"%s: \">"
                 : "<td data-sizes=\"%s: \">",
          sizes);
-    html(to, "<span class=\"%s\">%s</span>", verdict, verdict);
-    if (unlike) html(to, " <em>(small: %s)</em>", text_of(unlike, "verdict"));
+    html(to, "<span class=\"%s\">%s</span>", verdict, verdict_label(verdict));
+    if (unlike)
+        html(to, " <em>(small: %s)</em>", verdict_label(text_of(unlike, "verdict")));
     if (!json_is_null(json_object_get(finding, "ours"))) {
         html(to, "<br>");
         write_short(to, finding, "ours");
@@ -298,10 +304,10 @@ static void write_lines(FILE *to, json_t *rows, const char *head, const char *te
 
 static void write_figure(FILE *to, const struct section *s)
 {
-    const struct study_plot *plot = s->plot;
     html(to, "<figure>\n");
     if (s->picture[PLOT_SVG].bytes) write_svg(to, s->picture[PLOT_SVG].bytes);
-    else if (plot->y) html(to, "<p>No figure: gnuplot is missing or failed.</p>\n");
+    else if (report_has_figure(s))
+        html(to, "<p>No figure: gnuplot is missing or failed.</p>\n");
     write_element(to, "<figcaption>%s</figcaption>\n", report_caption(s));
     html(to, "</figure>\n");
 }
@@ -369,15 +375,17 @@ static const char head[] =
     ".verdicts .paper { width: 14%; } .verdicts .reason { width: 34%; }\n"
     ".agrees::before { content: \"\\2713 \"; } .differs::before { content: \"\\2260 "
     "\"; } .cannot::before { content: \"? \"; } .undecided::before { content: \"~ \"; }\n"
-    ".differs { font-weight: bold; } .changed { background: var(--mark); }\n"
+    ".agrees { color: var(--good); } .differs { color: var(--bad); font-weight: bold; } "
+    ".cannot, .undecided { color: var(--open); } .changed { background: var(--mark); }\n"
     ".lines td, .verdicts td, code { overflow-wrap: anywhere; }\n"
     ".wide { overflow-x: auto; } figure { margin: 1em 0; }\n"
-    ".picture svg { max-width: 100%; height: auto; }\n"
+    ".picture { overflow-x: auto; } .picture svg { max-width: 100%; height: auto; } "
+    ".picture #gnuplot_canvas > rect:first-of-type { fill: none; }\n"
     "figcaption { font-style: italic; } .provenance { font-size: 12px; color: "
     "var(--soft); "
     "}\n"
-    "@media (prefers-color-scheme: dark) { .picture svg { filter: brightness(0.82); "
-    "border-radius: 6px; } }\n"
+    "@media screen and (prefers-color-scheme: dark) { .picture svg { filter: invert(1) "
+    "hue-rotate(180deg); } }\n"
     "code { background: var(--code); padding: 0.1em 0.3em; }\n"
     "@media (max-width: 40em) { .verdicts, .verdicts tbody, .verdicts tr, .verdicts td { "
     "display: block; } .verdicts thead { display: none; } .verdicts td { border: 0; "
@@ -388,7 +396,8 @@ static const char head[] =
     "font-size: 10px; } details:not([open]) { "
     "display: none; } h1, h2, h3 { break-after: avoid; } .whole, figure, tr, details { "
     "break-inside: avoid; } summary { break-after: avoid; } .wide { overflow: visible; "
-    "} .picture svg { max-height: 17cm; filter: none; } "
+    "} .picture { overflow: visible; } .picture svg { max-height: 17cm; min-width: 0 "
+    "!important; } "
     ".verdicts, .provenance { font-size: 9px; } }\n"
     "</style>\n";
 

@@ -43,11 +43,11 @@ json_t *report_all_counts(json_t *all)
                  owns = report_count_verdicts(own, all, ORIGIN_BITCUT);
     return json_sprintf(
         "Of %zu claims of papers and makers, each beside numbers that were computed or "
-        "recorded for it, %zu agree, %zu differ, %zu are undecided, and %zu cannot be "
-        "judged without the hardware, detail or inputs that the reason names. Of %zu "
+        "recorded for it, %zu agree, %zu differ, %zu are undecided, and %zu need "
+        "the hardware, detail or inputs that the reason names. Of %zu "
         "questions of bitcut's own, which count neither for nor against a paper, %zu "
-        "have the expected answer, %zu have another, %zu are undecided, and %zu cannot "
-        "be judged.",
+        "have the expected answer, %zu have another, %zu are undecided, and %zu need "
+        "hardware.",
         papers, paper[VERDICT_AGREES], paper[VERDICT_DIFFERS], paper[VERDICT_UNDECIDED],
         paper[VERDICT_CANNOT], owns, own[VERDICT_AGREES], own[VERDICT_DIFFERS],
         own[VERDICT_UNDECIDED], own[VERDICT_CANNOT]);
@@ -105,7 +105,7 @@ bool report_has_kept(json_t *all)
 const char *const report_scale_keys[] = {
     "sizes",   "what they are", "where its rows are from",
     "whose",   "claims",        "agrees",
-    "differs", "undecided",     "cannot",
+    "differs", "undecided",     "needs hardware",
     NULL
 };
 
@@ -124,7 +124,8 @@ static void add_scale(json_t *scales, const char *name, const char *from, json_t
                       row->what, "where its rows are from", from, "whose", whose[origin],
                       "claims", json_count(claims));
         for (int v = 0; v < VERDICTS; v++)
-            json_object_set_new(scale, verdicts[v].name, json_count(counts[v]));
+            json_object_set_new(scale, verdict_label(verdicts[v].name),
+                                json_count(counts[v]));
         json_array_append_new(scales, scale);
     }
 }

@@ -22,6 +22,11 @@ const struct table_row verdicts[] = {
     { 0 }
 };
 
+const char *verdict_label(const char *name)
+{
+    return strcmp(name, verdicts[VERDICT_CANNOT].name) != 0 ? name : "needs hardware";
+}
+
 const struct table_row claim_origins[] = {
     [ORIGIN_PAPER] = { "paper", "a claim of a paper" },
     [ORIGIN_BITCUT] = { "bitcut", "a question of bitcut's own, which no paper answers" },

@@ -37,6 +37,9 @@ enum claim_outcome {
 
 extern const struct table_row verdicts[]; /* by verdict, ended by {0} */
 
+/* The name of a verdict, by that of its row, as people read it. */
+const char *verdict_label(const char *name);
+
 /* Whose a claim is. */
 enum claim_origin { ORIGIN_PAPER, ORIGIN_BITCUT, ORIGINS };
 

@@ -227,18 +227,18 @@ static void judge_sentence(struct judgement *j, const struct claim *c,
                                             : VERDICT_AGREES;
     if (j->verdict == VERDICT_AGREES) {
         tell_spread(j, s);
-        tell(j, ", %s %.3g allowed", isinf(limit.most) ? "from" : "at most",
+        tell(j, ", %slimit %.3g", isinf(limit.most) ? "lower " : "",
              isinf(limit.most) ? least : most);
         return;
     }
     const struct sample *worst = worst_of(&low, s, &limit, j->verdict);
     case_text(where, worst, s->cases);
-    tell(j, "%.3g%s", worst->of.value, where);
+    tell(j, "%.3g%s (", worst->of.value, where);
     if (worst->of.low < worst->of.high)
-        tell(j, " (%.3g to %.3g by the bootstrap)", worst->of.low, worst->of.high);
-    tell(j, ", where %s %.3g was to be; so%s in %zu of %zu cases",
-         low ? "at least" : "at most", low ? least : most,
-         j->verdict == VERDICT_UNDECIDED ? " or not" : "", count[j->verdict], s->count);
+        tell(j, "%.3g to %.3g by the bootstrap, ", worst->of.low, worst->of.high);
+    tell(j, "%slimit %.3g", low ? "lower " : "", low ? least : most);
+    tell(j, "), %zu of %zu cases %s%s it", count[j->verdict], s->count,
+         j->verdict == VERDICT_UNDECIDED ? "may " : "", low ? "fall below" : "exceed");
 }
 
 static void judge_samples(struct judgement *j, const struct claim *c, struct samples *s,
