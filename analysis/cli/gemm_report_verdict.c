@@ -33,7 +33,7 @@ static void say_errors(struct outcome *to, const struct gemm_answers *a)
 {
     const struct bitcut_tolerances *const t = &a->tolerance.limits;
     const struct bitcut_tolerance_verdict *const v = &a->given.verdict;
-    const char *const rest = t->known ? "" : " without what underflows";
+    const char *const rest = t->known ? "" : " beyond underflow";
     to->error = t->known ? v->component : v->with_underflow;
     to->limit = t->known ? t->observed : t->with_underflow;
     REASON("largest error%s %.3g u |A||B| (limit %.3g) at output (%zu, %zu)", rest, to->error,
@@ -42,7 +42,7 @@ static void say_errors(struct outcome *to, const struct gemm_answers *a)
         REASON(", %zu of %zu outputs exceed it", v->above, a->limits.m * a->limits.n);
     REASON("; normwise error %.3g u ||A|| ||B|| (limit %.3g%s); u = 2^-24", v->norm,
            t->norm_known ? t->norm_observed : t->norm_with_underflow,
-           t->norm_known ? "" : " and the norm of what underflows");
+           t->norm_known ? "" : " plus the norm of what underflows");
     if (v->accepted && v->zeros_accepted)
         REASON("; a D of zeros is accepted as well, so these inputs test nothing");
 }
@@ -51,8 +51,9 @@ static void say_errors(struct outcome *to, const struct gemm_answers *a)
 static void judge_errors(struct outcome *to, const struct gemm_answers *a)
 {
     const bool limited = isfinite(a->tolerance.limits.with_underflow),
-               accepted = a->given.verdict.accepted,
-               broken = gemm_answer_to(a, ASK_BOUND) && bound_broken(a->bound);
+               accepted = a->given.verdict.accepted;
+    const struct bound_result *const broken =
+        gemm_answer_to(a, ASK_BOUND) ? bound_broken(a->bound) : NULL;
     const size_t wrong = a->given.verdict.wrong;
     to->outcome = !accepted || broken || (!limited && wrong) ? REPORT_REJECTED
                   : limited                                  ? REPORT_ACCEPTED
@@ -65,10 +66,7 @@ static void judge_errors(struct outcome *to, const struct gemm_answers *a)
     else
         REASON("no limit is known: results of correct kernels are NaN or infinite, or any "
                "error may be theirs");
-    if (broken) {
-        REASON("; ");
-        bound_say_broken(to->reason, REASON_ROOM, a->bound);
-    }
+    if (broken) REASON("; the rigorous bound \"%s\" is broken", broken->row->name);
 }
 
 static void say_compared(struct outcome *to, const struct gemm_answers *a)
