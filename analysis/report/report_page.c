@@ -171,12 +171,13 @@ static void write_data_link(FILE *to, const char *name, json_t *rows)
 static void write_svg(FILE *to, const char *svg)
 {
     static const char tag[] = "<svg";
-    const char *const start = strstr(svg, tag),
-                     *const width = start ? strstr(start, "width=\"") : NULL;
+    const char *start = strstr(svg, tag);
+    const char *const width = start ? strstr(start, "width=\"") : NULL;
     if (!width) return;
+    start += strlen(tag);
     html(to, "<div class=\"picture\"><svg style=\"min-width: %dpx\"",
          atoi(width + strlen("width=\"")) * 15 / 16);
-    fputs(start + strlen(tag), to);
+    fputs(start, to);
     html(to, "</div>\n");
 }
 
