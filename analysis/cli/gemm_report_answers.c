@@ -36,7 +36,7 @@ static int read_scalars(struct gemm_answers *a, const char *command)
     if (status == EXIT_GOOD)
         status = read_option(&a->beta, "beta", OPTION_F32, o->beta, command);
     if (status == EXIT_GOOD && !f32_is_zero(a->beta) && !o->c)
-        return complain("--beta", "is not zero, but there is no -c");
+        return complain("--beta", "must be 0 without -c");
     return status;
 }
 
@@ -46,8 +46,9 @@ static int read_want(double *to, const struct gemm_report_options *o)
     uint32_t want = 0;
     const int status = read_option(&want, "want", OPTION_F32, o->want, "advise");
     *to = o->want ? value_of_float(want) : weighed_metrics[0].want;
-    return status == EXIT_GOOD && !(*to > 0) ? complain("--want", "must be above 0")
-                                             : status;
+    return status == EXIT_GOOD && !(*to > 0)
+               ? complain("--want", "must be greater than 0")
+               : status;
 }
 
 int gemm_answers_read(struct gemm_answers *a)
@@ -94,7 +95,10 @@ static int take_found(struct bitcut_gemm *g, struct gemm_answers *a)
     const struct advise_trial *const best = a->o->d ? NULL : advise_best(&a->advice);
     if (a->o->d && a->explanation.best.sampled) *g = a->explanation.best.x.gemm;
     else if (best) *g = best->gemm;
-    else return complain("--recipe", "nothing like D is known; give it, and --unit");
+    else
+        return complain(
+            "--recipe",
+            "and --unit are required; the recipe of D could not be identified");
     return EXIT_GOOD;
 }
 

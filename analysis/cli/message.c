@@ -13,14 +13,20 @@
 
 static bool told; /* that the command was stopped, or what it met then; stderr's lock */
 
-int fail(const char *what, const struct fault *f)
+/* Print "bitcut: what", `between`, and `text`. */
+static void print_message(const char *what, const char *between, const char *text)
 {
     flockfile(stderr);
     told |= terminal_stopped();
     terminal_label(NULL);
-    text_print(stderr, "bitcut: %s: %s\n", what, f->text);
+    text_print(stderr, "bitcut: %s%s%s\n", what, between, text);
     fflush(stderr);
     funlockfile(stderr);
+}
+
+int fail(const char *what, const struct fault *f)
+{
+    print_message(what, ": ", f->text);
     return f->status == BITCUT_BAD_ARGUMENT ? EXIT_USAGE : EXIT_CANNOT;
 }
 
@@ -34,9 +40,8 @@ void fail_stopped(const char *command)
 
 int complain(const char *what, const char *why)
 {
-    struct fault f;
-    fault_set(&f, BITCUT_BAD_ARGUMENT, "%s", why);
-    return fail(what, &f);
+    print_message(what, " ", why);
+    return EXIT_USAGE;
 }
 
 int check_use(const struct context *x, const struct option_use *uses, unsigned use)
@@ -56,8 +61,8 @@ int check_files(const struct used_file *files)
             if (a == b || !a->written || !b->path || !output_same(a->path, b->path))
                 continue;
             fault_set(&f, BITCUT_BAD_ARGUMENT,
-                      "%s and %s are one file; name another for %s", b->option, a->option,
-                      a->option);
+                      "%s and %s name the same file; choose another file for %s",
+                      b->option, a->option, a->option);
             return fail(a->path, &f);
         }
     }
@@ -69,15 +74,15 @@ int fail_unknown(const char *option, const char *name, struct table table)
     struct fault f;
     char hint[TABLE_HINT_MOST];
     table_hint(hint, table, name);
-    fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown%s", text_fit(name, 60), name,
-              *hint ? hint : "; the tables of bitcut list have all");
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "unknown name \"%.*s\"%s", text_fit(name, 60),
+              name, *hint ? hint : "; see bitcut list");
     return fail(option, &f);
 }
 
 int fail_input(const char *option, const char *list, const struct fault *f)
 {
     struct fault more;
-    fault_set(&more, f->status, "%s; see bitcut list %s", f->text, list);
+    fault_set(&more, f->status, "%s (see bitcut list %s)", f->text, list);
     return fail(option, &more);
 }
 
@@ -92,16 +97,17 @@ int fail_unit(const char *name, bool takes_chips)
     table_near(names, sizeof names, TABLE(units), name);
     if (!chip && *names) return fail_unknown("--unit", name, TABLE(units));
     if (chip)
-        fault_set(&f, BITCUT_BAD_ARGUMENT,
-                  "%s: unknown: a chip has many; name the instruction, one of %s/... in "
-                  "bitcut list units",
-                  name, chip->architecture);
+        fault_set(
+            &f, BITCUT_BAD_ARGUMENT,
+            "%s is a chip; name one of its instructions, %s/... in bitcut list units",
+            name, chip->architecture);
     else if (takes_chips)
-        fault_set(&f, BITCUT_BAD_ARGUMENT,
-                  "%.*s: unknown; bitcut list chips and bitcut list units have all",
-                  length, name);
+        fault_set(
+            &f, BITCUT_BAD_ARGUMENT,
+            "unknown unit or chip \"%.*s\"; see bitcut list chips and bitcut list units",
+            length, name);
     else
-        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; bitcut list units has all",
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "unknown unit \"%.*s\"; see bitcut list units",
                   length, name);
     return fail("--unit", &f);
 }

@@ -229,7 +229,7 @@ class Refused(unittest.TestCase):
 
     def test_numbers_and_names(self):
         a, b = uniform(M, K), uniform(K, N)
-        for more, words in (({"recipe": "ootom"}, "near it"), ({"unit": "a101"}, "near it"),
+        for more, words in (({"recipe": "ootom"}, "did you mean"), ({"unit": "a101"}, "did you mean"),
                             ({"unit": ""}, "no name"), ({"recipe": "x,scale=3"}, "no name"),
                             ({"scale": -1}, "scale"), ({"promote": 2**40}, "promote"),
                             ({"threads": -1}, "threads"), ({"threads": 2**31}, "threads"),
