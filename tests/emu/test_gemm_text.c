@@ -209,13 +209,15 @@ START_TEST(words_of_units)
             snprintf(line, sizeof line, "plain@%s,%s", u->name, varied[i]);
             ck_assert_msg(way_read(&g, line, &f) == BITCUT_OK, "%s: %s", line, f.text);
             ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
-            const struct split_word *const a = plan.split_a.word, *const b = plan.split_b.word;
+            const struct split_word *const a = plan.split_a.word, *const b =
+                                                                      plan.split_b.word;
             ck_assert_msg(a->format == own.split_a.word->format &&
                               b->format == own.split_b.word->format &&
                               plan.split_a.words == 1 && plan.split_b.words == 1,
                           "%s: words of another format", line);
-            const struct bitcut_rounding *const wanted =
-                *varied[i] == 'h' ? bitcut_rounding_find("rz") : own.split_a.word->rounding;
+            const struct bitcut_rounding *const wanted = *varied[i] == 'h'
+                                                             ? bitcut_rounding_find("rz")
+                                                             : own.split_a.word->rounding;
             ck_assert_msg(a->rounding == wanted && b->rounding == wanted, "%s", line);
         }
     }
@@ -342,4 +344,5 @@ START_TEST(public_calls)
 }
 END_TEST
 
-TEST_MAIN("way", all_rows, variations, by_hand, words_of_units, refused, lengths, public_calls)
+TEST_MAIN("way", all_rows, variations, by_hand, words_of_units, refused, lengths,
+          public_calls)

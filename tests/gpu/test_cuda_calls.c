@@ -225,17 +225,22 @@ START_TEST(devices_refused)
         { "cuda", models, "future", BITCUT_CANNOT,
           "no device: Models is of no architecture known" },
         { "hip", models, "", BITCUT_CANNOT,
-          "no GPU backend: bitcut-hip.so not found in tests/.libs (built only with an AMD "
+          "no GPU backend: bitcut-hip.so not found in tests/.libs (built only with an "
+          "AMD "
           "clang; BITCUT_MODULES sets another folder)" },
         { "cuda:m99", models, "", BITCUT_BAD_ARGUMENT,
-          "unknown device \"cuda:m99\"; use host, cuda, cuda:1, ... (see bitcut list devices)" },
+          "unknown device \"cuda:m99\"; use host, cuda, cuda:1, ... (see bitcut list "
+          "devices)" },
         { "host:1", models, "", BITCUT_CANNOT, "no device: device 1 does not exist" },
         { "gpu", models, "", BITCUT_BAD_ARGUMENT,
-          "unknown device \"gpu\"; use host, cuda, cuda:1, ... (see bitcut list devices)" },
+          "unknown device \"gpu\"; use host, cuda, cuda:1, ... (see bitcut list "
+          "devices)" },
         { "cuda:", models, "", BITCUT_BAD_ARGUMENT,
-          "unknown device \"cuda:\"; use host, cuda, cuda:1, ... (see bitcut list devices)" },
+          "unknown device \"cuda:\"; use host, cuda, cuda:1, ... (see bitcut list "
+          "devices)" },
         { "cuda:1x", models, "", BITCUT_BAD_ARGUMENT,
-          "unknown device \"cuda:1x\"; use host, cuda, cuda:1, ... (see bitcut list devices)" },
+          "unknown device \"cuda:1x\"; use host, cuda, cuda:1, ... (see bitcut list "
+          "devices)" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         char why[BITCUT_TEXT_MOST];
