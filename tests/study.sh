@@ -112,7 +112,7 @@ no_data() {
         )
         cmp tile.jsonl before.jsonl 2>&1
     done << 'END'
-tile|nowhere|GPUs: no file \*.json in .*/nowhere/gpu (BITCUT_DATA names
+tile|nowhere|GPUs: no file \*.json in .*/nowhere/gpu (BITCUT_DATA sets
 recorded|nowhere|recorded results: no file \*.jsonl in
 libraries|nowhere|recorded libraries: no file \*.jsonl in
 tile|unreadable|GPUs: .*/unreadable/gpu: Not a directory
