@@ -185,7 +185,7 @@ class Refused(unittest.TestCase):
         self.refused("^D is", bitcut.gemm, a, b, out=numpy.zeros((N, M), "f4"))
         self.refused("^D is", bitcut.verify, a, a, b)
         self.refused("a batch", bitcut.tolerance, uniform(2, M, K), b)
-        self.refused("no such GEMM", bitcut.judge, uniform(M, N), a, b, index=1)
+        self.refused("invalid GEMM index", bitcut.judge, uniform(M, N), a, b, index=1)
         self.refused("at least one", bitcut.tolerance, a[:0], b)
 
     def test_zero_sizes(self):

@@ -319,7 +319,7 @@ class Devices(Folder):
                 (bitcut.BadArgument, "out=: missing", lambda: bitcut.gemm(a, b, recipe="ootomo")),
                 (bitcut.BadArgument, "workspace=: missing",
                  lambda: bitcut.gemm(a, b, recipe="ootomo", out=d)),
-                (bitcut.BadArgument, "a workspace of 64 bytes, not of",
+                (bitcut.BadArgument, "the workspace has 64 bytes",
                  lambda: bitcut.gemm(a, b, recipe="ootomo", out=d,
                                      workspace=There(numpy.zeros(64, "u1")))),
                 (bitcut.BadArgument, "several memories: A in that of cuda:0, B in that of the host",
