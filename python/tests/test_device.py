@@ -356,7 +356,7 @@ class Devices(Folder):
                 (bitcut.BadArgument, "the workspace has 64 bytes; required: 320", lambda: bitcut.gemm(
                     a, b, recipe="ootomo", unit="a100", out=d,
                     workspace=There(numpy.zeros(64, "u1")))),
-                (bitcut.BadArgument, "no promotion .can be after", lambda: bitcut.gemm(
+                (bitcut.BadArgument, "no promotion .supported: every", lambda: bitcut.gemm(
                     a, b, recipe="ootomo", promote=0, out=d)),
                 (bitcut.Cannot, "liar", lambda: bitcut.gemm(a, b, recipe="legemm", out=d)),
                 (bitcut.BadArgument, ": of arrays on a GPU alone", lambda: bitcut.gemm(
