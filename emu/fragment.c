@@ -20,11 +20,12 @@ static enum bitcut_status check_shape(const char *name, const struct array *x,
                                       struct fault *f)
 {
     if (x->dims != 2 && x->dims != 3)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s has %d dimensions, not 3", name,
-                         x->dims);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: expected a 3-D array, found %d-D",
+                         name, x->dims);
     if (dim(x, 0) == count && dim(x, 1) == rows && dim(x, 2) == cols) return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is %zu x %zu x %zu, not %zu x %zu x %zu",
-                     name, dim(x, 0), dim(x, 1), dim(x, 2), count, rows, cols);
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "%s has shape %zu x %zu x %zu; expected %zu x %zu x %zu", name,
+                     dim(x, 0), dim(x, 1), dim(x, 2), count, rows, cols);
 }
 
 static enum bitcut_status check_bits(const char *name, const struct array *x,
@@ -33,8 +34,8 @@ static enum bitcut_status check_bits(const char *name, const struct array *x,
     for (size_t i = 0; format->bits < 8 * x->bytes && i < x->count; i++)
         if (array_get(x, i) >> format->bits)
             return fault_set(
-                f, BITCUT_BAD_ARGUMENT, "%s element %zu is 0x%llx; %s has %d bits", name,
-                i, (unsigned long long)array_get(x, i), format->name, format->bits);
+                f, BITCUT_BAD_ARGUMENT, "%s: element %zu is 0x%llx, but %s has %d bits",
+                name, i, (unsigned long long)array_get(x, i), format->name, format->bits);
     return BITCUT_OK;
 }
 
@@ -44,10 +45,10 @@ static enum bitcut_status check_encodings(const char *name, const struct array *
 {
     const int bytes = (format->bits + 7) / 8;
     if (x->bytes != bytes)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s has elements of %d bytes; %s takes %d, an encoding each "
-                         "(NumPy: u%d)",
-                         name, x->bytes, format->name, bytes, bytes);
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "%s has elements of %d bytes; an encoding of %s has %d (NumPy: u%d)", name,
+            x->bytes, format->name, bytes, bytes);
     return check_bits(name, x, format, f);
 }
 
@@ -64,10 +65,10 @@ static enum bitcut_status check_scales(const struct bitcut_unit *u,
                                        struct fault *f)
 {
     if (!u->scale && (x->scale_a || x->scale_b))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s has no block scales", u->name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes no block scales", u->name);
     if (!u->scale) return BITCUT_OK;
     if (!x->scale_a || !x->scale_b)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s needs block scales of A and B",
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s requires block scales for A and B",
                          u->name);
     const size_t blocks = s.k / (size_t)u->scale_block;
     const enum bitcut_status status =
@@ -81,7 +82,7 @@ enum bitcut_status fragments_check(struct fragment_shape *shape,
                                    struct fault *f)
 {
     if (x->a->dims < 2 || x->b->dims < 2)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "A and B need 3 dimensions");
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "A and B must be 3-D arrays");
     const struct fragment_shape s = { dim(x->a, 0), dim(x->a, 1), dim(x->b, 2),
                                       (size_t)u->k };
     enum bitcut_status status = check_array("A", x->a, u->a, s.count, s.m, s.k, f);
@@ -177,8 +178,8 @@ enum bitcut_status fragments_take(struct array *to, const char *name,
     size_t elements;
     if (!size_multiply(&elements, rows, cols) ||
         !memory_holds(data, count, elements, elements, sizeof *data))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is not there, or larger than memory",
-                         name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s must not be NULL or exceed the address space", name);
     *to = (struct array){ .dims = 3,
                           .dim = { count, rows, cols },
                           .count = count * elements,

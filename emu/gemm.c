@@ -360,7 +360,7 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
     job.schedule = schedule_make(plan, g->unit, job.parts.steps);
     if (status == BITCUT_OK) status = run_all(g, &job, o->threads);
     if (status == BITCUT_NO_MEMORY)
-        fault_set(f, status, "out of memory for the operands");
+        fault_set(f, status, "not enough memory for the operands");
     if (status == BITCUT_CANNOT) fault_set(f, status, "stopped");
     k_parts_clear(&job.parts);
     return status;
@@ -381,11 +381,12 @@ static enum bitcut_status check_public(const struct bitcut_gemm *g, int threads,
 {
     if (g->kernel)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "a kernel runs on a device; here it needs its unit instead");
+                         "a kernel requires a device; set the unit instead");
     if (g->a.words || g->b.words)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "words are a device's");
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "prepared operands are accepted by device calls only");
     if (threads < 0)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "counts cannot be negative");
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "counts must not be negative");
     return BITCUT_OK;
 }
 

@@ -19,8 +19,8 @@ static enum bitcut_status unknown(const char *what, const char *name, struct tab
 {
     char hint[TABLE_HINT_MOST];
     table_hint(hint, table, name);
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: unknown %s%s",
-                     text_fit(name, NAME_MOST), name, what, hint);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown %s \"%.*s\"%s", what,
+                     text_fit(name, NAME_MOST), name, hint);
 }
 
 const struct bitcut_format *way_words(const struct bitcut_gemm *g)
@@ -37,7 +37,7 @@ static enum bitcut_status read_unit(struct bitcut_gemm *g, const char *name,
     if (g->unit) return BITCUT_OK;
     if (!table_find(TABLE(chips), name)) return unknown("unit", name, TABLE(chips), f);
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%s has no instruction for %s, the words of %s", name,
+                     "%s has no instruction for %s, the format of the parts of %s", name,
                      way_words(g)->name, g->recipe->name);
 }
 
@@ -46,15 +46,15 @@ enum bitcut_status way_read(struct bitcut_gemm *to, const char *line, struct fau
     char text[WAY_MOST];
     struct gemm_plan plan;
     if (strlen(line) >= sizeof text)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "a line of %zu characters is too long",
-                         strlen(line));
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "the configuration is too long (%zu characters)", strlen(line));
     strcpy(text, line);
     char *list = strchr(text, ',');
     if (list) *list++ = 0;
     char *const unit = strchr(text, '@');
     if (!unit)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%.*s: not RECIPE@UNIT, such as legemm@mi210",
+                         "expected RECIPE@UNIT such as legemm@mi210, found \"%.*s\"",
                          text_fit(text, NAME_MOST), text);
     *unit = 0;
     const struct bitcut_recipe *const recipe = bitcut_recipe_find(text);
@@ -84,7 +84,7 @@ enum bitcut_status bitcut_gemm_read(struct bitcut_gemm *to, const char *line, ch
     struct fault f;
     enum bitcut_status status = gemm_check_place(to, &f);
     if (status == BITCUT_OK && (!to || !line))
-        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "no line, or no place for the GEMM");
+        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "line and GEMM must not be NULL");
     if (status == BITCUT_OK) status = way_read(&g, line, &f);
     if (status == BITCUT_OK) gemm_give(to, &g);
     return fault_tell(why, status, &f);

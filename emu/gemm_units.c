@@ -11,7 +11,7 @@ static enum bitcut_status check_high(const struct gemm_plan *p,
                                *b = p->split_b.word[0].format;
     if (format_holds(u->a, a) && format_holds(u->b, b)) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "recipe %s has words of %s, but %s multiplies %s by %s; choose "
+                     "recipe %s has parts in %s, but %s multiplies %s by %s; choose "
                      "another unit or split",
                      p->recipe->name, (format_holds(u->a, a) ? b : a)->name, u->name,
                      u->a->name, u->b->name);
@@ -44,14 +44,13 @@ static enum bitcut_status find_units(struct gemm_plan *p, const struct bitcut_un
         const bool own = takes(u->a, &p->split_a, t.a) && takes(u->b, &p->split_b, t.b);
         p->unit[i] = own ? u : unit_beside(u, a, b);
         if (!p->unit[i])
-            return fault_set(
-                f, BITCUT_BAD_ARGUMENT,
-                "recipe %s multiplies words of %s by %s, and beside %s there "
-                "is no instruction for these with sums in %s",
-                p->recipe->name, a->name, b->name, u->name, u->c->name);
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "recipe %s also multiplies parts in %s by %s; the "
+                             "architecture of %s has no such instruction with sums in %s",
+                             p->recipe->name, a->name, b->name, u->name, u->c->name);
         if (accumulator_format(p, t.accumulator) != p->unit[i]->c)
             return fault_set(f, BITCUT_BAD_ARGUMENT,
-                             "recipe %s adds products in %s to others in %s",
+                             "recipe %s adds products in %s to products in %s",
                              p->recipe->name, p->unit[i]->c->name,
                              accumulator_format(p, t.accumulator)->name);
         if (p->unit[i]->k > p->k_step) p->k_step = p->unit[i]->k;
@@ -64,7 +63,7 @@ static enum bitcut_status check_k_step(const struct gemm_plan *p, struct fault *
 {
     for (int i = 0; i < p->terms; i++)
         if (p->k_step % p->unit[i]->k)
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "k of %s is no part of %d",
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "k of %s must divide %d",
                              p->unit[i]->name, p->k_step);
     return BITCUT_OK;
 }
@@ -75,22 +74,24 @@ enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_g
     const struct bitcut_unit *u = g->unit;
     struct gemm_plan p;
     if (!g->recipe || !u)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "a recipe and a unit are needed");
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "a recipe and a unit are required");
     if (u->scale)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s needs block scales; no recipe has them", u->name);
+                         "%s requires block scales, which no recipe has", u->name);
     enum bitcut_status status = gemm_plan_make(&p, g, u->a, u->b, f);
     if (status == BITCUT_OK) status = check_high(&p, u, f);
     if (status == BITCUT_OK) status = find_units(&p, u, f);
     if (status == BITCUT_OK) status = check_k_step(&p, f);
     if (status != BITCUT_OK) return status;
     if (u->c != &formats[FORMAT_F32] && u->c != &formats[FORMAT_F16])
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s accumulates in %s, not f32 or f16",
-                         u->name, u->c->name);
-    if (p.equilibrate && u->c != &formats[FORMAT_F32])
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "products of equilibrated lines overflow the %s sums of %s",
-                         u->c->name, u->name);
+                         "%s accumulates in %s; a recipe requires f32 or f16", u->name,
+                         u->c->name);
+    if (p.equilibrate && u->c != &formats[FORMAT_F32])
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "products of equilibrated rows and columns overflow the %s sums of %s",
+            u->c->name, u->name);
     *to = p;
     return BITCUT_OK;
 }

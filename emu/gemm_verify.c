@@ -74,7 +74,7 @@ static enum bitcut_status emulate(struct bitcut_gemm *ran, const struct bitcut_g
     void *const d =
         fits ? memory_allocate(count, (size_t)format_bytes(matrix_format(&g.d))) : NULL;
     if (!d) {
-        fault_set(&f, BITCUT_NO_MEMORY, "out of memory for the emulator's D");
+        fault_set(&f, BITCUT_NO_MEMORY, "not enough memory for the emulator's D");
         return fault_tell(why, BITCUT_NO_MEMORY, &f);
     }
     g.d = (struct bitcut_matrix){ .to = d, .format = g.d.format, .stride = g.m * g.n };

@@ -77,7 +77,8 @@ static struct step_error chains_error(const struct bitcut_unit *u)
 
 const struct summation sum_chains = {
     .name = "chains",
-    .what = "rounded multiply-adds from +0, of even and odd k apart or not, then c",
+    .what = "rounded multiply-adds from +0, for even and odd k separately or together; c "
+            "is added last",
     .reads = READS_PARITY,
     .rounds_each = true,
     .operand_nan = true,

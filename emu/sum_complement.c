@@ -62,7 +62,7 @@ static struct step_error complement_error(const struct bitcut_unit *u)
 
 const struct summation sum_complement = {
     .name = "complement",
-    .what = "as fused, but products of another sign than c are inverted, not negated",
+    .what = "as fused, but products whose sign differs from c are inverted, not negated",
     .reads = READS_FRACTION | READS_NORMALISE | READS_FLOOR,
     .sound = complement_sound,
     .step = complement_step_plain,

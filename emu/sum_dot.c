@@ -51,7 +51,8 @@ static struct step_error dot_error(const struct bitcut_unit *u)
 
 const struct summation sum_dot = {
     .name = "dot",
-    .what = "products added exactly and rounded, then c, rounded again",
+    .what =
+        "products are summed exactly and rounded, then c is added and the sum rounded",
     .rounds_each = true,
     .sound = dot_sound,
     .step = dot_step_plain,

@@ -60,8 +60,8 @@ static struct step_error fused_error(const struct bitcut_unit *u)
 
 const struct summation sum_fused = {
     .name = "fused",
-    .what = "products and c aligned at the largest exponent, cut, added exactly, rounded "
-            "once",
+    .what = "products and c are aligned at the largest exponent, truncated, summed "
+            "exactly and rounded once",
     .reads = READS_FRACTION | READS_ALIGN_MIN | READS_NORMALISE | READS_FLOOR,
     .reads_exact = READS_FRACTION,
     .operand_nan = true,

@@ -95,7 +95,8 @@ static struct step_error grouped_error(const struct bitcut_unit *u)
 
 const struct summation sum_grouped = {
     .name = "grouped",
-    .what = "groups of products added exactly and scaled, then aligned with c as fused",
+    .what = "groups of products are summed exactly and scaled, then aligned with c as in "
+            "fused",
     .reads = READS_GROUP | READS_FRACTION | READS_ALIGN_MIN | READS_FLOOR,
     .rival = true,
     .sound = grouped_sound,

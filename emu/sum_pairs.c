@@ -65,7 +65,7 @@ static struct step_error pairs_error(const struct bitcut_unit *u)
 
 const struct summation sum_pairs = {
     .name = "pairs",
-    .what = "rounded products, a tree of rounded additions, then c",
+    .what = "rounded products, summed by a tree of rounded additions; c is added last",
     .rounds_each = true,
     .rival = true,
     .sound = pairs_sound,

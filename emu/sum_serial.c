@@ -86,7 +86,8 @@ static struct step_error serial_error(const struct bitcut_unit *u)
 
 const struct summation sum_serial = {
     .name = "serial",
-    .what = "products added one by one, each sum cut to `keep` bits, then c",
+    .what = "products are added one by one, each sum is truncated to `keep` bits; c is "
+            "added last",
     .reads = READS_KEEP | READS_CARRIER,
     .rival = true,
     .sound = serial_sound,

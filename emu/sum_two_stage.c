@@ -151,7 +151,8 @@ static struct step_error two_stage_error(const struct bitcut_unit *u)
 
 const struct summation sum_two_stage = {
     .name = "two-stage",
-    .what = "products aligned and added, then c; the sum cut, and rounded",
+    .what = "products are aligned and summed, then c is added; the sum is truncated and "
+            "rounded",
     .reads = READS_FRACTION | READS_SUM_FRACTION | READS_KEEP | READS_KEEP_MIN |
              READS_PARITY | READS_NORMALISE | READS_FLOOR,
     .products_overflow = true,

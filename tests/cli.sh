@@ -173,7 +173,7 @@ levels_agree() {
 names_harmless() {
     name=$(printf 'a\033[1m\177\302\205b')
     run 2 list "$name$(printf '\233')"
-    grep -qF 'list: a?[1m??b?: unknown' err || cat err
+    grep -qF 'list: unknown name "a?[1m??b?"' err || cat err
     run 3 replay "$name"
     grep -qF 'bitcut: a?[1m??b: meta.json' err || cat err
     cp -r "$(echo "$sets" | head -n 1)" "$name"
@@ -188,7 +188,7 @@ names_harmless() {
     run 0 replay --json "$name"
     grep -qF "\"set\":\"$(printf '\303\251')?\"" out || cat out
     run 2 list "$(printf '%059d\303\251' 0)"
-    grep -q '[^0]0\{59\}: unknown' err || cat err
+    grep -q 'unknown name "0\{59\}"' err || cat err
 }
 
 # An output that is an input or another output, by whatever name.
@@ -206,13 +206,13 @@ same_files_found() {
         grep -qF -e "$text" err || cat err
         cmp a.npy kept.npy 2>&1
     done << 'END'
-./a.npy: -a and -o are one file|gemm --recipe fp32 --unit fma/f32 -a a.npy -b b.npy -o ./a.npy
-here/b.npy: -b and --save-a are one|gemm --recipe fp32 --unit fma/f32 -a a.npy -b b.npy --save-a here/b.npy
-hard.npy: -a and -o are one file|gemm --recipe fp32 --unit fma/f32 -a a.npy -b b.npy -o hard.npy
-soft.npy: -c and -o are one file|gemm --recipe fp32 --unit fma/f32 -b b.npy -c a.npy -o soft.npy
-new.npy: -o and --save-b are one|gemm --recipe fp32 --unit fma/f32 --save-b new.npy -o here/new.npy
-hard.npy: -a and -o are one file|mma --unit fma/f32 -a a.npy -b b.npy -c b.npy -o hard.npy
-here/changed: is a set to be read|fit --next here/changed changed
+./a.npy: -a and -o name the same file|gemm --recipe fp32 --unit fma/f32 -a a.npy -b b.npy -o ./a.npy
+here/b.npy: -b and --save-a name the same|gemm --recipe fp32 --unit fma/f32 -a a.npy -b b.npy --save-a here/b.npy
+hard.npy: -a and -o name the same file|gemm --recipe fp32 --unit fma/f32 -a a.npy -b b.npy -o hard.npy
+soft.npy: -c and -o name the same file|gemm --recipe fp32 --unit fma/f32 -b b.npy -c a.npy -o soft.npy
+new.npy: -o and --save-b name the same|gemm --recipe fp32 --unit fma/f32 --save-b new.npy -o here/new.npy
+hard.npy: -a and -o name the same file|mma --unit fma/f32 -a a.npy -b b.npy -c b.npy -o hard.npy
+here/changed is also an input set|fit --next here/changed changed
 here/page/stages.csv: --results and -o|report --no-studies --results page/stages.csv -o here/page
 END
 }

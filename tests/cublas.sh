@@ -173,7 +173,7 @@ left() {
         BITCUT_MODULES=$work/honest ran --recipe plain --unit v100 -- ./scenes product
         counted 'taken left reasons' '0 1 kernel 1'
         ./scenes product | diff - out
-        values fault | grep -q 'does this: unit volta/mma.* (can be hopper/mma' || values fault
+        values fault | grep -q 'supports: unit volta/mma.* (supported: hopper/mma' || values fault
         BITCUT_MODULES=$work/none ran $as -- ./scenes product
         counted 'taken left reasons device' '0 1 device 1 null'
         values fault | grep -q '^"no GPU backend: bitcut-cuda.so is not in ' || values fault
@@ -285,7 +285,7 @@ looked_up() {
 
 by_command_line() {
     bitcut run --least x --audit -- ./scenes product > out 2> err
-    [ "$(cat err)" = 'bitcut: --least: x: not a whole number below 10^18' ] || cat err
+    [ "$(cat err)" = 'bitcut: --least: expected a whole number below 10^18, found "x"' ] || cat err
     # shellcheck disable=SC2086
     ran $as --least 999999999999999999 -- ./scenes product
     counted 'taken left reasons' '0 1 small 1'
@@ -296,7 +296,7 @@ by_command_line() {
     [ "$(values way)" = "\"$way\"" ] || values way
     counted 'taken on_device' '1 1'
     bitcut run --recipe feng --device cuda -- ./scenes product > out 2> err
-    [ "$(cat err)" = 'bitcut: --device: there is no kernel for recipe feng; bitcut list kernels has all' ] ||
+    [ "$(cat err)" = 'bitcut: --device: no kernel implements recipe feng; see bitcut list kernels' ] ||
         cat err
 }
 

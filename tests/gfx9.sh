@@ -100,10 +100,10 @@ right_run() {
 }
 
 wrong_noticed() {
-    says 'a race: .*no barrier lies between' no_barrier
-    says 'a race: .*did not wait (s_waitcnt lgkmcnt) before the barrier' no_wait
+    says 'a race: .*no barrier separates the accesses' no_barrier
+    says 'a race: .*the barrier is not preceded by s_waitcnt lgkmcnt' no_wait
     says 'stores 4 bytes at byte 1024 of a buffer of 1024 bytes' outside 64
-    says 'stores v[0-9]* of lane 7, which nothing has set' unset
+    says 'stores v[0-9]* of lane 7, which is not initialised' unset
     says 'is still loaded by the instruction at 0x[0-9a-f]*: s_waitcnt is missing' waitless
 }
 

@@ -69,8 +69,8 @@ refused() {
         run "$status" verify $words
         grep -q "^bitcut: $why" err || cat err
     done << 'END'
-2|--device: executor:gfx999: no device is called so|--kernel all --device executor:gfx999
-2|--device: hip:gfx1: no device is called so|--kernel all --device hip:gfx1
+2|--device: unknown device "executor:gfx999"|--kernel all --device executor:gfx999
+2|--device: unknown device "hip:gfx1"|--kernel all --device hip:gfx1
 END
     run 0 list devices --json
     grep '"name":"hip' out | grep -q '"here":true' || {
@@ -152,10 +152,10 @@ END
     done
     # shellcheck disable=SC2086
     run 2 verify --kernel hip/nothing $at
-    grep -q '^bitcut: --kernel: no recipe is called so' err || cat err
+    grep -q '^bitcut: --kernel names no known recipe' err || cat err
     # shellcheck disable=SC2086
     run 2 verify --kernel cuda/legemm $at
-    grep -q '^bitcut: --kernel: is of another backend than --device$' err || cat err
+    grep -q '^bitcut: --kernel names another device than --device$' err || cat err
 }
 
 # eight_bits DEVICE: kernels of 8-bit words where it has instructions for them, rounded in every

@@ -70,7 +70,7 @@ passed_over() {
         grep -qv '"device":"gfx90a, executed"' out && cat out
     done
     run 3 verify --kernel split --samples 100 --device executor:gfx908
-    grep -q 'no device: none is of gfx908$' err || cat err
+    grep -q 'no device has architecture gfx908$' err || cat err
     run 3 verify --kernel split --samples 100 --device executor:0
     grep -q 'there is no code for this device' err || cat err
 }

@@ -145,12 +145,12 @@ refused() {
         run "$status" $words
         grep -q "^bitcut: $why" err || cat err
     done << END
-3|--device: no device: there is no device 1$|record --random 1 --device host:1
+3|--device: no device: device 1 does not exist$|record --random 1 --device host:1
 3|--unit: hopper/mma.m16n8k16.f32.f16 is not a unit of this device|record --random 1 --device host --unit hopper/mma.m16n8k16.f32.f16
-2|--device: its module emulates no unit|bench emu --device host
-2|--study: the device's module has no kernel of it|bench gpu --device host --study batch
-2|--kernel: the device has none of that name with tiles|tile --kernel avx512.plain.bf16 --device host
-2|--kernel: is of another backend than --device|verify --kernel cuda/plain --device host
+2|--device names a device whose module does not emulate units|bench emu --device host
+2|--study names a study without kernels in the module of this device|bench gpu --device host --study batch
+2|--kernel names no kernel with tiles on this device|tile --kernel avx512.plain.bf16 --device host
+2|--kernel names another device than --device|verify --kernel cuda/plain --device host
 END
     units | while read -r architecture flag unit rest; do
         if here "$architecture" || ! modelled "$unit"; then continue; fi

@@ -131,30 +131,30 @@ refused() {
 bad() {
     unit="--unit $cdna/mfma.16x16x16.f32.f16"
     refused 3 'loads 2 bytes at byte' $hgemm $unit --args a:f16,bt:f16,d,m,m,k,alpha
-    refused 3 'kern: no kernel of the code, which has hgemm, fma, scaled, endless' $hgemm $unit \
+    refused 3 'unknown kernel kern; the code has hgemm, fma, scaled, endless' $hgemm $unit \
         --symbol kern
     refused 2 'takes 7: address, address, address, 4 bytes' $hgemm $unit --args a,b,d
-    refused 2 'compiled for 64 at most' $hgemm $unit --block 128
-    refused 2 '--grid x: not 1 to 3 extents' $hgemm $unit --grid x
+    refused 2 'exceed the 64 that the kernel was compiled for' $hgemm $unit --block 128
+    refused 2 '--grid x: expected 1 to 3 extents' $hgemm $unit --grid x
     refused 3 nothing.hsaco $hgemm $unit --hsaco nothing.hsaco
-    refused 2 'no ELF file' $hgemm $unit --hsaco k.hip
-    refused 2 '--device: --hsaco is executed by a model' $hgemm $unit --device cuda
-    refused 2 '--device: the code is for another one' $hgemm $unit --device executor:gfx9
-    refused 2 '--symbol: missing' verify --hsaco k.hsaco --recipe plain $unit
-    refused 2 '--block: missing' verify --hsaco k.hsaco --recipe plain $unit --symbol hgemm \
+    refused 2 'not a 64-bit ELF file' $hgemm $unit --hsaco k.hip
+    refused 2 '--device cannot be combined with --hsaco' $hgemm $unit --device cuda
+    refused 2 '--device does not match the processor of the code' $hgemm $unit --device executor:gfx9
+    refused 2 '--symbol is required' verify --hsaco k.hsaco --recipe plain $unit
+    refused 2 '--block is required' verify --hsaco k.hsaco --recipe plain $unit --symbol hgemm \
         --args a --grid 1
-    refused 2 '--recipe, --unit: both are needed' verify --hsaco k.hsaco
-    refused 2 '-d: is not for --kernel and --hsaco' $hgemm $unit -d d.npy
-    refused 2 '--kernel: is not for --hsaco' $hgemm $unit --kernel all
-    refused 2 '--grid: is for --hsaco' verify --kernel all --grid 1
-    refused 2 '--input-a: is for --hsaco' verify --recipe fp32 --unit fma/f32 --input-a ones
+    refused 2 '--recipe, --unit are both required' verify --hsaco k.hsaco
+    refused 2 '-d cannot be combined with --kernel or --hsaco' $hgemm $unit -d d.npy
+    refused 2 '--kernel cannot be combined with --hsaco' $hgemm $unit --kernel all
+    refused 2 '--grid requires --hsaco' verify --kernel all --grid 1
+    refused 2 '--input-a requires --hsaco' verify --recipe fp32 --unit fma/f32 --input-a ones
     refused 3 'endless: ' verify --hsaco k.hsaco --symbol endless --args a,b,d --grid 1 \
         --block 64 --recipe fp32 --unit fma/f32 -m 16 -n 16 -k 16 --input-a 'const(1)' \
         --input-b 'const(1)' --seconds 1
-    grep -q 'the kernel has not ended after 1 s, the limit (--seconds)$' err || cat err
+    grep -q 'the kernel did not end within 1 s (--seconds)$' err || cat err
     refused 2 'more than 2^31 work-groups' $hgemm $unit \
         --grid 4294967295,4294967295,4294967295
-    refused 2 'a work-group has 1 to 1024 work-items' $hgemm $unit \
+    refused 2 'a work-group must have 1 to 1024 work-items' $hgemm $unit \
         --block 2147483648,2147483648,4
     for seconds in 2 10; do # on a loaded machine it may not have begun
         timeout --signal=INT $seconds bitcut verify --hsaco k.hsaco --symbol endless \

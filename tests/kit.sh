@@ -94,9 +94,9 @@ wrong_seen() {
 # Without a device, or with a number that is none.
 refused() {
     ./kit 1 9 > out 2> err && echo "device 9"
-    grep -qx 'kit: the device: there is none of that number' err || cat err
+    grep -qx 'kit: the device: unknown device number' err || cat err
     ./kit x > out 2> err && echo "seed x"
-    grep -qx 'kit: x: is no number' err || cat err
+    grep -qx 'kit: x: is not a number' err || cat err
     [ -s out ] && cat out
 }
 

@@ -96,12 +96,12 @@ caught() {
 ok_if_empty "the kernels as they are" "$(rights)"
 # Every third; with BITCUT_LONG all.
 awk -v all="${BITCUT_LONG:-}" 'all || NR % 3 == 1' << 'END' > edits
-no barrier behind the first tile@gemm_f16@gemm_hip.h@/t\.put\(stages\);/{n;d}@gemm@in v[0-9]+ of lane [0-9]+ is what nothing has set
-no barrier between tiles@gemm_f16@gemm_hip.h@/^        block_wait\(\);$/d@gemm@in v[0-9]+ of lane [0-9]+ is what nothing has set
-a barrier between waves that does not wait@gemm_f16@device.h@0,/__ATOMIC_RELEASE, "workgroup"/s/__builtin_amdgcn_fence\(__ATOMIC_RELEASE, "workgroup"\);//@gemm@a race: .*did not wait \(s_waitcnt lgkmcnt\) before the barrier
+no barrier behind the first tile@gemm_f16@gemm_hip.h@/t\.put\(stages\);/{n;d}@gemm@in v[0-9]+ of lane [0-9]+ is not initialised
+no barrier between tiles@gemm_f16@gemm_hip.h@/^        block_wait\(\);$/d@gemm@in v[0-9]+ of lane [0-9]+ is not initialised
+a barrier between waves that does not wait@gemm_f16@device.h@0,/__ATOMIC_RELEASE, "workgroup"/s/__builtin_amdgcn_fence\(__ATOMIC_RELEASE, "workgroup"\);//@gemm@a race: .*the barrier is not preceded by s_waitcnt lgkmcnt
 the stage that is read is written@gemm_f16@gemm_hip.h@s/S::stage_bytes - now : 0/now : 0/@gemm@a race: 
 all waves share one part of shared memory for D@gemm_f16@gemm_hip.h@s/\(float \*\)stages \+ thread_x\(\) \/ WAVE \* .*/(float *)stages, matrix,/@gemm@a race: 
-half of a tile is not put there@gemm_f16@gemm_hip.h@s/b < S::piece_bytes; b \+= 8/b < S::piece_bytes; b += 16/@gemm@in v[0-9]+ of lane [0-9]+ is what nothing has set
+half of a tile is not put there@gemm_f16@gemm_hip.h@s/b < S::piece_bytes; b \+= 8/b < S::piece_bytes; b += 16/@gemm@in v[0-9]+ of lane [0-9]+ is not initialised
 rows of D swapped@gemm_f16@device.h@s/8 \* \(q % 16 \/ 4\) \+ 4 \* \(lane \/ 32\)/4 * (q % 16 \/ 4) + 16 * (lane \/ 32)/@gemm@bits
 columns for rows of D@gemm_f16@gemm_hip.h@s/I::row\(lane, q\) \* I::side \+ I::column\(lane\)/I::column(lane) * I::side + I::row(lane, q)/@gemm@bits
 A's lanes are those of another k@gemm_f16@gemm_hip.h@s/line_a = i0 \+ lane % I::side/line_a = i0 + (lane ^ 1) % I::side/@gemm@bits
@@ -120,7 +120,7 @@ D written across@gemm_f16@device.h@s/i \* x\.d\.row \+ j \* x\.d\.column/i * x.d
 D scaled by its row alone@gemm_f16@device.h@s/scale_once\(v, -a - b\)/scale_once(v, -a)/@scaled@bits
 the residual in another scale@split@split.hip@s/\* a\.scale;/* a.scale * a.scale;/@split@bits
 the second word of the value, not of its residual@split@split.hip@s/x\[e\] = left_of\(F\(\), x\[e\], w\) \* a\.scale/x[e] = x[e] * a.scale/@split@bits
-no barrier before a turned tile is read@split@split.hip@/^    block_wait\(\);$/d@gemm@which lanes are active is not set|what nothing has set
+no barrier before a turned tile is read@split@split.hip@/^    block_wait\(\);$/d@gemm@not initialised
 the largest of a part of the line alone@split@split.hip@s/e < RUN \/ EACH; e\+\+\) mine = larger/e < 1; e++) mine = larger/@lines@bits
 blocks of GEMMs in each other's place@batch@batch.hip@s/gemm = block \/ S::tiles_of_one;/gemm = block % S::gemms;/@batch@bits
 all waves share one stage@batch@batch.hip@s/stage = stages \+ wave \* .*;/stage = stages;/@batch@a race: 
@@ -128,8 +128,8 @@ no edge of k in a four@batch@batch.hip@s/if \(first \+ e < count\) v/v/@direct@b
 k-steps of another lane@batch@batch.hip@s/: lane \/ I::side \* I::each;/: lane \/ I::side;/@direct@bits
 no s_waitcnt behind loads of arguments@gemm_f16@assembly@0,/s_waitcnt lgkmcnt/{/s_waitcnt lgkmcnt/d}@gemm@s[0-9]+ is still loaded by the instruction at 0x[0-9a-f]+: s_waitcnt is missing
 no s_waitcnt behind loads from memory@gemm_f16@assembly@/s_waitcnt vmcnt/d@gemm@v[0-9]+ is still loaded by the instruction at 0x[0-9a-f]+: s_waitcnt is missing
-no s_waitcnt before barriers@gemm_f16@assembly@/s_waitcnt.*lgkmcnt/{N;/s_barrier/{s/^[^\n]*\n//}}@gemm@a race: .*did not wait \(s_waitcnt lgkmcnt\) before the barrier
-no s_barrier@gemm_f16@assembly@/s_barrier/d@gemm@in v[0-9]+ of lane [0-9]+ is what nothing has set
+no s_waitcnt before barriers@gemm_f16@assembly@/s_waitcnt.*lgkmcnt/{N;/s_barrier/{s/^[^\n]*\n//}}@gemm@a race: .*the barrier is not preceded by s_waitcnt lgkmcnt
+no s_barrier@gemm_f16@assembly@/s_barrier/d@gemm@in v[0-9]+ of lane [0-9]+ is not initialised
 END
 while IFS='@' read -r what file edited edit kind how; do
     ok_if_empty "noticed by $how: $what" "$(caught "$file" "$edited" "$edit" "$kind" "$how")"

@@ -134,8 +134,8 @@ commands_refused() {
         run 3 explain --probe "$command"
         grep -q "^bitcut: --probe: $why" err || cat err
     done << 'END'
-the command was ended by signal 9$|kill -9 $$
-.BITCUT_D is 64 x 256, not 64 x 64$|cp "$BITCUT_A" "$BITCUT_D"
+the command was terminated by signal 9$|kill -9 $$
+.BITCUT_D is 64 x 256; expected 64 x 64$|cp "$BITCUT_A" "$BITCUT_D"
 .BITCUT_D: |echo > "$BITCUT_D"
 D of A and B all 2^-40 is 0 times 2^-80, not 256: |bitcut gemm -a "$BITCUT_A" -b "$BITCUT_B" -o "$BITCUT_D" --reference none --recipe plain --unit h100
 the command failed with exit status 7$|[ "$BITCUT_M $BITCUT_N $BITCUT_K" = "64 64 256" ] && [ -s "$BITCUT_A" ] && [ -s "$BITCUT_B" ] && exit 7
@@ -156,7 +156,7 @@ interrupted() {
         wait "$pid"
         status=$?
         [ $status -eq 3 ] || echo "status $status"
-        [ "$(cat err)" = "bitcut: --probe: asked to stop" ] || cat err
+        [ "$(cat err)" = "bitcut: --probe: stopped" ] || cat err
         sleep 0.1
         case $(cut -d' ' -f3 "/proc/$(cat child)/stat" 2> /dev/null) in
         '' | Z) ;;

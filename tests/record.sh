@@ -50,9 +50,9 @@ modules_refused() {
             grep -q "^bitcut: [a-z]*: $why" err || cat err
         done
     done << 'END'
-missing|no GPU backend: bitcut-cuda.so is not in .*/missing (built only where nvcc is found; BITCUT_MODULES names another folder)$
+missing|no GPU backend: bitcut-cuda.so not found in .*/missing (built only with nvcc; BITCUT_MODULES sets another folder)$
 text|no GPU backend: .*bitcut-cuda.so
-empty|bitcut-cuda.so is no module of bitcut$
+empty|bitcut-cuda.so is not a bitcut module$
 other|bitcut-cuda.so has interface 99, and this bitcut needs [0-9]*: 
 END
     [ ! -e new ] || ls -R new
@@ -279,7 +279,7 @@ fragments_repeated() {
     cmp D.npy repeated/D.npy 2>&1
     small large "$name" 17 8
     run 2 record large -o new
-    grep -q ': fragments are 17 x 8 x 16; mma.m16n8k16.f32.f16 takes up to 16 x 8 x 16$' \
+    grep -q ': fragments of 17 x 8 x 16 exceed the shape of mma.m16n8k16.f32.f16, 16 x 8 x 16$' \
         err || cat err
     [ ! -e new ] || ls -R new
 }

@@ -457,12 +457,12 @@ bad_kept() {
         grep -qF "studies/$name.jsonl$message" err || { echo "$name, $script:"; cat err; }
         [ ! -e none ] || echo "$name, $script: there is a folder"
     done << 'END'
-nothing||table1|: no study has this name (bitcut list studies)
-table2||table1|:1: a row of another study than table2
-table1|s/"seed":1/"seed":2/|table1|:1: a row of another seed than 1
-table1|s/"paper"/"small"/|table1|:1: a row of another scale than paper
+nothing||table1|: unknown study; see bitcut list studies
+table2||table1|:1: the row does not belong to study table2
+table1|s/"seed":1/"seed":2/|table1|:1: the seed of the row is not 1
+table1|s/"paper"/"small"/|table1|:1: the scale of the row is not paper
 table1|3s/,$/x/;3s/}//|table1|:3:
-table1|4d|table1|: point 0 of table1 is there in part
+table1|4d|table1|: point 0 of table1 is incomplete
 table1|5s/"bits":2/"bits":3/|table1|:5: the row was changed
 table1|2s/"point":0/"point":1/|table1|:2: table1 has no point 1
 table1|s/study\/1/study\/0/|table1|:1: a row of another version of bitcut
@@ -480,11 +480,11 @@ scale_refused() {
         grep -q -- "$message" err || cat err
         [ ! -e none ] || echo "$words: there is a folder"
     done << 'END'
---scale: large: unknown|--scale large
---no-studies: not with --scale, --device|--no-studies --scale small
---no-studies: not with --scale, --device|--no-studies --device cuda
---scale: is not for a report on one product|-a a.npy -b b.npy --scale paper
---device: is not for a report on one product|-a a.npy -b b.npy --device cuda
+--scale: unknown name "large"|--scale large
+--no-studies cannot be combined with --scale or --device|--no-studies --scale small
+--no-studies cannot be combined with --scale or --device|--no-studies --device cuda
+--scale cannot be combined with a report on one product|-a a.npy -b b.npy --scale paper
+--device cannot be combined with a report on one product|-a a.npy -b b.npy --device cuda
 END
 }
 

@@ -166,7 +166,7 @@ ways() {
     case $at in scenes*+0x*) ;; *) echo "place $at" ;; esac
     # A rule for no place is told of.
     ran 0 --rule "other*=$way" --rule "scenes*=$way" -- ./scenes once
-    line '^bitcut: --rule: other[*]: no call is from there; a pattern is of a whole place'
+    line '^bitcut: --rule: no call site matches other[*]; a pattern must match the whole call site'
     [ "$(grep -c -e --rule err)" = 1 ] || cat err
     # By a rule, by none that fits, and by the first that does.
     bitcut run --json --rule "$at=$way" -- ./scenes nested > out 2> err || cat out
@@ -272,9 +272,9 @@ on_device() {
         BITCUT_MODULES=$work/honest
         cp "$library" honest/
         ran 125 --device cuda -- ./scenes once
-        line '^bitcut: --device: its module emulates no unit$'
+        line '^bitcut: --device: the module of this device does not emulate units$'
         bitcut run --device cuda --audit -- ./scenes once > out 2> err
-        line '^bitcut: --device: it computes what --recipe, --rule or --against say$'
+        line '^bitcut: --device requires --recipe, --rule or --against$'
     )
 }
 
@@ -315,7 +315,7 @@ on_own_device() {
         [ "$(summed mismatches)" = 0 ] && [ "$(summed recomputed)" -gt 0 ] || cat err
         as=
         ran 125 --recipe ootomo --unit a100 --device host -- ./scenes once
-        line '^bitcut: --device: there is no kernel for recipe ootomo'
+        line '^bitcut: --device: no kernel implements recipe ootomo'
         # What no kernel computes is emulated.
         as="--rule *=ootomo@a100" SCENE_RECIPE=ootomo SCENE_UNIT=ampere/mma.m16n8k16.f32.f16
         ran 0 --device host --json -- ./scenes all

@@ -96,56 +96,56 @@ bad_begin() {
     says 127 'run: none-such: No such file or directory' $run -- none-such
     says 126 'run: ./names: Permission denied' $run -- ./names
     says 126 'run: ./: Is a directory' $run -- ./
-    says 125 'run: no program: bitcut run --recipe R --unit U -- PROGRAM ARGUMENTS' $run
-    says 125 'run: no program: bitcut run --recipe R --unit U -- PROGRAM ARGUMENTS' $run --
-    says 125 'run: ./scenes: one word too many (the program comes after --)' \
+    says 125 'run requires a program: bitcut run --recipe R --unit U -- PROGRAM ARGUMENTS' $run
+    says 125 'run requires a program: bitcut run --recipe R --unit U -- PROGRAM ARGUMENTS' $run --
+    says 125 'run: unexpected argument "./scenes" (the program comes after --)' \
         $run ./scenes once
-    says 125 'run: it needs --recipe and --unit, --rule, --against, or --audit' \
+    says 125 'run requires --recipe and --unit, --rule, --against or --audit' \
         bitcut run -- ./scenes once
-    says 125 '--recipe, --unit: both are needed...' bitcut run --unit a100 -- ./scenes
-    says 125 '--recipe: ootom: unknown; near it: ootomo...' \
+    says 125 '--recipe, --unit are both required...' bitcut run --unit a100 -- ./scenes
+    says 125 '--recipe: unknown name "ootom"; did you mean ootomo...' \
         bitcut run --recipe ootom --unit a100 -- ./scenes once
-    says 125 '--against: x100: unknown unit; near it: ...' \
+    says 125 '--against: unknown unit "x100"; did you mean ...' \
         bitcut run --against ootomo@x100 -- ./scenes once
-    says 125 '--rule: ootomo@a100: not PATTERN=RECIPE@UNIT, such as ...' \
+    says 125 '--rule: expected PATTERN=RECIPE@UNIT such as ...' \
         bitcut run --rule ootomo@a100 -- ./scenes once
     says 125 '--folder: ./none: No such file or directory' $run --folder ./none -- ./scenes
     says 125 '--folder: names: Not a directory' $run --folder names -- ./scenes once
-    says 125 '--folder: folder: has what another run wrote, which --read says: name an empty folder' \
+    says 125 '--folder: folder: the folder has the logs of another run (see --read); choose an empty folder' \
         $run --folder folder -- ./scenes once
     says 125 'none/x: No such file or directory' $run -o none/x -- ./scenes once
     says 125 './none: No such file or directory' bitcut run --read ./none
-    says 125 '--read: runs nothing: no program goes with it' \
+    says 125 '--read cannot be combined with a program' \
         bitcut run --read . -- ./scenes once
-    says 125 './none/bitcut-run.so: No such file or directory (the library of bitcut run; BITCUT_MODULES names its folder)' \
+    says 125 './none/bitcut-run.so: No such file or directory (the library of bitcut run; BITCUT_MODULES sets its folder)' \
         env BITCUT_MODULES=./none $run -- ./scenes once
-    says 125 '/none: no folder can be made there: No such file or directory (TMPDIR ...' \
+    says 125 '/none: cannot create a folder: No such file or directory (TMPDIR ...' \
         env TMPDIR=/none $run -- ./scenes once
     mkdir 'a b'
     ln -s "$library" 'a b/bitcut-run.so'
-    says 125 '...a b/bitcut-run.so: the loader takes no file with a blank or a colon in its path' \
+    says 125 '...a b/bitcut-run.so: the loader does not accept a path with a blank or a colon' \
         env "BITCUT_MODULES=$work/a b" $run -- ./scenes once
     printf '#!/none\n' > script && chmod +x script
-    says 126 'run: ./script: what its first line names, or its loader, is not there' \
+    says 126 'run: ./script: its interpreter or loader does not exist' \
         $run -- ./script
     { printf '\177ELF\1\1\1'; head -c 100 /dev/zero; } > elf32 && chmod +x elf32
-    says 125 'run: ./elf32: for another machine or word size than bitcut: it cannot take its library' \
+    says 125 'run: ./elf32: unsupported: the program is built for another machine or word size than bitcut' \
         $run -- ./elf32
     echo text > damaged.ledger
-    says 125 '.: damaged.ledger: not what a process under bitcut run of this version has written' \
+    says 125 '.: damaged.ledger: not written by this version of bitcut run' \
         bitcut run --read .
     rm damaged.ledger
 }
 
 # shellcheck disable=SC2086
 bad_rights() {
-    says 125 'run: ./suid: runs with rights of its owner or file (setuid, setgid, capabilities): the loader takes no library into it' \
+    says 125 'run: ./suid: unsupported: the program is setuid, setgid or has capabilities, so the loader ignores preloaded libraries' \
         bitcut run $as -- ./suid once
 }
 
 # shellcheck disable=SC2086
 static_program() {
-    says 125 'run: ./static: linked statically: nothing takes the place of its BLAS; link it with a shared one' \
+    says 125 'run: ./static: unsupported: the program is linked statically; link it with a shared BLAS' \
         bitcut run $as -- ./static
 }
 
@@ -170,14 +170,14 @@ preloaded() { LD_PRELOAD=$library ./scenes "$1" > out 2> err; }
 
 in_environment() {
     BITCUT_RUN=ootom@a100 preloaded once && echo "not the library's own product"
-    line '^bitcut: run: BITCUT_RUN: ootom: unknown recipe; near it: ootomo, .*; products are the program.s own$'
+    line '^bitcut: run: BITCUT_RUN: unknown recipe "ootom"; did you mean ootomo, .*; products are the program.s own$'
     BITCUT_RUN=$way BITCUT_RUN_FOLDER=/none preloaded once || cat out
     line '^bitcut: run: /none: No such file or directory; what process [0-9]* does is not written down$'
     [ "$(wc -l < err)" = 1 ] || cat err
     BITCUT_RUN_RULES=x BITCUT_RUN_FOLDER=empty preloaded once
-    line '^bitcut: run: BITCUT_RUN_RULES: x: not PATTERN=RECIPE@UNIT'
+    line '^bitcut: run: BITCUT_RUN_RULES: expected PATTERN=RECIPE@UNIT such as .*, found "x"'
     bitcut run --read empty > out 2> err
-    line '^bitcut: run: BITCUT_RUN_RULES: x: not PATTERN'
+    line '^bitcut: run: BITCUT_RUN_RULES: expected PATTERN'
     rm empty/*
 }
 

@@ -112,7 +112,7 @@ no_data() {
         )
         cmp tile.jsonl before.jsonl 2>&1
     done << 'END'
-tile|nowhere|GPUs: no file \*.json in .*/nowhere/gpu (BITCUT_DATA names
+tile|nowhere|GPUs: no file \*.json in .*/nowhere/gpu (BITCUT_DATA sets
 recorded|nowhere|recorded results: no file \*.jsonl in
 libraries|nowhere|recorded libraries: no file \*.jsonl in
 tile|unreadable|GPUs: .*/unreadable/gpu: Not a directory
@@ -148,7 +148,7 @@ one_writer() {
     for name in shared other-name; do
         flock shared.jsonl.lock bitcut study figure5 --resume -o $name.jsonl > out 2> err
         [ $? -eq 3 ] || echo "$name: it was not refused"
-        grep -q "bitcut: $name.jsonl: another process is writing it" err || cat err
+        grep -q "bitcut: $name.jsonl: another process is writing this file" err || cat err
         cmp shared.jsonl before.jsonl 2>&1
     done
     run 0 study figure5 --resume -o shared.jsonl # a lock that nobody holds
@@ -174,25 +174,25 @@ refused() {
 }
 
 refusals() {
-    refused 2 '--shard: must be I/N' study figure5 --shard 3/3
-    refused 2 '--shard: must be I/N' study figure5 --shard 1
-    refused 2 '--shard: must be I/N' study figure5 --shard -1/3
-    refused 2 '--scale: large: unknown' study figure5 --scale large
-    refused 2 '--resume: needs -o' study figure5 --resume
-    refused 2 '--merge: name the files' study --merge
-    refused 2 '--merge: computes nothing' study --merge 0.jsonl --scale paper
-    refused 2 '--merge: the files have no rows' study --merge empty.jsonl
-    refused 2 'several make no table' study table1 table2
+    refused 2 '--shard must be I/N' study figure5 --shard 3/3
+    refused 2 '--shard must be I/N' study figure5 --shard 1
+    refused 2 '--shard must be I/N' study figure5 --shard -1/3
+    refused 2 '--scale: unknown name' study figure5 --scale large
+    refused 2 '--resume requires -o' study figure5 --resume
+    refused 2 '--merge requires the files to merge' study --merge
+    refused 2 '--merge cannot be combined' study --merge 0.jsonl --scale paper
+    refused 2 '--merge found no rows in the files' study --merge empty.jsonl
+    refused 2 'for several studies' study table1 table2
     refused 3 'nowhere.jsonl: No such file' study --merge nowhere.jsonl
     refused 3 'open.jsonl:1: ' study --merge open.jsonl
-    refused 3 'other.jsonl:1: not a row of a study' study --merge other.jsonl
-    refused 3 'seed.jsonl:1: a row of another seed than 1' study --merge 0.jsonl seed.jsonl
-    refused 3 'scale.jsonl:1: a row of another scale' study --merge 0.jsonl scale.jsonl
+    refused 3 'other.jsonl:1: expected a row of a study' study --merge other.jsonl
+    refused 3 'seed.jsonl:1: the seed of the row is not 1' study --merge 0.jsonl seed.jsonl
+    refused 3 'scale.jsonl:1: the scale of the row' study --merge 0.jsonl scale.jsonl
     refused 3 'point.jsonl:1: figure5 has no point 999' study --merge point.jsonl
-    refused 3 'version.jsonl:1: a row of another version of bitcut' study --merge version.jsonl
-    refused 3 'changed.jsonl: point 0 of figure5 has other rows' \
+    refused 3 'version.jsonl:1: the row was computed by another version' study --merge version.jsonl
+    refused 3 'changed.jsonl: point 0 of figure5 has different rows' \
         study --merge 0.jsonl changed.jsonl
-    refused 3 'seed.jsonl:1: a row of another seed' study figure5 --resume -o seed.jsonl
+    refused 3 'seed.jsonl:1: the seed of the row' study figure5 --resume -o seed.jsonl
     refused 3 'damaged.jsonl:3: the row was changed' study figure5 --resume -o damaged.jsonl
     refused 3 'nowhere/x.jsonl: ' study xf32 -o nowhere/x.jsonl
 }

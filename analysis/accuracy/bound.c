@@ -132,7 +132,7 @@ enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_g
     enum bitcut_status status = gemm_plan_on_unit(&p, g, f);
     if (status == BITCUT_OK && !any_order) {
         status = path_of(&path, &p, k);
-        if (status != BITCUT_OK) fault_set(f, status, "out of memory for the bound");
+        if (status != BITCUT_OK) fault_set(f, status, "not enough memory for the bound");
     }
     if (status != BITCUT_OK) return status;
     hostfp_enter(&mode);
@@ -153,7 +153,7 @@ enum bitcut_status bound_problem_make(struct bound_problem *to,
     struct hostfp mode;
     *to = (struct bound_problem){ .gemm = g, .plan = plan, .x = x, .given = given };
     if (path_of(&to->path, plan, x->m && x->n ? x->k : 0) != BITCUT_OK)
-        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the bounds");
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the bounds");
     hostfp_enter(&mode);
     to->way = path_error_of(plan, &to->path, g->alpha, g->beta);
     hostfp_leave(&mode);
@@ -178,14 +178,14 @@ static bool is_any_order(char why[BOUND_WHY_MOST], const struct bound_problem *x
     const struct gemm_plan *p = x->plan;
     const struct bitcut_unit *u = p->unit[0];
     if (p->terms != 1 || !is_f32_word(&p->split_a) || !is_f32_word(&p->split_b))
-        return refuse(why, "%s does not multiply FP32 values as they are",
-                      p->recipe->name);
+        return refuse(why, "%s does not multiply unrounded FP32 values", p->recipe->name);
     if (summation_aligns(u) || u->block != 1 || u->result != &formats[FORMAT_F32] ||
         !round_is_nearest(&u->rounding))
         return refuse(why, "%s does not round every operation to nearest in FP32",
                       u->name);
     if (p->order.sums)
-        return refuse(why, "sums of lanes and slices are %s", p->order.sums->name);
+        return refuse(why, "partial sums of lanes and slices are stored in %s",
+                      p->order.sums->name);
     return true;
 }
 
@@ -216,8 +216,8 @@ static bool is_block_fma(char why[BOUND_WHY_MOST], const struct bound_problem *x
     const struct bitcut_unit *u = unit_that(x->plan, summation_aligns);
     if (!u) return true;
     return refuse(why,
-                  "%s cuts terms beside the largest one: no operation in it is rounded "
-                  "to a precision",
+                  "%s truncates terms relative to the largest one; its operations have "
+                  "no rounding precision",
                   u->name);
 }
 
@@ -238,8 +238,9 @@ static bool is_zero_mean(char why[BOUND_WHY_MOST], const struct bound_problem *x
 {
     const struct bitcut_unit *u = unit_that(x->plan, truncates);
     if (!u) return true;
-    return refuse(why, "assumption violated: %s truncates, so its errors have a mean",
-                  u->name);
+    return refuse(
+        why, "assumption violated: %s truncates, so the mean of its errors is not zero",
+        u->name);
 }
 
 static struct bound_apriori zero_mean(const struct bound_problem *x)
@@ -261,8 +262,7 @@ static bool is_bounded(char why[BOUND_WHY_MOST], const struct bound_problem *x)
     for (int t = 0; t < x->plan->terms; t++)
         if (isinf(x->way.term[t]))
             return refuse(why,
-                          "so many steps of %s in one chain may err by more than "
-                          "binary64 holds",
+                          "the bound for a chain of %s of this length overflows binary64",
                           x->plan->unit[t]->name);
     return true;
 }
@@ -270,7 +270,7 @@ static bool is_bounded(char why[BOUND_WHY_MOST], const struct bound_problem *x)
 static bool is_words(char why[BOUND_WHY_MOST], const struct bound_problem *x)
 {
     if (promotes(x->plan))
-        return refuse(why, "%s promotes its accumulator: see promoted",
+        return refuse(why, "%s promotes its accumulator; see promoted",
                       x->plan->recipe->name);
     return is_bounded(why, x);
 }
@@ -278,7 +278,7 @@ static bool is_words(char why[BOUND_WHY_MOST], const struct bound_problem *x)
 static bool is_promoted(char why[BOUND_WHY_MOST], const struct bound_problem *x)
 {
     if (!promotes(x->plan))
-        return refuse(why, "%s promotes nothing: see words", x->plan->recipe->name);
+        return refuse(why, "%s does not promote; see words", x->plan->recipe->name);
     return is_bounded(why, x);
 }
 
@@ -292,8 +292,9 @@ static struct bound_apriori words(const struct bound_problem *x)
 
 static bool is_watched(char why[BOUND_WHY_MOST], const struct bound_problem *x)
 {
-    return !x->given ||
-           refuse(why, "%s", "D was given, and this follows the emulator's sums");
+    return !x->given || refuse(why, "%s",
+                               "not available for a given D: this bound follows the sums "
+                               "of the emulator");
 }
 
 static double running(const struct bound_watched *w)
@@ -329,7 +330,7 @@ const char *const bound_kinds[] = {
 const struct bound_row bounds[] = {
     [BOUND_ANY_ORDER] = { .name = "any-order",
                           .what = "n u |A||B| for FP32 operations rounded to nearest, in "
-                                  "whatever order",
+                                  "any order",
                           .kind = BOUND_RIGOROUS,
                           .source = "Jeannerod and Rump 2013, of rounded products; with "
                                     "fused multiply-adds "
@@ -337,31 +338,31 @@ const struct bound_row bounds[] = {
                           .applies = is_any_order,
                           .constants = any_order },
     [BOUND_BLOCK_FMA] = { .name = "block-fma",
-                          .what = "steps of a unit that round their result, and inside "
-                                  "of them every operation",
+                          .what = "for units that round the result of each step and "
+                                  "every operation in it",
                           .kind = BOUND_RIGOROUS,
                           .source = "Blanchard, Higham, Lopez, Mary and Pranesh 2020",
                           .applies = is_block_fma,
                           .constants = block_fma },
     [BOUND_ALIGNED] = { .name = "aligned",
-                        .what = "what each unit on the way rounds and cuts, beside the "
-                                "words of A and B",
+                        .what = "rounding and truncation of every unit on the "
+                                "accumulation path, and of the parts of A and B",
                         .kind = BOUND_RIGOROUS,
                         .sharp = true,
                         .source = "derived here, from the units' rows",
                         .applies = is_bounded,
                         .fill = bound_fill_aligned },
     [BOUND_RUNNING] = { .name = "running",
-                        .what =
-                            "the last places of what was rounded, as the emulator met it",
+                        .what = "units in the last place of the values that the emulator "
+                                "rounded",
                         .kind = BOUND_RIGOROUS,
                         .sharp = true,
                         .source = "derived here; running error analysis, Higham 2002",
                         .applies = is_watched,
                         .watched = running },
     [BOUND_BIASED] = { .name = "biased",
-                       .what = "the mean that truncation has, and 7 times the spread, by "
-                               "the same events",
+                       .what = "mean of the truncation errors plus 7 standard "
+                               "deviations, from the same values",
                        .kind = BOUND_ESTIMATE,
                        .source = "derived here; a model: lost bits are uniform and "
                                  "independent (Hoeffding "
@@ -369,24 +370,23 @@ const struct bound_row bounds[] = {
                        .applies = is_watched,
                        .watched = biased },
     [BOUND_ZERO_MEAN] = { .name = "zero-mean",
-                          .what = "7 sqrt(n) u |A||B|, for errors that are independent "
-                                  "and of mean zero",
+                          .what =
+                              "7 sqrt(n) u |A||B|, for independent errors with mean zero",
                           .kind = BOUND_PROBABILISTIC,
                           .source =
                               "Higham and Mary 2019; Connolly, Higham and Mary 2021",
                           .applies = is_zero_mean,
                           .constants = zero_mean },
     [BOUND_WORDS] = { .name = "words",
-                      .what = "all A and B in these words, nothing promoted: a constant "
-                              "times |A||B|",
+                      .what = "for all A and B in these parts, without promotion: a "
+                              "constant times |A||B|",
                       .kind = BOUND_RIGOROUS,
                       .source = "derived here, after Fasi, Higham, Lopez, Mary and "
                                 "Mikaitis 2023",
                       .applies = is_words,
                       .constants = words },
     [BOUND_PROMOTED] = { .name = "promoted",
-                         .what = "the same with an accumulator that is promoted to FP32 "
-                                 "now and then",
+                         .what = "the same with promotion of the accumulator to FP32",
                          .kind = BOUND_RIGOROUS,
                          .source = "derived here, after Fasi, Higham, Lopez, Mary and "
                                    "Mikaitis 2023; blocked "
@@ -394,8 +394,8 @@ const struct bound_row bounds[] = {
                          .applies = is_promoted,
                          .constants = words },
     [BOUND_UNDERFLOW] = { .name = "underflow",
-                          .what = "what words lose that are subnormal or flushed, of the "
-                                  "error",
+                          .what = "share of the error from parts that are subnormal or "
+                                  "flushed",
                           .kind = BOUND_RIGOROUS,
                           .source = "derived here",
                           .underflow = true,

@@ -29,9 +29,10 @@ static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *g
     enum bitcut_status status = gemm_take(&to->gemm, gemm, f);
     if (status == BITCUT_OK) status = gemm_plan_on_unit(&to->plan, &to->gemm, f);
     if (status == BITCUT_OK && (i >= to->gemm.count || threads < 0))
-        status = fault_set(f, BITCUT_BAD_ARGUMENT, "there is no such GEMM, or threads");
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "invalid GEMM index or thread count");
     if (status == BITCUT_OK && (to->gemm.a.words || to->gemm.b.words))
-        status = fault_set(f, BITCUT_BAD_ARGUMENT, "words are a device's");
+        status = fault_set(f, BITCUT_BAD_ARGUMENT,
+                           "prepared operands are accepted by device calls only");
     if (status == BITCUT_OK) status = gemm_check_operands(&to->gemm, f);
     if (status == BITCUT_OK) status = gemm_data_take(&to->data, &to->gemm, i, threads, f);
     return status;
@@ -67,7 +68,8 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
     struct fault f;
     enum bitcut_status status = call_take(&c, gemm, i, threads, &f);
     if (status == BITCUT_OK && count && !parts)
-        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the parts");
+        status =
+            fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of parts must not be NULL");
     if (status == BITCUT_OK) status = find_budget(parts, count, &c, threads, &f);
     gemm_data_clear(&c.data);
     return fault_tell(why, status, &f);
@@ -107,7 +109,7 @@ static enum bitcut_status find_bound(double *limit, const struct bound_row *row,
     const struct exact_options options = { .threads = threads,
                                            .progress = progress_of_thread(),
                                            .update = &update };
-    if (!size) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
+    if (!size) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
     enum bitcut_status status =
         exact_gemm(NULL, NULL, size, NULL, &options, x.m, x.n, x.k, x.a, x.b, f);
     if (status == BITCUT_OK) status = find_limits(limit, row, c, &x, threads, f);
@@ -124,9 +126,10 @@ enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, s
     struct fault f;
     enum bitcut_status status = call_take(&c, gemm, i, threads, &f);
     if (status == BITCUT_OK && !row)
-        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "there is no such bound");
+        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "unknown bound");
     if (status == BITCUT_OK && !limit && c.gemm.m && c.gemm.n)
-        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the limits");
+        status =
+            fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of limits must not be NULL");
     if (status == BITCUT_OK && c.gemm.m && c.gemm.n)
         status = find_bound(limit, row, &c, threads, &f);
     gemm_data_clear(&c.data);

@@ -18,7 +18,7 @@ static double raised(double x, size_t k) { return x * (1 + (double)(k + 64) * 0x
 
 static enum bitcut_status no_memory(struct fault *f)
 {
-    return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
+    return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
 }
 
 static double alpha_of(const struct bound_problem *x)

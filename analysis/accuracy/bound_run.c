@@ -182,7 +182,7 @@ static struct bound_result result_of(const struct bound_row *row,
 
 static enum bitcut_status no_memory(struct fault *f)
 {
-    return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the bounds");
+    return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the bounds");
 }
 
 enum bitcut_status bound_run_row(struct bound_result *to, const struct bound_row *row,

@@ -66,7 +66,7 @@ enum bitcut_status bound_watch(struct bound_watched *to, const struct bound_prob
     const size_t i = at / c->n, j = at % c->n;
     uint32_t *const column = memory_allocate(c->k, sizeof *column);
     struct hostfp mode;
-    if (!column) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a bound");
+    if (!column) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a bound");
     for (size_t p = 0; p < c->k; p++) column[p] = c->b[p * c->n + j];
     const struct budget_lines lines = {
         .a = c->a + i * c->k, .b = column, .k = c->k, .c = c->c ? c->c[at] : 0

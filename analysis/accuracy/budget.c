@@ -175,7 +175,7 @@ static enum bitcut_status settle(struct budget_output *to, const struct watcher 
     free(own[0]);
     free(own[1]);
     return status == BITCUT_OK ? status
-                               : fault_set(f, status, "out of memory for a budget");
+                               : fault_set(f, status, "not enough memory for a budget");
 }
 
 static enum bitcut_status one_budget(struct budget_output *to,
@@ -190,7 +190,7 @@ static enum bitcut_status one_budget(struct budget_output *to,
     struct bitcut_gemm one = *g;
     enum bitcut_status status = BITCUT_NO_MEMORY;
     *to = (struct budget_output){ .size = size_of(g, x) };
-    if (!w) return fault_set(f, status, "out of memory for a budget");
+    if (!w) return fault_set(f, status, "not enough memory for a budget");
     if (!inputs_finite(g, x)) watcher_end(w, "an input is infinite or NaN", -1);
     gemm_set_dense(&one, &to->d, 1, 1, x->k, x->a, x->b, &x->c);
     status = gemm_run_plan(&one, plan, &options, f);

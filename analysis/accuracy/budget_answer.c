@@ -62,8 +62,9 @@ static enum bitcut_status find_worst(struct budget_answer *to,
     to->worst = memory_allocate(most, sizeof *to->worst);
     enum bitcut_status status =
         bad && to->worst
-            ? judge_init(&j, &references[0], &q->data->a, &q->data->b, &update, options, f)
-            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the worst outputs");
+            ? judge_init(&j, &references[0], &q->data->a, &q->data->b, &update, options,
+                         f)
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the worst outputs");
     if (status == BITCUT_OK) {
         j.comparison.d = q->d->at;
         const size_t found = find_bad(bad, most, &j.comparison);

@@ -100,7 +100,7 @@ enum bitcut_status budget_at(struct budget_output *to, const struct bitcut_gemm 
                              struct fault *f)
 {
     uint32_t *const column = memory_allocate(x->k, sizeof *column);
-    if (!column) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a budget");
+    if (!column) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a budget");
     for (size_t p = 0; p < x->k; p++) column[p] = x->b[p * x->n + j];
     const struct budget_lines lines = {
         .a = x->a + i * x->k, .b = column, .k = x->k, .c = x->c ? x->c[i * x->n + j] : 0
@@ -222,5 +222,5 @@ enum bitcut_status budget_gemm(struct budget_summary *to, const struct bitcut_ge
     finish(to);
     return status == BITCUT_OK
                ? BITCUT_OK
-               : fault_set(f, status, "out of memory for the budgets of outputs");
+               : fault_set(f, status, "not enough memory for the budgets of outputs");
 }

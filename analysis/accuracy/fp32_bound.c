@@ -76,7 +76,7 @@ static enum bitcut_status model_elsewhere(double *limit, const struct comparison
     double *const sum = memory_allocate(count, sizeof *sum);
     const struct exact_sums_to to = { .high = sum, .squares = limit };
     (void)threads;
-    if (!sum) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
+    if (!sum) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
     const enum bitcut_status status =
         sums->compute(&to, x->m, x->n, x->k, x->a, x->b, sums->context, f);
     const size_t chunks = status == BITCUT_OK ? divide_up(count, CHUNK) : 0;
@@ -151,7 +151,7 @@ enum bitcut_status commit_fp32(double *limit, const struct comparison *x,
     g.alpha = x->alpha;
     g.beta = x->beta;
     uint32_t *loop = memory_allocate(x->m * x->n, sizeof *loop);
-    if (!loop) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
+    if (!loop) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
     gemm_set_dense(&g, loop, x->m, x->n, x->k, x->a, x->b, x->c);
     enum bitcut_status status = gemm_run(&g, &options, f);
     if (status == BITCUT_OK) status = model(limit, x, o, f);
@@ -289,7 +289,7 @@ enum bitcut_status commit_recipe(struct commit_error *e, const struct bitcut_gem
     enum bitcut_status status = gemm_plan_on_unit(&p, g, f);
     if (status != BITCUT_OK) return status;
     if (path_of(&path, &p, x->m && x->n ? x->k : 0) != BITCUT_OK)
-        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
     const struct side rows = side_of(&p, x, BITCUT_A), columns = side_of(&p, x, BITCUT_B);
     const struct norms a = worst_of(&rows, threads), b = worst_of(&columns, threads);
     *e = (struct commit_error){ .underflow = { a.underflow, b.underflow },

@@ -31,7 +31,7 @@ enum bitcut_status gemm_data_take(struct gemm_data *to, const struct bitcut_gemm
         return BITCUT_OK;
     }
     gemm_data_clear(&x);
-    return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the matrices");
+    return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
 }
 
 /* The first `most` of 0 to count - 1 in random order, or as they are. */
@@ -72,8 +72,9 @@ enum bitcut_status gemm_data_shuffle(struct gemm_data *to, const struct gemm_dat
                   *const col = memory_allocate(n, sizeof *col),
                   *const at = memory_allocate(k, sizeof *at);
     enum bitcut_status status =
-        row && col && at ? BITCUT_OK
-                         : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+        row && col && at
+            ? BITCUT_OK
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     if (status == BITCUT_OK) {
         draw(row, rows, m, run || rows < m, rng_start(seed, stream + STREAM_ROWS));
         draw(col, cols, n, run || cols < n, rng_start(seed, stream + STREAM_COLUMNS));
@@ -99,7 +100,8 @@ enum bitcut_status gemm_data_order(struct gemm_data *to, const struct gemm_data 
     size_t *const line = memory_allocate(most, sizeof *line);
     struct gemm_data p = { 0 };
     enum bitcut_status status =
-        line ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+        line ? BITCUT_OK
+             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     for (size_t i = 0; i < most && line; i++) line[i] = i;
     if (status == BITCUT_OK) status = pick(&p.a, &from->a, line, m, at, k, f);
     if (status == BITCUT_OK) status = pick(&p.b, &from->b, at, k, line, n, f);

@@ -108,7 +108,7 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
         !(x.comparison.magnitude = memory_allocate(count, sizeof(double))) ||
         !(x.comparison.row_norm = memory_allocate(lines, sizeof(double)))) {
         judge_clear(&x);
-        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the reference");
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the reference");
     }
     x.comparison.col_norm = x.comparison.row_norm + (count ? a->rows : 0);
     if (count)
@@ -131,7 +131,7 @@ enum bitcut_status judge_grade(struct judge *j, struct commit_error *e,
 {
     struct comparison *const x = &j->comparison;
     double *limit = memory_allocate(x->m * x->n, sizeof *limit);
-    if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
+    if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
     enum bitcut_status status = commit_fp32(limit, x, options, f);
     if (status == BITCUT_OK) status = commit_recipe(e, g, x, options->threads, f);
     if (status != BITCUT_OK) {

@@ -58,9 +58,10 @@ static enum bitcut_status check(const struct bitcut_gemm *g, size_t i, int threa
 {
     struct gemm_plan plan;
     if (i >= g->count || threads < 0)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "there is no such GEMM, or threads");
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "invalid GEMM index or thread count");
     if (g->a.words || g->b.words)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "words are a device's");
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "prepared operands are accepted by device calls only");
     const enum bitcut_status status =
         g->unit ? gemm_plan_on_unit(&plan, g, f) : BITCUT_OK;
     return status == BITCUT_OK ? gemm_check_matrices(g, true, f) : status;
@@ -76,9 +77,10 @@ enum bitcut_status bitcut_gemm_judge(double *values, size_t count,
     enum bitcut_status status = gemm_take(&g, gemm, &f);
     if (status == BITCUT_OK) status = check(&g, i, threads, &f);
     if (status == BITCUT_OK && count && !values)
-        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the values");
+        status =
+            fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of values must not be NULL");
     if (status == BITCUT_OK && !gather_all(&x, &g, i, threads))
-        status = fault_set(&f, BITCUT_NO_MEMORY, "out of memory for the matrices");
+        status = fault_set(&f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
     if (status == BITCUT_OK) status = judge(values, count, &g, &x, threads, &f);
     dense_clear(&x);
     return fault_tell(why, status, &f);

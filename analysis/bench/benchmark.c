@@ -56,7 +56,7 @@ enum bitcut_status race_run(struct race_result *result, const struct race *race,
     struct course *c = calloc(1, sizeof *c);
     enum bitcut_status status = BITCUT_OK;
     *result = (struct race_result){ 0 };
-    if (!c) return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
+    if (!c) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     c->race = race;
     for (size_t i = 0; i < race->counts && status == BITCUT_OK; i++) {
         c->count = race->count[i];

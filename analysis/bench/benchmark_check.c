@@ -149,7 +149,7 @@ static enum bitcut_status outputs_init(struct look *x, struct fault *f)
         !(x->exact32 = memory_allocate(count, sizeof *x->exact32)) ||
         !(x->exact64 = memory_allocate(count, sizeof *x->exact64)) ||
         !(x->lines = memory_allocate(lines_at_once(x) * n, x->bytes)))
-        return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     enum bitcut_status status = matrix_init(&x->value, count, 1, f);
     for (size_t i = 0; i < x->gemms.count && status == BITCUT_OK; i++)
         status = gather(x, i, f);

@@ -208,7 +208,7 @@ static enum bitcut_status time_all(struct live *x, struct fault *f)
     struct course *const c = x->course;
     const size_t rounds = c->race->rounds;
     double *times = memory_allocate(c->runners * rounds, sizeof *times);
-    if (!times) return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
+    if (!times) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     enum bitcut_status status = BITCUT_OK;
     x->rng = rng_start(c->race->seed, RACE_ORDER_STREAM + c->done);
     for (size_t i = 0; i < c->runners; i++) measure_peak(x, &c->runner[i]);
@@ -230,7 +230,7 @@ static enum bitcut_status time_all(struct live *x, struct fault *f)
 enum bitcut_status course_run(struct course *c, struct fault *f)
 {
     struct live *x = calloc(1, sizeof *x);
-    if (!x) return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
+    if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     x->course = c;
     enum bitcut_status status = look_init(&x->look, c, f);
     if (status == BITCUT_OK) status = session_init(x, f);

@@ -55,8 +55,8 @@ static enum bitcut_status time_unit(double *seconds, struct task *t,
     enum bitcut_status status = run(t->got, t, x, few_rows(t), f);
     const size_t verified = few_rows(t) * t->n;
     if (status == BITCUT_OK && memcmp(t->got, t->want, verified * sizeof *t->got) != 0)
-        status =
-            fault_set(f, BITCUT_CANNOT, "%s differs from the engine", x->how.simd->name);
+        status = fault_set(f, BITCUT_CANNOT, "%s differs from the reference engine",
+                           x->how.simd->name);
     for (int i = 0; status == BITCUT_OK && i < REPEATS; i++) {
         const double start = seconds_now();
         status = run(t->got, t, x, rows, f);
@@ -161,7 +161,7 @@ static enum bitcut_status task_fill(struct task *t, const struct input *input,
     t->got = memory_allocate(t->n * t->n, sizeof *t->got);
     t->want = memory_allocate(t->n * t->n, sizeof *t->want);
     if (t->got && t->want) return BITCUT_OK;
-    return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
+    return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
 }
 
 int bench_emu(struct context *x, size_t n, const struct input *input, const char *unit)

@@ -318,11 +318,12 @@ int bench_emu_device(struct context *x, const struct input *input,
     if (worst != EXIT_GOOD) return worst;
     x->emitter.columns = columns;
     if (!gpu_emulates(&t.recorder.gpu) || !module_of(&t)->timer)
-        worst = complain("--device", "its module emulates no unit");
+        worst =
+            complain("--device", "names a device whose module does not emulate units");
     for (int i = 0; i < sizes->count && worst <= EXIT_FOUND; i++) {
         t.n = sizes->at[i];
         if (!goes_on(&worst, t.n ? bench_size(&t, input, only)
-                                 : complain("-n", "must be 1 or more")))
+                                 : complain("-n", "must be at least 1")))
             break;
     }
     recorder_close(&t.recorder);

@@ -77,7 +77,7 @@ static enum bitcut_status by_fma_loop(struct task *t, size_t rows, unsigned laye
     uint32_t *column = memory_allocate(t->n, sizeof *column);
     enum bitcut_status status = BITCUT_OK;
     (void)layers;
-    if (!o || !column) status = fault_set(f, BITCUT_NO_MEMORY, "out of memory");
+    if (!o || !column) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     if (status == BITCUT_OK) oracle_init(o);
     for (size_t j = 0; status == BITCUT_OK && j < t->n; j++) {
         if (progress_stopped(t->progress)) break;
@@ -253,13 +253,14 @@ int bench_exact(struct context *x, size_t n, const struct input *input)
                       .progress = &x->progress,
                       .offload = x->offload };
     if (x->offload && !offload_sums(x->offload))
-        return complain("--device", "its module makes no sums");
+        return complain("--device",
+                        "names a device whose module does not compute exact sums");
     enum bitcut_status status =
         source_generate(&t.a, input, INPUT_A, n, n, x->seed, x->threads, &f);
     if (status == BITCUT_OK)
         status = source_generate(&t.b, input, INPUT_B, n, n, x->seed, x->threads, &f);
     if (status == BITCUT_OK && !results_init(&t))
-        status = fault_set(&f, BITCUT_NO_MEMORY, "out of memory");
+        status = fault_set(&f, BITCUT_NO_MEMORY, "not enough memory");
     const int exit_status = status == BITCUT_OK ? run_benches(x, &t) : fail("bench", &f);
     task_clear(&t);
     return exit_status;

@@ -120,12 +120,12 @@ static int add_set(struct bench *b, const struct shape_set *set)
                                                        : &usual_sizes;
     const char *input = set->input ? set->input : b->options->input;
     if (set->scaled && is_small(b) && !given->count)
-        return complain("-n", "missing; the kernels for batches take up to 64");
+        return complain("-n", "is required; kernels for batches support sizes up to 64");
     for (int i = 0; i < sizes->count; i++)
         for (const struct kernel_shape *s = set->shape; s->m; s++) {
             const size_t n = sizes->at[i];
             if (b->race.heats == HEATS_MOST)
-                return complain("--shapes", "too many at a time");
+                return complain("--shapes", "is given too often");
             b->heat[b->race.heats++] =
                 (struct heat){ { s->m * n, s->n * n, s->k * n }, input };
         }
@@ -146,7 +146,7 @@ static int add_sets(struct bench *b)
         scaled |= set->scaled;
     }
     if (status == EXIT_GOOD && b->options->sizes.count && !scaled)
-        return complain("-n", "is for shapes made of n; bitcut list shapes has all");
+        return complain("-n", "requires shapes that depend on n; see bitcut list shapes");
     return status;
 }
 
@@ -159,7 +159,7 @@ static int add_counts(struct bench *b)
                  most = is_small(b) ? N_MOST : GPU_COUNT_MOST;
     b->race.count = given->count ? given->at : *own ? own : &single;
     b->race.counts = given->count ? (size_t)given->count : 1;
-    if (given->count && !*own) return complain("--batch", "is for a study of batches");
+    if (given->count && !*own) return complain("--batch", "requires a study of batches");
     while (!given->count && *own && own[b->race.counts]) b->race.counts++;
     for (int i = 0; i < given->count; i++)
         if (given->at[i] < 1 || given->at[i] > most)
@@ -184,7 +184,7 @@ static int check_options(struct bench *b)
         if (o->sizes.at[i] < 1 || o->sizes.at[i] > N_MOST)
             return complain("-n", "must be 1 to 10000000");
     if (o->tile && !option_tile(b->race.filter.tile, o->tile, 2, TILE_MOST))
-        return complain("--tile", "not sides like 128x64 or 128x64x32");
+        return complain("--tile", "requires sides such as 128x64 or 128x64x32");
     if (input_parse(&input, o->input, &f) != BITCUT_OK)
         return fail_input("--input", "inputs", &f);
     const int status = add_counts(b);
@@ -203,13 +203,17 @@ static int check_filter(const struct bench *b)
         called |= filter->kernel && kernel_is_called(kernel->name, filter->kernel);
         tiled |= bench_has_tile(kernel, filter);
     }
-    if (!some) return complain("--study", "the device's module has no kernel of it");
+    if (!some)
+        return complain("--study",
+                        "names a study without kernels in the module of this device");
     if (!called)
         return complain("--kernel",
-                        is_small(b) ? "not one for batches; bitcut list kernels has all"
-                                    : "unknown; bitcut list kernels has all");
+                        is_small(b)
+                            ? "names no kernel for batches; see bitcut list kernels"
+                            : "names no known kernel; see bitcut list kernels");
     return tiled ? EXIT_GOOD
-                 : complain("--tile", "no kernel has it; bitcut list kernels has all");
+                 : complain("--tile",
+                            "names the tile of no kernel; see bitcut list kernels");
 }
 
 static int run(const struct bench *b)
@@ -217,7 +221,7 @@ static int run(const struct bench *b)
     struct fault f;
     struct race_result result;
     if (!b->recorder.gpu.module->timer)
-        return complain("bench", "the module times nothing");
+        return complain("bench", "gpu requires a device whose module can time kernels");
     const int status = check_filter(b);
     if (status != EXIT_GOOD) return status;
     b->context->emitter.columns = is_small(b) ? small_columns : columns;

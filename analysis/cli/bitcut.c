@@ -58,11 +58,11 @@ static const struct fault no_memory = { BITCUT_NO_MEMORY, "not enough memory" };
 static const char *command_name;
 
 static const struct option_row shared_options[] = {
-    { "json", "print JSON Lines and nothing else on standard output", .kind = OPTION_FLAG,
+    { "json", "print JSON Lines only on standard output", .kind = OPTION_FLAG,
       .value = &context.emitter.json },
-    { "seed", "of everything random (default 1)", .kind = OPTION_SEED,
+    { "seed", "seed of all random numbers (default 1)", .kind = OPTION_SEED,
       .value = &context.seed, .argument = "N" },
-    { "threads", "how many to use (default 0: all processors)", .kind = OPTION_INT,
+    { "threads", "number of threads (default 0: all processors)", .kind = OPTION_INT,
       .value = &context.threads, .argument = "N" },
     { "help", "print this and exit", .kind = OPTION_FLAG, .value = &help },
     { "h", "the same as --help", .kind = OPTION_FLAG, .value = &help },
@@ -249,7 +249,7 @@ static int write_reference(int argc, char **argv)
     if (argc > 2 && !c) return fail_unknown("command", argv[2], TABLE(commands));
     if (!strcmp(argv[1], "--make-page")) reference_page(&reference, c);
     else if (!strcmp(argv[1], "--make-completion")) reference_completion(&reference);
-    else return complain(argv[1], "no such option");
+    else return complain(argv[1], "is not an option");
     return EXIT_GOOD;
 }
 

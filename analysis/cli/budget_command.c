@@ -114,8 +114,8 @@ int budget_check(const struct budget_options *o, const struct setup *s)
     size_t i, j;
     if (!o->at || parse_at(&i, &j, o->at, s)) return EXIT_GOOD;
     fault_set(&f, BITCUT_BAD_ARGUMENT,
-              "%.40s: it is I,J, a row below %zu and a column below %zu", o->at,
-              s->a.rows, s->b.cols);
+              "expected I,J with a row below %zu and a column below %zu, found \"%.40s\"",
+              s->a.rows, s->b.cols, o->at);
     return fail("--at", &f);
 }
 

@@ -14,12 +14,13 @@ struct budget_options {
 };
 
 #define BUDGET_OPTIONS(COMMAND)                                                          \
-    { "budget", "say where the error comes from, in parts that add up to it exactly",    \
+    { "budget",                                                                          \
+      "print the error budget: contributions that add up exactly to the error",          \
       OPTION(COMMAND, budget.all, FLAG, NULL) },                                         \
-        { "worst", "say it of each of the N outputs that err the most, or besides",      \
+        { "worst", "print the error budget of the N outputs with the largest errors",    \
           OPTION(COMMAND, budget.worst, COUNT, "N") },                                   \
     {                                                                                    \
-        "at", "say it of output (I, J) alone, or besides",                               \
+        "at", "print the error budget of output (I, J)",                                 \
             OPTION(COMMAND, budget.at, TEXT, "I,J")                                      \
     }
 

@@ -27,17 +27,18 @@ static const struct option_row options[] = {
     { "b", "B, one for each A (default: A transposed)",
       OPTION(advise, b, TEXTS, "FILE") },
     { "largest-a",
-      "largest magnitude that A has elsewhere: words that overflow there will not do",
+      "largest magnitude of A in other data; splits that overflow there are rejected",
       OPTION(advise, largest[0], F32, "X") },
-    { "largest-b", "likewise of B", OPTION(advise, largest[1], F32, "X") },
-    { "want", "error that will do (default 1e-6; of backward_max 16 u)",
+    { "largest-b", "the same for B", OPTION(advise, largest[1], F32, "X") },
+    { "want", "required error (default 1e-6; for backward_max 16 u)",
       OPTION(advise, want, F32, "X") },
-    { "metric", "of that error: relres or backward_max (default relres)",
+    { "metric", "metric of the error: relres or backward_max (default relres)",
       OPTION(advise, metric, TEXT, "M") },
     { "unit",
-      "to look at (bitcut list chips, units; default: all chips); may be repeated",
+      "consider this chip or unit (bitcut list chips, units; default: all chips); may be "
+      "repeated",
       OPTION(advise, units, TEXTS, "U") },
-    { "recipe", "to look at alone (bitcut list recipes)",
+    { "recipe", "consider this recipe only (bitcut list recipes)",
       OPTION(advise, recipe, TEXT, "R") },
     VERBOSE_OPTION(advise),
     { 0 }
@@ -100,7 +101,7 @@ static int take_matrices(struct work *w, const struct advise_options *o)
 {
     int status = EXIT_GOOD;
     if (o->b.count && o->b.count != o->a.count)
-        return complain("-b", "needs as many files as -a, or none");
+        return complain("-b", "must be given as often as -a, or not at all");
     do {
         const size_t i = w->q.pairs++;
         status = take_pair(&w->a[i], &w->b[i], (int)i, o);
@@ -132,7 +133,7 @@ static int take(struct work *w, const struct context *x)
     w->q.seed = x->seed;
     w->q.values = true;
     w->q.recipe = bitcut_recipe_find(o->recipe);
-    if (!(w->q.want > 0)) return complain("--want", "must be above 0");
+    if (!(w->q.want > 0)) return complain("--want", "must be greater than 0");
     if (o->recipe && !w->q.recipe)
         return fail_unknown("--recipe", o->recipe, TABLE(recipes));
     int status = take_largest(w->q.largest, o->largest);
@@ -170,7 +171,7 @@ static int run(struct context *x)
 
 const struct command command_advise = {
     .name = "advise",
-    .what = "Say which recipe on which chip is accurate enough for given matrices",
+    .what = "Recommend recipes and chips that are accurate enough for given matrices",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,

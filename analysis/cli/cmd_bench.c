@@ -14,32 +14,34 @@ static const struct bench_options defaults = { .input = "urand(-1,1)",
 
 static const struct option_row options[] = {
     { "n",
-      "size (default 512; gpu: 1024 to 16384, on the host 512 to 4096; may be repeated)",
+      "size (default 512; gpu: 1024 to 16384, on the cpu 512 to 4096; may be repeated)",
       OPTION(bench, sizes, COUNTS, "N") },
-    { "input", "family of A and B (bitcut list inputs; default urand(-1,1))",
+    { "input",
+      "generate A and B by this family (bitcut list inputs; default urand(-1,1))",
       OPTION(bench, input, TEXT, "I") },
-    { "unit", "emu: this one (bitcut list units; default: all with a fast path)",
+    { "unit", "emu: unit (bitcut list units; default: all with a fast path)",
       OPTION(bench, unit, TEXT, "U") },
-    { "recipe", "emu on a device: this one (bitcut list recipes; default plain)",
+    { "recipe", "emu on a device: recipe (bitcut list recipes; default plain)",
       OPTION(bench, recipe, TEXT, "R") },
     DEVICE_OPTION(bench, "of emu and exact: emulator, of gpu: cuda"),
-    { "kernel", "gpu: this one, its name or how that begins, or all",
+    { "kernel", "gpu: kernel, by its name or the beginning of it, or all",
       OPTION(bench, kernel, TEXT, "K") },
-    { "tile", "gpu: kernels with this tile alone (default: what suits the shape)",
+    { "tile", "gpu: only kernels with this tile (default: chosen for the shape)",
       OPTION(bench, tile, TEXT, "MxN[xK]") },
-    { "study", "gpu: kernels and shapes by name (bitcut list benches)",
+    { "study", "gpu: a named set of kernels and shapes (bitcut list benches)",
       OPTION(bench, study, TEXT, "S") },
-    { "shapes", "gpu: instead of the study's (bitcut list shapes); may be repeated",
+    { "shapes",
+      "gpu: shapes instead of those of the study (bitcut list shapes); may be repeated",
       OPTION(bench, shapes, TEXTS, "S") },
-    { "batch", "gpu: GEMMs at a time, for a study of batches; may be repeated",
+    { "batch", "gpu: batch size, for a study of batches; may be repeated",
       OPTION(bench, batches, COUNTS, "N") },
-    { "rounds", "gpu: timings of each kernel (default 5)",
+    { "rounds", "gpu: number of timings of each kernel (default 5)",
       OPTION(bench, rounds, COUNT, "N") },
     { "sustained",
-      "gpu: ms under load, 3/10 to warm up; then speed, clock, power (default 1000; 0: "
-      "none)",
+      "gpu: ms of sustained load (3/10 warm up) to measure speed, clock and power "
+      "(default 1000; 0: none)",
       OPTION(bench, sustained_milliseconds, COUNT, "MS") },
-    { "equilibrate", "gpu: kernels on lines scaled by powers of two",
+    { "equilibrate", "gpu: scale rows of A and columns of B by powers of two first",
       OPTION(bench, equilibrate, FLAG, NULL) },
     { 0 }
 };
@@ -47,13 +49,13 @@ static const struct option_row options[] = {
 /* What is timed: by a suite, and by bench gpu whole GEMMs or a study of small ones. */
 enum { EXACT = 1, EMU = 2, GEMMS = 4, SMALL = 8, EMU_DEVICE = 16 };
 
-#define OF_GPU   "is for bench gpu"
-#define OF_GEMMS "is for bench gpu, but not for batches of small GEMMs"
+#define OF_GPU   "requires bench gpu"
+#define OF_GEMMS "requires bench gpu and is not supported for batches of small GEMMs"
 
 static const struct option_use uses[] = {
     /* clang-format off */
-    { "unit",        EMU | EMU_DEVICE, "is for bench emu" },
-    { "recipe",      EMU_DEVICE,    "is for bench emu on a device" },
+    { "unit",        EMU | EMU_DEVICE, "requires bench emu" },
+    { "recipe",      EMU_DEVICE,    "requires bench emu with a device" },
     { "kernel",      GEMMS | SMALL, OF_GPU             },
     { "study",       GEMMS | SMALL, OF_GPU             },
     { "shapes",      GEMMS | SMALL, OF_GPU             },
@@ -69,9 +71,9 @@ static const struct option_use uses[] = {
 /* The one size of a suite on the host. */
 static int take_size(size_t *size, const struct bench_options *o)
 {
-    if (o->sizes.count > 1) return complain("-n", "only bench gpu takes several");
+    if (o->sizes.count > 1) return complain("-n", "can be repeated with bench gpu only");
     *size = o->sizes.count ? o->sizes.at[0] : 512;
-    return *size ? EXIT_GOOD : complain("-n", "must be 1 or more");
+    return *size ? EXIT_GOOD : complain("-n", "must be at least 1");
 }
 
 static int run_exact(struct context *x)
@@ -141,7 +143,7 @@ static unsigned use_of(const struct suite *suite, const struct bench_options *o)
 static int run(struct context *x)
 {
     if (x->operand_count == 0)
-        return complain("bench", "name a suite: exact, emu or gpu");
+        return complain("bench", "requires a suite: exact, emu or gpu");
     const struct suite *suite = table_find(TABLE(suites), x->operands[0]);
     if (!suite) return fail_unknown("bench", x->operands[0], TABLE(suites));
     const int status = check_use(x, uses, use_of(suite, x->own));
@@ -150,7 +152,7 @@ static int run(struct context *x)
 
 const struct command command_bench = {
     .name = "bench",
-    .what = "Verify, then time, as a ratio to a peer in the same run",
+    .what = "Verify and time, relative to a peer in the same run",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,

@@ -17,9 +17,9 @@ static const struct bound_options defaults = { .setup = SETUP_DEFAULTS,
 static const struct option_row options[] = {
     SETUP_OPTIONS(bound),
     OPERAND_OPTIONS(bound),
-    { "d", "judge this D, a file, in place of the emulated one",
-      OPTION(bound, d, TEXT, "FILE") },
-    { "samples", "outputs that are run step by step (default: of 2^20 products)",
+    { "d", "check this D instead of the emulated one", OPTION(bound, d, TEXT, "FILE") },
+    { "samples",
+      "outputs simulated step by step (default: as many as have 2^20 products)",
       OPTION(bound, samples, COUNT, "N") },
     { 0 }
 };
@@ -99,7 +99,7 @@ static int run(struct context *x)
 
 const struct command command_bound = {
     .name = "bound",
-    .what = "Say what a GEMM may err by, by every bound, beside what it does",
+    .what = "Compute error bounds of a GEMM and compare them with its actual error",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,

@@ -14,10 +14,11 @@ struct convert_options {
 static const struct convert_options defaults = { .to = "f32", .rounding = "rn" };
 
 static const struct option_row options[] = {
-    { "from", "format of the elements (bitcut list formats; default: that of numbers)",
+    { "from",
+      "format of the elements (bitcut list formats; default: the floating-point type)",
       OPTION(convert, from, TEXT, "F") },
     { "to", "format to convert to (default f32)", OPTION(convert, to, TEXT, "F") },
-    { "rounding", "rule (bitcut list roundings; default rn)",
+    { "rounding", "rounding rule (bitcut list roundings; default rn)",
       OPTION(convert, rounding, TEXT, "R") },
     { 0 }
 };
@@ -79,12 +80,13 @@ static enum bitcut_status find_from(struct conversion *c, struct fault *f)
 {
     const struct array *const in = &c->in;
     if (!c->from && !in->floating)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "elements of %d bytes are encodings: give their format by --from",
-                         in->bytes);
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "elements of %d bytes are encodings; --from must name their format",
+            in->bytes);
     if (!c->from) c->from = format_of_numbers(in->bytes);
     if (holds(in, c->from)) return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "elements of %c%d do not hold %s",
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "elements of type %c%d cannot hold %s",
                      in->floating ? 'f' : 'u', in->bytes, c->from->name);
 }
 
@@ -112,10 +114,11 @@ static enum bitcut_status write_text(const char *path, const struct array *a,
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     struct matrix m;
     if (a->dims != 2)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%d dimensions; .mtx has 2", a->dims);
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "found a %d-D array, but .mtx requires a 2-D array", a->dims);
     if (!format_holds(f32, format))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "FP32, which .mtx is of, does not hold %s",
-                         format->name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         ".mtx stores FP32 values, which cannot hold %s", format->name);
     enum bitcut_status status = matrix_init(&m, a->dim[0], a->dim[1], f);
     if (status != BITCUT_OK) return status;
     bitcut_format_convert_array(NULL, m.at, f32, &roundings[ROUND_RN], a->data, format,
@@ -184,8 +187,8 @@ static int run(struct context *x)
     struct conversion c = { 0 };
     struct fault f;
     const char *const input = x->operand_count ? x->operands[0] : NULL;
-    if (!input) return complain("convert", "name a file, .npy or .mtx");
-    if (!x->output) return complain("-o", "missing; a file .npy or .mtx");
+    if (!input) return complain("convert", "requires a file, .npy or .mtx");
+    if (!x->output) return complain("-o", "is required, a .npy or .mtx file");
     const struct used_file files[] = { { "the input", input, false },
                                        { "-o", x->output, true },
                                        { 0 } };

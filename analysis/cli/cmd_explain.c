@@ -37,31 +37,35 @@ static const struct option_row options[] = {
     { "a", "A, .npy or .mtx", OPTION(explain_command, a, TEXT, "FILE") },
     { "b", "B", OPTION(explain_command, b, TEXT, "FILE") },
     { "c", "C (default: no C)", OPTION(explain_command, c, TEXT, "FILE") },
-    { "d", "D, the result to explain; given twice, a second one to compare it with",
+    { "d", "D, the result to explain; give it twice to compare two results",
       OPTION(explain_command, d, TEXTS, "FILE") },
-    { "alpha", "what it should be (default 1)",
+    { "alpha", "intended factor of A B (default 1)",
       OPTION(explain_command, alpha, F32, "X") },
-    { "beta", "what it should be (default 0, or 1 if -c is given)",
+    { "beta", "intended factor of C (default 0, or 1 with -c)",
       OPTION(explain_command, beta, F32, "X") },
-    { "recipe", "the only one that it can be (bitcut list recipes; default: any)",
+    { "recipe", "consider this recipe only (bitcut list recipes; default: all)",
       OPTION(explain_command, recipe, TEXT, "R") },
-    { "unit", "likewise (bitcut list units)", OPTION(explain_command, unit, TEXT, "U") },
-    { "samples", "outputs on which a hypothesis is confirmed (default 4096)",
+    { "unit", "consider this unit only (bitcut list units)",
+      OPTION(explain_command, unit, TEXT, "U") },
+    { "samples", "number of outputs that confirm a hypothesis (default 4096)",
       OPTION(explain_command, samples, COUNT, "N") },
-    { "seconds", "for the search, and again for comparing all of D (default 60)",
+    { "seconds",
+      "time limit of the search, and of the comparison of all of D (default 60)",
       OPTION(explain_command, seconds, COUNT, "S") },
-    { "probe", "find the order in which this shell command adds, by running it",
+    { "probe", "find the summation order of this shell command by running it",
       OPTION(explain_command, probe.command, TEXT, "COMMAND") },
-    { "kernel", "find that of this kernel (bitcut list kernels)",
+    { "kernel", "find the summation order of this kernel (bitcut list kernels)",
       OPTION(explain_command, probe.kernel, TEXT, "K") },
     DEVICE_OPTION(explain_command, "emulator, of --kernel: cuda"),
     { "m", "--probe, --kernel: rows of D (default 64)",
       OPTION(explain_command, probe.m, COUNT, "M") },
     { "n", "columns of D (default 64)", OPTION(explain_command, probe.n, COUNT, "N") },
     { "k", "columns of A (default 256)", OPTION(explain_command, probe.k, COUNT, "K") },
-    { "format", "--probe: what it rounds A and B to: f16, bf16, tf32, f32 (default)",
+    { "format",
+      "--probe: format to which the command rounds A and B: f16, bf16, tf32, f32 "
+      "(default)",
       OPTION(explain_command, probe.format, TEXT, "F") },
-    { "split-k", "--kernel: slices of k (default 1)",
+    { "split-k", "--kernel: number of slices of k (default 1)",
       OPTION(explain_command, probe.slices, INT, "N") },
     VERBOSE_OPTION(explain_command),
     { 0 }
@@ -199,9 +203,9 @@ static int read_all(struct question q[RESULTS], const struct explain_command_opt
 static int check_options(const struct explain_command_options *o)
 {
     if (!o->samples) return complain("--samples", "must be at least 1");
-    if (o->d.count > RESULTS) return complain("-d", "given more than twice");
+    if (o->d.count > RESULTS) return complain("-d", "can be given at most twice");
     if (o->beta != SETUP_BETA_UNSET && !f32_is_zero(o->beta) && !o->c)
-        return complain("--beta", "is not zero, but there is no -c");
+        return complain("--beta", "must be 0 without -c");
     return EXIT_GOOD;
 }
 
@@ -228,7 +232,7 @@ static int run(struct context *x)
 
 const struct command command_explain = {
     .name = "explain",
-    .what = "Say what computed a matrix: recipe, unit, order of k, and which fault",
+    .what = "Identify how a matrix was computed: recipe, unit, order of k, and fault",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,

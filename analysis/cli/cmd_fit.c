@@ -21,13 +21,13 @@ struct fit_options {
 static const struct fit_options defaults = { .outputs = 1000, .cases = 64 };
 
 static const struct option_row options[] = {
-    { "outputs", "of each set, spread evenly over it (default 1000; 0: all)",
+    { "outputs", "number of outputs of each set, evenly spaced (default 1000; 0: all)",
       OPTION(fit, outputs, COUNT, "N") },
-    { "together", "take all sets for recordings of one instruction",
+    { "together", "treat all sets as recordings of one instruction",
       OPTION(fit, together, FLAG, NULL) },
-    { "next", "write inputs there on which the rows differ that survive",
+    { "next", "write inputs that distinguish the remaining rows to this folder",
       OPTION(fit, next, TEXT, "DIR") },
-    { "cases", "at most so many inputs (default 64)", OPTION(fit, cases, COUNT, "N") },
+    { "cases", "maximum number of inputs (default 64)", OPTION(fit, cases, COUNT, "N") },
     { 0 }
 };
 
@@ -112,7 +112,7 @@ static int fit_together(struct context *x, const struct found_list *list)
 {
     struct set *sets = calloc(list->count + 1, sizeof *sets);
     char *names = join_names(list);
-    struct fault f = { BITCUT_NO_MEMORY, "no memory" };
+    struct fault f = { BITCUT_NO_MEMORY, "not enough memory" };
     int count = 0, status = EXIT_GOOD;
     if (!sets || !names) status = fail("fit", &f);
     while (status == EXIT_GOOD && count < (int)list->count) {
@@ -131,10 +131,11 @@ static int fit_together(struct context *x, const struct found_list *list)
 static int check_next(const struct found_list *list, const struct fit_options *o)
 {
     if (o->next && !o->together && list->count > 1)
-        return complain("--next", "takes one set, or --together");
+        return complain("--next", "requires a single set or --together");
     for (size_t i = 0; o->next && i < list->count; i++)
         if (output_same(o->next, list->at[i].folder))
-            return complain(o->next, "is a set to be read; name another with --next");
+            return complain(o->next,
+                            "is also an input set; choose another folder for --next");
     return EXIT_GOOD;
 }
 
@@ -144,7 +145,7 @@ static int run(struct context *x)
     struct found_list list = { 0 };
     struct fault f;
     enum bitcut_status status = BITCUT_OK;
-    if (x->operand_count == 0) return complain("fit", "name at least one folder");
+    if (x->operand_count == 0) return complain("fit", "requires at least one folder");
     if (o->next && o->cases == 0) return complain("--cases", "must be at least 1");
     for (int i = 0; i < x->operand_count && status == BITCUT_OK; i++)
         status = set_find(&list, x->operands[i], &x->progress, &f);
@@ -157,7 +158,7 @@ static int run(struct context *x)
 
 const struct command command_fit = {
     .name = "fit",
-    .what = "Find the rows of a unit that explain recorded sets",
+    .what = "Find the unit parameters that explain recorded sets",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,

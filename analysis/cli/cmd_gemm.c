@@ -28,13 +28,13 @@ static const struct gemm_command_options defaults = { .setup = SETUP_DEFAULTS,
 static const struct option_row options[] = {
     SETUP_OPTIONS(gemm_command),
     DEVICE_OPTION(gemm_command, "emulator"),
-    { "kernel", "by this kernel (bitcut list kernels; default: what suits the device)",
+    { "kernel", "kernel (bitcut list kernels; default: chosen for the device)",
       OPTION(gemm_command, kernel, TEXT, "K") },
     OPERAND_OPTIONS(gemm_command),
     { "save-a", "write A to this file, .npy or .mtx",
       OPTION(gemm_command, save_a, TEXT, "FILE") },
     { "save-b", "write B to this file", OPTION(gemm_command, save_b, TEXT, "FILE") },
-    { "reference", "exact, mpfr, fp32 or none (default exact)",
+    { "reference", "reference result: exact, mpfr, fp32 or none (default exact)",
       OPTION(gemm_command, reference, TEXT, "R") },
     BUDGET_OPTIONS(gemm_command),
     VERBOSE_OPTION(gemm_command),
@@ -188,7 +188,7 @@ static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct c
     const char *recipe = o->setup.recipe;
     if (!recipe && !g->kernel)
         return complain("--recipe",
-                        "is needed, such as ootomo, unless --kernel is given");
+                        "is required without --kernel, for example --recipe ootomo");
     status = setup_open_gemm(s, recipe ? recipe : g->kernel->recipe);
     if (status == EXIT_GOOD) status = operands_make(s, &o->operands, x);
     return status == EXIT_GOOD ? device_gemm_choose(g, s) : status;

@@ -74,10 +74,10 @@ static int check_output(const struct context *x)
 static int run(struct context *x)
 {
     const struct mma_options *const o = x->own;
-    if (!o->unit) return complain("--unit", "missing; bitcut list units has all");
+    if (!o->unit) return complain("--unit", "is required; see bitcut list units");
     if (!o->path[A] || !o->path[B] || !o->path[C])
-        return complain("-a, -b or -c", "missing; all three are needed");
-    if (!x->output) return complain("-o", "missing; D is written to it, .npy");
+        return complain("-a, -b or -c", "is missing; all three are required");
+    if (!x->output) return complain("-o", "is required, a .npy file for D");
     const struct bitcut_unit *u = table_find(TABLE(units), o->unit);
     if (!u) return fail_unit(o->unit, false);
 

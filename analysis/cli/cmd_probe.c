@@ -21,7 +21,9 @@ struct probe_options {
 };
 
 static const struct option_row options[] = {
-    { "mutants", "print the kill matrix: unit x mutant, how many vectors notice",
+    { "mutants",
+      "print the kill matrix: for each unit and mutant, the number of vectors that "
+      "detect it",
       OPTION(probe, mutants, FLAG, NULL) },
     { "unit", "only this unit (bitcut list units)", OPTION(probe, unit, TEXT, "U") },
     { 0 }
@@ -327,13 +329,13 @@ static int from_generator(struct kills_list *list, struct context *x)
 static int run(struct context *x)
 {
     const struct probe_options *const o = x->own;
-    if (!o->mutants && !x->output) return complain("probe", "--mutants or -o is needed");
+    if (!o->mutants && !x->output) return complain("probe", "requires --mutants or -o");
     if (x->output && x->operand_count)
-        return complain("-o", "vectors are made for units, not from sets");
+        return complain("-o", "cannot be combined with sets; vectors are made for units");
     if (o->unit && !table_find(TABLE(units), o->unit)) return fail_unit(o->unit, false);
     struct kills_list list = { .at = calloc(UNITS_MOST, sizeof *list.at) };
     if (!list.at) {
-        static const struct fault none = { BITCUT_NO_MEMORY, "no memory" };
+        static const struct fault none = { BITCUT_NO_MEMORY, "not enough memory" };
         return fail("probe", &none);
     }
     const int status = x->operand_count ? from_sets(&list, x) : from_generator(&list, x);
@@ -344,7 +346,8 @@ static int run(struct context *x)
 
 const struct command command_probe = {
     .name = "probe",
-    .what = "Tell how sharply vectors pin a unit down, or make vectors that do",
+    .what = "Measure how well vectors distinguish a unit from its mutants, or make such "
+            "vectors",
     .run = run,
     .own = options,
     .own_size = sizeof(struct probe_options),

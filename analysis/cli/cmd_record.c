@@ -26,9 +26,9 @@ struct record_options {
 };
 
 static const struct option_row options[] = {
-    { "unit", "this instruction, not the set's (--random: not all; may be repeated)",
+    { "unit", "instruction (default: that of the set; --random: all; may be repeated)",
       OPTION(record, units, TEXTS, "U") },
-    { "variant", "how to issue it (bitcut list variants; --random: or all)",
+    { "variant", "how to issue the instruction (bitcut list variants; --random: or all)",
       OPTION(record, variant, TEXT, "V") },
     { "random", "compare N random outputs of each instruction with the model",
       OPTION(record, random, COUNT, "N") },
@@ -358,8 +358,9 @@ static int check_plan(const struct plan *p)
         if (!all[i - 1].output || output_identity_compare(&all[i - 1].is, &all[i].is))
             continue;
         status = complain(all[i - 1].output,
-                          all[i].output ? "two sets would be written there"
-                                        : "is a set to be read; name another with -o");
+                          all[i].output
+                              ? "is the output folder of two sets"
+                              : "is also an input set; choose another folder for -o");
     }
     free(all);
     return status;
@@ -400,13 +401,13 @@ static int check(const struct context *x)
         if (!table_find(TABLE(units), o->units.text[i]))
             return fail_unit(o->units.text[i], false);
     if (o->random)
-        return x->operand_count ? complain("--random", "takes no sets")
-               : x->output      ? complain("--random", "writes nothing; drop -o")
+        return x->operand_count ? complain("--random", "cannot be combined with sets")
+               : x->output      ? complain("--random", "cannot be combined with -o")
                                 : EXIT_GOOD;
     if (x->operand_count == 0)
-        return complain("record", "name at least one set, or give --random");
-    if (!x->output) return complain("-o", "missing");
-    if (o->units.count > 1) return complain("--unit", "only one goes with sets");
+        return complain("record", "requires at least one set or --random");
+    if (!x->output) return complain("-o", "is required");
+    if (o->units.count > 1) return complain("--unit", "can be given only once with sets");
     return EXIT_GOOD;
 }
 
@@ -448,8 +449,8 @@ static int run(struct context *x)
 
 const struct command command_record = {
     .name = "record",
-    .what =
-        "Run fragments on a device and keep what it gives, or compare it with the model",
+    .what = "Run fragments on a device and record the results, or compare them with the "
+            "model",
     .run = run,
     .own = options,
     .own_size = sizeof(struct record_options),

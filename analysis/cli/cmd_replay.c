@@ -149,7 +149,7 @@ static int run(struct context *x)
     struct found_list list = { 0 };
     struct fault f;
     enum bitcut_status status = BITCUT_OK;
-    if (x->operand_count == 0) return complain("replay", "name at least one folder");
+    if (x->operand_count == 0) return complain("replay", "requires at least one folder");
     for (int i = 0; i < x->operand_count && status == BITCUT_OK; i++)
         status = set_find(&list, x->operands[i], &x->progress, &f);
     const int result = status == BITCUT_OK ? replay_list(x, &list) : fail("replay", &f);

@@ -18,39 +18,39 @@ struct report_options {
 };
 
 static const struct option_row options[] = {
-    { "a", "of a report on one product A B: A, .npy or .mtx",
+    { "a", "report on one product A B: A, .npy or .mtx",
       OPTION(report, one.a, TEXT, "FILE") },
     { "b", "B", OPTION(report, one.b, TEXT, "FILE") },
     { "c", "C (default: no C)", OPTION(report, one.c, TEXT, "FILE") },
-    { "d", "its result, to be explained and judged",
+    { "d", "its result, to be explained and checked",
       OPTION(report, one.d, TEXT, "FILE") },
-    { "alpha", "default 1", OPTION(report, one.alpha, TEXT, "X") },
-    { "beta", "default 0, or 1 if -c is given", OPTION(report, one.beta, TEXT, "X") },
+    { "alpha", "factor of A B (default 1)", OPTION(report, one.alpha, TEXT, "X") },
+    { "beta", "factor of C (default 0, or 1 with -c)",
+      OPTION(report, one.beta, TEXT, "X") },
     { "recipe",
-      "what the result should be (bitcut list recipes; default: what computed -d, or "
-      "what "
-      "is advised)",
+      "intended recipe (bitcut list recipes; default: the recipe found for -d, or the "
+      "recommended one)",
       OPTION(report, one.recipe, TEXT, "R") },
-    { "unit", "with --recipe: on which unit (bitcut list units, chips)",
+    { "unit", "with --recipe: unit or chip (bitcut list units, chips)",
       OPTION(report, one.unit, TEXT, "U") },
-    { "want", "relative error that will do (default 1e-6)",
+    { "want", "required relative error (default 1e-6)",
       OPTION(report, one.want, TEXT, "X") },
-    { "seconds", "for explaining -d (default 60)",
+    { "seconds", "time limit for explaining -d (default 60)",
       OPTION(report, one.seconds, TEXT, "S") },
-    { "audit", "on the products of a program: what bitcut run --audit -o FILE wrote",
+    { "audit", "report on a program: the file written by bitcut run --audit -o FILE",
       OPTION(report, audit, TEXT, "FILE") },
     { "results",
-      "draw what bench gpu or verify --kernel printed with --json, instead of "
-      "the results kept with bitcut; may be repeated",
+      "draw these JSON results of bench gpu or verify --kernel instead of the recorded "
+      "ones; may be repeated",
       OPTION(report, results, TEXTS, "FILE") },
     { "scale",
-      "sizes of studies: small (the default, a minute) or paper: by kept rows, of seed 1; "
-      "points without one, and all of another --seed, are computed (hours)",
+      "sizes of studies: small (the default, a minute) or paper (recorded rows of seed "
+      "1; missing points and other seeds are computed, which takes hours)",
       OPTION(report, scale, TEXT, "SCALE") },
     DEVICE_OPTION(report, "emulator"),
-    { "no-studies", "run no study: recorded results alone",
+    { "no-studies", "run no study; use recorded results only",
       OPTION(report, no_studies, FLAG, NULL) },
-    { "no-results", "draw no results: studies alone",
+    { "no-results", "draw no results; run studies only",
       OPTION(report, no_results, FLAG, NULL) },
     { 0 }
 };
@@ -58,13 +58,13 @@ static const struct option_row options[] = {
 /* What a report is on. */
 enum { ON_STUDIES = 1, ON_GEMM = 2, ON_PROGRAM = 4 };
 
-#define NEEDS_GEMM    "is of a report on one product, with -a and -b"
-#define NEEDS_STUDIES "is not for a report on one product or program"
+#define NEEDS_GEMM    "requires a report on one product, with -a and -b"
+#define NEEDS_STUDIES "cannot be combined with a report on one product or program"
 
 static const struct option_use uses[] = {
     /* clang-format off */
-    { "a",          ON_GEMM,    "is not for a report on a program" },
-    { "b",          ON_GEMM,    "is not for a report on a program" },
+    { "a",          ON_GEMM,    "cannot be combined with a report on a program" },
+    { "b",          ON_GEMM,    "cannot be combined with a report on a program" },
     { "c",          ON_GEMM,    NEEDS_GEMM    },
     { "d",          ON_GEMM,    NEEDS_GEMM    },
     { "alpha",      ON_GEMM,    NEEDS_GEMM    },
@@ -191,11 +191,11 @@ static int check_options(struct work *w)
 {
     const struct report_options *const o = w->options;
     if (o->no_results && o->results.count)
-        return complain("--no-results", "not with --results");
+        return complain("--no-results", "cannot be combined with --results");
     if (o->no_results && o->no_studies)
-        return complain("--no-results", "not with --no-studies");
+        return complain("--no-results", "cannot be combined with --no-studies");
     if (o->no_studies && (o->scale || o->device))
-        return complain("--no-studies", "not with --scale, --device");
+        return complain("--no-studies", "cannot be combined with --scale or --device");
     return study_scale_read(&w->run.scale, o->scale);
 }
 
@@ -208,7 +208,8 @@ static int make(struct work *w)
     if (!w->options->no_studies) add_studies(w);
     add_figures(w);
     if (!w->report.count)
-        return complain("--no-studies", "no figure draws these results");
+        return complain("--no-studies",
+                        "leaves nothing to draw: no figure uses these results");
     for (int i = 0; i < given->count && status == EXIT_GOOD; i++)
         status = report_check_files(&w->report, "--results", given->text[i]);
     return status == EXIT_GOOD ? report_run(&w->report) : status;
@@ -264,9 +265,8 @@ static int run(struct context *x)
 
 const struct command command_report = {
     .name = "report",
-    .what =
-        "Write a report, one HTML page with figures, tables and data: of every study and "
-        "recorded result, or on one product or program",
+    .what = "Write an HTML report with figures, tables and data: on all studies and "
+            "recorded results, or on one product or program",
     .run = run,
     .own = options,
     .own_size = sizeof(struct report_options),

@@ -39,36 +39,34 @@ static const struct option_row options[] = {
     SETUP_CHOICE(run),
     SETUP_VARIATIONS(run),
     { "rule",
-      "PATTERN=RECIPE@UNIT[,promote=4,...] or PATTERN=original, for calls from places "
-      "that "
-      "a shell's pattern names, such as *train.py:*; the first that fits; may be "
-      "repeated",
+      "PATTERN=RECIPE@UNIT[,promote=4,...] or PATTERN=original for call sites that match "
+      "a shell pattern, such as *train.py:*; the first match applies; may be repeated",
       OPTION(run, rules, TEXTS, "RULE") },
     DEVICE_OPTION(run, "emulator"),
     { "against",
-      "RECIPE@UNIT[,...] or original: compute every product so, too, and compare",
+      "RECIPE@UNIT[,...] or original: compute every product this way, too, and compare",
       OPTION(run, against, TEXT, "WAY") },
     { "audit",
-      "watch the calls: values, what splits keep of them, the error of the results, and "
-      "which recipe would do",
+      "audit the calls: values, bits retained by splits, errors of the results, and "
+      "recipes that are accurate enough",
       OPTION(run, audit, FLAG, NULL) },
     { "sample",
-      "percent of the program's time that --audit may take beyond the first call of each "
-      "place (default 10), or all: every call",
+      "percent of the run time that --audit may take beyond the first call of each call "
+      "site (default 10), or all: every call",
       OPTION(run, sample, TEXT, "P") },
-    { "want", "--audit: relative error that will do (default 1e-6)",
+    { "want", "--audit: required relative error (default 1e-6)",
       OPTION(run, want, TEXT, "X") },
     { "least",
-      "leave calls of fewer products of two numbers to the program's library (default 0: "
-      "none)",
+      "leave calls with fewer than N multiplications to the program's library (default "
+      "0: none)",
       OPTION(run, least, TEXT, "N") },
-    { "native", "places are those in the code, even where Python runs",
+    { "native", "report call sites in native code, even for Python programs",
       OPTION(run, native, FLAG, NULL) },
-    { "folder", "keep in it, a folder that is there, what the processes write down",
+    { "folder", "existing folder in which to keep the logs of the processes",
       OPTION(run, folder, TEXT, "DIR") },
     { "read",
-      "run nothing: say what processes have written in DIR, by --folder or with the "
-      "variables of the manual",
+      "run nothing; report the logs in DIR, written with --folder or with the "
+      "environment variables of the manual",
       OPTION(run, read, TEXT, "DIR") },
     { 0 }
 };
@@ -152,11 +150,11 @@ static int tell_audit(const struct run_options *o)
     struct fault f;
     uint32_t number;
     if (!o->audit && (o->sample || o->want))
-        return complain(o->sample ? "--sample" : "--want", "is of --audit");
+        return complain(o->sample ? "--sample" : "--want", "requires --audit");
     if (o->want && !decimal_read(&number, o->want))
-        return complain("--want", "not a number such as 1e-6");
+        return complain("--want", "requires a number such as 1e-6");
     if (o->want && !(value_of_float(number) > 0))
-        return complain("--want", "must be above 0");
+        return complain("--want", "must be greater than 0");
     if (!o->audit) return EXIT_GOOD;
     if (settings[SETTING_AUDIT].take(&s, o->sample ? o->sample : "10", &f) != BITCUT_OK)
         return fail("--sample", &f);
@@ -207,7 +205,7 @@ static int tell_device(const char *library, struct context *x,
     char modules[PLACE_MOST];
     if (device_is_emulator(o->device)) return EXIT_GOOD;
     if (!o->setup.recipe && !o->setup.unit && !o->rules.count && !o->against)
-        return complain("--device", "it computes what --recipe, --rule or --against say");
+        return complain("--device", "requires --recipe, --rule or --against");
     const int status = device_is_host(o->device) ? check_own_device(o)
                                                  : check_emulating_device(x, o->device);
     if (status != EXIT_GOOD) return status;
@@ -226,7 +224,7 @@ static int preload(const char *library)
     struct fault f;
     if (strpbrk(library, " :")) {
         fault_set(&f, BITCUT_CANNOT,
-                  "the loader takes no file with a blank or a colon in its path");
+                  "the loader does not accept a path with a blank or a colon");
         return fail(library, &f);
     }
     const int n = snprintf(list, sizeof list, "%s%s%s", library,
@@ -252,8 +250,8 @@ static int tell_all(const char *folder, const char *library, struct context *x)
     if (status != EXIT_GOOD) return status;
     if (o.setup.recipe || o.setup.unit) status = tell_way(&o);
     else if (!o.rules.count && !o.against && !o.audit)
-        status = complain("run",
-                          "it needs --recipe and --unit, --rule, --against, or --audit");
+        status =
+            complain("run", "requires --recipe and --unit, --rule, --against or --audit");
     if (status == EXIT_GOOD) status = tell_rules(&o.rules);
     if (status == EXIT_GOOD) status = tell_against(o.against);
     if (status == EXIT_GOOD) status = tell_least(o.least);
@@ -286,7 +284,7 @@ static int find_library(struct run *r)
         return complain("BITCUT_MODULES", "is too long");
     if (access(r->library, R_OK) != 0) {
         fault_set(&f, BITCUT_CANNOT,
-                  "%s (the library of bitcut run; BITCUT_MODULES names its folder)",
+                  "%s (the library of bitcut run; BITCUT_MODULES sets its folder)",
                   strerror(errno));
         return fail(r->library, &f);
     }
@@ -311,7 +309,8 @@ static int find_asked_folder(struct run *r, const char *folder)
     else if (access(whole, R_OK | W_OK | X_OK) != 0) why = strerror(errno);
     else if (strlen(whole) >= sizeof r->folder) why = strerror(ENAMETOOLONG);
     else if (run_folder_has_ledger(whole))
-        why = "has what another run wrote, which --read says: name an empty folder";
+        why =
+            "the folder has the logs of another run (see --read); choose an empty folder";
     else strcpy(r->folder, whole);
     free(whole);
     if (!why) return EXIT_GOOD;
@@ -329,10 +328,10 @@ static int make_folder(struct run *r)
         snprintf(r->folder, sizeof r->folder, "%s/bitcut-run-XXXXXX", temporary);
     r->own_folder = n >= 0 && n < (int)sizeof r->folder && mkdtemp(r->folder);
     if (r->own_folder) return EXIT_GOOD;
-    fault_set(&f, BITCUT_CANNOT,
-              "no folder can be made there: %s (TMPDIR names another place, --folder "
-              "another folder)",
-              strerror(errno));
+    fault_set(
+        &f, BITCUT_CANNOT,
+        "cannot create a folder: %s (TMPDIR sets another place, --folder another folder)",
+        strerror(errno));
     return fail(temporary, &f);
 }
 
@@ -355,8 +354,9 @@ static int find_program(struct run *r, const struct context *x)
 {
     struct fault f;
     if (!x->program || !*x->program) {
-        complain("run",
-                 "no program: bitcut run --recipe R --unit U -- PROGRAM ARGUMENTS");
+        complain(
+            "run",
+            "requires a program: bitcut run --recipe R --unit U -- PROGRAM ARGUMENTS");
         return PROGRAM_OWN_FAILURE;
     }
     int status = program_find(r->program, *x->program, &f);
@@ -376,12 +376,11 @@ static void tell_idle_rules(const struct run_total *t, const struct option_texts
             fits = run_rule_fits(&rule, t->place[p]->where);
         if (fits) continue;
         struct fault f;
-        fault_set(
-            &f, BITCUT_CANNOT,
-            "%.*s: no call is from there; a pattern is of a whole place, or of what "
-            "is behind its last /: '*%.*s*' may be meant",
-            text_fit(rule.pattern, 100), rule.pattern, text_fit(rule.pattern, 100),
-            rule.pattern);
+        fault_set(&f, BITCUT_CANNOT,
+                  "no call site matches %.*s; a pattern must match the whole call site, "
+                  "or the part after its last /; did you mean '*%.*s*'?",
+                  text_fit(rule.pattern, 100), rule.pattern, text_fit(rule.pattern, 100),
+                  rule.pattern);
         fail("--rule", &f);
     }
 }
@@ -467,10 +466,10 @@ static int check_reading(const struct context *x)
 {
     char option[64];
     const char *const idle = idle_option(x);
-    if (x->program) return complain("--read", "runs nothing: no program goes with it");
+    if (x->program) return complain("--read", "cannot be combined with a program");
     if (!idle) return EXIT_GOOD;
     snprintf(option, sizeof option, "--%s", idle);
-    return complain(option, "does nothing with --read, which runs nothing");
+    return complain(option, "cannot be combined with --read");
 }
 
 static int run(struct context *x)
@@ -487,14 +486,13 @@ static int run(struct context *x)
 
 const struct command command_run = {
     .name = "run",
-    .what =
-        "Run a program with its FP32 matrix products computed as another machine would",
+    .what = "Run a program with its FP32 matrix products computed as on another machine",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,
     .defaults = &defaults,
     .operands = "-- PROGRAM ARGUMENTS",
-    .output = "also write what was done to this file, as JSON Lines",
+    .output = "also write the report to this file, as JSON Lines",
     .failure = PROGRAM_OWN_FAILURE,
     .task = TASK_COMPUTE,
     .examples = {

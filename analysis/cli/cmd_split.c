@@ -18,19 +18,22 @@ static const struct split_options defaults = { .split = "halfhalf",
                                                .samples = 1 << 12 };
 
 static const struct option_row options[] = {
-    { "split", "start from this row (bitcut list splits; default halfhalf)",
+    { "split", "split (bitcut list splits; default halfhalf)",
       OPTION(split, split, TEXT, "S") },
-    { "high", "rounding of the high word (bitcut list roundings)",
+    { "high", "rounding of the high part (bitcut list roundings)",
       OPTION(split, high, TEXT, "RULE") },
-    { "low", "rounding of the low words", OPTION(split, low, TEXT, "RULE") },
-    { "scale", "low words times 2^S", OPTION(split, scale, INT, "S") },
-    { "format", "of the words (bitcut list formats)", OPTION(split, format, TEXT, "F") },
-    { "unit", "what reads the words, some as zeros (bitcut list units, chips)",
+    { "low", "rounding of the low parts", OPTION(split, low, TEXT, "RULE") },
+    { "scale", "multiply low parts by 2^S", OPTION(split, scale, INT, "S") },
+    { "format", "format of the parts (bitcut list formats)",
+      OPTION(split, format, TEXT, "F") },
+    { "unit",
+      "unit that reads the parts, and may flush some to zero (bitcut list units, chips)",
       OPTION(split, unit, TEXT, "U") },
-    { "a", "the values of this file, .npy or .mtx", OPTION(split, path, TEXT, "FILE") },
-    { "exhaustive", "all 2^23 values of each exponent",
+    { "a", "use the values of this file, .npy or .mtx",
+      OPTION(split, path, TEXT, "FILE") },
+    { "exhaustive", "use all 2^23 values of each exponent",
       OPTION(split, exhaustive, FLAG, NULL) },
-    { "samples", "values of each exponent otherwise (default 4096)",
+    { "samples", "number of values of each exponent otherwise (default 4096)",
       OPTION(split, samples, COUNT, "N") },
     { "from", "lowest exponent (default -26; -127: below 2^-126)",
       OPTION(split, from, INT, "E") },
@@ -42,8 +45,9 @@ static const struct option_row options[] = {
 enum { ANY = 1, OF_FILE = 2 };
 
 static const struct option_use uses[] = {
-    { "exhaustive", ANY, "with -a all values of the file are counted" },
-    { "samples", ANY, "with -a all values of the file are counted" },
+    { "exhaustive", ANY,
+      "cannot be combined with -a, which counts all values of the file" },
+    { "samples", ANY, "cannot be combined with -a, which counts all values of the file" },
     { 0 }
 };
 
@@ -73,7 +77,8 @@ static int choose_format(struct bitcut_split *split, const char *name)
     const struct bitcut_format *format = bitcut_format_find(name);
     if (name && !format) return fail_unknown("--format", name, TABLE(formats));
     if (format && (!format->has_sign || format->fraction_bits > 23))
-        return complain("--format", "not a format for words of an FP32 value");
+        return complain("--format",
+                        "names a format that cannot hold parts of an FP32 value");
     for (int i = 0; format && i < split->words; i++) split->word[i].format = format;
     return EXIT_GOOD;
 }
@@ -100,8 +105,8 @@ static int choose(struct bitcut_split *split, bool *flush, struct split_options 
     if (o->from == SETUP_UNSET) o->from = o->path ? EXPONENT_LEAST : -26;
     if (o->to == SETUP_UNSET) o->to = o->path ? EXPONENT_MOST : 15;
     if (o->from < EXPONENT_LEAST || o->to > EXPONENT_MOST || o->from > o->to)
-        return complain("--from, --to", "need -127 <= from <= to <= 127");
-    if (!o->exhaustive && !o->samples) return complain("--samples", "must be 1 or more");
+        return complain("--from, --to", "must satisfy -127 <= from <= to <= 127");
+    if (!o->exhaustive && !o->samples) return complain("--samples", "must be at least 1");
     return EXIT_GOOD;
 }
 
@@ -165,7 +170,7 @@ static int run(struct context *x)
 
 const struct command command_split = {
     .name = "split",
-    .what = "Count what a split keeps of FP32 values, exponent by exponent",
+    .what = "Measure how many bits of FP32 values a split retains, by exponent",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,

@@ -26,14 +26,14 @@ struct study_options {
 static const struct option_row options[] = {
     { "scale", "sizes: small (the default, seconds) or paper (n up to 16384, hours)",
       OPTION(study, scale, TEXT, "SCALE") },
-    { "verdicts", "print what the rows say of the claims of papers, in place of the rows",
+    { "verdicts", "print the verdicts on the claims of papers instead of the rows",
       OPTION(study, verdicts, FLAG, NULL) },
-    { "shard", "compute every Nth point alone, from the Ith on: 0/4 to 3/4 are all",
+    { "shard", "compute every Nth point, starting at the Ith (0/4 to 3/4 compute all)",
       OPTION(study, shard, TEXT, "I/N") },
-    { "resume", "keep the points that the file of -o has, and compute the others",
+    { "resume", "keep the points in the file of -o and compute the others",
       OPTION(study, resume, FLAG, NULL) },
     DEVICE_OPTION(study, "emulator"),
-    { "merge", "compute nothing: take the rows of these files, which -o or --json wrote",
+    { "merge", "compute nothing; merge the rows of these files, written by -o or --json",
       OPTION(study, merge, FLAG, NULL) },
     { 0 }
 };
@@ -64,7 +64,7 @@ static int read_shard(struct work *w)
     if (!text) return EXIT_GOOD;
     if (strspn(text, "0123456789/") != strlen(text) ||
         sscanf(text, "%8u/%8u%c", &shard, &shards, &rest) != 2 || shard >= shards)
-        return complain("--shard", "must be I/N with I below N, such as 0/4");
+        return complain("--shard", "must be I/N with I below N, for example 0/4");
     w->shard = shard;
     w->shards = shards;
     return EXIT_GOOD;
@@ -73,18 +73,19 @@ static int read_shard(struct work *w)
 static int check_options(const struct context *x)
 {
     const struct study_options *const o = x->own;
-    if (o->merge && !x->operand_count) return complain("--merge", "name the files");
+    if (o->merge && !x->operand_count)
+        return complain("--merge", "requires the files to merge");
     if (o->merge && (o->shard || o->resume || o->scale || o->device))
-        return complain("--merge", "computes nothing: not with --scale, --shard, "
-                                   "--resume, --device");
+        return complain("--merge",
+                        "cannot be combined with --scale, --shard, --resume or --device");
     if (o->resume && !x->output)
-        return complain("--resume", "needs -o, the file to go on with");
+        return complain("--resume", "requires -o with the file to continue");
     if (!o->merge && !x->operand_count && !o->verdicts && !x->output)
-        return complain("study",
-                        "name one (bitcut list studies), or all with --verdicts");
+        return complain(
+            "study", "requires a name (see bitcut list studies), or --verdicts for all");
     if (!o->merge && x->operand_count > 1 && !o->verdicts && !x->output &&
         !x->emitter.json)
-        return complain("study", "several make no table: --verdicts, --json or -o");
+        return complain("study", "requires --verdicts, --json or -o for several studies");
     return EXIT_GOOD;
 }
 
@@ -244,7 +245,7 @@ static int merge_files(struct work *w)
     for (int i = 0; i < x->operand_count && status == EXIT_GOOD; i++)
         status = study_book_read(&w->book, NULL, x->operands[i]);
     if (status == EXIT_GOOD && !w->book.begun)
-        return complain("--merge", "the files have no rows");
+        return complain("--merge", "found no rows in the files");
     for (int i = 0; studies[i] && status == EXIT_GOOD; i++) {
         const struct study_points *p = &w->book.of[i];
         size_t there = 0;
@@ -298,14 +299,14 @@ static int run(struct context *x)
 
 const struct command command_study = {
     .name = "study",
-    .what = "Compute studies (bitcut list studies), and judge what papers claim by them",
+    .what = "Compute studies (bitcut list studies) and check the claims of papers",
     .run = run,
     .own = options,
     .own_size = sizeof(struct study_options),
     .operands = "[NAME...]",
     .operand_table = "studies",
     .operands_most = OPERANDS_MOST,
-    .output = "file for the rows, as JSON Lines",
+    .output = "write the rows to this file, as JSON Lines",
     .task = TASK_ROUNDING,
     .examples = {
         { "Compute a table of a paper",

@@ -25,40 +25,44 @@ static const struct tile_options defaults = {
 };
 
 static const struct option_row options[] = {
-    { "gpu", "a name (a100, a800, h100, h200, mi210) or a file that describes one",
+    { "gpu",
+      "a name (a100, a800, h100, h200, mi210) or a .json file that describes a GPU",
       OPTION(tile, gpu, TEXT, "GPU") },
-    { "kernel", "instead: the kernels that give the bits of this one, on --device",
+    { "kernel",
+      "instead: rank the kernels on --device that give the same bits as this one",
       OPTION(tile, kernel, TEXT, "K") },
     DEVICE_OPTION(tile, "of --kernel: cuda"),
-    { "model", "what judges: clocks, legemm (default: what the device's rates allow)",
+    { "model",
+      "tile model: clocks, legemm (default: chosen by the known rates of the device)",
       OPTION(tile, model, TEXT, "M") },
     { "m", "rows of A and C (default 8192)", OPTION(tile, m, COUNT, "M") },
     { "n", "columns of B and C (default 8192)", OPTION(tile, n, COUNT, "N") },
     { "k", "columns of A, rows of B (default 8192)", OPTION(tile, k, COUNT, "K") },
-    { "recipe", "whose words are multiplied (bitcut list recipes; default legemm)",
+    { "recipe", "recipe (bitcut list recipes; default legemm)",
       OPTION(tile, recipe, TEXT, "R") },
-    { "tile", "rank this one, not the usual ones; may be repeated",
+    { "tile", "rank this tile instead of the default tiles; may be repeated",
       OPTION(tile, tiles, TEXTS, "MxNxK") },
-    { "waves", "waves of a group (default: as many as suit the tile)",
+    { "waves", "waves in a group (default: chosen for the tile)",
       OPTION(tile, waves, INT, "N") },
-    { "stages", "buffers in shared memory (default 2)", OPTION(tile, stages, INT, "N") },
-    { "accumulators", "registers an output (default 1, as Eq. 16 counts)",
+    { "stages", "number of buffers in shared memory (default 2)",
+      OPTION(tile, stages, INT, "N") },
+    { "accumulators", "accumulator registers per output (default 1, as in Eq. 16)",
       OPTION(tile, accumulators, INT, "N") },
     { "operands-shared", "instructions read A and B from shared memory, as wgmma does",
       OPTION(tile, operands_shared, FLAG, NULL) },
-    { "top", "print so many rows (default: all)", OPTION(tile, top, COUNT, "N") },
+    { "top", "print the first N rows (default: all)", OPTION(tile, top, COUNT, "N") },
     { 0 }
 };
 
 /* What is ranked. */
 enum { TILES = 1, KERNELS = 2 };
 
-#define KERNELS_HAVE_THEIRS "is not for --kernel: kernels have their own"
+#define KERNELS_HAVE_THEIRS "cannot be combined with --kernel, which sets it"
 
 static const struct option_use uses[] = {
     /* clang-format off */
-    { "gpu",             TILES, "is not for --kernel: that is for --device" },
-    { "device",          KERNELS, "is for --kernel; tiles are ranked on --gpu" },
+    { "gpu",             TILES, "cannot be combined with --kernel; use --device" },
+    { "device",          KERNELS, "requires --kernel; without it, --gpu names the GPU" },
     { "recipe",          TILES, KERNELS_HAVE_THEIRS },
     { "tile",            TILES, KERNELS_HAVE_THEIRS },
     { "waves",           TILES, KERNELS_HAVE_THEIRS },
@@ -90,7 +94,7 @@ static int read_gpu(struct tile_gpu *gpu, const char *name)
     char path[PATH_MOST];
     struct fault f;
     if (!name)
-        return complain("--gpu", "missing; a name such as a100, or a description .json");
+        return complain("--gpu", "is required, a name such as a100 or a .json file");
     snprintf(path, sizeof path, "%s", name);
     const int status = gpu_is_path(name) ? EXIT_GOOD : find_kept(path, name);
     if (status != EXIT_GOOD) return status;
@@ -103,7 +107,8 @@ static int read_method(struct tile_method *method, const struct tile_options *o)
     if (!r) return fail_unknown("--recipe", o->recipe, TABLE(recipes));
     const struct bitcut_split *s = r->split ? r->split : &splits[SPLIT_HALF];
     if (!split_is_uniform(s))
-        return complain("--recipe", "tiles are modelled for words of one format");
+        return complain("--recipe",
+                        "has parts of two formats; tile models require one format");
     *method = (struct tile_method){ .terms = r->terms + r->keeps_low_low,
                                     .words = s->words,
                                     .word_bytes = s->word[0].format->bits / 8,
@@ -119,7 +124,7 @@ static int check_numbers(const struct tile_options *o)
         if (!sides[i] || sides[i] > TILE_PROBLEM_MOST)
             return complain("-m, -n, -k", "must be 1 to 2147483648");
     if (o->waves < 0 || o->waves > TILE_COUNT_MOST)
-        return complain("--waves", "must be 1 to 4096, or 0 for as many as suit");
+        return complain("--waves", "must be 1 to 4096, or 0 to choose automatically");
     if (o->stages < 1 || o->stages > TILE_COUNT_MOST)
         return complain("--stages", "must be 1 to 4096");
     if (o->accumulators < 1 || o->accumulators > 16)
@@ -140,7 +145,8 @@ static int make_tiles(struct tile tiles[TILES_MOST], size_t *count,
         struct tile *t = &tiles[i];
         int side[3];
         if (!option_tile(side, given->text[i], 3, TILE_COUNT_MOST))
-            return complain("--tile", "not three sides like 128x256x32, each 1 to 4096");
+            return complain("--tile",
+                            "requires three sides such as 128x256x32, each 1 to 4096");
         t->m = side[0], t->n = side[1], t->k = side[2];
         t->waves = tile_waves(t->m, t->n, gpu, method);
         t->stages = o->stages;
@@ -251,8 +257,7 @@ static int rank_tiles(struct context *x, const struct tile_model *model)
         status = make_tiles(tiles, &count, &task.gpu, &task.method, o);
     if (status != EXIT_GOOD) return status;
     task.model = model ? model : tile_model_of(&task.gpu);
-    if (task.model->rates)
-        return complain("--model", "needs the rates of a device: with --kernel alone");
+    if (task.model->rates) return complain("--model", "clocks requires --kernel");
     tile_rank(choices, tiles, NULL, count, &task);
     for (size_t i = 0; i < count && (!o->top || i < o->top); i++)
         emit_choice(x, &task, &choices[i], i + 1, choices);
@@ -273,10 +278,10 @@ static int rank_kernels_of(struct context *x, const struct recorder *r,
         if (like->tile_m && kernel_is_called(like->name, o->kernel) &&
             gpu_kernel_fits(&r->device, like))
             break;
-    if (!like) return complain("--kernel", "the device has none of that name with tiles");
+    if (!like) return complain("--kernel", "names no kernel with tiles on this device");
     const size_t count = gpu_kernel_rank_by(c, model, &r->gpu, &r->device, like, &gemm);
     if (!count) {
-        fault_set(&f, BITCUT_CANNOT, "none takes this m, n and k");
+        fault_set(&f, BITCUT_CANNOT, "no kernel supports this m, n and k");
         return fail(like->name, &f);
     }
     for (size_t i = 0; i < count && (!o->top || i < o->top); i++) {
@@ -313,7 +318,7 @@ static int run(struct context *x)
 
 const struct command command_tile = {
     .name = "tile",
-    .what = "Rank the tiles of a GEMM kernel on a GPU, or its kernels, by a tile model",
+    .what = "Rank tiles or kernels of a GEMM on a GPU by a tile model",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,

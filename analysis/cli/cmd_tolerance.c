@@ -31,16 +31,18 @@ static const struct tolerance_options defaults = { .setup = SETUP_DEFAULTS,
 static const struct option_row options[] = {
     SETUP_OPTIONS(tolerance),
     OPERAND_OPTIONS(tolerance),
-    { "d", "judge this result of -a and -b by the limits, .npy or .mtx",
+    { "d", "check this result of -a and -b against the limits, .npy or .mtx",
       OPTION(tolerance, d, TEXT, "FILE") },
-    { "input", "family of both", OPTION(tolerance, input, TEXT, "I") },
-    { "seeds", "runs that limits are observed in (default 100)",
+    { "input", "generate A and B by this family", OPTION(tolerance, input, TEXT, "I") },
+    { "seeds", "number of runs from which the limits are taken (default 100)",
       OPTION(tolerance, seeds, COUNT, "N") },
-    { "false-alarm", "part of correct results that may be rejected (default 1e-6)",
+    { "false-alarm", "fraction of correct results that may be rejected (default 1e-6)",
       OPTION(tolerance, false_alarm, F32, "P") },
-    { "reference", "exact, or kernel: another correct result (default exact)",
+    { "reference", "reference: exact, or kernel (another correct result) (default exact)",
       OPTION(tolerance, reference, TEXT, "R") },
-    { "power", "runs of each fault that tests are tried on (default 20, 0: none)",
+    { "power",
+      "number of runs of each fault to measure the power of the tests (default 20, 0: "
+      "none)",
       OPTION(tolerance, power, COUNT, "N") },
     VERBOSE_OPTION(tolerance),
     { 0 }
@@ -97,15 +99,15 @@ static int check_options(const struct tolerance_options *o)
     const double alarm = value_of_float(o->false_alarm);
     if (!table_find(TABLE(names), o->reference))
         return fail_unknown("--reference", o->reference, TABLE(names));
-    if (!o->seeds) return complain("--seeds", "must be 1 or more");
+    if (!o->seeds) return complain("--seeds", "must be at least 1");
     if (!(alarm > 0 && alarm < 1))
         return complain("--false-alarm", "must be between 0 and 1");
     if (o->d && !(o->setup.a && o->setup.b))
-        return complain("-d", "needs -a and -b, of which it is the result");
+        return complain("-d", "requires -a and -b, the factors of D");
     if (o->d && !strcmp(o->reference, "kernel"))
-        return complain("-d", "is compared with the exact result, not with a kernel's");
+        return complain("-d", "requires --reference exact");
     if (o->input && (o->operands.input_a || o->operands.input_b))
-        return complain("--input", "is that of both; leave out --input-a and --input-b");
+        return complain("--input", "cannot be combined with --input-a and --input-b");
     return EXIT_GOOD;
 }
 
@@ -152,7 +154,7 @@ static int make(struct work *w, const struct context *x)
     if (status == EXIT_GOOD) status = read_d(w, o->d);
     if (status != EXIT_GOOD) return status;
     if (!w->q.m || !w->q.n || !w->q.k)
-        return complain("-m, -n, -k", "must be 1 or more: there is nothing to test");
+        return complain("-m, -n, -k", "must be at least 1");
     w->q.gemm = &w->s.gemm;
     w->q.two = !strcmp(o->reference, "kernel");
     w->q.runs = o->seeds;
@@ -259,7 +261,7 @@ static int run(struct context *x)
 
 const struct command command_tolerance = {
     .name = "tolerance",
-    .what = "Say what a test of a kernel should accept, and what it then rejects",
+    .what = "Compute tolerances for testing a kernel, and the faults that they detect",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,

@@ -50,32 +50,35 @@ static const struct option_row options[] = {
     SETUP_OPTIONS(verify),
     { "d", "the result to check, .npy or .mtx", OPTION(verify, d, TEXT, "FILE") },
     { "kernel",
-      "run this one on the device: its name or how that begins, host/amx: likewise of that "
-      "device, hip/legemm: the best of a recipe, all, or split",
+      "kernel to run on the device: a name or its beginning, DEVICE/NAME (host/amx), "
+      "DEVICE/RECIPE (hip/legemm: the best of a recipe), all, or split",
       OPTION(verify, kernel, TEXT, "K") },
     DEVICE_OPTION(verify, "emulator, of --kernel: cuda"),
-    { "hsaco", "D is what a kernel of this code object for an AMD GPU makes, executed",
+    { "hsaco", "compute D by executing a kernel of this AMD GPU code object",
       OPTION(verify, code.file, TEXT, "FILE") },
-    { "symbol", "name of that kernel", OPTION(verify, code.symbol, TEXT, "S") },
+    { "symbol", "name of the kernel in the code object",
+      OPTION(verify, code.symbol, TEXT, "S") },
     { "args",
-      "what it takes: a, b, c, d (bt: column-major; a:f16), m, n, k, lda, ..., alpha, "
-      "beta, numbers",
+      "arguments of the kernel: a, b, c, d (bt: column-major; a:f16), m, n, k, lda, ..., "
+      "alpha, beta, numbers",
       OPTION(verify, code.arguments, TEXT, "LIST") },
-    { "grid", "its work-groups, such as n/128,m/128",
+    { "grid", "number of work-groups, for example n/128,m/128",
       OPTION(verify, code.grid, TEXT, "LIST") },
-    { "block", "work-items of one", OPTION(verify, code.block, TEXT, "LIST") },
-    { "shared", "bytes of LDS beside what it names",
-      OPTION(verify, code.shared, COUNT, "N") },
-    { "m", "--kernel: rows of D, with -n and -k (default: a grid of shapes; --hsaco: 256)",
+    { "block", "number of work-items in a work-group",
+      OPTION(verify, code.block, TEXT, "LIST") },
+    { "shared", "bytes of dynamic LDS", OPTION(verify, code.shared, COUNT, "N") },
+    { "m",
+      "rows of D (--kernel: requires -n and -k; default: a grid of shapes; --hsaco: 256)",
       OPTION(verify, operands.m, COUNT, "M") },
     { "n", "columns of D", OPTION(verify, operands.n, COUNT, "N") },
     { "k", "columns of A", OPTION(verify, operands.k, COUNT, "K") },
     INPUT_OPTIONS(verify),
-    { "samples", "outputs of -d at most, or values of --kernel split (default: all)",
+    { "samples",
+      "maximum number of outputs of -d, or of values of --kernel split (default: all)",
       OPTION(verify, samples, COUNT, "N") },
     { "seconds",
-      "to explain a result that differs, 0: do not (default 20); and for the kernel of "
-      "--hsaco to run (default, and with 0, 600)",
+      "time limit for explaining a result that differs (default 20, 0: do not explain) "
+      "and for the kernel of --hsaco (default 600)",
       OPTION(verify, seconds, COUNT, "S") },
     BUDGET_OPTIONS(verify),
     VERBOSE_OPTION(verify),
@@ -116,10 +119,11 @@ static const struct emit_column split_columns[] = {
 /* What the result is of. */
 enum { OF_FILE = 1, OF_KERNELS = 2, OF_SPLIT = 4, OF_CODE = 8 };
 
-#define KERNEL_HAS_ONE    "is not for --kernel: a kernel has its own"
-#define KERNEL_TAKES_NONE "is not for --kernel, which makes its own inputs"
-#define OF_ONE_SHAPE      "is for --kernel (not split) and --hsaco; else files have sizes"
-#define CODE_ALONE        "is for --hsaco"
+#define KERNEL_HAS_ONE    "cannot be combined with --kernel, which sets it"
+#define KERNEL_TAKES_NONE "cannot be combined with --kernel, which generates its inputs"
+#define OF_ONE_SHAPE                                                                     \
+    "requires --hsaco or --kernel (except split); files set their own sizes"
+#define CODE_ALONE "requires --hsaco"
 
 static const struct option_use uses[] = {
     /* clang-format off */
@@ -131,7 +135,7 @@ static const struct option_use uses[] = {
     { "a",       OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "b",       OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "c",       OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
-    { "d",       OF_FILE,              "is not for --kernel and --hsaco, which make D" },
+    { "d",       OF_FILE,              "cannot be combined with --kernel or --hsaco, which compute D" },
     { "alpha",   OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "beta",    OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "m",       OF_KERNELS | OF_CODE, OF_ONE_SHAPE             },
@@ -140,10 +144,10 @@ static const struct option_use uses[] = {
     { "budget",  OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "at",      OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "worst",   OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
-    { "split-k", ~(unsigned)OF_SPLIT,  "is not for the split"   },
-    { "seconds", ~(unsigned)OF_SPLIT,  "is not for the split"   },
-    { "samples", OF_FILE | OF_SPLIT,   "is for -d and --kernel split" },
-    { "kernel",  OF_KERNELS | OF_SPLIT, "is not for --hsaco, where --symbol is" },
+    { "split-k", ~(unsigned)OF_SPLIT,  "cannot be combined with --kernel split"   },
+    { "seconds", ~(unsigned)OF_SPLIT,  "cannot be combined with --kernel split"   },
+    { "samples", OF_FILE | OF_SPLIT,   "requires -d or --kernel split" },
+    { "kernel",  OF_KERNELS | OF_SPLIT, "cannot be combined with --hsaco; use --symbol" },
     { "input-a", OF_CODE,              CODE_ALONE               },
     { "input-b", OF_CODE,              CODE_ALONE               },
     { "pair",    OF_CODE,              CODE_ALONE               },
@@ -253,9 +257,9 @@ static int run_file(struct context *x)
     struct setup s = { .options = &o->setup };
     struct matrix got = { 0 };
     if (o->samples && o->budget.at)
-        return complain("--at", "is of all outputs, not with --samples");
+        return complain("--at", "cannot be combined with --samples");
     if (o->samples && o->budget.worst)
-        return complain("--worst", "is of all outputs, not with --samples");
+        return complain("--worst", "cannot be combined with --samples");
     int status = setup_gemm(&s);
     if (status == EXIT_GOOD) status = setup_read(&s.a, "-a", o->setup.a);
     if (status == EXIT_GOOD) status = setup_read(&s.b, "-b", o->setup.b);
@@ -325,7 +329,7 @@ static int run(struct context *x)
 
 const struct command command_verify = {
     .name = "verify",
-    .what = "Compare a GEMM, from a file or by a kernel, with the emulator, bit for bit",
+    .what = "Compare a GEMM, from a file or a kernel, with the emulator, bit for bit",
     .run = run,
     .own = options,
     .own_size = sizeof defaults,

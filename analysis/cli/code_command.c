@@ -18,10 +18,13 @@ static int check_options(const struct code_options *o)
     const struct {
         const char *option, *value, *why;
     } needed[] = {
-        { "--symbol", o->symbol, "missing: the name of a kernel in the code" },
-        { "--args", o->arguments, "missing: what the kernel takes, such as a,b,d,m,n,k" },
-        { "--grid", o->grid, "missing: work-groups, such as n/128,m/128" },
-        { "--block", o->block, "missing: work-items of a work-group, such as 256" }
+        { "--symbol", o->symbol, "is required, the name of a kernel in the code" },
+        { "--args", o->arguments,
+          "is required, the arguments of the kernel, such as a,b,d,m,n,k" },
+        { "--grid", o->grid,
+          "is required, the number of work-groups, such as n/128,m/128" },
+        { "--block", o->block,
+          "is required, the number of work-items in a work-group, such as 256" }
     };
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!needed[i].value) return complain(needed[i].option, needed[i].why);
@@ -36,11 +39,12 @@ static int check_device(const char *device, const struct gfx9_target *target)
     if (strncmp(device, backend, length) != 0)
         return complain(
             "--device",
-            "--hsaco is executed by a model; what a GPU made of it is for -d");
+            "cannot be combined with --hsaco; give a result from a GPU by -d");
     if (device[length] == ':' && !strcmp(device + length + 1, target->name))
         return EXIT_GOOD;
-    return device[length] ? complain("--device", "the code is for another one")
-                          : EXIT_GOOD;
+    return device[length]
+               ? complain("--device", "does not match the processor of the code")
+               : EXIT_GOOD;
 }
 
 static int load(struct gfx9_object **to, const char *file)

@@ -34,7 +34,7 @@ static const char *take_names(size_t *count, struct data_files *files, DIR *from
         const size_t length = text_stem(e->d_name, ending);
         if (!length) continue;
         if (length >= DATA_NAME_MOST) return "a file in it has too long a name";
-        if (*count == DATA_FILES_MOST) return "it has too many files";
+        if (*count == DATA_FILES_MOST) return "the folder has too many files";
         memcpy(files->name[(*count)++], e->d_name, length);
     }
     return errno ? strerror(errno) : NULL;
@@ -65,6 +65,6 @@ enum bitcut_status data_files_find(struct data_files *files, const char *folder,
     for (size_t i = 0; i < count; i++) files->rows[i].name = files->name[i];
     if (count) return BITCUT_OK;
     return fault_set(f, BITCUT_CANNOT,
-                     "no file *%s in %.*s (BITCUT_DATA names another folder of data)",
-                     ending, text_fit(files->folder, 120), files->folder);
+                     "no file *%s in %.*s (BITCUT_DATA sets another data folder)", ending,
+                     text_fit(files->folder, 120), files->folder);
 }

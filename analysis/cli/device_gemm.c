@@ -61,8 +61,9 @@ static int imagine_device(struct device_gemm *x, const char *unit)
         if (!gpu_kernel_fits(d, x->kernel) || !gpu_kernel_unit(x->kernel, d)) continue;
         if (!x->kernel->instruction || has_unit(a, unit)) return EXIT_GOOD;
     }
-    return complain("--unit",
-                    "no architecture of the kernel has it; bitcut list kernels");
+    return complain(
+        "--unit",
+        "is not available on any architecture of the kernel; see bitcut list kernels");
 }
 
 int device_gemm_open(struct device_gemm *x, const char *device, const char *kernel,
@@ -74,7 +75,7 @@ int device_gemm_open(struct device_gemm *x, const char *device, const char *kern
     if (status != EXIT_GOOD) return status;
     if (kernel && x->on_device) x->kernel = find_kernel(&x->recorder.gpu, kernel);
     if (kernel && !x->kernel)
-        return complain("--kernel", "unknown; bitcut list kernels has all");
+        return complain("--kernel", "names no known kernel; see bitcut list kernels");
     if (!x->on_device) return imagine_device(x, unit);
     gpu_offload_init(&x->offload, &x->recorder.gpu, &x->recorder.device);
     return EXIT_GOOD;
@@ -119,9 +120,10 @@ static int check_unit(const struct setup *s, const struct device_gemm *x)
         fault_set(&f, BITCUT_BAD_ARGUMENT, "%s runs on %s", x->kernel->name,
                   bitcut_unit_name(gpu_kernel_unit(x->kernel, d)));
     else
-        fault_set(&f, BITCUT_BAD_ARGUMENT,
-                  "no kernel of %.60s runs on it, and its module emulates no unit",
-                  d->name);
+        fault_set(
+            &f, BITCUT_BAD_ARGUMENT,
+            "no kernel of %.60s runs on this unit, and the module does not emulate units",
+            d->name);
     return fail(unit->name, &f);
 }
 

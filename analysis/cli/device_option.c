@@ -19,7 +19,8 @@ int device_open(struct recorder *r, const char *device, const char *command)
     char folder[PLACE_MOST];
     struct fault f;
     if (device && device_is_emulator(device))
-        return complain("--device", "the emulator does not do here; a GPU, such as cuda");
+        return complain("--device", "cannot be the emulator; this command needs a GPU, "
+                                    "for example --device cuda");
     if (recorder_open(r, device ? device : first, place_module(folder), &f) == BITCUT_OK)
         return EXIT_GOOD;
     return fail(device ? "--device" : command, &f);
@@ -33,7 +34,7 @@ int emulating_device_open(struct emulating_device *d, struct context *x,
     const int status = device_open(&d->recorder, device, command);
     if (status != EXIT_GOOD) return status;
     if (!gpu_emulates(&d->recorder.gpu))
-        return complain("--device", "its module emulates no unit");
+        return complain("--device", "names a device whose module does not emulate units");
     gpu_offload_init(&d->offload, &d->recorder.gpu, &d->recorder.device);
     x->offload = &d->offload.offload;
     return EXIT_GOOD;

@@ -13,8 +13,9 @@
 
 enum { OF_FILES = 1, OF_COMMAND = 2, OF_KERNEL = 4 };
 
-#define MADE_BY_PROBE "is not for --probe and --kernel, which make their own inputs"
-#define FILES_HAVE    "is for --probe and --kernel; files have sizes"
+#define MADE_BY_PROBE                                                                    \
+    "cannot be combined with --probe or --kernel, which generate their inputs"
+#define FILES_HAVE "requires --probe or --kernel; files set their own sizes"
 
 static const struct option_use uses[] = {
     /* clang-format off */
@@ -24,15 +25,15 @@ static const struct option_use uses[] = {
     { "d",       OF_FILES,               MADE_BY_PROBE                       },
     { "alpha",   OF_FILES,               MADE_BY_PROBE                       },
     { "beta",    OF_FILES,               MADE_BY_PROBE                       },
-    { "samples", OF_FILES,               "is for a D from a file"            },
-    { "seconds", OF_FILES,               "is for a D from a file"            },
+    { "samples", OF_FILES,               "requires a D from a file"            },
+    { "seconds", OF_FILES,               "requires a D from a file"            },
     { "m",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
     { "n",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
     { "k",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
-    { "format",  OF_COMMAND,             "is for --probe: a kernel has its own" },
-    { "device",  OF_FILES | OF_KERNEL,   "is for --kernel and files"         },
-    { "split-k", OF_KERNEL,              "is for --kernel"                   },
-    { "kernel",  OF_KERNEL,              "and --probe: one of them"          },
+    { "format",  OF_COMMAND,             "requires --probe; a kernel sets its own format" },
+    { "device",  OF_FILES | OF_KERNEL,   "requires --kernel or a D from a file"         },
+    { "split-k", OF_KERNEL,              "requires --kernel"                   },
+    { "kernel",  OF_KERNEL,              "cannot be combined with --probe"          },
     { 0 }
     /* clang-format on */
 };
@@ -128,13 +129,17 @@ static int find_kernel(struct probed_kernel *x, const struct explain_probe_optio
     struct fault f;
     while ((x->kernel = gpu_kernel_next(&x->recorder.gpu, x->kernel)))
         if (!strcmp(x->kernel->name, o->kernel)) break;
-    if (!x->kernel) return complain("--kernel", "unknown; bitcut list kernels has all");
+    if (!x->kernel)
+        return complain("--kernel", "names no known kernel; see bitcut list kernels");
     if (kernel_gemm(&x->gemm, &x->recorder, x->kernel, &f) != BITCUT_OK)
         return fail("--kernel", &f);
     if (x->kernel->matrices != FORMAT_F32)
-        return complain("--kernel", "is for matrices of another format than f32, which cannot be probed");
+        return complain(
+            "--kernel",
+            "names a kernel whose matrices are not f32; probing requires f32");
     if (!find_input(&formats[x->kernel->format]))
-        return complain("--kernel", "its words are too short to be probed");
+        return complain("--kernel",
+                        "names a kernel whose parts have too few bits to be probed");
     x->gemm.order.slices = o->slices;
     return EXIT_GOOD;
 }
@@ -143,7 +148,7 @@ static int probe_kernel(struct context *x, const struct explain_probe_options *o
                         const char *device)
 {
     struct probed_kernel k = { .kernel = NULL };
-    if (o->slices < 1) return complain("--split-k", "must be 1 or more");
+    if (o->slices < 1) return complain("--split-k", "must be at least 1");
     int status = device_open(&k.recorder, device, "explain");
     if (status != EXIT_GOOD) return status;
     status = find_kernel(&k, o);

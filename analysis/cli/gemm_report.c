@@ -395,7 +395,7 @@ static int check(const struct gemm_report_work *w)
     const struct {
         const char *option, *path;
     } read[] = { { "-a", o->a }, { "-b", o->b }, { "-c", o->c }, { "-d", o->d } };
-    if (!o->a || !o->b) return complain("-a, -b", "both are needed, .npy or .mtx");
+    if (!o->a || !o->b) return complain("-a, -b", "are both required, .npy or .mtx");
     if (o->recipe && !o->unit) return complain("--recipe", "requires --unit");
     if (o->recipe && !bitcut_recipe_find(o->recipe))
         return fail_unknown("--recipe", o->recipe, TABLE(recipes));

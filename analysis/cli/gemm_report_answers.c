@@ -43,9 +43,9 @@ static int read_options(struct gemm_answers *a)
         status = read_option(&a->seconds, "seconds", OPTION_COUNT, o->seconds);
     if (status != EXIT_GOOD) return status;
     a->want = o->want ? value_of_float(want) : weighed_metrics[0].want;
-    if (!(a->want > 0)) return complain("--want", "must be above 0");
+    if (!(a->want > 0)) return complain("--want", "must be greater than 0");
     if (!f32_is_zero(a->beta) && !o->c)
-        return complain("--beta", "is not zero, but there is no -c");
+        return complain("--beta", "must be 0 without -c");
     return EXIT_GOOD;
 }
 

@@ -43,7 +43,7 @@ static enum bitcut_status read_field(struct tile_gpu *gpu, const struct gpu_fiel
                                      const json_t *json, struct fault *f)
 {
     const json_t *value = json_object_get(json, field->name);
-    if (!value) return fault_set(f, BITCUT_BAD_FILE, "no \"%s\"", field->name);
+    if (!value) return fault_set(f, BITCUT_BAD_FILE, "missing key \"%s\"", field->name);
     const json_int_t number = json_integer_value(value);
     if (!json_is_integer(value) || number < field->least || number > field->most)
         return fault_set(f, BITCUT_BAD_FILE, "\"%s\" is not an integer from %d to %d",
@@ -62,7 +62,7 @@ static enum bitcut_status read_fields(struct tile_gpu *gpu, const json_t *json,
     }
     if (gpu->shared_reserved >= gpu->shared)
         return fault_set(f, BITCUT_BAD_FILE,
-                         "\"shared_reserved\" is not less than \"shared\"");
+                         "\"shared_reserved\" must be less than \"shared\"");
     return BITCUT_OK;
 }
 

@@ -11,9 +11,9 @@
 
 #include <stdio.h>
 
-static bool told; /* that the command was stopped, or what it met then; stderr's lock */
-
-static struct fault *kept; /* where lines go that are not printed; stderr's lock */
+/* stderr's lock is also theirs. */
+static bool told;          /* that the command was stopped, or what it met then */
+static struct fault *kept; /* where lines go that are not printed               */
 
 struct fault *message_keep(struct fault *to)
 {
@@ -24,20 +24,25 @@ struct fault *message_keep(struct fault *to)
     return before;
 }
 
-int fail(const char *what, const struct fault *f)
+/* Print "bitcut: what", `between`, and `text`, or keep it. */
+static void print_message(const char *what, const char *between, enum bitcut_status status,
+                          const char *text)
 {
-    const char *const colon = what ? ": " : "";
-    if (!what) what = "";
     flockfile(stderr);
     if (kept) {
-        fault_set(kept, f->status, "%s%s%s", what, colon, f->text);
+        fault_set(kept, status, "%s%s%s", what, between, text);
     } else {
         told |= terminal_stopped();
         terminal_label(NULL);
-        text_print(stderr, "bitcut: %s%s%s\n", what, colon, f->text);
+        text_print(stderr, "bitcut: %s%s%s\n", what, between, text);
         fflush(stderr);
     }
     funlockfile(stderr);
+}
+
+int fail(const char *what, const struct fault *f)
+{
+    print_message(what ? what : "", what ? ": " : "", f->status, f->text);
     return f->status == BITCUT_BAD_ARGUMENT ? EXIT_USAGE : EXIT_CANNOT;
 }
 
@@ -51,9 +56,8 @@ void fail_stopped(const char *command)
 
 int complain(const char *what, const char *why)
 {
-    struct fault f;
-    fault_set(&f, BITCUT_BAD_ARGUMENT, "%s", why);
-    return fail(what, &f);
+    print_message(what, " ", BITCUT_BAD_ARGUMENT, why);
+    return EXIT_USAGE;
 }
 
 int check_use(const struct context *x, const struct option_use *uses, unsigned use)
@@ -73,8 +77,8 @@ int check_files(const struct used_file *files)
             if (a == b || !a->written || !b->path || !output_same(a->path, b->path))
                 continue;
             fault_set(&f, BITCUT_BAD_ARGUMENT,
-                      "%s and %s are one file; name another for %s", b->option, a->option,
-                      a->option);
+                      "%s and %s name the same file; choose another file for %s",
+                      b->option, a->option, a->option);
             return fail(a->path, &f);
         }
     }
@@ -86,15 +90,15 @@ int fail_unknown(const char *option, const char *name, struct table table)
     struct fault f;
     char hint[TABLE_HINT_MOST];
     table_hint(hint, table, name);
-    fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown%s", text_fit(name, 60), name,
-              *hint ? hint : "; the tables of bitcut list have all");
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "unknown name \"%.*s\"%s", text_fit(name, 60),
+              name, *hint ? hint : "; see bitcut list");
     return fail(option, &f);
 }
 
 int fail_input(const char *option, const char *list, const struct fault *f)
 {
     struct fault more;
-    fault_set(&more, f->status, "%s; see bitcut list %s", f->text, list);
+    fault_set(&more, f->status, "%s (see bitcut list %s)", f->text, list);
     return fail(option, &more);
 }
 
@@ -109,16 +113,17 @@ int fail_unit(const char *name, bool takes_chips)
     table_near(names, sizeof names, TABLE(units), name);
     if (!chip && *names) return fail_unknown("--unit", name, TABLE(units));
     if (chip)
-        fault_set(&f, BITCUT_BAD_ARGUMENT,
-                  "%s: unknown: a chip has many; name the instruction, one of %s/... in "
-                  "bitcut list units",
-                  name, chip->architecture);
+        fault_set(
+            &f, BITCUT_BAD_ARGUMENT,
+            "%s is a chip; name one of its instructions, %s/... in bitcut list units",
+            name, chip->architecture);
     else if (takes_chips)
-        fault_set(&f, BITCUT_BAD_ARGUMENT,
-                  "%.*s: unknown; bitcut list chips and bitcut list units have all",
-                  length, name);
+        fault_set(
+            &f, BITCUT_BAD_ARGUMENT,
+            "unknown unit or chip \"%.*s\"; see bitcut list chips and bitcut list units",
+            length, name);
     else
-        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; bitcut list units has all",
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "unknown unit \"%.*s\"; see bitcut list units",
                   length, name);
     return fail("--unit", &f);
 }

@@ -27,7 +27,8 @@ int fail(const char *what, const struct fault *f);
    it; NULL: print it.  Returns what `to` was before. */
 struct fault *message_keep(struct fault *to);
 
-/* The same as fail() for a command line that makes no sense: EXIT_USAGE. */
+/* Print "bitcut: WHAT WHY", a sentence whose subject is an option, a command or a
+   variable; return EXIT_USAGE. */
 int complain(const char *what, const char *why);
 
 /* Print "bitcut: COMMAND: stopped", unless something was said since the command was: what
@@ -48,7 +49,7 @@ struct used_file {
    names (output_same()); `files` end with an option that is NULL. */
 int check_files(const struct used_file *files);
 
-/* Print "bitcut: OPTION: NAME: unknown; near it: ..." and return EXIT_USAGE. */
+/* Print "bitcut: OPTION: unknown name "NAME"; did you mean ...?" and return EXIT_USAGE. */
 int fail_unknown(const char *option, const char *name, struct table table);
 
 /* Complain of an input or a pair of them, and name the list of all ("inputs", "pairs").

@@ -24,11 +24,12 @@ struct operand_options {
 
 /* Those of the families alone. */
 #define INPUT_OPTIONS(COMMAND)                                                           \
-    { "input-a", "family of A (bitcut list inputs; default urand(-1,1))",                \
+    { "input-a", "generate A by this family (bitcut list inputs; default urand(-1,1))",  \
       OPTION(COMMAND, operands.input_a, TEXT, "I") },                                    \
-        { "input-b", "family of B", OPTION(COMMAND, operands.input_b, TEXT, "I") },      \
+        { "input-b", "generate B by this family",                                        \
+          OPTION(COMMAND, operands.input_b, TEXT, "I") },                                \
     {                                                                                    \
-        "pair", "families of A and B together (bitcut list pairs)",                      \
+        "pair", "generate A and B by this pair of families (bitcut list pairs)",         \
             OPTION(COMMAND, operands.pair, TEXT, "P")                                    \
     }
 

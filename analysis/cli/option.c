@@ -15,9 +15,9 @@
 
 enum { WORD_QUOTED = 60 };
 
-/* What numbers look like, for those that do not. */
-#define COUNT   "a number in digits alone, below 2^64, such as 1000"
-#define INTEGER "an integer in digits alone, below 2^31, such as 8"
+/* The numbers that options take. */
+#define COUNT   "a whole number below 2^64 such as 1000"
+#define INTEGER "a whole number below 2^31 such as 8"
 #define NUMBER  "a number such as 1.5 or -2e-3"
 
 static struct table option_table(const struct option_row *rows)
@@ -35,8 +35,8 @@ static const char *dashes(const struct option_row *row)
 static enum bitcut_status bad_value(const struct option_row *row, const char *text,
                                     const char *wanted, struct fault *f)
 {
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s %.*s: not %s", dashes(row), row->name,
-                     text_fit(text, WORD_QUOTED), text, wanted);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s requires %s, found \"%.*s\"",
+                     dashes(row), row->name, wanted, text_fit(text, WORD_QUOTED), text);
 }
 
 /* An integer without sign or blanks, to a base of 10 or 16. */
@@ -85,8 +85,8 @@ enum bitcut_status option_set(void *own, const struct option_row *row, const cha
     case OPTION_TEXT: *(const char **)value = text; return BITCUT_OK;
     case OPTION_TEXTS:
         if (texts->count == OPTION_TEXTS_MOST)
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s: given too often", dashes(row),
-                             row->name);
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s is given too often",
+                             dashes(row), row->name);
         texts->text[texts->count++] = text;
         return BITCUT_OK;
     case OPTION_COUNT:
@@ -94,8 +94,8 @@ enum bitcut_status option_set(void *own, const struct option_row *row, const cha
         return BITCUT_OK;
     case OPTION_COUNTS:
         if (counts->count == OPTION_TEXTS_MOST)
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s: given too often", dashes(row),
-                             row->name);
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s is given too often",
+                             dashes(row), row->name);
         if (!read_count(&counts->at[counts->count], text))
             return bad_value(row, text, COUNT, f);
         counts->count++;
@@ -105,7 +105,7 @@ enum bitcut_status option_set(void *own, const struct option_row *row, const cha
         return BITCUT_OK;
     case OPTION_SEED:
         if (!read_seed(value, text))
-            return bad_value(row, text, "a number below 2^64", f);
+            return bad_value(row, text, "a whole number below 2^64", f);
         return BITCUT_OK;
     case OPTION_F32:
         if (!decimal_read(value, text)) return bad_value(row, text, NUMBER, f);
@@ -125,10 +125,11 @@ static void meant(char *text, size_t size, const struct option_row *rows,
     char near[120];
     table_near(near, sizeof near, option_table(rows), name);
     text[0] = 0;
-    if (row) snprintf(text, size, "; it is %s%s", dashes(row), name);
+    if (row) snprintf(text, size, "; did you mean %s%s?", dashes(row), name);
     else if (word[1] != '-' && first && first->argument && strpbrk(name, "0123456789./"))
-        snprintf(text, size, "; a value stands apart: -%s %s", letter, name + 1);
-    else if (*near) snprintf(text, size, "; near it: %s", near);
+        snprintf(text, size, "; write a blank before the value: -%s %s", letter,
+                 name + 1);
+    else if (*near) snprintf(text, size, "; did you mean %s?", near);
 }
 
 static enum bitcut_status unknown(const struct option_row *rows, const char *word,
@@ -136,7 +137,7 @@ static enum bitcut_status unknown(const struct option_row *rows, const char *wor
 {
     char hint[160];
     meant(hint, sizeof hint, rows, word, name);
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: no such option%s",
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown option %.*s%s",
                      text_fit(word, WORD_QUOTED), word, hint);
 }
 
@@ -179,10 +180,10 @@ static enum bitcut_status read_option(void *own, bool *given,
     if (!w.row) return unknown(rows, word, w.name, f);
     given[w.row - rows] = true;
     if (w.row->kind == OPTION_FLAG && w.after)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "--%s takes no argument", w.name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "--%s takes no value", w.name);
     if (w.row->kind == OPTION_FLAG) return option_set(own, w.row, "", f);
     if (takes_next(&w) && ++*at == argc)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s needs an argument", word);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s requires a value", word);
     return option_set(own, w.row, w.after ? w.after : argv[*at], f);
 }
 
@@ -202,7 +203,7 @@ enum bitcut_status options_read(void *own, bool *given, const char **operands,
                 read_option(own, given, rows, &i, argc, argv, f);
             if (status != BITCUT_OK) return status;
         } else if (*operand_count == operands_most) {
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: one word too many",
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "unexpected argument \"%.*s\"",
                              text_fit(word, WORD_QUOTED), word);
         } else {
             operands[(*operand_count)++] = word;

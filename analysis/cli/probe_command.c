@@ -156,10 +156,10 @@ static enum bitcut_status run_shell(const struct probe_command *x, struct fault 
     if (error) return system_fault("/bin/sh", error, f);
     if (!wait_for(&ended, child, 0, x->progress)) {
         stop(child);
-        return fault_set(f, BITCUT_CANNOT, "asked to stop");
+        return fault_set(f, BITCUT_CANNOT, "stopped");
     }
     if (WIFSIGNALED(ended))
-        return fault_set(f, BITCUT_CANNOT, "the command was ended by signal %d",
+        return fault_set(f, BITCUT_CANNOT, "the command was terminated by signal %d",
                          WTERMSIG(ended));
     if (WEXITSTATUS(ended))
         return fault_set(f, BITCUT_CANNOT, "the command failed with exit status %d",
@@ -185,14 +185,15 @@ static enum bitcut_status read_result(struct matrix *d, const struct probe_comma
     struct matrix got;
     path_of(path, x, "D.npy");
     if (access(path, F_OK))
-        return fault_set(f, BITCUT_CANNOT, "the command wrote no file $BITCUT_D");
+        return fault_set(f, BITCUT_CANNOT,
+                         "the command did not write the file $BITCUT_D");
     if (source_read(&got, path, &why) != BITCUT_OK)
         return fault_set(f, BITCUT_CANNOT, "$BITCUT_D: %.200s", why.text);
     if (got.rows == rows && got.cols == cols) {
         *d = got;
         return BITCUT_OK;
     }
-    fault_set(f, BITCUT_CANNOT, "$BITCUT_D is %zu x %zu, not %zu x %zu", got.rows,
+    fault_set(f, BITCUT_CANNOT, "$BITCUT_D is %zu x %zu; expected %zu x %zu", got.rows,
               got.cols, rows, cols);
     matrix_clear(&got);
     return BITCUT_CANNOT;
@@ -209,7 +210,7 @@ enum bitcut_status probe_command_run(struct matrix *d, void *context,
     enum bitcut_status status = write_matrix(x, "A.npy", a, f);
     if (status == BITCUT_OK) status = write_matrix(x, "B.npy", b, f);
     if (status == BITCUT_OK && !set_environment(x, a, b))
-        status = fault_set(f, BITCUT_NO_MEMORY, "out of memory");
+        status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     if (status == BITCUT_OK) status = run_shell(x, f);
     if (status == BITCUT_OK) status = read_result(d, x, a->rows, b->cols, f);
     return status;

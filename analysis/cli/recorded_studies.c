@@ -28,7 +28,7 @@ static int read_file(void *to, const char *path)
     const struct study *study = study_of_file(path);
     struct fault f;
     if (!study) {
-        fault_set(&f, BITCUT_BAD_FILE, "no study has this name (bitcut list studies)");
+        fault_set(&f, BITCUT_BAD_FILE, "unknown study; see bitcut list studies");
         return fail(path, &f);
     }
     const int status = study_book_read(&kept->book, study, path);
@@ -80,6 +80,6 @@ int kept_studies_check(struct kept_studies *kept, const struct study *study, jso
     if (same) return EXIT_GOOD;
     snprintf(name, sizeof name, "%s/%s%s", folder, study->name, ending);
     fault_set(&f, BITCUT_BAD_FILE,
-              "other keys than rows of %s have now: compute it again", study->name);
+              "its keys do not match the rows of %s; compute it again", study->name);
     return fail(name, &f);
 }

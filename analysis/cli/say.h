@@ -15,7 +15,7 @@ double real_at(const json_t *row, const char *key);
 /* The option --verbose of a command, for emitter.verbose: `verbose` in its struct. */
 #define VERBOSE_OPTION(COMMAND)                                                          \
     {                                                                                    \
-        "verbose", "print every key after the lines for people",                         \
+        "verbose", "print all keys after the summary",                                   \
             OPTION(COMMAND, verbose, FLAG, NULL)                                         \
     }
 

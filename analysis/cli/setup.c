@@ -50,10 +50,10 @@ int setup_unit(const struct bitcut_unit **unit, const char *name,
     if (*unit) return EXIT_GOOD;
     if (!table_find(TABLE(chips), name)) return fail_unit(name, true);
     struct fault f;
-    fault_set(
-        &f, BITCUT_BAD_ARGUMENT,
-        "%s has no instruction for %s, the words of %s; choose another chip or recipe",
-        name, words->name, whose);
+    fault_set(&f, BITCUT_BAD_ARGUMENT,
+              "%s has no instruction for %s, the format of the parts of %s; choose "
+              "another chip or recipe",
+              name, words->name, whose);
     return fail("--unit", &f);
 }
 
@@ -63,8 +63,7 @@ static int fail_terms(const struct bitcut_recipe *r)
     char more[40] = "";
     if (r->low_low.a) snprintf(more, sizeof more, ", or %d with low*low", r->terms + 1);
     fault_set(&f, BITCUT_BAD_ARGUMENT,
-              "the recipe does not have that many terms: %s has %d%s", r->name, r->terms,
-              more);
+              "recipe %s has %d terms%s", r->name, r->terms, more);
     return fail("--terms", &f);
 }
 
@@ -95,11 +94,11 @@ static const struct variation {
     const char *range;
 } variations[] = {
 #define AT(MEMBER) offsetof(struct setup_options, MEMBER)
-    { "--split-k", "slices", AT(slices), false, 1, INT_MAX, "must be 1 or more" },
+    { "--split-k", "slices", AT(slices), false, 1, INT_MAX, "must be at least 1" },
     { "--promote", "promote", AT(promote), false, 0, INT_MAX,
-      "cannot be negative; 0 is never" },
+      "must not be negative (0: never)" },
     { "--tile-k", "tile-k", AT(tile_k), false, 0, INT_MAX,
-      "cannot be negative; 0 is none" },
+      "must not be negative (0: none)" },
     { "--split", "split-a", .at = AT(split), .is_name = true },
     { "--split", "split-b", .at = AT(split), .is_name = true },
     { "--split-a", "split-a", .at = AT(split_a), .is_name = true },
@@ -164,7 +163,7 @@ int setup_gemm(struct setup *s)
     struct fault f;
     if (!o->recipe || !o->unit)
         return complain("--recipe, --unit",
-                        "both are needed, such as --recipe ootomo --unit a100");
+                        "are both required, for example --recipe ootomo --unit a100");
     const int status = setup_open_gemm(s, o->recipe);
     if (status != EXIT_GOOD) return status;
     if (gemm_plan_on_unit(&s->plan, &s->gemm, &f) == BITCUT_OK) return EXIT_GOOD;
@@ -174,7 +173,7 @@ int setup_gemm(struct setup *s)
 int setup_read(struct matrix *m, const char *option, const char *path)
 {
     struct fault f;
-    if (!path) return complain(option, "missing: A, B and D are needed, .npy or .mtx");
+    if (!path) return complain(option, "is required; give A, B and D, .npy or .mtx");
     return source_read(m, path, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
 }
 
@@ -183,9 +182,9 @@ int setup_check_shape(const char *name, const struct matrix *m, size_t rows, siz
     struct fault f;
     const bool transposed = m->rows == cols && m->cols == rows;
     if (m->rows == rows && m->cols == cols) return EXIT_GOOD;
-    fault_set(&f, BITCUT_BAD_ARGUMENT, "%s is %zu x %zu, not %zu x %zu%s%s%s", name,
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "%s is %zu x %zu; expected %zu x %zu%s%s%s", name,
               m->rows, m->cols, rows, cols,
-              transposed ? ": it looks transposed; write it by rows (NumPy: " : "",
+              transposed ? "; it looks transposed; write it by rows (NumPy: " : "",
               transposed ? name : "", transposed ? ".T)" : "");
     return fail("matrices", &f);
 }
@@ -193,12 +192,12 @@ int setup_check_shape(const char *name, const struct matrix *m, size_t rows, siz
 int setup_check_inner(const struct setup *s, bool has_a)
 {
     struct fault f;
-    char hint[80] = "columns of A must be rows of B";
+    char hint[80] = "the columns of A must match the rows of B";
     if (s->a.cols == s->b.rows) return EXIT_GOOD;
     if (!has_a) snprintf(hint, sizeof hint, "give -a, or -k %zu", s->b.rows);
     else if (s->a.cols == s->b.cols) strcpy(hint, "B looks transposed (NumPy: B.T)");
     else if (s->a.rows == s->b.rows) strcpy(hint, "A looks transposed (NumPy: A.T)");
-    fault_set(&f, BITCUT_BAD_ARGUMENT, "A is %zu x %zu but B is %zu x %zu: %s", s->a.rows,
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "A is %zu x %zu but B is %zu x %zu; %s", s->a.rows,
               s->a.cols, s->b.rows, s->b.cols, hint);
     return fail("matrices", &f);
 }
@@ -208,12 +207,12 @@ int setup_check_pair(const struct matrix *a, const struct matrix *b)
     struct fault f;
     if (a->cols != b->rows) {
         fault_set(&f, BITCUT_BAD_ARGUMENT,
-                  "A is %zu x %zu but B is %zu x %zu: columns of A must be rows of B",
+                  "A is %zu x %zu but B is %zu x %zu; the columns of A must match the "
+                  "rows of B",
                   a->rows, a->cols, b->rows, b->cols);
         return fail("matrices", &f);
     }
-    if (!a->rows || !a->cols || !b->cols)
-        return complain("matrices", "there is nothing to multiply");
+    if (!a->rows || !a->cols || !b->cols) return complain("matrices", "are empty");
     return EXIT_GOOD;
 }
 
@@ -223,7 +222,7 @@ int setup_finish(struct setup *s)
     if (status != EXIT_GOOD) return status;
     if (!s->options->c) {
         if (!gemm_reads_c(&s->gemm)) return EXIT_GOOD;
-        return complain("--beta", "is not zero, but there is no -c");
+        return complain("--beta", "must be 0 without -c");
     }
     status = setup_read(&s->c, "-c", s->options->c);
     if (status != EXIT_GOOD) return status;

@@ -36,7 +36,7 @@ enum { SETUP_UNSET = INT_MIN };
 
 /* The rows, which commands put first in their own table. */
 #define SETUP_CHOICE(COMMAND)                                                            \
-    { "recipe", "how the GEMM is put together (bitcut list recipes)",                    \
+    { "recipe", "recipe of the GEMM (bitcut list recipes)",                              \
       OPTION(COMMAND, setup.recipe, TEXT, "R") },                                        \
     {                                                                                    \
         "unit", "matrix unit or chip (bitcut list units, chips)",                        \
@@ -48,35 +48,40 @@ enum { SETUP_UNSET = INT_MIN };
         { "b", "B from a file", OPTION(COMMAND, setup.b, TEXT, "FILE") },                \
         { "c", "C from a file (default: no C)",                                          \
           OPTION(COMMAND, setup.c, TEXT, "FILE") },                                      \
-        { "alpha", "default 1", OPTION(COMMAND, setup.alpha, F32, "X") },                \
+        { "alpha", "factor of A B (default 1)",                                          \
+          OPTION(COMMAND, setup.alpha, F32, "X") },                                      \
     {                                                                                    \
-        "beta", "default 0, or 1 if -c is given", OPTION(COMMAND, setup.beta, F32, "X")  \
+        "beta", "factor of C (default 0, or 1 with -c)",                                 \
+            OPTION(COMMAND, setup.beta, F32, "X")                                        \
     }
 
 #define SETUP_VARIATIONS(COMMAND)                                                        \
-    { "split", "use this split's words (bitcut list splits)",                            \
+    { "split", "split of A and B (bitcut list splits)",                                  \
       OPTION(COMMAND, setup.split, TEXT, "S") },                                         \
-        { "split-a", "the same of A alone", OPTION(COMMAND, setup.split_a, TEXT, "S") }, \
-        { "split-b", "the same of B alone", OPTION(COMMAND, setup.split_b, TEXT, "S") }, \
-        { "high", "rounding of the high word (bitcut list roundings)",                   \
+        { "split-a", "split of A alone", OPTION(COMMAND, setup.split_a, TEXT, "S") },    \
+        { "split-b", "split of B alone", OPTION(COMMAND, setup.split_b, TEXT, "S") },    \
+        { "high", "rounding of the high part (bitcut list roundings)",                   \
           OPTION(COMMAND, setup.high, TEXT, "RULE") },                                   \
-        { "low", "rounding of the low words",                                            \
+        { "low", "rounding of the low parts",                                            \
           OPTION(COMMAND, setup.low, TEXT, "RULE") },                                    \
-        { "scale", "low words times 2^S", OPTION(COMMAND, setup.scale, INT, "S") },      \
+        { "scale", "multiply low parts by 2^S",                                          \
+          OPTION(COMMAND, setup.scale, INT, "S") },                                      \
         { "equilibrate", "scale rows of A and columns of B by powers of two first",      \
           OPTION(COMMAND, setup.equilibrate, FLAG, NULL) },                              \
-        { "terms", "of the recipe, or one more with low*low",                            \
+        { "terms", "number of terms: those of the recipe, or one more with low*low",     \
           OPTION(COMMAND, setup.terms, INT, "N") },                                      \
-        { "promote", "instructions of accumulator 0 between promotions, 0: none",        \
+        { "promote", "promote accumulator 0 every N instructions (0: never)",            \
           OPTION(COMMAND, setup.promote, INT, "N") },                                    \
-        { "tile-k", "k of a tile, which a term runs through before the next, 0: none",   \
+        { "tile-k",                                                                      \
+          "length of a tile along k; a term is summed over a tile before the next term " \
+          "(0: no tiles)",                                                               \
           OPTION(COMMAND, setup.tile_k, INT, "K") },                                     \
-        { "split-k", "slices of k added at the end (default 1)",                         \
+        { "split-k", "number of slices of k, added at the end (default 1)",              \
           OPTION(COMMAND, setup.slices, INT, "N") },                                     \
     {                                                                                    \
         "order",                                                                         \
-            "of k: slices=N, tile=K, rest-first, cut=K, halve=K, lanes=N, turn=K, "      \
-            "reduction=R, sums=FORMAT",                                                  \
+            "order of summation over k: slices=N, tile=K, rest-first, cut=K, halve=K, "  \
+            "lanes=N, turn=K, reduction=R, sums=FORMAT",                                 \
             OPTION(COMMAND, setup.order, TEXT, "LIST")                                   \
     }
 

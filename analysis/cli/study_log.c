@@ -92,7 +92,7 @@ static enum bitcut_status begin_by(struct study_book *book, const json_t *row,
     const json_t *seed = json_object_get(row, "seed");
     const struct table_row *found = scale ? table_find(TABLE(study_scales), scale) : NULL;
     if (!found || !(is_count(seed) || json_is_string(seed)))
-        return fault_set(f, BITCUT_BAD_FILE, "not a row of a study");
+        return fault_set(f, BITCUT_BAD_FILE, "expected a row of a study");
     return study_book_begin(book, (enum study_scale)(found - study_scales),
                             json_is_string(seed)
                                 ? strtoull(json_string_value(seed), NULL, 10)
@@ -133,18 +133,19 @@ static enum bitcut_status check_line(const struct book_reader *r, const json_t *
     const bool same_seed = json_equal(seed, json_object_get(row, "seed"));
     json_decref(seed);
     if (!scale || strcmp(scale, study_scales[book->scale].name) != 0)
-        return fault_set(f, BITCUT_BAD_FILE, "a row of another scale than %s",
+        return fault_set(f, BITCUT_BAD_FILE, "the scale of the row is not %s",
                          study_scales[book->scale].name);
     if (!same_seed)
-        return fault_set(f, BITCUT_BAD_FILE, "a row of another seed than %llu",
+        return fault_set(f, BITCUT_BAD_FILE, "the seed of the row is not %llu",
                          (unsigned long long)book->seed);
     if (r->only &&
         strcmp(r->only->name, json_string_value(json_object_get(row, "study"))) != 0)
-        return fault_set(f, BITCUT_BAD_FILE, "a row of another study than %s",
+        return fault_set(f, BITCUT_BAD_FILE, "the row does not belong to study %s",
                          r->only->name);
     if (!is_of_now(row))
-        return fault_set(f, BITCUT_BAD_FILE,
-                         "a row of another version of bitcut: compute it again");
+        return fault_set(
+            f, BITCUT_BAD_FILE,
+            "the row was computed by another version of bitcut; compute it again");
     return BITCUT_OK;
 }
 
@@ -157,7 +158,7 @@ static enum bitcut_status take_line(void *context, json_t *row, struct fault *f)
     const int i = name ? study_number(name) : 0;
     enum bitcut_status status = BITCUT_OK;
     if (!name || !studies[i] || !is_count(at) || !is_count(count))
-        status = fault_set(f, BITCUT_BAD_FILE, "not a row of a study");
+        status = fault_set(f, BITCUT_BAD_FILE, "expected a row of a study");
     if (status == BITCUT_OK && !r->book->begun) status = begin_by(r->book, row, f);
     if (status == BITCUT_OK) status = check_line(r, row, f);
     if (status == BITCUT_OK && !r->file.begun)
@@ -197,10 +198,10 @@ static enum bitcut_status move_point(const struct book_reader *r, int i, size_t 
     else json_decref(rows);
     if (other)
         return fault_set(f, BITCUT_BAD_FILE,
-                         "point %zu of %s has other rows in another file", at,
+                         "point %zu of %s has different rows in another file", at,
                          studies[i]->name);
     if (lines && !rows && r->only)
-        return fault_set(f, BITCUT_BAD_FILE, "point %zu of %s is there in part", at,
+        return fault_set(f, BITCUT_BAD_FILE, "point %zu of %s is incomplete", at,
                          studies[i]->name);
     return BITCUT_OK;
 }

@@ -291,11 +291,11 @@ static int try_kernels(const struct asked *q)
     int status = EXIT_GOOD;
     t.kernel = calloc(KERNELS_MOST, sizeof *t.kernel);
     if (!t.kernel) {
-        fault_set(&t.fault, BITCUT_NO_MEMORY, "out of memory");
+        fault_set(&t.fault, BITCUT_NO_MEMORY, "not enough memory");
         return fail("verify", &t.fault);
     }
     if (!choose_kernels(&t))
-        status = complain("--kernel", "unknown; bitcut list kernels has all");
+        status = complain("--kernel", "names no known kernel; see bitcut list kernels");
     else status = try_all(&t);
     if (t.unfit && status < EXIT_USAGE) status = fail_gemm(q, t.unfit, &t.fault);
     free(t.kernel);
@@ -363,7 +363,7 @@ static int try_splits(const struct asked *q)
         struct fault f;
         if (o->split ? strcmp(o->split, row->name) != 0 : !is_made(r, row)) continue;
         if (!is_made(r, row)) {
-            fault_set(&f, BITCUT_BAD_ARGUMENT, "no kernel on %.100s has words of %s%s%s",
+            fault_set(&f, BITCUT_BAD_ARGUMENT, "no kernel on %.100s has parts in %s%s%s",
                       r->device.name, row->word[0].format->name,
                       split_is_uniform(row) ? "" : " and ",
                       split_is_uniform(row) ? ""
@@ -384,7 +384,7 @@ static int check_options(const struct verify_kernels *what)
     const struct kernel_shape s = what->shape;
     const int sizes = (s.m != SIZE_MAX) + (s.n != SIZE_MAX) + (s.k != SIZE_MAX);
     struct bitcut_split any = splits[SPLIT_HALF];
-    if (sizes && sizes != 3) return complain("-m, -n, -k", "all three or none");
+    if (sizes && sizes != 3) return complain("-m, -n, -k", "must be given together");
     return setup_split(&any, o->split, o->high, o->low, o->scale);
 }
 
@@ -407,8 +407,7 @@ static int name_best(struct asked *q, const char *recipe)
     bitcut_gemm_init(&g, sizeof g);
     g.recipe = bitcut_recipe_find(recipe);
     if (!g.recipe)
-        return complain("--kernel",
-                        "no recipe is called so; bitcut list recipes has all");
+        return complain("--kernel", "names no known recipe; see bitcut list recipes");
     if (has_shape(q)) g.m = shape->m, g.n = shape->n, g.k = shape->k;
     if (gpu_work_choose(&w, &r->gpu, &r->device, &g, &f) != BITCUT_OK)
         return fail("--kernel", &f);
@@ -431,7 +430,7 @@ static int name_kernel(struct asked *q)
     const char *const name = q->what.name, *const slash = strchr(name, '/');
     if (!slash) return EXIT_GOOD;
     if (!has_kernels_of(q->recorder, name, (size_t)(slash - name)))
-        return complain("--kernel", "is of another backend than --device");
+        return complain("--kernel", "names another device than --device");
     if (!has_kernel(q->recorder, slash + 1)) return name_best(q, slash + 1);
     q->what.name = slash + 1;
     return EXIT_GOOD;

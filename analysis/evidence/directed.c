@@ -142,7 +142,7 @@ enum bitcut_status directed_make(struct directed *d, const struct bitcut_unit *u
     x.mutant_count = mutants_list(x.mutants, u);
     enum bitcut_status status = BITCUT_OK;
     if (!x.samples || !pool_init(&p))
-        status = fault_set(f, BITCUT_NO_MEMORY, "no memory for the samples");
+        status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the samples");
     else
         status = pool_fill(&p, &x, u, seed, progress, f);
     if (status == BITCUT_OK) {

@@ -38,15 +38,15 @@ enum bitcut_status recorder_find(const struct gpu_instruction **instruction,
     const struct gpu_device *const d = &r->device;
     const char *name = instruction_of(unit, d);
     if (!name)
-        return fault_set(f, BITCUT_CANNOT,
-                         "%.*s is not a unit of this device, %.60s (%s)%s%s",
+        return fault_set(f, BITCUT_CANNOT, "%.*s is not a unit of device %.60s (%s)%s%s",
                          text_fit(unit, 80), unit, d->name, d->architecture->units,
                          *d->lacks ? "; " : "", d->lacks);
     const struct gpu_instruction *found = gpu_find(&r->gpu, name);
     if (!found || !gpu_has(d, found))
-        return fault_set(f, BITCUT_CANNOT,
-                         "%.*s: not in the module; bitcut list instructions has all%s%s",
-                         text_fit(unit, 80), unit, *d->lacks ? "; " : "", d->lacks);
+        return fault_set(
+            f, BITCUT_CANNOT,
+            "%.*s is not an instruction of this module; see bitcut list instructions%s%s",
+            text_fit(unit, 80), unit, *d->lacks ? "; " : "", d->lacks);
     *instruction = found;
     return BITCUT_OK;
 }
@@ -66,7 +66,7 @@ enum bitcut_status recorder_accepts(const struct gpu_instruction *instruction,
     if (accepts(instruction, variant)) return BITCUT_OK;
     while ((row = table_next(TABLE(gpu_variants), row)))
         if (accepts(instruction, row)) text_append(names, sizeof names, row->name);
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s has no variant %s; it has %s",
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s has no variant %s; choose one of %s",
                      instruction->name, variant->name, names);
 }
 
@@ -100,7 +100,7 @@ static enum bitcut_status tiles_init(struct tiles *t, const struct gpu_instructi
     x.d = memory_allocate(x.most, x.m * x.n * x.c_bytes);
     *t = x;
     return x.a && x.b && x.c && x.d ? BITCUT_OK
-                                    : fault_set(f, BITCUT_NO_MEMORY, "no memory");
+                                    : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
 }
 
 static void tiles_clear(struct tiles *t)
@@ -159,17 +159,20 @@ static enum bitcut_status check_fit(const struct gpu_instruction *i,
                                     struct fault *f)
 {
     if (s.k != (size_t)i->k || s.m > (size_t)i->m || s.n > (size_t)i->n || !s.m || !s.n)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "fragments are %zu x %zu x %zu; %s takes up to %d x %d x %d",
-                         s.m, s.n, s.k, i->name, i->m, i->n, i->k);
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "fragments of %zu x %zu x %zu exceed the shape of %s, %d x %d x %d", s.m, s.n,
+            s.k, i->name, i->m, i->n, i->k);
     if (x->scale_a)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "no kernel takes block scales");
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "block scales are not supported by recording kernels");
     if (x->a->bytes != i->a_bytes || x->b->bytes != i->b_bytes ||
         x->c->bytes != i->c_bytes)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "elements of A, B, C have %d, %d, %d bytes; %s takes %d, %d, %d",
-                         x->a->bytes, x->b->bytes, x->c->bytes, i->name, i->a_bytes,
-                         i->b_bytes, i->c_bytes);
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "elements of A, B, C have %d, %d, %d bytes; %s requires %d, %d, %d",
+            x->a->bytes, x->b->bytes, x->c->bytes, i->name, i->a_bytes, i->b_bytes,
+            i->c_bytes);
     return BITCUT_OK;
 }
 

@@ -90,16 +90,17 @@ static enum bitcut_status describe_unknown(struct set *s, const char *name,
         const char *given = part(s->meta, parts[i]);
         if (given) format[i] = table_find(TABLE(formats), given);
         if (given && !format[i])
-            return fault_set(f, BITCUT_BAD_FILE, "unknown format %.*s",
+            return fault_set(f, BITCUT_BAD_FILE, "unknown format \"%.*s\"",
                              text_fit(given, 60), given);
         if (!format[i] && i != FORMAT_SCALE)
-            return fault_set(f, BITCUT_BAD_FILE,
-                             "unknown unit %.*s, and no format \"%s\"",
-                             text_fit(name, 100), name, parts[i]);
+            return fault_set(
+                f, BITCUT_BAD_FILE,
+                "unknown unit \"%.*s\", and key \"%s\" with a format is missing",
+                text_fit(name, 100), name, parts[i]);
     }
     const json_int_t block = json_integer_value(json_object_get(s->meta, "scale_block"));
     if (format[FORMAT_SCALE] && (block < 1 || block > INT32_MAX))
-        return fault_set(f, BITCUT_BAD_FILE, "\"scale\" needs \"scale_block\"");
+        return fault_set(f, BITCUT_BAD_FILE, "\"scale\" requires \"scale_block\"");
     s->unit = (struct bitcut_unit){ .name = name,
                                     .a = format[FORMAT_A],
                                     .b = format[FORMAT_B],
@@ -113,11 +114,11 @@ static enum bitcut_status describe_unknown(struct set *s, const char *name,
 static enum bitcut_status find_unit(struct set *s, struct fault *f)
 {
     if (!json_is_object(s->meta) || !complete_name(s->meta))
-        return fault_set(f, BITCUT_BAD_FILE, "names no unit");
+        return fault_set(f, BITCUT_BAD_FILE, "missing key \"unit\"");
     const char *nan = part(s->meta, "nan");
     s->negative_nan = nan && !strcmp(nan, "negative");
     if (json_object_get(s->meta, "nan") && !s->negative_nan)
-        return fault_set(f, BITCUT_BAD_FILE, "\"nan\" is not \"negative\"");
+        return fault_set(f, BITCUT_BAD_FILE, "\"nan\" must be \"negative\"");
     const char *name = part(s->meta, "unit");
     const struct bitcut_unit *row = table_find(TABLE(units), name);
     if (!row) return describe_unknown(s, name, f);
@@ -210,9 +211,9 @@ static enum bitcut_status check_arrays(struct set *s, struct fault *f)
     struct fragments result = x;
     result.c = &s->d;
     take_shape(s);
-    if (!s->c.count) return fault_set(f, BITCUT_BAD_FILE, "there are no outputs");
+    if (!s->c.count) return fault_set(f, BITCUT_BAD_FILE, "the set has no outputs");
     if (!s->known && s->unit.scale && s->unit.k % s->unit.scale_block)
-        return fault_set(f, BITCUT_BAD_FILE, "meta.json: scale_block does not divide k");
+        return fault_set(f, BITCUT_BAD_FILE, "meta.json: \"scale_block\" must divide k");
     enum bitcut_status status = fragments_check(&s->shape, &s->unit, &x, f);
     if (status == BITCUT_OK && s->recorded)
         status = fragments_check(&s->shape, &s->unit, &result, f);
@@ -245,7 +246,7 @@ static enum bitcut_status read_source(struct set *s, const struct source *from,
     enum bitcut_status status =
         from->line ? take_meta(&x, from->line, f) : read_meta(&x, from->folder, f);
     if (status == BITCUT_OK && needs & SET_KNOWN && !x.known)
-        status = fault_set(f, BITCUT_BAD_FILE, "%sunknown unit %s",
+        status = fault_set(f, BITCUT_BAD_FILE, "%sunknown unit \"%s\"",
                            from->line ? "" : "meta.json: ", x.unit.name);
     if (status == BITCUT_OK) status = read_arrays(&x, from, needs, f);
     if (status == BITCUT_OK) *s = x;
@@ -324,7 +325,7 @@ enum bitcut_status set_init(struct set *s, const struct bitcut_unit *u,
             status = array_init(to[i], 3, dim, bytes_of(array[i].format), false, f);
     }
     if (status == BITCUT_OK && !(x.meta = json_pack("{s:s}", "unit", u->name)))
-        status = fault_set(f, BITCUT_NO_MEMORY, "no memory");
+        status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     if (status == BITCUT_OK) *s = x;
     else set_clear(&x);
     return status;
@@ -347,11 +348,12 @@ static bool make_folders(const char *folder)
 
 enum bitcut_status folder_make(const char *folder, struct fault *f)
 {
-    if (!*folder) return fault_set(f, BITCUT_CANNOT, "a folder needs a name");
+    if (!*folder) return fault_set(f, BITCUT_CANNOT, "the name of the folder is empty");
     if (strlen(folder) >= PATH_MOST)
         return fault_set(f, BITCUT_CANNOT, "the name is too long");
     if (!make_folders(folder))
-        return fault_set(f, BITCUT_CANNOT, "cannot be made: %s", strerror(errno));
+        return fault_set(f, BITCUT_CANNOT, "cannot create the folder: %s",
+                         strerror(errno));
     return BITCUT_OK;
 }
 

@@ -186,7 +186,7 @@ enum bitcut_status set_find(struct found_list *list, const char *operand,
         if (status == BITCUT_OK) status = search(&w, operand);
         if (status == BITCUT_OK && list->count == before)
             status = append(list, operand, BITCUT_CANNOT,
-                            "meta.json: neither here nor in a folder below");
+                            "meta.json: not found in this folder or a subfolder");
     }
     free(w.searched);
     return status == BITCUT_OK ? status : fault_set(f, status, "not enough memory");

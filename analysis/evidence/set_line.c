@@ -40,9 +40,9 @@ enum bitcut_status set_lines(struct set_line **lines, size_t *count, const char 
          x = next) {
         number++;
         if (length && !*count && *x != '{')
-            status = fault_set(f, BITCUT_BAD_FILE,
-                               "no folder with meta.json, and line %zu is no JSON object",
-                               number);
+            status = fault_set(
+                f, BITCUT_BAD_FILE,
+                "not a folder with meta.json, and line %zu is not a JSON object", number);
         if (status != BITCUT_OK) break;
         if (length)
             at[(*count)++] = (struct set_line){ number, (size_t)(x - bytes), length };
@@ -80,7 +80,7 @@ static enum bitcut_status row_of(json_t **row, const char *text, size_t length,
         return BITCUT_OK;
     }
     json_decref(x);
-    return fault_set(f, BITCUT_BAD_FILE, "is no object");
+    return fault_set(f, BITCUT_BAD_FILE, "expected a JSON object");
 }
 
 enum bitcut_status set_line_at(json_t **row, const char *path,
@@ -112,7 +112,7 @@ enum bitcut_status set_line_read(json_t **row, const char *name, struct fault *f
     const char *at = bytes, *next = at, *line;
     while ((line = line_of(&length, &next, at, bytes + size)) && --number) at = next;
     status = line ? row_of(row, line, length, f)
-                  : fault_set(f, BITCUT_CANNOT, "the file has no such line");
+                  : fault_set(f, BITCUT_CANNOT, "the file does not have this line");
     free(bytes);
     return status;
 }
@@ -163,13 +163,14 @@ enum bitcut_status set_line_array(struct array *a, const json_t *row, const char
     const size_t digits = json_string_length(hex);
     size_t dim[ARRAY_DIMS_MOST], count;
     int dims;
-    if (!x) return fault_set(f, BITCUT_BAD_FILE, "\"%s\" is missing", key);
+    if (!x) return fault_set(f, BITCUT_BAD_FILE, "missing key \"%s\"", key);
     const bool shaped = shape_of(dim, &dims, &count, json_object_get(x, "shape"), digits);
     const size_t width = shaped ? digits / count : 0;
     if (!shaped || digits % count ||
         (width != 2 && width != 4 && width != 8 && width != 16))
-        return fault_set(f, BITCUT_BAD_FILE,
-                         "\"%s\": \"shape\" and the digits of \"hex\" do not agree", key);
+        return fault_set(
+            f, BITCUT_BAD_FILE,
+            "\"%s\": \"shape\" does not match the number of digits of \"hex\"", key);
     struct array made;
     const enum bitcut_status status =
         array_init(&made, dims, dim, (int)width / 2, false, f);
@@ -179,5 +180,7 @@ enum bitcut_status set_line_array(struct array *a, const json_t *row, const char
         return BITCUT_OK;
     }
     array_clear(&made);
-    return fault_set(f, BITCUT_BAD_FILE, "\"%s\": \"hex\" has what is no digit", key);
+    return fault_set(
+        f, BITCUT_BAD_FILE,
+        "\"%s\": \"hex\" contains a character that is not a hexadecimal digit", key);
 }

@@ -11,8 +11,8 @@ enum bitcut_status variant_of(const struct gpu_variant_row **variant, const stru
     const struct gpu_variant_row *row =
         name ? table_find(TABLE(gpu_variants), name) : NULL;
     if (!row)
-        return fault_set(f, BITCUT_BAD_FILE, "meta.json: unknown variant %s",
-                         name ? name : "(no text)");
+        return fault_set(f, BITCUT_BAD_FILE, "meta.json: unknown variant \"%s\"",
+                         name ? name : "(not a string)");
     *variant = row;
     return BITCUT_OK;
 }

@@ -109,9 +109,9 @@ static void rank_nans(struct fit *fit)
 enum bitcut_status fit_check(const struct bitcut_unit *u, size_t count, struct fault *f)
 {
     if (u->k > UNIT_K_MOST)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "k is %d; units have at most %d", u->k,
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "k is %d; a unit has at most %d", u->k,
                          UNIT_K_MOST);
-    if (count == 0) return fault_set(f, BITCUT_BAD_ARGUMENT, "there are no outputs");
+    if (count == 0) return fault_set(f, BITCUT_BAD_ARGUMENT, "the set has no outputs");
     return BITCUT_OK;
 }
 
@@ -132,7 +132,7 @@ enum bitcut_status fit_init(struct fit *fit, const struct bitcut_unit *u,
     }
     if (x.count < count) {
         fit_clear(&x);
-        return fault_set(f, BITCUT_NO_MEMORY, "no memory");
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     }
     rank_nans(&x);
     qsort(x.outputs, count, sizeof *x.outputs, compare_rank);

@@ -34,7 +34,7 @@ enum bitcut_status answer_find(struct bitcut_fit *to, const struct fit *fit,
     const enum bitcut_status status =
         search_run(&to->found, fit, NULL, threads, progress, f);
     if (status != BITCUT_OK) return status;
-    if (!find_in_table(to)) return fault_set(f, BITCUT_NO_MEMORY, "no memory");
+    if (!find_in_table(to)) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     r->unit_survives = survives(to, unit);
     if (r->near) {
         r->misses = fit_misses(fit, &to->found.nearest);

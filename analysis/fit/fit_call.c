@@ -33,10 +33,10 @@ static enum bitcut_status check_sizes(const struct bitcut_recording *r, struct f
     const struct bitcut_unit *const u = r->unit;
     if (r->k != (size_t)u->k || r->blocks != blocks_of(u))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "k is %zu in %zu blocks with scales; of %s it is %d in %zu",
+                         "k is %zu in %zu blocks with scales; %s requires %d in %zu",
                          r->k, r->blocks, u->name, u->k, blocks_of(u));
     if (!u->scale && (r->scale_a || r->scale_b))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s has no block scales", u->name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes no block scales", u->name);
     return BITCUT_OK;
 }
 
@@ -74,7 +74,7 @@ static enum bitcut_status check(const struct bitcut_recording *r, int threads,
         struct_check("recordings", r ? r->size : 0, sizeof *r, f);
     if (status != BITCUT_OK) return status;
     if (!r->unit || threads < 0)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "there is no unit, or no such threads");
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown unit or invalid thread count");
     return BITCUT_OK;
 }
 
@@ -136,7 +136,8 @@ fit_take_batch(struct fit *fit, const struct bitcut_recording *r, struct fault *
     status = fit_check(r->unit, used, f);
     if (status != BITCUT_OK) return status;
     struct recorded *const outputs = memory_allocate(used, sizeof *outputs);
-    if (!outputs) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the outputs");
+    if (!outputs)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the outputs");
     for (size_t i = 0; i < used; i++)
         fit_take(&outputs[i], r->unit, &x, &batch.at[OUT_D], batch.shape,
                  fit_place(i, used, all));
@@ -152,7 +153,7 @@ static enum bitcut_status find(struct bitcut_fit **found,
 {
     struct fit fit;
     struct bitcut_fit *const a = calloc(1, sizeof *a);
-    if (!a) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for what is found");
+    if (!a) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the result");
     enum bitcut_status status = fit_take_batch(&fit, r, f);
     if (status == BITCUT_OK)
         status = answer_find(a, &fit, r->unit, threads, progress_of_thread(), f);

@@ -43,7 +43,7 @@ static enum bitcut_status check_sets(size_t *count, const struct set *sets, int 
     for (int i = 0; i < set_count; i++) {
         if (!fit_same_instruction(&sets[i].unit, &sets[0].unit))
             return fault_set(f, BITCUT_BAD_ARGUMENT,
-                             "%.*s has other formats, k or scales than %.*s",
+                             "%.*s and %.*s differ in formats, k or scales",
                              text_fit(sets[i].unit.name, 90), sets[i].unit.name,
                              text_fit(sets[0].unit.name, 90), sets[0].unit.name);
         *count += used_outputs(&sets[i], most);
@@ -58,7 +58,7 @@ enum bitcut_status fit_read(struct fit *fit, const struct set *sets, int set_cou
     enum bitcut_status status = check_sets(&count, sets, set_count, most, f);
     if (status != BITCUT_OK) return status;
     struct recorded *outputs = memory_allocate(count, sizeof *outputs);
-    if (!outputs) return fault_set(f, BITCUT_NO_MEMORY, "no memory");
+    if (!outputs) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     for (int i = 0; i < set_count && status == BITCUT_OK; i++)
         status = read_outputs(outputs, &done, &sets[i], used_outputs(&sets[i], most), f);
     if (status == BITCUT_OK) status = fit_init(fit, &sets[0].unit, outputs, done, f);

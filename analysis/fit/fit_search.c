@@ -204,7 +204,7 @@ static enum bitcut_status search_once(struct search *s, const struct fit *fit,
     free(hunts);
     x.report.near &= !x.rows.count;
     enum bitcut_status status = BITCUT_OK;
-    if (!good) status = fault_set(f, BITCUT_NO_MEMORY, "no memory");
+    if (!good) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     else if (progress_stopped(progress)) status = fault_set(f, BITCUT_CANNOT, "stopped");
     if (status == BITCUT_OK) *s = x;
     else search_clear(&x);
@@ -237,7 +237,7 @@ enum bitcut_status search_run(struct search *s, const struct fit *fit,
     struct search x = { 0 };
     enum bitcut_status status = BITCUT_OK;
     if (!from && !space_frames(&all, &fit->space))
-        status = fault_set(f, BITCUT_NO_MEMORY, "no memory");
+        status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     if (!from) from = &all;
     if (status == BITCUT_OK) status = search_once(&x, fit, 0, from, threads, progress, f);
     if (status == BITCUT_OK && x.report.survivors == 0)

@@ -238,12 +238,12 @@ static enum bitcut_status find_cases(struct separation *s, struct crowd *c,
     for (size_t number = 0; idle < ROUNDS_MOST && s->count < most && c->open; number++) {
         size_t groups;
         const struct sample *best = run_round(r, c, seed, number, &groups, threads);
-        if (!best) return fault_set(f, BITCUT_NO_MEMORY, "no memory");
+        if (!best) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
         if (progress_stopped(progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
         progress_report(progress, s->count, most);
         idle = groups > c->open ? 0 : idle + 1;
         if (idle) continue;
-        if (!split(c, best)) return fault_set(f, BITCUT_NO_MEMORY, "no memory");
+        if (!split(c, best)) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
         s->cases[s->count++] = *best;
     }
     return BITCUT_OK;
@@ -282,7 +282,7 @@ enum bitcut_status separate_run(struct separation *s, const struct fit *fit,
         status = find_cases(&x, &c, r, most, seed, threads, progress, f);
         summarize(&x, &c);
     } else {
-        status = fault_set(f, BITCUT_NO_MEMORY, "no memory");
+        status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     }
     free(r);
     free(c.at);
@@ -324,7 +324,7 @@ enum bitcut_status separation_write(const char *folder, const struct separation 
                                       &set.scale_b };
     for (size_t i = 0; i < s->count; i++) sample_store(&to, u, i, &s->cases[i]);
     status = describe(set.meta, u) ? set_write(folder, &set, f)
-                                   : fault_set(f, BITCUT_NO_MEMORY, "no memory");
+                                   : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     set_clear(&set);
     return status;
 }

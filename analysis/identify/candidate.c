@@ -207,7 +207,7 @@ enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
     enum bitcut_status status =
         operands_make(&o, x, b)
             ? BITCUT_OK
-            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the operands");
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the operands");
     if (status == BITCUT_OK) status = run_operands(d, x, b, &o, products, options, f);
     if (status == BITCUT_OK) finish_all(d, x, s, b, products);
     operands_clear(&o);

@@ -63,7 +63,7 @@ enum bitcut_status spread_find(struct spread *s, const struct pair_of *x,
     }
     const enum bitcut_status status =
         row && col ? BITCUT_OK
-                   : fault_set(f, BITCUT_NO_MEMORY, "out of memory for differences");
+                   : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for differences");
     free(row);
     free(col);
     return status;

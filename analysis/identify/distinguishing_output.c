@@ -72,9 +72,9 @@ enum bitcut_status telling_block(struct block *to, const struct telling *t,
     size_t *const row = memory_allocate(rows + kept, sizeof *row);
     size_t *const col = memory_allocate(cols + kept, sizeof *col);
     enum bitcut_status status =
-        row && col
-            ? BITCUT_OK
-            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for outputs that tell");
+        row && col ? BITCUT_OK
+                   : fault_set(f, BITCUT_NO_MEMORY,
+                               "not enough memory for distinguishing outputs");
     if (status == BITCUT_OK) {
         const size_t m = join(row, rows, t->row, kept, other->row, other->rows),
                      n = join(col, cols, t->col, kept, other->col, other->cols);

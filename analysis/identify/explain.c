@@ -201,8 +201,9 @@ static enum bitcut_status take_screen(struct block *to, const struct question *q
     const size_t cols =
         coarse_ties(col, SCREEN_COLS, &wide, q->format, q->alpha, q->beta);
     for (size_t j = 0; j < cols; j++) col[j] = wide.col[col[j]];
-    status = cols ? block_take(to, q, wide.row, wide.rows, col, cols, f)
-                  : fault_set(f, BITCUT_NO_MEMORY, "out of memory for outputs near ties");
+    status =
+        cols ? block_take(to, q, wide.row, wide.rows, col, cols, f)
+             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for outputs near ties");
     block_clear(&wide);
     return status;
 }
@@ -296,7 +297,7 @@ enum bitcut_status explain_run(struct explanation *e, const struct question *q,
     enum bitcut_status status = check_unit(q, f);
     if (status == BITCUT_OK) status = coarse_read(&x->q, o->seed, f);
     if (status == BITCUT_OK && (!question_m(&x->q) || !question_n(&x->q)))
-        status = fault_set(f, BITCUT_BAD_ARGUMENT, "D has no elements");
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "D is empty");
     if (status == BITCUT_OK && !question_k(&x->q))
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "A and B have no products: k is 0");
     if (status == BITCUT_OK) status = search_question(x, o, f);

@@ -21,7 +21,7 @@ static enum bitcut_status take_options(struct explain_options *to,
     }
     if (threads < 0 || !(o.seconds >= 0))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "threads and seconds cannot be negative");
+                         "threads and seconds must not be negative");
     *to = (struct explain_options){ .samples = o.samples ? o.samples : 4096,
                                     .seconds = o.seconds > 0 ? o.seconds : 60,
                                     .seed = o.seed,
@@ -33,10 +33,11 @@ static enum bitcut_status take_options(struct explain_options *to,
 static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *f)
 {
     if (g->count != 1)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "one GEMM is explained, not %zu",
-                         g->count);
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "the number of GEMMs must be 1, found %zu", g->count);
     if (g->a.words || g->b.words)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "words are a device's");
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "prepared operands are accepted by device calls only");
     return gemm_check_matrices(g, true, f);
 }
 
@@ -61,7 +62,7 @@ static enum bitcut_status question_take(struct question *to, const struct bitcut
         !view_matrix(&q.d, &g->d, 0, g->m, g->n, threads) ||
         (gemm_reads_c(g) && !view_matrix(&q.c, &g->c, 0, g->m, g->n, threads))) {
         question_clear(&q);
-        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the matrices");
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
     }
     *to = q;
     return BITCUT_OK;

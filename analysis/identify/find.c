@@ -20,7 +20,7 @@ enum bitcut_status window_take(struct block *to, const struct question *q,
                                                                 cols, sizeof *col);
     enum bitcut_status status =
         row && col ? BITCUT_OK
-                   : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+                   : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     if (status == BITCUT_OK) {
         lines_draw(row, rows, w.row_end - w.row, seed, stream);
         lines_draw(col, cols, w.col_end - w.col, seed, stream + 1);
@@ -267,7 +267,7 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
         status = search_on(&c, screen, f);
         e->answer.tried += s->tried;
         e->answer.complete = !s->cut_short;
-    } else fault_set(f, status, "out of memory for the search");
+    } else fault_set(f, status, "not enough memory for the search");
     free(s);
     free(c.scratch);
     return status;
@@ -299,7 +299,8 @@ enum bitcut_status explain_find_like(struct explanation *e, const struct block *
                                        .offload = o->offload },
                               .scratch = memory_allocate(
                                   sample->rows, sample->cols * sizeof(uint32_t)) };
-    if (!c.scratch) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the search");
+    if (!c.scratch)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the search");
     for (size_t i = 0; i <= smaller(like->equals, EQUALS_MOST) && like->best.sampled &&
                        !progress_stopped(o->progress);
          i++) {

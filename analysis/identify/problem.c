@@ -104,7 +104,7 @@ enum bitcut_status block_take(struct block *to, const struct question *q,
     if (q->c.at) x.c = memory_allocate(rows, cols * sizeof *x.c);
     if (!x.row || !x.col || !x.a || !x.b || !x.d || (q->c.at && !x.c)) {
         block_clear(&x);
-        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a block of outputs");
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a block of outputs");
     }
     memcpy(x.row, row, rows * sizeof *row);
     memcpy(x.col, col, cols * sizeof *col);

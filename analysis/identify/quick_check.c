@@ -131,8 +131,8 @@ enum bitcut_status coarse_read(struct question *q, uint64_t seed, struct fault *
     *q = best;
     return fits ? BITCUT_OK
                 : fault_set(f, BITCUT_BAD_ARGUMENT,
-                            "A is %zu x %zu, B %zu x %zu and D %zu x %zu: no product, "
-                            "whichever is transposed",
+                            "A is %zu x %zu, B is %zu x %zu, D is %zu x %zu: the shapes "
+                            "do not match for any transposition",
                             q->a.rows, q->a.cols, q->b.rows, q->b.cols, q->d.rows,
                             q->d.cols);
 }

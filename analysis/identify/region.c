@@ -63,7 +63,7 @@ enum bitcut_status whole_compare(struct whole *w, const struct explanation *e,
     w->h = memory_allocate(m, n * sizeof *w->h);
     if (e->q.c.at) w->c = memory_allocate(m, n * sizeof *w->c);
     if (!w->d || !w->h || (e->q.c.at && !w->c))
-        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the result");
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the result");
     enum bitcut_status status = BITCUT_OK;
     while (status == BITCUT_OK && w->x.m < m && !progress_stopped(o->progress) &&
            (!w->x.m || seconds_now() < end)) {
@@ -132,7 +132,7 @@ static enum bitcut_status settle_rows(size_t *gives, struct whole *w,
     uint32_t *const d = memory_allocate(to - from, w->x.n * sizeof *d);
     enum bitcut_status status =
         d ? take_rows(&b, &e->q, from, to, f)
-          : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a part of D");
+          : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a part of D");
     if (status == BITCUT_OK) {
         status = candidate_run(d, x, s, &b, &all, f);
         for (size_t i = 0; i < b.rows * b.cols && status == BITCUT_OK; i++) {

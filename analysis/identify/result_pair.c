@@ -52,7 +52,7 @@ static enum bitcut_status find_places(struct two *t, const struct explanation e[
     free(d);
     free(h);
     return d && h ? BITCUT_OK
-                  : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the results");
+                  : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the results");
 }
 
 /* --- why ---------------------------------------------------------------------------- */
@@ -214,7 +214,7 @@ static enum bitcut_status find_distances(struct distances *to, const struct bloc
         exact && to->absolute && to->relative
             ? exact_gemm(NULL, exact, to->relative, NULL, &options, b->rows, b->cols,
                          b->k, b->a, b->b, f)
-            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for exact results");
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for exact results");
     for (size_t i = 0; i < count && status == BITCUT_OK; i++) {
         const double size = to->relative[i];
         to->absolute[i] = fabs((double)float_of_bits(b->d[i]) - double_of_bits(exact[i]));
@@ -272,7 +272,7 @@ static enum bitcut_status sample_nearer(struct two *t, const struct explanation 
                   *const col = memory_allocate(smaller(side, n), sizeof *col);
     enum bitcut_status status =
         row && col ? BITCUT_OK
-                   : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+                   : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     if (status == BITCUT_OK)
         status =
             find_nearer(t, e, row, lines_draw(row, side, m, o->seed, STREAM_EXACT), col,
@@ -336,7 +336,7 @@ enum bitcut_status two_compare(struct two *to, const struct explanation e[2],
                      .name = { e[0].q.name, e[1].q.name } };
     if (question_m(&e[0].q) != question_m(&e[1].q) ||
         question_n(&e[0].q) != question_n(&e[1].q))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "D is %zu x %zu, but D2 %zu x %zu",
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "D is %zu x %zu, but D2 is %zu x %zu",
                          question_m(&e[0].q), question_n(&e[0].q), question_m(&e[1].q),
                          question_n(&e[1].q));
     enum bitcut_status status = find_places(&t, e, f);

@@ -467,5 +467,5 @@ enum bitcut_status explain_search(struct search *s, explain_accept *accept, void
     if (enough) try_all(&w, accept, context);
     walk_clear(&w, threads);
     return enough ? BITCUT_OK
-                  : fault_set(f, BITCUT_NO_MEMORY, "out of memory for outputs");
+                  : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for outputs");
 }

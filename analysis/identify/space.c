@@ -290,7 +290,7 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
            fault.count <= UINT16_MAX); /* struct hypothesis */
     if (unit.failed || words.failed || order.failed || fault.failed || lost.failed) {
         explain_space_clear(&s);
-        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the hypotheses");
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the hypotheses");
     }
     *to = s;
     return BITCUT_OK;
@@ -312,7 +312,8 @@ enum bitcut_status explain_space_add_lanes(struct space *s,
                 list_add(&l, &o);
             }
     s->order = l.at;
-    if (l.failed) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for more orders");
+    if (l.failed)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for more orders");
     s->orders = l.count;
     return BITCUT_OK;
 }

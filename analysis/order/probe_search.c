@@ -381,9 +381,9 @@ enum bitcut_status probe_search(struct probe_guess *to, size_t *count,
     if (!x.count && !x.ascends) try_blocks(&x, 0);
     if (!x.count) try_halves(&x);
     *count = x.count;
-    if (x.status == BITCUT_CANNOT) return fault_set(f, x.status, "asked to stop");
+    if (x.status == BITCUT_CANNOT) return fault_set(f, x.status, "stopped");
     if (x.status != BITCUT_OK)
-        return fault_set(f, x.status, "out of memory for an order");
+        return fault_set(f, x.status, "not enough memory for an order");
     return BITCUT_OK;
 }
 

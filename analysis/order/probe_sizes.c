@@ -73,7 +73,7 @@ static enum bitcut_status positions_choose(struct probe_sizes *s, const struct p
             if (is_at[i]) s->at[s->count++] = i;
     }
     free(is_at);
-    return s->count ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "out of memory");
+    return s->count ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
 }
 
 /* --- runs ------------------------------------------------------------------------- */
@@ -111,8 +111,7 @@ static enum bitcut_status run(struct matrix *d, struct probe_sizes *s,
                               const struct probe *p, const struct units *u,
                               struct fault *f)
 {
-    if (progress_stopped(p->progress))
-        return fault_set(f, BITCUT_CANNOT, "asked to stop");
+    if (progress_stopped(p->progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
     s->calls++;
     return p->run(d, p->context, &u->a, &u->b, f);
 }
@@ -133,8 +132,8 @@ static enum bitcut_status check_units(struct probe_sizes *s, const struct probe 
         if (units_of(p, d.at[i]) != (double)p->k)
             status = fault_set(
                 f, BITCUT_CANNOT,
-                "D of A and B all 2^%d is %g times 2^%d, not %zu: it is another product, "
-                "its inputs lose %s of this size, or its sums are not FP32",
+                "for A = B = 2^%d, D is %g times 2^%d instead of %zu: D is not this "
+                "product, inputs in %s lose this value, or sums are not FP32",
                 p->input->unit, units_of(p, d.at[i]), 2 * p->input->unit, p->k,
                 p->input->format->name);
     matrix_clear(&d);
@@ -147,10 +146,11 @@ static enum bitcut_status take_pair(struct probe_sizes *s, const struct probe *p
     const double left = units_of(p, d);
     if (x == y) return BITCUT_OK;
     if (!(left >= 0 && left <= (double)p->k - 2 && left == floor(left)))
-        return fault_set(f, BITCUT_CANNOT,
-                         "of product %zu large, %zu its opposite and units else %g are "
-                         "left, which no sum in FP32 leaves: another --format may do",
-                         s->at[x], s->at[y], left);
+        return fault_set(
+            f, BITCUT_CANNOT,
+            "with product %zu large and product %zu its negative, %g units remain, which "
+            "is impossible for a sum in FP32; try another --format",
+            s->at[x], s->at[y], left);
     const uint32_t below = (uint32_t)(p->k - (size_t)left);
     s->below[x * s->count + y] = s->below[y * s->count + x] = below;
     return BITCUT_OK;
@@ -195,7 +195,7 @@ enum bitcut_status probe_sizes_make(struct probe_sizes *s, const struct probe *p
     enum bitcut_status status = positions_choose(s, p, f);
     if (status == BITCUT_OK) {
         s->below = calloc(s->count * s->count, sizeof *s->below);
-        if (!s->below) status = fault_set(f, BITCUT_NO_MEMORY, "out of memory");
+        if (!s->below) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     }
     if (status == BITCUT_OK) status = units_make(&u, p, f);
     if (status == BITCUT_OK) status = take_all(s, p, &u, f);

@@ -78,7 +78,7 @@ static enum bitcut_status count_mismatches(size_t *mismatches, struct bitcut_gem
     const struct gemm_options options = { .threads = p->threads,
                                           .progress = p->progress };
     uint32_t *const d = memory_allocate(rows, p->n * sizeof *d);
-    if (!d) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the emulator");
+    if (!d) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the emulator");
     gemm_set_dense(&g, d, rows, p->n, p->k, x->a.at, x->b.at, NULL);
     const enum bitcut_status status = gemm_run(&g, &options, f);
     *mismatches = 0;

@@ -167,7 +167,8 @@ static enum bitcut_status take_row(void *context, json_t *row, struct fault *f)
     enum bitcut_status status =
         schema && !strcmp(schema, "bitcut-run/1")
             ? json_check_fields(row, is_place ? place_fields : total_fields, f)
-            : fault_set(f, BITCUT_BAD_FILE, "not a row of bitcut run --audit -o FILE");
+            : fault_set(f, BITCUT_BAD_FILE,
+                        "expected a row written by bitcut run --audit -o FILE");
     if (status == BITCUT_OK && is_place) {
         name_place(r->names, row);
         json_array_append(r->places, row);
@@ -189,7 +190,7 @@ enum bitcut_status audit_parse(json_t *places, json_t **total, size_t *line,
     if (status != BITCUT_OK || json_array_size(places)) return status;
     *line = 0;
     return fault_set(f, BITCUT_BAD_FILE,
-                     "it has no products: bitcut run --audit says why");
+                     "the file has no products; bitcut run --audit reports the reason");
 }
 
 enum bitcut_status audit_read(json_t *places, json_t **total, size_t *line,

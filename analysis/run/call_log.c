@@ -229,8 +229,7 @@ static enum bitcut_status map_file(struct ledger **to, int file, uint64_t size,
         return BITCUT_OK;
     }
     if (l != MAP_FAILED) munmap(l, sizeof *l);
-    return fault_set(f, BITCUT_BAD_FILE,
-                     "not what a process under bitcut run of this version has written");
+    return fault_set(f, BITCUT_BAD_FILE, "not written by this version of bitcut run");
 }
 
 enum bitcut_status ledger_read(struct ledger **to, const char *path, struct fault *f)

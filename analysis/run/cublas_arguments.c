@@ -91,7 +91,8 @@ static bool take_stream(struct stream_call *there, void *handle, const void *cal
         there->workspace = cublas_workspace(&there->workspace_bytes, handle);
         return true;
     }
-    fault_set(&there->fault, BITCUT_CANNOT, "the library tells no stream of the handle");
+    fault_set(&there->fault, BITCUT_CANNOT,
+              "the library does not report the stream of the handle");
     return false;
 }
 

@@ -161,9 +161,8 @@ int program_run(bool *failed, const char *path, char *const *words,
     if (error) {
         /* It is there: program_find() has seen it. */
         fault_set(f, BITCUT_CANNOT, "%.*s: %s", text_fit(path, 120), path,
-                  error == ENOENT
-                      ? "what its first line names, or its loader, is not there"
-                      : strerror(error));
+                  error == ENOENT ? "its interpreter or loader does not exist"
+                                  : strerror(error));
     } else {
         child = process;
         if (waiting) kill(process, waiting);

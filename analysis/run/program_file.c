@@ -130,12 +130,12 @@ static int check_elf(const char *path, const char *library, const struct image *
     image_close(&own);
     if (!same)
         return refuse(f, path,
-                      "for another machine or word size than bitcut: it cannot take its "
-                      "library");
+                      "unsupported: the program is built for another machine or word "
+                      "size than bitcut");
     if (!dynamic)
-        return refuse(f, path,
-                      "linked statically: nothing takes the place of its BLAS; link it "
-                      "with a shared one");
+        return refuse(
+            f, path,
+            "unsupported: the program is linked statically; link it with a shared BLAS");
     return 0;
 }
 
@@ -145,8 +145,8 @@ int program_check(const char *path, const char *library, struct fault *f)
     snprintf(at, sizeof at, "%s", path);
     if (gains_rights(path))
         return refuse(f, path,
-                      "runs with rights of its owner or file (setuid, setgid, "
-                      "capabilities): the loader takes no library into it");
+                      "unsupported: the program is setuid, setgid or has capabilities, "
+                      "so the loader ignores preloaded libraries");
     for (int i = 0; i < INTERPRETERS_MOST; i++) {
         struct image x = image_open(at);
         const bool elf = is_elf(&x), readable = x.at != NULL;

@@ -44,7 +44,9 @@ static enum bitcut_status open_module(struct gpu *to, struct fault *f)
     if (status != BITCUT_OK) return status;
     if (!g.module->streams) {
         gpu_close(&g);
-        return fault_set(f, BITCUT_CANNOT, "its module takes no streams of a program");
+        return fault_set(
+            f, BITCUT_CANNOT,
+            "the module of this device does not support streams of another program");
     }
     *to = g;
     return BITCUT_OK;
@@ -78,15 +80,14 @@ static enum bitcut_status open_device(struct run_gpu *x, int number, struct faul
     const enum bitcut_status status = gpu_describe(&x->is, &x->gpu, number, f);
     if (status != BITCUT_OK) return status;
     if (!x->chosen) x->chosen = gpu_chosen_make(); /* else a parent's */
-    return x->chosen ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "no memory");
+    return x->chosen ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
 }
 
 /* With the lock. */
 static const struct run_gpu *device(int number, const struct gpu *g, struct fault *f)
 {
     if (number < 0 || number >= DEVICES_MOST)
-        return fault_set(f, BITCUT_CANNOT, "device %d is beyond those looked at", number),
-               NULL;
+        return fault_set(f, BITCUT_CANNOT, "device number %d is too large", number), NULL;
     if (!all.device[number].tried) {
         struct run_gpu x = { .gpu = *g, .chosen = all.device[number].gpu.chosen };
         struct fault *const why = &all.device[number].fault;

@@ -30,10 +30,10 @@ enum bitcut_status run_rule_read(struct run_rule *to, const char *text, struct f
     const char *const end = strchr(text, '=');
     const size_t length = end ? (size_t)(end - text) : 0;
     if (!length || length >= PATTERN_MOST)
-        return fault_set(
-            f, BITCUT_BAD_ARGUMENT,
-            "%.*s: not PATTERN=RECIPE@UNIT, such as *train.py:*=legemm@mi210",
-            text_fit(text, 60), text);
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "expected PATTERN=RECIPE@UNIT such as *train.py:*=legemm@mi210, "
+                         "found \"%.*s\"",
+                         text_fit(text, 60), text);
     snprintf(to->pattern, sizeof to->pattern, "%.*s", (int)length, text);
     return run_way_read(&to->way, end + 1, f);
 }
@@ -46,7 +46,8 @@ static enum bitcut_status read_rules(struct run_settings *s, const char *list,
         char rule[RULE_MOST];
         const size_t length = strcspn(list, "\n");
         if (length >= sizeof rule || s->rules == SETTINGS_RULES_MOST)
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "too many rules, or too long ones");
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "too many rules, or a rule is too long");
         snprintf(rule, sizeof rule, "%.*s", (int)length, list);
         list += length + (list[length] != 0);
         if (!length) continue;
@@ -63,8 +64,9 @@ static enum bitcut_status read_digits(uint64_t *to, const char *value, size_t mo
 {
     const size_t digits = strspn(value, "0123456789");
     if (!digits || digits > most || value[digits])
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: not a whole number below 10^%zu",
-                         text_fit(value, 60), value, most);
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "expected a whole number below 10^%zu, found \"%.*s\"", most,
+                         text_fit(value, 60), value);
     *to = strtoull(value, NULL, 10);
     return BITCUT_OK;
 }
@@ -120,7 +122,7 @@ static enum bitcut_status take_device(struct run_settings *s, const char *value,
     const int n = snprintf(s->device, sizeof s->device, "%s", value);
     if (n >= 0 && n < (int)sizeof s->device) return BITCUT_OK;
     *s->device = 0;
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "no device is called so");
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "the device name is too long");
 }
 
 static enum bitcut_status take_least(struct run_settings *s, const char *value,
@@ -133,28 +135,31 @@ static enum bitcut_status take_sites(struct run_settings *s, const char *value,
                                      struct fault *f)
 {
     s->python = strcmp(value, "native") != 0;
-    return !s->python ? BITCUT_OK
-                      : fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: it can be native",
-                                  text_fit(value, 60), value);
+    return !s->python
+               ? BITCUT_OK
+               : fault_set(f, BITCUT_BAD_ARGUMENT, "expected native, found \"%.*s\"",
+                           text_fit(value, 60), value);
 }
 
 const struct setting settings[] = {
-    [SETTING_WAY] = { "BITCUT_RUN", "RECIPE@UNIT, or original", take_way },
-    [SETTING_RULES] = { "BITCUT_RUN_RULES", "PATTERN=WAY, one a line", read_rules },
-    [SETTING_AGAINST] = { "BITCUT_RUN_AGAINST", "a way to compare with", take_against },
-    [SETTING_AUDIT] = { "BITCUT_RUN_AUDIT", "all, or percent of the program's time",
+    [SETTING_WAY] = { "BITCUT_RUN", "RECIPE@UNIT or original", take_way },
+    [SETTING_RULES] = { "BITCUT_RUN_RULES", "PATTERN=CONFIGURATION, one per line",
+                        read_rules },
+    [SETTING_AGAINST] = { "BITCUT_RUN_AGAINST", "configuration to compare with",
+                          take_against },
+    [SETTING_AUDIT] = { "BITCUT_RUN_AUDIT", "all, or percent of the program's run time",
                         take_audit },
     [SETTING_FOLDER] = { "BITCUT_RUN_FOLDER",
-                         "where each process writes what it did: a folder that is there",
-                         take_folder },
+                         "existing folder for the log of each process", take_folder },
     [SETTING_THREADS] = { "BITCUT_RUN_THREADS", "0: all processors", take_threads },
-    [SETTING_DEVICE] = { "BITCUT_RUN_DEVICE", "which computes products: host, or cuda[:N]",
+    [SETTING_DEVICE] = { "BITCUT_RUN_DEVICE",
+                         "device that computes the products: host or cuda[:N]",
                          take_device },
     [SETTING_LEAST] = { "BITCUT_RUN_LEAST",
-                        "calls of fewer products of two numbers are the library's",
+                        "calls with fewer multiplications stay with the library",
                         take_least },
-    [SETTING_SITES] = { "BITCUT_RUN_SITES", "native: places are never lines of Python",
-                        take_sites },
+    [SETTING_SITES] = { "BITCUT_RUN_SITES",
+                        "native: call sites are never lines of Python", take_sites },
     { 0 },
 };
 
@@ -182,7 +187,7 @@ static enum bitcut_status check_all(const struct run_settings *s, struct fault *
     }
     if ((s->audits || s->compares) && !s->folder)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s: needs %s, a folder where what is found is written",
+                         "%s requires %s, the folder for the results",
                          settings[idle].name, settings[SETTING_FOLDER].name);
     return BITCUT_OK;
 }

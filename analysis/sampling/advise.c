@@ -201,8 +201,9 @@ static enum bitcut_status search(struct advise *to, const struct advise_samples 
     l.at = memory_allocate(l.room, sizeof *l.at);
     to->trial = memory_allocate(l.room * q->places, sizeof *to->trial);
     enum bitcut_status status =
-        l.at && to->trial ? BITCUT_OK
-                          : fault_set(f, BITCUT_NO_MEMORY, "out of memory for recipes");
+        l.at && to->trial
+            ? BITCUT_OK
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for recipes");
     for (size_t p = 0; p < q->places && status == BITCUT_OK; p++) {
         progress_report(s->progress, p, q->places);
         fill(&l, q, q->place[p]);

@@ -19,7 +19,7 @@ static enum bitcut_status take_options(struct advise_question *q,
         table_find(TABLE(weighed_metrics), o.metric ? o.metric : weighed_metrics[0].name);
     if (!q->metric || threads < 0 || !(o.want >= 0))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "there is no such metric, or threads or `want` cannot be");
+                         "unknown metric, or invalid thread count or `want`");
     q->want = o.want > 0 ? o.want : q->metric->want;
     q->seed = o.seed;
     return BITCUT_OK;
@@ -29,9 +29,10 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
 {
     if (g->count != 1 || !g->m || !g->n || !g->k)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "one GEMM is looked at, of at least one output and product");
+                         "the GEMM must be a single one with m, n and k of at least 1");
     if (g->a.words || g->b.words)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "words are a device's");
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "prepared operands are accepted by device calls only");
     struct bitcut_gemm product = *g;
     product.beta = 0;
     return gemm_check_operands(&product, f);
@@ -73,8 +74,9 @@ static enum bitcut_status find(struct bitcut_advice *to, struct bitcut_gemm *fou
     }
     const bool none = status == BITCUT_OK && !t;
     advise_clear(&a);
-    return none ? fault_set(f, BITCUT_BAD_ARGUMENT, "no GEMM of the recipe runs there")
-                : status;
+    return none
+               ? fault_set(f, BITCUT_BAD_ARGUMENT, "the recipe does not run on this unit")
+               : status;
 }
 
 /* The same with the caller's matrices as they are read. */
@@ -90,7 +92,7 @@ static enum bitcut_status read_and_find(struct bitcut_advice *to,
         view_matrix(&a, &g->a, 0, g->m, g->k, threads) &&
                 view_matrix(&b, &g->b, 0, g->k, g->n, threads)
             ? BITCUT_OK
-            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the matrices");
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
     q->a = &a;
     q->b = &b;
     q->pairs = 1;

@@ -64,7 +64,8 @@ static enum bitcut_status draw_one(struct advise_sample *to,
         const size_t first = s.first.a.rows * s.first.b.cols,
                      second = s.second.a.rows * s.second.b.cols;
         s.d = memory_allocate(first > second ? first : second, sizeof *s.d);
-        if (!s.d) status = fault_set(f, BITCUT_NO_MEMORY, "out of memory for results");
+        if (!s.d)
+            status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for results");
     }
     if (status == BITCUT_OK) *to = s;
     else clear_one(&s);
@@ -78,7 +79,7 @@ enum bitcut_status advise_samples_draw(struct advise_samples *to,
     struct advise_samples s = { .threads = threads, .progress = progress };
     enum bitcut_status status = BITCUT_OK;
     s.of = memory_allocate(q->pairs, sizeof *s.of);
-    if (!s.of) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for samples");
+    if (!s.of) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for samples");
     for (; s.count < q->pairs && status == BITCUT_OK; s.count += status == BITCUT_OK)
         status = draw_one(&s.of[s.count], q, s.count, &s, f);
     if (status == BITCUT_OK) *to = s;
@@ -152,7 +153,7 @@ static enum bitcut_status find_bound(double *to, const struct advise_trial *t,
         bound_problem_make(&problem, &t->gemm, &t->plan, x, true, f);
     if (status != BITCUT_OK || !row->applies(why, &problem)) return status;
     double *const limit = memory_allocate(x->m * x->n, sizeof *limit);
-    if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for limits");
+    if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for limits");
     status = bound_limits(limit, row, &problem, all->threads, all->progress, f);
     if (status == BITCUT_OK) {
         struct hostfp mode;

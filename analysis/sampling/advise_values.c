@@ -180,7 +180,7 @@ static enum bitcut_status append_one(struct advise_kept_list *to, struct advise_
     if (to->count == to->room) {
         const size_t room = to->room ? 2 * to->room : 1024;
         struct advise_kept *const more = memory_allocate(room, sizeof *more);
-        if (!more) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for values");
+        if (!more) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for values");
         if (to->count) memcpy(more, to->at, to->count * sizeof *more);
         free(to->at);
         to->at = more;
@@ -246,7 +246,7 @@ static enum bitcut_status keep_split(struct advise_kept_list *to,
     const int scales = row->words > 1 ? SCALE_MOST + 1 : 1;
     struct kept_values *const k = memory_allocate((size_t)scales, sizeof *k);
     enum bitcut_status status =
-        k ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "out of memory for values");
+        k ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for values");
     for (int i = 0; i < scales && status == BITCUT_OK; i++) {
         struct bitcut_split s = *row;
         s.scale = i;

@@ -56,7 +56,7 @@ static enum bitcut_status sort(size_t *at, const struct gemm_data *p, struct fau
     free(product);
     free(share);
     return enough ? BITCUT_OK
-                  : fault_set(f, BITCUT_NO_MEMORY, "out of memory for an order of k");
+                  : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for an order of k");
 }
 
 enum bitcut_status arrange(size_t *at, const struct gemm_data *p, enum arrangement which,

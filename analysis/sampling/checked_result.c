@@ -95,7 +95,8 @@ static enum bitcut_status judge_zeros(struct tolerance_given *to, struct sample_
     bool accepted[CRITERIA];
     struct hostfp mode;
     r->d = calloc(r->x.m * r->x.n, sizeof *r->d);
-    if (!r->d) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits of D");
+    if (!r->d)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits of D");
     r->x.d = r->d;
     hostfp_enter(&mode);
     criteria_run(accepted, r, t);
@@ -117,7 +118,7 @@ enum bitcut_status tolerance_judge(struct tolerance_given *to, const struct bitc
     enum bitcut_status status =
         r.allowance
             ? judge_init(&r.j, &references[0], &data->a, &data->b, &update, &options, f)
-            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits of D");
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits of D");
     if (status == BITCUT_OK)
         status = bound_apriori(&bound, q->gemm, q->k, q->any_order, f);
     if (status == BITCUT_OK) status = sample_run_allow(&r, q->gemm, &bound, f);

@@ -76,12 +76,11 @@ static bool numpy(const struct sample_run *r, const struct bitcut_tolerances *t)
 }
 
 const struct criterion criteria[] = {
-    [CRITERION_BOUND] = { "bound", "componentwise, the limit that holds for certain",
-                          bound },
-    [CRITERION_OBSERVED] = { "observed", "componentwise, the observed limits that are known",
+    [CRITERION_BOUND] = { "bound", "componentwise, by the worst-case bound", bound },
+    [CRITERION_OBSERVED] = { "observed", "componentwise, by the observed limits",
                              observed },
-    [CRITERION_NORM] = { "norm", "normwise, the observed limits that are known", norm },
-    [CRITERION_BOTH] = { "both", "componentwise and normwise, the observed limits",
+    [CRITERION_NORM] = { "norm", "normwise, by the observed limits", norm },
+    [CRITERION_BOTH] = { "both", "componentwise and normwise, by the observed limits",
                          both },
     [CRITERION_ALLCLOSE] = { "allclose", "allclose() by the observed limit",
                              own_allclose },

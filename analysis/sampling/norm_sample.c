@@ -150,7 +150,7 @@ static enum bitcut_status choose_lines(struct weighed *w, struct lines *row,
     double *const norm = memory_allocate(a->rows + b->cols, sizeof *norm);
     struct rng bits = rng_start(seed, STREAM);
     struct hostfp mode;
-    if (!norm) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+    if (!norm) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     line_norms(norm, norm + a->rows, &x, 1);
     hostfp_enter(&mode);
     const bool chosen = (!even || (make_even(norm, a->rows, row->most) &&
@@ -159,7 +159,7 @@ static enum bitcut_status choose_lines(struct weighed *w, struct lines *row,
                         choose(col, norm + a->rows, rng_bits(&bits));
     hostfp_leave(&mode);
     free(norm);
-    if (!chosen) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+    if (!chosen) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     enum bitcut_status status = pick_rows(&w->a, a, row->at, row->count, f);
     if (status == BITCUT_OK) status = pick_cols(&w->b, b, col->at, col->count, f);
     return status;
@@ -181,7 +181,7 @@ enum bitcut_status weighed_draw(struct weighed *to, const struct matrix *a,
     enum bitcut_status status =
         row.at && col.at && w.of_row && w.of_col
             ? choose_lines(&w, &row, &col, a, b, even, seed, f)
-            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     free(row.at);
     free(col.at);
     if (status == BITCUT_OK)

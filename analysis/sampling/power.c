@@ -155,7 +155,7 @@ static enum bitcut_status make_block(struct power_run *run, const struct power_s
     const struct gemm_data *const p = &run->r.data;
     const size_t rows = p->a.rows, cols = p->b.cols, lines = rows > cols ? rows : cols;
     size_t *const line = memory_allocate(lines, sizeof *line);
-    if (!line) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a run");
+    if (!line) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a run");
     for (size_t i = 0; i < lines; i++) line[i] = i;
     run->question = (struct question){ .a = p->a,
                                        .b = p->b,
@@ -205,7 +205,8 @@ static enum bitcut_status run_make(struct power_run *run, const struct power_stu
     const struct tolerance_question *const q = s->q;
     const size_t count = s->rows * s->cols;
     *run = (struct power_run){ .d = memory_allocate(count, sizeof *run->d) };
-    if (!run->d) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the results");
+    if (!run->d)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the results");
     enum bitcut_status status =
         sample_run_make(&run->r, &q->source, q->gemm, &s->t->bound, s->rows, s->cols,
                         q->runs + number, f);
@@ -279,7 +280,7 @@ enum bitcut_status power_measure(struct power *to, const struct tolerance_questi
     enum bitcut_status status =
         row && s.trial && room
             ? runs_do(runs, run_one, &s, threads, progress, f)
-            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for faults");
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for faults");
     for (size_t i = 0; i < rows && status == BITCUT_OK; i++) {
         name_row(&row[i], i);
         count_row(&row[i], &s.trial[i * runs], runs, room);

@@ -166,7 +166,7 @@ enum bitcut_status sample_run_prepare(struct sample_run *to,
     enum bitcut_status status =
         r.d && (!b || r.allowance)
             ? source->make(&r.data, source->context, rows, cols, run, f)
-            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the results");
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the results");
     if (status == BITCUT_OK) status = gemm_data_judge(&r.j, &r.data, g, f);
     if (status == BITCUT_OK && b) status = sample_run_allow(&r, g, b, f);
     r.x = r.j.comparison;
@@ -225,7 +225,7 @@ enum bitcut_status sample_run_against_d(struct sample_run *r, struct fault *f)
     r->other32 = memory_allocate(count, sizeof *r->other32);
     r->other64 = memory_allocate(count, sizeof *r->other64);
     if (!r->other32 || !r->other64)
-        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the results");
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the results");
     for (size_t i = 0; i < count; i++) {
         r->other32[i] = r->d[i];
         r->other64[i] = bitcut_format_convert(&formats[FORMAT_F64], &roundings[ROUND_RN],

@@ -137,7 +137,7 @@ static enum bitcut_status try_arrangement(struct run_report *r,
     size_t *const at = memory_allocate(s->q->k, sizeof *at);
     enum bitcut_status status =
         at ? arrange(at, from, which, f)
-           : fault_set(f, BITCUT_NO_MEMORY, "out of memory for an order of k");
+           : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for an order of k");
     if (status == BITCUT_OK) status = gemm_data_order(&to, from, at, f);
     free(at);
     if (status != BITCUT_OK) return status;
@@ -475,7 +475,7 @@ static enum bitcut_status prepare(struct study_of_runs *s, double **room,
     if (s->r && *room) return BITCUT_OK;
     free(s->r);
     free(*room);
-    return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the runs");
+    return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the runs");
 }
 
 enum bitcut_status tolerance_find(struct tolerance *to,

@@ -22,7 +22,8 @@ static enum bitcut_status take_options(struct bitcut_tolerance_options *to,
     if (o.alarm == 0) o.alarm = 1e-6;
     if (threads < 0 || !(o.alarm > 0 && o.alarm < 1))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "threads are negative, or the alarm is no probability");
+                         "threads must not be negative, and the false-alarm rate must be "
+                         "between 0 and 1");
     *to = o;
     return BITCUT_OK;
 }
@@ -31,12 +32,13 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
 {
     struct gemm_plan plan;
     if (!g->recipe || !g->unit)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "recipe and unit are needed");
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "recipe and unit are required");
     if (g->count != 1 || !g->m || !g->n || !g->k)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "one GEMM is looked at, of at least one output and product");
+                         "the GEMM must be a single one with m, n and k of at least 1");
     if (g->a.words || g->b.words)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "words are a device's");
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "prepared operands are accepted by device calls only");
     const enum bitcut_status status = gemm_plan_on_unit(&plan, g, f);
     return status == BITCUT_OK ? gemm_check_operands(g, f) : status;
 }
@@ -84,7 +86,7 @@ enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
     struct fault f;
     enum bitcut_status status =
         to ? check_size(to->size, &f)
-           : fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the limits");
+           : fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of limits must not be NULL");
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
     if (status == BITCUT_OK) status = check_gemm(&g, &f);
@@ -115,7 +117,7 @@ static enum bitcut_status judge(struct bitcut_tolerance_verdict *to,
     status = view_matrix(&d, &g->d, 0, g->m, g->n, threads)
                  ? tolerance_judge(&given, limits, &q, &data, d.at, threads,
                                    progress_of_thread(), f)
-                 : fault_set(f, BITCUT_NO_MEMORY, "out of memory for D");
+                 : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for D");
     if (status == BITCUT_OK) *to = given.verdict;
     matrix_clear(&d);
     gemm_data_clear(&data);
@@ -136,13 +138,13 @@ enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
     enum bitcut_status status =
         to && limits
             ? struct_check_since("verdicts", to->size, sizeof *to, older, &f)
-            : fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the verdict, or no limits");
+            : fault_set(&f, BITCUT_BAD_ARGUMENT, "verdict and limits must not be NULL");
     if (status == BITCUT_OK) status = struct_check_since("tolerances", limits->size, sizeof *limits,
                                     (const size_t[2]){ offsetof(struct bitcut_tolerances,
                                                                 alarm) }, &f);
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
     if (status == BITCUT_OK && o.two)
-        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "D is compared with the exact result");
+        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "D requires the exact reference");
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
     if (status == BITCUT_OK) status = check_gemm(&g, &f);
     if (status == BITCUT_OK) status = gemm_check_matrices(&g, true, &f);

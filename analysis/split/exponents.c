@@ -38,7 +38,7 @@ enum bitcut_status exponents_sort(struct exponents *to, const struct matrix *x,
         of[i] = e.from[i];
     }
     e.at = memory_allocate(e.from[EXPONENTS], sizeof *e.at);
-    if (!e.at) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for exponents");
+    if (!e.at) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for exponents");
     for (size_t i = 0; i < e.values; i++)
         if (is_counted(x->at[i]))
             e.at[of[exponent_of(x->at[i]) - EXPONENT_LEAST]++] = x->at[i];
@@ -78,7 +78,8 @@ enum bitcut_status exponents_measure(struct retention *r, const struct exponents
     }
     if (most && most < all) {
         chosen = memory_allocate(most, sizeof *chosen);
-        if (!chosen) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for values");
+        if (!chosen)
+            return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for values");
         for (size_t i = 0; i < most; i++)
             chosen[i] = first[(size_t)((uint64_t)i * all / most)];
         v.count = most;

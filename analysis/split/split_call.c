@@ -32,17 +32,19 @@ static enum bitcut_status check(const struct question *q, const uint32_t *x,
                                 size_t elements, struct fault *f)
 {
     size_t places;
-    if (!q->split.split) return fault_set(f, BITCUT_BAD_ARGUMENT, "there is no split");
+    if (!q->split.split)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "the split must not be NULL");
     if (q->from < EXPONENT_LEAST || q->to > EXPONENT_MOST || q->from > q->to)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "exponents need -127 <= from <= to <= 127");
+                         "exponents must satisfy -127 <= from <= to <= 127");
     if (q->threads < 0)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "threads cannot be negative");
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "threads must not be negative");
     if (x && !memory_holds(x, 1, elements, elements, sizeof *x))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "more values than memory holds");
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "the number of values exceeds the address space");
     if (!size_multiply(&places, q->count, (size_t)(q->to - q->from + 2)) ||
         !memory_holds(q->values, 1, places, places, sizeof *q->values))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "no place for what is measured");
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "the result must not be NULL");
     return BITCUT_OK;
 }
 

@@ -181,7 +181,7 @@ static enum bitcut_status add(void *to, json_t *row, struct fault *f)
     while (kind < RESULT_KINDS && !json_object_get(row, kinds[kind].key)) kind++;
     if (kind == RESULT_KINDS)
         status = fault_set(f, BITCUT_BAD_FILE,
-                           "not a line of bench gpu or verify --kernel with --json");
+                           "expected a JSON line of bench gpu or verify --kernel");
     if (status == BITCUT_OK) status = json_check_fields(row, kinds[kind].fields, f);
     if (status == BITCUT_OK && json_array_size(r->rows[kind]) == RESULTS_MOST)
         status = fault_set(f, BITCUT_BAD_FILE, "more than %d results", RESULTS_MOST);
@@ -250,7 +250,7 @@ enum bitcut_status results_parse(struct results *r, size_t *line, const void *by
     enum bitcut_status status = json_lines_parse(line, bytes, size, add, &all, f);
     if (status == BITCUT_OK && total(&all) == total(r)) {
         *line = 0;
-        status = fault_set(f, BITCUT_BAD_FILE, "no results");
+        status = fault_set(f, BITCUT_BAD_FILE, "the file has no results");
     }
     if (status != BITCUT_OK) {
         results_clear(&all);

@@ -60,8 +60,8 @@ enum bitcut_status row_digests_check(size_t *line, const char *text, size_t size
         any_new |= length && !is_old;
         if ((length && !is_old && !is_whole(text, length)) || (any_old && any_new))
             return fault_set(f, BITCUT_BAD_FILE,
-                             "the row was changed: its digest is missing or of other "
-                             "bytes; without the line, its point is computed again");
+                             "the row was changed (wrong or missing digest); delete the "
+                             "line to compute its point again");
         text += length + (end != NULL);
         size -= length + (end != NULL);
     }

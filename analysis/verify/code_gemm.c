@@ -103,16 +103,18 @@ static enum bitcut_status read_word(struct argument *to, char *word, struct faul
     if (r->kind == NUMBER && (!take_number(&to->number, &number) || *number))
         return fault_set(
             f, BITCUT_BAD_ARGUMENT,
-            "%s: none of a, b, c, d (at, bt, ct, dt: column-major), m, n, k, "
-            "lda, ldb, ldc, ldd, alpha, beta, nor a number",
+            "unknown argument %s; use a, b, c, d (at, bt, ct, dt: column-major), m, n, "
+            "k, lda, ldb, ldc, ldd, alpha, beta or a number",
             *word ? word : "\"\"");
     if (!format) return BITCUT_OK;
     to->format = bitcut_format_find(format);
     if (r->kind > TURNED)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: only a matrix has a format", word);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: only a matrix can have a format",
+                         word);
     if (to->format && format_holds(&formats[FORMAT_F32], to->format)) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%s:%s: no format is called so that f32 holds", word, format);
+                     "%s:%s: unknown format, or its values are not FP32 values", word,
+                     format);
 }
 
 /* Whether the kernel's argument can be that. */
@@ -147,12 +149,13 @@ static enum bitcut_status read_arguments(struct call *x, struct fault *f)
     char word[WORD_MOST], takes[120];
     say_arguments(takes, sizeof takes, x->kernel);
     if (count != (size_t)x->kernel->arguments)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "--args has %zu, and %s takes %d: %s",
-                         count, x->kernel->name, x->kernel->arguments, takes);
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "--args has %zu arguments, but %s takes %d: %s", count,
+                         x->kernel->name, x->kernel->arguments, takes);
     for (size_t i = 0; i < count; i++) {
         struct argument *a = &x->argument[i];
         if (!next_word(word, &list))
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "--args: a word is too long");
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "--args: an argument is too long");
         const enum bitcut_status status = read_word(a, word, f);
         if (status != BITCUT_OK) return status;
         if (!fits(a, &x->kernel->argument[i]))
@@ -204,9 +207,10 @@ static enum bitcut_status read_extents(uint32_t to[3], const char *list,
     for (int i = 0; good && *rest; i++)
         good = next_word(word, &rest) && read_extent(&to[i], word, size);
     if (good) return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%s %s: not 1 to 3 extents below 2^32 such as n/128,m/128 or 256",
-                     option, list);
+    return fault_set(
+        f, BITCUT_BAD_ARGUMENT,
+        "%s %s: expected 1 to 3 extents below 2^32 such as n/128,m/128 or 256", option,
+        list);
 }
 
 /* --- matrices --------------------------------------------------------------------- */
@@ -227,7 +231,7 @@ static enum bitcut_status find_places(struct call *x, struct fault *f)
         struct place *p = &x->place[a->role->which];
         if (a->role->kind > TURNED) continue;
         if (p->format)
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "--args: %s is there twice",
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "--args: duplicate argument %s",
                              a->role->name);
         p->format = a->format;
         p->turned = a->role->kind == TURNED;
@@ -238,11 +242,11 @@ static enum bitcut_status find_places(struct call *x, struct fault *f)
         const char *what;
     } needed[] = { { !x->place[A].format, "a" },
                    { !x->place[B].format, "b" },
-                   { !x->place[C].format && x->place[C].from, "c, and -c was given" },
+                   { !x->place[C].format && x->place[C].from, "c, required by -c" },
                    { !x->place[C].format && x->in_place, "d" } };
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (needed[i].missing)
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "--args: there is no %s",
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "--args: missing argument %s",
                              needed[i].what);
     return BITCUT_OK;
 }
@@ -259,7 +263,7 @@ static enum bitcut_status fill_place(struct place *p, struct fault *f)
         p->memory.bytes = bytes;
         p->memory.at = aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT);
     }
-    if (!p->memory.at) return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
+    if (!p->memory.at) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     memset(p->memory.at, 0xff, p->memory.bytes);
     for (size_t n = 0; p->from && n < count; n++) {
         uint32_t *const x = &p->from->at[n];
@@ -312,8 +316,8 @@ static enum bitcut_status value_of(uint64_t *bits, const struct call *x,
     }
     }
     if (bytes == 8 || *bits <= INT32_MAX || a->role->kind == NUMBER) return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%s is more than an argument of 32 bits holds", a->role->name);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not fit in a 32-bit argument",
+                     a->role->name);
 }
 
 static enum bitcut_status put_arguments(uint8_t segment[SEGMENT_MOST], size_t *bytes,
@@ -380,8 +384,8 @@ static enum bitcut_status fail_symbol(const struct gfx9_object *object,
     char names[120] = "";
     const struct gfx9_kernel *k = NULL;
     while ((k = gfx9_kernel_next(object, k))) text_append(names, sizeof names, k->name);
-    return fault_set(f, BITCUT_CANNOT, "%.60s: no kernel of the code, which has %s",
-                     symbol, *names ? names : "none");
+    return fault_set(f, BITCUT_CANNOT, "unknown kernel %.60s; the code has %s", symbol,
+                     *names ? names : "none");
 }
 
 enum bitcut_status code_gemm_run(struct code_result *to, struct matrix *a,

@@ -120,7 +120,7 @@ static enum bitcut_status stored_init(struct stored *s, const struct configurati
     s->begin = memory_allocate(now->count, sizeof *s->begin);
     s->each = memory_allocate(now->count, sizeof *s->each);
     if (!s->memory || !s->begin || !s->each)
-        return fault_set(f, BITCUT_NO_MEMORY, "no memory for the matrices");
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
     for (size_t i = 0; i < s->elements; i++) put(s, i, gap_of(format));
     for (size_t i = 0; i < now->count; i++) {
         s->begin[i] = begin_of(room, s, x.one ? 0 : i, now->count);
@@ -187,7 +187,7 @@ enum bitcut_status case_init(struct kernel_case *x, const struct kernel_trial *t
     if (status == BITCUT_OK) status = fill(&x->c, &now, 2, room->one_c, threads, f);
     if (status != BITCUT_OK) return status;
     x->known = memory_allocate(x->d.elements, 1);
-    return x->known ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "no memory");
+    return x->known ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
 }
 
 void case_clear(struct kernel_case *x)

@@ -194,7 +194,7 @@ enum bitcut_status kernel_trials_run(struct kernel_result *results, size_t *fail
 {
     struct trials *const t = calloc(1, sizeof *t);
     *failed = 0;
-    if (!t) return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
+    if (!t) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     *t = (struct trials){ .trial = trials,
                           .widest = widest_of(trials, count),
                           .count = count,

@@ -48,7 +48,8 @@ static enum bitcut_status values_init(struct values *v, const struct split_trial
     v->x = memory_allocate(VALUES, sizeof *v->x);
     v->device = memory_allocate(
         words_begin(t->split, t->split->words, VALUES) + LINES * sizeof(uint32_t), 1);
-    return v->x && v->device ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "no memory");
+    return v->x && v->device ? BITCUT_OK
+                             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
 }
 
 static void values_clear(struct values *v)
@@ -112,7 +113,7 @@ static enum bitcut_status try_values(struct split_result *r, const struct values
     if (status != BITCUT_OK) return status;
     if (words_make(&model, &v->rule, source, lines, WORDS_RUN, WORDS_RUN, t->threads) !=
         BITCUT_OK)
-        return fault_set(f, BITCUT_NO_MEMORY, "no memory");
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     for (int j = 0; j < model.count; j++)
         compare_word(r, v, j, model.at[j],
                      v->device + words_begin(t->split, j, lines * WORDS_RUN), count);

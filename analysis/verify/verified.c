@@ -407,7 +407,7 @@ static enum bitcut_status take_sample(struct block *part, const struct verify_qu
                   *const col = memory_allocate(cols, sizeof *col);
     enum bitcut_status status =
         row && col ? BITCUT_OK
-                   : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+                   : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
     if (status == BITCUT_OK) {
         lines_draw(row, rows, m, q->seed, STREAM_ROWS);
         lines_draw(col, cols, n, q->seed, STREAM_COLUMNS);

@@ -183,12 +183,13 @@ enum bitcut_status simd_choose(const struct simd_level **level, struct fault *f)
     }
     const struct simd_level *found = table_find(TABLE(simd_levels), simd_asked);
     if (!found)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "BITCUT_SIMD is %.*s; it can be avx512, avx2, plain or none",
-                         text_fit(simd_asked, 40), simd_asked);
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "BITCUT_SIMD must be avx512, avx2, plain or none, found \"%.*s\"",
+            text_fit(simd_asked, 40), simd_asked);
     if (!found->supported())
         return fault_set(f, BITCUT_CANNOT,
-                         "BITCUT_SIMD is %s, which this processor lacks", found->name);
+                         "BITCUT_SIMD: this processor does not support %s", found->name);
     *level = found;
     return BITCUT_OK;
 }

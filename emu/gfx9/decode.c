@@ -98,7 +98,7 @@ static void decode_parts(struct instruction *to)
     to->s[0] = (uint16_t)(field(w, 0, 8) + (field(w, 23, 1) ? 0 : 256));
     if (field(w, 31, 1)) to->s[1] = (uint16_t)field(to->word[0], 9, 8);
     if (!to->opcode || to->opcode->act != act_vector || has_constant(to->opcode))
-        to->cannot = "an instruction of parts of registers (SDWA)";
+        to->cannot = "sub-dword addressing (SDWA)";
     to->part[0] = (struct part){ (uint8_t)field(w, 16, 3), field(w, 19, 1) };
     to->part[1] = (struct part){ (uint8_t)field(w, 24, 3), field(w, 27, 1) };
     to->negated = (uint8_t)(field(w, 20, 1) | field(w, 28, 1) << 1);
@@ -110,7 +110,7 @@ static void decode_parts(struct instruction *to)
     }
     to->result.select = (uint8_t)field(w, 8, 3);
     to->unused = (uint8_t)field(w, 11, 2);
-    if (field(w, 13, 3)) to->cannot = "a clamped or multiplied result";
+    if (field(w, 13, 3)) to->cannot = "an output modifier (clamp, omod)";
 }
 
 /* fmamk, fmaak: a literal among three operands; fmac: the result is one. */
@@ -139,14 +139,14 @@ static void decode_short(struct instruction *to, enum encoding encoding)
     to->carry = to->s[2] = SGPR_VCC;
     place_third(to);
     if (to->s[0] == SDWA) decode_parts(to);
-    if (to->s[0] == DPP) to->bytes = 8, to->cannot = "lanes of others (DPP)";
+    if (to->s[0] == DPP) to->bytes = 8, to->cannot = "data-parallel primitives (DPP)";
 }
 
 /* op_sel of VOP3: high halves of operands, and of a result whose low half stays. */
 static void decode_halves(struct instruction *to, uint32_t high)
 {
     if (!to->opcode || !(to->opcode->more & HALVES || to->opcode->float_bits == 16)) {
-        to->cannot = "halves of registers (op_sel)";
+        to->cannot = "a selected register half (op_sel)";
         return;
     }
     to->parted = true;
@@ -166,7 +166,8 @@ static void decode_long(struct instruction *to)
     to->negated = (uint8_t)field(v, 29, 3);
     to->carry = (uint16_t)field(w, 8, 7);
     if (!two) to->magnitudes = (uint8_t)field(w, 8, 3);
-    if (field(w, 15, 1) || field(v, 27, 2)) to->cannot = "a clamped or multiplied result";
+    if (field(w, 15, 1) || field(v, 27, 2))
+        to->cannot = "an output modifier (clamp, omod)";
     if (!two && field(w, 11, 4)) decode_halves(to, field(w, 11, 4));
 }
 

@@ -54,7 +54,7 @@ static void fail_outside(struct wave *w, const struct instruction *i, uint64_t a
     }
     const char *verb = write ? "stores" : "loads";
     if (!near || least > GAP / 2)
-        wave_fail(w, i, "%s %zu bytes at no buffer's address", verb, bytes);
+        wave_fail(w, i, "%s %zu bytes outside every buffer", verb, bytes);
     else
         wave_fail(w, i, "%s %zu bytes at byte %lld of a buffer of %zu bytes", verb, bytes,
                   (long long)(at - near->address), near->bytes);
@@ -67,7 +67,7 @@ void *global_at(struct wave *w, const struct instruction *i, uint64_t at, size_t
     void *found = find(w, at, bytes, write);
     if (!found) fail_outside(w, i, at, bytes, write);
     else if (at % align) {
-        wave_fail(w, i, "an address that is not aligned to %zu bytes", align);
+        wave_fail(w, i, "the address is not aligned to %zu bytes", align);
         found = NULL;
     }
     return found;
@@ -103,7 +103,7 @@ static bool place_of(struct place *to, struct wave *w, const struct instruction 
     if (!vector_ready(w, i, p.address, count)) return false;
     if (vector_unset(w, p.address, count) ||
         (p.has_base && scalar_unset(w, i->s[2], 2))) {
-        wave_fail(w, i, "its address in v%u is not set", p.address);
+        wave_fail(w, i, "the address in v%u is not initialised", p.address);
         return false;
     }
     if (p.has_base) p.base = scalar_read_pair(w, i, i->s[2]);
@@ -143,7 +143,7 @@ static void store(struct wave *w, const struct instruction *i, const struct plac
     const uint64_t unset = bytes >= 4 ? vector_unset(w, from, dwords)
                                       : w->unset[from][shift ? 1 : 0] & w->exec;
     if (unset) {
-        wave_fail(w, i, "stores v%u of lane %d, which nothing has set", from % VGPRS,
+        wave_fail(w, i, "stores v%u of lane %d, which is not initialised", from % VGPRS,
                   __builtin_ctzll(unset));
         return;
     }

@@ -173,7 +173,7 @@ static void write_mask(struct wave *w, const struct instruction *i, uint64_t mas
     scalar_write_pair(w, i, to, mask & w->exec);
     scalar_unset_write(w, to, 2, unset);
     if (!(i->opcode->more & SETS_EXEC)) return;
-    if (unset) wave_fail(w, i, "which lanes are active is not set");
+    if (unset) wave_fail(w, i, "the exec mask is not initialised");
     w->exec &= mask;
 }
 
@@ -226,7 +226,7 @@ void act_first_lane(struct wave *w, const struct instruction *i)
 /* The lane that the second operand says. */
 static uint32_t lane_of(struct wave *w, const struct instruction *i)
 {
-    if (scalar_unset(w, i->s[1], 1)) wave_fail(w, i, "which lane is not set");
+    if (scalar_unset(w, i->s[1], 1)) wave_fail(w, i, "the lane index is not initialised");
     return scalar_read(w, i, i->s[1]) % LANES;
 }
 

@@ -62,19 +62,22 @@ static enum bitcut_status check_extents(const struct gfx9_launch *x, struct faul
     const uint64_t items = product_of(x->items);
     if (!items || items > ITEMS_MOST)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s: a work-group has 1 to %d work-items, not %s%llu", name,
-                         ITEMS_MOST, items == UINT64_MAX ? "more than " : "",
+                         "%s: a work-group must have 1 to %d work-items, found %s%llu",
+                         name, ITEMS_MOST, items == UINT64_MAX ? "more than " : "",
                          (unsigned long long)items);
     if (x->kernel->items_most && items > x->kernel->items_most)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s: %llu work-items, and it was compiled for %u at most", name,
-                         (unsigned long long)items, x->kernel->items_most);
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "%s: %llu work-items exceed the %u that the kernel was compiled for", name,
+            (unsigned long long)items, x->kernel->items_most);
     if (product_of(x->groups) > INT32_MAX)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: more than 2^31 work-groups", name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s: the grid has more than 2^31 work-groups", name);
     for (int n = 0; n < 3; n++)
         if ((uint64_t)x->groups[n] * x->items[n] > UINT32_MAX)
-            return fault_set(f, BITCUT_BAD_ARGUMENT,
-                             "%s: more than 2^32 work-items along one dimension", name);
+            return fault_set(
+                f, BITCUT_BAD_ARGUMENT,
+                "%s: the grid has more than 2^32 work-items along one dimension", name);
     return BITCUT_OK;
 }
 
@@ -90,13 +93,13 @@ static enum bitcut_status check_arguments(const struct gfx9_launch *x,
         end = its > end ? its : end;
     }
     if (d->arguments > ARGUMENTS_MOST || end > d->arguments)
-        return fault_set(f, BITCUT_CANNOT,
-                         "%s: its arguments take %llu bytes, and its descriptor has %u, "
-                         "at most %d",
-                         k->name, (unsigned long long)end, d->arguments, ARGUMENTS_MOST);
+        return fault_set(
+            f, BITCUT_CANNOT,
+            "%s: the arguments take %llu bytes, but the descriptor has %u (at most %d)",
+            k->name, (unsigned long long)end, d->arguments, ARGUMENTS_MOST);
     if (x->argument_bytes > own)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s: %zu bytes of arguments, and it takes %zu", k->name,
+                         "%s: found %zu bytes of arguments, expected %zu", k->name,
                          x->argument_bytes, own);
     return BITCUT_OK;
 }
@@ -109,27 +112,26 @@ static enum bitcut_status check_descriptor(const struct gfx9_launch *x,
     const char *name = x->kernel->name;
     if ((uint64_t)d->lds + x->lds_bytes > LDS_MOST)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s: %llu bytes of LDS, of which there "
-                         "are %d",
-                         name, (unsigned long long)d->lds + x->lds_bytes, LDS_MOST);
+                         "%s: %llu bytes of LDS exceed the limit of %d", name,
+                         (unsigned long long)d->lds + x->lds_bytes, LDS_MOST);
     if (d->scratch)
         return fault_set(
             f, BITCUT_CANNOT,
-            "%s: spills registers to %u bytes of scratch memory, which is not "
-            "executed here",
-            name, d->scratch);
+            "%s: unsupported: %u bytes of scratch memory (spilled registers)", name,
+            d->scratch);
     if ((d->resources1 >> 12 & 0xff) != 0xf0 || !(d->resources1 >> 23 & 1))
         return fault_set(f, BITCUT_CANNOT,
-                         "%s: a floating-point mode other than IEEE's, to nearest with "
-                         "subnormals",
+                         "%s: unsupported floating-point mode; expected rounding to "
+                         "nearest with subnormals",
                          name);
     if (item_registers(d) > 3)
-        return fault_set(f, BITCUT_CANNOT,
-                         "%s: its descriptor asks for %u registers of a work-item's "
-                         "place; there are 1 to 3",
-                         name, item_registers(d));
+        return fault_set(
+            f, BITCUT_CANNOT,
+            "%s: the descriptor asks for %u work-item index registers; expected 1 to 3",
+            name, item_registers(d));
     if (d->entry % 4 || !gfx9_section_at(x->object, d->entry))
-        return fault_set(f, BITCUT_CANNOT, "%s: it begins where there is no code", name);
+        return fault_set(f, BITCUT_CANNOT, "%s: the entry point is outside the code",
+                         name);
     return BITCUT_OK;
 }
 
@@ -304,10 +306,10 @@ static void wave_start(struct wave *w, struct room *r, uint32_t number,
 static void refuse(struct wave *w, const struct instruction *i)
 {
     char why[80];
-    if (i->bytes == 0) wave_fail(w, i, "the code goes on where there is none");
+    if (i->bytes == 0) wave_fail(w, i, "execution leaves the code");
     else if (!i->opcode)
-        wave_fail(w, i, "%08x %08x is not executed here", i->word[0], i->word[1]);
-    else if (i->cannot) wave_fail(w, i, "%s is not executed here", i->cannot);
+        wave_fail(w, i, "unsupported instruction %08x %08x", i->word[0], i->word[1]);
+    else if (i->cannot) wave_fail(w, i, "unsupported: %s", i->cannot);
     else if (!operands_exist(why, sizeof why, i)) wave_fail(w, i, "%s", why);
 }
 
@@ -318,7 +320,7 @@ static void look(struct wave *w, const struct instruction *i)
     const struct group *g = w->group;
     if (progress_stopped(g->launch->progress)) wave_fail(w, i, "stopped");
     else if (g->deadline > 0 && seconds_now() > g->deadline)
-        wave_fail(w, i, "the kernel has not ended after %g s, the limit (--seconds)",
+        wave_fail(w, i, "the kernel did not end within %g s (--seconds)",
                   g->launch->seconds);
 }
 
@@ -343,7 +345,7 @@ static void wave_run(struct wave *w)
         const struct instruction *i = fetch(w);
         g->counts.instructions++;
         if (i->refused) refuse(w, i);
-        else if (!g->left) wave_fail(w, i, "the work-group does not end");
+        else if (!g->left) wave_fail(w, i, "the work-group does not terminate");
         else if (!(g->left-- & LOOK_EVERY)) look(w, i);
         if (g->failed) return;
         w->pc += i->bytes;
@@ -467,7 +469,8 @@ static void run_groups(struct outcome *all, const struct gfx9_launch *x,
         if (room_init(&r, waves, d->lds + x->lds_bytes)) {
             run_some(all, &r, x, d, given);
             room_clear(&r);
-        } else note_failure(all, 0, &(struct fault){ BITCUT_CANNOT, "no memory" });
+        } else
+            note_failure(all, 0, &(struct fault){ BITCUT_CANNOT, "not enough memory" });
     }
 }
 
@@ -480,7 +483,8 @@ enum bitcut_status gfx9_run(struct gfx9_counts *counts, const struct gfx9_launch
     struct given given;
     const enum bitcut_status status = check(x, &d, f);
     if (status != BITCUT_OK) return status;
-    if (!given_init(&given, x, &d)) return fault_set(f, BITCUT_CANNOT, "no memory");
+    if (!given_init(&given, x, &d))
+        return fault_set(f, BITCUT_CANNOT, "not enough memory");
     run_groups(&all, x, &d, &given);
     free(given.segment);
     if (all.failed != UINT64_MAX) {

@@ -22,12 +22,11 @@ static bool unordered(const struct wave *w, uint32_t other, uint32_t access,
 static void fail_race(struct wave *w, const struct instruction *i, uint32_t at,
                       const char *what, uint32_t other, uint32_t epoch, uint32_t offset)
 {
-    wave_fail(w, i,
-              "a race: wave %u %s byte %u of LDS by the instruction at 0x%zx, and %s",
-              other, what, at, offset - w->group->entry,
-              epoch == w->group->epoch
-                  ? "no barrier lies between"
-                  : "it did not wait (s_waitcnt lgkmcnt) before the barrier");
+    wave_fail(
+        w, i, "a race: wave %u %s byte %u of LDS by the instruction at 0x%zx, and %s",
+        other, what, at, offset - w->group->entry,
+        epoch == w->group->epoch ? "no barrier separates the accesses"
+                                 : "the barrier is not preceded by s_waitcnt lgkmcnt");
 }
 
 static void touch(struct wave *w, const struct instruction *i, uint32_t at,
@@ -92,10 +91,9 @@ static bool can_touch(struct wave *w, const struct instruction *i, uint32_t at,
 {
     const uint32_t align = bytes > 4 ? 8 : bytes;
     if (at > w->group->lds_bytes || bytes > w->group->lds_bytes - at)
-        wave_fail(w, i, "bytes %u to %u of LDS, which has %u", at, at + bytes - 1,
-                  w->group->lds_bytes);
-    else if (at % align)
-        wave_fail(w, i, "byte %u of LDS is not aligned to %u", at, align);
+        wave_fail(w, i, "access to LDS bytes %u to %u; the group has %u bytes", at,
+                  at + bytes - 1, w->group->lds_bytes);
+    else if (at % align) wave_fail(w, i, "LDS byte %u is not aligned to %u", at, align);
     return !w->group->failed;
 }
 
@@ -105,7 +103,7 @@ static bool addresses(uint32_t at[LANES], struct wave *w, const struct instructi
     const unsigned from = i->s[0] - 256u;
     if (!vector_ready(w, i, from, 1)) return false;
     if (vector_unset(w, from, 1)) {
-        wave_fail(w, i, "its address in v%u is not set", from);
+        wave_fail(w, i, "the address in v%u is not initialised", from);
         return false;
     }
     FOR_LANES at[l] = w->v[from][l] + offset;
@@ -258,7 +256,7 @@ static void permute_lds(struct wave *w, const struct instruction *i)
     if (!vector_ready(w, i, address, 1) || !vector_ready(w, i, from, 1) ||
         !vector_ready(w, i, to, 1))
         return;
-    if (vector_unset(w, address, 1)) wave_fail(w, i, "its address is not set");
+    if (vector_unset(w, address, 1)) wave_fail(w, i, "the address is not initialised");
     FOR_LANES
     {
         const uint32_t other = (w->v[address][l] + (i->word[0] & 0xffff)) / 4 % LANES;

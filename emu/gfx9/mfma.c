@@ -231,10 +231,12 @@ static bool check(struct wave *w, const struct instruction *i, const struct fiel
     const bool even = w->group->object->target->even;
     const unsigned odd = (f->words > 1 ? f->a | f->b : 0) | f->d;
     if (i->word[0] >> 8 & 0x7f || i->word[1] >> 29)
-        wave_fail(w, i, "lanes for others (cbsz, abid, blgp) are not executed here");
+        wave_fail(w, i, "unsupported: broadcast or permuted lanes (cbsz, abid, blgp)");
     else if (w->exec != ~0ull)
-        wave_fail(w, i, "not all lanes are active, and it multiplies them all");
-    else if (even && odd & 1) wave_fail(w, i, "registers that begin at an odd number");
+        wave_fail(w, i, "inactive lanes; the instruction multiplies all lanes");
+    else if (even && odd & 1)
+        wave_fail(w, i,
+                  "the first register has an odd number; even alignment is required");
     return !w->group->failed && vector_ready(w, i, f->a, f->words) &&
            vector_ready(w, i, f->b, f->words) && vector_ready(w, i, f->d, f->sums) &&
            (f->c == NO_REGISTER || vector_ready(w, i, f->c, f->sums));
@@ -249,7 +251,7 @@ static bool check_set(struct wave *w, const struct instruction *i, const struct 
         for (unsigned r = from[n]; r < from[n] + count[n]; r++) {
             const uint64_t unset = vector_unset(w, r, 1);
             if (!unset) continue;
-            wave_fail(w, i, "%s in %c%u of lane %d is what nothing has set", names[n],
+            wave_fail(w, i, "%s in %c%u of lane %d is not initialised", names[n],
                       r < VGPRS ? 'v' : 'a', r % VGPRS, __builtin_ctzll(unset));
             return false;
         }
@@ -270,7 +272,7 @@ static bool take_fields(struct fields *to, struct wave *w, const struct instruct
     if (!check(w, i, to) || !check_set(w, i, to)) return false;
     if (constant) to->constant = scalar_read(w, i, i->s[2]);
     if (to->constant && sum_bytes == 8)
-        wave_fail(w, i, "a constant of 64 bits that is not 0");
+        wave_fail(w, i, "unsupported 64-bit constant other than 0");
     return !w->group->failed;
 }
 
@@ -280,7 +282,7 @@ static void act_matrix(struct wave *w, const struct instruction *i)
     struct matrix_room *room = w->group->matrix;
     struct fields f;
     if (!unit->unit) {
-        wave_fail(w, i, "there is no unit %s/%s", w->group->object->target->units,
+        wave_fail(w, i, "unknown unit %s/%s", w->group->object->target->units,
                   i->opcode->unit);
         return;
     }

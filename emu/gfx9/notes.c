@@ -232,7 +232,7 @@ static enum bitcut_status read_kernels(struct gfx9_object *o, struct reader *r,
     const struct gfx9_argument *at = o->arguments;
     for (size_t n = 0; at && n < o->kernel_count; at += o->kernels[n++].arguments)
         o->kernels[n].argument = at;
-    return to.no_memory ? fault_set(f, BITCUT_CANNOT, "no memory") : BITCUT_OK;
+    return to.no_memory ? fault_set(f, BITCUT_CANNOT, "not enough memory") : BITCUT_OK;
 }
 
 enum bitcut_status gfx9_read_notes(struct gfx9_object *o, const uint8_t *note,
@@ -249,5 +249,6 @@ enum bitcut_status gfx9_read_notes(struct gfx9_object *o, const uint8_t *note,
         if (status != BITCUT_OK) return status;
     }
     if (map.kind == MAP && !r.failed && o->kernels) return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "its note of kernels is damaged");
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "the note that lists the kernels is malformed");
 }

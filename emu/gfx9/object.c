@@ -146,7 +146,7 @@ static enum bitcut_status list_apart(struct range **to, size_t *count,
                                      uint64_t end, const char *what, struct fault *f)
 {
     struct range *range = memory_allocate((size_t)most + 1, sizeof *range);
-    if (!range) return fault_set(f, BITCUT_CANNOT, "no memory");
+    if (!range) return fault_set(f, BITCUT_CANNOT, "not enough memory");
     *count = 0;
     bool inside = true;
     for (int n = 0; n < most; n++) {
@@ -159,8 +159,7 @@ static enum bitcut_status list_apart(struct range **to, size_t *count,
     if (inside && are_apart(range, *count)) return BITCUT_OK;
     free(range);
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     inside ? "%s of it overlap" : "%s of it lie outside of the file",
-                     what);
+                     inside ? "%s overlap" : "%s lie outside the file", what);
 }
 
 static enum bitcut_status check_apart(const struct file *x, int most, pick_part *pick,
@@ -214,8 +213,9 @@ static enum bitcut_status load_segments(struct gfx9_object *o, const struct file
         kept += s.p_filesz + PADDING;
     }
     free(range);
-    if (!good) return fault_set(f, BITCUT_BAD_ARGUMENT, "a segment of it is damaged");
-    return o->segments && o->image ? BITCUT_OK : fault_set(f, BITCUT_CANNOT, "no memory");
+    if (!good) return fault_set(f, BITCUT_BAD_ARGUMENT, "a segment is malformed");
+    return o->segments && o->image ? BITCUT_OK
+                                   : fault_set(f, BITCUT_CANNOT, "not enough memory");
 }
 
 /* --- code ------------------------------------------------------------------------- */
@@ -247,11 +247,12 @@ static enum bitcut_status list_sections(struct gfx9_object *o, const struct file
     o->section_count = o->sections ? count : 0;
     free(range);
     if (!good)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "a section of code has no bytes there");
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "a code section has no bytes in the file");
     o->at = memory_allocate(dwords + 1, sizeof *o->at);
     o->code = memory_allocate(dwords + 1, sizeof *o->code);
     if (!o->sections || !o->at || !o->code)
-        return fault_set(f, BITCUT_CANNOT, "no memory");
+        return fault_set(f, BITCUT_CANNOT, "not enough memory");
     for (size_t n = 0; n < dwords; n++) o->at[n] = UINT32_MAX;
     return BITCUT_OK;
 }
@@ -346,7 +347,7 @@ static enum bitcut_status find_descriptors(struct gfx9_kernel **kernel,
     qsort(kernel, count, sizeof *kernel, by_name);
     for (size_t n = 1; n < count; n++)
         if (!by_name(&kernel[n - 1], &kernel[n]))
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "two kernels of it are %.100s",
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "two kernels have the name %.100s",
                              kernel[n]->name);
     for (int n = 0; n < x->header.e_shnum; n++) {
         const Elf64_Shdr s = section_of(x, n);
@@ -354,7 +355,7 @@ static enum bitcut_status find_descriptors(struct gfx9_kernel **kernel,
     }
     for (size_t n = 0; n < count; n++)
         if (!gfx9_bytes_at(o, o->kernels[n].descriptor, DESCRIPTOR_BYTES, true))
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "%.100s has no descriptor",
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "kernel %.100s has no descriptor",
                              o->kernels[n].name);
     return BITCUT_OK;
 }
@@ -363,7 +364,7 @@ static enum bitcut_status find_kernels(struct gfx9_object *o, const struct file 
                                        struct fault *f)
 {
     struct gfx9_kernel **sorted = memory_allocate(o->kernel_count, sizeof *sorted);
-    if (!sorted) return fault_set(f, BITCUT_CANNOT, "no memory");
+    if (!sorted) return fault_set(f, BITCUT_CANNOT, "not enough memory");
     const enum bitcut_status status = find_descriptors(sorted, o, x, f);
     free(sorted);
     return status;
@@ -386,7 +387,7 @@ static enum bitcut_status read_note(struct gfx9_object *o, const struct file *x,
             at = end;
         }
     }
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "it has no note of its kernels");
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "missing note that lists the kernels");
 }
 
 /* --- the whole -------------------------------------------------------------------- */
@@ -408,13 +409,13 @@ enum bitcut_status gfx9_load(struct gfx9_object **to, const void *file, size_t b
 {
     struct file x;
     if (!open_file(&x, file, bytes))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "no ELF file of 64 bits, or damaged");
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "not a 64-bit ELF file, or malformed");
     const struct gfx9_target *target = target_of(&x);
     if (!target)
         return fault_set(f, BITCUT_CANNOT,
-                         "code for another machine than gfx908, gfx90a or gfx942");
+                         "unsupported processor; expected gfx908, gfx90a or gfx942");
     struct gfx9_object *o = calloc(1, sizeof *o);
-    if (!o) return fault_set(f, BITCUT_CANNOT, "no memory");
+    if (!o) return fault_set(f, BITCUT_CANNOT, "not enough memory");
     o->target = target;
     const enum bitcut_status status = load(o, &x, f);
     if (status == BITCUT_OK) *to = o;

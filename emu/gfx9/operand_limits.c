@@ -92,11 +92,11 @@ static void refuse(char *why, size_t size, char kind, unsigned first, unsigned c
     char name[32];
     describe(name, sizeof name, first, count);
     const bool vector = first >= VECTORS;
-    if (first >= REGISTERS_END) snprintf(why, size, "an operand is no register");
+    if (first >= REGISTERS_END) snprintf(why, size, "an operand is not a register");
     else if (vector && (kind == 's' || kind == 'l'))
         snprintf(why, size, "%s: this operand must be a scalar register", name);
     else if (vector)
-        snprintf(why, size, "%s: registers of a kernel end at %c%d", name, name[0],
+        snprintf(why, size, "%s: the last register of a kernel is %c%d", name, name[0],
                  VGPRS - 1);
     else if (kind == 'v' || kind == 'k')
         snprintf(why, size, "scalar operand %u: this operand must be a vector register",
@@ -104,7 +104,7 @@ static void refuse(char *why, size_t size, char kind, unsigned first, unsigned c
     else if (first >= INTEGERS)
         snprintf(why, size, "scalar operand %u: %s", first,
                  result ? "a result must be a register" : "unknown constant");
-    else snprintf(why, size, "%s: registers of a kernel end at s%d", name, SGPR_LAST);
+    else snprintf(why, size, "%s: the last register of a kernel is s%d", name, SGPR_LAST);
 }
 
 /* One operand, or the result; none of no registers. */

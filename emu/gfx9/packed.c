@@ -43,7 +43,7 @@ static bool ready(uint64_t *unset, struct wave *w, const struct instruction *i)
         else *unset |= vector_unset(w, o - 256, count);
     }
     if (i->word[0] >> 15 & 1) {
-        wave_fail(w, i, "a clamped result is not executed here");
+        wave_fail(w, i, "unsupported: a clamped result");
         good = false;
     }
     w->group->counts.vector++;
@@ -139,7 +139,7 @@ static void act_halves(struct wave *w, const struct instruction *i)
 static uint32_t mixed(struct wave *w, const struct instruction *i, int n, int l)
 {
     uint32_t x = (uint32_t)take(w, i, n, 1, l);
-    if (is_fraction(i->s[n])) wave_fail(w, i, "a constant of mixed formats");
+    if (is_fraction(i->s[n])) wave_fail(w, i, "unsupported floating-point constant");
     if (takes_high(i, n, 1))
         x = float_of_half(x >> (takes_high(i, n, 0) ? 16 : 0) & 0xffff);
     if (negates(i, n, 1)) x &= ~FLOAT_SIGN;

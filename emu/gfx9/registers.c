@@ -18,8 +18,8 @@ void wave_fail(struct wave *w, const struct instruction *i, const char *format, 
     va_end(arguments);
     w->group->failed = true;
     fault_set(&w->group->fault, BITCUT_CANNOT, "%s: %s at 0x%zx: %s", kernel->name,
-              i->opcode ? i->opcode->name : "an opcode of no row",
-              i->offset - w->group->entry, why);
+              i->opcode ? i->opcode->name : "unknown opcode", i->offset - w->group->entry,
+              why);
 }
 
 /* --- guards ------------------------------------------------------------------------ */
@@ -88,7 +88,7 @@ void wave_pend(struct wave *w, const struct instruction *i, struct pending p)
 {
     if (w->pendings == PENDING_MOST) forget_store(w, p.counter);
     if (w->pendings == PENDING_MOST) {
-        wave_fail(w, i, "more than %d accesses are not waited for", PENDING_MOST);
+        wave_fail(w, i, "more than %d memory accesses are pending", PENDING_MOST);
         return;
     }
     p.offset = i->offset;
@@ -216,7 +216,7 @@ uint64_t scalar_read_pair(struct wave *w, const struct instruction *i, unsigned 
     if (NEGATIVES <= o && o < NEGATIVES + 16)
         return (uint64_t)(NEGATIVES - 1 - (int64_t)o);
     if (is_fraction(o)) {
-        wave_fail(w, i, "a constant of 64 bits that is no integer");
+        wave_fail(w, i, "unsupported 64-bit floating-point constant");
         return 0;
     }
     if (o == LITERAL) return (uint64_t)(int64_t)(int32_t)i->literal;

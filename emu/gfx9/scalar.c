@@ -162,7 +162,7 @@ void act_scalar(struct wave *w, const struct instruction *i)
     if (row->d == 1) scalar_write(w, i, i->d, LOW(x.d));
     if (row->d == 2) scalar_write_pair(w, i, i->d, x.d);
     if (unset && row->d && (i->d == SGPR_EXEC || i->d == SGPR_EXEC + 1))
-        wave_fail(w, i, "which lanes are active is not set");
+        wave_fail(w, i, "the exec mask is not initialised");
     scalar_unset_write(w, i->d, row->d, unset);
     w->scc = x.scc;
     if (x.sets_scc) w->unset_scc = unset;
@@ -172,7 +172,7 @@ void act_scalar(struct wave *w, const struct instruction *i)
 static void save_exec(struct wave *w, const struct instruction *i)
 {
     const uint64_t was = w->exec, x = scalar_read_pair(w, i, i->s[0]);
-    if (scalar_unset(w, i->s[0], 2)) wave_fail(w, i, "which lanes are active is not set");
+    if (scalar_unset(w, i->s[0], 2)) wave_fail(w, i, "the exec mask is not initialised");
     switch (i->opcode->more) {
     case 0: w->exec = x & was; break;
     case 1: w->exec = x | was; break;
@@ -217,7 +217,7 @@ static void branch(struct wave *w, const struct instruction *i)
     w->group->counts.branches++;
     if (((on == SCC0 || on == SCC1) && w->unset_scc) ||
         ((on == VCCZ || on == VCCNZ) && scalar_unset(w, SGPR_VCC, 2)))
-        wave_fail(w, i, "what decides the branch is not set");
+        wave_fail(w, i, "the branch condition is not initialised");
     if ((on == VCCZ || on == VCCNZ) && !scalar_ready(w, i, SGPR_VCC, 2)) return;
     if (taken(w, on)) w->pc += (uint64_t)(4 * (int64_t)(int16_t)i->word[0]);
 }
@@ -256,7 +256,7 @@ static void load_scalars(struct wave *w, const struct instruction *i)
         at += (uint64_t)((int64_t)(int32_t)(i->word[1] << 11) >> 11);
     at &= ~3ull;
     if (scalar_unset(w, i->s[0], 2) || scalar_unset(w, i->s[1], 1))
-        wave_fail(w, i, "its address is not set");
+        wave_fail(w, i, "the address is not initialised");
     const void *from = global_at(w, i, at, 4 * count, false);
     if (!from || !scalar_ready(w, i, to, count)) return;
     memcpy(&w->s[to], from, 4 * count);

@@ -198,17 +198,16 @@ static enum bitcut_status try_kernel(struct gpu_work *to, const struct gpu_devic
 static enum bitcut_status no_kernel(const struct bitcut_gemm *g, struct fault *f)
 {
     if (g->kernel)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "there is no kernel %.*s",
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown kernel \"%.*s\"",
                          text_fit(g->kernel, 100), g->kernel);
     if (matrix_format(&g->d) == &formats[FORMAT_F32])
         return fault_set(f, BITCUT_CANNOT,
-                         "there is no kernel for recipe %s; bitcut list kernels has all",
+                         "no kernel implements recipe %s; see bitcut list kernels",
                          g->recipe->name);
-    return fault_set(
-        f, BITCUT_CANNOT,
-        "there is no kernel for recipe %s and matrices of %s; they take f32, "
-        "or small ones of f16",
-        g->recipe->name, matrix_format(&g->d)->name);
+    return fault_set(f, BITCUT_CANNOT,
+                     "no kernel implements recipe %s for matrices in %s; use f32 (or f16 "
+                     "for small matrices)",
+                     g->recipe->name, matrix_format(&g->d)->name);
 }
 
 /* Why none does what is asked for: none is for the device; there are wishes that none can
@@ -316,7 +315,7 @@ enum bitcut_status gpu_work_choose(struct gpu_work *to, const struct gpu *gpu,
     enum bitcut_status status = gemm_take(&g, gemm, f);
     if (status != BITCUT_OK) return status;
     if (!g.recipe && !g.kernel)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "neither recipe nor kernel");
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "a recipe or a kernel is required");
     const int promote =
         g.promote != BITCUT_UNSET || g.kernel ? g.promote : g.recipe->promote;
     status = choose_bits(to, gpu, device, &g, promote, f);

@@ -50,28 +50,28 @@ static void had_unit(char *text, const struct bitcut_gemm *g, const struct gpu_w
 static void had_formats(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
 {
     (void)g;
-    SAY("all of %s", formats[w->kernel->matrices].name);
+    SAY("all in %s", formats[w->kernel->matrices].name);
 }
 
 static void asked_split(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
 {
     const struct bitcut_split *const own = g->split_a ? g->split_a : g->split_b;
     (void)w;
-    SAY("%s%.30s", own ? "split " : "roundings or scale of words", own ? own->name : "");
+    SAY("%s%.30s", own ? "split " : "roundings or scale of parts", own ? own->name : "");
 }
 
 static void had_split(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
 {
     const struct gpu_kernel *const k = w->kernel;
     (void)g;
-    if (k->low_format) SAY("words as of %.30s", w->gemm.recipe->split->name);
-    else SAY("%d words of %s", k->program.words, formats[k->format].name);
+    if (k->low_format) SAY("parts of split %.30s", w->gemm.recipe->split->name);
+    else SAY("%d parts in %s", k->program.words, formats[k->format].name);
 }
 
 static void had_low_low(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
 {
     (void)g;
-    SAY("%s", w->kernel->program.terms > w->gemm.recipe->terms ? "kept" : "left out");
+    SAY("%s", w->kernel->program.terms > w->gemm.recipe->terms ? "included" : "left out");
 }
 
 static void asked_sizes(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
@@ -95,7 +95,7 @@ static const struct wish wishes[] = {
       .asked = { .some = "matrices of several formats" }, .had = { .say = had_formats },
       .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(a.words), GEMM(b.words) },
-      .asked = { .some = "words in place of matrices" }, .had = { .some = "matrices" },
+      .asked = { .some = "prepared operands" }, .had = { .some = "matrices" },
       .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(a.each), GEMM(b.each), GEMM(c.each), GEMM(d.each) },
       .asked = { .some = "pointers to matrices" }, .had = { .some = "matrices at strides" },
@@ -107,24 +107,24 @@ static const struct wish wishes[] = {
       .asked = { .say = asked_split }, .had = { .say = had_split },
       .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(low_low) },
-      .asked = { .some = "the product of two low words", .none = "no product of two low words" },
+      .asked = { .some = "the low*low term", .none = "no low*low term" },
       .had = { .say = had_low_low }, .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(tile_k) },
-      .asked = { .some = "tiles of %lld of k", .none = "its tiles of k" }, .had = { .some = "none" },
+      .asked = { .some = "tiles of k = %lld", .none = "its tiles along k" }, .had = { .some = "none" },
       .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(promote) },
-      .asked = { .some = "promotion after %lld instructions", .none = "no promotion" },
-      .limit = KERNEL(program.promote), .had = { .some = "after %lld", .none = "none" },
+      .asked = { .some = "promotion every %lld instructions", .none = "no promotion" },
+      .limit = KERNEL(program.promote), .had = { .some = "every %lld", .none = "none" },
       .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(equilibrate) },
-      .asked = { .some = "equilibrated lines" }, .had = { .some = "none" },
+      .asked = { .some = "equilibration" }, .had = { .some = "none" },
       .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(order.slices) },
       .asked = { .some = "%lld slices of k" }, .limit = KERNEL(slices_most),
       .had = { .some = "1 to %lld" }, .most = true, .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(m), GEMM(n), GEMM(k) },
       .asked = { .say = asked_sizes }, .limit = KERNEL(size_most),
-      .had = { .some = "m, n and k up to %lld", .none = "what fits memory" }, .most = true,
+      .had = { .some = "m, n and k up to %lld", .none = "sizes that fit in memory" }, .most = true,
       .status = BITCUT_BAD_ARGUMENT },
     { .field = { { offsetof(struct bitcut_gemm, order.tile), /* all but the slices */
                    sizeof(struct bitcut_order) - offsetof(struct bitcut_order, tile) } },
@@ -227,7 +227,7 @@ static void say(char *texts, size_t size, const struct asking *x, int wish, unsi
     say_phrase(asked, &wishes[wish].asked, number_of(x->gemm, wishes[wish].field[0]),
                x->gemm, NULL);
     list_had(had, x, wish, set);
-    snprintf(both, sizeof both, "%s (can be %s)", asked, had);
+    snprintf(both, sizeof both, "%s (supported: %s)", asked, had);
     text_append(texts, size, both);
 }
 
@@ -247,7 +247,7 @@ enum bitcut_status gpu_wish_fault(struct fault *f, const struct gpu *gpu,
         say(texts, sizeof texts, &x, i, set);
         status = wishes[i].status;
     }
-    return set ? fault_set(f, status, "no kernel for recipe %s on %.60s does this: %s",
+    return set ? fault_set(f, status, "no kernel for recipe %s on %.60s supports: %s",
                            g.recipe->name, device->name, texts)
                : BITCUT_OK;
 }

@@ -41,7 +41,8 @@ static enum bitcut_status check_matrices(const struct bitcut_gemm *gemm, struct 
     struct bitcut_gemm g = *gemm;
     g.count = 0;
     if (g.a.words || g.b.words)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes no words", gpu_emulated.name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s accepts no prepared operands",
+                         gpu_emulated.name);
     return gemm_check_matrices(&g, false, f);
 }
 
@@ -78,7 +79,7 @@ enum bitcut_status gpu_work_emulate_plan(struct gpu_work *to, const struct gpu *
     enum bitcut_status status = check_matrices(gemm, f);
     if (status == BITCUT_OK && !fits(gemm, plan))
         status =
-            fault_set(f, BITCUT_BAD_ARGUMENT, "the workspace does not fit any memory");
+            fault_set(f, BITCUT_BAD_ARGUMENT, "the workspace exceeds the address space");
     if (status == BITCUT_OK) status = emulation_make(&w.emulation, gemm, plan, &on, f);
     if (status != BITCUT_OK) return status;
     settle(&w.gemm, plan);

@@ -17,7 +17,7 @@ struct bitcut_device {
 static enum bitcut_status check_there(bool there, struct fault *f)
 {
     if (there) return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "no device, name, or place for a result");
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "device, name and result must not be NULL");
 }
 
 /* --- the device ------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char 
     if (x) x->chosen = gpu_chosen_make();
     status = x && x->chosen ? gpu_open_device(&x->gpu, &x->is, name,
                                               secure_getenv("BITCUT_MODULES"), &f)
-                            : fault_set(&f, BITCUT_NO_MEMORY, "no memory");
+                            : fault_set(&f, BITCUT_NO_MEMORY, "not enough memory");
     if (status == BITCUT_OK) *device = x;
     else device_free(x);
     return fault_tell(why, status, &f);
@@ -134,9 +134,10 @@ static enum bitcut_status choose_words(struct gpu_work *to, const struct bitcut_
     struct bitcut_gemm *g = &to->gemm;
     struct bitcut_matrix *m = which == BITCUT_A ? &g->a : &g->b;
     if (which != BITCUT_A && which != BITCUT_B)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "neither A nor B");
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "the operand must be A or B");
     if (!gpu_kernel_splits(to->kernel))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes no words", to->kernel->name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s accepts no prepared operands",
+                         to->kernel->name);
     m->words = NULL;
     m->ld = which == BITCUT_A ? matrix_ld(m, g->m, g->k) : matrix_ld(m, g->k, g->n);
     return BITCUT_OK;

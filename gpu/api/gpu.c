@@ -67,11 +67,11 @@ static enum bitcut_status take_module(struct gpu *g, void *handle, const char *f
                                       struct fault *f)
 {
     const struct gpu_module *module = dlsym(handle, GPU_MODULE_SYMBOL);
-    if (!module) return fault_set(f, BITCUT_CANNOT, "%s is no module of bitcut", file);
+    if (!module) return fault_set(f, BITCUT_CANNOT, "%s is not a bitcut module", file);
     if (module->interface != GPU_INTERFACE)
         return fault_set(f, BITCUT_CANNOT,
-                         "%s has interface %d, and this bitcut needs %d: build both from "
-                         "one source",
+                         "%s has interface version %d, but this bitcut requires %d; "
+                         "build both from the same source",
                          file, module->interface, GPU_INTERFACE);
     *g = (struct gpu){ module, handle };
     return BITCUT_OK;
@@ -92,9 +92,10 @@ static enum bitcut_status load_fault(const char *path, const char *file, const c
 {
     if (!strncmp(why, path, strlen(path)))
         return fault_set(f, BITCUT_CANNOT, "no GPU backend: %s", why);
-    return fault_set(f, BITCUT_CANNOT,
-                     "no GPU backend: %s (%s needs it; LD_LIBRARY_PATH names its folder)",
-                     why, file);
+    return fault_set(
+        f, BITCUT_CANNOT,
+        "no GPU backend: %s (required by %s; set LD_LIBRARY_PATH to its folder)", why,
+        file);
 }
 
 bool gpu_is_built(const struct gpu_backend *backend, const char *folder)
@@ -117,8 +118,8 @@ enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
     folder = modules_folder(own, folder, file);
     if (!find_file(path, folder, file))
         return fault_set(f, BITCUT_CANNOT,
-                         "no GPU backend: %s is not in %.*s (built only where %s is "
-                         "found; BITCUT_MODULES names another folder)",
+                         "no GPU backend: %s not found in %.*s (built only with %s; "
+                         "BITCUT_MODULES sets another folder)",
                          file, text_fit(folder, 100), folder, backend->compiler);
     struct stat about;
     if (stat(path, &about))
@@ -150,9 +151,10 @@ static int number_of(const char *text)
 
 static enum bitcut_status no_such_name(const char *name, struct fault *f)
 {
-    return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%.*s: no device is called so, but host, cuda, cuda:1, ...",
-                     text_fit(name, 100), name);
+    return fault_set(
+        f, BITCUT_BAD_ARGUMENT,
+        "unknown device \"%.*s\"; use host, cuda, cuda:1, ... (see bitcut list devices)",
+        text_fit(name, 100), name);
 }
 
 /* The backend of a device's name, and what comes behind its ':', or NULL. */
@@ -215,7 +217,7 @@ static enum bitcut_status describe_first(struct gpu_device *device, const struct
     if (status == BITCUT_OK) *device = x;
     return status == BITCUT_OK || !some
                ? status
-               : fault_set(f, BITCUT_CANNOT, "no device: none is of %s", a->name);
+               : fault_set(f, BITCUT_CANNOT, "no device has architecture %s", a->name);
 }
 
 /* The device that is called `which`; NULL: the first. */
@@ -368,7 +370,7 @@ enum bitcut_status gpu_split_run(void *words, const struct gpu_work *work,
 {
     char why[GPU_FAULT_MOST];
     if (!g->module->split)
-        return fault_set(f, BITCUT_CANNOT, "the module has no kernels");
+        return fault_set(f, BITCUT_CANNOT, "the module of this device has no kernels");
     if (g->module->split(words, work, operand, device->number, why) == 0)
         return BITCUT_OK;
     return fault_set(f, BITCUT_CANNOT, "%s", why);

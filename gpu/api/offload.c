@@ -141,7 +141,7 @@ static enum bitcut_status run_kernel(bool *took, const struct bitcut_gemm *g,
             !gpu_work_emulates(&w) && same_plan(&w.plan, plan);
     if (!*took) return BITCUT_OK;
     void *const room = room_take(to, &bytes, gpu_work_workspace(&w, to->gpu));
-    if (!room) return fault_set(f, BITCUT_CANNOT, "no memory for a workspace");
+    if (!room) return fault_set(f, BITCUT_CANNOT, "not enough memory for a workspace");
     const enum bitcut_status status =
         gpu_work_start(&w, to->gpu, to->device, room, bytes, NULL, f);
     room_give(to, room, bytes);

@@ -54,9 +54,10 @@ enum bitcut_status gpu_memory_check(const char *name, const void *at, size_t byt
                                     const struct gpu *gpu,
                                     const struct gpu_device *device, struct fault *f)
 {
-    if (bytes && !at) return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: missing", name);
+    if (bytes && !at)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s must not be NULL", name);
     if ((uintptr_t)at % GPU_ALIGNMENT)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: not aligned to %d bytes", name,
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is not aligned to %d bytes", name,
                          GPU_ALIGNMENT);
     return bytes ? check_reached(name, at, gpu, device, f) : BITCUT_OK;
 }
@@ -68,8 +69,8 @@ static enum bitcut_status check_workspace(const struct gpu *gpu,
 {
     const size_t needed = gpu_work_workspace(w, gpu);
     if (bytes < needed)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "a workspace of %zu bytes, not of %zu",
-                         bytes, needed);
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "the workspace has %zu bytes; required: %zu", bytes, needed);
     return gpu_memory_check("workspace", workspace, needed, gpu, device, f);
 }
 

@@ -36,12 +36,11 @@ static enum bitcut_status check_row(struct bitcut_gemm *g, const struct gpu_kern
         return fault_set(f, BITCUT_CANNOT, "%s does not run on %.60s%s%.110s", k->name,
                          device->name, *device->lacks ? "; " : "", device->lacks);
     if (!recipe || !unit)
-        return fault_set(f, BITCUT_CANNOT, "%s names a %s that there is not: %.100s",
-                         k->name, unit ? "recipe" : "unit",
-                         unit ? k->recipe : k->instruction);
+        return fault_set(f, BITCUT_CANNOT, "%s refers to an unknown %s: %.100s", k->name,
+                         unit ? "recipe" : "unit", unit ? k->recipe : k->instruction);
     if (!implements(k, recipe))
-        return fault_set(f, BITCUT_CANNOT, "%s has not the terms of recipe %s", k->name,
-                         k->recipe);
+        return fault_set(f, BITCUT_CANNOT, "%s does not have the terms of recipe %s",
+                         k->name, k->recipe);
     if (g->recipe && g->recipe != recipe)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s computes recipe %s, not %s", k->name,
                          k->recipe, g->recipe->name);
@@ -74,10 +73,10 @@ static enum bitcut_status check_mixed(const struct gpu_kernel *k,
     const struct bitcut_split *const own = bitcut_recipe_find(k->recipe)->split;
     for (int i = 0; i < (own ? own->words : 1); i++)
         if (!own || own->word[i].format != &formats[i ? k->low_format : k->format])
-            return fault_set(f, BITCUT_CANNOT, "%s has not the words of recipe %s",
+            return fault_set(f, BITCUT_CANNOT, "%s does not have the parts of recipe %s",
                              k->name, k->recipe);
     if (has_words_of(s, own)) return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes words as split %s makes, not %s",
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s requires the parts of split %s, not %s",
                      k->name, own->name, s->name);
 }
 
@@ -89,16 +88,18 @@ static enum bitcut_status check_split(const struct gpu_kernel *k,
     if (k->low_format) return check_mixed(k, s, f);
     if (!split_is_uniform(s))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s takes words of one format, not of %s and %s", k->name,
+                         "%s requires parts of one format, not %s and %s", k->name,
                          high->format->name, s->word[s->words - 1].format->name);
     if (high->format != words || s->words != k->program.words)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes %d words of %s, not %d of %s",
-                         k->name, k->program.words, words->name, s->words,
-                         high->format->name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s requires %d parts in %s, not %d in %s", k->name,
+                         k->program.words, words->name, s->words, high->format->name);
     if (!gpu_kernel_splits(k) &&
         (high->rounding->flush || high->rounding->overflow == OVERFLOW_SATURATE))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s reads all values as they are",
-                         k->name);
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "%s reads values exactly; roundings that flush or saturate are not supported",
+            k->name);
     return BITCUT_OK;
 }
 
@@ -130,20 +131,22 @@ static enum bitcut_status check_plan(const struct gemm_plan *p, const struct gpu
     if (status == BITCUT_OK) status = check_split(k, &p->split_b, f);
     if (status != BITCUT_OK) return status;
     if (p->terms != k->program.terms || p->tile_k)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s has %d terms and no tiles of k",
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s has %d terms and does not tile k",
                          k->name, k->program.terms);
     if (p->promote != k->program.promote)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s promotes after %d instructions (0: never), not %d", k->name,
-                         k->program.promote, p->promote);
+                         "%s promotes every %d instructions (0: never), not every %d",
+                         k->name, k->program.promote, p->promote);
     if (p->equilibrate && !gpu_kernel_splits(k))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not equilibrate", k->name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not support equilibration",
+                         k->name);
     if (!is_plain_order(&p->order, w))
         return fault_set(f, BITCUT_CANNOT,
-                         "%s takes k ascending, in slices of whole k-steps", k->name);
+                         "%s sums k in ascending order, in slices of whole k-steps",
+                         k->name);
     if (p->order.slices > k->slices_most)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes 1 to %d slices of k", k->name,
-                         k->slices_most);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s supports 1 to %d slices of k",
+                         k->name, k->slices_most);
     return BITCUT_OK;
 }
 
@@ -180,10 +183,11 @@ static enum bitcut_status check_sizes(const struct gpu_work *w, struct fault *f)
     const struct bitcut_gemm *g = &w->gemm;
     const size_t most = k->size_most ? k->size_most : SIZE_MAX;
     if (g->m > most || g->n > most || g->k > most)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes m, n and k up to %zu", k->name,
-                         most);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s supports m, n and k up to %zu",
+                         k->name, most);
     if (gpu_kernel_splits(k) && !workspace_fits(w))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "the workspace does not fit any memory");
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "the workspace exceeds the address space");
     return BITCUT_OK;
 }
 
@@ -196,11 +200,12 @@ static enum bitcut_status check_matrix(struct bitcut_matrix *x, const char *name
     if (x->words && gpu_kernel_splits(k)) return BITCUT_OK;
     if (matrix_format(x) != takes)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s takes A, B, C and D of %s; %s is of %s", k->name,
+                         "%s requires A, B, C and D in %s, but %s is in %s", k->name,
                          takes->name, name, matrix_format(x)->name);
     if (gpu_kernel_splits(k) ? x->each != NULL : x->words != NULL)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes no %s", k->name,
-                         gpu_kernel_splits(k) ? "pointers to matrices" : "words");
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s accepts no %s", k->name,
+                         gpu_kernel_splits(k) ? "pointers to matrices"
+                                              : "prepared operands");
     x->format = takes;
     x->ld = matrix_ld(x, rows, cols);
     return BITCUT_OK;
@@ -252,11 +257,12 @@ static enum bitcut_status check_words(const char *name, const struct bitcut_matr
     if (!x->words) return BITCUT_OK;
     if (count && (x->words_stride % GPU_ALIGNMENT ||
                   !size_multiply(&bytes, count - 1, x->words_stride)))
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s: the stride of words is no multiple of %d below 2^64", name,
-                         GPU_ALIGNMENT);
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "%s: the stride of prepared operands must be a multiple of %d below 2^64",
+            name, GPU_ALIGNMENT);
     if ((uintptr_t)x->words % GPU_ALIGNMENT)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: not aligned to %d bytes", name,
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is not aligned to %d bytes", name,
                          GPU_ALIGNMENT);
     return BITCUT_OK;
 }

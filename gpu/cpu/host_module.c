@@ -61,7 +61,7 @@ static int describe(struct gpu_device *to, int device, char *fault)
 {
     struct gpu_device x = { .number = device, .runtime = "none" };
     struct utsname system;
-    snprintf(fault, GPU_FAULT_MOST, "there is no device %d", device);
+    snprintf(fault, GPU_FAULT_MOST, "device %d does not exist", device);
     if (device > 0) return 1;
     x.architectures = host_units(fault, &host_system);
     if (!x.architectures) return 1;

@@ -179,7 +179,7 @@ int host_peer_run(struct host_libraries *libraries, const struct gpu_peer *peer,
     library_function *const function =
         function_of(call, libraries->handle[call->library]);
     int status = 0;
-    snprintf(fault, GPU_FAULT_MOST, "%s: not of such a size", call->function);
+    snprintf(fault, GPU_FAULT_MOST, "%s: unsupported size", call->function);
     if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX - GPU_WORDS_RUN) return 1;
     for (size_t i = 0; i < g->count && !status; i++) {
         const struct product x = { .m = g->m,
@@ -192,6 +192,6 @@ int host_peer_run(struct host_libraries *libraries, const struct gpu_peer *peer,
                                    .libraries = libraries };
         status = call->run(function, &x);
     }
-    snprintf(fault, GPU_FAULT_MOST, "%s gives status %d", call->function, status);
+    snprintf(fault, GPU_FAULT_MOST, "%s failed with status %d", call->function, status);
     return status;
 }

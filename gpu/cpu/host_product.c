@@ -174,7 +174,8 @@ int host_gemm(const struct gpu_work *w, const struct gpu_memory memory[4], int d
     const size_t bytes = host_workspace(w);
     void *const workspace = host_reserve(bytes);
     (void)memory;
-    snprintf(fault, GPU_FAULT_MOST, "no memory for a workspace of %zu bytes", bytes);
+    snprintf(fault, GPU_FAULT_MOST, "not enough memory for a workspace of %zu bytes",
+             bytes);
     const int status = workspace ? host_start(w, workspace, device, NULL, fault) : 1;
     free(workspace);
     return status;

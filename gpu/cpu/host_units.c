@@ -81,11 +81,11 @@ static bool lacks(char why[WHY_MOST], unsigned unit, const struct host_system *s
 {
     const uint64_t states = unit & ON_AMX ? TILES | VECTORS : VECTORS;
     const char *flag = missing(unit, system);
-    if (flag) snprintf(why, WHY_MOST, "the processor has no %s", flag);
+    if (flag) snprintf(why, WHY_MOST, "the processor does not support %s", flag);
     else if ((system->kept() & states) != states)
-        snprintf(why, WHY_MOST, "the system does not keep its registers");
+        snprintf(why, WHY_MOST, "the operating system does not save its registers");
     else if (!(system->built & unit))
-        snprintf(why, WHY_MOST, "the compiler had not its instructions");
+        snprintf(why, WHY_MOST, "bitcut was built without its instructions");
     else return false;
     return true;
 }
@@ -94,7 +94,7 @@ static bool lacks(char why[WHY_MOST], unsigned unit, const struct host_system *s
 static bool refuses(char why[WHY_MOST], int *refused, const struct host_system *system)
 {
     if (*refused < 0) *refused = system->allow_tiles();
-    snprintf(why, WHY_MOST, "the kernel refuses its tiles (arch_prctl): %s",
+    snprintf(why, WHY_MOST, "the operating system refuses its tiles (arch_prctl): %s",
              strerror(*refused));
     return *refused;
 }

@@ -112,8 +112,8 @@ static int describe(struct gpu_device *to, int device, char *fault)
     rt_error status = rt_device_count(&count);
     if (status != RT_SUCCESS) return fault_of(fault, status);
     if (device >= count) {
-        snprintf(fault, GPU_FAULT_MOST, "there is no device %d: the last is %d", device,
-                 count - 1);
+        snprintf(fault, GPU_FAULT_MOST, "device %d does not exist; the last is %d",
+                 device, count - 1);
         return 1;
     }
     status = cudaGetDeviceProperties(&properties, device);
@@ -127,10 +127,10 @@ static int describe(struct gpu_device *to, int device, char *fault)
 /* Memory that the runtime does not know is the host's. */
 static const char *why_unreached(const rt_pointer *x, int device, int pageable)
 {
-    if (x->type == RT_OF_NOBODY) return pageable ? NULL : "is in the host's memory";
+    if (x->type == RT_OF_NOBODY) return pageable ? NULL : "is in host memory";
     if (x->type == RT_OF_DEVICE && x->device != device)
         return "is in the memory of another device";
-    return x->devicePointer ? NULL : "is in memory that the device does not reach";
+    return x->devicePointer ? NULL : "is in memory that the device cannot access";
 }
 
 /* What the runtime says of `at`.  A thread that has no context yet reaches nothing of what

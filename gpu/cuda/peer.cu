@@ -195,7 +195,8 @@ void peer_open(struct peer_library **to, struct gpu_library *library, cudaStream
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
     if (!file) snprintf(library->text, GPU_TEXT_MOST, "none: no %s", LIBRARY);
     else if (!find_all(x, file))
-        snprintf(library->text, GPU_TEXT_MOST, "none: %s is incomplete", LIBRARY);
+        snprintf(library->text, GPU_TEXT_MOST, "none: %s lacks required functions",
+                 LIBRARY);
     else if ((status = start_library(x, &version, stream)) != CUBLAS_STATUS_SUCCESS)
         snprintf(library->text, GPU_TEXT_MOST, "none: %.200s", x->status_string(status));
     else library->here = 1;

@@ -66,8 +66,8 @@ int hip_describe(struct gpu_device *to, int device, char *fault)
     rt_error status = rt_device_count(&count);
     if (status != RT_SUCCESS) return fault_of(fault, status);
     if (device >= count) {
-        snprintf(fault, GPU_FAULT_MOST, "there is no device %d: the last is %d", device,
-                 count - 1);
+        snprintf(fault, GPU_FAULT_MOST, "device %d does not exist; the last is %d",
+                 device, count - 1);
         return 1;
     }
     status = device_enter(&before, device);
@@ -87,11 +87,11 @@ static const char *why_unreached(const struct hip_runtime *hip, const void *at,
     int owner = device;
     if (hip->hipPointerGetAttribute(&there, HIP_DEVICE_POINTER, (void *)at)) {
         hip->hipGetLastError();
-        return "is in the host's memory";
+        return "is in host memory";
     }
     if (hip->hipPointerGetAttribute(&owner, HIP_DEVICE_ORDINAL, (void *)at))
         hip->hipGetLastError();
-    if (!there) return "is in memory that the device does not reach";
+    if (!there) return "is in memory that the device cannot access";
     return owner == device ? NULL : "is in the memory of another device";
 }
 

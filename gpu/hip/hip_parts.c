@@ -27,8 +27,8 @@ int fault_of(char *fault, rt_error status)
         snprintf(fault, GPU_FAULT_MOST, "%s", hip_runtime_fault());
     else if (status == HIP_NO_BINARY || status == HIP_NOT_COMPILED)
         snprintf(fault, GPU_FAULT_MOST,
-                 "there is no code for this device: configure has found no compiler for "
-                 "it, or it is none of gfx908, gfx90a, gfx942");
+                 "no code for this device: it is not gfx908, gfx90a or gfx942, or "
+                 "configure found no compiler for it");
     else snprintf(fault, GPU_FAULT_MOST, "%s", rt_error_text(status));
     if (status != HIP_NO_LIBRARY) rt_last_error();
     return status;

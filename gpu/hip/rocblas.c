@@ -129,7 +129,7 @@ void peer_open(struct peer_library **to, struct gpu_library *library, rt_stream 
     else if (!file || !x)
         snprintf(library->text, GPU_TEXT_MOST, "none: no %s", hip_library.peers[0]);
     else if (!find_all(x, file))
-        snprintf(library->text, GPU_TEXT_MOST, "none: %s is incomplete",
+        snprintf(library->text, GPU_TEXT_MOST, "none: %s lacks required functions",
                  hip_library.peers[0]);
     else library->here = start_library(x, library->text, stream);
     if (library->here) *to = x;
@@ -211,7 +211,7 @@ int peer_start(const struct peer_library *x, const struct gpu_peer *peer,
     int status = 0;
     if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX - GPU_WORDS_RUN ||
         g->count > INT_MAX) {
-        snprintf(fault, GPU_FAULT_MOST, "rocBLAS takes sizes below 2^31");
+        snprintf(fault, GPU_FAULT_MOST, "rocBLAS requires sizes below 2^31");
         return 1;
     }
     for (int i = 0; i < row->calls && !status; i++) status = start_call(x, peer, w, i);

@@ -10,16 +10,16 @@
 
 static const char *const status_texts[] = {
     [BITCUT_OK] = "success",
-    [BITCUT_BAD_ARGUMENT] = "arguments that do not fit together",
-    [BITCUT_BAD_FILE] = "a file that is not what it should be",
-    [BITCUT_CANNOT] = "a file or device that cannot be used",
+    [BITCUT_BAD_ARGUMENT] = "invalid argument",
+    [BITCUT_BAD_FILE] = "malformed file",
+    [BITCUT_CANNOT] = "unavailable or unsupported file or device",
     [BITCUT_NO_MEMORY] = "not enough memory",
 };
 
 const char *bitcut_status_text(enum bitcut_status status)
 {
     const size_t known = sizeof status_texts / sizeof status_texts[0];
-    return (size_t)status < known ? status_texts[status] : "an unknown status";
+    return (size_t)status < known ? status_texts[status] : "unknown status";
 }
 
 enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
@@ -50,7 +50,8 @@ enum bitcut_status struct_check_since(const char *what, size_t size, size_t own,
 {
     if (size == own || (size && (size == older[0] || size == older[1]))) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%s of %zu bytes: this library has them of %zu", what, size, own);
+                     "the size of %s is %zu bytes; this library expects %zu", what, size,
+                     own);
 }
 
 enum bitcut_status struct_check(const char *what, size_t size, size_t own,

@@ -112,12 +112,12 @@ void table_names(char *text, size_t size, struct table t)
 void table_hint(char text[TABLE_HINT_MOST], struct table t, const char *name)
 {
     char names[160];
-    const char *how = "near it";
-    table_near(names, sizeof names, t, name);
-    if (!*names) {
-        how = "there are";
-        table_names(names, sizeof names, t);
-    }
     text[0] = 0;
-    if (*names) snprintf(text, TABLE_HINT_MOST, "; %s: %s", how, names);
+    table_near(names, sizeof names, t, name);
+    if (*names) {
+        snprintf(text, TABLE_HINT_MOST, "; did you mean %s?", names);
+        return;
+    }
+    table_names(names, sizeof names, t);
+    if (*names) snprintf(text, TABLE_HINT_MOST, "; choose one of %s", names);
 }

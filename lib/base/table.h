@@ -35,8 +35,8 @@ void table_near(char *text, size_t size, struct table t, const char *name);
 /* Write all names likewise, or nothing if they are too many for `size`. */
 void table_names(char *text, size_t size, struct table t);
 
-/* What to add to "... unknown" of a name that no row has: "; near it: a, b", or "; there
-   are: a, b, c" if nothing is near and these are few, or nothing. */
+/* The hint that follows an unknown name: "; did you mean a, b?" if similar names exist,
+   else "; choose one of a, b, c" if all names fit, else nothing. */
 enum { TABLE_HINT_MOST = 200 };
 void table_hint(char text[TABLE_HINT_MOST], struct table t, const char *name);
 

@@ -150,12 +150,12 @@ static enum bitcut_status refuse(const struct configuration_field *x,
 {
     char hint[TABLE_HINT_MOST];
     if (why == CONFIGURATION_REFUSED)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s=%.*s: not what %s takes", x->name,
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s=%.*s: invalid value for %s", x->name,
                          text_fit(value, VALUE_MOST), value, x->name);
     table_hint(hint, configuration_table(x), value);
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: unknown %s%s",
-                     text_fit(value, VALUE_MOST), value,
-                     x->kind == CONFIGURATION_SPLIT ? "split" : "rounding", hint);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown %s \"%.*s\"%s",
+                     x->kind == CONFIGURATION_SPLIT ? "split" : "rounding",
+                     text_fit(value, VALUE_MOST), value, hint);
 }
 
 static enum bitcut_status read_item(struct bitcut_gemm *g, const struct item *item,
@@ -172,8 +172,8 @@ static enum bitcut_status read_item(struct bitcut_gemm *g, const struct item *it
     }
     if (x && !is_of_order(x) && item->value) return refuse(x, why, item->value, f);
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%.*s: no variation of a GEMM; such as split=bitcut, scale=10, "
-                     "promote=4, slices=2",
+                     "unknown setting \"%.*s\"; use, for example, split=bitcut, "
+                     "scale=10, promote=4, slices=2",
                      text_fit(item->name, VALUE_MOST), item->name);
 }
 
@@ -223,8 +223,8 @@ void configuration_write(char *text, size_t size, const struct bitcut_gemm *g)
 static enum bitcut_status bad_item(const char *what, struct fault *f)
 {
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%.*s: it is a list such as tile=32,rest-first,cut=4,lanes=2,turn=8,"
-                     "reduction=tree,sums=f16",
+                     "invalid item \"%.*s\"; expected a list such as "
+                     "tile=32,rest-first,cut=4,lanes=2,turn=8,reduction=tree,sums=f16",
                      text_fit(what, VALUE_MOST), what);
 }
 
@@ -239,7 +239,7 @@ static enum bitcut_status read_order_item(struct bitcut_gemm *g, const struct it
     if (why == CONFIGURATION_SET) return BITCUT_OK;
     if (why == CONFIGURATION_REFUSED) return bad_item(item->name, f);
     table_hint(hint, configuration_table(x), item->value);
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: unknown%s",
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown name \"%.*s\"%s",
                      text_fit(item->value, VALUE_MOST), item->value, hint);
 }
 
@@ -272,8 +272,9 @@ enum bitcut_status bitcut_order_read(struct bitcut_order *order, const char *lin
 {
     struct fault f;
     const enum bitcut_status status =
-        order && line ? order_read(order, line, &f)
-                      : fault_set(&f, BITCUT_BAD_ARGUMENT, "no order, or no line");
+        order && line
+            ? order_read(order, line, &f)
+            : fault_set(&f, BITCUT_BAD_ARGUMENT, "order and line must not be NULL");
     return fault_tell(why, status, &f);
 }
 

@@ -45,11 +45,13 @@ enum bitcut_status array_init(struct array *a, int dims, const size_t *dim, int 
     struct array new = { .dims = dims, .bytes = bytes, .floating = floating };
     for (int i = 0; i < dims; i++) new.dim[i] = dim[i];
     if (!elements_count(&new.count, dims, dim, bytes))
-        return fault_set(f, BITCUT_NO_MEMORY, "more elements than memory can hold");
+        return fault_set(f, BITCUT_NO_MEMORY,
+                         "the number of elements exceeds the address space");
     new.data = calloc(new.count ? new.count : 1, (size_t)bytes);
     if (!new.data)
-        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for %zu elements of %d "
-                         "bytes", new.count, bytes);
+        return fault_set(f, BITCUT_NO_MEMORY,
+                         "not enough memory for %zu elements of %d bytes each", new.count,
+                         bytes);
     *a = new;
     return BITCUT_OK;
 }

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 
 const struct table_row reductions[] = {
-    [BITCUT_ASCENDING] = { "ascending", "the first two sums, then the next, ..." },
-    [BITCUT_DESCENDING] = { "descending", "the last two sums, then the one before, ..." },
-    [BITCUT_TREE] = { "tree", "neighbours, then neighbours among these, ..." },
+    [BITCUT_ASCENDING] = { "ascending",
+                           "adds the first two sums, then the next one, ..." },
+    [BITCUT_DESCENDING] = { "descending",
+                            "adds the last two sums, then the previous one, ..." },
+    [BITCUT_TREE] = { "tree", "adds neighbours, then neighbours of the results, ..." },
     { 0 }
 };
 

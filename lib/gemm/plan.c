@@ -42,16 +42,18 @@ static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct faul
     const enum bitcut_layout layouts =
         g->a.layout | g->b.layout | g->c.layout | g->d.layout;
     if (!is_open_or_to(g->scale, GEMM_SCALE_MOST))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "the scale is 0 to %d", GEMM_SCALE_MOST);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "scale must be 0 to %d",
+                         GEMM_SCALE_MOST);
     if (!is_open_or_to(g->low_low, 1) || layouts > BITCUT_COLUMN_MAJOR ||
         o->reduction > BITCUT_TREE)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "a choice that there is not");
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "unknown value of an enumeration in the GEMM");
     if (!is_open_or_to(g->promote, INT32_MAX) || !is_open_or_to(g->tile_k, INT32_MAX) ||
         o->slices < 0 || o->tile < 0 || o->cut < 0 || o->halve < 0 || o->lanes < 0 ||
         o->turn < 0)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "counts cannot be negative");
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "counts must not be negative");
     if (g->unit && g->kernel)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "a unit or a kernel, not both");
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "unit and kernel cannot be combined");
     return BITCUT_OK;
 }
 
@@ -59,15 +61,15 @@ static enum bitcut_status check_size(size_t size, struct fault *f)
 {
     if (size >= SIZE_LEAST && size <= sizeof(struct bitcut_gemm)) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "a GEMM of %zu bytes is not one of this library: %s", size,
-                     size < SIZE_LEAST ? "bitcut_gemm_init() sets the size"
-                                       : "the program is newer than it");
+                     "the GEMM has size %zu, which this library does not know: %s", size,
+                     size < SIZE_LEAST ? "call bitcut_gemm_init() first"
+                                       : "the program was built for a newer library");
 }
 
 enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *from,
                              struct fault *f)
 {
-    if (!from) return fault_set(f, BITCUT_BAD_ARGUMENT, "no GEMM");
+    if (!from) return fault_set(f, BITCUT_BAD_ARGUMENT, "the GEMM must not be NULL");
     const enum bitcut_status status = check_size(from->size, f);
     if (status != BITCUT_OK) return status;
     *to = open_gemm;
@@ -161,13 +163,14 @@ static enum bitcut_status check_tiles(const struct gemm_plan *p, struct fault *f
     bool scales = false;
     for (int i = 0; i < p->terms; i++) scales |= p->term[i].scaled;
     if (!p->tile_k && (scales || r->zeroed))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s needs tiles of k, of 1 and more",
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s requires tiles along k; the tile length must be at least 1",
                          r->name);
     if (p->promote && scales)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s scales its sums and promotes at the end of each tile, not "
-                         "besides",
-                         r->name);
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "%s promotes at the end of each tile; a promotion interval cannot be set",
+            r->name);
     return BITCUT_OK;
 }
 
@@ -196,10 +199,10 @@ static enum bitcut_status check_integers(const struct gemm_plan *p, size_t k,
         const size_t count = integer_products(p, i),
                      most = count ? INT32_MAX / (PRODUCT_MOST * count) : slice;
         if (slice > most)
-            return fault_set(f, BITCUT_BAD_ARGUMENT,
-                             "%s adds integers of up to %zu k in 32 bits: take k in more "
-                             "slices",
-                             p->recipe->name, most);
+            return fault_set(
+                f, BITCUT_BAD_ARGUMENT,
+                "%s sums integers exactly in 32 bits up to k = %zu; use more slices of k",
+                p->recipe->name, most);
     }
     return BITCUT_OK;
 }
@@ -213,8 +216,9 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm
         recipe_takes(g->recipe, &p.split_a, &p.split_b, p.low_low, f);
     if (status == BITCUT_OK) status = check_tiles(&p, f);
     if (status == BITCUT_OK && p.order.sums && !is_result_format(p.order.sums))
-        status = fault_set(f, BITCUT_BAD_ARGUMENT, "sums of k cannot be %s",
-                           p.order.sums->name);
+        status =
+            fault_set(f, BITCUT_BAD_ARGUMENT, "partial sums of k cannot be stored in %s",
+                      p.order.sums->name);
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_a, f);
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_b, f);
     if (status == BITCUT_OK) status = check_integers(&p, g->k, f);
@@ -333,7 +337,7 @@ static bool batch_fits(const struct checked *m, size_t each)
 static enum bitcut_status check_place(const char *name, const void *at, int bytes,
                                       struct fault *f)
 {
-    if (!at) return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is missing", name);
+    if (!at) return fault_set(f, BITCUT_BAD_ARGUMENT, "%s must not be NULL", name);
     if ((uintptr_t)at % (unsigned)bytes)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is not aligned to %d bytes", name,
                          bytes);
@@ -368,16 +372,16 @@ static enum bitcut_status check_matrix(const struct checked *m, bool pointers,
     size_t each;
     if (m->x->words) return BITCUT_OK;
     if (!takes_format(m))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s cannot be of %s", m->name,
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s cannot have the format %s", m->name,
                          matrix_format(m->x)->name);
     if (m->x->ld && m->x->ld < length)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s: leading dimension %zu is below the %s length, %zu", m->name,
-                         m->x->ld, m->x->layout == BITCUT_ROW_MAJOR ? "row" : "column",
-                         length);
+                         "%s: leading dimension %zu is less than the %s length %zu",
+                         m->name, m->x->ld,
+                         m->x->layout == BITCUT_ROW_MAJOR ? "row" : "column", length);
     if (!m->count) return BITCUT_OK;
     if (!extent(&each, m) || !batch_fits(m, each))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not fit any memory", m->name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s exceeds the address space", m->name);
     return each ? check_places(m, pointers, f) : BITCUT_OK;
 }
 
@@ -429,10 +433,11 @@ enum bitcut_status gemm_check_matrices(const struct bitcut_gemm *g, bool pointer
         status = check_matrix(&all[i], pointers, f);
     if (status != BITCUT_OK || empty) return status;
     if (!are_apart(d))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "matrices of D overlap by their stride");
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "the stride of D is too small: its matrices overlap");
     if (reads_c && !agree(&g->c, &g->d, d))
-        return fault_set(
-            f, BITCUT_BAD_ARGUMENT,
-            "D is C with another leading dimension, stride, layout or format");
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "D and C share memory but differ in leading dimension, stride, "
+                         "layout or format");
     return BITCUT_OK;
 }

@@ -30,186 +30,231 @@ const char *const recipe_zeroed_names[] = {
 
 const struct bitcut_recipe recipes[] = {
     [RECIPE_PLAIN] = { .name = "plain",
-      .what = "one product of the operands rounded to the unit's format",
-      .terms = 1,
-      .term = { HH(0) },
-      .source = "WMMA and rocWMMA baseline" },
+                       .what = "one product of the operands rounded to the unit's format",
+                       .terms = 1,
+                       .term = { HH(0) },
+                       .source = "WMMA and rocWMMA baseline" },
     [RECIPE_MARKIDIS] = { .name = "markidis",
-      .what = "four products in one accumulator, small first",
-      .split = SPLIT(MARKIDIS),
-      .terms = 3,
-      .term = { LH(0), HL(0), HH(0) },
-      .low_low = LL(0),
-      .keeps_low_low = true,
-      .source = "Markidis 2018; Ootomo Code 2" },
+                          .what = "four products in one accumulator, smallest first",
+                          .split = SPLIT(MARKIDIS),
+                          .terms = 3,
+                          .term = { LH(0), HL(0), HH(0) },
+                          .low_low = LL(0),
+                          .keeps_low_low = true,
+                          .source = "Markidis 2018; Ootomo Code 2" },
     [RECIPE_FENG] = { .name = "feng",
-      .what = "as markidis with the round-split of EGEMM-TC",
-      .split = SPLIT(FENG),
-      .terms = 3,
-      .term = { LH(0), HL(0), HH(0) },
-      .low_low = LL(0),
-      .keeps_low_low = true,
-      .source = "EGEMM-TC as Ootomo section 1 describes it" },
+                      .what = "as markidis with the round-split of EGEMM-TC",
+                      .split = SPLIT(FENG),
+                      .terms = 3,
+                      .term = { LH(0), HL(0), HH(0) },
+                      .low_low = LL(0),
+                      .keeps_low_low = true,
+                      .source = "EGEMM-TC as Ootomo section 1 describes it" },
     [RECIPE_OOTOMO] = { .name = "ootomo",
-      .what = "corrections apart; the main product promoted to FP32 every instruction",
-      .split = SPLIT(HALFHALF),
-      .terms = 3,
-      .term = { LH(1), HL(1), HH(0) },
-      .low_low = LL(2),
-      .promote = 1,
-      .source = "Ootomo Code 3, cutlass_halfhalf" },
+                        .what = "corrections in a separate accumulator; the main product "
+                                "is promoted to FP32 after every instruction",
+                        .split = SPLIT(HALFHALF),
+                        .terms = 3,
+                        .term = { LH(1), HL(1), HH(0) },
+                        .low_low = LL(2),
+                        .promote = 1,
+                        .source = "Ootomo Code 3, cutlass_halfhalf" },
     [RECIPE_OOTOMO_TF32] = { .name = "ootomo-tf32",
-      .what = "as ootomo on tf32 words",
-      .split = SPLIT(TF32TF32),
-      .terms = 3,
-      .term = { LH(1), HL(1), HH(0) },
-      .low_low = LL(2),
-      .promote = 1,
-      .source = "Ootomo section 3.5, cutlass_tf32tf32" },
+                             .what = "as ootomo with tf32 parts",
+                             .split = SPLIT(TF32TF32),
+                             .terms = 3,
+                             .term = { LH(1), HL(1), HH(0) },
+                             .low_low = LL(2),
+                             .promote = 1,
+                             .source = "Ootomo section 3.5, cutlass_tf32tf32" },
     [RECIPE_LEGEMM] = { .name = "legemm",
-      .what = "bit-cut words, corrections apart, no promotion",
-      .split = SPLIT(BITCUT),
-      .terms = 3,
-      .term = { HH(0), HL(1), LH(1) },
-      .low_low = LL(2),
-      .source = "LE-GEMM Algorithm 1" },
+                        .what = "bit-cut parts, corrections in a separate accumulator, "
+                                "no promotion",
+                        .split = SPLIT(BITCUT),
+                        .terms = 3,
+                        .term = { HH(0), HL(1), LH(1) },
+                        .low_low = LL(2),
+                        .source = "LE-GEMM Algorithm 1" },
     [RECIPE_FP32] = { .name = "fp32",
-      .what = "FP32 multiply-add, k ascending (SGEMM of libraries, in their orders of k)",
-      .split = SPLIT(F32),
-      .terms = 1,
-      .term = { HH(0) },
-      .source = "SIMT SGEMM yardstick" },
+                      .what = "FP32 multiply-add, k ascending (SGEMM of a library has "
+                              "its own order of k)",
+                      .split = SPLIT(F32),
+                      .terms = 1,
+                      .term = { HH(0) },
+                      .source = "SIMT SGEMM yardstick" },
     [RECIPE_TF32X3] = { .name = "tf32x3",
-      .what = "three products of tf32 words in one accumulator, small first",
-      .split = SPLIT(TF32TF32),
-      .terms = 3,
-      .term = { LH(0), HL(0), HH(0) },
-      .low_low = LL(0),
-      .source = "this project's kernels: the order of CUTLASS and Triton on the words of "
-                "Ootomo section 3.3; those run cutlass-tf32x3 and triton-tf32x3" },
+                        .what = "three products of tf32 parts in one accumulator, "
+                                "smallest first",
+                        .split = SPLIT(TF32TF32),
+                        .terms = 3,
+                        .term = { LH(0), HL(0), HH(0) },
+                        .low_low = LL(0),
+                        .source = "this project's kernels: the order of CUTLASS and "
+                                  "Triton on the words of "
+                                  "Ootomo section 3.3; those run cutlass-tf32x3 and "
+                                  "triton-tf32x3" },
     [RECIPE_BF16X3] = { .name = "bf16x3",
-      .what = "three products of two bf16 words in one accumulator, small first",
-      .split = SPLIT(BF16X2),
-      .terms = 3,
-      .term = { LH(0), HL(0), HH(0) },
-      .low_low = LL(0),
-      .source = "Henry, Tang and Heinecke 2019, three products; what frameworks run are "
-                "triton-bf16x3 and xla-bf16x3" },
+                        .what = "three products of two bf16 parts in one accumulator, "
+                                "smallest first",
+                        .split = SPLIT(BF16X2),
+                        .terms = 3,
+                        .term = { LH(0), HL(0), HH(0) },
+                        .low_low = LL(0),
+                        .source = "Henry, Tang and Heinecke 2019, three products; what "
+                                  "frameworks run are "
+                                  "triton-bf16x3 and xla-bf16x3" },
     [RECIPE_BF16X6] = { .name = "bf16x6",
-      .what = "six products of three bf16 words in one accumulator, small first",
-      .split = SPLIT(BF16X3),
-      .terms = 6,
-      .term = { TERM(2, 0, 0), LL(0), TERM(0, 2, 0), LH(0), HL(0), HH(0) },
-      .source = "Henry, Tang and Heinecke 2019, six products; what frameworks run are "
-                "triton-bf16x6 and xla-bf16x6" },
+                        .what = "six products of three bf16 parts in one accumulator, "
+                                "smallest first",
+                        .split = SPLIT(BF16X3),
+                        .terms = 6,
+                        .term = { TERM(2, 0, 0), LL(0), TERM(0, 2, 0), LH(0), HL(0),
+                                  HH(0) },
+                        .source = "Henry, Tang and Heinecke 2019, six products; what "
+                                  "frameworks run are "
+                                  "triton-bf16x6 and xla-bf16x6" },
     [RECIPE_BF16X9] = { .name = "bf16x9",
-      .what = "nine products of three scaled bf16 words, one accumulator for each order",
-      .split = SPLIT(BF16X3_SCALED),
-      .terms = 9,
-      .term = { TERM(2, 2, 4), TERM(2, 1, 3), TERM(1, 2, 3), TERM(2, 0, 2), LL(2),
-                TERM(0, 2, 2), LH(1), HL(1), HH(0) },
-      .source = "words and scale of cuBLAS BF16x9, whose order NVIDIA does not publish; "
-                "accumulators as Ootomo's.  CUTLASS's is cutlass-sm100-bf16x9" },
+                        .what = "nine products of three scaled bf16 parts, one "
+                                "accumulator for each order of magnitude",
+                        .split = SPLIT(BF16X3_SCALED),
+                        .terms = 9,
+                        .term = { TERM(2, 2, 4), TERM(2, 1, 3), TERM(1, 2, 3),
+                                  TERM(2, 0, 2), LL(2), TERM(0, 2, 2), LH(1), HL(1),
+                                  HH(0) },
+                        .source = "words and scale of cuBLAS BF16x9, whose order NVIDIA "
+                                  "does not publish; "
+                                  "accumulators as Ootomo's.  CUTLASS's is "
+                                  "cutlass-sm100-bf16x9" },
     [RECIPE_CUBLAS_TF32] = { .name = "cublas-tf32",
-      .what = "one product of operands rounded to tf32, to nearest even",
-      .split = SPLIT(TF32_RN),
-      .terms = 1,
-      .term = { HH(0) },
-      .source = "cuBLAS 13.1, CUBLAS_COMPUTE_32F_FAST_TF32, by its results on an H200 "
-                "(data/libraries; it orders k by the shape)" },
+                             .what = "one product of operands rounded to tf32, to "
+                                     "nearest even",
+                             .split = SPLIT(TF32_RN),
+                             .terms = 1,
+                             .term = { HH(0) },
+                             .source = "cuBLAS 13.1, CUBLAS_COMPUTE_32F_FAST_TF32, by "
+                                       "its results on an H200 "
+                                       "(data/libraries; it orders k by the shape)" },
     [RECIPE_CUTLASS_TF32X3] = { .name = "cutlass-tf32x3",
-      .what = "three products of words by RZ and RNA, small first, promoted every 32 k",
-      .split = SPLIT(CUTLASS_TF32X2),
-      .terms = 3,
-      .term = { LH(0), HL(0), HH(0) },
-      .low_low = LL(0),
-      .promote = CUTLASS_STAGE,
-      .source = "CUTLASS 4.7 OpMultiplyAddFastF32 on sm80: gemm/warp/"
-                "mma_tensor_op_fast_f32.h, MmaTensorOpFastF32::operator(); gemm/"
-                "threadblock/mma_multistage.h, UseStagedAccumulation; its tile of k is "
-                "32 here" },
+                                .what = "three products of parts by RZ and RNA, smallest "
+                                        "first, promoted every 32 k",
+                                .split = SPLIT(CUTLASS_TF32X2),
+                                .terms = 3,
+                                .term = { LH(0), HL(0), HH(0) },
+                                .low_low = LL(0),
+                                .promote = CUTLASS_STAGE,
+                                .source =
+                                    "CUTLASS 4.7 OpMultiplyAddFastF32 on sm80: gemm/warp/"
+                                    "mma_tensor_op_fast_f32.h, "
+                                    "MmaTensorOpFastF32::operator(); gemm/"
+                                    "threadblock/mma_multistage.h, "
+                                    "UseStagedAccumulation; its tile of k is "
+                                    "32 here" },
     [RECIPE_CUTLASS_SM100_BF16X9] = { .name = "cutlass-sm100-bf16x9",
-      .what = "nine products in one accumulator that is scaled, promoted every 16 k",
-      .split = SPLIT(CUTLASS_BF16X3),
-      .terms = 9,
-      .term = { TERM(2, 2, 0), SCALED(1, 2, 0), TERM(2, 1, 0), SCALED(0, 2, 0), LL(0),
-                TERM(2, 0, 0), SCALED(0, 1, 0), LH(0), SCALED(0, 0, 0) },
-      .tile_k = 16, /* of one tcgen05.mma: AccPromotionInterval is 1 */
-      .source = "CUTLASS 4.7 MainloopSm100TmaUmmaWarpSpecializedFastF32: gemm/collective/"
-                "sm100_mma_warpspecialized_emulated.hpp, CollectiveMma::mma and accum" },
+                                      .what = "nine products in one scaled accumulator, "
+                                              "promoted every 16 k",
+                                      .split = SPLIT(CUTLASS_BF16X3),
+                                      .terms = 9,
+                                      .term = { TERM(2, 2, 0), SCALED(1, 2, 0),
+                                                TERM(2, 1, 0), SCALED(0, 2, 0), LL(0),
+                                                TERM(2, 0, 0), SCALED(0, 1, 0), LH(0),
+                                                SCALED(0, 0, 0) },
+                                      .tile_k = 16, /* of one tcgen05.mma:
+                                                       AccPromotionInterval is 1 */
+                                      .source = "CUTLASS 4.7 "
+                                                "MainloopSm100TmaUmmaWarpSpecializedFastF"
+                                                "32: gemm/collective/"
+                                                "sm100_mma_warpspecialized_emulated.hpp, "
+                                                "CollectiveMma::mma and accum" },
     [RECIPE_TRITON_TF32X3] = { .name = "triton-tf32x3",
-      .what = "three products of words by RNA and RZ, tile after tile",
-      .split = SPLIT(TRITON_TF32X2),
-      .terms = 3,
-      .term = { LH(0), HL(0), HH(0) },
-      .low_low = LL(0),
-      .tile_k = USUAL_TILE,
-      .zeroed = RECIPE_ZEROES_NAN,
-      .source = "Triton 2025 tl.dot tf32x3: lib/Dialect/TritonGPU/Transforms/"
-                "F32DotTC.cpp, TF32x3; its BLOCK_K is 32 here" },
+                               .what = "three products of parts by RNA and RZ, one tile "
+                                       "after another",
+                               .split = SPLIT(TRITON_TF32X2),
+                               .terms = 3,
+                               .term = { LH(0), HL(0), HH(0) },
+                               .low_low = LL(0),
+                               .tile_k = USUAL_TILE,
+                               .zeroed = RECIPE_ZEROES_NAN,
+                               .source = "Triton 2025 tl.dot tf32x3: "
+                                         "lib/Dialect/TritonGPU/Transforms/"
+                                         "F32DotTC.cpp, TF32x3; its BLOCK_K is 32 here" },
     [RECIPE_TRITON_BF16X3] = { .name = "triton-bf16x3",
-      .what = "three products of two bf16 words, tile after tile",
-      .split = SPLIT(BF16X2),
-      .terms = 3,
-      .term = { LH(0), HL(0), HH(0) },
-      .low_low = LL(0),
-      .tile_k = USUAL_TILE,
-      .zeroed = RECIPE_ZEROES_NAN,
-      .source = "Triton 2025 tl.dot bf16x3: the same file, BF16xN; its BLOCK_K is 32 "
-                "here" },
+                               .what = "three products of two bf16 parts, one tile after "
+                                       "another",
+                               .split = SPLIT(BF16X2),
+                               .terms = 3,
+                               .term = { LH(0), HL(0), HH(0) },
+                               .low_low = LL(0),
+                               .tile_k = USUAL_TILE,
+                               .zeroed = RECIPE_ZEROES_NAN,
+                               .source = "Triton 2025 tl.dot bf16x3: the same file, "
+                                         "BF16xN; its BLOCK_K is 32 "
+                                         "here" },
     [RECIPE_TRITON_BF16X6] = { .name = "triton-bf16x6",
-      .what = "six products of three bf16 words, tile after tile",
-      .split = SPLIT(BF16X3),
-      .terms = 6,
-      .term = { SIX },
-      .tile_k = USUAL_TILE,
-      .zeroed = RECIPE_ZEROES_NAN,
-      .source = "Triton 2025 tl.dot bf16x6: the same file, BF16xN; its BLOCK_K is 32 "
-                "here" },
+                               .what = "six products of three bf16 parts, one tile after "
+                                       "another",
+                               .split = SPLIT(BF16X3),
+                               .terms = 6,
+                               .term = { SIX },
+                               .tile_k = USUAL_TILE,
+                               .zeroed = RECIPE_ZEROES_NAN,
+                               .source = "Triton 2025 tl.dot bf16x6: the same file, "
+                                         "BF16xN; its BLOCK_K is 32 "
+                                         "here" },
     [RECIPE_XLA_BF16X3] = { .name = "xla-bf16x3",
-      .what = "as triton-bf16x3; infinite corrections are zeroed, too",
-      .split = SPLIT(BF16X2),
-      .terms = 3,
-      .term = { LH(0), HL(0), HH(0) },
-      .low_low = LL(0),
-      .tile_k = USUAL_TILE,
-      .zeroed = RECIPE_ZEROES_NOT_FINITE,
-      .source = "XLA 2025 (JAX) BF16_BF16_F32_X3: xla/backends/gpu/codegen/triton/"
-                "transforms/stablehlo_lower_to_triton.cc, EmitBF16x3Matmul" },
+                            .what =
+                                "as triton-bf16x3; infinite corrections are also zeroed",
+                            .split = SPLIT(BF16X2),
+                            .terms = 3,
+                            .term = { LH(0), HL(0), HH(0) },
+                            .low_low = LL(0),
+                            .tile_k = USUAL_TILE,
+                            .zeroed = RECIPE_ZEROES_NOT_FINITE,
+                            .source = "XLA 2025 (JAX) BF16_BF16_F32_X3: "
+                                      "xla/backends/gpu/codegen/triton/"
+                                      "transforms/stablehlo_lower_to_triton.cc, "
+                                      "EmitBF16x3Matmul" },
     [RECIPE_XLA_BF16X6] = { .name = "xla-bf16x6",
-      .what = "as triton-bf16x6; infinite corrections are zeroed, too",
-      .split = SPLIT(BF16X3),
-      .terms = 6,
-      .term = { SIX },
-      .tile_k = USUAL_TILE,
-      .zeroed = RECIPE_ZEROES_NOT_FINITE,
-      .source = "XLA 2025 (JAX) BF16_BF16_F32_X6: the same file, EmitBF16x6Matmul" },
+                            .what =
+                                "as triton-bf16x6; infinite corrections are also zeroed",
+                            .split = SPLIT(BF16X3),
+                            .terms = 6,
+                            .term = { SIX },
+                            .tile_k = USUAL_TILE,
+                            .zeroed = RECIPE_ZEROES_NOT_FINITE,
+                            .source = "XLA 2025 (JAX) BF16_BF16_F32_X6: the same file, "
+                                      "EmitBF16x6Matmul" },
     [RECIPE_XLA_BF16X9] = { .name = "xla-bf16x9",
-      .what = "as xla-bf16x6 with the three smallest products before",
-      .split = SPLIT(BF16X3),
-      .terms = 9,
-      .term = { NINE },
-      .tile_k = USUAL_TILE,
-      .zeroed = RECIPE_ZEROES_NOT_FINITE,
-      .source = "XLA 2025 (JAX) BF16_BF16_F32_X9: the same file, EmitBF16x9Matmul" },
+                            .what =
+                                "as xla-bf16x6, preceded by the three smallest products",
+                            .split = SPLIT(BF16X3),
+                            .terms = 9,
+                            .term = { NINE },
+                            .tile_k = USUAL_TILE,
+                            .zeroed = RECIPE_ZEROES_NOT_FINITE,
+                            .source = "XLA 2025 (JAX) BF16_BF16_F32_X9: the same file, "
+                                      "EmitBF16x9Matmul" },
     [RECIPE_HALF_FP8] = { .name = "half-fp8",
-      .what = "as ootomo with corrections in 8 bits: residuals times copies of the value",
-      .split = SPLIT(HALF_E4M3),
-      .terms = 3,
-      .term = { TERM(1, 2, 1), TERM(2, 1, 1), HH(0) },
-      .low_low = LL(2),
-      .promote = 4,
-      .source = "this project's own; none that mixes formats was found published" },
+                          .what = "as ootomo with corrections in 8 bits: residuals times "
+                                  "copies of the value",
+                          .split = SPLIT(HALF_E4M3),
+                          .terms = 3,
+                          .term = { TERM(1, 2, 1), TERM(2, 1, 1), HH(0) },
+                          .low_low = LL(2),
+                          .promote = 4,
+                          .source = "this project's own; none that mixes formats was "
+                                    "found published" },
     [RECIPE_HALF_INT8] = { .name = "half-int8",
-      .what = "as half-fp8 with corrections in 8-bit integers, added exactly, of "
-              "equilibrated lines",
-      .split = SPLIT(HALF_S8),
-      .terms = 3,
-      .term = { TERM(1, 2, 1), TERM(2, 1, 1), HH(0) },
-      .low_low = LL(2),
-      .promote = 4,
-      .source = "this project's own; integers of equilibrated lines, added exactly, are "
-                "the words of the Ozaki scheme on INT8 (Ootomo, Ozaki and Yokota 2024)" },
+                           .what = "as half-fp8 with exact 8-bit integer corrections, on "
+                                   "equilibrated rows and columns",
+                           .split = SPLIT(HALF_S8),
+                           .terms = 3,
+                           .term = { TERM(1, 2, 1), TERM(2, 1, 1), HH(0) },
+                           .low_low = LL(2),
+                           .promote = 4,
+                           .source = "this project's own; integers of equilibrated "
+                                     "lines, added exactly, are "
+                                     "the words of the Ozaki scheme on INT8 (Ootomo, "
+                                     "Ozaki and Yokota 2024)" },
     { 0 }
 };
 
@@ -223,9 +268,9 @@ enum { EMPTY = -1 };
 
 static enum bitcut_status refuse_scales(const struct bitcut_recipe *r, struct fault *f)
 {
-    return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "recipe %s adds words of different scale; use a split with s = 0",
-                     r->name);
+    return fault_set(
+        f, BITCUT_BAD_ARGUMENT,
+        "recipe %s adds parts of different scale; choose a split with scale 0", r->name);
 }
 
 /* Both splits, as a GEMM has them. */
@@ -240,8 +285,9 @@ static enum bitcut_status add_term(int level[RECIPE_ACCUMULATORS_MOST],
 {
     int *at = &level[t.accumulator];
     if (t.a >= split.a->words || t.b >= split.b->words)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "recipe %s needs more words than %s has",
-                         r->name, (t.a >= split.a->words ? split.a : split.b)->name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "recipe %s needs more parts than split %s has", r->name,
+                         (t.a >= split.a->words ? split.a : split.b)->name);
     const int product = split.a->word[t.a].level + split.b->word[t.b].level;
     *at = *at == EMPTY ? product : *at - t.scaled;
     return split.scale && *at != product ? refuse_scales(r, f) : BITCUT_OK;
@@ -270,13 +316,15 @@ enum bitcut_status recipe_takes(const struct bitcut_recipe *r,
     for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++) level[i] = EMPTY;
     if (low_low &&
         (split_parts(split_a) != 2 || split_parts(split_b) != 2 || r->low_low.a != 1))
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "only recipes of two words have a low*low term; %s has %d terms",
-                         r->name, r->terms);
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "only recipes with two parts have a low*low term; %s has %d terms", r->name,
+            r->terms);
     if (low_a && low_b && split_a->scale != split_b->scale)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "low words of A carry 2^%d, those of B 2^%d", split_a->scale,
-                         split_b->scale);
+                         "low parts of A are scaled by 2^%d, low parts of B by 2^%d; "
+                         "choose splits of equal scale",
+                         split_a->scale, split_b->scale);
     enum bitcut_status status =
         low_low ? add_term(level, r, split, r->low_low, f) : BITCUT_OK;
     for (int i = 0; i < r->terms && status == BITCUT_OK; i++)

@@ -76,9 +76,10 @@ enum bitcut_status gendot_init(struct gendot *g, size_t k, double condition,
     assert(condition >= GENDOT_CONDITION_LEAST && condition <= GENDOT_CONDITION_MOST);
     const double bits = elementary_log(condition) / elementary_log(2);
     if (k < shortest(bits))
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "gendot: this condition number needs k of at least %zu, not %zu",
-                         shortest(bits), k);
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "gendot: this condition number requires k of at least %zu, found %zu",
+            shortest(bits), k);
     const int half = (int)(bits / 2 + 0.5);
     struct gendot new = { .k = k, .pairs = k / 2, .condition = condition,
                           .centre = half / 2 };

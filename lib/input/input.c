@@ -448,7 +448,7 @@ const struct input_family inputs[] = {
     { .name = "const", .what = "one value everywhere",
       .parameters = 1, .parameter = { { "value", &real, 1 } }, .element = const_element },
     { .name = "zeros", .what = "+0 everywhere", .element = const_element },
-    { .name = "integers", .what = "uniform integers from a to b: all low words are zero",
+    { .name = "integers", .what = "uniform integers from a to b: all low parts are zero",
       .parameters = 2, .ordered = true,
       .parameter = { { "a", &exact_integer, -8 }, { "b", &exact_integer, 8 } },
       .element = integers_element },
@@ -460,9 +460,9 @@ const struct input_family inputs[] = {
       .parameters = 2, .ordered = true,
       .parameter = { { "a", &f16_exponent, -3 }, { "b", &f16_exponent, 3 } },
       .element = rz_worst_element },
-    { .name = "subnormal", .what = "subnormal in FP32, in f16, or in the f16 low word",
+    { .name = "subnormal", .what = "subnormal in FP32, in f16, or in the f16 low part",
       .element = subnormal_element },
-    { .name = "specials", .what = "urand(-1,1), but NaN, Inf or zero one time in n",
+    { .name = "specials", .what = "urand(-1,1) with NaN, Inf or zero once in n",
       .parameters = 1, .parameter = { { "n", &one_in, 1000 } },
       .element = specials_element },
     { .name = "anybits", .what = "uniform over all encodings",
@@ -488,11 +488,11 @@ const struct input_family inputs[] = {
    figure's caption (low precision, not all zero in halfhalf) asks for
    exp_rand(-35,-15). */
 const struct input_pair input_pairs[] = {
-    { "type1",       "both precise in halfhalf",
+    { "type1",       "A and B precise in halfhalf",
                      "exp_rand(-15,14)",  "exp_rand(-15,14)" },
     { "type2",       "B less precise in halfhalf",
                      "exp_rand(-15,14)",  "exp_rand(-35,-15)" },
-    { "type3",       "both less precise in halfhalf",
+    { "type3",       "A and B less precise in halfhalf",
                      "exp_rand(-35,-15)", "exp_rand(-35,-15)" },
     { "type4",       "B zero in halfhalf",
                      "exp_rand(-15,14)",  "exp_rand(-100,-35)" },
@@ -509,9 +509,10 @@ enum bitcut_status input_fill(struct matrix *m, const struct input *in,
                               struct fault *f)
 {
     if (m->rows > UINT32_MAX || m->cols > UINT32_MAX)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "inputs have at most 4294967295 rows and columns, not %zu x %zu",
-                         m->rows, m->cols);
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "inputs have at most 4294967295 rows and columns, found %zu x %zu", m->rows,
+            m->cols);
     if (m->rows == 0 || m->cols == 0) return BITCUT_OK;
     const struct draw d = { .parameter = in->parameter, .role = role, .seed = seed,
                             .rows = m->rows, .cols = m->cols,

@@ -58,8 +58,9 @@ static enum bitcut_status parameter_read(double *value, const struct input_famil
     const struct input_domain *domain = p->domain;
     double x;
     if (!number_read(&x, piece))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: %s = \"%.*s\" is not a number",
-                         family->name, p->name, quoted(piece), piece.at);
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s: expected a number for %s, found \"%.*s\"", family->name,
+                         p->name, quoted(piece), piece.at);
     if (!(x >= domain->lowest && x <= domain->highest) ||
         (domain->integer && x != (double)(int64_t)x))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: %s = %.*s must be %s", family->name,
@@ -95,7 +96,7 @@ static enum bitcut_status parameters_read(struct input *in, const char **at,
 {
     const struct input_family *family = in->family;
     if (!strchr(*at, ')'))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: a ')' is missing", family->name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: missing ')'", family->name);
     const int count = parameters_count(*at);
     if (count != family->parameters) return count_fault(family, count, f);
 
@@ -108,21 +109,21 @@ static enum bitcut_status parameters_read(struct input *in, const char **at,
     }
     if (count == 0) *at = strchr(*at, ')') + 1;
     if (family->ordered && in->parameter[0] > in->parameter[1])
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: %s = %.*s is above %s = %.*s",
-                         family->name, family->parameter[0].name, quoted(piece[0]),
-                         piece[0].at, family->parameter[1].name, quoted(piece[1]),
-                         piece[1].at);
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s: %s = %.*s is greater than %s = %.*s", family->name,
+                         family->parameter[0].name, quoted(piece[0]), piece[0].at,
+                         family->parameter[1].name, quoted(piece[1]), piece[1].at);
     return BITCUT_OK;
 }
 
-/* The sentence that `name` is in no row of `table`, with the names near it. */
+/* Report that no row of `table` is called `name`, with similar names. */
 static enum bitcut_status unknown_fault(struct table table, const char *kind,
                                         const char *name, struct fault *f)
 {
     char near[120];
     table_near(near, sizeof near, table, name);
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "no %s is called \"%s\"%s%s", kind, name,
-                     *near ? "; near it: " : "", near);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown %s \"%s\"%s%s%s", kind, name,
+                     *near ? "; did you mean " : "", near, *near ? "?" : "");
 }
 
 enum bitcut_status input_parse(struct input *in, const char *text, struct fault *f)
@@ -145,8 +146,8 @@ enum bitcut_status input_parse(struct input *in, const char *text, struct fault 
     }
     at = skip_blanks(at);
     if (*at)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: \"%.*s\" does not belong there",
-                         name, text_fit(at, QUOTED_MOST), at);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: unexpected text \"%.*s\"", name,
+                         text_fit(at, QUOTED_MOST), at);
     *in = new;
     return BITCUT_OK;
 }

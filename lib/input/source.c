@@ -42,7 +42,7 @@ static enum bitcut_status matrix_of_array(struct matrix *m, struct array *a,
 {
     const struct bitcut_format *format = element_format(a);
     if (a->dims != 2)
-        return fault_set(f, BITCUT_BAD_FILE, "%d dimensions; a matrix has 2", a->dims);
+        return fault_set(f, BITCUT_BAD_FILE, "expected a 2-D array, found %d-D", a->dims);
     if (format == &formats[FORMAT_F32]) {
         *m = (struct matrix){ .rows = a->dim[0], .cols = a->dim[1], .at = a->data };
         a->data = NULL;
@@ -55,8 +55,8 @@ static enum bitcut_status matrix_of_array(struct matrix *m, struct array *a,
         if (element_f32(&x.at[i], a, format, i)) continue;
         matrix_clear(&x);
         return fault_set(f, BITCUT_BAD_FILE,
-                         "element [%zu, %zu] is no FP32 value; round the f8 to f4 first "
-                         "(NumPy: astype('f4'))",
+                         "element [%zu, %zu] is not an FP32 value; convert the array to "
+                         "f4 (NumPy: astype('f4'))",
                          i / a->dim[1], i % a->dim[1]);
     }
     *m = x;
@@ -102,7 +102,8 @@ static const struct file_type *file_type(const char *path, struct fault *f)
 {
     for (size_t i = 0; i < sizeof file_types / sizeof file_types[0]; i++)
         if (ends_with(path, file_types[i].ending)) return &file_types[i];
-    fault_set(f, BITCUT_BAD_ARGUMENT, "the name of a matrix file ends in .npy or .mtx");
+    fault_set(f, BITCUT_BAD_ARGUMENT,
+              "the name of a matrix file must end in .npy or .mtx");
     return NULL;
 }
 

@@ -9,7 +9,7 @@ enum bitcut_status json_check_fields(const json_t *row, const struct json_field 
         if (field->kind->holds(value)) continue;
         return value ? fault_set(f, BITCUT_BAD_FILE, "\"%s\" is not %s", field->name,
                                  field->kind->what)
-                     : fault_set(f, BITCUT_BAD_FILE, "no \"%s\", which is %s",
+                     : fault_set(f, BITCUT_BAD_FILE, "missing key \"%s\", %s",
                                  field->name, field->kind->what);
     }
     return BITCUT_OK;

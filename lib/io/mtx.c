@@ -56,7 +56,7 @@ static enum bitcut_status line_next(struct lines *l)
     while ((c = getc_unlocked(l->stream.file)) != EOF && c != '\n') {
         if (c == 0 || length == LINE_MOST)
             return fault_set(l->fault, BITCUT_BAD_FILE, LINE "%s", l->number + 1,
-                             c ? "more than 2^16 characters" : "a zero byte");
+                             c ? "longer than 2^16 characters" : "contains a zero byte");
         l->text[length++] = (char)c;
     }
     if (c == EOF && ferror(l->stream.file)) return stream_fault(&l->stream, l->fault);
@@ -91,9 +91,9 @@ static enum bitcut_status number_read(size_t *number, const struct lines *l, int
     }
     if (*s || value < least)
         return fault_set(l->fault, BITCUT_BAD_FILE,
-                         LINE "%s '%.*s' is not a whole number from %zu to %zu",
-                         l->number, what, text_fit(l->word[at], WORD_QUOTED), l->word[at],
-                         least, most);
+                         LINE "expected %s from %zu to %zu, found '%.*s'", l->number,
+                         what, least, most, text_fit(l->word[at], WORD_QUOTED),
+                         l->word[at]);
     *number = value;
     return BITCUT_OK;
 }
@@ -141,7 +141,7 @@ static enum bitcut_status choice_unknown(const struct lines *l, const struct cho
     char names[80] = "";
     for (int i = 0; i < NAMES_MOST && c->name[i]; i++)
         say_more(names, sizeof names, "%s%s", i ? " " : "", c->name[i]);
-    return fault_set(l->fault, BITCUT_BAD_FILE, LINE "%s '%.*s' is not read, only %s",
+    return fault_set(l->fault, BITCUT_BAD_FILE, LINE "unsupported %s '%.*s'; expected %s",
                      l->number, c->what, text_fit(word, WORD_QUOTED), word, names);
 }
 
@@ -164,15 +164,15 @@ static enum bitcut_status banner_read(struct layout *y, struct lines *l)
         return fault_set(l->fault, BITCUT_BAD_FILE,
                          "not a Matrix Market file: it does not start with %s", BANNER);
     if (l->words != 1 + CHOICES)
-        return fault_set(l->fault, BITCUT_BAD_FILE, LINE "a banner has %d words",
-                         l->number, 1 + CHOICES);
+        return fault_set(l->fault, BITCUT_BAD_FILE,
+                         LINE "expected %d words in the banner", l->number, 1 + CHOICES);
     for (int i = 0; i < CHOICES && !status; i++)
         status = choice_read(&y->choice[i], l, &choices[i], l->word[1 + i]);
     if (status) return status;
     if (y->choice[FIELD] == PATTERN &&
         (y->choice[FORMAT] == ARRAY || y->choice[SYMMETRY] == SKEW))
         return fault_set(l->fault, BITCUT_BAD_FILE,
-                         LINE "an array or skew-symmetric matrix cannot be a pattern",
+                         LINE "a pattern requires coordinate format and no skew symmetry",
                          l->number);
     return BITCUT_OK;
 }
@@ -209,34 +209,33 @@ static bool fits_densely(struct layout *y)
 static enum bitcut_status size_check(struct layout *y, const struct lines *l)
 {
     if (y->choice[SYMMETRY] != GENERAL && y->rows != y->cols)
-        return fault_set(l->fault, BITCUT_BAD_FILE, LINE "a %s matrix is square",
+        return fault_set(l->fault, BITCUT_BAD_FILE, LINE "a %s matrix must be square",
                          l->number, choice_name(y, SYMMETRY));
     if (!fits_densely(y))
         return fault_set(l->fault, BITCUT_BAD_FILE,
-                         LINE "%zu x %zu elements are too many for a dense matrix",
-                         l->number, y->rows, y->cols);
+                         LINE "a matrix of %zu x %zu elements is too large", l->number,
+                         y->rows, y->cols);
     const uint64_t least = 2 * (uint64_t)entry_words(y); /* bytes: a word has a blank */
     if (y->entries > l->stream.size / least)
         return fault_set(l->fault, BITCUT_BAD_FILE,
-                         LINE "%zu entries are more than fit into a file of %" PRIu64
-                         " bytes", l->number, y->entries, l->stream.size);
+                         LINE "%zu entries do not fit in a file of %" PRIu64 " bytes",
+                         l->number, y->entries, l->stream.size);
     return BITCUT_OK;
 }
 
 static enum bitcut_status size_read(struct layout *y, struct lines *l)
 {
-    static const char *const what[] = { "the number of rows", "the number of columns",
-                                        "the number of entries" };
+    static const char *const what[] = { "a number of rows", "a number of columns",
+                                        "a number of entries" };
     size_t *const to[] = { &y->rows, &y->cols, &y->entries };
     const int wanted = y->choice[FORMAT] == COORDINATE ? 3 : 2;
     enum bitcut_status status = content_next(l);
     if (status) return status;
-    if (l->ended)
-        return fault_set(l->fault, BITCUT_BAD_FILE, "the file ends before its size");
+    if (l->ended) return fault_set(l->fault, BITCUT_BAD_FILE, "missing size line");
     if (l->words != wanted)
-        return fault_set(l->fault, BITCUT_BAD_FILE, LINE "the size of a matrix in %s "
-                         "format has %d numbers", l->number, choice_name(y, FORMAT),
-                         wanted);
+        return fault_set(l->fault, BITCUT_BAD_FILE,
+                         LINE "the size line of the %s format must have %d numbers",
+                         l->number, choice_name(y, FORMAT), wanted);
     for (int i = 0; i < wanted && !status; i++)
         status = number_read(to[i], l, i, what[i], 0, SIZE_MAX);
     return status ? status : size_check(y, l);
@@ -253,8 +252,9 @@ static enum bitcut_status entry_next(struct lines *l, const struct layout *y, si
         return fault_set(l->fault, BITCUT_BAD_FILE, "the file ends after %zu of %zu "
                          "entries", done, y->entries);
     if (l->words != entry_words(y))
-        return fault_set(l->fault, BITCUT_BAD_FILE, LINE "an entry here has %d numbers",
-                         l->number, entry_words(y));
+        return fault_set(l->fault, BITCUT_BAD_FILE,
+                         LINE "expected %d numbers in an entry", l->number,
+                         entry_words(y));
     return BITCUT_OK;
 }
 
@@ -326,16 +326,17 @@ static enum bitcut_status coordinate_read(struct matrix *m, uint64_t *seen,
 {
     size_t i, j;
     uint32_t x;
-    enum bitcut_status status = number_read(&i, l, 0, "row", 1, y->rows);
-    if (!status) status = number_read(&j, l, 1, "column", 1, y->cols);
+    enum bitcut_status status = number_read(&i, l, 0, "a row", 1, y->rows);
+    if (!status) status = number_read(&j, l, 1, "a column", 1, y->cols);
     if (!status) status = value_read(&x, l, y);
     if (status) return status;
     i--;
     j--;
     if (i < first_row(y, j))
-        return fault_set(l->fault, BITCUT_BAD_FILE, LINE "row %zu column %zu is not in "
-                         "the triangle of a %s matrix", l->number, i + 1, j + 1,
-                         choice_name(y, SYMMETRY));
+        return fault_set(l->fault, BITCUT_BAD_FILE,
+                         LINE "row %zu column %zu is outside the triangle that "
+                         "a %s matrix stores",
+                         l->number, i + 1, j + 1, choice_name(y, SYMMETRY));
     if (!seen_add(seen, i * y->cols + j))
         return fault_set(l->fault, BITCUT_BAD_FILE, LINE "row %zu column %zu occurs "
                          "twice", l->number, i + 1, j + 1);
@@ -374,7 +375,8 @@ static enum bitcut_status end_check(struct lines *l, const struct layout *y)
 {
     const enum bitcut_status status = content_next(l);
     if (status || l->ended) return status;
-    return fault_set(l->fault, BITCUT_BAD_FILE, LINE "more than %zu entries", l->number,
+    return fault_set(l->fault, BITCUT_BAD_FILE,
+                     LINE "more than the %zu entries of the size line", l->number,
                      y->entries);
 }
 

@@ -38,11 +38,11 @@ struct npy_taken {
     const char *words;
 };
 
-static const struct npy_taken encodings = { false, "f2 f4 f8 u1 u2 u4 u8" };
+static const struct npy_taken encodings = { false, "f2, f4, f8, u1, u2, u4 or u8" };
 
 static const struct npy_taken numbers = {
-    true, "f4, f2 and f8 (NumPy: astype('f4') of numbers; of encodings, u4 among them, "
-          "bitcut convert makes f4)"
+    true,
+    "f4, f2 or f8 (convert numbers by NumPy's astype('f4'), encodings by bitcut convert)"
 };
 
 /* What other element types are, by the letter of their kind. */
@@ -111,7 +111,7 @@ static bool word_take(struct cursor *c, const char *word)
 
 static enum bitcut_status expected(const struct cursor *c, const char *what)
 {
-    return fault_set(c->fault, BITCUT_BAD_FILE, "header: %s expected at character %td",
+    return fault_set(c->fault, BITCUT_BAD_FILE, "header: expected %s at character %td",
                      what, c->at - c->start);
 }
 
@@ -139,7 +139,7 @@ static enum bitcut_status element_unsupported(const char *type, const char *name
     const struct kind *kind = kinds;
     while (kind->letter && kind->letter != *name) kind++;
     return fault_set(c->fault, BITCUT_BAD_FILE,
-                     "elements of type '%s' (%s) are not read, only %s", type, kind->what,
+                     "unsupported element type '%s' (%s); expected %s", type, kind->what,
                      c->taken->words);
 }
 
@@ -148,7 +148,7 @@ static enum bitcut_status element_parse(struct header *h, struct cursor *c)
     char type[STRING_MOST];
     if (next_is(c, '['))
         return fault_set(c->fault, BITCUT_BAD_FILE,
-                         "elements of a structured type are not read, only %s",
+                         "unsupported structured element type; expected %s",
                          c->taken->words);
     const enum bitcut_status status = string_parse(type, c, "an element type");
     if (status) return status;
@@ -177,7 +177,7 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static enum bitcut_status dimension_parse(size_t *dim, struct cursor *c)
 {
     if (next_is(c, '-'))
-        return fault_set(c->fault, BITCUT_BAD_FILE, "a dimension is negative");
+        return fault_set(c->fault, BITCUT_BAD_FILE, "a dimension must not be negative");
     if (c->at == c->end || !is_digit(*c->at)) return expected(c, "a dimension");
     size_t value = 0;
     for (; c->at < c->end && is_digit(*c->at); c->at++) {
@@ -232,7 +232,7 @@ static enum bitcut_status entry_parse(struct header *h, bool seen[KEYS], struct 
     if (key == KEYS)
         return fault_set(c->fault, BITCUT_BAD_FILE, "header: unknown key '%s'", name);
     if (seen[key])
-        return fault_set(c->fault, BITCUT_BAD_FILE, "header: key '%s' twice", name);
+        return fault_set(c->fault, BITCUT_BAD_FILE, "header: duplicate key '%s'", name);
     seen[key] = true;
     if (!take(c, ':')) return expected(c, "':'");
     return keys[key].parse(h, c);
@@ -253,7 +253,7 @@ static enum bitcut_status header_parse(struct header *h, struct cursor *c)
     if (c->at != c->end) return expected(c, "the end");
     for (int i = 0; i < KEYS; i++)
         if (!seen[i])
-            return fault_set(c->fault, BITCUT_BAD_FILE, "header: no key '%s'",
+            return fault_set(c->fault, BITCUT_BAD_FILE, "header: missing key '%s'",
                              keys[i].name);
     return BITCUT_OK;
 }
@@ -266,7 +266,7 @@ static enum bitcut_status length_read(uint32_t *length, uint64_t *left, struct s
 {
     unsigned char prefix[PREFIX_BYTES], bytes[4] = { 0 };
     if (s->size < PREFIX_BYTES)
-        return fault_set(f, BITCUT_BAD_FILE, "not an .npy file: less than %d bytes",
+        return fault_set(f, BITCUT_BAD_FILE, "not an .npy file: shorter than %d bytes",
                          PREFIX_BYTES);
     enum bitcut_status status = stream_read(prefix, sizeof prefix, s, f);
     if (status) return status;
@@ -276,8 +276,9 @@ static enum bitcut_status length_read(uint32_t *length, uint64_t *left, struct s
     const struct version *v = versions;
     while (v->major && (v->major != prefix[6] || prefix[7] != 0)) v++;
     if (!v->major)
-        return fault_set(f, BITCUT_BAD_FILE, ".npy version %d.%d is not read, only 1.0, "
-                         "2.0 and 3.0", prefix[6], prefix[7]);
+        return fault_set(f, BITCUT_BAD_FILE,
+                         "unsupported .npy version %d.%d; expected 1.0, 2.0 or 3.0",
+                         prefix[6], prefix[7]);
     status = stream_read(bytes, (size_t)v->length_bytes, s, f);
     if (status) return status;
     *length = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
@@ -294,10 +295,10 @@ static enum bitcut_status header_read(struct header *h, uint64_t *left, struct s
     enum bitcut_status status = length_read(&length, left, s, f);
     if (status) return status;
     if (length > *left)
-        return fault_set(f, BITCUT_BAD_FILE, "a header of %" PRIu32 " bytes, but only %"
-                         PRIu64 " follow", length, *left);
+        return fault_set(f, BITCUT_BAD_FILE, "the header should have %" PRIu32
+                         " bytes, but only %" PRIu64 " follow", length, *left);
     if (length > LENGTH_MOST)
-        return fault_set(f, BITCUT_BAD_FILE, "a header of more than %d bytes",
+        return fault_set(f, BITCUT_BAD_FILE, "the header is longer than %d bytes",
                          LENGTH_MOST);
     *left -= length;
     char *text = memory_allocate(length, 1);
@@ -320,13 +321,16 @@ static enum bitcut_status size_check(const struct header *h, uint64_t left,
     for (int i = 0; i < h->dims; i++) {
         if (h->dim[i] == 0) empty = true;
         else if (!size_multiply(&bytes, bytes, h->dim[i]))
-            return fault_set(f, BITCUT_BAD_FILE, "the dimensions overflow");
+            return fault_set(f, BITCUT_BAD_FILE,
+                             "the array is larger than the address space");
     }
     if (empty) bytes = 0;
     if (bytes == left) return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_FILE, "the shape takes %zu bytes of data, but %" PRIu64
-                     " follow the header: %s", bytes, left,
-                     bytes > left ? "the file is cut short" : "trailing data");
+    return fault_set(
+        f, BITCUT_BAD_FILE,
+        "the shape requires %zu bytes of data, but %" PRIu64 " follow the header: %s",
+        bytes, left,
+        bytes > left ? "the file is truncated" : "the file has trailing data");
 }
 
 /* A position in an array that moves in Fortran order. */
@@ -476,7 +480,8 @@ enum bitcut_status npy_write(const char *path, const struct array *a, struct fau
 {
     const struct element *e = element_of(a);
     if (!e)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "NumPy has no floating type of a byte");
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "NumPy has no floating-point type of one byte");
     unsigned char header[HEADER_BYTES];
     header_write(header, a, e);
     struct output o;

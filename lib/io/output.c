@@ -252,7 +252,7 @@ enum bitcut_status output_lock(struct output_lock *l, const char *path, struct f
         if (has_no_locks(error)) error = 0;
         if (error) free(new.path);
         if (error == EBUSY)
-            return fault_set(f, BITCUT_CANNOT, "another process is writing it");
+            return fault_set(f, BITCUT_CANNOT, "another process is writing this file");
         if (error) return system_fault(error, f);
         if (new.descriptor >= 0) leftover_add(new.path);
     }

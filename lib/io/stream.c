@@ -70,7 +70,8 @@ enum bitcut_status stream_read(void *to, size_t size, struct stream *s, struct f
 static enum bitcut_status read_all(char **bytes, struct stream *s, size_t most,
                                    struct fault *f)
 {
-    if (s->size > most) return fault_set(f, BITCUT_BAD_FILE, "more than %zu bytes", most);
+    if (s->size > most)
+        return fault_set(f, BITCUT_BAD_FILE, "the file is larger than %zu bytes", most);
     char *all = memory_allocate((size_t)s->size, 1);
     if (!all) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     const enum bitcut_status status = stream_read(all, (size_t)s->size, s, f);
@@ -94,5 +95,5 @@ enum bitcut_status stream_read_file(char **bytes, size_t *size, const char *path
 enum bitcut_status stream_fault(const struct stream *s, struct fault *f)
 {
     if (ferror(s->file)) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
-    return fault_set(f, BITCUT_BAD_FILE, "the file ends too early");
+    return fault_set(f, BITCUT_BAD_FILE, "the file is truncated");
 }

@@ -49,7 +49,7 @@ enum bitcut_status equilibrate_takes(const struct bitcut_split *s, struct fault 
     int word, most;
     if (low_words_fit(&word, &most, s, equilibrate_target(s))) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "equilibrated lines need low words of %s times 2^%d at most",
+                     "equilibration limits the scale of low parts in %s to 2^%d",
                      s->word[word].format->name, most);
 }
 

@@ -28,8 +28,8 @@ const struct bitcut_format formats[] = {
     [FORMAT_E2M1] = { "e2m1",     "OCP fp4, finite",                     4,  0,  2,  1,    1, true, SPECIAL_FINITE, 0 },
     [FORMAT_UE8M0] = { "ue8m0",    "OCP block scale, a power of two",     8,  0,  8,  0,  127, false, SPECIAL_E8M0,  0xff },
     [FORMAT_UE4M3] = { "ue4m3",    "unsigned e4m3 block scale",           7,  0,  4,  3,    7, false, SPECIAL_FN,    0x7f },
-    [FORMAT_S8] = { "s8",       "integer of two's complement",          8,  0,  0,  7,   -6, true, SPECIAL_INTEGER, 0 },
-    [FORMAT_S32] = { "s32",      "integer of two's complement, of sums", 32,  0,  0, 31,  -30, true, SPECIAL_INTEGER, 0 },
+    [FORMAT_S8] = { "s8",       "two's complement integer",            8,  0,  0,  7,   -6, true, SPECIAL_INTEGER, 0 },
+    [FORMAT_S32] = { "s32",      "two's complement integer for sums",  32,  0,  0, 31,  -30, true, SPECIAL_INTEGER, 0 },
     { 0 }
     /* clang-format on */
 };

@@ -185,8 +185,8 @@ class Refused(unittest.TestCase):
         self.refused("^D is", bitcut.gemm, a, b, out=numpy.zeros((N, M), "f4"))
         self.refused("^D is", bitcut.verify, a, a, b)
         self.refused("a batch", bitcut.tolerance, uniform(2, M, K), b)
-        self.refused("no such GEMM", bitcut.judge, uniform(M, N), a, b, index=1)
-        self.refused("at least one", bitcut.tolerance, a[:0], b)
+        self.refused("invalid GEMM index", bitcut.judge, uniform(M, N), a, b, index=1)
+        self.refused("at least 1", bitcut.tolerance, a[:0], b)
 
     def test_zero_sizes(self):
         a, b = uniform(M, K), uniform(K, N)
@@ -229,7 +229,7 @@ class Refused(unittest.TestCase):
 
     def test_numbers_and_names(self):
         a, b = uniform(M, K), uniform(K, N)
-        for more, words in (({"recipe": "ootom"}, "near it"), ({"unit": "a101"}, "near it"),
+        for more, words in (({"recipe": "ootom"}, "did you mean"), ({"unit": "a101"}, "did you mean"),
                             ({"unit": ""}, "no name"), ({"recipe": "x,scale=3"}, "no name"),
                             ({"scale": -1}, "scale"), ({"promote": 2**40}, "promote"),
                             ({"threads": -1}, "threads"), ({"threads": 2**31}, "threads"),

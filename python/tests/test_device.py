@@ -273,7 +273,7 @@ class Devices(Folder):
             try:
                 g = bitcut.gemm(a, b, recipe="ootomo", stream=stream)
             except bitcut.BadArgument as error:  # where it was allocated is not aligned
-                self.assertRegex(str(error), "workspace: not aligned")
+                self.assertRegex(str(error), "workspace is not aligned")
                 g = None
             self.assertEqual([x[:3] for x in library.did][0], ("empty", (M, N), "f4"))
             self.assertEqual([x[2] for x in library.did], ["f4", "u1"])
@@ -319,7 +319,7 @@ class Devices(Folder):
                 (bitcut.BadArgument, "out=: missing", lambda: bitcut.gemm(a, b, recipe="ootomo")),
                 (bitcut.BadArgument, "workspace=: missing",
                  lambda: bitcut.gemm(a, b, recipe="ootomo", out=d)),
-                (bitcut.BadArgument, "a workspace of 64 bytes, not of",
+                (bitcut.BadArgument, "the workspace has 64 bytes",
                  lambda: bitcut.gemm(a, b, recipe="ootomo", out=d,
                                      workspace=There(numpy.zeros(64, "u1")))),
                 (bitcut.BadArgument, "several memories: A in that of cuda:0, B in that of the host",
@@ -347,16 +347,16 @@ class Devices(Folder):
                  lambda: bitcut.gemm(OnlyDlpack(self.a, 4), b, recipe="ootomo")),
                 (bitcut.BadArgument, "of the host, where", lambda: bitcut.workspace(
                     self.a, self.b, recipe="ootomo")),
-                (bitcut.BadArgument, "a unit or a kernel, not both", lambda: bitcut.gemm(
+                (bitcut.BadArgument, "unit and kernel cannot be combined", lambda: bitcut.gemm(
                     a, b, recipe="ootomo", unit="h100", kernel="x", out=d)),
-                (bitcut.BadArgument, "neither recipe nor kernel",
+                (bitcut.BadArgument, "a recipe or a kernel is required",
                  lambda: bitcut.gemm(a, b, unit="a100", out=d)),
-                (bitcut.BadArgument, "has words of tf32, but", lambda: bitcut.gemm(
+                (bitcut.BadArgument, "has parts in tf32, but", lambda: bitcut.gemm(
                     a, b, recipe="tf32x3", unit="ampere/mma.m16n8k16.f32.f16", out=d)),
-                (bitcut.BadArgument, "a workspace of 64 bytes, not of 320", lambda: bitcut.gemm(
+                (bitcut.BadArgument, "the workspace has 64 bytes; required: 320", lambda: bitcut.gemm(
                     a, b, recipe="ootomo", unit="a100", out=d,
                     workspace=There(numpy.zeros(64, "u1")))),
-                (bitcut.BadArgument, "no promotion .can be after", lambda: bitcut.gemm(
+                (bitcut.BadArgument, "no promotion .supported: every", lambda: bitcut.gemm(
                     a, b, recipe="ootomo", promote=0, out=d)),
                 (bitcut.Cannot, "liar", lambda: bitcut.gemm(a, b, recipe="legemm", out=d)),
                 (bitcut.BadArgument, ": of arrays on a GPU alone", lambda: bitcut.gemm(
@@ -393,7 +393,7 @@ class Devices(Folder):
                       "except bitcut.Cannot as error: print(error)",
                       BITCUT_MODULES=self.folder.name)
         self.assertRegex(done.stdout + done.stderr,
-                         r"^\[('host')?\]\nno GPU backend: bitcut-cuda.so is not in")
+                         r"^\[('host')?\]\nno GPU backend: bitcut-cuda.so not found in")
 
     def test_devices(self):
         names = bitcut.devices().names()

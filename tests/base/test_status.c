@@ -19,7 +19,7 @@ START_TEST(status_texts)
         for (int j = 0; j < i; j++)
             ck_assert_str_ne(text, bitcut_status_text((enum bitcut_status)j));
     }
-    ck_assert_str_eq(bitcut_status_text((enum bitcut_status)99), "an unknown status");
+    ck_assert_str_eq(bitcut_status_text((enum bitcut_status)99), "unknown status");
 }
 END_TEST
 

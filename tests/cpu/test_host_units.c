@@ -21,38 +21,38 @@ struct machine {
 #define SAPPHIRE "osxsave avx512f avx512_bf16 amx_tile amx_bf16"
 #define GRANITE  SAPPHIRE " amx_fp16"
 #define ALL_KEPT 0x600e7
-#define NO_FP16  "amx-fp16: the processor has no amx_fp16"
+#define NO_FP16  "amx-fp16: the processor does not support amx_fp16"
 
 static const struct machine machines[] = {
     { GRANITE, ALL_KEPT, ON_ALL, 0, ON_ALL, "", 1 },
     { SAPPHIRE, ALL_KEPT, ON_ALL, 0, ON_AMX_BF16 | ON_AVX512_BF16, NO_FP16, 1 },
     { SAPPHIRE, ALL_KEPT, ON_ALL, EPERM, ON_AVX512_BF16,
-      "amx-bf16: the kernel refuses its tiles (arch_prctl): Operation not "
+      "amx-bf16: the operating system refuses its tiles (arch_prctl): Operation not "
       "permitted; " NO_FP16,
       1 },
     { GRANITE, ALL_KEPT, ON_ALL, EINVAL, ON_AVX512_BF16,
-      "amx-bf16, amx-fp16: the kernel refuses its tiles (arch_prctl): Invalid argument",
+      "amx-bf16, amx-fp16: the operating system refuses its tiles (arch_prctl): Invalid argument",
       1 },
     { GRANITE, 0xe7, ON_ALL, 0, ON_AVX512_BF16,
-      "amx-bf16, amx-fp16: the system does not keep its registers", 0 },
+      "amx-bf16, amx-fp16: the operating system does not save its registers", 0 },
     { GRANITE, 0x200e7, ON_ALL, 0, ON_AVX512_BF16,
-      "amx-bf16, amx-fp16: the system does not keep its registers", 0 },
+      "amx-bf16, amx-fp16: the operating system does not save its registers", 0 },
     { GRANITE, 0x60007, ON_ALL, 0, 0,
-      "amx-bf16, amx-fp16, avx512-bf16: the system does not keep its registers", 0 },
+      "amx-bf16, amx-fp16, avx512-bf16: the operating system does not save its registers", 0 },
     { "osxsave avx512_bf16 amx_tile amx_bf16 amx_fp16", ALL_KEPT, ON_ALL, 0, 0,
-      "amx-bf16, amx-fp16, avx512-bf16: the processor has no avx512f", 0 },
+      "amx-bf16, amx-fp16, avx512-bf16: the processor does not support avx512f", 0 },
     { GRANITE, ALL_KEPT, 0, 0, 0,
-      "amx-bf16, amx-fp16, avx512-bf16: the compiler had not its instructions", 0 },
+      "amx-bf16, amx-fp16, avx512-bf16: bitcut was built without its instructions", 0 },
     { "osxsave avx512f avx512_bf16", 0xe7, ON_ALL, 0, ON_AVX512_BF16,
-      "amx-bf16, amx-fp16: the processor has no amx_tile", 0 },
+      "amx-bf16, amx-fp16: the processor does not support amx_tile", 0 },
     { "osxsave avx512f amx_tile amx_fp16", ALL_KEPT, ON_ALL, 0, ON_AMX_FP16,
-      "amx-bf16: the processor has no amx_bf16; avx512-bf16: the processor has no "
-      "avx512_bf16",
+      "amx-bf16: the processor does not support amx_bf16; avx512-bf16: the processor does not "
+      "support avx512_bf16",
       1 },
     { "avx512f avx512_bf16 amx_tile amx_bf16 amx_fp16", ALL_KEPT, ON_ALL, 0, 0,
-      "amx-bf16, amx-fp16, avx512-bf16: the processor has no osxsave", 0 },
+      "amx-bf16, amx-fp16, avx512-bf16: the processor does not support osxsave", 0 },
     { "", 0, ON_ALL, 0, 0,
-      "amx-bf16, amx-fp16, avx512-bf16: the processor has no osxsave", 0 },
+      "amx-bf16, amx-fp16, avx512-bf16: the processor does not support osxsave", 0 },
 };
 
 static const struct machine *now;

@@ -338,31 +338,31 @@ static const struct {
     { ARRAY_A, 0, 0, 0, 0, { "B ", "4 x 64" } }, /* A says how many there are */
     { ARRAY_A, 1, 0, 0, 0, { "C ", "x 4 x" } },
     { ARRAY_A, 2, 0, 0, 0, { "A ", "x 64" } },
-    { ARRAY_A, -1, 1, 0, 0, { "A ", "dimension" } },
-    { ARRAY_A, -1, 4, 0, 0, { "A ", "dimension" } },
+    { ARRAY_A, -1, 1, 0, 0, { "A", "3-D" } },
+    { ARRAY_A, -1, 4, 0, 0, { "A", "3-D" } },
     { ARRAY_A, -1, 0, 2, 0, { "A ", "bytes" } },
-    { ARRAY_A, -1, 0, 0, 0x10, { "A ", "e2m1" } },
+    { ARRAY_A, -1, 0, 0, 0x10, { "A: ","e2m1" } },
     { ARRAY_B, 0, 0, 0, 0, { "B ", "3 x 64" } },
     { ARRAY_B, 1, 0, 0, 0, { "B ", "x 64" } },
     { ARRAY_B, 2, 0, 0, 0, { "C ", "x 3" } },
-    { ARRAY_B, -1, 1, 0, 0, { "B ", "dimension" } },
-    { ARRAY_B, -1, 4, 0, 0, { "B ", "dimension" } },
+    { ARRAY_B, -1, 1, 0, 0, { "B", "3-D" } },
+    { ARRAY_B, -1, 4, 0, 0, { "B", "3-D" } },
     { ARRAY_B, -1, 0, 4, 0, { "B ", "bytes" } },
-    { ARRAY_B, -1, 0, 0, 0x80, { "B ", "e2m1" } },
+    { ARRAY_B, -1, 0, 0, 0x80, { "B: ", "e2m1" } },
     { ARRAY_C, 0, 0, 0, 0, { "C ", "3 x 3 x 2" } },
     { ARRAY_C, 1, 0, 0, 0, { "C ", "3 x 3 x 2" } },
     { ARRAY_C, 2, 0, 0, 0, { "C ", "3 x 3 x 2" } },
-    { ARRAY_C, -1, 1, 0, 0, { "C ", "dimension" } },
+    { ARRAY_C, -1, 1, 0, 0, { "C", "3-D" } },
     { ARRAY_C, -1, 0, 8, 0, { "C ", "bytes" } },
     { SCALE_A, 0, 0, 0, 0, { "the scale of A ", "3 x 3 x 4" } },
     { SCALE_A, 1, 0, 0, 0, { "the scale of A ", "3 x 3 x 4" } },
     { SCALE_A, 2, 0, 0, 0, { "the scale of A ", "3 x 3 x 4" } },
     { SCALE_A, -1, 0, 2, 0, { "the scale of A ", "bytes" } },
-    { SCALE_A, -1, 0, 0, 0x80, { "the scale of A ", "ue4m3" } },
+    { SCALE_A, -1, 0, 0, 0x80, { "the scale of A: ", "ue4m3" } },
     { SCALE_B, 1, 0, 0, 0, { "the scale of B ", "3 x 4 x 2" } },
     { SCALE_B, 2, 0, 0, 0, { "the scale of B ", "3 x 4 x 2" } },
-    { SCALE_B, -1, 1, 0, 0, { "the scale of B ", "dimension" } },
-    { SCALE_B, -1, 0, 0, 0x80, { "the scale of B ", "ue4m3" } },
+    { SCALE_B, -1, 1, 0, 0, { "the scale of B", "3-D" } },
+    { SCALE_B, -1, 0, 0, 0x80, { "the scale of B: ", "ue4m3" } },
 };
 
 /* *x with other dimensions or elements, as a row of `refusals` says. */
@@ -423,11 +423,11 @@ START_TEST(scales_are_for_units_with_scales)
     ck_assert_int_eq(fragments_check(&s, scaled, &f, NULL), BITCUT_OK);
     check_refused(plain, &f, "no block scales", "");
     f.scale_a = NULL;
-    check_refused(scaled, &f, "needs block scales", "");
+    check_refused(scaled, &f, "requires block scales", "");
     check_refused(plain, &f, "no block scales", "");
     f.scale_a = &x.scale_a;
     f.scale_b = NULL;
-    check_refused(scaled, &f, "needs block scales", "");
+    check_refused(scaled, &f, "requires block scales", "");
     f.scale_a = NULL;
     ck_assert_int_eq(fragments_check(&s, plain, &f, NULL), BITCUT_OK);
     batch_clear(&x);

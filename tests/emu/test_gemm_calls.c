@@ -170,42 +170,45 @@ static const struct {
 } refusals[] = {
     { "plain", "blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3", change_nothing,
       "block scales" },
-    { "markidis", "hopper/mma.m16n8k16.f32.bf16", change_nothing, "words of f16" },
-    { "fp32", "hopper/mma.m16n8k8.f32.tf32", change_nothing, "words of f32" },
+    { "markidis", "hopper/mma.m16n8k16.f32.bf16", change_nothing, "parts in f16" },
+    { "fp32", "hopper/mma.m16n8k8.f32.tf32", change_nothing, "parts in f32" },
     { "bf16x3", "hopper/mma.m16n8k16.f32.f16", change_nothing, "multiplies f16 by f16" },
-    { "legemm", "hopper/mma.m16n8k16.f32.f16", change_format, "words of bf16" },
+    { "legemm", "hopper/mma.m16n8k16.f32.f16", change_format, "parts in bf16" },
     { "plain", "hopper/mma.m8n8k4.f64.f64", change_nothing, "accumulates in f64" },
     { "markidis", "fma/f64", change_nothing, "accumulates in f64" },
     { "plain", "hopper/mma.m16n8k16.f32.f16", change_low_low, "low*low" },
     { "bf16x6", "hopper/mma.m16n8k16.f32.bf16", change_low_low, "low*low" },
     { "plain", "hopper/mma.m16n8k16.f32.f16", change_to_two_words, "low*low" },
     { "triton-bf16x3", "hopper/mma.m16n8k16.f32.bf16", change_tile_to_none,
-      "needs tiles" },
+      "requires tiles" },
     { "cutlass-sm100-bf16x9", "hopper/mma.m16n8k16.f32.bf16", change_tile_to_none,
-      "needs tiles" },
+      "requires tiles" },
     { "cutlass-sm100-bf16x9", "hopper/mma.m16n8k16.f32.bf16", change_promote_to_one,
-      "scales its sums" },
-    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_words_of_b, "more words than half" },
-    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_scale_of_a, "carry 2^0" },
-    { "markidis", "hopper/mma.m16n8k16.f32.f16", change_format_of_b, "words of bf16" },
-    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_words, "more words than half" },
+      "promotes at the end of each tile" },
+    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_words_of_b,
+      "more parts than split half" },
+    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_scale_of_a, "are scaled by 2^0" },
+    { "markidis", "hopper/mma.m16n8k16.f32.f16", change_format_of_b, "parts in bf16" },
+    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_words,
+      "more parts than split half" },
     { "markidis", "hopper/mma.m16n8k16.f32.f16", change_scale, "different scale" },
     { "half-fp8", "ampere/mma.m16n8k16.f32.f16", change_nothing,
-      "multiplies words of e4m3 by e4m3, and beside ampere/mma.m16n8k16.f32.f16 there is "
-      "no instruction" },
-    { "half-fp8", "cdna3/mfma.32x32x8.f32.f16", change_nothing, "no instruction" },
-    { "half-fp8", "hopper/mma.m16n8k16.f32.bf16", change_nothing, "words of f16" },
-    { "half-fp8", "hopper/mma.m16n8k16.f32.f16", change_words_of_b, "more words than half" },
+      "multiplies parts in e4m3 by e4m3; the architecture of "
+      "ampere/mma.m16n8k16.f32.f16 has no such instruction" },
+    { "half-fp8", "cdna3/mfma.32x32x8.f32.f16", change_nothing, "no such instruction" },
+    { "half-fp8", "hopper/mma.m16n8k16.f32.bf16", change_nothing, "parts in f16" },
+    { "half-fp8", "hopper/mma.m16n8k16.f32.f16", change_words_of_b,
+      "more parts than split half" },
     { "legemm", "hopper/mma.m16n8k16.f32.f16", change_to_mixed,
-      "multiplies words of f16 by e4m3" },
+      "multiplies parts in f16 by e4m3" },
     { "ootomo", "hopper/mma.m16n8k16.f16.f16", change_lines, "overflow the f16 sums" },
-    { "legemm", "hopper/mma.m16n8k16.f32.f16", change_lines_and_scale, "2^11 at most" },
+    { "legemm", "hopper/mma.m16n8k16.f32.f16", change_lines_and_scale, "to 2^11" },
     { "half-int8", "volta/mma.m8n8k4.f32.f16", change_nothing,
-      "multiplies words of s8 by s8, and beside" },
+      "multiplies parts in s8 by s8; the architecture" },
     { "half-int8", "hopper/mma.m16n8k16.f16.f16", change_nothing,
       "overflow the f16 sums" },
     { "half-int8", "hopper/mma.m16n8k16.f32.f16", change_high,
-      "low words of s8 times 2^11 at most" },
+      "low parts in s8 to 2^11" },
 };
 
 START_TEST(check_refuses)
@@ -241,9 +244,9 @@ START_TEST(sums_of_integers_fit)
     ck_assert(fabs(value_of_float(d) / want - 1) < 0x1p-20);
     g.k++;
     ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, why), BITCUT_BAD_ARGUMENT);
-    ck_assert_str_eq(why,
-                     "half-int8 adds integers of up to 66572 k in 32 bits: take k in "
-                     "more slices");
+    ck_assert_str_eq(
+        why, "half-int8 sums integers exactly in 32 bits up to k = 66572; use more "
+             "slices of k");
     g.order.slices = 2;
     ck_assert_int_eq(bitcut_gemm(&g, &g, 1, why), BITCUT_OK);
     ck_assert(g.equilibrate);
@@ -261,7 +264,7 @@ START_TEST(k_steps_are_whole)
     ck_assert_int_eq(plan.k_step, 32);
     odd.k = odd.block = 12;
     ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, &f), BITCUT_BAD_ARGUMENT);
-    ck_assert_str_eq(f.text, "k of hopper/mma.m16n8k16.f32.f16 is no part of 32");
+    ck_assert_str_eq(f.text, "k of hopper/mma.m16n8k16.f32.f16 must divide 32");
 }
 END_TEST
 

@@ -209,13 +209,15 @@ START_TEST(words_of_units)
             snprintf(line, sizeof line, "plain@%s,%s", u->name, varied[i]);
             ck_assert_msg(way_read(&g, line, &f) == BITCUT_OK, "%s: %s", line, f.text);
             ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
-            const struct split_word *const a = plan.split_a.word, *const b = plan.split_b.word;
+            const struct split_word *const a = plan.split_a.word, *const b =
+                                                                      plan.split_b.word;
             ck_assert_msg(a->format == own.split_a.word->format &&
                               b->format == own.split_b.word->format &&
                               plan.split_a.words == 1 && plan.split_b.words == 1,
                           "%s: words of another format", line);
-            const struct bitcut_rounding *const wanted =
-                *varied[i] == 'h' ? bitcut_rounding_find("rz") : own.split_a.word->rounding;
+            const struct bitcut_rounding *const wanted = *varied[i] == 'h'
+                                                             ? bitcut_rounding_find("rz")
+                                                             : own.split_a.word->rounding;
             ck_assert_msg(a->rounding == wanted && b->rounding == wanted, "%s", line);
         }
     }
@@ -227,37 +229,40 @@ END_TEST
 static const struct {
     const char *line, *why;
 } bad[] = {
-    { "", "not RECIPE@UNIT" },
-    { "legemm", "legemm: not RECIPE@UNIT, such as legemm@mi210" },
-    { "legemm,promote=2@mi210", "not RECIPE@UNIT" },
-    { "@mi210", ": unknown recipe" },
-    { "legem@mi210", "legem: unknown recipe; near it: legemm" },
-    { "LEGEMM@mi210", "LEGEMM: unknown recipe; near it: legemm" },
+    { "", "expected RECIPE@UNIT" },
+    { "legemm", "expected RECIPE@UNIT such as legemm@mi210, found \"legemm\"" },
+    { "legemm,promote=2@mi210", "expected RECIPE@UNIT" },
+    { "@mi210", "unknown recipe \"\"" },
+    { "legem@mi210", "unknown recipe \"legem\"; did you mean legemm" },
+    { "LEGEMM@mi210", "unknown recipe \"LEGEMM\"; did you mean legemm" },
     { " legemm@mi210", "unknown recipe" },
     { "legemm@", "unknown unit" },
-    { "legemm@mi21", "mi21: unknown unit; near it:" },
+    { "legemm@mi21", "unknown unit \"mi21\"; did you mean " },
     { "legemm@mi210 ", "unknown unit" },
-    { "legemm@mi210@mi210", "mi210@mi210: unknown unit" },
-    { "ootomo-tf32@v100", "v100 has no instruction for tf32, the words of ootomo-tf32" },
-    { "legemm@mi210,", ": no variation of a GEMM" },
-    { "legemm@mi210,,promote=2", ": no variation of a GEMM" },
-    { "legemm@mi210,speed=2", "speed: no variation of a GEMM; such as split=bitcut" },
-    { "legemm@mi210,promote", "promote: no variation" },
-    { "legemm@mi210,promote=", "promote=: not what promote takes" },
-    { "legemm@mi210,promote=-1", "promote=-1: not what promote takes" },
-    { "legemm@mi210,promote=2x", "promote=2x: not what promote takes" },
-    { "legemm@mi210,promote=1234567890", "not what promote takes" },
-    { "legemm@mi210,promote=2=3", "promote=2=3: not what promote takes" },
-    { "legemm@mi210,scale=61", "the scale is 0 to 60" },
-    { "legemm@mi210,split=halfalf", "halfalf: unknown split; near it: half, halfhalf" },
-    { "legemm@mi210,split", "split: no variation" },
-    { "legemm@mi210,high=up", "up: unknown rounding" },
-    { "legemm@mi210,terms=7", "terms=7: not what terms takes" },
-    { "legemm@mi210,terms=2", "terms=2: not what terms takes" },
-    { "legemm@mi210,equilibrate=1", "equilibrate=1: not what equilibrate takes" },
-    { "legemm@mi210,rest-first=1", "rest-first: no variation" },
-    { "legemm@mi210,slices=two", "slices: no variation" },
-    { "legemm@mi210,reduction=bush", "reduction: no variation" },
+    { "legemm@mi210@mi210", "unknown unit \"mi210@mi210\"" },
+    { "ootomo-tf32@v100",
+      "v100 has no instruction for tf32, the format of the parts of ootomo-tf32" },
+    { "legemm@mi210,", "unknown setting \"\"" },
+    { "legemm@mi210,,promote=2", "unknown setting \"\"" },
+    { "legemm@mi210,speed=2",
+      "unknown setting \"speed\"; use, for example, split=bitcut" },
+    { "legemm@mi210,promote", "unknown setting \"promote\"" },
+    { "legemm@mi210,promote=", "promote=: invalid value for promote" },
+    { "legemm@mi210,promote=-1", "promote=-1: invalid value for promote" },
+    { "legemm@mi210,promote=2x", "promote=2x: invalid value for promote" },
+    { "legemm@mi210,promote=1234567890", "invalid value for promote" },
+    { "legemm@mi210,promote=2=3", "promote=2=3: invalid value for promote" },
+    { "legemm@mi210,scale=61", "scale must be 0 to 60" },
+    { "legemm@mi210,split=halfalf",
+      "unknown split \"halfalf\"; did you mean half, halfhalf" },
+    { "legemm@mi210,split", "unknown setting \"split\"" },
+    { "legemm@mi210,high=up", "unknown rounding \"up\"" },
+    { "legemm@mi210,terms=7", "terms=7: invalid value for terms" },
+    { "legemm@mi210,terms=2", "terms=2: invalid value for terms" },
+    { "legemm@mi210,equilibrate=1", "equilibrate=1: invalid value for equilibrate" },
+    { "legemm@mi210,rest-first=1", "unknown setting \"rest-first\"" },
+    { "legemm@mi210,slices=two", "unknown setting \"slices\"" },
+    { "legemm@mi210,reduction=bush", "unknown setting \"reduction\"" },
 };
 
 START_TEST(refused)
@@ -328,7 +333,7 @@ START_TEST(public_calls)
     ck_assert_int_eq(bitcut_gemm_write(NULL, &g), BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(text, "as it was");
     ck_assert_int_eq(bitcut_gemm_read(&g, "ootomo@a101", why), BITCUT_BAD_ARGUMENT);
-    ck_assert_msg(strstr(why, "near it: a100") != NULL, "%s", why);
+    ck_assert_msg(strstr(why, "did you mean a100") != NULL, "%s", why);
     ck_assert_int_eq(bitcut_gemm_read(NULL, line, why), BITCUT_BAD_ARGUMENT);
     ck_assert_int_eq(bitcut_gemm_read(&g, NULL, NULL), BITCUT_BAD_ARGUMENT);
     ck_assert(g.m == 77 && !g.recipe);
@@ -339,4 +344,5 @@ START_TEST(public_calls)
 }
 END_TEST
 
-TEST_MAIN("way", all_rows, variations, by_hand, words_of_units, refused, lengths, public_calls)
+TEST_MAIN("way", all_rows, variations, by_hand, words_of_units, refused, lengths,
+          public_calls)

@@ -58,22 +58,23 @@ START_TEST(wrong_lines_are_refused)
     static const struct {
         const char *text, *why;
     } wrong[] = {
-        { "[1]", "is no object" },
+        { "[1]", "expected a JSON object" },
         { "{", "column 1: string or '}' expected near end of file" },
-        { "{}", "names no unit" },
-        { "{\"unit\": \"none\"}", "unknown unit none, and no format \"a\"" },
-        { "{" UNIT ", " A ", " B ", " C "}", "\"D\" is missing" },
+        { "{}", "missing key \"unit\"" },
+        { "{\"unit\": \"none\"}",
+          "unknown unit \"none\", and key \"a\" with a format is missing" },
+        { "{" UNIT ", " A ", " B ", " C "}", "missing key \"D\"" },
         { "{" UNIT ", " A ", " B ", " C ", \"D\": 1}",
-          "\"D\": \"shape\" and the digits of \"hex\" do not agree" },
+          "\"D\": \"shape\" does not match the number of digits of \"hex\"" },
         { "{" UNIT ", " A ", " B ", " C
           ", \"D\": {\"shape\": [2, 1, 1], \"hex\": \"0123456\"}}",
-          "\"D\": \"shape\" and the digits of \"hex\" do not agree" },
+          "\"D\": \"shape\" does not match the number of digits of \"hex\"" },
         { "{" UNIT ", " A ", " B ", " C ", \"D\": {\"shape\": [99999999999, 9999999999], "
           "\"hex\": \"0123456701234567\"}}",
-          "\"D\": \"shape\" and the digits of \"hex\" do not agree" },
+          "\"D\": \"shape\" does not match the number of digits of \"hex\"" },
         { "{" UNIT ", " A ", " B ", " C
           ", \"D\": {\"shape\": [2, 1, 1], \"hex\": \"0123456x01234567\"}}",
-          "\"D\": \"hex\" has what is no digit" },
+          "\"D\": \"hex\" contains a character that is not a hexadecimal digit" },
     };
     const struct scratch s = scratch_make();
     char name[80];
@@ -99,7 +100,7 @@ START_TEST(lines_that_are_not_there)
     write_lines(&s, ROW);
     snprintf(name, sizeof name, "%s:2", s.path);
     ck_assert_int_eq(set_read(&set, name, SET_RECORDED, &f), BITCUT_CANNOT);
-    ck_assert_str_eq(f.text, "the file has no such line");
+    ck_assert_str_eq(f.text, "the file does not have this line");
     write_lines(&s, "\n\n");
     ck_assert_int_eq(set_find(&list, s.path, NULL, &f), BITCUT_OK);
     ck_assert_uint_eq(list.count, 1);
@@ -110,7 +111,7 @@ START_TEST(lines_that_are_not_there)
     ck_assert_uint_eq(list.count, 1);
     ck_assert_str_eq(list.at[0].folder, s.path);
     ck_assert_str_eq(list.at[0].fault.text,
-                     "no folder with meta.json, and line 2 is no JSON object");
+                     "not a folder with meta.json, and line 2 is not a JSON object");
     found_clear(&list);
     scratch_remove(&s);
 }

@@ -197,20 +197,20 @@ START_TEST(refuses)
     const struct bitcut_recording good = s.r;
     refused(NULL, "bytes");
     s.r.size--, refused(&s.r, "bytes"), s.r = good;
-    s.r.unit = NULL, refused(&s.r, "no unit"), s.r = good;
-    s.r.k--, refused(&s.r, "of hopper/mma.m16n8k16.f32.f16 it is 16"), s.r = good;
+    s.r.unit = NULL, refused(&s.r, "unknown unit"), s.r = good;
+    s.r.k--, refused(&s.r, "hopper/mma.m16n8k16.f32.f16 requires 16"), s.r = good;
     s.r.blocks++, refused(&s.r, "16 in 1 blocks"), s.r = good;
     s.r.count = 0, refused(&s.r, "no outputs"), s.r = good;
-    s.r.a = NULL, refused(&s.r, "A is not there"), s.r = good;
-    s.r.d = NULL, refused(&s.r, "D is not there"), s.r = good;
-    s.r.count = SIZE_MAX, refused(&s.r, "A is not there"), s.r = good;
-    s.r.scale_b = s.b, refused(&s.r, "has no block scales"), s.r = good;
-    s.b[5] = 0x10000, refused(&s.r, "B element 5 is 0x10000"), s.b[5] = 0;
+    s.r.a = NULL, refused(&s.r, "A must not be NULL"), s.r = good;
+    s.r.d = NULL, refused(&s.r, "D must not be NULL"), s.r = good;
+    s.r.count = SIZE_MAX, refused(&s.r, "A must not be NULL"), s.r = good;
+    s.r.scale_b = s.b, refused(&s.r, "takes no block scales"), s.r = good;
+    s.b[5] = 0x10000, refused(&s.r, "B: element 5 is 0x10000"), s.b[5] = 0;
     ck_assert_int_eq(bitcut_fit(NULL, NULL, &s.r, -1, NULL), BITCUT_BAD_ARGUMENT);
     struct bitcut_fit_report small = { .size = sizeof small - 1 };
     ck_assert_int_eq(bitcut_fit(&small, NULL, &s.r, 0, NULL), BITCUT_BAD_ARGUMENT);
     set_make(&s, taken[2]);
-    s.r.scale_b = NULL, refused(&s.r, "the scale of B is not there");
+    s.r.scale_b = NULL, refused(&s.r, "the scale of B must not be NULL");
 }
 END_TEST
 

@@ -87,20 +87,20 @@ END_TEST
 static const struct {
     const char *list, *why;
 } bad[] = {
-    { "tiles=2", "tiles: it is a list such as tile=32," },
-    { "tile", "tile: it is a list" },
-    { "tile=", "tile: it is a list" },
-    { "tile=-1", "tile: it is a list" },
-    { "tile= 1", "tile: it is a list" },
-    { "tile=1234567890", "tile: it is a list" },
-    { "tile=0x10", "tile: it is a list" },
-    { "rest-first=1", "rest-first: it is a list" },
-    { "slices=2,reduction", "reduction: it is a list" },
-    { "slices=2,reduction=bush", "bush: unknown" },
-    { "reduction=ascendin", "ascendin: unknown; near it: ascending" },
-    { "sums", "sums: it is a list" },
-    { "sums=f17", "f17: unknown; near it: f16" },
-    { ",tile=2", ": it is a list" },
+    { "tiles=2", "invalid item \"tiles\"; expected a list such as tile=32," },
+    { "tile", "invalid item \"tile\"" },
+    { "tile=", "invalid item \"tile\"" },
+    { "tile=-1", "invalid item \"tile\"" },
+    { "tile= 1", "invalid item \"tile\"" },
+    { "tile=1234567890", "invalid item \"tile\"" },
+    { "tile=0x10", "invalid item \"tile\"" },
+    { "rest-first=1", "invalid item \"rest-first\"" },
+    { "slices=2,reduction", "invalid item \"reduction\"" },
+    { "slices=2,reduction=bush", "unknown name \"bush\"" },
+    { "reduction=ascendin", "unknown name \"ascendin\"; did you mean ascending" },
+    { "sums", "invalid item \"sums\"" },
+    { "sums=f17", "unknown name \"f17\"; did you mean f16" },
+    { ",tile=2", "invalid item \"\"" },
 };
 
 START_TEST(refused)
@@ -146,7 +146,7 @@ START_TEST(public_calls)
     ck_assert_str_eq(text, "");
     ck_assert_int_eq(bitcut_order_read(&back, text, NULL), BITCUT_OK);
     ck_assert_int_eq(bitcut_order_read(&o, "lanes=2,slice=3", why), BITCUT_BAD_ARGUMENT);
-    ck_assert_msg(strstr(why, "slice: it is a list") != NULL, "%s", why);
+    ck_assert_msg(strstr(why, "invalid item \"slice\"") != NULL, "%s", why);
     ck_assert(o.slices == 2 && o.lanes == 0);
     ck_assert_int_eq(bitcut_order_read(NULL, line, why), BITCUT_BAD_ARGUMENT);
     ck_assert_int_eq(bitcut_order_read(&o, NULL, NULL), BITCUT_BAD_ARGUMENT);

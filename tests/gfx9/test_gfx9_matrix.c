@@ -192,7 +192,7 @@ static void try_unknown(struct bench *b, const struct gfx9_target *t,
     bench_prepare(b, t, &was);
     bench_run(b, row, word, count);
     ck_assert(b->group.failed);
-    ck_assert_msg(strstr(b->group.fault.text, "there is no unit"), "%s", unit);
+    ck_assert_msg(strstr(b->group.fault.text, "unknown unit"), "%s", unit);
     ck_assert_mem_eq(b->machine.v, was.v, sizeof was.v);
 }
 

@@ -6,7 +6,7 @@
 #include "emu/gemm.h"
 #include "tests/gpu/model_device.h"
 
-#define DOES_NOT(RECIPE) "no kernel for recipe " RECIPE " on Models does this: "
+#define DOES_NOT(RECIPE) "no kernel for recipe " RECIPE " on Models supports: "
 
 /* --- which kernel ----------------------------------------------------------------- */
 
@@ -27,8 +27,8 @@ static const struct {
     { "",       "ootomo", NULL,       NULL, 4, -1, false, 0, 8,   false, "vary.ootomo.f16",  "hopper/" MMA },
     { "",       "ootomo", NULL,       NULL, 1, 0, false,  0, 8,   false, "gemm.ootomo.f16",  "hopper/" MMA },
     { "",       "ootomo", NULL,       NULL, -1, -1, true, 0, 8,   false, "vary.ootomo.f16",  "hopper/" MMA },
-    { "",       "ootomo", NULL,       NULL, 2, -1, false, 0, 8,   false, NULL, DOES_NOT("ootomo") "promotion after 2 instructions (can be after 4, after 1)" },
-    { "",       "ootomo", NULL,       NULL, -1, 1, false, 0, 8,   false, NULL, DOES_NOT("ootomo") "the product of two low words (can be left out)" },
+    { "",       "ootomo", NULL,       NULL, 2, -1, false, 0, 8,   false, NULL, DOES_NOT("ootomo") "promotion every 2 instructions (supported: every 4, every 1)" },
+    { "",       "ootomo", NULL,       NULL, -1, 1, false, 0, 8,   false, NULL, DOES_NOT("ootomo") "the low*low term (supported: left out)" },
     { "",       "plain",  NULL,       NULL, OPEN,         0, 32,  false, "small.plain.f16",  "hopper/wgmma.m64n8k16.f32.f16" },
     { "",       "plain",  NULL,       "hopper/" MMA, OPEN, 0, 32, false, "gemm.plain.f16",   "hopper/" MMA },
     { "",       "plain",  NULL,       NULL, OPEN,         0, 33,  false, "gemm.plain.f16",   "hopper/" MMA },
@@ -40,16 +40,16 @@ static const struct {
     { "",       "plain",  NULL,       NULL, OPEN,         0, 3,   true,  "batch.mma.16",     "hopper/" MMA },
     { "",       "plain",  NULL,       NULL, OPEN,         0, 17,  true,  "batch.mma.64",     "hopper/" MMA },
     { "ampere", "plain",  NULL,       NULL, OPEN,         0, 17,  true,  "batch.old.64",     "ampere/" MMA },
-    { "",       "plain",  NULL,       NULL, OPEN,         0, 65,  true,  NULL, DOES_NOT("plain") "65 x 8 x 8 (can be m, n and k up to 64)" },
+    { "",       "plain",  NULL,       NULL, OPEN,         0, 65,  true,  NULL, DOES_NOT("plain") "65 x 8 x 8 (supported: m, n and k up to 64)" },
     { "",       "half-fp8", NULL,     NULL, OPEN,         0, 8,   false, "mixed.half-fp8.f16", "hopper/wgmma.m64n8k16.f32.f16" },
     { "",       "half-fp8", "half-e4m3", NULL, OPEN,      3, 8,   false, "mixed.half-fp8.f16", "hopper/wgmma.m64n8k16.f32.f16" },
     { "",       "half-int8", NULL,    NULL, OPEN,         3, 8,   false, "mixed.half-int8.f16", "hopper/wgmma.m64n8k16.f32.f16" },
-    { "",       "half-int8", "half-e4m3", NULL, OPEN,     0, 8,   false, NULL, DOES_NOT("half-int8") "split half-e4m3 (can be words as of half-s8)" },
-    { "",       "half-fp8", NULL,     NULL, 1, -1, false, 0, 8,   false, NULL, DOES_NOT("half-fp8") "promotion after 1 instructions (can be after 4)" },
-    { "",       "half-fp8", "half-e5m2", NULL, OPEN,      0, 8,   false, NULL, DOES_NOT("half-fp8") "split half-e5m2 (can be words as of half-e4m3)" },
+    { "",       "half-int8", "half-e4m3", NULL, OPEN,     0, 8,   false, NULL, DOES_NOT("half-int8") "split half-e4m3 (supported: parts of split half-s8)" },
+    { "",       "half-fp8", NULL,     NULL, 1, -1, false, 0, 8,   false, NULL, DOES_NOT("half-fp8") "promotion every 1 instructions (supported: every 4)" },
+    { "",       "half-fp8", "half-e5m2", NULL, OPEN,      0, 8,   false, NULL, DOES_NOT("half-fp8") "split half-e5m2 (supported: parts of split half-e4m3)" },
     { "ampere", "half-fp8", NULL,     NULL, OPEN,         0, 8,   false, NULL, "no kernel for recipe half-fp8 runs on Models" },
     { "",       "fp32",   NULL,       NULL, OPEN,         0, 8,   true,  "batch.fma.64",     "fma/f32" },
-    { "",       "fp32",   NULL,       NULL, OPEN,         0, 8,   false, NULL, "there is no kernel for recipe fp32; bitcut list kernels has all" },
+    { "",       "fp32",   NULL,       NULL, OPEN,         0, 8,   false, NULL, "no kernel implements recipe fp32; see bitcut list kernels" },
     /* clang-format on */
 };
 
@@ -201,7 +201,7 @@ START_TEST(words_of_two_formats)
         ck_assert_msg(choose_split(why, &own, &own) == want, "%s: %s", name, why);
         if (want == BITCUT_OK) continue;
         ck_assert_str_eq(
-            why, "mixed.half-fp8.f16 takes words as split half-e4m3 makes, not own");
+            why, "mixed.half-fp8.f16 requires the parts of split half-e4m3, not own");
         ck_assert_msg(choose_split(why, &own, NULL) == want, "%s, of A", name);
         ck_assert_msg(choose_split(why, NULL, &own) == want, "%s, of B", name);
     }
@@ -218,24 +218,29 @@ START_TEST(devices_refused)
         const char *why;
     } refused[] = {
         { "cuda", "nowhere", "", BITCUT_CANNOT,
-          "no GPU backend: bitcut-cuda.so is not in nowhere (built only "
-          "where nvcc is found; BITCUT_MODULES names another folder)" },
+          "no GPU backend: bitcut-cuda.so not found in nowhere (built only "
+          "with nvcc; BITCUT_MODULES sets another folder)" },
         { "cuda", models, "absent", BITCUT_CANNOT, "no device: nobody is there" },
         { "cuda:2", models, "", BITCUT_CANNOT, "no device: there are two" },
         { "cuda", models, "future", BITCUT_CANNOT,
           "no device: Models is of no architecture known" },
         { "hip", models, "", BITCUT_CANNOT,
-          "no GPU backend: bitcut-hip.so is not in tests/.libs (built only where an AMD "
-          "clang is found; BITCUT_MODULES names another folder)" },
+          "no GPU backend: bitcut-hip.so not found in tests/.libs (built only with an "
+          "AMD "
+          "clang; BITCUT_MODULES sets another folder)" },
         { "cuda:m99", models, "", BITCUT_BAD_ARGUMENT,
-          "cuda:m99: no device is called so, but host, cuda, cuda:1, ..." },
-        { "host:1", models, "", BITCUT_CANNOT, "no device: there is no device 1" },
+          "unknown device \"cuda:m99\"; use host, cuda, cuda:1, ... (see bitcut list "
+          "devices)" },
+        { "host:1", models, "", BITCUT_CANNOT, "no device: device 1 does not exist" },
         { "gpu", models, "", BITCUT_BAD_ARGUMENT,
-          "gpu: no device is called so, but host, cuda, cuda:1, ..." },
+          "unknown device \"gpu\"; use host, cuda, cuda:1, ... (see bitcut list "
+          "devices)" },
         { "cuda:", models, "", BITCUT_BAD_ARGUMENT,
-          "cuda:: no device is called so, but host, cuda, cuda:1, ..." },
+          "unknown device \"cuda:\"; use host, cuda, cuda:1, ... (see bitcut list "
+          "devices)" },
         { "cuda:1x", models, "", BITCUT_BAD_ARGUMENT,
-          "cuda:1x: no device is called so, but host, cuda, cuda:1, ..." },
+          "unknown device \"cuda:1x\"; use host, cuda, cuda:1, ... (see bitcut list "
+          "devices)" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         char why[BITCUT_TEXT_MOST];
@@ -271,7 +276,7 @@ START_TEST(devices_by_architecture)
     ck_assert_str_eq(bitcut_device_name(device), "Models");
     bitcut_device_close(device);
     ck_assert_int_eq(bitcut_device_open(&device, "cuda:m80", why), BITCUT_CANNOT);
-    ck_assert_str_eq(why, "no device: none is of m80");
+    ck_assert_str_eq(why, "no device has architecture m80");
 }
 END_TEST
 

@@ -5,7 +5,7 @@
 
 #include "tests/gpu/model_device.h"
 
-#define DOES_NOT(RECIPE) "no kernel for recipe " RECIPE " on Models does this: "
+#define DOES_NOT(RECIPE) "no kernel for recipe " RECIPE " on Models supports: "
 #define MMA              "mma.m16n8k16.f32.f16"
 
 /* A call that is good before it is spoiled. */
@@ -128,11 +128,12 @@ SPOIL(wide_each_c,
       (make_small(x, "batch.mma.64"), x->g.c.each = x->g.d.each = pointers, x->g.c.ld++))
 SPOIL(overlapping_f16, (make_small(x, "batch.mma.64"), x->g.count = 2, x->g.d.stride--))
 
-#define WORDS_STRIDE "A: the stride of words is no multiple of 256 below 2^64"
-#define D_IS_C       "D is C with another leading dimension, stride, layout or format"
-#define OVERLAP      "matrices of D overlap by their stride"
+#define WORDS_STRIDE "A: the stride of prepared operands must be a multiple of 256 below 2^64"
+#define D_IS_C                                                                           \
+    "D and C share memory but differ in leading dimension, stride, layout or format"
+#define OVERLAP "the stride of D is too small: its matrices overlap"
 #define K_ASCENDING(RECIPE)                                                              \
-    DOES_NOT(RECIPE) "this order of k (can be ascending, in slices of whole k-steps)"
+    DOES_NOT(RECIPE) "this order of k (supported: ascending, in slices of whole k-steps)"
 
 static const struct refusal {
     void (*spoil)(struct call *x);
@@ -140,87 +141,87 @@ static const struct refusal {
     const char *why;
 } refusals[] = {
     /* clang-format off */
-    { no_recipe,         BITCUT_BAD_ARGUMENT, "neither recipe nor kernel" },
-    { old_struct,        BITCUT_BAD_ARGUMENT, "a GEMM of 8 bytes is not one of this library: bitcut_gemm_init() sets the size" },
+    { no_recipe,         BITCUT_BAD_ARGUMENT, "a recipe or a kernel is required" },
+    { old_struct,        BITCUT_BAD_ARGUMENT, "the GEMM has size 8, which this library does not know: call bitcut_gemm_init() first" },
     { new_struct,        BITCUT_BAD_ARGUMENT, NULL },
-    { no_kernel_row,     BITCUT_CANNOT,       "there is no kernel for recipe feng; bitcut list kernels has all" },
-    { unknown_kernel,    BITCUT_BAD_ARGUMENT, "there is no kernel gemm.ootomo" },
+    { no_kernel_row,     BITCUT_CANNOT,       "no kernel implements recipe feng; see bitcut list kernels" },
+    { unknown_kernel,    BITCUT_BAD_ARGUMENT, "unknown kernel \"gemm.ootomo\"" },
     { other_recipe,      BITCUT_BAD_ARGUMENT, "gemm.plain.f16 computes recipe plain, not ootomo" },
-    { kernel_and_unit,   BITCUT_BAD_ARGUMENT, "a unit or a kernel, not both" },
+    { kernel_and_unit,   BITCUT_BAD_ARGUMENT, "unit and kernel cannot be combined" },
     { old_kernel,        BITCUT_CANNOT,       "old.plain.f16 does not run on Models" },
     { big_kernel,        BITCUT_CANNOT,       "big.plain.f16 does not run on Models" },
-    { liar,              BITCUT_CANNOT,       "liar.legemm.f16 has not the terms of recipe legemm" },
-    { low_liar,          BITCUT_CANNOT,       "liar.markidis.f16 has not the terms of recipe markidis" },
-    { no_row,            BITCUT_CANNOT,       "liar.noname.f16 names a recipe that there is not: noname" },
-    { small_kernel,      BITCUT_BAD_ARGUMENT, "small.plain.f16 takes m, n and k up to 32" },
-    { one_word,          BITCUT_BAD_ARGUMENT, "recipe ootomo needs more words than half has" },
-    { one_word_of_b,     BITCUT_BAD_ARGUMENT, "recipe ootomo needs more words than half has" },
-    { other_words,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "split tf32tf32 (can be 2 words of f16)" },
-    { mixed_words,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "split half-e4m3 (can be 2 words of f16)" },
-    { unmixed_words,     BITCUT_BAD_ARGUMENT, "recipe half-fp8 needs more words than halfhalf has" },
-    { other_mixed_b,     BITCUT_BAD_ARGUMENT, DOES_NOT("half-fp8") "split half-e5m2 (can be words as of half-e4m3)" },
-    { mixed_liar,        BITCUT_CANNOT,       "liar.half-fp8.f16 has not the words of recipe half-fp8" },
-    { plain_liar,        BITCUT_CANNOT,       "liar.plain.f16 has not the words of recipe plain" },
-    { no_words,          BITCUT_BAD_ARGUMENT, DOES_NOT("plain") "split f32 (can be 1 words of f16, 1 words of tf32)" },
-    { mixed_scales,      BITCUT_BAD_ARGUMENT, "recipe tf32x3 adds words of different scale; use a split with s = 0" },
-    { negative_slices,   BITCUT_BAD_ARGUMENT, "counts cannot be negative" },
-    { many_slices,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "4 slices of k (can be 1 to 3)" },
-    { tiles,             BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "tiles of 32 of k (can be none)" },
+    { liar,              BITCUT_CANNOT,       "liar.legemm.f16 does not have the terms of recipe legemm" },
+    { low_liar,          BITCUT_CANNOT,       "liar.markidis.f16 does not have the terms of recipe markidis" },
+    { no_row,            BITCUT_CANNOT,       "liar.noname.f16 refers to an unknown recipe: noname" },
+    { small_kernel,      BITCUT_BAD_ARGUMENT, "small.plain.f16 supports m, n and k up to 32" },
+    { one_word,          BITCUT_BAD_ARGUMENT, "recipe ootomo needs more parts than split half has" },
+    { one_word_of_b,     BITCUT_BAD_ARGUMENT, "recipe ootomo needs more parts than split half has" },
+    { other_words,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "split tf32tf32 (supported: 2 parts in f16)" },
+    { mixed_words,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "split half-e4m3 (supported: 2 parts in f16)" },
+    { unmixed_words,     BITCUT_BAD_ARGUMENT, "recipe half-fp8 needs more parts than split halfhalf has" },
+    { other_mixed_b,     BITCUT_BAD_ARGUMENT, DOES_NOT("half-fp8") "split half-e5m2 (supported: parts of split half-e4m3)" },
+    { mixed_liar,        BITCUT_CANNOT,       "liar.half-fp8.f16 does not have the parts of recipe half-fp8" },
+    { plain_liar,        BITCUT_CANNOT,       "liar.plain.f16 does not have the parts of recipe plain" },
+    { no_words,          BITCUT_BAD_ARGUMENT, DOES_NOT("plain") "split f32 (supported: 1 parts in f16, 1 parts in tf32)" },
+    { mixed_scales,      BITCUT_BAD_ARGUMENT, "recipe tf32x3 adds parts of different scale; choose a split with scale 0" },
+    { negative_slices,   BITCUT_BAD_ARGUMENT, "counts must not be negative" },
+    { many_slices,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "4 slices of k (supported: 1 to 3)" },
+    { tiles,             BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "tiles of k = 32 (supported: none)" },
     { lanes,             BITCUT_CANNOT,       K_ASCENDING("ootomo") },
     { sums,              BITCUT_CANNOT,       K_ASCENDING("ootomo") },
     { rest_first,        BITCUT_CANNOT,       K_ASCENDING("ootomo") },
     { cut,               BITCUT_CANNOT,       K_ASCENDING("ootomo") },
-    { unsigned_sums,     BITCUT_BAD_ARGUMENT, "sums of k cannot be ue8m0" },
-    { negative_cut,      BITCUT_BAD_ARGUMENT, "counts cannot be negative" },
+    { unsigned_sums,     BITCUT_BAD_ARGUMENT, "partial sums of k cannot be stored in ue8m0" },
+    { negative_cut,      BITCUT_BAD_ARGUMENT, "counts must not be negative" },
     { halve,             BITCUT_CANNOT,       K_ASCENDING("ootomo") },
-    { negative_halve,    BITCUT_BAD_ARGUMENT, "counts cannot be negative" },
+    { negative_halve,    BITCUT_BAD_ARGUMENT, "counts must not be negative" },
     { long_tiles,        BITCUT_CANNOT,       K_ASCENDING("ootomo") },
     { long_mixed_tiles,  BITCUT_CANNOT,       K_ASCENDING("half-fp8") },
     { tree,              BITCUT_CANNOT,       K_ASCENDING("ootomo") },
-    { short_a,           BITCUT_BAD_ARGUMENT, "A: leading dimension 10 is below the row length, 11" },
-    { short_a_turned,    BITCUT_BAD_ARGUMENT, "A: leading dimension 12 is below the column length, 13" },
-    { short_b,           BITCUT_BAD_ARGUMENT, "B: leading dimension 4 is below the row length, 5" },
-    { short_c,           BITCUT_BAD_ARGUMENT, "C: leading dimension 4 is below the row length, 5" },
-    { short_d,           BITCUT_BAD_ARGUMENT, "D: leading dimension 4 is below the row length, 5" },
-    { huge_a,            BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "4611686018427387904 x 5 x 11 (can be what fits memory)" },
-    { huge_b,            BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "0 x 4611686018427387904 x 11 (can be what fits memory)" },
-    { huge_slices,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "1073741824 x 1073741824 x 11 (can be what fits memory)" },
-    { largest_lda,       BITCUT_BAD_ARGUMENT, "A does not fit any memory" },
-    { huge_lda,          BITCUT_BAD_ARGUMENT, "A does not fit any memory" },
-    { huge_ldd,          BITCUT_BAD_ARGUMENT, "D does not fit any memory" },
-    { no_a,              BITCUT_BAD_ARGUMENT, "A is missing" },
-    { no_b,              BITCUT_BAD_ARGUMENT, "B is missing" },
-    { no_c,              BITCUT_BAD_ARGUMENT, "C is missing" },
-    { no_d,              BITCUT_BAD_ARGUMENT, "D is missing" },
+    { short_a,           BITCUT_BAD_ARGUMENT, "A: leading dimension 10 is less than the row length 11" },
+    { short_a_turned,    BITCUT_BAD_ARGUMENT, "A: leading dimension 12 is less than the column length 13" },
+    { short_b,           BITCUT_BAD_ARGUMENT, "B: leading dimension 4 is less than the row length 5" },
+    { short_c,           BITCUT_BAD_ARGUMENT, "C: leading dimension 4 is less than the row length 5" },
+    { short_d,           BITCUT_BAD_ARGUMENT, "D: leading dimension 4 is less than the row length 5" },
+    { huge_a,            BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "4611686018427387904 x 5 x 11 (supported: sizes that fit in memory)" },
+    { huge_b,            BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "0 x 4611686018427387904 x 11 (supported: sizes that fit in memory)" },
+    { huge_slices,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "1073741824 x 1073741824 x 11 (supported: sizes that fit in memory)" },
+    { largest_lda,       BITCUT_BAD_ARGUMENT, "A exceeds the address space" },
+    { huge_lda,          BITCUT_BAD_ARGUMENT, "A exceeds the address space" },
+    { huge_ldd,          BITCUT_BAD_ARGUMENT, "D exceeds the address space" },
+    { no_a,              BITCUT_BAD_ARGUMENT, "A must not be NULL" },
+    { no_b,              BITCUT_BAD_ARGUMENT, "B must not be NULL" },
+    { no_c,              BITCUT_BAD_ARGUMENT, "C must not be NULL" },
+    { no_d,              BITCUT_BAD_ARGUMENT, "D must not be NULL" },
     { odd_b,             BITCUT_BAD_ARGUMENT, "B is not aligned to 4 bytes" },
-    { other_format,      BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "matrices of several formats (can be all of f32)" },
-    { all_bf16,          BITCUT_CANNOT,       "there is no kernel for recipe ootomo and matrices of bf16; they take f32, or small ones of f16" },
-    { by_pointers_too,   BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "pointers to matrices (can be matrices at strides)" },
+    { other_format,      BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "matrices of several formats (supported: all in f32)" },
+    { all_bf16,          BITCUT_CANNOT,       "no kernel implements recipe ootomo for matrices in bf16; use f32 (or f16 for small matrices)" },
+    { by_pointers_too,   BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "pointers to matrices (supported: matrices at strides)" },
     { wide_c,            BITCUT_BAD_ARGUMENT, D_IS_C },
     { turned_c,          BITCUT_BAD_ARGUMENT, D_IS_C },
-    { odd_words,         BITCUT_BAD_ARGUMENT, "A: not aligned to 256 bytes" },
+    { odd_words,         BITCUT_BAD_ARGUMENT, "A is not aligned to 256 bytes" },
     { odd_words_stride,  BITCUT_BAD_ARGUMENT, WORDS_STRIDE },
-    { huge_stride_a,     BITCUT_BAD_ARGUMENT, "A does not fit any memory" },
-    { huge_stride_b,     BITCUT_BAD_ARGUMENT, "B does not fit any memory" },
-    { huge_stride_c,     BITCUT_BAD_ARGUMENT, "C does not fit any memory" },
-    { huge_stride_d,     BITCUT_BAD_ARGUMENT, "D does not fit any memory" },
+    { huge_stride_a,     BITCUT_BAD_ARGUMENT, "A exceeds the address space" },
+    { huge_stride_b,     BITCUT_BAD_ARGUMENT, "B exceeds the address space" },
+    { huge_stride_c,     BITCUT_BAD_ARGUMENT, "C exceeds the address space" },
+    { huge_stride_d,     BITCUT_BAD_ARGUMENT, "D exceeds the address space" },
     { huge_stride_words, BITCUT_BAD_ARGUMENT, WORDS_STRIDE },
     { one_d,             BITCUT_BAD_ARGUMENT, OVERLAP },
     { overlapping_d,     BITCUT_BAD_ARGUMENT, OVERLAP },
     { crossing_d,        BITCUT_BAD_ARGUMENT, OVERLAP },
     { other_stride_c,    BITCUT_BAD_ARGUMENT, D_IS_C },
-    { small_workspace,   BITCUT_BAD_ARGUMENT, "a workspace of 1407 bytes, not of 1408" },
-    { no_workspace,      BITCUT_BAD_ARGUMENT, "workspace: missing" },
-    { odd_workspace,     BITCUT_BAD_ARGUMENT, "workspace: not aligned to 256 bytes" },
+    { small_workspace,   BITCUT_BAD_ARGUMENT, "the workspace has 1407 bytes; required: 1408" },
+    { no_workspace,      BITCUT_BAD_ARGUMENT, "workspace must not be NULL" },
+    { odd_workspace,     BITCUT_BAD_ARGUMENT, "workspace is not aligned to 256 bytes" },
     { old_batch,         BITCUT_CANNOT,       "batch.old.64 does not run on Models" },
     { big_batch,         BITCUT_CANNOT,       "batch.big.64 does not run on Models" },
-    { small_batch,       BITCUT_BAD_ARGUMENT, "batch.mma.16 takes m, n and k up to 16" },
-    { large_m,           BITCUT_BAD_ARGUMENT, "batch.fma.64 takes m, n and k up to 64" },
-    { huge_n,            BITCUT_BAD_ARGUMENT, "batch.fma.64 takes m, n and k up to 64" },
-    { sliced_batch,      BITCUT_BAD_ARGUMENT, "batch.mma.64 takes 1 to 1 slices of k" },
-    { scaled_batch,      BITCUT_BAD_ARGUMENT, "batch.mma.64 does not equilibrate" },
-    { flushed_batch,     BITCUT_BAD_ARGUMENT, "batch.mma.64 reads all values as they are" },
-    { prepared_batch,    BITCUT_BAD_ARGUMENT, "batch.mma.64 takes no words" },
+    { small_batch,       BITCUT_BAD_ARGUMENT, "batch.mma.16 supports m, n and k up to 16" },
+    { large_m,           BITCUT_BAD_ARGUMENT, "batch.fma.64 supports m, n and k up to 64" },
+    { huge_n,            BITCUT_BAD_ARGUMENT, "batch.fma.64 supports m, n and k up to 64" },
+    { sliced_batch,      BITCUT_BAD_ARGUMENT, "batch.mma.64 supports 1 to 1 slices of k" },
+    { scaled_batch,      BITCUT_BAD_ARGUMENT, "batch.mma.64 does not support equilibration" },
+    { flushed_batch,     BITCUT_BAD_ARGUMENT, "batch.mma.64 reads values exactly; roundings that flush or saturate are not supported" },
+    { prepared_batch,    BITCUT_BAD_ARGUMENT, "batch.mma.64 accepts no prepared operands" },
     { odd_pointers,      BITCUT_BAD_ARGUMENT, "A is not aligned to 8 bytes" },
     { odd_f16,           BITCUT_BAD_ARGUMENT, "B is not aligned to 2 bytes" },
     { wide_each_c,       BITCUT_BAD_ARGUMENT, D_IS_C },
@@ -364,9 +365,9 @@ START_TEST(words_refused)
         bool there;
         const char *why;
     } refused[] = {
-        { 0, 10, true, "A: leading dimension 10 is below the row length, 11" },
-        { 0, 11, false, "A is missing" },
-        { 64, 11, true, "words: not aligned to 256 bytes" },
+        { 0, 10, true, "A: leading dimension 10 is less than the row length 11" },
+        { 0, 11, false, "A must not be NULL" },
+        { 64, 11, true, "words is not aligned to 256 bytes" },
     };
     g.a.words = a;
     device_open();
@@ -381,7 +382,7 @@ START_TEST(words_refused)
     g.a.at = a;
     ck_assert_int_eq(bitcut_gemm_prepare(NULL, device, &g, BITCUT_A, NULL, why),
                      BITCUT_BAD_ARGUMENT);
-    ck_assert_str_eq(why, "words: missing");
+    ck_assert_str_eq(why, "words must not be NULL");
     ck_assert_uint_eq(words.at[64], FILL);
     block_end(&words);
     bitcut_device_close(device);

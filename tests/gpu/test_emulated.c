@@ -113,16 +113,16 @@ static const struct {
     const char *why;
 } refusals[] = {
     /* clang-format off */
-    { other_words, true,  "recipe tf32x3 has words of tf32, but " AMPERE " multiplies f16 by f16; choose another unit or split" },
-    { scaled_unit, true,  "blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3 needs block scales; no recipe has them" },
-    { prepared,    true,  "emulation takes no words" },
-    { no_format,   true,  "A cannot be of f64" },
-    { short_ld,    true,  "D: leading dimension 7 is below the row length, 8" },
-    { huge,        true,  "the workspace does not fit any memory" },
-    { long_k,      true,  "the workspace does not fit any memory" },
+    { other_words, true,  "recipe tf32x3 has parts in tf32, but " AMPERE " multiplies f16 by f16; choose another unit or split" },
+    { scaled_unit, true,  "blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3 requires block scales, which no recipe has" },
+    { prepared,    true,  "emulation accepts no prepared operands" },
+    { no_format,   true,  "A cannot have the format f64" },
+    { short_ld,    true,  "D: leading dimension 7 is less than the row length 8" },
+    { huge,        true,  "the workspace exceeds the address space" },
+    { long_k,      true,  "the workspace exceeds the address space" },
     { odd,         false, "A is not aligned to 4 bytes" },
-    { no_d,        false, "D is missing" },
-    { is_c,        false, "D is C with another leading dimension, stride, layout or format" },
+    { no_d,        false, "D must not be NULL" },
+    { is_c,        false, "D and C share memory but differ in leading dimension, stride, layout or format" },
     /* clang-format on */
 };
 
@@ -154,7 +154,7 @@ START_TEST(no_words)
     g.a.at = memory;
     ck_assert_int_eq(bitcut_gemm_words(&bytes, device, &g, BITCUT_A, why),
                      BITCUT_BAD_ARGUMENT);
-    ck_assert_str_eq(why, "emulation takes no words");
+    ck_assert_str_eq(why, "emulation accepts no prepared operands");
     ck_assert_int_eq(bitcut_gemm_prepare(memory, device, &g, BITCUT_A, NULL, why),
                      BITCUT_BAD_ARGUMENT);
     ck_assert_uint_eq(bytes, 7);

@@ -262,7 +262,7 @@ START_TEST(refuses)
     ck_assert(bitcut_explain(NULL, NULL, &p.g, NULL, -1, NULL) == bad);
     g.count = 2;
     ck_assert(bitcut_explain(NULL, &found, &g, NULL, 1, why) == bad);
-    ck_assert_str_eq(why, "one GEMM is explained, not 2");
+    ck_assert_str_eq(why, "the number of GEMMs must be 1, found 2");
     g = p.g, g.d.to = NULL;
     ck_assert(bitcut_explain(NULL, &found, &g, NULL, 1, NULL) == bad);
     g = p.g, g.m = 0;

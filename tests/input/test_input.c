@@ -283,8 +283,8 @@ START_TEST(gendot_says_when_k_is_too_small)
         matrix_init(&m, role == INPUT_A ? 50 : 10, role == INPUT_A ? 10 : 50, &f);
         ck_assert_int_eq(input_fill(&m, &in, (enum input_role)role, 1, 0, &f),
                          BITCUT_BAD_ARGUMENT);
-        ck_assert_str_eq(f.text, "gendot: this condition number needs k of at least 11, "
-                                 "not 10");
+        ck_assert_str_eq(f.text, "gendot: this condition number requires k of at least 11, "
+                                 "found 10");
         matrix_clear(&m);
     }
 }
@@ -297,7 +297,7 @@ START_TEST(dimensions_have_a_limit)
     struct fault f;
     if (m.cols == 0) return; /* size_t has 32 bits: no matrix is too large */
     ck_assert_int_eq(input_fill(&m, &in, INPUT_A, 1, 0, &f), BITCUT_BAD_ARGUMENT);
-    ck_assert_str_eq(f.text, "inputs have at most 4294967295 rows and columns, not 0 x "
+    ck_assert_str_eq(f.text, "inputs have at most 4294967295 rows and columns, found 0 x "
                              "4294967296");
 }
 END_TEST

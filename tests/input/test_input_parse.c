@@ -56,34 +56,34 @@ START_TEST(wrong_texts_are_explained)
     static const struct {
         const char *text, *fault;
     } wrong[] = {
-        { "", "no input is called \"\"" },
-        { "urnd", "no input is called \"urnd\"; near it: urand, nrand" },
-        { "Urand", "no input is called \"Urand\"; near it: urand, nrand" },
-        { "(0,1)", "no input is called \"\"" },
+        { "", "unknown input \"\"" },
+        { "urnd", "unknown input \"urnd\"; did you mean urand, nrand?" },
+        { "Urand", "unknown input \"Urand\"; did you mean urand, nrand?" },
+        { "(0,1)", "unknown input \"\"" },
         { "exprand(1,2)",
-          "no input is called \"exprand\"; near it: exp_rand, urand, nrand" },
+          "unknown input \"exprand\"; did you mean exp_rand, urand, nrand?" },
         { "urand(1)", "urand takes 2 parameters (a, b), not 1" },
         { "urand()", "urand takes 2 parameters (a, b), not 0" },
         { "urand(1,2,3)", "urand takes 2 parameters (a, b), not 3" },
         { "gendot(1,2)", "gendot takes 1 parameter (condition), not 2" },
         { "zeros(0)", "zeros takes no parameters" },
         { "randtlr(1)", "randtlr takes 3 parameters (tile, decay, diagonal), not 1" },
-        { "urand(0,1", "urand: a ')' is missing" },
-        { "urand(", "urand: a ')' is missing" },
-        { "urand(0,1)x", "urand: \"x\" does not belong there" },
-        { "urand(0,1))", "urand: \")\" does not belong there" },
-        { "urand 0,1", "urand: \"0,1\" does not belong there" },
-        { "urand(,1)", "urand: a = \"\" is not a number" },
-        { "urand(0,)", "urand: b = \"\" is not a number" },
-        { "urand(0,one)", "urand: b = \"one\" is not a number" },
-        { "urand(0 1,2)", "urand: a = \"0 1\" is not a number" },
-        { "urand(0,0x10)", "urand: b = \"0x10\" is not a number" },
-        { "urand(0,1e)", "urand: b = \"1e\" is not a number" },
+        { "urand(0,1", "urand: missing ')'" },
+        { "urand(", "urand: missing ')'" },
+        { "urand(0,1)x", "urand: unexpected text \"x\"" },
+        { "urand(0,1))", "urand: unexpected text \")\"" },
+        { "urand 0,1", "urand: unexpected text \"0,1\"" },
+        { "urand(,1)", "urand: expected a number for a, found \"\"" },
+        { "urand(0,)", "urand: expected a number for b, found \"\"" },
+        { "urand(0,one)", "urand: expected a number for b, found \"one\"" },
+        { "urand(0 1,2)", "urand: expected a number for a, found \"0 1\"" },
+        { "urand(0,0x10)", "urand: expected a number for b, found \"0x10\"" },
+        { "urand(0,1e)", "urand: expected a number for b, found \"1e\"" },
         { "urand(0,nan)", "urand: b = nan must be within the range of FP32" },
         { "urand(-inf,0)", "urand: a = -inf must be within the range of FP32" },
         { "urand(0,4e38)", "urand: b = 4e38 must be within the range of FP32" },
-        { "urand(2, 1)", "urand: a = 2 is above b = 1" },
-        { "exp_rand(3,-3)", "exp_rand: a = 3 is above b = -3" },
+        { "urand(2, 1)", "urand: a = 2 is greater than b = 1" },
+        { "exp_rand(3,-3)", "exp_rand: a = 3 is greater than b = -3" },
         { "exp_rand(-127,0)", "exp_rand: a = -127 must be an integer from -126 to 127" },
         { "exp_rand(0,0.5)", "exp_rand: b = 0.5 must be an integer from -126 to 127" },
         { "ties(-14,15)", "ties: b = 15 must be an integer from -14 to 14" },
@@ -95,8 +95,8 @@ START_TEST(wrong_texts_are_explained)
         { "gendot(1)", "gendot: condition = 1 must be a number from 2 to 1e30" },
         { "gendot(2e30)", "gendot: condition = 2e30 must be a number from 2 to 1e30" },
         { "const(1111111111111111111111111111111111111111111111111111111111111111)",
-          "const: value = \"1111111111111111111111111111111111111111\" is not a number" },
-        { "urand(1\n,2)", "urand: a = \"1?\" is not a number" },
+          "const: expected a number for value, found \"1111111111111111111111111111111111111111\"" },
+        { "urand(1\n,2)", "urand: expected a number for a, found \"1?\"" },
     };
     /* clang-format on */
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
@@ -126,8 +126,8 @@ START_TEST(pairs_are_read)
     }
     ck_assert_int_eq(input_pair_parse(&a, &b, "type5", &f), BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(f.text,
-                     "no pair of inputs is called \"type5\"; near it: type1, type2, "
-                     "type3, type4");
+                     "unknown pair of inputs \"type5\"; did you mean type1, type2, "
+                     "type3, type4?");
 }
 END_TEST
 

@@ -257,8 +257,8 @@ START_TEST(numbers_only)
         ck_assert_int_eq(npy_write(s.path, &a, NULL), BITCUT_OK);
         ck_assert_int_eq(npy_read_numbers(&b, s.path, &f),
                          types[i].floating ? BITCUT_OK : BITCUT_BAD_FILE);
-        ck_assert_msg(types[i].floating || strstr(f.text, "(unsigned integers) are not "
-                                                          "read, only f4, f2 and f8"),
+        ck_assert_msg(types[i].floating || strstr(f.text, "(unsigned integers); "
+                                                          "expected f4, f2 or f8"),
                       "%s", f.text);
         array_clear(&a);
         array_clear(&b);
@@ -375,21 +375,21 @@ START_TEST(broken_beginnings)
         size_t size;
         const char *fragment;
     } rows[] = {
-        { "", 0, "less than 8 bytes" },
-        { "\x93NUMPY\x01", 7, "less than 8 bytes" },
+        { "", 0, "shorter than 8 bytes" },
+        { "\x93NUMPY\x01", 7, "shorter than 8 bytes" },
         { "\x93NUMPX\x01\0\0\0", 10, "does not start with" },
         { "PK\x03\x04\x14\0\0\0\0\0\0\0", 12, "does not start with" },
         { "\x93NUMPY\0\0\0\0\0\0", 12, "version 0.0" },
         { "\x93NUMPY\x01\x01\0\0\0\0", 12, "version 1.1" },
         { "\x93NUMPY\x04\0\0\0\0\0", 12, "version 4.0" },
         { "\x93NUMPY\xff\0\0\0\0\0", 12, "version 255.0" },
-        { "\x93NUMPY\x01\0", 8, "ends too early" },
-        { "\x93NUMPY\x01\0\x01", 9, "ends too early" },
-        { "\x93NUMPY\x02\0\x01\0\0", 11, "ends too early" },
-        { "\x93NUMPY\x01\0\0\0", 10, "'{' expected" },
-        { "\x93NUMPY\x01\0\x02\0{", 11, "a header of 2 bytes, but only 1" },
-        { "\x93NUMPY\x02\0\xff\xff\xff\xff{}", 14, "a header of 4294967295 bytes" },
-        { "\x93NUMPY\x03\0\0\0\0\x80{}", 14, "a header of 2147483648 bytes" },
+        { "\x93NUMPY\x01\0", 8, "truncated" },
+        { "\x93NUMPY\x01\0\x01", 9, "truncated" },
+        { "\x93NUMPY\x02\0\x01\0\0", 11, "truncated" },
+        { "\x93NUMPY\x01\0\0\0", 10, "expected '{'" },
+        { "\x93NUMPY\x01\0\x02\0{", 11, "the header should have 2 bytes, but only 1" },
+        { "\x93NUMPY\x02\0\xff\xff\xff\xff{}", 14, "the header should have 4294967295 bytes" },
+        { "\x93NUMPY\x03\0\0\0\0\x80{}", 14, "the header should have 2147483648 bytes" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         refused(rows[i].bytes, rows[i].size, rows[i].fragment, rows[i].fragment);
@@ -404,30 +404,30 @@ START_TEST(broken_headers)
     static const struct {
         const char *header, *fragment;
     } rows[] = {
-        { "", "'{' expected at character 0" },
-        { "[]", "'{' expected at character 0" },
-        { "{", "a key expected at character 1" },
-        { "{}", "no key 'descr'" },
-        { "{,}", "a key expected at character 1" },
-        { "{'descr': '<f4', 'shape': (6,)}", "no key 'fortran_order'" },
-        { "{'descr': '<f4', " ORDER "}", "no key 'shape'" },
-        { "{" ORDER "'shape': (6,)}", "no key 'descr'" },
-        { "{'descr': '<f4', " ORDER ORDER "'shape': (6,)}", "key 'fortran_order' twice" },
+        { "", "expected '{' at character 0" },
+        { "[]", "expected '{' at character 0" },
+        { "{", "expected a key at character 1" },
+        { "{}", "missing key 'descr'" },
+        { "{,}", "expected a key at character 1" },
+        { "{'descr': '<f4', 'shape': (6,)}", "missing key 'fortran_order'" },
+        { "{'descr': '<f4', " ORDER "}", "missing key 'shape'" },
+        { "{" ORDER "'shape': (6,)}", "missing key 'descr'" },
+        { "{'descr': '<f4', " ORDER ORDER "'shape': (6,)}", "duplicate key 'fortran_order'" },
         { "{'x': 1, 'descr': '<f4', " ORDER "'shape': (6,)}", "unknown key 'x'" },
         { "{'': 1}", "unknown key ''" },
         { "{'des\ncr': 1}", "unknown key 'des?cr'" },
         { "{'Descr': 1}", "unknown key 'Descr'" },
-        { "{descr: '<f4'}", "a key expected at character 1" },
-        { "{'descr", "a key expected" },
-        { "{'descr\"", "a key expected" },
-        { "{'de\\x73cr': '<f4'}", "a key expected" },
-        { "{'a key that is longer than any key can be': 1}", "a key expected" },
-        { "{'descr' '<f4'}", "':' expected at character 9" },
-        { "{'descr': '<f4' 'shape': (6,)}", "',' or '}' expected at character 16" },
-        { "{'descr': '<f4',, 'shape': (6,)}", "a key expected at character 16" },
-        { "{'descr': '<f4', " ORDER "'shape': (6,)", "',' or '}' expected" },
-        { "{'descr': '<f4', " ORDER "'shape': (6,)} x", "the end expected" },
-        { "{'descr': '<f4', " ORDER "'shape': (6,)}}", "the end expected" },
+        { "{descr: '<f4'}", "expected a key at character 1" },
+        { "{'descr", "expected a key" },
+        { "{'descr\"", "expected a key" },
+        { "{'de\\x73cr': '<f4'}", "expected a key" },
+        { "{'a key that is longer than any key can be': 1}", "expected a key" },
+        { "{'descr' '<f4'}", "expected ':' at character 9" },
+        { "{'descr': '<f4' 'shape': (6,)}", "expected ',' or '}' at character 16" },
+        { "{'descr': '<f4',, 'shape': (6,)}", "expected a key at character 16" },
+        { "{'descr': '<f4', " ORDER "'shape': (6,)", "expected ',' or '}'" },
+        { "{'descr': '<f4', " ORDER "'shape': (6,)} x", "expected the end" },
+        { "{'descr': '<f4', " ORDER "'shape': (6,)}}", "expected the end" },
         { "{'descr': '|O', " ORDER "'shape': (3,)}", "'|O' (Python objects)" },
         { "{'descr': 'O', " ORDER "'shape': (3,)}", "'O' (Python objects)" },
         { "{'descr': '<c8', " ORDER "'shape': (3,)}", "'<c8' (complex numbers)" },
@@ -445,40 +445,42 @@ START_TEST(broken_headers)
         { "{'descr': '<<f4', " ORDER "'shape': (6,)}", "'<<f4' (an unknown type)" },
         { "{'descr': '<f4 ', " ORDER "'shape': (6,)}", "'<f4 ' (an unknown type)" },
         { "{'descr': '|f4', " ORDER "'shape': (6,)}", "'|f4'" },
-        { "{'descr': [('a', '<f4')], " ORDER "'shape': (6,)}", "a structured type" },
-        { "{'descr': ('<f4', (2,)), " ORDER "'shape': (3,)}", "element type expected" },
-        { "{'descr': 4, " ORDER "'shape': (6,)}", "an element type expected" },
+        { "{'descr': [('a', '<f4')], " ORDER "'shape': (6,)}", "unsupported structured element type" },
+        { "{'descr': ('<f4', (2,)), " ORDER "'shape': (3,)}", "expected an element type" },
+        { "{'descr': 4, " ORDER "'shape': (6,)}", "expected an element type" },
         { "{'descr': '<f4', 'fortran_order': 0, 'shape': (6,)}", "True or False" },
         { "{'descr': '<f4', 'fortran_order': true, 'shape': (6,)}", "True or False" },
-        { "{'descr': '<f4', 'fortran_order': Tru", "True or False expected" },
+        { "{'descr': '<f4', 'fortran_order': Tru", "expected True or False" },
         { "{'descr': '<f4', 'fortran_order': Falsey, 'shape': (6,)}", "',' or '}'" },
         { "{'descr': '<f4', " ORDER "'shape': 6}", "a shape in parentheses" },
         { "{'descr': '<f4', " ORDER "'shape': [6]}", "a shape in parentheses" },
         { "{'descr': '<f4', " ORDER "'shape': (6)}", "',' in a shape of one" },
-        { "{'descr': '<f4', " ORDER "'shape': (,)}", "a dimension expected" },
-        { "{'descr': '<f4', " ORDER "'shape': (6", "',' or ')' expected" },
-        { "{'descr': '<f4', " ORDER "'shape': (", "a dimension expected" },
-        { "{'descr': '<f4', " ORDER "'shape': (2 3)}", "',' or ')' expected" },
-        { "{'descr': '<f4', " ORDER "'shape': (6.0,)}", "',' or ')' expected" },
-        { "{'descr': '<f4', " ORDER "'shape': (0x6,)}", "',' or ')' expected" },
-        { "{'descr': '<f4', " ORDER "'shape': (None,)}", "a dimension expected" },
-        { "{'descr': '<f4', " ORDER "'shape': (-6,)}", "a dimension is negative" },
-        { "{'descr': '<f4', " ORDER "'shape': (-1, -6)}", "a dimension is negative" },
+        { "{'descr': '<f4', " ORDER "'shape': (,)}", "expected a dimension" },
+        { "{'descr': '<f4', " ORDER "'shape': (6", "expected ',' or ')'" },
+        { "{'descr': '<f4', " ORDER "'shape': (", "expected a dimension" },
+        { "{'descr': '<f4', " ORDER "'shape': (2 3)}", "expected ',' or ')'" },
+        { "{'descr': '<f4', " ORDER "'shape': (6.0,)}", "expected ',' or ')'" },
+        { "{'descr': '<f4', " ORDER "'shape': (0x6,)}", "expected ',' or ')'" },
+        { "{'descr': '<f4', " ORDER "'shape': (None,)}", "expected a dimension" },
+        { "{'descr': '<f4', " ORDER "'shape': (-6,)}",
+          "a dimension must not be negative" },
+        { "{'descr': '<f4', " ORDER "'shape': (-1, -6)}",
+          "a dimension must not be negative" },
         { "{'descr': '<f4', " ORDER "'shape': (99999999999999999999,)}", "too large" },
         { "{'descr': '<f4', " ORDER "'shape': (18446744073709551616,)}", "too large" },
-        { "{'descr': '<f4', " ORDER "'shape': (18446744073709551615,)}", "overflow" },
-        { "{'descr': '<f4', " ORDER "'shape': (4294967296, 4294967296)}", "overflow" },
-        { "{'descr': '<f8', " ORDER "'shape': (2305843009213693952,)}", "overflow" },
-        { "{'descr': '<f4', " ORDER "'shape': (0, 4294967296, 4294967296)}", "overflow" },
+        { "{'descr': '<f4', " ORDER "'shape': (18446744073709551615,)}", "address space" },
+        { "{'descr': '<f4', " ORDER "'shape': (4294967296, 4294967296)}", "address space" },
+        { "{'descr': '<f8', " ORDER "'shape': (2305843009213693952,)}", "address space" },
+        { "{'descr': '<f4', " ORDER "'shape': (0, 4294967296, 4294967296)}", "address space" },
         { "{'descr': '|u1', " ORDER "'shape': (1,1,1,1,1,1,1,1,24)}", "more than 8" },
         { "{'descr': '<f4', " ORDER "'shape': (7,)}", "28 bytes of data, but 24" },
-        { "{'descr': '<f4', " ORDER "'shape': (7,)}", "cut short" },
-        { "{'descr': '<f4', " ORDER "'shape': (5,)}", "trailing data" },
-        { "{'descr': '<f4', " ORDER "'shape': ()}", "trailing data" },
-        { "{'descr': '<f4', " ORDER "'shape': (0,)}", "trailing data" },
+        { "{'descr': '<f4', " ORDER "'shape': (7,)}", "truncated" },
+        { "{'descr': '<f4', " ORDER "'shape': (5,)}", "the file has trailing data" },
+        { "{'descr': '<f4', " ORDER "'shape': ()}", "the file has trailing data" },
+        { "{'descr': '<f4', " ORDER "'shape': (0,)}", "the file has trailing data" },
         { "{'descr': '<f8', 'fortran_order': True, 'shape': (1000000, 1000000)}",
           "8000000000000 bytes of data, but 24" },
-        { "{'descr': '|u1', " ORDER "'shape': (9223372036854775807,)}", "cut short" },
+        { "{'descr': '|u1', " ORDER "'shape': (9223372036854775807,)}", "truncated" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         unsigned char file[FILE_MOST] = { 0 };
@@ -496,11 +498,11 @@ START_TEST(zero_bytes)
     size_t size = header_put(file, 1, 0, "{'descr': '<f4', " ORDER "'shape': (0,)}x", 99);
     file[8] = (unsigned char)(size - 10);
     file[size - 1] = 0;
-    refused(file, size, "the end expected", "zero byte at the end");
+    refused(file, size, "expected the end", "zero byte at the end");
     size = header_put(file, 1, 0, "{'descrx': '<f4', " ORDER "'shape': (0,)}", 99);
     file[8] = (unsigned char)(size - 10);
     file[10 + 7] = 0;
-    refused(file, size, "a key expected", "zero byte in a key");
+    refused(file, size, "expected a key", "zero byte in a key");
 }
 END_TEST
 
@@ -568,7 +570,7 @@ START_TEST(unwritable)
     array_clear(&a);
     ck_assert(!array_init(&a, 1, &dim, 1, true, NULL));
     ck_assert_int_eq(npy_write(s.path, &a, &f), BITCUT_BAD_ARGUMENT);
-    ck_assert_ptr_nonnull(strstr(f.text, "no floating type of a byte"));
+    ck_assert_ptr_nonnull(strstr(f.text, "no floating-point type of one byte"));
     array_clear(&a);
     ck_assert_int_eq(scratch_files(&s, 0), 0);
     scratch_remove(&s);

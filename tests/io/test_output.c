@@ -368,7 +368,7 @@ START_TEST(lock)
         ck_assert_int_eq(access(file, F_OK), 0);
         if (there) {
             ck_assert_int_eq(output_lock(&second, other, &f), BITCUT_CANNOT);
-            ck_assert_str_eq(f.text, "another process is writing it");
+            ck_assert_str_eq(f.text, "another process is writing this file");
         }
         ck_assert_int_eq(output_lock(&second, s.path, &f), BITCUT_CANNOT);
         output_unlock(&first);

@@ -54,7 +54,7 @@ START_TEST(shrunk)
     ck_assert_int_eq(stream_open(&from, s.path, NULL), BITCUT_OK);
     ck_assert_int_eq(truncate(s.path, 2), 0);
     ck_assert_int_eq(stream_read(got, 4, &from, &f), BITCUT_BAD_FILE);
-    ck_assert_str_eq(f.text, "the file ends too early");
+    ck_assert_str_eq(f.text, "the file is truncated");
     stream_close(&from);
     scratch_remove(&s);
 }
@@ -88,7 +88,7 @@ START_TEST(whole_files)
     size_t size = 99;
     scratch_write(s.path, "1\n34", 4);
     ck_assert_int_eq(stream_read_file(&bytes, &size, s.path, 3, &f), BITCUT_BAD_FILE);
-    ck_assert_str_eq(f.text, "more than 3 bytes");
+    ck_assert_str_eq(f.text, "the file is larger than 3 bytes");
     ck_assert_int_eq(stream_read_file(&bytes, &size, s.folder, 3, &f), BITCUT_CANNOT);
     ck_assert_str_eq(f.text, "not a regular file");
     ck_assert(!bytes && size == 99);

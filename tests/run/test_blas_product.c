@@ -335,7 +335,7 @@ START_TEST(failures)
     ck_assert_int_eq(
         product_compute(&p, &way, &(struct gemm_options){ .threads = 1 }, &f),
         BITCUT_BAD_ARGUMENT);
-    ck_assert_str_eq(f.text, "D is missing");
+    ck_assert_str_eq(f.text, "D must not be NULL");
     p.gemm.d.to = (char *)&d + 1;
     ck_assert_int_eq(
         product_compute(&p, &way, &(struct gemm_options){ .threads = 1 }, &f),

@@ -73,7 +73,7 @@ START_TEST(points)
 }
 END_TEST
 
-/* What a figure has no results for is not drawn, whatever papers print. */
+/* What a figure has the file has no results for is not drawn, whatever papers print. */
 START_TEST(nothing)
 {
     struct results none = { { NULL } };
@@ -452,13 +452,13 @@ START_TEST(no_results)
         const char *text, *fault;
         size_t line;
     } rows[] = {
-        { "", "no results", 0 },
-        { "\n\n", "no results", 0 },
-        { "{}", "not a line of bench gpu or verify", 1 },
-        { "\n[1]\n", "not a line of bench gpu or verify", 2 },
-        { "{\"part\": \"whole\"}\n", "no \"name\", which is a text", 1 },
-        { "{\"kernel\": \"sm90\"}\n", "no \"device\", which is a text", 1 },
-        { "{\"addressing\": \"strides\"}\n", "no \"name\", which is a text", 1 },
+        { "", "the file has no results", 0 },
+        { "\n\n", "the file has no results", 0 },
+        { "{}", "expected a JSON line of bench gpu", 1 },
+        { "\n[1]\n", "expected a JSON line of bench gpu", 2 },
+        { "{\"part\": \"whole\"}\n", "missing key \"name\", a text", 1 },
+        { "{\"kernel\": \"sm90\"}\n", "missing key \"device\", a text", 1 },
+        { "{\"addressing\": \"strides\"}\n", "missing key \"name\", a text", 1 },
         { "{\"name\": \"mean\", \"addressing\": \"strides\", \"shapes\": 0}\n",
           "\"shapes\" is not an integer from 1", 1 },
         { "{\"kernel\":\"a\",\"device\":\"d\",\"driver\":\"1\",\"seed\":1,"

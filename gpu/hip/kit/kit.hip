@@ -778,7 +778,7 @@ struct matrices {
 static void *allocate(size_t bytes)
 {
     void *at = calloc(bytes, 1);
-    if (!at) complain("memory", "there is not enough");
+    if (!at) complain("memory", "is not sufficient");
     return at;
 }
 
@@ -984,7 +984,7 @@ static void find_target()
             here.units = targets[i].units;
         }
     if (!here.units)
-        complain("the device", "has no matrix instructions that the kit knows");
+        complain("the device", "has no matrix instructions known to the kit");
 }
 
 /* A number that is all of the text. */
@@ -992,7 +992,7 @@ static uint64_t number_of(const char *text)
 {
     char *end;
     const unsigned long long x = strtoull(text, &end, 0);
-    if (!*text || *end || *text == '-') complain(text, "is no number");
+    if (!*text || *end || *text == '-') complain(text, "is not a number");
     return x;
 }
 
@@ -1000,7 +1000,7 @@ static void find_device(uint64_t device)
 {
     int count = 0;
     check(hipGetDeviceCount(&count), "hipGetDeviceCount");
-    if (device >= (uint64_t)count) complain("the device", "there is none of that number");
+    if (device >= (uint64_t)count) complain("the device", "unknown device number");
     check(hipSetDevice((int)device), "hipSetDevice");
     check(hipDeviceGetName(here.device, sizeof here.device, (int)device),
           "hipDeviceGetName");
