@@ -379,8 +379,8 @@ static json_t *chips_of(const char *unit)
     return json_string(*text ? text : "-");
 }
 
-/* The evidence without what follows its first comma, of which a note below the table has
-   what matters. */
+/* The evidence up to its first comma.  A note below the table says that AMD units were not
+   run on AMD hardware. */
 static json_t *short_evidence(struct context *x, const char *evidence)
 {
     if (strstr(evidence, "not run on AMD hardware by us"))

@@ -37,7 +37,7 @@ struct part {
     const struct record_line *lines; /* what it says of the answer; NULL: nothing  */
 };
 
-/* Of answers of which not all is told, or not in one section. */
+/* Lines of answers that a section shows in part. */
 static const struct record_line values_lines[] = { { .label = "A", .say = advise_say_a },
                                                    { .label = "B", .say = advise_say_b },
                                                    { 0 } };

@@ -25,7 +25,8 @@ struct group {
     uint64_t set[FIELD_COUNT];
 };
 
-/* Those of group `group` or BITCUT_FIT_...; none if there is no such group. */
+/* The values of group number `group`, or of BITCUT_FIT_ALL or BITCUT_FIT_NEAREST.  All sets
+   are empty if the group does not exist. */
 struct group answer_group(const struct bitcut_fit *a, int group);
 
 /* Whether a field has one value. */

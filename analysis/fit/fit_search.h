@@ -11,7 +11,8 @@
 #include "analysis/fit/fit.h"
 #include "lib/base/progress.h"
 
-/* What a search found: `report`, but for what it says of the nearest row and of a unit. */
+/* What a search found.  It fills `report`, except the members on the nearest row and on a
+   unit. */
 struct search {
     struct bitcut_fit_report report; /* first */
     struct box_list rows; /* those that give every output, as boxes without common rows */

@@ -89,7 +89,8 @@ static const char *name_at(const bool chosen[FIELD_COUNT], size_t i)
     return NULL;
 }
 
-/* Of the fields of which the survivors have one value, or if `open`, more. */
+/* The name of field number i among those with one value in all survivors, or if `open`, with
+   several. */
 static const char *field_at(const struct fitted *a, bool open, size_t i)
 {
     bool chosen[FIELD_COUNT];
@@ -201,9 +202,9 @@ static const struct record_field groups_fields[] = {
 const struct record_field fit_fields[] = {
     THE_SEARCH,
     RECORD_ITEMS(group_at, value_fields, "rows", "those that survive: objects of a value or "
-                 "a list for each field, every combination of which does"),
-    RECORD_ITEMS(open_at, NULL, "open", "fields of which they have more than one value"),
-    RECORD_ITEMS(decided_at, NULL, "decided", "fields of which they have one"),
+                 "a list for each field; every combination survives"),
+    RECORD_ITEMS(open_at, NULL, "open", "fields with several values among the survivors"),
+    RECORD_ITEMS(decided_at, NULL, "decided", "fields with one value in all survivors"),
     WHAT_ELSE,
     REPORTED(near, "", "whether there is a nearest row"),
     REPORTED(groups, "", "how many `rows` has"),
@@ -220,7 +221,7 @@ const struct record_field fit_fields[] = {
     THE_SEARCH,
     UNIT_SURVIVES,
     SECONDS,
-    OF(open, "open", "fields of which the survivors have more than one value"),
+    OF(open, "open", "fields with several values among the survivors"),
     { 0 }
 };
 /* clang-format on */
