@@ -235,7 +235,7 @@ const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format
     const struct chip *chip = table_find(TABLE(chips), name);
     if (!chip) return table_find(TABLE(units), name);
     const struct bitcut_unit *u = first_of(chip->architecture, input);
-    for (int i = 0; i < CHIP_ALSO_MOST && chip->also[i] && !u; i++)
+    for (int i = 0; i < CHIP_ALSO_MAX && chip->also[i] && !u; i++)
         u = first_of(chip->also[i], input);
     return u || input != &formats[FORMAT_F32] ? u : table_find(TABLE(units), "fma/f32");
 }

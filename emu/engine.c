@@ -87,7 +87,7 @@ struct number unit_read(const struct bitcut_unit *u, const struct bitcut_format 
         u->via, round_pack(u->via, &roundings[ROUND_RN], number_unrounded(format, x)));
 }
 
-void unit_order(int to[UNIT_K_MOST], int k, enum k_order order)
+void unit_order(int to[UNIT_K_MAX], int k, enum k_order order)
 {
     int at = 0;
     for (int half = 0; half < 2; half++)
@@ -122,9 +122,9 @@ TRACED uint64_t chain(const struct bitcut_unit *u, struct lane a, struct lane b,
 TRACED uint64_t dot(const struct bitcut_unit *u, struct lane a, struct lane b, uint64_t c,
                     struct unit_trace *trace)
 {
-    struct number x[UNIT_K_MOST], y[UNIT_K_MOST];
+    struct number x[UNIT_K_MAX], y[UNIT_K_MAX];
     if (u->order != K_ASCENDING) {
-        int from[UNIT_K_MOST];
+        int from[UNIT_K_MAX];
         unit_order(from, u->k, u->order);
         for (int k = 0; k < u->k; k++) x[k] = a.x[from[k]], y[k] = b.x[from[k]];
         a.x = x;

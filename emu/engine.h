@@ -28,7 +28,7 @@ const struct bitcut_format *unit_operand_format(const struct bitcut_unit *unit,
                                                 const struct bitcut_format *format);
 
 /* Fill to[0] to to[k - 1] with 0 to k - 1 in the order in which they enter the blocks. */
-void unit_order(int to[UNIT_K_MOST], int k, enum k_order order);
+void unit_order(int to[UNIT_K_MAX], int k, enum k_order order);
 
 /* D = one output of the instruction: the k products of a and b (all unit->k of them; a
    shorter dot product is padded with +0 by the caller, as kernels do) and the accumulator

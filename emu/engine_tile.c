@@ -14,7 +14,7 @@ enum { TILE = ENGINE_TILE, DEPTH = 512 };
 
 /* One output in the middle of its computation. */
 struct cell {
-    uint64_t accumulator[RECIPE_ACCUMULATORS_MOST]; /* encodings of unit->c     */
+    uint64_t accumulator[RECIPE_ACCUMULATORS_MAX]; /* encodings of unit->c     */
     uint32_t master;                                /* FP32: promoted so far    */
     size_t done; /* instructions of accumulator 0 since the last promotion */
 };
@@ -182,7 +182,7 @@ struct tile {
     struct number *a, *b;
     struct cell cell[TILE][TILE];
     int kept; /* sums of slices and lanes: struct k_parts */
-    uint32_t sum[K_PARTS_KEPT_MOST][TILE][TILE];
+    uint32_t sum[K_PARTS_KEPT_MAX][TILE][TILE];
 };
 
 /* It lies behind its numbers, in memory of its thread: the thread's stack may be small. */

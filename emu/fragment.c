@@ -108,7 +108,7 @@ static void read_run(struct number *to, const struct bitcut_unit *u,
 
 /* The operands of one output as the unit reads them. */
 struct operands {
-    struct number a[UNIT_K_MOST], b[UNIT_K_MOST], sa[UNIT_K_MOST], sb[UNIT_K_MOST];
+    struct number a[UNIT_K_MAX], b[UNIT_K_MAX], sa[UNIT_K_MAX], sb[UNIT_K_MAX];
     uint64_t c;
 };
 
@@ -116,7 +116,7 @@ static void read_operands(struct operands *to, const struct bitcut_unit *u,
                           const struct fragments *x, struct fragment_shape s, size_t at,
                           size_t i, size_t j)
 {
-    assert(s.k <= UNIT_K_MOST);
+    assert(s.k <= UNIT_K_MAX);
     read_run(to->a, u, u->a, x->a, (at * s.m + i) * s.k, 1, s.k);
     read_run(to->b, u, u->b, x->b, at * s.k * s.n + j, s.n, s.k);
     if (u->scale) {
@@ -164,7 +164,7 @@ enum bitcut_status fragments_run(struct array *d, const struct bitcut_unit *u,
         now = ++done;
         if (threads_first()) progress_report(progress, now, s.count);
     }
-    if (progress_stopped(progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
+    if (progress_stopped(progress)) return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     return BITCUT_OK;
 }
 

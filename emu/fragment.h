@@ -46,7 +46,7 @@ uint64_t fragments_trace(struct unit_trace *trace, const struct bitcut_unit *uni
                          size_t at, size_t i, size_t j);
 
 /* All outputs into d (already allocated, count * m * n elements).  Any number of threads
-   gives the same bits; 0 uses all processors.  BITCUT_CANNOT if asked to stop. */
+   gives the same bits; 0 uses all processors.  BITCUT_UNSUPPORTED if asked to stop. */
 enum bitcut_status fragments_run(struct array *d, const struct bitcut_unit *unit,
                                  const struct fragments *x, struct fragment_shape shape,
                                  int threads, const struct progress *progress,

@@ -98,8 +98,8 @@ static void run_tile(const struct job *job, const struct grid *x, char *scratch,
     if (thread == 0) progress_report(job->progress, now, x->tiles);
 }
 
-/* All tiles; BITCUT_CANNOT if asked to stop.  A team of one thread would wake nobody by a
-   system call each time. */
+/* All tiles; BITCUT_UNSUPPORTED if asked to stop.  A team of one thread would wake nobody
+   by a system call each time. */
 static enum bitcut_status job_run(const struct job *job, int threads)
 {
     enum { ALIGNMENT = 64 };
@@ -117,7 +117,7 @@ static enum bitcut_status job_run(const struct job *job, int threads)
             run_tile(job, &x, scratch, t, threads_number(), &done);
     }
     if (!job->scratch) free(memory);
-    return progress_stopped(job->progress) ? BITCUT_CANNOT : BITCUT_OK;
+    return progress_stopped(job->progress) ? BITCUT_UNSUPPORTED : BITCUT_OK;
 }
 
 /* --- one GEMM --------------------------------------------------------------------- */
@@ -325,7 +325,7 @@ static enum bitcut_status run_on_device(bool *took, const struct bitcut_gemm *g,
     for (size_t i = 0; i < g->count && *took && status == BITCUT_OK; i++) {
         const struct bitcut_gemm one = gemm_nth(g, i);
         status = progress_stopped(o->progress)
-                     ? fault_set(f, BITCUT_CANNOT, "stopped")
+                     ? fault_set(f, BITCUT_UNSUPPORTED, "stopped")
                      : o->offload->run(took, &one, plan, o->offload->context, f);
         progress_report(o->progress, i + 1, g->count);
     }
@@ -361,7 +361,7 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
     if (status == BITCUT_OK) status = run_all(g, &job, o->threads);
     if (status == BITCUT_NO_MEMORY)
         fault_set(f, status, "not enough memory for the operands");
-    if (status == BITCUT_CANNOT) fault_set(f, status, "stopped");
+    if (status == BITCUT_UNSUPPORTED) fault_set(f, status, "stopped");
     k_parts_clear(&job.parts);
     return status;
 }

@@ -40,7 +40,7 @@ struct gemm_scratch {
 };
 
 /* A way to a device and back pays for a GEMM of so many products or more. */
-enum { GEMM_OFFLOAD_LEAST = 1 << 22 };
+enum { GEMM_OFFLOAD_MIN = 1 << 22 };
 
 struct exact_sums;
 
@@ -75,9 +75,9 @@ struct gemm_options {
 };
 
 /* Run g on its unit, as bitcut_gemm() (lib/bitcut.h) says.  If `progress` asks to stop,
-   the result is BITCUT_CANNOT.  So it is if BITCUT_SIMD names a level of vector
+   the result is BITCUT_UNSUPPORTED.  So it is if BITCUT_SIMD names a level of vector
    instructions that does not exist (BITCUT_BAD_ARGUMENT) or is not here
-   (BITCUT_CANNOT). */
+   (BITCUT_UNSUPPORTED). */
 enum bitcut_status gemm_run(const struct bitcut_gemm *g,
                             const struct gemm_options *options, struct fault *f);
 

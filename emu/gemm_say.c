@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *number_said(char text[NUMBER_SAID_MOST], double x, int digits)
+const char *number_said(char text[NUMBER_SAID_MAX], double x, int digits)
 {
     if (isnan(x)) return strcpy(text, "nan");
-    snprintf(text, NUMBER_SAID_MOST, "%.*g", digits, x);
+    snprintf(text, NUMBER_SAID_MAX, "%.*g", digits, x);
     return text;
 }
 
@@ -26,7 +26,7 @@ void gemm_say_what_ran(char *text, size_t size, const void *answer)
     say_more(text, size, "%s on %s", g->plan->recipe->name, g->gemm->unit->name);
     if (g->kernel) say_more(text, size, " by the kernel %s", g->kernel);
     if (g->device) say_more(text, size, " on %s", g->device);
-    for (int i = 0; i < RECIPE_TERMS_MOST && g->method[i]; i++)
+    for (int i = 0; i < RECIPE_TERMS_MAX && g->method[i]; i++)
         say_more(text, size, "%s%s", i ? ", " : ", emulated: ", g->method[i]);
     say_more(text, size, " (evidence of the unit: %s)", unit_evidence(g->gemm->unit));
 }
@@ -99,17 +99,18 @@ void gemm_say_sum(char *text, size_t size, const void *answer)
     else if (p->promote) say_more(text, size, "instruction");
     if (p->tile_k) say_more(text, size, "; a product takes %d of k at a time", p->tile_k);
     if (o->tile) say_more(text, size, "; tiles of %d k", o->tile);
-    if (o->rest_first) say_more(text, size, ", the one that is not whole first");
+    if (o->partial_first) say_more(text, size, ", the one that is not whole first");
     if (o->lanes > 1) say_more(text, size, "; %d sums in turn", o->lanes);
-    if (o->lanes > 1 && o->turn) say_more(text, size, ", %d k at a time", o->turn);
+    if (o->lanes > 1 && o->chunk) say_more(text, size, ", %d k at a time", o->chunk);
     if (o->slices > 1) say_more(text, size, "; %d slices of k", o->slices);
     if (o->cut) say_more(text, size, ", multiples of %d, with tiles of their own", o->cut);
-    if (o->halve) say_more(text, size, ", the last two alike, to %d k", o->halve);
+    if (o->balance_tail)
+        say_more(text, size, ", the last two alike, to %d k", o->balance_tail);
     if (o->lanes > 1 || o->slices > 1)
         say_more(text, size, ", added %s",
                  strcmp(reduction, "tree") ? reduction : "as a tree");
-    if (o->sums && o->sums != &formats[FORMAT_F32])
-        say_more(text, size, " in %s", o->sums->name);
+    if (o->partial_format && o->partial_format != &formats[FORMAT_F32])
+        say_more(text, size, " in %s", o->partial_format->name);
 }
 
 /* --- matrices --------------------------------------------------------------------- */
@@ -118,7 +119,7 @@ void gemm_say_sum(char *text, size_t size, const void *answer)
 static void say_update(char *text, size_t size, const struct bitcut_gemm *g)
 {
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
-    char alpha[NUMBER_SAID_MOST], beta[NUMBER_SAID_MOST];
+    char alpha[NUMBER_SAID_MAX], beta[NUMBER_SAID_MAX];
     number_said(alpha, format_to_double(f32, g->alpha), 9);
     number_said(beta, format_to_double(f32, g->beta), 9);
     const bool one = !strcmp(alpha, "1"),

@@ -11,7 +11,7 @@ struct gemm_told {
     const struct bitcut_gemm *gemm; /* unit, alpha and beta count                        */
     const struct gemm_plan *plan;
     const char *device, *kernel; /* NULL: the emulator, and none                         */
-    const char *method[RECIPE_TERMS_MOST]; /* how a device emulates each product; ended by
+    const char *method[RECIPE_TERMS_MAX]; /* how a device emulates each product; ended by
                                               NULL; one if all are alike               */
     size_t m, n, k;
     const char *input_a, *input_b; /* files or families; NULL: not known                 */
@@ -28,8 +28,8 @@ void gemm_say_sum(char *text, size_t size, const void *answer);
 void gemm_say_matrices(char *text, size_t size, const void *answer);
 
 /* A number to so many digits, a NaN of either sign as "nan". */
-enum { NUMBER_SAID_MOST = 32 };
-const char *number_said(char text[NUMBER_SAID_MOST], double x, int digits);
+enum { NUMBER_SAID_MAX = 32 };
+const char *number_said(char text[NUMBER_SAID_MAX], double x, int digits);
 
 /* The lines of the first three. */
 #define GEMM_LINES                                                                       \

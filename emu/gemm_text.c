@@ -10,17 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_MOST = 60 };
+enum { NAME_LENGTH_MAX = 60 };
 
 /* --- reading ---------------------------------------------------------------------- */
 
 static enum bitcut_status unknown(const char *what, const char *name, struct table table,
                                   struct fault *f)
 {
-    char hint[TABLE_HINT_MOST];
+    char hint[TABLE_HINT_MAX];
     table_hint(hint, table, name);
     return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown %s \"%.*s\"%s", what,
-                     text_fit(name, NAME_MOST), name, hint);
+                     text_fit(name, NAME_LENGTH_MAX), name, hint);
 }
 
 const struct bitcut_format *way_words(const struct bitcut_gemm *g)
@@ -43,7 +43,7 @@ static enum bitcut_status read_unit(struct bitcut_gemm *g, const char *name,
 
 enum bitcut_status way_read(struct bitcut_gemm *to, const char *line, struct fault *f)
 {
-    char text[WAY_MOST];
+    char text[WAY_MAX];
     struct gemm_plan plan;
     if (strlen(line) >= sizeof text)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
@@ -55,7 +55,7 @@ enum bitcut_status way_read(struct bitcut_gemm *to, const char *line, struct fau
     if (!unit)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "expected RECIPE@UNIT such as legemm@mi210, found \"%.*s\"",
-                         text_fit(text, NAME_MOST), text);
+                         text_fit(text, NAME_LENGTH_MAX), text);
     *unit = 0;
     const struct bitcut_recipe *const recipe = bitcut_recipe_find(text);
     if (!recipe) return unknown("recipe", text, TABLE(recipes), f);
@@ -70,10 +70,10 @@ enum bitcut_status way_read(struct bitcut_gemm *to, const char *line, struct fau
 
 /* --- writing ---------------------------------------------------------------------- */
 
-void way_write(char line[WAY_MOST], const struct bitcut_gemm *g)
+void way_write(char line[WAY_MAX], const struct bitcut_gemm *g)
 {
-    snprintf(line, WAY_MOST, "%s@%s", g->recipe->name, g->unit->name);
-    configuration_write(line, WAY_MOST, g);
+    snprintf(line, WAY_MAX, "%s@%s", g->recipe->name, g->unit->name);
+    configuration_write(line, WAY_MAX, g);
 }
 
 /* --- for callers ------------------------------------------------------------------ */
@@ -90,7 +90,7 @@ enum bitcut_status bitcut_gemm_read(struct bitcut_gemm *to, const char *line, ch
     return fault_tell(why, status, &f);
 }
 
-enum bitcut_status bitcut_gemm_write(char line[BITCUT_GEMM_MOST],
+enum bitcut_status bitcut_gemm_write(char line[BITCUT_GEMM_MAX],
                                      const struct bitcut_gemm *gemm)
 {
     struct bitcut_gemm g;

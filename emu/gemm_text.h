@@ -10,7 +10,7 @@
 #include "lib/bitcut.h"
 
 /* Room for the line that way_write() makes, with its 0. */
-enum { WAY_MOST = BITCUT_GEMM_MOST };
+enum { WAY_MAX = BITCUT_GEMM_MAX };
 
 /* Make *to a GEMM that is computed so, with everything else open; bitcut_gemm() takes it.
    A unit may be a chip.  BITCUT_BAD_ARGUMENT names what is unknown or does not fit
@@ -19,7 +19,7 @@ enum bitcut_status way_read(struct bitcut_gemm *to, const char *line, struct fau
 
 /* Write the line of a GEMM whose recipe and unit are set.  way_read() makes the same of
    it. */
-void way_write(char line[WAY_MOST], const struct bitcut_gemm *g);
+void way_write(char line[WAY_MAX], const struct bitcut_gemm *g);
 
 /* The format of the high words that A has, if the recipe or the splits say; else f16. */
 const struct bitcut_format *way_words(const struct bitcut_gemm *g);

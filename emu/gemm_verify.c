@@ -56,7 +56,8 @@ static enum bitcut_status compare_all(struct bitcut_difference *to,
     const struct progress *progress = progress_of_thread();
     const size_t count = given->m && given->n ? given->count : 0;
     for (size_t i = 0; i < count; i++) {
-        if (progress_stopped(progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
+        if (progress_stopped(progress))
+            return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
         compare_one(to, given, expected, i);
     }
     return BITCUT_OK;

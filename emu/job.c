@@ -40,7 +40,7 @@ uint32_t job_sum(const struct job *job, uint32_t sum)
 {
     return f32_is_nan(sum)
                ? sum
-               : f32_through(job->plan->order.sums, &roundings[ROUND_RN], sum);
+               : f32_through(job->plan->order.partial_format, &roundings[ROUND_RN], sum);
 }
 
 void job_finish(const struct job *job, size_t i, size_t j, const float *total,

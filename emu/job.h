@@ -16,7 +16,7 @@ struct schedule {
     bool promotes;        /* accumulator 0, at the end of each tile at least        */
     uint32_t zeroed_from; /* FP32 magnitudes that become +0 before the last term    */
     uint32_t nan;         /* of the FP32 operations                                 */
-    const struct bitcut_format *sum[RECIPE_ACCUMULATORS_MOST]; /* what each holds   */
+    const struct bitcut_format *sum[RECIPE_ACCUMULATORS_MAX]; /* what each holds   */
 };
 
 /* That of a plan on a unit, for so many k-steps. */

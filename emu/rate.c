@@ -117,7 +117,7 @@ double rate_tflops_of(const char *place)
 const struct rate_row *rate_of_device(const char *device)
 {
     for (const struct rate_row *row = rates; row->name; row++)
-        for (int i = 0; i < RATE_DEVICES_MOST && row->device[i]; i++)
+        for (int i = 0; i < RATE_DEVICES_MAX && row->device[i]; i++)
             if (strstr(device, row->device[i])) return row;
     return NULL;
 }

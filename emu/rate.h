@@ -16,7 +16,7 @@ enum rate_words {
     RATE_WORDS
 };
 
-enum { RATE_DEVICES_MOST = 3 };
+enum { RATE_DEVICES_MAX = 3 };
 
 /* A row of the table of rates: dense peak rates with FP32 sums, of integers with those of
    theirs. */
@@ -25,7 +25,7 @@ struct rate_row {
     double peak[RATE_WORDS]; /* 0: no unit here; f32: the unit that unit_find() chooses */
     bool clocked;            /* peaks are operations a clock of a CU; else TFLOPS     */
     const char *source;      /* document, and what it has                             */
-    const char *device[RATE_DEVICES_MOST]; /* in the names of devices with these TFLOPS,
+    const char *device[RATE_DEVICES_MAX]; /* in the names of devices with these TFLOPS,
                                               ended by NULL */
 };
 

@@ -8,11 +8,11 @@
 /* --- what rows need --------------------------------------------------------------- */
 
 /* Fraction bits of a product whose significand fits 64 bits. */
-enum { PRODUCT_BITS_MOST = 62 };
+enum { PRODUCT_BITS_MAX = 62 };
 
 bool sum_products_fit(const struct bitcut_unit *u)
 {
-    return product_fraction_bits(u) <= PRODUCT_BITS_MOST;
+    return product_fraction_bits(u) <= PRODUCT_BITS_MAX;
 }
 
 bool sum_fraction_fits(const struct bitcut_unit *u, int most)

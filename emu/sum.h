@@ -29,7 +29,7 @@ static inline bool divides(int part, int whole) { return part > 0 && whole % par
 bool sum_products_fit(const struct bitcut_unit *u);
 
 /* 64 terms below 4 with that fraction fit an int64_t. */
-enum { SUM_BITS_MOST = 52 };
+enum { SUM_BITS_MAX = 52 };
 
 /* Whether u->fraction is a number of bits, and not above `most`. */
 bool sum_fraction_fits(const struct bitcut_unit *u, int most);

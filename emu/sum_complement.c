@@ -47,7 +47,7 @@ BOTH(complement_step)
 
 static bool complement_sound(const struct bitcut_unit *u)
 {
-    return !u->scale && sum_products_fit(u) && sum_fraction_fits(u, SUM_BITS_MOST);
+    return !u->scale && sum_products_fit(u) && sum_fraction_fits(u, SUM_BITS_MAX);
 }
 
 /* A product errs by one unit of the last place, be it cut or only inverted; floored, it

@@ -10,7 +10,7 @@ TRACED uint64_t rounded_dot(const struct bitcut_unit *u, const struct step *t,
 {
     static const char name[] = "products";
     struct special_sum s = { 0 };
-    struct term terms[UNIT_K_MOST];
+    struct term terms[UNIT_K_MAX];
     bool negative = true;
     uint64_t d;
     for (int i = 0; i < t->n; i++) special_add_product(&s, t->a[i], t->b[i]);

@@ -10,7 +10,7 @@
 TRACED uint64_t exact_step(const struct bitcut_unit *u, const struct step *t,
                            struct unit_trace *trace)
 {
-    struct term terms[UNIT_K_MOST + 1];
+    struct term terms[UNIT_K_MAX + 1];
     bool negative = t->z.negative;
     for (int i = 0; i < t->n; i++) {
         terms[i] = product_term(u, t->a[i], t->b[i]);
@@ -49,7 +49,7 @@ static bool fused_sound(const struct bitcut_unit *u)
     if (u->scale &&
         (u->scale->special != SPECIAL_E8M0 || !divides(u->block, u->scale_block)))
         return false;
-    return sum_products_fit(u) && sum_fraction_fits(u, SUM_BITS_MOST);
+    return sum_products_fit(u) && sum_fraction_fits(u, SUM_BITS_MAX);
 }
 
 /* The largest term has all its bits. */

@@ -48,7 +48,7 @@ TRACED int64_t aligned_group(const struct bitcut_unit *u, const struct step *t, 
 TRACED uint64_t grouped_step(const struct bitcut_unit *u, const struct step *t,
                              struct unit_trace *trace)
 {
-    int64_t group[UNIT_K_MOST];
+    int64_t group[UNIT_K_MAX];
     int exponent = u->align_min > t->z.exponent ? u->align_min : t->z.exponent;
     for (int i = 0; i < t->n; i += u->scale_block) {
         const int e = t->scale_a[i / u->scale_block].exponent +
@@ -67,9 +67,9 @@ TRACED uint64_t grouped_step(const struct bitcut_unit *u, const struct step *t,
 BOTH(grouped_step)
 
 enum {
-    GROUP_BITS_MOST =
+    GROUP_BITS_MAX =
         44, /* 64 products in groups fit an int64_t, with their scales ... */
-    GROUP_EXPONENT_MOST = 4 /* ... of at most this exponent */
+    GROUP_EXPONENT_MAX = 4 /* ... of at most this exponent */
 };
 
 /* Whether the operands are whole multiples of their last bit and small: groups are summed
@@ -77,14 +77,14 @@ enum {
 static bool are_small_integers(const struct bitcut_unit *u)
 {
     return format_emin(u->a) >= 0 && format_emin(u->b) >= 0 &&
-           format_emax(u->a) + format_emax(u->b) <= GROUP_EXPONENT_MOST;
+           format_emax(u->a) + format_emax(u->b) <= GROUP_EXPONENT_MAX;
 }
 
 static bool grouped_sound(const struct bitcut_unit *u)
 {
     return u->scale && divides(u->group, u->scale_block) && divides(u->group, u->block) &&
            u->zero != ZERO_IEEE && are_small_integers(u) && sum_products_fit(u) &&
-           sum_fraction_fits(u, GROUP_BITS_MOST);
+           sum_fraction_fits(u, GROUP_BITS_MAX);
 }
 
 /* Groups align by their scales, which may be larger than what they scale. */

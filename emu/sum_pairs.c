@@ -33,7 +33,7 @@ TRACED uint64_t rounded_product(const struct bitcut_unit *u, const struct step *
 TRACED uint64_t pairs_step(const struct bitcut_unit *u, const struct step *t,
                            struct unit_trace *trace)
 {
-    uint64_t s[UNIT_K_MOST];
+    uint64_t s[UNIT_K_MAX];
     int first = 0; /* which of the step's sums s[0] is */
     for (int i = 0; i < t->n; i++) s[i] = rounded_product(u, t, i, trace);
     for (int n = t->n; n > 1; first += n, n /= 2)

@@ -130,8 +130,8 @@ BOTH(two_stage_step)
 
 static bool two_stage_sound(const struct bitcut_unit *u)
 {
-    return !u->scale && sum_products_fit(u) && sum_fraction_fits(u, SUM_BITS_MOST) &&
-           u->sum_fraction >= u->fraction && u->sum_fraction <= SUM_BITS_MOST &&
+    return !u->scale && sum_products_fit(u) && sum_fraction_fits(u, SUM_BITS_MAX) &&
+           u->sum_fraction >= u->fraction && u->sum_fraction <= SUM_BITS_MAX &&
            u->keep > 0 && u->keep < 64;
 }
 

@@ -13,7 +13,7 @@
 static void tell_field(struct field_writer *w, const struct field *f,
                        const struct bitcut_unit *u)
 {
-    char text[FIELD_TEXT_MOST];
+    char text[FIELD_TEXT_MAX];
     if (!field_used(f, u)) tell_text(w, f->name, NULL);
     else tell_value(w, f->name, field_value(text, f, u, field_get(f, u)), text);
 }
@@ -50,7 +50,7 @@ static void describe_chip(struct field_writer *w, const void *row)
     const struct chip *const c = row;
     tell_text(w, "architecture", c->architecture);
     tell_list(w, "also", BITCUT_TEXTS);
-    for (int i = 0; i < CHIP_ALSO_MOST && c->also[i]; i++) tell_item(w, "%s", c->also[i]);
+    for (int i = 0; i < CHIP_ALSO_MAX && c->also[i]; i++) tell_item(w, "%s", c->also[i]);
     tell_text(w, "source", c->source);
     tell_text(w, "rates", c->rates);
     tell_flag(w, "ratios", c->ratios);
@@ -108,7 +108,7 @@ static char letter_of(const struct bitcut_split *s, int word)
    scaled first. */
 static void tell_terms(struct field_writer *w, const struct bitcut_recipe *r)
 {
-    char line[8 * (RECIPE_TERMS_MOST + 1)] = "";
+    char line[8 * (RECIPE_TERMS_MAX + 1)] = "";
     for (int i = 0; i < r->terms; i++) {
         const struct recipe_term t = r->term[i];
         say_more(line, sizeof line, "%s%c%c:%d%s", i ? " " : "", letter_of(r->split, t.a),
@@ -149,7 +149,7 @@ static void describe_input(struct field_writer *w, const void *row)
     const struct input_family *in = row;
     tell_list(w, "parameters", BITCUT_TEXTS);
     for (int i = 0; i < in->parameters; i++) {
-        char value[REAL_TEXT_MOST];
+        char value[REAL_TEXT_MAX];
         real_text(value, in->parameter[i].standard, 6);
         tell_item(w, "%s=%s", in->parameter[i].name, value);
     }

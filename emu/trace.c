@@ -5,7 +5,7 @@
 
 void trace_step_add(struct unit_trace *trace, int first, int products, uint64_t c)
 {
-    assert(trace->steps < UNIT_K_MOST);
+    assert(trace->steps < UNIT_K_MAX);
     trace->step[trace->steps++] = (struct trace_step){
         .first = first, .products = products, .first_sum = trace->sums, .c = c, .d = c
     };
@@ -13,14 +13,14 @@ void trace_step_add(struct unit_trace *trace, int first, int products, uint64_t 
 
 void trace_term_add(struct unit_trace *trace, struct trace_term term)
 {
-    assert(trace->terms < TRACE_TERMS_MOST);
+    assert(trace->terms < TRACE_TERMS_MAX);
     trace->term[trace->terms++] = term;
 }
 
 void trace_sum_add(struct unit_trace *trace, struct trace_sum sum)
 {
     struct trace_step *step = &trace->step[trace->steps - 1];
-    assert(trace->sums < TRACE_SUMS_MOST);
+    assert(trace->sums < TRACE_SUMS_MAX);
     if (trace->sums) {
         const struct trace_sum *before = &trace->sum[trace->sums - 1];
         sum.first = before->first + before->terms;

@@ -44,15 +44,15 @@ struct trace_step {
     uint64_t c, d;       /* the accumulator in and out: encodings of unit->c */
 };
 
-enum { TRACE_SUMS_MOST = 4 * UNIT_K_MOST, TRACE_TERMS_MOST = 5 * UNIT_K_MOST };
+enum { TRACE_SUMS_MAX = 4 * UNIT_K_MAX, TRACE_TERMS_MAX = 5 * UNIT_K_MAX };
 
 /* All of one output. */
 struct unit_trace {
     int steps, sums, terms; /* how many there are of each */
-    struct trace_step step[UNIT_K_MOST];
-    struct trace_sum sum[TRACE_SUMS_MOST];
-    struct trace_term term[TRACE_TERMS_MOST];
-    int k[UNIT_K_MOST]; /* in the order in which products enter the blocks */
+    struct trace_step step[UNIT_K_MAX];
+    struct trace_sum sum[TRACE_SUMS_MAX];
+    struct trace_term term[TRACE_TERMS_MAX];
+    int k[UNIT_K_MAX]; /* in the order in which products enter the blocks */
     bool c_last;        /* the steps started from +0; then C was added:    */
     uint64_t c, d;      /* C as the unit reads it and the output, encodings of unit->c */
 };

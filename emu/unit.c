@@ -21,7 +21,7 @@ static bool formats_sound(const struct bitcut_unit *u)
 
 static bool blocks_sound(const struct bitcut_unit *u)
 {
-    if (!divides(u->block, u->k) || u->k > UNIT_K_MOST) return false;
+    if (!divides(u->block, u->k) || u->k > UNIT_K_MAX) return false;
     return !u->scale || (u->order == K_ASCENDING && divides(u->scale_block, u->k));
 }
 

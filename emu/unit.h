@@ -12,7 +12,7 @@ struct summation;
 enum { FRACTION_EXACT = 0x7fff };
 
 /* No instruction takes more products. */
-enum { UNIT_K_MOST = 64 };
+enum { UNIT_K_MAX = 64 };
 
 /* In which order k enters the blocks.  K_BIT0 and so on: all k with that bit clear,
    ascending, then those with it set. */
@@ -119,14 +119,14 @@ static inline int unit_word_bytes(const struct bitcut_unit *u)
     return u->a->bits <= 8 ? 1 : u->a->bits <= 16 ? 2 : 4;
 }
 
-enum { CHIP_ALSO_MOST = 2 };
+enum { CHIP_ALSO_MAX = 2 };
 
 /* A chip is a name for the instructions of its architecture, and of others for what that
    has not.  Architectures are the parts of units' names before the '/'. */
 struct chip {
     const char *name, *what;
     const char *architecture;
-    const char *also[CHIP_ALSO_MOST]; /* others, the first asked first; then NULL */
+    const char *also[CHIP_ALSO_MAX]; /* others, the first asked first; then NULL */
     const char *source;               /* of which units it has                    */
     const char *rates; /* the row of emu/rate.h with its peaks; NULL: not known     */
     bool ratios;       /* peaks of that row are another chip's: ratios alone hold   */

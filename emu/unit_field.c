@@ -49,7 +49,7 @@ _Static_assert(sizeof(enum overflow) == sizeof(int), "read as int");
 
 static enum bitcut_kind say(char *text, const char *name)
 {
-    snprintf(text, FIELD_TEXT_MOST, "%s", name);
+    snprintf(text, FIELD_TEXT_MAX, "%s", name);
     return BITCUT_TEXT;
 }
 
@@ -57,7 +57,7 @@ static enum bitcut_kind tell_int(char *text, const struct bitcut_unit *u, int64_
 {
     (void)u;
     if (value == FRACTION_EXACT) return say(text, "exact");
-    snprintf(text, FIELD_TEXT_MOST, "%" PRId64, value);
+    snprintf(text, FIELD_TEXT_MAX, "%" PRId64, value);
     return BITCUT_NUMBER;
 }
 
@@ -70,7 +70,7 @@ static enum bitcut_kind tell_bool(char *text, const struct bitcut_unit *u, int64
 
 static enum bitcut_kind tell_bits(char *text, const struct bitcut_unit *u, int64_t value)
 {
-    snprintf(text, FIELD_TEXT_MOST, "0x%0*" PRIx64, (u->c->bits + 3) / 4,
+    snprintf(text, FIELD_TEXT_MAX, "0x%0*" PRIx64, (u->c->bits + 3) / 4,
              (uint64_t)value);
     return BITCUT_TEXT;
 }
@@ -168,7 +168,7 @@ void field_set(const struct field *f, struct bitcut_unit *u, int64_t value)
     f->kind->set((char *)u + f->offset, value);
 }
 
-enum bitcut_kind field_value(char text[FIELD_TEXT_MOST], const struct field *f,
+enum bitcut_kind field_value(char text[FIELD_TEXT_MAX], const struct field *f,
                              const struct bitcut_unit *u, int64_t value)
 {
     if (f->kind->tell) return f->kind->tell(text, u, value);

@@ -61,11 +61,11 @@ bool field_used(const struct field *f, const struct bitcut_unit *u);
 int64_t field_get(const struct field *f, const struct bitcut_unit *u);
 void field_set(const struct field *f, struct bitcut_unit *u, int64_t value);
 
-enum { FIELD_TEXT_MOST = 32 };
+enum { FIELD_TEXT_MAX = 32 };
 
 /* A value as text, and of what kind, as bitcut_row_field() tells it: "two-stage", "25",
    "0x7fffffff", "true". */
-enum bitcut_kind field_value(char text[FIELD_TEXT_MOST], const struct field *f,
+enum bitcut_kind field_value(char text[FIELD_TEXT_MAX], const struct field *f,
                              const struct bitcut_unit *u, int64_t value);
 
 /* Whether the row reads the field and its evidence does not show which value it has: of a

@@ -36,7 +36,7 @@ static void set(struct words *w, int word, size_t at, uint32_t encoding)
 struct maker {
     const struct words_rule *rule;
     bool fast; /* by the kernels and `split` */
-    struct fast_split split[SPLIT_WORDS_MOST];
+    struct fast_split split[SPLIT_WORDS_MAX];
 };
 
 static bool is_widened(const struct words_rule *r)
@@ -92,7 +92,7 @@ static void split_run(struct words *w, struct limits *limits, const struct maker
                       size_t at, const uint32_t *x, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        uint64_t word[SPLIT_WORDS_MOST];
+        uint64_t word[SPLIT_WORDS_MAX];
         split_words(word, m->rule->split, x[i]);
         for (int j = 0; j < w->count; j++) {
             const struct bitcut_format *f = w->format[j];
@@ -246,7 +246,7 @@ static void respell(struct words *w, struct magnitudes *all, size_t at,
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     const struct bitcut_rounding *rn = &roundings[ROUND_RN];
-    uint32_t word[SPLIT_WORDS_MOST] = { 0 };
+    uint32_t word[SPLIT_WORDS_MAX] = { 0 };
     for (int j = 0; j < w->count; j++)
         word[j] = (uint32_t)bitcut_format_convert(f32, rn, w->format[j], get(w, j, at));
     slips->respell(word, slips->context, operand, line, k);
@@ -276,7 +276,7 @@ void words_respell(struct words *w, const struct gemm_slips *slips,
 
 void words_clear(struct words *w)
 {
-    for (int j = 0; j < SPLIT_WORDS_MOST; j++) free(w->at[j]);
+    for (int j = 0; j < SPLIT_WORDS_MAX; j++) free(w->at[j]);
     free(w->exponents);
     free(w->magnitudes);
     *w = (struct words){ 0 };

@@ -20,8 +20,8 @@ struct magnitudes {
    of lines one k after the other, then the next lines.  WORDS_RUN more elements can be
    read. */
 struct words {
-    void *at[SPLIT_WORDS_MOST];
-    const struct bitcut_format *format[SPLIT_WORDS_MOST];
+    void *at[SPLIT_WORDS_MAX];
+    const struct bitcut_format *format[SPLIT_WORDS_MAX];
     int count;
     bool columns;
     size_t lines, length;

@@ -29,7 +29,7 @@ static enum bitcut_status compute(struct bitcut_gemm gemm, char *why)
 
 int main(int argc, char **argv)
 {
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     struct bitcut_explanation report = { .size = sizeof report };
     const struct bitcut_explain_options options = { .size = sizeof options,
                                                     .seconds = 10 };

@@ -10,7 +10,7 @@ enum { M = 300, N = 200, K = 100 };
 
 static float a[M * K], b[K * N];
 static uint32_t a_bits[M * K], b_bits[K * N], d[M * N], model[M * N];
-static char why[BITCUT_TEXT_MOST];
+static char why[BITCUT_TEXT_MAX];
 
 /* Device memory, with a copy of `from` unless that is NULL. */
 static void *device(size_t bytes, const void *from)

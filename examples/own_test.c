@@ -34,7 +34,7 @@ static void random_values(float *x, size_t count, uint32_t seed)
 int main(int count, char **word)
 {
     const int k = count > 1 && !strcmp(word[1], "fault") ? K - LANES : K;
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     struct bitcut_tolerances limit = { .size = sizeof limit };
     struct bitcut_gemm gemm;
     double error[64];

@@ -28,7 +28,7 @@ static uint32_t *random_values(size_t count, uint32_t seed)
 
 int main(int argc, char **argv)
 {
-    char why[BITCUT_TEXT_MOST] = "no memory";
+    char why[BITCUT_TEXT_MAX] = "no memory";
     struct bitcut_device *device = NULL;
     struct bitcut_gemm gemm, ran;
     size_t bytes = 0, differ = 0;

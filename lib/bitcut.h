@@ -42,7 +42,7 @@ enum bitcut_status {
     BITCUT_OK,
     BITCUT_BAD_ARGUMENT, /* shapes, counts or names that do not fit together */
     BITCUT_BAD_FILE,     /* a file that is not what it should be             */
-    BITCUT_CANNOT,       /* a file or device that cannot be used             */
+    BITCUT_UNSUPPORTED,  /* a file or device that cannot be used             */
     BITCUT_NO_MEMORY
 };
 
@@ -51,15 +51,15 @@ const char *bitcut_status_text(enum bitcut_status status);
 
 /* Room for the line that says why a call failed, with its 0.  Such an array is the last
    argument of calls that have much to say; it is written only then, and may be NULL. */
-enum { BITCUT_TEXT_MOST = 240 };
+enum { BITCUT_TEXT_MAX = 240 };
 
 /* From now on calls of this thread that take `threads` look at *stop now and then, and
-   once it is not 0 come back before they are done: with BITCUT_CANNOT and "stopped"; but
-   bitcut_explain() with what it has found by then, where `complete` is false.  A signal
-   handler may set it, or another thread.  What a call writes is then as its contract says
-   of failure; of bitcut_mma() and bitcut_exact_gemm() it is undefined.  `stop` is NULL at
-   first, for calls that run to their end; else it stays valid until another is set or the
-   thread ends.  The one before comes back. */
+   once it is not 0 come back before they are done: with BITCUT_UNSUPPORTED and "stopped";
+   but bitcut_explain() with what it has found by then, where `complete` is false.  A
+   signal handler may set it, or another thread.  What a call writes is then as its
+   contract says of failure; of bitcut_mma() and bitcut_exact_gemm() it is undefined.
+   `stop` is NULL at first, for calls that run to their end; else it stays valid until
+   another is set or the thread ends.  The one before comes back. */
 const volatile sig_atomic_t *bitcut_stop_on(const volatile sig_atomic_t *stop);
 
 /* --- tables ----------------------------------------------------------------------- */
@@ -123,12 +123,12 @@ enum bitcut_kind {
     BITCUT_TEXTS    /* likewise                                   */
 };
 
-enum { BITCUT_FIELD_MOST = 1024 }; /* room for the text of any field, with its 0 */
+enum { BITCUT_FIELD_MAX = 1024 }; /* room for the text of any field, with its 0 */
 
 struct bitcut_field {
     const char *name; /* valid for the life of the program */
     enum bitcut_kind kind;
-    char text[BITCUT_FIELD_MOST]; /* the same in any locale */
+    char text[BITCUT_FIELD_MAX]; /* the same in any locale */
 };
 
 /* The field of a row at `index`, counted from 0: the same names in the same order for all
@@ -195,7 +195,7 @@ enum bitcut_status bitcut_split_array(void *const array[3],
    all of which overflow, theory where it does not hold, or from the last p on.
    Of x, "zeros", "infinite" and "nan" count all elements, in the last row; "count" has
    none of these, nor has -127 the zeros then.  The same for any number of threads; threads = 0 uses all processors.
-   BITCUT_BAD_ARGUMENT as at the top, and a line in `why`, an array of BITCUT_TEXT_MOST or
+   BITCUT_BAD_ARGUMENT as at the top, and a line in `why`, an array of BITCUT_TEXT_MAX or
    NULL: no such exponents; negative threads.  BITCUT_NO_MEMORY.  Unless BITCUT_OK comes
    back, values are undefined. */
 enum bitcut_status bitcut_split_measure(double *values, size_t count,
@@ -253,46 +253,47 @@ enum bitcut_reduction {
    instruction has, of several the most, padded with +0.
 
    k is cut into tiles of so many k that a tile begins at every multiple, counted from the
-   end that has no rest: with rest_first the tile of k mod tile elements, if there are any,
-   comes before the others.  Slices have ceil(tiles / slices) whole tiles each, the last
-   of them what is left; there may be fewer of them than were asked for.  In a slice turns
-   of so many k go to lane 0, 1, ..., and to lane 0 again; a short tile takes the turns of
-   a whole one.  With `cut`, slices have whole multiples of so many k instead, the last of
-   them what is left, and tiles, with what is not whole, begin anew in each.  With `halve`
-   they do so, too, and where the last slice would be shorter than the others, it and the
-   one before have half each of what both have: that one the larger half if halve is 1,
-   else the smaller one rounded up to whole multiples of so many k, but never more than the
-   slices before.  Each lane of each slice is computed apart, as struct bitcut_recipe says
-   of slices (`bitcut list recipes`), from +0; then the lanes of every slice are reduced,
-   and then the slices.  The sum of each lane, and every sum of two, is FP32 rounded to
-   nearest even; with `sums` it is rounded once more, to nearest even of that format.  Of
-   f16 and bf16 that is what an addition in this format gives. */
+   end that has no rest: with partial_first the tile of k mod tile elements, if there are
+   any, comes before the others.  Slices have ceil(tiles / slices) whole tiles each, the
+   last of them what is left; there may be fewer of them than were asked for.  In a slice
+   turns of so many k go to lane 0, 1, ..., and to lane 0 again; a short tile takes the
+   turns of a whole one.  With `cut`, slices have whole multiples of so many k instead,
+   the last of them what is left, and tiles, with what is not whole, begin anew in each.
+   With `balance_tail` they do so, too, and where the last slice would be shorter than the
+   others, it and the one before have half each of what both have: that one the larger
+   half if it is 1, else the smaller one rounded up to whole multiples of so many k, but
+   never more than the slices before.  Each lane of each slice is computed apart, as
+   struct bitcut_recipe says of slices (`bitcut list recipes`), from +0; then the lanes of
+   every slice are reduced, and then the slices.  The sum of each lane, and every sum of
+   two, is FP32 rounded to nearest even; with `partial_format` it is rounded once more, to
+   nearest even of that format.  Of f16 and bf16 that is what an addition in this format
+   gives. */
 struct bitcut_order {
-    int slices;      /* of k: split-K; 0 is 1                                          */
-    int tile;        /* k of a tile, rounded up to whole k-steps; 0: a k-step          */
-    bool rest_first; /* the tile that is not whole comes first                         */
-    int cut;         /* k that slices are whole multiples of; 0: tiles of all of k     */
-    int halve;       /* k that half of the last two slices is a multiple of; 0: they
-                        stay as they are                                               */
-    int lanes;       /* sums that take turns; 0 is 1                                   */
-    int turn;        /* k of a turn, rounded up to whole k-steps; 0: a k-step          */
-    enum bitcut_reduction reduction;  /* of lanes, and of slices                        */
-    const struct bitcut_format *sums; /* that sums of lanes and slices have; NULL: f32 */
+    int slices;         /* of k: split-K; 0 is 1                                        */
+    int tile;           /* k of a tile, rounded up to whole k-steps; 0: a k-step        */
+    bool partial_first; /* the partial tile comes first                                 */
+    int cut;            /* k that slices are whole multiples of; 0: tiles of all of k   */
+    int balance_tail;   /* k that half of the last two slices is a multiple of; 0: they
+                           stay as they are                                             */
+    int lanes;          /* sums that take turns; 0 is 1                                 */
+    int chunk;          /* k of a turn, rounded up to whole k-steps; 0: a k-step        */
+    enum bitcut_reduction reduction; /* of lanes, and of slices                         */
+    const struct bitcut_format *partial_format; /* of sums of lanes and slices; NULL: f32 */
 };
 
-enum { BITCUT_ORDER_MOST = 200 }; /* room for the line of any order, with its 0 */
+enum { BITCUT_ORDER_MAX = 200 }; /* room for the line of any order, with its 0 */
 
 /* Take into *order, whose other fields stay as they are, what a line says, as option
-   --order of `bitcut gemm` takes it: "slices=2,tile=32,rest-first,reduction=tree".  The
-   items are the fields, rest_first as "rest-first" without a value, and `sums` with the
-   name of a format.  BITCUT_BAD_ARGUMENT, and a line in `why`: there is no such item, or
-   its value is none; *order is as it was. */
+   --order of `bitcut gemm` takes it: "slices=2,tile=32,partial-first,reduction=tree". The
+   items are the fields, partial_first as "partial-first" without a value, and
+   `partial_format` with the name of a format.  BITCUT_BAD_ARGUMENT, and a line in `why`:
+   there is no such item, or its value is none; *order is as it was. */
 enum bitcut_status bitcut_order_read(struct bitcut_order *order, const char *line,
                                      char *why);
 
 /* The line that bitcut_order_read() takes for it: only what an order of all zeros does not
    say, which has an empty one. */
-void bitcut_order_write(char line[BITCUT_ORDER_MOST], const struct bitcut_order *order);
+void bitcut_order_write(char line[BITCUT_ORDER_MAX], const struct bitcut_order *order);
 
 /* D = alpha A B + beta C for a batch of `count` GEMMs: A is m x k, B k x n, C and D m x
    n, each size 0 and more.  bitcut_gemm_init() leaves everything open; the recipe, or a
@@ -366,7 +367,7 @@ const struct bitcut_unit *bitcut_gemm_unit(const struct bitcut_gemm *gemm, size_
    has grown takes the struct of a program compiled before as it was then. */
 void bitcut_gemm_init(struct bitcut_gemm *gemm, size_t size);
 
-enum { BITCUT_GEMM_MOST = 512 }; /* room for the line of any GEMM, with its 0 */
+enum { BITCUT_GEMM_MAX = 512 }; /* room for the line of any GEMM, with its 0 */
 
 /* A GEMM from a line that says how it is computed, and everything else is left open:
    RECIPE@UNIT, the unit or a chip, and what is varied: "legemm@mi210",
@@ -379,7 +380,7 @@ enum bitcut_status bitcut_gemm_read(struct bitcut_gemm *to, const char *line, ch
 
 /* The line of a GEMM whose recipe and unit are set, without sizes and matrices, of which
    bitcut_gemm_read() makes the same.  BITCUT_BAD_ARGUMENT: they are not. */
-enum bitcut_status bitcut_gemm_write(char line[BITCUT_GEMM_MOST],
+enum bitcut_status bitcut_gemm_write(char line[BITCUT_GEMM_MAX],
                                      const struct bitcut_gemm *gemm);
 
 /* --- matrix units and GEMMs ------------------------------------------------------- */
@@ -397,14 +398,14 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_
    recipe gives there.  gemm->unit must be set, and none of its words.  D may be C.
    threads = 0 uses all processors.  Into *ran, whose size bitcut_gemm_init() has set,
    goes the GEMM with nothing open; it may be `gemm` or NULL. BITCUT_BAD_ARGUMENT, and a
-   line in `why`, an array of BITCUT_TEXT_MOST or NULL: what does not fit together; a
+   line in `why`, an array of BITCUT_TEXT_MAX or NULL: what does not fit together; a
    leading dimension is too small; a matrix that is read or written is missing or
    misaligned; negative threads; the unit's operands do not hold the high words, or there
    is no unit for others; it accumulates in f16 and lines are equilibrated.
-   BITCUT_NO_MEMORY.  The environment variable BITCUT_SIMD, read when the library is loaded,
-   may be avx512, avx2, plain or none (the level changes no bit); another value is BITCUT_BAD_ARGUMENT, a level that the
-   processor lacks BITCUT_CANNOT.  Unless BITCUT_OK comes back, a D is as it was or, in a
-   batch, done. */
+   BITCUT_NO_MEMORY.  The environment variable BITCUT_SIMD, read when the library is
+   loaded, may be avx512, avx2, plain or none (the level changes no bit); another value is
+   BITCUT_BAD_ARGUMENT, a level that the processor lacks BITCUT_UNSUPPORTED.  Unless
+   BITCUT_OK comes back, a D is as it was or, in a batch, done. */
 enum bitcut_status bitcut_gemm(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
                                int threads, char *why);
 
@@ -463,7 +464,7 @@ struct bitcut_explain_options {
     uint64_t seed;  /* of which outputs are looked at                                  */
 };
 
-enum { BITCUT_EXPLANATION_MOST = 1024 }; /* room for the sentence, with its 0 */
+enum { BITCUT_EXPLANATION_MAX = 1024 }; /* room for the sentence, with its 0 */
 
 /* What bitcut_explain() found; `size` is set by the caller, as of a struct above. */
 struct bitcut_explanation {
@@ -479,7 +480,7 @@ struct bitcut_explanation {
     size_t compared, differ, total; /* outputs of D that were compared, those of them
                                        that differ from it, and all that D has         */
     size_t tried;                   /* hypotheses                                      */
-    char text[BITCUT_EXPLANATION_MOST]; /* one sentence of English with all of it      */
+    char text[BITCUT_EXPLANATION_MAX]; /* one sentence of English with all of it      */
 };
 
 /* What computed D of `gemm`, which is read here: the recipe, its unit, its words, how it
@@ -501,7 +502,7 @@ struct bitcut_explanation {
    `compared` is below `total`.  BITCUT_BAD_ARGUMENT, and a line in `why`: as
    bitcut_gemm() of matrices; `count` is not 1; D has no elements; no GEMM runs on the
    unit; a size that no library had; seconds below 0 or NaN.  BITCUT_NO_MEMORY;
-   BITCUT_CANNOT as bitcut_gemm(). */
+   BITCUT_UNSUPPORTED as bitcut_gemm(). */
 enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
                                   struct bitcut_gemm *found,
                                   const struct bitcut_gemm *gemm,
@@ -550,7 +551,7 @@ struct bitcut_fit_report {
 
    *found is set only on success; bitcut_fit_close() ends it.  `report` and `found` may be
    NULL.  The same for any number of threads; threads = 0 uses all processors.
-   BITCUT_BAD_ARGUMENT, and a line in `why`, an array of BITCUT_TEXT_MOST or NULL: there
+   BITCUT_BAD_ARGUMENT, and a line in `why`, an array of BITCUT_TEXT_MAX or NULL: there
    are no outputs, or no unit; k or blocks are not the unit's; an array is missing, or one
    of scales is there that the unit does not have; an encoding has bits outside its
    format; negative threads; a size of a struct that no library had.  BITCUT_NO_MEMORY. */
@@ -610,9 +611,9 @@ const char *bitcut_budget_part(size_t p);
    "running", "biased" and "underflow" (which bounds that part of a budget alone), take
    some 1 us a product.  D is not read, neither is its format known: what D is rounded to
    besides FP32 comes on top.  Threads as above.
-   BITCUT_BAD_ARGUMENT, and a line in `why`, as bitcut_gemm(); or there is no GEMM i, or no
-   such bound.  BITCUT_CANNOT, and the reason in `why`: the bound does not hold for this
-   recipe on this unit.  BITCUT_NO_MEMORY. */
+   BITCUT_BAD_ARGUMENT, and a line in `why`, as bitcut_gemm(); or there is no GEMM i, or
+   no such bound.  BITCUT_UNSUPPORTED, and the reason in `why`: the bound does not hold
+   for this recipe on this unit.  BITCUT_NO_MEMORY. */
 enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, size_t i,
                                 const char *name, int threads, char *why);
 
@@ -702,7 +703,7 @@ struct bitcut_tolerances {
    NULL.  *to is set only on success.  BITCUT_BAD_ARGUMENT, and a line in `why`: as
    bitcut_gemm() of the GEMM and its matrices; `count` is not 1, or a size is 0; a size of
    a struct that no library had; an alarm that is no probability.  BITCUT_NO_MEMORY;
-   BITCUT_CANNOT as bitcut_gemm(). */
+   BITCUT_UNSUPPORTED as bitcut_gemm(). */
 enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
                                     const struct bitcut_gemm *gemm,
                                     const struct bitcut_tolerance_options *options,
@@ -771,7 +772,7 @@ struct bitcut_advice {
    processors.  BITCUT_BAD_ARGUMENT, and a line in `why`: as bitcut_gemm() of A and B;
    `count` is not 1, or a size is 0; a size of a struct that no library had; no such
    metric; `want` is negative or NaN; no GEMM of the recipe runs on the unit.
-   BITCUT_NO_MEMORY; BITCUT_CANNOT as bitcut_gemm(). */
+   BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED as bitcut_gemm(). */
 enum bitcut_status bitcut_advise(struct bitcut_advice *to, struct bitcut_gemm *found,
                                  const struct bitcut_gemm *gemm,
                                  const struct bitcut_advice_options *options,
@@ -787,9 +788,10 @@ struct bitcut_device;
    second, by the module bitcut-cuda.so in the folder that the environment variable
    BITCUT_MODULES names, or else beside the library, or where `make install` puts it.
    *device is set only on success; bitcut_device_close() ends it, but not GEMMs that still
-   run.  Any number of threads may use it at a time.  BITCUT_CANNOT: the backend ("hip",
-   "host", ...) is not built in, there is no module, it is of another version, or there is
-   no such device, or none that it knows; BITCUT_BAD_ARGUMENT: no device can be called so.
+   run.  Any number of threads may use it at a time.  BITCUT_UNSUPPORTED: the backend
+   ("hip", "host", ...) is not built in, there is no module, it is of another version, or
+   there is no such device, or none that it knows; BITCUT_BAD_ARGUMENT: no device can be
+   called so.
 
    BITCUT_MODULES is read at each call, so no other thread may change the environment
    meanwhile.  It is not read in a process with rights that its caller does not have
@@ -811,9 +813,10 @@ const char *bitcut_device_name(const struct bitcut_device *device);
    sizes, and runs on the device, on `unit` if that is set, fixes the unit, and so the
    bits.  Of those with these bits the one is taken whose tile suits the sizes and the
    device best (the manual, "Tile model"); with `any_promotion` also of those that promote
-   less often, with `any_slices` of all slices of k that one launch adds.  The unit may be another on another device, so set it, or name the kernel,
-   where bits must never change.  A device remembers what it chose for the last 100 GEMMs
-   or so: to choose takes longer than to start.
+   less often, with `any_slices` of all slices of k that one launch adds.  The unit may be
+   another on another device, so set it, or name the kernel, where bits must never change.
+   A device remembers what it chose for the last 100 GEMMs or so: to choose takes longer
+   than to start.
 
    Where `unit` is set, no kernel is named, and no kernel does all this, the device
    emulates the unit, whichever it is, if its module can (that for CUDA): with every
@@ -831,8 +834,8 @@ const char *bitcut_device_name(const struct bitcut_device *device);
    contract of struct bitcut_gemm says; an unknown kernel, one of another recipe, or one
    that does not do or take what is asked for; a matrix that the device does not reach, as
    in the memory of the host or of another device; pointers that are in an array on the
-   device are not looked at.  BITCUT_CANNOT: the device has no kernel for the GEMM, or
-   cannot run the one named, or not on the unit; or the device's own reason. */
+   device are not looked at.  BITCUT_UNSUPPORTED: the device has no kernel for the GEMM,
+   or cannot run the one named, or not on the unit; or the device's own reason. */
 
 /* What would run: the GEMM with nothing open, and both its unit and its kernel.  To
    emulate it, make the kernel NULL; to run no other than it, the unit.  `ran` may be

@@ -96,7 +96,7 @@ int clock_gettime(clockid_t clock, struct timespec *now)
 
 /* --- system calls ------------------------------------------------------------------ */
 
-enum { NUMBERS_MOST = 4, CANNOT_LISTEN = 99 };
+enum { NUMBERS_MAX = 4, CANNOT_LISTEN = 99 };
 
 /* Kinds of calls, and which of their arguments is what they are about. */
 static const struct call {
@@ -104,7 +104,7 @@ static const struct call {
     struct {
         int number;
         int path, file; /* 1 + which argument; 0: none */
-    } is[NUMBERS_MOST];
+    } is[NUMBERS_MAX];
 } calls[] = {
 #ifdef SYS_open
     { "open", { { SYS_openat, 2, 0 }, { SYS_open, 1, 0 } } },
@@ -139,11 +139,11 @@ static const struct call *call_asked(int *error)
    -1. */
 static int calls_listen(const struct call *c)
 {
-    enum { RULES_MOST = 3 + NUMBERS_MOST };
-    struct sock_filter rule[RULES_MOST] = { BPF_STMT(
+    enum { RULES_MAX = 3 + NUMBERS_MAX };
+    struct sock_filter rule[RULES_MAX] = { BPF_STMT(
         BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
     unsigned short count = 0, n = 1;
-    while (count < NUMBERS_MOST && (c->is[count].path || c->is[count].file)) count++;
+    while (count < NUMBERS_MAX && (c->is[count].path || c->is[count].file)) count++;
     for (unsigned short i = 0; i < count; i++)
         rule[n++] = (struct sock_filter)BPF_JUMP(
             BPF_JMP | BPF_JEQ | BPF_K, (unsigned)c->is[i].number,
@@ -231,7 +231,7 @@ static void calls_decide(int listener, const struct call *c, int error, long n, 
 /* --- one run ------------------------------------------------------------------------ */
 
 enum { OUT, ERR, STREAMS };
-enum { TEXT_MOST = 1 << 20, SECONDS = 60, CANNOT = 3 };
+enum { TEXT_MAX = 1 << 20, SECONDS = 60, CANNOT = 3 };
 
 struct program {
     int (*run)(int argc, char **argv, char **environment);
@@ -242,12 +242,12 @@ struct program {
 
 struct ending {
     int status; /* as waitpid() has it */
-    char text[STREAMS][TEXT_MOST];
+    char text[STREAMS][TEXT_MAX];
 };
 
-static void text_read(char text[TEXT_MOST], int file)
+static void text_read(char text[TEXT_MAX], int file)
 {
-    const ssize_t length = pread(file, text, TEXT_MOST - 1, 0);
+    const ssize_t length = pread(file, text, TEXT_MAX - 1, 0);
     text[length > 0 ? length : 0] = 0;
 }
 

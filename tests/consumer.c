@@ -157,7 +157,7 @@ static int refuses_fragments(void)
 static int refuses_names_and_devices(void)
 {
     const enum bitcut_status bad = BITCUT_BAD_ARGUMENT;
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     struct bitcut_device *device = NULL;
     struct bitcut_gemm gemm;
     bitcut_gemm_init(&gemm, sizeof gemm);
@@ -246,10 +246,11 @@ static int bounds_errors(void)
     const double lost = 0x1p-30 * 0x1.8p-12;
     double limit = 0;
     for (size_t i = 0; bitcut_bound_name(i); i++) {
-        char why[BITCUT_TEXT_MOST] = "";
+        char why[BITCUT_TEXT_MAX] = "";
         const enum bitcut_status status =
             bitcut_bound(&limit, &g, 0, bitcut_bound_name(i), 1, why);
-        if (status == BITCUT_OK ? !(limit >= lost) : status != BITCUT_CANNOT || !*why)
+        if (status == BITCUT_OK ? !(limit >= lost)
+                                : status != BITCUT_UNSUPPORTED || !*why)
             return 0;
     }
     return bitcut_bound(&limit, &g, 0, NULL, 1, NULL) == BITCUT_OK && limit >= lost &&
@@ -267,10 +268,11 @@ static int bounds_errors(void)
 /* A device, or a reason why there is none. */
 static int opens(void)
 {
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     struct bitcut_device *device = NULL;
     const enum bitcut_status status = bitcut_device_open(&device, "cuda", why);
-    if (status != BITCUT_OK) return status == BITCUT_CANNOT && !device && strlen(why);
+    if (status != BITCUT_OK)
+        return status == BITCUT_UNSUPPORTED && !device && strlen(why);
     const int named = strlen(bitcut_device_name(device)) != 0;
     bitcut_device_close(device);
     return named;

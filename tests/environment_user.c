@@ -49,7 +49,7 @@ static int race(void)
 
 static int open_device(void)
 {
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     struct bitcut_device *device = NULL;
     const bool opened = bitcut_device_open(&device, "cuda", why) == BITCUT_OK;
     puts(opened ? "opened" : why);

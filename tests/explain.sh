@@ -298,13 +298,13 @@ its low words carry 2^6|--recipe legemm --unit h100 --scale 6
 all products are sums by themselves, which are added as a tree|--recipe fp32 --unit fma/f32 --split-k 256 --order reduction=tree
 its tiles have 64 k|--recipe triton-tf32x3 --unit h100 --tile-k 64
 which are added as a tree|--recipe plain --unit h100 --split-k 4 --order reduction=tree
-k goes to 4 sums in turn, 8 at a time|--recipe fp32 --unit fma/f32 --order lanes=4,turn=8
-k goes to 5 sums in turn, 8 at a time|--recipe fp32 --unit fma/f32 --order lanes=5,turn=8
+k goes to 4 sums in turn, 8 at a time|--recipe fp32 --unit fma/f32 --order lanes=4,chunk=8
+k goes to 5 sums in turn, 8 at a time|--recipe fp32 --unit fma/f32 --order lanes=5,chunk=8
 D is fp32 on mul-add/f32:|--recipe fp32 --unit mul-add/f32
 its sum is promoted every 2 instructions, and k is cut into slices of 96, which are added in order:|--recipe ootomo --unit h100 --promote 2 --split-k 3
-slices of 64, which are added in order in f16:|--recipe plain --unit hopper/mma.m16n8k16.f16.f16 --split-k 4 --order sums=f16
-slices of 112, of which the last two are halves of what both have (the first a multiple of 8)|--recipe fp32 --unit fma/f32 --order slices=3,tile=112,halve=8
-slices of 52, in each of which|--recipe plain --unit h100 --split-k 5 --order cut=4,tile=32,rest-first
+slices of 64, which are added in order in f16:|--recipe plain --unit hopper/mma.m16n8k16.f16.f16 --split-k 4 --order partial-format=f16
+slices of 112, of which the last two are halves of what both have (the first a multiple of 8)|--recipe fp32 --unit fma/f32 --order slices=3,tile=112,balance-tail=8
+slices of 52, in each of which|--recipe plain --unit h100 --split-k 5 --order cut=4,tile=32,partial-first
 END
         # shellcheck disable=SC2086 # words
         run 0 gemm $words -m 40 -n 32 -k 256 --save-a A.npy --save-b B.npy -o D.npy \
@@ -320,7 +320,7 @@ END
 short_results() {
     awk -v all="${BITCUT_LONG:-}" 'all || NR == 2' << 'END' | while IFS='|' read -r m cols format words; do
 128|96|bf16|--unit hopper/wgmma.m64n8k16.f32.bf16 --order slices=3,cut=64
-8|512|f16|--unit hopper/wgmma.m64n8k16.f32.f16 --order lanes=4,turn=16
+8|512|f16|--unit hopper/wgmma.m64n8k16.f32.f16 --order lanes=4,chunk=16
 END
         # shellcheck disable=SC2086 # words
         run 0 gemm --recipe plain $words -m "$m" -n "$cols" -k 512 --save-a A.npy \
@@ -431,7 +431,7 @@ mixed() {
 # either.
 rows_mixed() {
     result D.npy --recipe fp32 --unit fma/f32 --split-k 2
-    result D2.npy --recipe fp32 --unit fma/f32 --order slices=2,tile=128,lanes=2,turn=1
+    result D2.npy --recipe fp32 --unit fma/f32 --order slices=2,tile=128,lanes=2,chunk=1
     mixed > both.npy
     mv both.npy D.npy
     run 0 explain -a A.npy -b B.npy -d D.npy --recipe fp32 --seconds 600 --json

@@ -373,7 +373,7 @@ orders_of_k() {
     run 0 gemm "$@" --order lanes=1,tile=8,reduction=tree -o same.npy
     cmp plain.npy same.npy 2>&1
     run 0 gemm "$@" --split-k 2 -o slices.npy
-    run 0 gemm "$@" --order lanes=2,turn=32 -o lanes.npy
+    run 0 gemm "$@" --order lanes=2,chunk=32 -o lanes.npy
     cmp slices.npy lanes.npy 2>&1
     for order in lanes=2 lanes=4,reduction=tree lanes=4,reduction=descending; do
         run 0 gemm "$@" --order $order --json -o other.npy
@@ -381,25 +381,25 @@ orders_of_k() {
     done
     set -- "$@" --input-a integers --input-b integers
     run 0 gemm "$@" -o plain.npy
-    run 0 gemm "$@" --order tile=24,rest-first,lanes=3,turn=8 --split-k 2 --json -o other.npy
+    run 0 gemm "$@" --order tile=24,partial-first,lanes=3,chunk=8 --split-k 2 --json -o other.npy
     cmp plain.npy other.npy 2>&1
     expect tile 24
-    expect rest_first true
+    expect partial_first true
     expect lanes 3
-    expect turn 8
+    expect chunk 8
     expect reduction ascending
     expect cut 0
-    run 0 gemm "$@" --order slices=3,cut=4,tile=16,rest-first --json -o other.npy
+    run 0 gemm "$@" --order slices=3,cut=4,tile=16,partial-first --json -o other.npy
     cmp plain.npy other.npy 2>&1
     expect cut 4
-    expect sums f32
-    run 0 gemm "$@" --order sums=bf16 --split-k 3 --json -o other.npy
+    expect partial_format f32
+    run 0 gemm "$@" --order partial-format=bf16 --split-k 3 --json -o other.npy
     cmp -s plain.npy other.npy && echo "sums of bf16 changed nothing"
-    expect sums bf16
+    expect partial_format bf16
     expect split_k 3
-    run 0 gemm "$@" --order slices=2,tile=16,halve=4 --json -o other.npy
+    run 0 gemm "$@" --order slices=2,tile=16,balance-tail=4 --json -o other.npy
     cmp plain.npy other.npy 2>&1
-    expect halve 4
+    expect balance_tail 4
 }
 
 # Parts and lines of --budget; --at alone.

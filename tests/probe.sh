@@ -34,21 +34,21 @@ orders_found() {
         expect block "$block"
         expect promote_k 0
     done << 'END'
-f32||--recipe fp32 --unit fma/f32|slices=1,tile=0,lanes=1,turn=0,reduction=ascending|1
-f32|-k 100|--recipe fp32 --unit fma/f32 --split-k 3|slices=3,tile=34,lanes=1,turn=0,reduction=ascending|1
-f32||--recipe fp32 --unit fma/f32 --order lanes=4,turn=1,reduction=tree|slices=1,tile=0,lanes=4,turn=1,reduction=tree|1
-f32||--recipe fp32 --unit fma/f32 --split-k 2 --order tile=32,lanes=2,turn=8|slices=2,tile=128,lanes=2,turn=8,reduction=ascending|1
-f32|-k 90|--recipe fp32 --unit fma/f32 --split-k 2 --order tile=16,rest-first|slices=2,tile=8,rest-first,lanes=1,turn=0,reduction=ascending|1
-f32|-k 272|--recipe fp32 --unit mul-add/f32 --split-k 4 --order tile=80,halve=8|slices=4,tile=80,halve=8,lanes=1,turn=0,reduction=ascending|1
-f16||--recipe plain --unit h100|slices=1,tile=0,lanes=1,turn=0,reduction=ascending|16
-f16||--recipe plain --unit h100 --split-k 3|slices=3,tile=96,lanes=1,turn=0,reduction=ascending|16
-f16||--recipe plain --unit a100 --split-k 5 --order reduction=descending|slices=4,tile=64,lanes=1,turn=0,reduction=descending|8
-f16||--recipe plain --unit v100 --split-k 6 --order reduction=tree|slices=6,tile=44,lanes=1,turn=0,reduction=tree|4
-f16|-k 250|--recipe plain --unit h100 --order lanes=3,turn=32,reduction=descending|slices=1,tile=0,lanes=3,turn=32,reduction=descending|16
-f16|-k 250|--recipe plain --unit v100 --split-k 3 --order tile=32,rest-first|slices=3,tile=32,rest-first,lanes=1,turn=0,reduction=ascending|4
-f16|-m 32 -n 48 -k 200|--recipe plain --unit h100 --order tile=64,rest-first|slices=1,tile=16,rest-first,lanes=1,turn=0,reduction=ascending|16
-tf32||--recipe plain --unit hopper/mma.m16n8k8.f32.tf32 --split-k 2|slices=2,tile=128,lanes=1,turn=0,reduction=ascending|8
-bf16|-k 1|--recipe plain --unit hopper/mma.m16n8k16.f32.bf16|slices=1,tile=0,lanes=1,turn=0,reduction=ascending|1
+f32||--recipe fp32 --unit fma/f32|slices=1,tile=0,lanes=1,chunk=0,reduction=ascending|1
+f32|-k 100|--recipe fp32 --unit fma/f32 --split-k 3|slices=3,tile=34,lanes=1,chunk=0,reduction=ascending|1
+f32||--recipe fp32 --unit fma/f32 --order lanes=4,chunk=1,reduction=tree|slices=1,tile=0,lanes=4,chunk=1,reduction=tree|1
+f32||--recipe fp32 --unit fma/f32 --split-k 2 --order tile=32,lanes=2,chunk=8|slices=2,tile=128,lanes=2,chunk=8,reduction=ascending|1
+f32|-k 90|--recipe fp32 --unit fma/f32 --split-k 2 --order tile=16,partial-first|slices=2,tile=8,partial-first,lanes=1,chunk=0,reduction=ascending|1
+f32|-k 272|--recipe fp32 --unit mul-add/f32 --split-k 4 --order tile=80,balance-tail=8|slices=4,tile=80,balance-tail=8,lanes=1,chunk=0,reduction=ascending|1
+f16||--recipe plain --unit h100|slices=1,tile=0,lanes=1,chunk=0,reduction=ascending|16
+f16||--recipe plain --unit h100 --split-k 3|slices=3,tile=96,lanes=1,chunk=0,reduction=ascending|16
+f16||--recipe plain --unit a100 --split-k 5 --order reduction=descending|slices=4,tile=64,lanes=1,chunk=0,reduction=descending|8
+f16||--recipe plain --unit v100 --split-k 6 --order reduction=tree|slices=6,tile=44,lanes=1,chunk=0,reduction=tree|4
+f16|-k 250|--recipe plain --unit h100 --order lanes=3,chunk=32,reduction=descending|slices=1,tile=0,lanes=3,chunk=32,reduction=descending|16
+f16|-k 250|--recipe plain --unit v100 --split-k 3 --order tile=32,partial-first|slices=3,tile=32,partial-first,lanes=1,chunk=0,reduction=ascending|4
+f16|-m 32 -n 48 -k 200|--recipe plain --unit h100 --order tile=64,partial-first|slices=1,tile=16,partial-first,lanes=1,chunk=0,reduction=ascending|16
+tf32||--recipe plain --unit hopper/mma.m16n8k8.f32.tf32 --split-k 2|slices=2,tile=128,lanes=1,chunk=0,reduction=ascending|8
+bf16|-k 1|--recipe plain --unit hopper/mma.m16n8k16.f32.bf16|slices=1,tile=0,lanes=1,chunk=0,reduction=ascending|1
 END
 }
 
@@ -91,7 +91,7 @@ long_k_sampled() {
     expect reduction tree
     expect positions 128
     expect calls 12
-    probed f16 '-m 32 -n 32 -k 5000' '--recipe plain --unit h100 --split-k 3 --order tile=96,lanes=2,turn=48,rest-first'
+    probed f16 '-m 32 -n 32 -k 5000' '--recipe plain --unit h100 --split-k 3 --order tile=96,lanes=2,chunk=48,partial-first'
     expect calls 12
 }
 

@@ -127,7 +127,7 @@ varied() {
 --recipe legemm --unit a100 --scale 9
 --recipe markidis --unit v100 --terms 4
 --recipe feng --unit t4 --high rz
---recipe plain --unit h100 --order lanes=2,turn=16
+--recipe plain --unit h100 --order lanes=2,chunk=16
 END
         while read -r words; do
             # shellcheck disable=SC2086 # words
@@ -160,8 +160,8 @@ kernels() {
             ways = split("--terms 2|--terms 3|--terms 4|--terms 5|--terms 6|--terms 9|--terms 10|" \
                          "--scale 9|--equilibrate|--promote 3|--tile-k 16|--high rz|--low rz|" \
                          "--split-a halfhalf|--split-b markidis|--split plain|--split-k 5|" \
-                         "--order slices=2,cut=32|--order lanes=2,turn=16,reduction=tree|" \
-                         "--order slices=3,sums=f16|", way, "|")
+                         "--order slices=2,cut=32|--order lanes=2,chunk=16,reduction=tree|" \
+                         "--order slices=3,partial-format=f16|", way, "|")
             if (count) while (count-- > 0)
                 print recipe[int(rand() * NR) + 1], chip[int(rand() * chips) + 1],
                       way[int(rand() * ways) + 1], "--seed", count

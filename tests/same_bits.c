@@ -117,7 +117,7 @@ static void decimals_digest(const struct matrix *values)
 {
     uint64_t digest = digest_empty;
     for (size_t i = 0; i < VALUES; i++) {
-        char text[DECIMAL_MOST];
+        char text[DECIMAL_MAX];
         uint32_t back;
         decimal_write(text, values->at[i]);
         require(decimal_read(&back, text), text);

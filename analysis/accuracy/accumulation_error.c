@@ -20,7 +20,7 @@ double path_growth(double x) { return expm1(x); }
 enum bitcut_status path_of(struct path *to, const struct gemm_plan *p, size_t k)
 {
     struct k_parts parts;
-    size_t met[K_PARTS_KEPT_MOST + 1], kept = 0, most = 0, longest = 0;
+    size_t met[K_PARTS_KEPT_MAX + 1], kept = 0, most = 0, longest = 0;
     const enum bitcut_status status =
         k_parts_make(&parts, &p->order, k, (size_t)p->k_step);
     if (status != BITCUT_OK) return status;
@@ -181,7 +181,9 @@ static struct met after_met(const struct gemm_plan *p, const struct path *path, 
                             uint32_t alpha, uint32_t beta)
 {
     const double additions = (double)path->additions,
-                 sums = p->order.sums ? round_error(p->order.sums, TO_NEAREST_EVEN) : 0;
+                 sums = p->order.partial_format
+                            ? round_error(p->order.partial_format, TO_NEAREST_EVEN)
+                            : 0;
     const struct met own =
         met_of(folds_of(p, i) + additions + scalars_of(alpha, beta), U);
     return met_add(own, 1, met_of(1 + additions, sums));
@@ -236,7 +238,8 @@ static double least_before(const struct gemm_plan *p, const struct path *path)
     }
     if (p->promote || p->tile_k) all += instructions * least_rn(f32);
     all += lanes * p->accumulators * least_rn(f32);
-    return all + 2 * lanes * (least_rn(p->order.sums ? p->order.sums : f32));
+    return all + 2 * lanes *
+                     (least_rn(p->order.partial_format ? p->order.partial_format : f32));
 }
 
 /* --- all of it -------------------------------------------------------------------- */
@@ -266,7 +269,7 @@ struct path_error path_error_of(const struct gemm_plan *p, const struct path *pa
 
 static void keep_larger(struct path_error *to, const struct path_error *x)
 {
-    for (int t = 0; t < RECIPE_TERMS_MOST; t++)
+    for (int t = 0; t < RECIPE_TERMS_MAX; t++)
         to->term[t] = larger_double(to->term[t], x->term[t]);
     to->update = larger_double(to->update, x->update);
     to->before = larger_double(to->before, x->before);

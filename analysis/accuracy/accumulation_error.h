@@ -35,16 +35,16 @@ enum bitcut_status path_of(struct path *to, const struct gemm_plan *plan, size_t
    FP32 have v = u = 2^-24, or besides that of the format of sums of slices. What
    underflows is added. */
 struct path_error {
-    double term[RECIPE_TERMS_MOST];
+    double term[RECIPE_TERMS_MAX];
     double update, before, after;
 
     /* The same as `term` of units whose operations are each rounded (summation_aligns()
        is false), as Blanchard et al. have it: a step rounds its result, and of a chain of
        n products in q steps n - q + 1 operations are inside of steps. */
-    double block[RECIPE_TERMS_MOST];
+    double block[RECIPE_TERMS_MAX];
 
     /* The sum of v^2 over the roundings that a product meets, of such units. */
-    double squares[RECIPE_TERMS_MOST];
+    double squares[RECIPE_TERMS_MAX];
     double additions; /* of all sums in the GEMM: how many roundings in FP32 there are
                          beside those of products                                     */
 };

@@ -23,7 +23,7 @@
 
 /* What each term errs by on its way, of its size. */
 struct ways {
-    double term[RECIPE_TERMS_MOST];
+    double term[RECIPE_TERMS_MAX];
 };
 
 /* What the products of operands that keep that err by. */
@@ -119,7 +119,7 @@ static double alpha_of(const struct bitcut_gemm *g)
 static struct ways as_built(const struct path_error *e)
 {
     struct ways way;
-    for (int t = 0; t < RECIPE_TERMS_MOST; t++) way.term[t] = e->term[t];
+    for (int t = 0; t < RECIPE_TERMS_MAX; t++) way.term[t] = e->term[t];
     return way;
 }
 
@@ -162,9 +162,9 @@ enum bitcut_status bound_problem_make(struct bound_problem *to,
 
 /* --- rows: any order -------------------------------------------------------------- */
 
-static bool refuse(char why[BOUND_WHY_MOST], const char *form, const char *name)
+static bool refuse(char why[BOUND_WHY_MAX], const char *form, const char *name)
 {
-    snprintf(why, BOUND_WHY_MOST, form, name);
+    snprintf(why, BOUND_WHY_MAX, form, name);
     return false;
 }
 
@@ -173,7 +173,7 @@ static bool is_f32_word(const struct bitcut_split *s)
     return s->words == 1 && format_holds(s->word[0].format, &formats[FORMAT_F32]);
 }
 
-static bool is_any_order(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+static bool is_any_order(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     const struct gemm_plan *p = x->plan;
     const struct bitcut_unit *u = p->unit[0];
@@ -183,9 +183,9 @@ static bool is_any_order(char why[BOUND_WHY_MOST], const struct bound_problem *x
         !round_is_nearest(&u->rounding))
         return refuse(why, "%s does not round every operation to nearest in FP32",
                       u->name);
-    if (p->order.sums)
+    if (p->order.partial_format)
         return refuse(why, "partial sums of lanes and slices are stored in %s",
-                      p->order.sums->name);
+                      p->order.partial_format->name);
     return true;
 }
 
@@ -211,7 +211,7 @@ static const struct bitcut_unit *unit_that(const struct gemm_plan *p,
     return NULL;
 }
 
-static bool is_block_fma(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+static bool is_block_fma(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     const struct bitcut_unit *u = unit_that(x->plan, summation_aligns);
     if (!u) return true;
@@ -224,7 +224,7 @@ static bool is_block_fma(char why[BOUND_WHY_MOST], const struct bound_problem *x
 static struct bound_apriori block_fma(const struct bound_problem *x)
 {
     struct ways way;
-    for (int t = 0; t < RECIPE_TERMS_MOST; t++) way.term[t] = x->way.block[t];
+    for (int t = 0; t < RECIPE_TERMS_MAX; t++) way.term[t] = x->way.block[t];
     return constants_of(x->plan, alpha_of(x->gemm), &x->way, &way);
 }
 
@@ -234,7 +234,7 @@ static bool truncates(const struct bitcut_unit *u)
            !round_is_nearest(&u->rounding);
 }
 
-static bool is_zero_mean(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+static bool is_zero_mean(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     const struct bitcut_unit *u = unit_that(x->plan, truncates);
     if (!u) return true;
@@ -257,7 +257,7 @@ static struct bound_apriori zero_mean(const struct bound_problem *x)
 
 static bool promotes(const struct gemm_plan *p) { return p->promote || p->tile_k; }
 
-static bool is_bounded(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+static bool is_bounded(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     for (int t = 0; t < x->plan->terms; t++)
         if (isinf(x->way.term[t]))
@@ -267,7 +267,7 @@ static bool is_bounded(char why[BOUND_WHY_MOST], const struct bound_problem *x)
     return true;
 }
 
-static bool is_words(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+static bool is_words(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     if (promotes(x->plan))
         return refuse(why, "%s promotes its accumulator; see promoted",
@@ -275,7 +275,7 @@ static bool is_words(char why[BOUND_WHY_MOST], const struct bound_problem *x)
     return is_bounded(why, x);
 }
 
-static bool is_promoted(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+static bool is_promoted(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     if (!promotes(x->plan))
         return refuse(why, "%s does not promote; see words", x->plan->recipe->name);
@@ -290,7 +290,7 @@ static struct bound_apriori words(const struct bound_problem *x)
 
 /* --- rows: what happened ---------------------------------------------------------- */
 
-static bool is_watched(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+static bool is_watched(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     return !x->given || refuse(why, "%s",
                                "not available for a given D: this bound follows the sums "
@@ -310,7 +310,7 @@ static double biased(const struct bound_watched *w)
     return fabs(mean) + LAMBDA * w->budget.drift_spread;
 }
 
-static bool is_any(char why[BOUND_WHY_MOST], const struct bound_problem *x)
+static bool is_any(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     (void)why;
     (void)x;

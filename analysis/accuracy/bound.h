@@ -106,7 +106,7 @@ enum bound_kind {
 
 extern const char *const bound_kinds[]; /* by kind */
 
-enum { BOUND_WHY_MOST = 200 };
+enum { BOUND_WHY_MAX = 200 };
 
 /* A row of the table of bounds.  One of the last three is not NULL.  Limits are in the
    units of D, epilogue included, and rounded upward: binary64 sums of k numbers that are
@@ -122,12 +122,12 @@ struct bound_row {
     bool sharp;     /* some inputs come near to it                       */
 
     /* Whether it holds; if not `why` says why. */
-    bool (*applies)(char why[BOUND_WHY_MOST], const struct bound_problem *x);
+    bool (*applies)(char why[BOUND_WHY_MAX], const struct bound_problem *x);
 
     /* From the GEMM and k alone. */
     struct bound_apriori (*constants)(const struct bound_problem *x);
 
-    /* Of each output, m n of them.  BITCUT_NO_MEMORY, or BITCUT_CANNOT if asked to
+    /* Of each output, m n of them.  BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED if asked to
        stop. */
     enum bitcut_status (*fill)(double *limit, const struct bound_problem *x, int threads,
                                const struct progress *progress, struct fault *f);
@@ -153,7 +153,7 @@ enum {
 extern const struct bound_row bounds[]; /* ended by a row whose name is NULL */
 
 /* The limits of all outputs, m n of them, by a row that applies.  No number of
-   threads changes a bit.  BITCUT_NO_MEMORY, or BITCUT_CANNOT if asked to stop. */
+   threads changes a bit.  BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED if asked to stop. */
 enum bitcut_status bound_limits(double *limit, const struct bound_row *row,
                                 const struct bound_problem *x, int threads,
                                 const struct progress *progress, struct fault *f);

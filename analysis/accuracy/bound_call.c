@@ -82,11 +82,11 @@ static enum bitcut_status find_limits(double *limit, const struct bound_row *row
                                       int threads, struct fault *f)
 {
     struct bound_problem problem;
-    char why[BOUND_WHY_MOST];
+    char why[BOUND_WHY_MAX];
     const enum bitcut_status status =
         bound_problem_make(&problem, &c->gemm, &c->plan, x, false, f);
     if (status != BITCUT_OK) return status;
-    if (!row->applies(why, &problem)) return fault_set(f, BITCUT_CANNOT, "%s", why);
+    if (!row->applies(why, &problem)) return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
     return bound_limits(limit, row, &problem, threads, progress_of_thread(), f);
 }
 

@@ -97,7 +97,8 @@ const struct record_field bound_fields[] = {
 static bool is_small(const struct bound_problem *x, size_t at)
 {
     const struct bitcut_format *const c = x->plan->unit[0]->c, *const sums =
-                                                                   x->plan->order.sums;
+                                                                   x->plan->order
+                                                                       .partial_format;
     const double alpha = fabs(value_of_float(x->x->alpha)),
                  size = x->x->magnitude[at] / fmin(1, alpha);
     const int emax =
@@ -269,7 +270,7 @@ static enum bitcut_status run_watched(struct bound_result results[BOUNDS],
     for (size_t from = 0; from < s->count && status == BITCUT_OK; from += CHUNK) {
         const size_t end = smaller(from + CHUNK, s->count);
         status = watch(watched, x, s, from, end, threads, progress);
-        if (progress_stopped(progress)) status = BITCUT_CANNOT;
+        if (progress_stopped(progress)) status = BITCUT_UNSUPPORTED;
         if (status == BITCUT_OK) take_watched(results, t, x, s, from, end, watched);
         progress_report(progress, end, s->count);
     }
@@ -294,7 +295,7 @@ static enum bitcut_status run_all_watched(struct bound_result results[BOUNDS],
         if (bounds[r].watched) settle(&results[r], &t[r]);
     hostfp_leave(&mode);
     if (status == BITCUT_NO_MEMORY) no_memory(f);
-    if (status == BITCUT_CANNOT) fault_set(f, status, "stopped");
+    if (status == BITCUT_UNSUPPORTED) fault_set(f, status, "stopped");
     return status;
 }
 

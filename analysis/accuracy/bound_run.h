@@ -12,7 +12,7 @@
 struct bound_result {
     const struct bound_row *row;
     bool applies;
-    char why[BOUND_WHY_MOST]; /* it does not                                         */
+    char why[BOUND_WHY_MAX]; /* it does not                                         */
     size_t looked;            /* outputs looked at: all, or so many spread evenly    */
     size_t outputs;           /* of these have a limit                               */
     size_t violations;        /* of these err by more                                */
@@ -34,8 +34,8 @@ extern const struct record_field bound_fields[];
    0: as many as have some 2^20 products.  Outputs without a limit: an input, a word, D or
    the exact value is infinite or NaN, unless no sum can overflow; an error may be 2^-52
    of the exact value beyond its limit, as far as that is known.  Medians of nothing are
-   NaN.  No number of threads changes a bit.  BITCUT_NO_MEMORY, or BITCUT_CANNOT if asked
-   to stop. */
+   NaN.  No number of threads changes a bit.  BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED if
+   asked to stop. */
 enum bitcut_status bound_run(struct bound_result results[BOUNDS],
                              const struct bound_problem *x, size_t samples, int threads,
                              const struct progress *progress, struct fault *f);

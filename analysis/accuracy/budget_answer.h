@@ -34,8 +34,8 @@ struct budget_answer {
     size_t worst_count;
 };
 
-/* BITCUT_NO_MEMORY, BITCUT_CANNOT if asked to stop; *option is then the part that failed,
-   "budget".  budget_answer_clear() ends it, whatever that is. */
+/* BITCUT_NO_MEMORY, BITCUT_UNSUPPORTED if asked to stop; *option is then the part that
+   failed, "budget".  budget_answer_clear() ends it, whatever that is. */
 enum bitcut_status budget_find(struct budget_answer *to, const struct budget_question *q,
                                const struct gemm_options *options, const char **option,
                                struct fault *f);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CHUNK = 1024, ELEMENTS_MOST = 1 << 24, LEAST_EXPONENT = -149, FRACTION = 23 };
+enum { CHUNK = 1024, ELEMENTS_MAX = 1 << 24, LEAST_EXPONENT = -149, FRACTION = 23 };
 
 /* --- one output ------------------------------------------------------------------- */
 
@@ -167,10 +167,10 @@ static void finish(struct budget_summary *x)
 
 /* --- all of them ------------------------------------------------------------------ */
 
-/* How many at a time: their lines have at most twice ELEMENTS_MOST elements. */
+/* How many at a time: their lines have at most twice ELEMENTS_MAX elements. */
 static size_t chunk_of(const struct budget_matrices *x)
 {
-    const size_t most = x->k ? ELEMENTS_MOST / x->k : CHUNK;
+    const size_t most = x->k ? ELEMENTS_MAX / x->k : CHUNK;
     return most < 1 ? 1 : smaller(most, CHUNK);
 }
 

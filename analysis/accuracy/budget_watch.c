@@ -121,24 +121,24 @@ struct watcher *watcher_new(const struct gemm_plan *plan)
     struct watcher *const w = calloc(1, sizeof *w);
     if (!w) return NULL;
     w->plan = plan;
-    for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++) {
+    for (int i = 0; i < RECIPE_ACCUMULATORS_MAX; i++) {
         ledger_init(&w->accumulator[i].ledger);
         mpz_init(w->accumulator[i].now);
         running_start(&w->accumulator[i]);
     }
     ledger_init(&w->promoted);
-    for (int i = 0; i <= K_PARTS_KEPT_MOST; i++) ledger_init(&w->sum[i]);
+    for (int i = 0; i <= K_PARTS_KEPT_MAX; i++) ledger_init(&w->sum[i]);
     return w;
 }
 
 void watcher_free(struct watcher *w)
 {
-    for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++) {
+    for (int i = 0; i < RECIPE_ACCUMULATORS_MAX; i++) {
         ledger_clear(&w->accumulator[i].ledger);
         mpz_clear(w->accumulator[i].now);
     }
     ledger_clear(&w->promoted);
-    for (int i = 0; i <= K_PARTS_KEPT_MOST; i++) ledger_clear(&w->sum[i]);
+    for (int i = 0; i <= K_PARTS_KEPT_MAX; i++) ledger_clear(&w->sum[i]);
     free(w);
 }
 
@@ -336,7 +336,7 @@ static void see_fold(struct watcher *w, const struct watch_event *e)
 /* A sum of lanes or slices, rounded to the format that these have. */
 static void drift_kept(struct watcher *w, struct drift *d, uint32_t sum)
 {
-    const struct bitcut_format *const f = w->plan->order.sums;
+    const struct bitcut_format *const f = w->plan->order.partial_format;
     if (!f) return;
     drift_round(d, place_of(f, bitcut_format_convert(f, &roundings[ROUND_RN],
                                                      &formats[FORMAT_F32], sum)));

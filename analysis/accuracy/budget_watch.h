@@ -45,8 +45,8 @@ struct running {
 
 struct watcher {
     const struct gemm_plan *plan;
-    struct running accumulator[RECIPE_ACCUMULATORS_MOST];
-    struct ledger promoted, sum[K_PARTS_KEPT_MOST + 1]; /* the last one: not yet kept */
+    struct running accumulator[RECIPE_ACCUMULATORS_MAX];
+    struct ledger promoted, sum[K_PARTS_KEPT_MAX + 1]; /* the last one: not yet kept */
     int kept;
     size_t instructions;
     struct budget_event event;

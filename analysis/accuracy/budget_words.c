@@ -56,9 +56,9 @@ static struct term word_term(const struct operand *o, int word, enum stage stage
 static struct term element_value(const struct operand *o, enum stage stage, uint32_t x)
 {
     struct bitcut_split split = *o->split;
-    struct bitcut_format format[SPLIT_WORDS_MOST];
-    struct term term[SPLIT_WORDS_MOST];
-    uint64_t word[SPLIT_WORDS_MOST];
+    struct bitcut_format format[SPLIT_WORDS_MAX];
+    struct term term[SPLIT_WORDS_MAX];
+    uint64_t word[SPLIT_WORDS_MAX];
     int count = 0;
     struct term exact =
         number_term(&formats[FORMAT_F32], format_decode(&formats[FORMAT_F32], x));

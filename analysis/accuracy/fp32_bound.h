@@ -22,7 +22,7 @@
    Underflow is not in it.  Sums are taken in binary64; the limit of an element that is
    not finite means nothing.  Of the options `threads`, `progress` and `offload` are read,
    and change no bit.  BITCUT_NO_MEMORY, or what a device says, or
-   BITCUT_CANNOT if asked to stop. */
+   BITCUT_UNSUPPORTED if asked to stop. */
 enum bitcut_status commit_fp32(double *limit, const struct comparison *x,
                                const struct gemm_options *options, struct fault *f);
 

@@ -118,7 +118,7 @@ void gemm_data_block(size_t *rows, size_t *cols, size_t m, size_t n, size_t k,
 {
     struct hostfp mode;
     hostfp_enter(&mode);
-    const double outputs = larger_double(GEMM_DATA_OUTPUTS_LEAST,
+    const double outputs = larger_double(GEMM_DATA_OUTPUTS_MIN,
                                          products / larger_double(1, (double)k)),
                  share = outputs / larger_double(1, (double)m * (double)n);
     *rows = m;

@@ -31,9 +31,9 @@ enum bitcut_status gemm_data_order(struct gemm_data *to, const struct gemm_data 
                                    const size_t *at, struct fault *f);
 
 /* How many rows and columns of an m x n x k problem have about so many products, in the
-   proportion of m to n as far as that goes, but GEMM_DATA_OUTPUTS_LEAST outputs, if there
+   proportion of m to n as far as that goes, but GEMM_DATA_OUTPUTS_MIN outputs, if there
    are as many: fewer take no less time. */
-enum { GEMM_DATA_OUTPUTS_LEAST = 256 };
+enum { GEMM_DATA_OUTPUTS_MIN = 256 };
 
 void gemm_data_block(size_t *rows, size_t *cols, size_t m, size_t n, size_t k,
                      double products);

@@ -53,11 +53,11 @@ static double unit_in_last_place(uint32_t x)
 typedef double term_of(const struct comparison *x, size_t i);
 
 /* Terms that a thread computes at a time, and how many it is worth while for. */
-enum { CHUNK = 1 << 10, TERMS_LEAST = 1 << 16 };
+enum { CHUNK = 1 << 10, TERMS_MIN = 1 << 16 };
 
 static int threads_over(size_t count, int threads)
 {
-    return threads_for(threads, count / TERMS_LEAST);
+    return threads_for(threads, count / TERMS_MIN);
 }
 
 /* The largest |f(x, i)|, i < count. */
@@ -319,7 +319,7 @@ static double grade_worst(const struct comparison *x, int threads)
 static double grade(const struct comparison *x, int threads)
 {
     if (!x->limit) return (double)NAN;
-    if (!(x->words <= METRIC_WORDS_MOST)) return 0;
+    if (!(x->words <= METRIC_WORDS_MAX)) return 0;
     const double worst = grade_worst(x, threads);
     if (worst <= 1) return 3;
     if (wrong(x, threads) > 0) return 0;

@@ -25,7 +25,7 @@ struct comparison {
    them, count as FP32 in grades.  It is above what two words of f16 commit at most, 8 u
    rounded to nearest and 28 u truncated, and below what two of bf16 or one of f16 do on
    uniform values, some 90 and 6000 u. */
-enum { METRIC_WORDS_MOST = 32 };
+enum { METRIC_WORDS_MAX = 32 };
 
 /* `grade` answers whether D is as good as a conventional FP32 GEMM, after grades A, B, C
    of Demmel et al., which compare with k u, whatever the data.  Here an FP32 GEMM's error
@@ -35,7 +35,7 @@ enum { METRIC_WORDS_MOST = 32 };
      2  else mixed_max is at most mixed_limit, the same measure of the limits;
      1  else normwise is at most normwise_limit;
      0  else; or if an element is wrong; or if the words of the recipe do not hold its
-        operands to METRIC_WORDS_MOST u, so that what is right in D is only the mean of
+        operands to METRIC_WORDS_MAX u, so that what is right in D is only the mean of
         many errors, no FP32 result: one word of f16 is graded 0 for every k, unless it
         holds A and B.
    grade_worst is max |D - C| / (limit + that), 3 is at most 1.  These five are NaN

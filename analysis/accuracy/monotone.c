@@ -53,7 +53,7 @@ bool monotone_in(const struct bitcut_unit *u, enum monotone_addend addend)
 /* One output; products in the order in which they are added. */
 struct trial {
     const struct bitcut_unit *unit;
-    uint64_t a[UNIT_K_MOST], b[UNIT_K_MOST], c;
+    uint64_t a[UNIT_K_MAX], b[UNIT_K_MAX], c;
 };
 
 static uint64_t encode(const struct bitcut_format *f, double x)
@@ -65,8 +65,8 @@ static uint64_t encode(const struct bitcut_format *f, double x)
 static double run(const struct trial *t)
 {
     const struct bitcut_unit *const u = t->unit;
-    struct number a[UNIT_K_MOST], b[UNIT_K_MOST], scale[UNIT_K_MOST];
-    int at[UNIT_K_MOST];
+    struct number a[UNIT_K_MAX], b[UNIT_K_MAX], scale[UNIT_K_MAX];
+    int at[UNIT_K_MAX];
     unit_order(at, u->k, u->order);
     for (int i = 0; i < u->k; i++) {
         a[at[i]] = unit_read(u, u->a, t->a[i]);

@@ -24,7 +24,7 @@ enum monotone_addend { MONOTONE_C, MONOTONE_PRODUCT };
    of tensor cores Fasi, Higham, Mikaitis and Pranesh 2021. */
 bool monotone_in(const struct bitcut_unit *unit, enum monotone_addend addend);
 
-enum { MONOTONE_TEXT_MOST = 240 };
+enum { MONOTONE_TEXT_MAX = 240 };
 
 /* An example of the fewest products that was found: two outputs of the unit with one
    addend raised, the second smaller. */
@@ -32,7 +32,7 @@ struct monotone_example {
     int products;     /* that are not zero             */
     double before[2]; /* c, and the output             */
     double after[2];
-    char text[MONOTONE_TEXT_MOST]; /* all of it in words */
+    char text[MONOTONE_TEXT_MAX]; /* all of it in words */
 };
 
 /* False: none was found. */

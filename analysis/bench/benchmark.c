@@ -12,7 +12,7 @@ static enum bitcut_status judge(struct race_result *result, const struct course 
         result->mismatches += r->mismatches;
         if (!r->entrant.kernel || r->mismatches || !r->fault[0]) continue;
         result->failed = r->name;
-        return fault_set(f, BITCUT_CANNOT, "%s", r->fault);
+        return fault_set(f, BITCUT_UNSUPPORTED, "%s", r->fault);
     }
     return BITCUT_OK;
 }

@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 enum {
-    RACE_ROUNDS_MOST = 99,
+    RACE_ROUNDS_MAX = 99,
     RACE_BURST_MS = 30,      /* of a timing in a round, about                        */
     RACE_HEAT_PERCENT = 5,   /* by which figures differ where the board's heat counts */
     RACE_ORDER_STREAM = 1000 /* of the seed: the orders of heat i, from 0, are of
@@ -31,11 +31,11 @@ struct race {
     bool equilibrate; /* what kernels, not peers, multiply */
     const struct heat *heat;
     size_t heats;
-    const size_t *count; /* of GEMMs at a time, 1 and more; of f32 to GPU_COUNT_MOST */
+    const size_t *count; /* of GEMMs at a time, 1 and more; of f32 to GPU_COUNT_MAX */
     size_t counts;
     uint64_t seed;
     int threads;
-    size_t rounds;                 /* timings of each, 1 to RACE_ROUNDS_MOST         */
+    size_t rounds;                 /* timings of each, 1 to RACE_ROUNDS_MAX         */
     size_t sustained_milliseconds; /* of the loop under load, 0: none                */
     const struct progress *progress;
 
@@ -67,8 +67,8 @@ struct race_result {
    whose library is not here, has a fault and no times.  Of kernels it is measured besides
    what their calls take the host (analysis/bench/benchmark_host.h).
 
-   A peer that is absent takes no part.  Where the timer measures peaks, the rows of f32 say
-   what the unit of a kernel, or of a peer in FP32, can do, and on how many threads.
+   A peer that is absent takes no part.  Where the timer measures peaks, the rows of f32
+   say what the unit of a kernel, or of a peer in FP32, can do, and on how many threads.
 
    Of f32 GEMM i has operands of seed + i, and each kernel, and peer with words, is timed
    in parts; relres is the largest of the GEMMs looked at.  Of f16 there are up to 256
@@ -80,9 +80,9 @@ struct race_result {
    timed, of how much faster the first kernel of a shape is than each peer; null for a
    peer that was not timed on one of them.
 
-   BITCUT_CANNOT: no kernel is for the device or a shape, no memory on the device, asked
-   to stop, or, with `failed` set and the rows of its heat before, a kernel that did not
-   run; BITCUT_BAD_ARGUMENT: an input; BITCUT_NO_MEMORY.  *result is set always. */
+   BITCUT_UNSUPPORTED: no kernel is for the device or a shape, no memory on the device,
+   asked to stop, or, with `failed` set and the rows of its heat before, a kernel that did
+   not run; BITCUT_BAD_ARGUMENT: an input; BITCUT_NO_MEMORY.  *result is set always. */
 enum bitcut_status race_run(struct race_result *result, const struct race *race,
                             struct fault *f);
 

@@ -98,10 +98,10 @@ static void choose_outputs(struct look *x)
     const struct kernel_shape s = x->course->shape;
     const uint64_t seed = x->course->race->seed;
     const double products = (double)s.m * (double)s.n * (double)s.k;
-    const double fit = fmin(fmax(GEMMS, whole_products / products), EXCERPT_MOST);
+    const double fit = fmin(fmax(GEMMS, whole_products / products), EXCERPT_MAX);
     const bool whole = products <= whole_products;
     x->gemms = is_f32(x) ? excerpt_some(x->course->count, (size_t)fit, seed, 2)
-                         : excerpt_some(x->course->count, EXCERPT_MOST, seed, 0);
+                         : excerpt_some(x->course->count, EXCERPT_MAX, seed, 0);
     x->rows = whole ? all_of(s.m) : excerpt_some(s.m, ROWS, seed, 0);
     x->cols = whole ? all_of(s.n) : excerpt_some(s.n, COLUMNS, seed, 1);
 }
@@ -187,7 +187,7 @@ enum bitcut_status look_init(struct look *x, const struct course *c, struct faul
 
 enum bitcut_status look_read(struct look *x, struct gpu_session *session, struct fault *f)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     const struct gpu_timer *timer = race_timer(x->course->race);
     const size_t each = lines_at_once(x), m = x->course->shape.m, n = x->course->shape.n;
     unsigned char *to = x->d;
@@ -195,7 +195,7 @@ enum bitcut_status look_read(struct look *x, struct gpu_session *session, struct
         const size_t gemm = excerpt_line(&x->gemms, i / x->rows.count),
                      line = excerpt_line(&x->rows, i % x->rows.count);
         if (timer->read(x->lines, session, gemm * m + line, each, why) != 0)
-            return fault_set(f, BITCUT_CANNOT, "%s", why);
+            return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
         for (size_t p = 0; p < each; p++)
             for (size_t j = 0; j < x->cols.count; j++, to += x->bytes)
                 memcpy(to, x->lines + (p * n + excerpt_line(&x->cols, j)) * x->bytes,

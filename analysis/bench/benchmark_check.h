@@ -15,7 +15,7 @@ struct look {
     size_t distinct;                    /* of A, and of B: GEMM i has i % distinct    */
     struct matrix a, b;                 /* these, as FP32 values                      */
     struct excerpt gemms, rows, cols;   /* which outputs; arrays below have them all  */
-    struct matrix some_a[EXCERPT_MOST], some_b[EXCERPT_MOST]; /* their lines, by GEMM */
+    struct matrix some_a[EXCERPT_MAX], some_b[EXCERPT_MAX]; /* their lines, by GEMM */
     uint32_t *exact32;                                        /* the exact product    */
     uint64_t *exact64;
     unsigned char *d, *single,
@@ -35,7 +35,8 @@ void look_clear(struct look *x);
 /* Make x->a and x->b the encodings that a session takes, one after the other. */
 void look_pack(struct look *x);
 
-/* Fill x->d with what ran last in the session.  BITCUT_CANNOT with the device's reason.
+/* Fill x->d with what ran last in the session.  BITCUT_UNSUPPORTED with the device's
+ * reason.
  */
 enum bitcut_status look_read(struct look *x, struct gpu_session *session,
                              struct fault *f);

@@ -43,7 +43,7 @@ static enum bitcut_status add(struct course *c, struct runner r, struct fault *f
         r.entrant.part = (enum gpu_part)part;
         if (part != GPU_WHOLE && !r.split) continue;
         if (part == GPU_SPLIT && splits_already(c, &r)) continue;
-        if (c->runners == RUNNERS_MOST)
+        if (c->runners == RUNNERS_MAX)
             return fault_set(f, BITCUT_BAD_ARGUMENT, "too many kernels in one benchmark");
         c->runner[c->runners++] = r;
     }
@@ -58,7 +58,7 @@ static enum bitcut_status add_peer(struct course *c, const struct gpu_peer *peer
                         .split = peer->split };
     const struct bitcut_split *split = r.split ? bitcut_split_find(r.split) : NULL;
     if (r.split && !split)
-        return fault_set(f, BITCUT_CANNOT, "%s: unknown split %s", r.name, r.split);
+        return fault_set(f, BITCUT_UNSUPPORTED, "%s: unknown split %s", r.name, r.split);
     if (split) r.entrant.plan.split_a = r.entrant.plan.split_b = *split;
     return add(c, r, f);
 }
@@ -88,10 +88,10 @@ static enum bitcut_status fail_empty(const struct course *c, struct fault *f)
     const struct kernel_shape s = c->shape;
     const char *const lacks = c->race->recorder->device.lacks;
     if (race_is_large(c->race))
-        return fault_set(f, BITCUT_CANNOT,
+        return fault_set(f, BITCUT_UNSUPPORTED,
                          "no kernel of study %s runs on this device%s%.110s",
                          c->race->study->name, *lacks ? "; " : "", lacks);
-    return fault_set(f, BITCUT_CANNOT,
+    return fault_set(f, BITCUT_UNSUPPORTED,
                      "no kernel for %zu x %zu x %zu runs on this device", s.m, s.n, s.k);
 }
 

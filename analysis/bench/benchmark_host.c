@@ -7,7 +7,7 @@
 #include "lib/base/stats.h"
 
 /* A start is some launches, and a queue holds about a thousand. */
-enum { BURST_MOST = 50, BURSTS_MOST = 20, CHOICES = 5 };
+enum { BURST_MAX = 50, BURSTS_MAX = 20, CHOICES = 5 };
 
 /* Of the device's work in a burst, and of all of them. */
 static const double burst_milliseconds = 20, all_milliseconds = 200;
@@ -46,13 +46,13 @@ static bool choose(struct host *h)
 
 static bool start_empty(struct host *h)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     return race_timer(h->race)->start_empty(h->session, why) == 0;
 }
 
 static bool wait_for_all(struct host *h)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     const struct gpu_timer *const timer = race_timer(h->race);
     return !timer->wait || timer->wait(h->session, why) == 0;
 }
@@ -60,7 +60,7 @@ static bool wait_for_all(struct host *h)
 /* Microseconds of a call; 0: one failed. */
 static double median(struct host *h, host_call *call, int burst)
 {
-    double each[1 + BURSTS_MOST];
+    double each[1 + BURSTS_MAX];
     for (int i = 0; i <= h->bursts; i++) {
         bool good = true;
         const double from = seconds_now();
@@ -91,14 +91,14 @@ static void set_calls(struct host *h, const struct runner *r)
     h->gemm = h->another = g;
     h->another.kernel = NULL;
     h->another.recipe = r->gemm.recipe;
-    h->burst = between(burst_milliseconds / r->ms, 1, BURST_MOST);
-    h->bursts = between(all_milliseconds / (h->burst * r->ms), 3, BURSTS_MOST);
+    h->burst = between(burst_milliseconds / r->ms, 1, BURST_MAX);
+    h->bursts = between(all_milliseconds / (h->burst * r->ms), 3, BURSTS_MAX);
 }
 
 void host_cost_measure(struct runner *r, struct gpu_session *session,
                        const struct race *race)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     struct host h = { .race = race, .session = session, .chosen = gpu_chosen_make() };
     r->host = (struct host_cost){ 0 };
     if (h.chosen && race_timer(race)->place(&h.place, session, &r->entrant, why) == 0) {
@@ -106,7 +106,7 @@ void host_cost_measure(struct runner *r, struct gpu_session *session,
         if (race_timer(race)->wait) r->host.start = median(&h, start, h.burst);
         r->host.choose = median(&h, choose, CHOICES);
         if (race_timer(race)->start_empty)
-            r->host.launch = median(&h, start_empty, BURST_MOST);
+            r->host.launch = median(&h, start_empty, BURST_MAX);
     }
     gpu_chosen_free(h.chosen);
 }

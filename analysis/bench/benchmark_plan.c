@@ -108,7 +108,7 @@ static const struct gpu_kernel *chosen(const struct recorder *r, const char *rec
                                        const struct bitcut_gemm *gemm)
 {
     const struct gpu_kernel *like = first(r, recipe, filter);
-    struct gpu_choice x[GPU_CHOICES_MOST];
+    struct gpu_choice x[GPU_CHOICES_MAX];
     const size_t count = like ? gpu_kernel_rank(x, &r->gpu, &r->device, like, gemm) : 0;
     for (size_t i = 0; i < count; i++)
         if (bench_has_tile(x[i].kernel, filter)) return x[i].kernel;
@@ -145,7 +145,7 @@ bool bench_wants(const struct gpu_kernel *kernel, const struct recorder *r,
     if (filter->kernel) return kernel_is_called(kernel->name, filter->kernel);
     if (!gpu_kernel_splits(kernel)) return is_smallest(kernel, r, gemm);
     if (!study->kernels[0]) return kernel == chosen(r, kernel->recipe, filter, gemm);
-    for (int i = 0; i < SELECTIONS_MOST && study->kernels[i]; i++)
+    for (int i = 0; i < SELECTIONS_MAX && study->kernels[i]; i++)
         if (kernel_is_called(kernel->name, study->kernels[i])) return true;
     return false;
 }

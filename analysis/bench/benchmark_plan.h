@@ -5,14 +5,14 @@
 
 #include "analysis/verify/kernel_trial.h"
 
-enum { SHAPES_MOST = 6, SELECTIONS_MOST = 6, SLICES_MOST = 8, COUNTS_MOST = 4 };
+enum { SHAPES_MAX = 6, SELECTIONS_MAX = 6, SLICES_MAX = 8, COUNTS_MAX = 4 };
 
 /* A row of the table of sets of shapes. */
 struct shape_set {
     const char *name, *what;
     bool scaled;       /* times n, for every n                                    */
     const char *input; /* the family of its A and B; NULL: what bench takes       */
-    struct kernel_shape shape[SHAPES_MOST]; /* ended by zeros                     */
+    struct kernel_shape shape[SHAPES_MAX]; /* ended by zeros                     */
 };
 
 extern const struct shape_set shape_sets[]; /* ended by a row without a name */
@@ -26,12 +26,12 @@ struct bench_study {
     const char *name, *what;
     int matrices; /* FORMAT_...: of A, B and D of its kernels and peers.  f32: large
                      ones, from words; f16: small ones, read as they are             */
-    const char *kernels[SELECTIONS_MOST]; /* names or how they begin; none: of every
+    const char *kernels[SELECTIONS_MAX]; /* names or how they begin; none: of every
                                              recipe the one that gpu/api/choose.h takes,
                                              or those for the smallest sizes */
     const char *shapes;
-    int slices[SLICES_MOST];     /* ended by 0                          */
-    size_t batches[COUNTS_MOST]; /* ended by 0; none: single GEMMs      */
+    int slices[SLICES_MAX];     /* ended by 0                          */
+    size_t batches[COUNTS_MAX]; /* ended by 0; none: single GEMMs      */
 };
 
 extern const struct bench_study bench_studies[]; /* ended likewise; the default first */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    REPEATS_MOST = 1000000,
+    REPEATS_MAX = 1000000,
     WARM_TENTHS = 3, /* of a loop under load */
     PREPARED = 2     /* rounds that verifying and the loop under load count for */
 };
@@ -23,7 +23,7 @@ struct live {
     struct gpu_session *session;
     size_t steps; /* for progress */
     struct rng rng;
-    size_t order[RUNNERS_MOST]; /* of the runners, this time */
+    size_t order[RUNNERS_MAX]; /* of the runners, this time */
 };
 
 static const struct gpu_timer *timer_of(const struct live *x)
@@ -34,7 +34,7 @@ static const struct gpu_timer *timer_of(const struct live *x)
 /* The operands go to the device. */
 static enum bitcut_status session_init(struct live *x, struct fault *f)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     struct course *const c = x->course;
     struct look *const l = &x->look;
     struct bitcut_gemm g;
@@ -47,7 +47,7 @@ static enum bitcut_status session_init(struct live *x, struct fault *f)
                                           c->race->recorder->device.number, why);
     matrix_clear(&l->b);
     matrix_clear(&l->a);
-    return status == 0 ? BITCUT_OK : fault_set(f, BITCUT_CANNOT, "%s", why);
+    return status == 0 ? BITCUT_OK : fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
 }
 
 /* --- one run ---------------------------------------------------------------------- */
@@ -57,9 +57,9 @@ static enum bitcut_status run(struct gpu_measurement *to, struct live *x,
                               struct runner *r, const struct gpu_entrant *entrant,
                               const struct gpu_loop *loop, struct fault *f)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     if (progress_stopped(x->course->race->progress))
-        return fault_set(f, BITCUT_CANNOT, "stopped");
+        return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     if (timer_of(x)->run(to, x->session, entrant, loop, why) != 0)
         snprintf(r->fault, sizeof r->fault, "%s", why);
     return BITCUT_OK;
@@ -71,7 +71,7 @@ static const struct gpu_loop loop_once = { .warm = 1, .repeats = 1, .reads = 1 }
 static int repeats_for(double milliseconds, double once)
 {
     const double wanted = ceil(milliseconds / once);
-    return !(wanted <= REPEATS_MOST) ? REPEATS_MOST : wanted > 1 ? (int)wanted : 1;
+    return !(wanted <= REPEATS_MAX) ? REPEATS_MAX : wanted > 1 ? (int)wanted : 1;
 }
 
 /* Each of the heat's runners takes as many steps as there are rounds, and PREPARED. */
@@ -89,7 +89,7 @@ static enum bitcut_status check(struct runner *r, struct live *x, struct fault *
     struct gpu_entrant whole = r->entrant;
     struct gpu_measurement once;
     if (whole.peer && !library->here) {
-        snprintf(r->fault, sizeof r->fault, "%.*s", GPU_FAULT_MOST - 1, library->text);
+        snprintf(r->fault, sizeof r->fault, "%.*s", GPU_FAULT_MAX - 1, library->text);
         return BITCUT_OK;
     }
     if (whole.part == GPU_SPLIT) whole.part = GPU_WHOLE;
@@ -174,7 +174,7 @@ static enum bitcut_status run_sustained(struct live *x, struct runner *r, struct
     const struct gpu_loop loop = {
         .warm = repeats_for(WARM_TENTHS * tenth, r->ms),
         .repeats = repeats,
-        .reads = repeats < GPU_READS_MOST ? repeats : GPU_READS_MOST,
+        .reads = repeats < GPU_READS_MAX ? repeats : GPU_READS_MAX,
     };
     const enum bitcut_status status = run(&r->loop, x, r, &r->entrant, &loop, f);
     r->loop_repeats = repeats;

@@ -22,7 +22,7 @@ struct runner {
     double relres;               /* of these                              */
     size_t compared, mismatches; /* of those beside a kernel's model      */
     const char *fallback;        /* the peer whose bits it gives, or NULL */
-    char fault[GPU_FAULT_MOST];  /* why it was not timed, or ""           */
+    char fault[GPU_FAULT_MAX];  /* why it was not timed, or ""           */
     int repeats;                 /* in each timing                        */
     double ms, ms_min, ms_max;   /* median of the rounds, and the ends    */
     double ms_first, ms_last;    /* of the first round and the last       */
@@ -33,14 +33,14 @@ struct runner {
     double peak;           /* products a second that its unit can make, 0: not known */
 };
 
-enum { RUNNERS_MOST = 512 };
+enum { RUNNERS_MAX = 512 };
 
-enum { MEAN_PEERS_MOST = 8 };
+enum { MEAN_PEERS_MAX = 8 };
 
 /* How much faster than each peer, over the shapes on which the kernel was timed. */
 struct race_mean {
-    double sum[MEAN_PEERS_MOST];
-    int timed[MEAN_PEERS_MOST]; /* on so many of the shapes the peer, too */
+    double sum[MEAN_PEERS_MAX];
+    int timed[MEAN_PEERS_MAX]; /* on so many of the shapes the peer, too */
     int shapes;
 };
 
@@ -51,7 +51,7 @@ struct course {
     size_t count;
     const char *input;
     size_t done; /* heats before, for progress */
-    struct runner runner[RUNNERS_MOST];
+    struct runner runner[RUNNERS_MAX];
     size_t runners;
     struct gpu_library library; /* what the peers are of */
     struct race_mean mean[2]; /* over the heats of this count, by strides, by pointers */
@@ -85,7 +85,8 @@ struct bitcut_gemm course_gemm(const struct course *c, int slices);
    end. */
 const struct gpu_peer *course_peer(const struct course *c, const struct gpu_peer *at);
 
-/* All that take part, the peers first, into c->runner.  BITCUT_CANNOT: no kernel does. */
+/* All that take part, the peers first, into c->runner.  BITCUT_UNSUPPORTED: no kernel
+ * does. */
 enum bitcut_status course_enter(struct course *c, struct fault *f);
 
 /* Verify and time the runners, and set c->library. */

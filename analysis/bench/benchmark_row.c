@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MEAN_SIDES_MOST = 32 }; /* of m, n and k of shapes that means are over */
+enum { MEAN_SIDES_MAX = 32 }; /* of m, n and k of shapes that means are over */
 
 /* Of the limit of a board's power: what is as good as at it, if the board names no
    reason of its clock. */
@@ -253,7 +253,7 @@ static size_t rank_of(const struct course *c, const struct runner *r)
 {
     const struct bitcut_gemm gemm = course_gemm(c, r->entrant.plan.order.slices);
     const struct recorder *recorder = c->race->recorder;
-    struct gpu_choice x[GPU_CHOICES_MOST];
+    struct gpu_choice x[GPU_CHOICES_MAX];
     const size_t count =
         gpu_kernel_rank(x, &recorder->gpu, &recorder->device, r->entrant.kernel, &gemm);
     for (size_t i = 0; i < count; i++)
@@ -368,8 +368,8 @@ void course_add_to_mean(struct course *c)
 {
     const struct kernel_shape s = c->shape;
     const struct gpu_kernel *first = NULL;
-    if (race_is_large(c->race) || s.m > MEAN_SIDES_MOST || s.n > MEAN_SIDES_MOST ||
-        s.k > MEAN_SIDES_MOST)
+    if (race_is_large(c->race) || s.m > MEAN_SIDES_MAX || s.n > MEAN_SIDES_MAX ||
+        s.k > MEAN_SIDES_MAX)
         return;
     for (size_t i = 0; i < c->runners; i++) {
         const struct runner *r = &c->runner[i];
@@ -378,7 +378,7 @@ void course_add_to_mean(struct course *c)
         struct race_mean *const to = &c->mean[r->entrant.pointers];
         const struct gpu_peer *peer = NULL;
         to->shapes++;
-        for (int p = 0; p < MEAN_PEERS_MOST && (peer = course_peer(c, peer)); p++) {
+        for (int p = 0; p < MEAN_PEERS_MAX && (peer = course_peer(c, peer)); p++) {
             const double ratio = ratio_to(c, r, peer);
             to->sum[p] += ratio;
             to->timed[p] += ratio > 0;
@@ -393,7 +393,7 @@ json_t *course_mean_row(const struct course *c, bool pointers)
                             addressings[pointers], "shapes", x->shapes, "count",
                             json_count(c->count));
     const struct gpu_peer *peer = NULL;
-    for (int p = 0; p < MEAN_PEERS_MOST && (peer = course_peer(c, peer)); p++)
+    for (int p = 0; p < MEAN_PEERS_MAX && (peer = course_peer(c, peer)); p++)
         set_ratio(row, peer, x->timed[p] == x->shapes ? x->sum[p] / x->shapes : 0);
     describe_race(row, c);
     return row;

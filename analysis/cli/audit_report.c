@@ -32,7 +32,7 @@ static int read_rows(struct audit_work *w)
 /* --- rows of sections ------------------------------------------------------------- */
 
 /* The places that figures have panels for: those with most products. */
-enum { PANELS_MOST = 6 };
+enum { PANELS_MAX = 6 };
 
 /* Append what a section has of a place; `at` counts places. */
 typedef void audit_rows(json_t *to, const char *place, const json_t *row, size_t at);
@@ -85,7 +85,7 @@ static void values_of(json_t *to, const char *place, const char *operand,
 
 static void values_rows(json_t *to, const char *place, const json_t *row, size_t at)
 {
-    if (at >= PANELS_MOST) return;
+    if (at >= PANELS_MAX) return;
     values_of(to, place, "A", json_object_get(row, "values_a"));
     values_of(to, place, "B", json_object_get(row, "values_b"));
 }
@@ -106,7 +106,7 @@ static void advised(json_t *to, const char *place, const json_t *row, const char
 
 static void bits_rows(json_t *to, const char *place, const json_t *row, size_t at)
 {
-    if (at < PANELS_MOST / 2)
+    if (at < PANELS_MAX / 2)
         advised(to, place, row, "kept_by_exponent", audit_bits_keys);
 }
 
@@ -289,7 +289,7 @@ static void add_parts(struct audit_work *w)
 
 /* --- answers ---------------------------------------------------------------------- */
 
-enum { ADVICE_TOLD_MOST = 4 };
+enum { ADVICE_TOLD_MAX = 4 };
 
 static void add_answer(struct audit_work *w, const char *question, json_t *answer)
 {
@@ -364,32 +364,32 @@ static void answer_errors(struct audit_work *w)
                                 text_at(worst, "place")));
 }
 
-enum { ADVICE_MOST = 200 };
+enum { ADVICE_MAX = 200 };
 
 /* "ootomo at 2^11 on b200", or "none"; "" if no advice was asked for a place. */
-static void advice_of(char text[ADVICE_MOST], const json_t *row)
+static void advice_of(char text[ADVICE_MAX], const json_t *row)
 {
     const char *const advice = text_at(row, "advice"), *const on =
                                                            text_at(row, "advice_on");
-    snprintf(text, ADVICE_MOST, "%s%s%s", advice ? advice : "", on ? " on " : "",
+    snprintf(text, ADVICE_MAX, "%s%s%s", advice ? advice : "", on ? " on " : "",
              on ? on : "");
 }
 
 /* One recipe for all places, or for each of the first few its own. */
 static void answer_advice(struct audit_work *w)
 {
-    char common[ADVICE_MOST] = "", list[600] = "";
+    char common[ADVICE_MAX] = "", list[600] = "";
     size_t i, places = 0;
     bool same = true;
     const json_t *row;
     json_array_foreach(w->places, i, row)
     {
-        char advice[ADVICE_MOST];
+        char advice[ADVICE_MAX];
         advice_of(advice, row);
         if (!*advice) continue;
         if (!places++) snprintf(common, sizeof common, "%s", advice);
         same &= !strcmp(advice, common);
-        if (places <= ADVICE_TOLD_MOST)
+        if (places <= ADVICE_TOLD_MAX)
             say_more(list, sizeof list, "%s%s at %s", *list ? "; " : "", advice,
                      text_at(row, "place"));
     }
@@ -400,7 +400,7 @@ static void answer_advice(struct audit_work *w)
                                 places == 1 ? "" : "s"));
     else if (places)
         add_answer(w, question,
-                   json_sprintf("%s%s", list, places > ADVICE_TOLD_MOST ? "; ..." : ""));
+                   json_sprintf("%s%s", list, places > ADVICE_TOLD_MAX ? "; ..." : ""));
 }
 
 static void answer_cost(struct audit_work *w)

@@ -17,7 +17,7 @@
 /* Verified outputs take the engine a moment; timed runs are the best of a few. */
 enum { VERIFIED_PRODUCTS = 1 << 22, REPEATS = 3, LONG = 1 /* second */ };
 
-enum { LEVELS_MOST = 8 };
+enum { LEVELS_MAX = 8 };
 
 struct task {
     struct context *context;
@@ -25,7 +25,7 @@ struct task {
     struct matrix a, b;
     uint32_t *got, *want;
     struct blas blas;
-    double peak[LEVELS_MOST]; /* by level, of one thread; 0: not here */
+    double peak[LEVELS_MAX]; /* by level, of one thread; 0: not here */
 };
 
 /* Rows of the product that the engine computes in a moment. */
@@ -55,7 +55,7 @@ static enum bitcut_status time_unit(double *seconds, struct task *t,
     enum bitcut_status status = run(t->got, t, x, few_rows(t), f);
     const size_t verified = few_rows(t) * t->n;
     if (status == BITCUT_OK && memcmp(t->got, t->want, verified * sizeof *t->got) != 0)
-        status = fault_set(f, BITCUT_CANNOT, "%s differs from the reference engine",
+        status = fault_set(f, BITCUT_UNSUPPORTED, "%s differs from the reference engine",
                            x->how.simd->name);
     for (int i = 0; status == BITCUT_OK && i < REPEATS; i++) {
         const double start = seconds_now();

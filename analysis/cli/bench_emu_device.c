@@ -21,7 +21,7 @@
 enum { ROUNDS = 3 };
 
 /* Timed together, so that what is between them does not count. */
-enum { TIMED_MILLISECONDS = 200, REPEATS_MOST = 100 };
+enum { TIMED_MILLISECONDS = 200, REPEATS_MAX = 100 };
 
 struct task {
     struct context *context;
@@ -64,7 +64,7 @@ static const struct gpu_module *module_of(const struct task *t)
 
 static enum bitcut_status told(const char *why, struct fault *f)
 {
-    return fault_set(f, BITCUT_CANNOT, "%s", why);
+    return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
 }
 
 /* --- both sides --------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ static enum bitcut_status emulate_rows(struct found *x, struct task *t, size_t f
 static enum bitcut_status compare_rows(struct found *x, struct task *t, size_t first,
                                        size_t rows, struct fault *f)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     enum bitcut_status status = rows ? emulate_rows(x, t, first, rows, f) : BITCUT_OK;
     if (status != BITCUT_OK || !rows) return status;
     if (module_of(t)->timer->read(t->got.at, t->session, first, rows, why))
@@ -119,7 +119,7 @@ static enum bitcut_status verify(struct found *x, struct task *t, struct fault *
 
 static uint64_t take_repaired(const struct task *t)
 {
-    struct gpu_count counts[GPU_COUNTS_MOST];
+    struct gpu_count counts[GPU_COUNTS_MAX];
     const int n = module_of(t)->counts ? module_of(t)->counts(counts) : 0;
     for (int i = 0; i < n; i++)
         if (!strcmp(counts[i].name, "repaired outputs")) return counts[i].value;
@@ -130,7 +130,7 @@ static uint64_t take_repaired(const struct task *t)
 static enum bitcut_status time_once(double *seconds, const struct found *x,
                                     struct task *t, int repeats, struct fault *f)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     struct gpu_measurement m;
     const struct gpu_loop loop = { .warm = 1, .repeats = repeats, .reads = 1 };
     const struct gpu_entrant entrant = { .kernel = x->work.kernel,
@@ -157,7 +157,7 @@ static enum bitcut_status time_device(struct found *x, struct task *t, struct fa
     double now;
     const double wanted = x->device > 0 ? TIMED_MILLISECONDS / 1000.0 / x->device : 1;
     const int repeats = wanted < 1              ? 1
-                        : wanted > REPEATS_MOST ? REPEATS_MOST
+                        : wanted > REPEATS_MAX ? REPEATS_MAX
                                                 : (int)wanted;
     enum bitcut_status status = BITCUT_OK;
     for (int i = 0; i < ROUNDS && status == BITCUT_OK; i++) {
@@ -172,7 +172,7 @@ static enum bitcut_status time_device(struct found *x, struct task *t, struct fa
 static enum bitcut_status time_whole(struct found *x, struct task *t, struct fault *f)
 {
     enum { TIMES = 2 };
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     enum bitcut_status status = BITCUT_OK;
     const size_t bytes = t->n * t->n * sizeof(uint32_t);
     struct gpu_work w = x->work;
@@ -228,7 +228,7 @@ static bool pose(struct gpu_work *w, const struct task *t, const struct bitcut_u
 static enum bitcut_status find(struct found *x, struct task *t, struct fault *f)
 {
     const struct gpu_timer *const timer = module_of(t)->timer;
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     struct gpu_library library;
     if (timer->begin(&t->session, &library, &x->work.gemm, 1, t->recorder.device.number,
                      why))

@@ -148,16 +148,16 @@ static enum bitcut_status time_method(double *seconds, struct task *t,
                                       struct exact_counts *counts, struct fault *f)
 {
     enum bitcut_status status = b->run(t, rows, b->layers, counts, f);
-    if (progress_stopped(t->progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
+    if (progress_stopped(t->progress)) return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     if (status == BITCUT_OK && !verified(t, b, rows, counts))
-        status = fault_set(f, BITCUT_CANNOT, "%s gives a wrong result", b->name);
+        status = fault_set(f, BITCUT_UNSUPPORTED, "%s gives a wrong result", b->name);
     for (int i = 0; status == BITCUT_OK && i < (b->slow ? 1 : REPEATS); i++) {
         const double start = seconds_now();
         status = b->run(t, rows, b->layers, counts, f);
         const double taken = seconds_now() - start;
         if (i == 0 || taken < *seconds) *seconds = taken;
     }
-    if (progress_stopped(t->progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
+    if (progress_stopped(t->progress)) return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     return status;
 }
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEATS_MOST = 512, N_MOST = 10000000, TILE_MOST = 4096 };
+enum { HEATS_MAX = 512, N_MAX = 10000000, TILE_MAX = 4096 };
 
 static const struct option_counts usual_sizes = { 5, { 1024, 2048, 4096, 8192, 16384 } },
                                   usual_on_host = { 4, { 512, 1024, 2048, 4096 } };
@@ -19,7 +19,7 @@ struct bench {
     struct context *context;
     const struct bench_options *options;
     struct recorder recorder;
-    struct heat heat[HEATS_MOST];
+    struct heat heat[HEATS_MAX];
     struct race race;
     char label[96];
     struct bench_heat hot;
@@ -124,7 +124,7 @@ static int add_set(struct bench *b, const struct shape_set *set)
     for (int i = 0; i < sizes->count; i++)
         for (const struct kernel_shape *s = set->shape; s->m; s++) {
             const size_t n = sizes->at[i];
-            if (b->race.heats == HEATS_MOST)
+            if (b->race.heats == HEATS_MAX)
                 return complain("--shapes", "is given too often");
             b->heat[b->race.heats++] =
                 (struct heat){ { s->m * n, s->n * n, s->k * n }, input };
@@ -156,7 +156,7 @@ static int add_counts(struct bench *b)
     static const size_t single = 1;
     const struct option_counts *given = &b->options->batches;
     const size_t *own = b->race.study->batches,
-                 most = is_small(b) ? N_MOST : GPU_COUNT_MOST;
+                 most = is_small(b) ? N_MAX : GPU_COUNT_MAX;
     b->race.count = given->count ? given->at : *own ? own : &single;
     b->race.counts = given->count ? (size_t)given->count : 1;
     if (given->count && !*own) return complain("--batch", "requires a study of batches");
@@ -178,12 +178,12 @@ static int check_options(struct bench *b)
     struct fault f;
     b->race.study = o->study ? table_find(TABLE(bench_studies), o->study) : bench_studies;
     if (!b->race.study) return fail_unknown("--study", o->study, TABLE(bench_studies));
-    if (!o->rounds || o->rounds > RACE_ROUNDS_MOST)
+    if (!o->rounds || o->rounds > RACE_ROUNDS_MAX)
         return complain("--rounds", "must be 1 to 99");
     for (int i = 0; i < o->sizes.count; i++)
-        if (o->sizes.at[i] < 1 || o->sizes.at[i] > N_MOST)
+        if (o->sizes.at[i] < 1 || o->sizes.at[i] > N_MAX)
             return complain("-n", "must be 1 to 10000000");
-    if (o->tile && !option_tile(b->race.filter.tile, o->tile, 2, TILE_MOST))
+    if (o->tile && !option_tile(b->race.filter.tile, o->tile, 2, TILE_MAX))
         return complain("--tile", "requires sides such as 128x64 or 128x64x32");
     if (input_parse(&input, o->input, &f) != BITCUT_OK)
         return fail_input("--input", "inputs", &f);

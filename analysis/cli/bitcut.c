@@ -71,7 +71,7 @@ static const struct option_row shared_options[] = {
 
 enum {
     SHARED = sizeof shared_options / sizeof shared_options[0] - 1,
-    GIVEN_THREADS_MOST = 1024
+    GIVEN_THREADS_MAX = 1024
 };
 
 /* -o, without a name for a command that has none. */
@@ -157,7 +157,7 @@ static int finish(int status, int failure)
     const int error = emit_end(&context.emitter);
     if (error) {
         struct fault f;
-        fault_set(&f, BITCUT_CANNOT, "%s", strerror(error));
+        fault_set(&f, BITCUT_UNSUPPORTED, "%s", strerror(error));
         if (status <= EXIT_FOUND) fail("standard output", &f);
         return failure;
     }
@@ -192,10 +192,10 @@ static int misread(const struct command *c, bool program_missing, struct fault *
 
 /* The command line into `context` and `own`, the command's struct of options. */
 static int read_words(const struct command *c, void *own,
-                      struct option_row rows[OPTIONS_MOST], bool given[OPTIONS_MOST],
+                      struct option_row rows[OPTIONS_MAX], bool given[OPTIONS_MAX],
                       int argc, char **argv)
 {
-    static const char *operands[OPERANDS_MOST];
+    static const char *operands[OPERANDS_MAX];
     const char *const *words = (const char *const *)argv;
     const int end = c->failure ? program_at(argc, argv) : argc;
     struct fault f;
@@ -203,7 +203,7 @@ static int read_words(const struct command *c, void *own,
     if (!own) return fail(c->name, &no_memory);
     for (; n < SHARED; n++) rows[n] = shared_options[n];
     for (const struct option_row *row = c->own; row->name; row++) {
-        assert(n < OPTIONS_MOST - 2);
+        assert(n < OPTIONS_MAX - 2);
         rows[n++] = *row;
     }
     rows[n] = output_option(c);
@@ -211,7 +211,7 @@ static int read_words(const struct command *c, void *own,
     if (options_read(own, given, operands, &context.operand_count, c->operands_most, rows,
                      end, words, &f))
         return misread(c, c->failure && end == argc, &f);
-    if (context.threads < 0 || context.threads > GIVEN_THREADS_MOST)
+    if (context.threads < 0 || context.threads > GIVEN_THREADS_MAX)
         return complain("--threads", "must be 0 to 1024");
     threads_limit(context.threads);
     context.operands = operands;
@@ -222,8 +222,8 @@ static int read_words(const struct command *c, void *own,
 
 static int run(const struct command *c, int argc, char **argv)
 {
-    struct option_row rows[OPTIONS_MOST] = { 0 };
-    bool given[OPTIONS_MOST] = { false };
+    struct option_row rows[OPTIONS_MAX] = { 0 };
+    bool given[OPTIONS_MAX] = { false };
     void *const own = options_init(c->own_size, c->defaults);
     int status = read_words(c, own, rows, given, argc, argv);
     if (status == EXIT_GOOD && help) return finish(print_command_help(c), EXIT_CANNOT);

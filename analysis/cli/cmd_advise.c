@@ -46,12 +46,12 @@ static const struct option_row options[] = {
 
 /* --- what is asked ---------------------------------------------------------------- */
 
-static_assert((int)ADVISE_PLACES_MOST >= (int)OPTION_TEXTS_MOST, "all --unit fit");
+static_assert((int)ADVISE_PLACES_MAX >= (int)OPTION_TEXTS_MAX, "all --unit fit");
 
 /* A question with all that it points to. */
 struct work {
-    struct matrix a[OPTION_TEXTS_MOST], b[OPTION_TEXTS_MOST];
-    const char *place[ADVISE_PLACES_MOST];
+    struct matrix a[OPTION_TEXTS_MAX], b[OPTION_TEXTS_MAX];
+    const char *place[ADVISE_PLACES_MAX];
     struct advise_question q;
 };
 

@@ -108,7 +108,7 @@ static void print(struct context *x, const struct explanation *e)
 static int fail_interrupted(const struct explanation *e)
 {
     struct fault f;
-    fault_set(&f, BITCUT_CANNOT,
+    fault_set(&f, BITCUT_UNSUPPORTED,
               "stopped; %zu hypotheses were tried, and %zu of %zu "
               "outputs compared",
               e->answer.tried, e->answer.compared, e->answer.total);

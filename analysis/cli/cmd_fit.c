@@ -81,7 +81,7 @@ static int fit_sets(struct context *x, const struct set *sets, int count,
 /* Each set by itself. */
 static int fit_each(struct context *x, const struct found_list *list)
 {
-    static const struct fault stopped = { BITCUT_CANNOT, "stopped" };
+    static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped" };
     int worst = EXIT_GOOD;
     for (size_t i = 0; i < list->count; i++) {
         struct set s;
@@ -164,7 +164,7 @@ const struct command command_fit = {
     .own_size = sizeof defaults,
     .defaults = &defaults,
     .operands = "SET...",
-    .operands_most = OPERANDS_MOST,
+    .operands_most = OPERANDS_MAX,
     .task = TASK_RECORD,
     .examples = {
         { "Find the rows that explain a recording",

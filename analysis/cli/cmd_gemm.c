@@ -80,7 +80,8 @@ static void tell_place(struct gemm_told *to, const struct device_gemm *g)
         to->kernel = kernel->name;
         return;
     }
-    for (size_t i = 0; i < RECIPE_TERMS_MOST && (name = gpu_work_method(&g->work, i)); i++) {
+    for (size_t i = 0; i < RECIPE_TERMS_MAX && (name = gpu_work_method(&g->work, i));
+         i++) {
         to->method[i] = name;
         same &= !strcmp(name, to->method[0]);
     }

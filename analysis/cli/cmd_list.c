@@ -145,7 +145,7 @@ static void describe_bench(struct field_writer *w, const void *row)
     const struct bench_study *b = row;
     tell_text(w, "shapes", b->shapes);
     tell_list(w, "kernels", BITCUT_TEXTS);
-    for (int i = 0; i < SELECTIONS_MOST && b->kernels[i]; i++)
+    for (int i = 0; i < SELECTIONS_MAX && b->kernels[i]; i++)
         tell_item(w, "%s", b->kernels[i]);
     tell_list(w, "slices", BITCUT_NUMBERS);
     for (const int *s = b->slices; *s; s++) tell_item(w, "%d", *s);
@@ -324,7 +324,7 @@ static bool chip_has(const struct chip *c, const char *unit)
 {
     const size_t length = strcspn(unit, "/");
     if (!strncmp(unit, c->architecture, length) && !c->architecture[length]) return true;
-    for (int i = 0; i < CHIP_ALSO_MOST && c->also[i]; i++)
+    for (int i = 0; i < CHIP_ALSO_MAX && c->also[i]; i++)
         if (!strncmp(unit, c->also[i], length) && !c->also[i][length]) return true;
     return false;
 }
@@ -422,7 +422,7 @@ static int list_chained(struct context *x, const struct chained_table *c)
 static int list_module(struct context *x, const struct module_table *m)
 {
     const void *row = NULL;
-    char folder[PLACE_MOST];
+    char folder[PLACE_MAX];
     struct fault f;
     for (const struct gpu_backend *b = gpu_backends; b->name; b++) {
         if (b->tables || !gpu_is_built(b, place_module(folder))) continue;
@@ -480,7 +480,7 @@ static int list_devices(struct context *x)
 {
     static const struct gpu_architecture none = { 0 };
     const struct gpu_device emulator = { .architecture = &none };
-    char folder[PLACE_MOST];
+    char folder[PLACE_MAX];
     struct fault f;
     print_device(x, json_string("emulator"), &emulator,
                  "this program, by the units' models", NULL);
@@ -495,9 +495,9 @@ static int list_devices(struct context *x)
 }
 
 /* The names of all tables, in the order that they are listed in. */
-enum { TABLES_MOST = 32 };
+enum { TABLES_MAX = 32 };
 
-static void all_tables(struct table_row all[TABLES_MOST])
+static void all_tables(struct table_row all[TABLES_MAX])
 {
     const struct table parts[] = { TABLE(own_tables), TABLE(chained_tables),
                                    TABLE(module_tables), TABLE(device_table) };
@@ -532,7 +532,7 @@ static int list_table(struct context *x, const struct table_row *all)
 
 static int run(struct context *x)
 {
-    struct table_row all[TABLES_MOST];
+    struct table_row all[TABLES_MAX];
     all_tables(all);
     if (x->operand_count == 0)
         return list_rows(x, &(struct bitcut_table){ .rows = TABLE(all) });

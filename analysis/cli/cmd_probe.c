@@ -29,13 +29,13 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-enum { UNITS_MOST = 512 };
+enum { UNITS_MAX = 512 };
 
 /* What vectors achieve against the mutants of a unit. */
 struct kills {
     const struct bitcut_unit *unit;
-    struct mutant mutant[MUTANTS_MOST];
-    size_t noticed[MUTANTS_MOST]; /* outputs that differ from the mutant's */
+    struct mutant mutant[MUTANTS_MAX];
+    size_t noticed[MUTANTS_MAX]; /* outputs that differ from the mutant's */
     int count;
     bool has_ideal; /* mutant_ideal() */
     struct bitcut_unit ideal;
@@ -203,7 +203,7 @@ static enum bitcut_status from_set(struct kills_list *list, const struct found *
    all sets are. */
 static int from_sets(struct kills_list *list, const struct context *x)
 {
-    static const struct fault stopped = { BITCUT_CANNOT, "stopped" };
+    static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped" };
     struct found_list sets = { 0 };
     struct fault f;
     int worst = EXIT_GOOD;
@@ -232,7 +232,7 @@ static int choose_units(const struct bitcut_unit **list, const char *only)
         bool known = false;
         for (int i = 0; i < n && !only; i++) known |= field_same(list[i], u);
         if (only ? strcmp(u->name, only) : known) continue;
-        assert(n < UNITS_MOST);
+        assert(n < UNITS_MAX);
         list[n++] = u;
     }
     return n;
@@ -298,7 +298,7 @@ static enum bitcut_status make_one(struct kills *k, const struct bitcut_unit *u,
 static int from_generator(struct kills_list *list, struct context *x)
 {
     const struct probe_options *const o = x->own;
-    const struct bitcut_unit *chosen[UNITS_MOST];
+    const struct bitcut_unit *chosen[UNITS_MAX];
     const int n = choose_units(chosen, o->unit);
     struct fault fault = { .status = BITCUT_OK };
     int first = n; /* of the units that failed */
@@ -333,7 +333,7 @@ static int run(struct context *x)
     if (x->output && x->operand_count)
         return complain("-o", "cannot be combined with sets; vectors are made for units");
     if (o->unit && !table_find(TABLE(units), o->unit)) return fail_unit(o->unit, false);
-    struct kills_list list = { .at = calloc(UNITS_MOST, sizeof *list.at) };
+    struct kills_list list = { .at = calloc(UNITS_MAX, sizeof *list.at) };
     if (!list.at) {
         static const struct fault none = { BITCUT_NO_MEMORY, "not enough memory" };
         return fail("probe", &none);
@@ -352,7 +352,7 @@ const struct command command_probe = {
     .own = options,
     .own_size = sizeof(struct probe_options),
     .operands = "[SET...]",
-    .operands_most = OPERANDS_MOST,
+    .operands_most = OPERANDS_MAX,
     .output = "folder of the sets to make",
     .task = TASK_RECORD,
     .examples = {

@@ -36,7 +36,7 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-static const struct fault stopped = { BITCUT_CANNOT, "stopped" };
+static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped" };
 
 /* --- random inputs ---------------------------------------------------------------- */
 
@@ -455,7 +455,7 @@ const struct command command_record = {
     .own = options,
     .own_size = sizeof(struct record_options),
     .operands = "[SET...]",
-    .operands_most = OPERANDS_MOST,
+    .operands_most = OPERANDS_MAX,
     .output = "folder of the sets to write",
     .task = TASK_RECORD,
     .examples = {

@@ -129,7 +129,7 @@ static void drop(struct outcome *o, size_t from, size_t count)
 
 static int replay_list(struct context *x, const struct found_list *list)
 {
-    static const struct fault stopped = { BITCUT_CANNOT, "stopped" };
+    static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped" };
     static const struct fault full = { BITCUT_NO_MEMORY, "not enough memory" };
     struct outcome *o = calloc(list->count, sizeof *o);
     if (!o) return fail("replay", &full);
@@ -163,7 +163,7 @@ const struct command command_replay = {
     .run = run,
     .own = options,
     .operands = "SET...",
-    .operands_most = OPERANDS_MOST,
+    .operands_most = OPERANDS_MAX,
     .task = TASK_RECORD,
     .examples = {
         { "Compare a recording with the unit table",

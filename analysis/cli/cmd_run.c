@@ -73,7 +73,7 @@ static const struct option_row options[] = {
 
 /* --- what the program is told ----------------------------------------------------- */
 
-enum { VARIABLES_MOST = 16 };
+enum { VARIABLES_MAX = 16 };
 
 /* Variables of the environment, set in this process, for the program. */
 static bool tell(enum setting_of which, const char *value)
@@ -112,7 +112,7 @@ static int find_unit(struct run_options *o)
 static int tell_way(struct run_options *o)
 {
     struct setup s = { .options = &o->setup };
-    char line[WAY_MOST];
+    char line[WAY_MAX];
     int status = EXIT_GOOD;
     if (o->setup.recipe && !o->setup.unit && !device_is_emulator(o->device))
         status = find_unit(o);
@@ -124,7 +124,7 @@ static int tell_way(struct run_options *o)
 
 static int tell_rules(const struct option_texts *rules)
 {
-    static char list[OPTION_TEXTS_MOST * 1024];
+    static char list[OPTION_TEXTS_MAX * 1024];
     for (int i = 0; i < rules->count; i++) {
         struct run_rule rule;
         struct fault f;
@@ -166,9 +166,9 @@ static int tell_least(const char *least)
     static struct run_settings s;
     struct fault f;
     if (!least) return EXIT_GOOD;
-    if (settings[SETTING_LEAST].take(&s, least, &f) != BITCUT_OK)
+    if (settings[SETTING_MIN].take(&s, least, &f) != BITCUT_OK)
         return fail("--least", &f);
-    return tell(SETTING_LEAST, least) ? EXIT_GOOD : fail_memory();
+    return tell(SETTING_MIN, least) ? EXIT_GOOD : fail_memory();
 }
 
 /* Whether the device, which is this processor, has a kernel for the way of --recipe. */
@@ -202,7 +202,7 @@ static int check_emulating_device(struct context *x, const char *device)
 static int tell_device(const char *library, struct context *x,
                        const struct run_options *o)
 {
-    char modules[PLACE_MOST];
+    char modules[PLACE_MAX];
     if (device_is_emulator(o->device)) return EXIT_GOOD;
     if (!o->setup.recipe && !o->setup.unit && !o->rules.count && !o->against)
         return complain("--device", "requires --recipe, --rule or --against");
@@ -219,11 +219,11 @@ static int tell_device(const char *library, struct context *x,
 /* Before what is preloaded already. */
 static int preload(const char *library)
 {
-    char list[2 * PLACE_MOST];
+    char list[2 * PLACE_MAX];
     const char *const before = secure_getenv("LD_PRELOAD");
     struct fault f;
     if (strpbrk(library, " :")) {
-        fault_set(&f, BITCUT_CANNOT,
+        fault_set(&f, BITCUT_UNSUPPORTED,
                   "the loader does not accept a path with a blank or a colon");
         return fail(library, &f);
     }
@@ -236,7 +236,7 @@ static int preload(const char *library)
 /* Nothing of a run that this one is part of. */
 static void forget_settings(void)
 {
-    char name[SETTING_NAME_MOST];
+    char name[SETTING_NAME_MAX];
     for (const struct setting *row = settings; row->name; row++) unsetenv(row->name);
     while (run_setting_unknown(name)) unsetenv(name);
 }
@@ -268,7 +268,7 @@ static int tell_all(const char *folder, const char *library, struct context *x)
 
 /* What there is besides options: where things are. */
 struct run {
-    char program[PROGRAM_PATH_MOST], library[PLACE_MOST], folder[PLACE_MOST];
+    char program[PROGRAM_PATH_MAX], library[PLACE_MAX], folder[PLACE_MAX];
     bool own_folder;
     struct output output; /* of -o */
     bool writes;
@@ -276,14 +276,14 @@ struct run {
 
 static int find_library(struct run *r)
 {
-    char modules[PLACE_MOST];
+    char modules[PLACE_MAX];
     struct fault f;
     const int n = snprintf(r->library, sizeof r->library, "%s/bitcut-run.so",
                            place_module(modules));
     if (n < 0 || n >= (int)sizeof r->library)
         return complain("BITCUT_MODULES", "is too long");
     if (access(r->library, R_OK) != 0) {
-        fault_set(&f, BITCUT_CANNOT,
+        fault_set(&f, BITCUT_UNSUPPORTED,
                   "%s (the library of bitcut run; BITCUT_MODULES sets its folder)",
                   strerror(errno));
         return fail(r->library, &f);
@@ -314,7 +314,7 @@ static int find_asked_folder(struct run *r, const char *folder)
     else strcpy(r->folder, whole);
     free(whole);
     if (!why) return EXIT_GOOD;
-    fault_set(&f, BITCUT_CANNOT, "%.*s: %s", text_fit(folder, 200), folder, why);
+    fault_set(&f, BITCUT_UNSUPPORTED, "%.*s: %s", text_fit(folder, 200), folder, why);
     return fail("--folder", &f);
 }
 
@@ -329,7 +329,7 @@ static int make_folder(struct run *r)
     r->own_folder = n >= 0 && n < (int)sizeof r->folder && mkdtemp(r->folder);
     if (r->own_folder) return EXIT_GOOD;
     fault_set(
-        &f, BITCUT_CANNOT,
+        &f, BITCUT_UNSUPPORTED,
         "cannot create a folder: %s (TMPDIR sets another place, --folder another folder)",
         strerror(errno));
     return fail(temporary, &f);
@@ -376,7 +376,7 @@ static void tell_idle_rules(const struct run_total *t, const struct option_texts
             fits = run_rule_fits(&rule, t->place[p]->where);
         if (fits) continue;
         struct fault f;
-        fault_set(&f, BITCUT_CANNOT,
+        fault_set(&f, BITCUT_UNSUPPORTED,
                   "no call site matches %.*s; a pattern must match the whole call site, "
                   "or the part after its last /; did you mean '*%.*s*'?",
                   text_fit(rule.pattern, 100), rule.pattern, text_fit(rule.pattern, 100),

@@ -102,9 +102,9 @@ static int choose(struct bitcut_split *split, bool *flush, struct split_options 
     if (status == EXIT_GOOD) status = choose_unit(flush, split, o->unit);
     if (status == EXIT_GOOD) status = check_use(x, uses, o->path ? OF_FILE : ANY);
     if (status != EXIT_GOOD) return status;
-    if (o->from == SETUP_UNSET) o->from = o->path ? EXPONENT_LEAST : -26;
-    if (o->to == SETUP_UNSET) o->to = o->path ? EXPONENT_MOST : 15;
-    if (o->from < EXPONENT_LEAST || o->to > EXPONENT_MOST || o->from > o->to)
+    if (o->from == SETUP_UNSET) o->from = o->path ? EXPONENT_MIN : -26;
+    if (o->to == SETUP_UNSET) o->to = o->path ? EXPONENT_MAX : 15;
+    if (o->from < EXPONENT_MIN || o->to > EXPONENT_MAX || o->from > o->to)
         return complain("--from, --to", "must satisfy -127 <= from <= to <= 127");
     if (!o->exhaustive && !o->samples) return complain("--samples", "must be at least 1");
     return EXIT_GOOD;

@@ -75,23 +75,23 @@ static const struct option_use uses[] = {
 
 /* --- what to rank ----------------------------------------------------------------- */
 
-enum { PATH_MOST = DATA_PATH_MOST + DATA_NAME_MOST + 8 };
+enum { PATH_LENGTH_MAX = DATA_PATH_MAX + DATA_NAME_MAX + 8 };
 
 /* The file of a kept description. */
-static int find_kept(char path[PATH_MOST], const char *name)
+static int find_kept(char path[PATH_LENGTH_MAX], const char *name)
 {
     static struct data_files files;
     struct fault f;
     if (gpu_files_find(&files, &f) != BITCUT_OK) return fail("--gpu", &f);
     if (!table_find(TABLE(files.rows), name))
         return fail_unknown("--gpu", name, TABLE(files.rows));
-    snprintf(path, PATH_MOST, "%s/%s.json", files.folder, name);
+    snprintf(path, PATH_LENGTH_MAX, "%s/%s.json", files.folder, name);
     return EXIT_GOOD;
 }
 
 static int read_gpu(struct tile_gpu *gpu, const char *name)
 {
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     struct fault f;
     if (!name)
         return complain("--gpu", "is required, a name such as a100 or a .json file");
@@ -121,20 +121,20 @@ static int check_numbers(const struct tile_options *o)
 {
     const size_t sides[] = { o->m, o->n, o->k };
     for (int i = 0; i < 3; i++)
-        if (!sides[i] || sides[i] > TILE_PROBLEM_MOST)
+        if (!sides[i] || sides[i] > TILE_PROBLEM_MAX)
             return complain("-m, -n, -k", "must be 1 to 2147483648");
-    if (o->waves < 0 || o->waves > TILE_COUNT_MOST)
+    if (o->waves < 0 || o->waves > TILE_COUNT_MAX)
         return complain("--waves", "must be 1 to 4096, or 0 to choose automatically");
-    if (o->stages < 1 || o->stages > TILE_COUNT_MOST)
+    if (o->stages < 1 || o->stages > TILE_COUNT_MAX)
         return complain("--stages", "must be 1 to 4096");
     if (o->accumulators < 1 || o->accumulators > 16)
         return complain("--accumulators", "must be 1 to 16");
     return EXIT_GOOD;
 }
 
-enum { TILES_MOST = (int)OPTION_TEXTS_MOST + (int)TILE_GRID };
+enum { TILES_MAX = (int)OPTION_TEXTS_MAX + (int)TILE_GRID };
 
-static int make_tiles(struct tile tiles[TILES_MOST], size_t *count,
+static int make_tiles(struct tile tiles[TILES_MAX], size_t *count,
                       const struct tile_gpu *gpu, const struct tile_method *method,
                       const struct tile_options *o)
 {
@@ -144,7 +144,7 @@ static int make_tiles(struct tile tiles[TILES_MOST], size_t *count,
     for (int i = 0; i < given->count; i++) {
         struct tile *t = &tiles[i];
         int side[3];
-        if (!option_tile(side, given->text[i], 3, TILE_COUNT_MOST))
+        if (!option_tile(side, given->text[i], 3, TILE_COUNT_MAX))
             return complain("--tile",
                             "requires three sides such as 128x256x32, each 1 to 4096");
         t->m = side[0], t->n = side[1], t->k = side[2];
@@ -246,8 +246,8 @@ static void emit_choice(struct context *x, const struct tile_task *task,
 
 static int rank_tiles(struct context *x, const struct tile_model *model)
 {
-    static struct tile tiles[TILES_MOST];
-    static struct tile_choice choices[TILES_MOST];
+    static struct tile tiles[TILES_MAX];
+    static struct tile_choice choices[TILES_MAX];
     const struct tile_options *const o = x->own;
     struct tile_task task = { .problem = { o->m, o->n, o->k } };
     size_t count;
@@ -272,7 +272,7 @@ static int rank_kernels_of(struct context *x, const struct recorder *r,
     const struct tile_options *const o = x->own;
     const struct bitcut_gemm gemm = { .m = o->m, .n = o->n, .k = o->k };
     const struct gpu_kernel *like = NULL;
-    struct gpu_choice c[GPU_CHOICES_MOST];
+    struct gpu_choice c[GPU_CHOICES_MAX];
     struct fault f;
     while ((like = gpu_kernel_next(&r->gpu, like)))
         if (like->tile_m && kernel_is_called(like->name, o->kernel) &&
@@ -281,7 +281,7 @@ static int rank_kernels_of(struct context *x, const struct recorder *r,
     if (!like) return complain("--kernel", "names no kernel with tiles on this device");
     const size_t count = gpu_kernel_rank_by(c, model, &r->gpu, &r->device, like, &gemm);
     if (!count) {
-        fault_set(&f, BITCUT_CANNOT, "no kernel supports this m, n and k");
+        fault_set(&f, BITCUT_UNSUPPORTED, "no kernel supports this m, n and k");
         return fail(like->name, &f);
     }
     for (size_t i = 0; i < count && (!o->top || i < o->top); i++) {

@@ -182,7 +182,7 @@ static void add_python(json_t *row, const struct tolerance *t,
 {
     for (const struct python_library *l = python_libraries; l->name; l++)
         for (int observed = 1; observed >= 0; observed--) {
-            char line[PYTHON_LINES][PYTHON_LINE_MOST], key[40];
+            char line[PYTHON_LINES][PYTHON_LINE_MAX], key[40];
             json_t *const list = json_array();
             const int count = python_lines(line, l, t, q, observed);
             for (int i = 0; i < count; i++)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MOST = 1 << 28 };
+enum { FILE_MAX = 1 << 28 };
 
 static const char backend[] = "executor";
 
@@ -52,7 +52,7 @@ static int load(struct gfx9_object **to, const char *file)
     char *bytes;
     size_t size;
     struct fault f;
-    if (stream_read_file(&bytes, &size, file, FILE_MOST, &f) != BITCUT_OK)
+    if (stream_read_file(&bytes, &size, file, FILE_MAX, &f) != BITCUT_OK)
         return fail(file, &f);
     const enum bitcut_status status = gfx9_load(to, bytes, size, &f);
     free(bytes);

@@ -11,7 +11,7 @@
 #include "lib/base/table.h"
 #include "lib/io/json_value.h"
 
-enum { OPERANDS_MOST = 1024 };
+enum { OPERANDS_MAX = 1024 };
 
 /* What the command line said besides a command's own options. */
 struct context {

@@ -17,12 +17,12 @@ static int compare_names(const void *a, const void *b)
     return strcmp((const char *)a, (const char *)b);
 }
 
-static void find_folder(char to[DATA_PATH_MOST], const char *folder)
+static void find_folder(char to[DATA_PATH_MAX], const char *folder)
 {
-    char data[PLACE_MOST];
+    char data[PLACE_MAX];
     const char *named = secure_getenv("BITCUT_DATA");
     place_find(data, SOURCE_FOLDER "/data", PKGDATADIR);
-    snprintf(to, DATA_PATH_MOST, "%s/%s", named && *named ? named : data, folder);
+    snprintf(to, DATA_PATH_MAX, "%s/%s", named && *named ? named : data, folder);
 }
 
 /* Take the names in an open folder; NULL, or why not all could be taken. */
@@ -33,8 +33,8 @@ static const char *take_names(size_t *count, struct data_files *files, DIR *from
     while (errno = 0, (e = readdir(from))) {
         const size_t length = text_stem(e->d_name, ending);
         if (!length) continue;
-        if (length >= DATA_NAME_MOST) return "a file in it has too long a name";
-        if (*count == DATA_FILES_MOST) return "the folder has too many files";
+        if (length >= DATA_NAME_MAX) return "a file in it has too long a name";
+        if (*count == DATA_FILES_MAX) return "the folder has too many files";
         memcpy(files->name[(*count)++], e->d_name, length);
     }
     return errno ? strerror(errno) : NULL;
@@ -59,12 +59,12 @@ enum bitcut_status data_files_find(struct data_files *files, const char *folder,
     find_folder(files->folder, folder);
     const char *const why = list_names(&count, files, ending);
     if (why)
-        return fault_set(f, BITCUT_CANNOT, "%.*s: %s", text_fit(files->folder, 120),
+        return fault_set(f, BITCUT_UNSUPPORTED, "%.*s: %s", text_fit(files->folder, 120),
                          files->folder, why);
     qsort(files->name, count, sizeof files->name[0], compare_names);
     for (size_t i = 0; i < count; i++) files->rows[i].name = files->name[i];
     if (count) return BITCUT_OK;
-    return fault_set(f, BITCUT_CANNOT,
+    return fault_set(f, BITCUT_UNSUPPORTED,
                      "no file *%s in %.*s (BITCUT_DATA sets another data folder)", ending,
                      text_fit(files->folder, 120), files->folder);
 }

@@ -23,7 +23,7 @@ static const struct gpu_kernel *find_kernel(const struct gpu *g, const char *nam
    there, why the first is not. */
 static int find_module(struct device_gemm *x, const char *name)
 {
-    char folder[PLACE_MOST];
+    char folder[PLACE_MAX];
     struct fault f, first;
     bool found = false;
     for (const struct gpu_backend *b = gpu_backends; b->name; b++) {

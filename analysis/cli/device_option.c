@@ -16,7 +16,7 @@ bool device_is_host(const char *device) { return device && gpu_is_own(device); }
 
 int device_open(struct recorder *r, const char *device, const char *command)
 {
-    char folder[PLACE_MOST];
+    char folder[PLACE_MAX];
     struct fault f;
     if (device && device_is_emulator(device))
         return complain("--device", "cannot be the emulator; this command needs a GPU, "

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL_MOST = 1 << 14, COLUMNS_MOST = 32, INDENT = 2, GAP = 2, SCHEMA = 1 };
+enum { CELL_MAX = 1 << 14, COLUMNS_MAX = 32, INDENT = 2, GAP = 2, SCHEMA = 1 };
 
 /* The whole line or nothing of it: only making it needs memory. */
 static bool print_json(const json_t *row)
@@ -55,18 +55,18 @@ static void keep_row(struct emitter *e, json_t *row, json_t *said)
 /* --- one cell --------------------------------------------------------------------- */
 
 /* The text of one value, without quotes, fit to print. */
-static void cell_text(char text[CELL_MOST], const json_t *value)
+static void cell_text(char text[CELL_MAX], const json_t *value)
 {
     if (json_is_string(value)) {
-        snprintf(text, CELL_MOST, "%s", json_string_value(value));
+        snprintf(text, CELL_MAX, "%s", json_string_value(value));
     } else if (json_is_real(value)) {
-        snprintf(text, CELL_MOST, "%.6g", json_real_value(value));
+        snprintf(text, CELL_MAX, "%.6g", json_real_value(value));
     } else if (json_is_object(value)) {
-        snprintf(text, CELL_MOST, "below");
+        snprintf(text, CELL_MAX, "below");
     } else {
         const size_t n =
-            json_dumpb(value, text, CELL_MOST - 1, JSON_ENCODE_ANY | JSON_COMPACT);
-        text[n < CELL_MOST ? n : CELL_MOST - 1] = 0;
+            json_dumpb(value, text, CELL_MAX - 1, JSON_ENCODE_ANY | JSON_COMPACT);
+        text[n < CELL_MAX ? n : CELL_MAX - 1] = 0;
     }
     text_clean(text);
 }
@@ -103,8 +103,8 @@ static bool is_flat(json_t *object)
 /* The columns of a table: the keys of its first row. */
 struct columns {
     int count;
-    int width[COLUMNS_MOST];
-    bool number[COLUMNS_MOST]; /* to the right */
+    int width[COLUMNS_MAX];
+    bool number[COLUMNS_MAX]; /* to the right */
 };
 
 static struct columns measure(json_t *rows)
@@ -114,10 +114,10 @@ static struct columns measure(json_t *rows)
     json_t *unused;
     json_object_foreach(json_array_get(rows, 0), key, unused)
     {
-        if (c.count == COLUMNS_MOST) break;
+        if (c.count == COLUMNS_MAX) break;
         c.width[c.count] = (int)strlen(key);
         for (size_t i = 0; i < json_array_size(rows); i++) {
-            char text[CELL_MOST];
+            char text[CELL_MAX];
             const json_t *cell = json_object_get(json_array_get(rows, i), key);
             cell_text(text, cell);
             const int length = (int)strlen(text);
@@ -178,7 +178,7 @@ static void print_table(json_t *rows, int indent)
         text_print(stdout, "%*s", indent, "");
         json_object_foreach(first, key, unused)
         {
-            char text[CELL_MOST];
+            char text[CELL_MAX];
             cell_text(text, json_object_get(json_array_get(rows, i), key));
             if (column < c.count)
                 print_cell(text, &c, column++, indent, cell_verdict(key, text));
@@ -193,7 +193,7 @@ static const char nothing[] = "-";
 /* The value as the column shows it. */
 static json_t *shown(json_t *value, int digits)
 {
-    char text[CELL_MOST];
+    char text[CELL_MAX];
     if (!value || json_is_null(value)) return json_string(nothing);
     if (!json_is_real(value)) return json_incref(value);
     snprintf(text, sizeof text, "%.*g", digits, json_real_value(value));
@@ -203,7 +203,7 @@ static json_t *shown(json_t *value, int digits)
 static bool all_usual(json_t *rows, const struct emit_column *c)
 {
     for (size_t i = 0; c->usual && i < json_array_size(rows); i++) {
-        char text[CELL_MOST];
+        char text[CELL_MAX];
         json_t *value =
             shown(json_object_get(json_array_get(rows, i), c->key), c->digits);
         cell_text(text, value);
@@ -241,7 +241,7 @@ static void print_labelled(const char *label, const char *text, int indent, int 
 
 static void print_line(const char *key, const json_t *value, int indent, int width)
 {
-    char text[CELL_MOST];
+    char text[CELL_MAX];
     cell_text(text, value);
     print_labelled(key, text, indent, width, SCREEN_NEUTRAL);
 }
@@ -251,7 +251,7 @@ static void print_object(json_t *object, int indent);
 /* A list of objects or texts: a table, or one after the other, or a line each. */
 static void print_list(const char *key, json_t *list, int indent)
 {
-    char name[CELL_MOST];
+    char name[CELL_MAX];
     if (has_objects(list) && is_flat(json_array_get(list, 0))) {
         text_print(stdout, "%*s%s\n", indent, "", key);
         print_table(list, indent + INDENT);
@@ -298,7 +298,7 @@ static void print_below(json_t *rows)
         json_t *value, *row = json_array_get(rows, i);
         json_object_foreach(row, key, value)
         {
-            char text[CELL_MOST];
+            char text[CELL_MAX];
             if (!json_is_object(value)) continue;
             cell_text(text, json_object_iter_value(json_object_iter(row)));
             text_print(stdout, "\n%s, %s\n", text, key);
@@ -311,8 +311,8 @@ static void print_below(json_t *rows)
 
 json_t *emit_sentence(record_say *say, const void *answer)
 {
-    char text[CELL_MOST] = "";
-    say(text, CELL_MOST, answer);
+    char text[CELL_MAX] = "";
+    say(text, CELL_MAX, answer);
     text_clean(text);
     return *text ? json_string(text) : NULL;
 }
@@ -401,7 +401,7 @@ static void print_lines_below(const struct emitter *e)
 {
     const unsigned below = 1u << RECORD_BELOW;
     for (size_t i = 0; i < json_array_size(e->rows); i++) {
-        char text[CELL_MOST];
+        char text[CELL_MAX];
         json_t *const row = json_array_get(e->rows, i);
         const json_t *const said = json_array_get(e->said, i);
         size_t n = 0;

@@ -3,7 +3,7 @@
 
 #include "analysis/cli/terminal.h"
 
-int explain_sentence(char sentence[SENTENCE_MOST], const struct question *q,
+int explain_sentence(char sentence[SENTENCE_MAX], const struct question *q,
                      const struct block *part, size_t seconds, const struct context *x)
 {
     const struct explain_options o = { .samples = 4096,
@@ -23,6 +23,6 @@ int explain_sentence(char sentence[SENTENCE_MOST], const struct question *q,
     const bool stopped = e.interrupted;
     explain_clear(&e);
     if (!stopped) return EXIT_GOOD;
-    fault_set(&f, BITCUT_CANNOT, "stopped");
+    fault_set(&f, BITCUT_UNSUPPORTED, "stopped");
     return fail("explain", &f);
 }

@@ -9,7 +9,7 @@
 /* What computed D of *q, in one sentence.  `seconds` limits the search; 0: no search is
    made, and the sentence is "".  Of a block of a larger result `part` has its lines, else it is NULL.
    Prints and returns an exit status; `sentence` is set whatever that is. */
-int explain_sentence(char sentence[SENTENCE_MOST], const struct question *q,
+int explain_sentence(char sentence[SENTENCE_MAX], const struct question *q,
                      const struct block *part, size_t seconds, const struct context *x);
 
 #endif

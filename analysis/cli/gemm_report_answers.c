@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORST = 8, RUNS = 100, POWER_RUNS = 20, SAMPLES = 4096, LINE_MOST = 2000 };
+enum { WORST = 8, RUNS = 100, POWER_RUNS = 20, SAMPLES = 4096, LINE_LENGTH_MAX = 2000 };
 
 /* --- options and matrices --------------------------------------------------------- */
 
@@ -62,7 +62,7 @@ bool gemm_answers_misshapen(const struct gemm_answers *a)
 static enum bitcut_status take(struct gemm_answers *a, const struct bitcut_gemm *g,
                                struct fault *f)
 {
-    char line[WAY_MOST];
+    char line[WAY_MAX];
     struct bitcut_gemm read;
     way_write(line, g);
     enum bitcut_status status = way_read(&read, line, f);
@@ -120,8 +120,8 @@ static void take_explained(struct gemm_answers *a, struct fault *why)
     if (take(a, &g, why) != BITCUT_OK) take(a, &row, &unused);
     if (!a->chosen || e->answer.found || holds_all(a, &a->s.gemm)) return;
     a->chosen = false;
-    fault_set(why, BITCUT_CANNOT, "A and B overflow in %s, the nearest that is known",
-              g.recipe->name);
+    fault_set(why, BITCUT_UNSUPPORTED,
+              "A and B overflow in %s, the nearest that is known", g.recipe->name);
 }
 
 /* The first of these that the emulator runs: what computed D, its recipe on its unit as it
@@ -269,7 +269,7 @@ static enum bitcut_status ask_explanation(struct gemm_answers *a, struct fault *
     const enum bitcut_status status = explain_run(&a->explanation, &q, &options, f);
     if (status != BITCUT_OK || !a->explanation.interrupted) return status;
     explain_clear(&a->explanation);
-    return fault_set(f, BITCUT_CANNOT, "stopped");
+    return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
 }
 
 static int find_explanation(struct gemm_answers *a)
@@ -471,23 +471,23 @@ static bool is_plain(const char *word)
 static void add_option(char *line, const char *option, const char *value)
 {
     if (!value) return;
-    say_more(line, LINE_MOST, " %s ", option);
+    say_more(line, LINE_LENGTH_MAX, " %s ", option);
     if (is_plain(value)) {
-        say_more(line, LINE_MOST, "%s", value);
+        say_more(line, LINE_LENGTH_MAX, "%s", value);
         return;
     }
-    say_more(line, LINE_MOST, "'");
+    say_more(line, LINE_LENGTH_MAX, "'");
     for (; *value; value++)
-        if (*value == '\'') say_more(line, LINE_MOST, "'\\''");
-        else say_more(line, LINE_MOST, "%c", *value);
-    say_more(line, LINE_MOST, "'");
+        if (*value == '\'') say_more(line, LINE_LENGTH_MAX, "'\\''");
+        else say_more(line, LINE_LENGTH_MAX, "%c", *value);
+    say_more(line, LINE_LENGTH_MAX, "'");
 }
 
 /* What is varied of a GEMM: items of its line (emu/gemm_text.h), NAME or NAME=VALUE, as
    options; those of the order of k as one. */
 static void add_variations(char *line, const struct bitcut_gemm *g)
 {
-    char items[WAY_MOST], order[ORDER_TEXT_MOST];
+    char items[WAY_MAX], order[ORDER_TEXT_MAX];
     way_write(items, g);
     char *item = strchr(items, ',');
     for (char *next; item; item = next) {
@@ -497,7 +497,7 @@ static void add_variations(char *line, const struct bitcut_gemm *g)
         if (order_read(&one, item, NULL) == BITCUT_OK) continue;
         char *const value = strchr(item, '=');
         if (value) *value = ' ';
-        say_more(line, LINE_MOST, " --%s", item);
+        say_more(line, LINE_LENGTH_MAX, " --%s", item);
     }
     order_write(order, &g->order);
     if (*order) add_option(line, "--order", order + 1);
@@ -516,8 +516,8 @@ json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_question ques
 {
     const struct gemm_report_options *const o = a->o;
     const unsigned takes = questions[question].takes;
-    char line[LINE_MOST] = "bitcut ";
-    say_more(line, LINE_MOST, "%s", questions[question].command);
+    char line[LINE_LENGTH_MAX] = "bitcut ";
+    say_more(line, LINE_LENGTH_MAX, "%s", questions[question].command);
     if (takes & TAKES_CHOICE) add_choice(line, a);
     add_option(line, "-a", o->a);
     add_option(line, "-b", o->b);
@@ -529,7 +529,8 @@ json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_question ques
     if (takes & TAKES_D) add_option(line, "-d", o->d);
     if (takes & TAKES_WANT) add_option(line, "--want", o->want);
     if (takes & TAKES_SECONDS) add_option(line, "--seconds", o->seconds);
-    say_more(line, LINE_MOST, "%s", questions[question].more);
-    if (question == ASK_GEMM && !is_large(a)) say_more(line, LINE_MOST, " --budget");
+    say_more(line, LINE_LENGTH_MAX, "%s", questions[question].more);
+    if (question == ASK_GEMM && !is_large(a))
+        say_more(line, LINE_LENGTH_MAX, " --budget");
     return json_text(line);
 }

@@ -25,7 +25,7 @@ enum gemm_question {
 };
 
 enum { GEMM_CHIPS = 3 }; /* so many are shown unless --unit asks for one */
-enum { GEMM_NOTE_MOST = BITCUT_GEMM_MOST + BITCUT_TEXT_MOST + 40 };
+enum { GEMM_NOTE_MAX = BITCUT_GEMM_MAX + BITCUT_TEXT_MAX + 40 };
 
 /* Zeros, and the first two. */
 struct gemm_answers {
@@ -35,8 +35,8 @@ struct gemm_answers {
     struct setup s;  /* A, B and C; GEMM and plan once they are chosen       */
     struct matrix d; /* d.at is NULL unless it was given                     */
     bool chosen;
-    char way[BITCUT_GEMM_MOST]; /* the line of GEMM, with a note                        */
-    char note[GEMM_NOTE_MOST]; /* why GEMM is not what D was found to be; "": it is    */
+    char way[BITCUT_GEMM_MAX]; /* the line of GEMM, with a note                        */
+    char note[GEMM_NOTE_MAX]; /* why GEMM is not what D was found to be; "": it is    */
     double want;
     size_t seconds;
     struct gemm_data data; /* A, B and C again                               */
@@ -46,7 +46,7 @@ struct gemm_answers {
         int status;       /* of the command that asks the same        */
         struct fault why; /* what it says, if there is no answer      */
     } of[QUESTIONS];
-    const char *place[ADVISE_PLACES_MOST]; /* where recipes are tried ... */
+    const char *place[ADVISE_PLACES_MAX]; /* where recipes are tried ... */
     size_t places;                         /* ... and how many           */
     struct advise advice;
     struct explanation explanation;

@@ -163,7 +163,7 @@ int gemm_report_end(const json_t *banner, const struct gemm_answers *a, int wors
     }
     if (status == EXIT_GOOD) return status;
     struct fault f;
-    fault_set(&f, BITCUT_CANNOT, "%s",
+    fault_set(&f, BITCUT_UNSUPPORTED, "%s",
               json_string_value(json_object_get(banner, "reason")));
     fail("report", &f);
     return status;
@@ -185,7 +185,7 @@ static void append_block(json_t *code, const char *title, const char *language,
 static json_t *python_function(const struct python_library *l,
                                const struct gemm_answers *a)
 {
-    char line[PYTHON_LINES][PYTHON_LINE_MOST];
+    char line[PYTHON_LINES][PYTHON_LINE_MAX];
     const int count = python_lines(line, l, &a->tolerance, &a->limits, true);
     json_t *const lines = json_array();
     if (!count) return lines;
@@ -200,7 +200,7 @@ static json_t *python_function(const struct python_library *l,
 
 static json_t *lines_of_c(const struct gemm_answers *a)
 {
-    char line[C_LINES][C_LINE_MOST];
+    char line[C_LINES][C_LINE_MAX];
     const int count = c_function(line, &a->tolerance, &a->limits);
     json_t *const lines = json_array();
     for (int i = 0; i < count; i++) json_array_append_new(lines, json_string(line[i]));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MOST = 1 << 16 };
+enum { FILE_MAX = 1 << 16 };
 
 /* --- one description -------------------------------------------------------------- */
 
@@ -22,19 +22,19 @@ struct gpu_field {
 #define FIELD(name, least, most) { #name, offsetof(struct tile_gpu, name), least, most }
 
 static const struct gpu_field gpu_fields[] = {
-    FIELD(units,            1, TILE_SIZE_MOST),
-    FIELD(registers,        1, TILE_SIZE_MOST),
-    FIELD(shared,           1, TILE_SIZE_MOST),
-    FIELD(shared_reserved,  0, TILE_SIZE_MOST),
-    FIELD(matrix_cores,     1, TILE_COUNT_MOST),
-    FIELD(wave,             1, TILE_COUNT_MOST),
-    FIELD(registers_thread, 1, TILE_COUNT_MOST),
-    FIELD(waves,            1, TILE_COUNT_MOST),
-    FIELD(groups,           1, TILE_COUNT_MOST),
-    FIELD(group_threads,    1, TILE_COUNT_MOST),
-    FIELD(fragment_m,       1, TILE_FRAGMENT_MOST),
-    FIELD(fragment_n,       1, TILE_FRAGMENT_MOST),
-    FIELD(fragment_k,       1, TILE_FRAGMENT_MOST),
+    FIELD(units,            1, TILE_SIZE_MAX),
+    FIELD(registers,        1, TILE_SIZE_MAX),
+    FIELD(shared,           1, TILE_SIZE_MAX),
+    FIELD(shared_reserved,  0, TILE_SIZE_MAX),
+    FIELD(matrix_cores,     1, TILE_COUNT_MAX),
+    FIELD(wave,             1, TILE_COUNT_MAX),
+    FIELD(registers_thread, 1, TILE_COUNT_MAX),
+    FIELD(waves,            1, TILE_COUNT_MAX),
+    FIELD(groups,           1, TILE_COUNT_MAX),
+    FIELD(group_threads,    1, TILE_COUNT_MAX),
+    FIELD(fragment_m,       1, TILE_FRAGMENT_MAX),
+    FIELD(fragment_n,       1, TILE_FRAGMENT_MAX),
+    FIELD(fragment_k,       1, TILE_FRAGMENT_MAX),
     { 0 }
 };
 /* clang-format on */
@@ -84,7 +84,7 @@ enum bitcut_status gpu_file_read(struct tile_gpu *gpu, const char *path, struct 
 {
     char *bytes;
     size_t size;
-    enum bitcut_status status = stream_read_file(&bytes, &size, path, FILE_MOST, f);
+    enum bitcut_status status = stream_read_file(&bytes, &size, path, FILE_MAX, f);
     if (status != BITCUT_OK) return status;
     status = gpu_file_parse(gpu, bytes, size, f);
     free(bytes);

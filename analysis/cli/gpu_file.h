@@ -13,7 +13,7 @@
 enum bitcut_status gpu_file_parse(struct tile_gpu *gpu, const void *bytes, size_t size,
                                   struct fault *f);
 
-/* The same for the file `path`.  BITCUT_CANNOT: it cannot be read. */
+/* The same for the file `path`.  BITCUT_UNSUPPORTED: it cannot be read. */
 enum bitcut_status gpu_file_read(struct tile_gpu *gpu, const char *path, struct fault *f);
 
 /* The kept descriptions: files NAME.json in the folder gpu, as data_files_find() says. */

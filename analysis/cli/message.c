@@ -48,7 +48,7 @@ int fail(const char *what, const struct fault *f)
 
 void fail_stopped(const char *command)
 {
-    static const struct fault stopped = { BITCUT_CANNOT, "stopped" };
+    static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped" };
     flockfile(stderr);
     if (!told) fail(command, &stopped);
     funlockfile(stderr);
@@ -88,7 +88,7 @@ int check_files(const struct used_file *files)
 int fail_unknown(const char *option, const char *name, struct table table)
 {
     struct fault f;
-    char hint[TABLE_HINT_MOST];
+    char hint[TABLE_HINT_MAX];
     table_hint(hint, table, name);
     fault_set(&f, BITCUT_BAD_ARGUMENT, "unknown name \"%.*s\"%s", text_fit(name, 60),
               name, *hint ? hint : "; see bitcut list");

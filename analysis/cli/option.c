@@ -84,7 +84,7 @@ enum bitcut_status option_set(void *own, const struct option_row *row, const cha
     case OPTION_FLAG: *(bool *)value = true; return BITCUT_OK;
     case OPTION_TEXT: *(const char **)value = text; return BITCUT_OK;
     case OPTION_TEXTS:
-        if (texts->count == OPTION_TEXTS_MOST)
+        if (texts->count == OPTION_TEXTS_MAX)
             return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s is given too often",
                              dashes(row), row->name);
         texts->text[texts->count++] = text;
@@ -93,7 +93,7 @@ enum bitcut_status option_set(void *own, const struct option_row *row, const cha
         if (!read_count(value, text)) return bad_value(row, text, COUNT, f);
         return BITCUT_OK;
     case OPTION_COUNTS:
-        if (counts->count == OPTION_TEXTS_MOST)
+        if (counts->count == OPTION_TEXTS_MAX)
             return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s is given too often",
                              dashes(row), row->name);
         if (!read_count(&counts->at[counts->count], text))

@@ -22,20 +22,20 @@ enum option_kind {
 };
 
 enum {
-    OPTION_TEXTS_MOST = 64,
-    OPTIONS_MOST = 48, /* of a command                     */
+    OPTION_TEXTS_MAX = 64,
+    OPTIONS_MAX = 48, /* of a command                     */
     OPTION_WIDTH = 22  /* columns of an option in the help */
 };
 
 /* The arguments of an option that may be given more than once. */
 struct option_texts {
     int count;
-    const char *text[OPTION_TEXTS_MOST];
+    const char *text[OPTION_TEXTS_MAX];
 };
 
 struct option_counts {
     int count;
-    size_t at[OPTION_TEXTS_MOST];
+    size_t at[OPTION_TEXTS_MAX];
 };
 
 /* A row of a command's options, ended by a row whose name is NULL.  `name` without

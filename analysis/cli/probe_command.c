@@ -21,17 +21,18 @@ extern char **environ;
 
 static enum bitcut_status system_fault(const char *what, int error, struct fault *f)
 {
-    return fault_set(f, error == ENOMEM ? BITCUT_NO_MEMORY : BITCUT_CANNOT, "%s: %s",
+    return fault_set(f, error == ENOMEM ? BITCUT_NO_MEMORY : BITCUT_UNSUPPORTED, "%s: %s",
                      what, strerror(error));
 }
 
 /* --- the folder ------------------------------------------------------------------- */
 
-enum { PATH_MOST = PLACE_MOST + 256 };
+enum { PATH_LENGTH_MAX = PLACE_MAX + 256 };
 
-static void path_of(char path[PATH_MOST], const struct probe_command *x, const char *name)
+static void path_of(char path[PATH_LENGTH_MAX], const struct probe_command *x,
+                    const char *name)
 {
-    snprintf(path, PATH_MOST, "%s/%s", x->folder, name);
+    snprintf(path, PATH_LENGTH_MAX, "%s/%s", x->folder, name);
 }
 
 enum bitcut_status probe_command_open(struct probe_command *x, const char *text,
@@ -41,16 +42,16 @@ enum bitcut_status probe_command_open(struct probe_command *x, const char *text,
     *x = (struct probe_command){ .text = text, .progress = progress };
     const int length = snprintf(x->folder, sizeof x->folder, "%s/bitcut-XXXXXX",
                                 base && *base ? base : "/tmp");
-    if (length < PLACE_MOST && mkdtemp(x->folder)) return BITCUT_OK;
+    if (length < PLACE_MAX && mkdtemp(x->folder)) return BITCUT_OK;
     x->folder[0] = 0;
-    return system_fault("a temporary folder", length < PLACE_MOST ? errno : ENAMETOOLONG,
+    return system_fault("a temporary folder", length < PLACE_MAX ? errno : ENAMETOOLONG,
                         f);
 }
 
 void probe_command_close(struct probe_command *x)
 {
     DIR *const folder = *x->folder ? opendir(x->folder) : NULL;
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     for (const struct dirent *e; folder && (e = readdir(folder));) {
         path_of(path, x, e->d_name);
         unlink(path);
@@ -75,7 +76,7 @@ static bool set_environment(const struct probe_command *x, const struct matrix *
     static const char *const files[][2] = { { "BITCUT_A", "A.npy" },
                                             { "BITCUT_B", "B.npy" },
                                             { "BITCUT_D", "D.npy" } };
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     bool good = true;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         path_of(path, x, files[i][1]);
@@ -156,13 +157,13 @@ static enum bitcut_status run_shell(const struct probe_command *x, struct fault 
     if (error) return system_fault("/bin/sh", error, f);
     if (!wait_for(&ended, child, 0, x->progress)) {
         stop(child);
-        return fault_set(f, BITCUT_CANNOT, "stopped");
+        return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     }
     if (WIFSIGNALED(ended))
-        return fault_set(f, BITCUT_CANNOT, "the command was terminated by signal %d",
+        return fault_set(f, BITCUT_UNSUPPORTED, "the command was terminated by signal %d",
                          WTERMSIG(ended));
     if (WEXITSTATUS(ended))
-        return fault_set(f, BITCUT_CANNOT, "the command failed with exit status %d",
+        return fault_set(f, BITCUT_UNSUPPORTED, "the command failed with exit status %d",
                          WEXITSTATUS(ended));
     return BITCUT_OK;
 }
@@ -172,7 +173,7 @@ static enum bitcut_status run_shell(const struct probe_command *x, struct fault 
 static enum bitcut_status write_matrix(const struct probe_command *x, const char *name,
                                        const struct matrix *m, struct fault *f)
 {
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     path_of(path, x, name);
     return source_write(path, m, f);
 }
@@ -180,23 +181,23 @@ static enum bitcut_status write_matrix(const struct probe_command *x, const char
 static enum bitcut_status read_result(struct matrix *d, const struct probe_command *x,
                                       size_t rows, size_t cols, struct fault *f)
 {
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     struct fault why;
     struct matrix got;
     path_of(path, x, "D.npy");
     if (access(path, F_OK))
-        return fault_set(f, BITCUT_CANNOT,
+        return fault_set(f, BITCUT_UNSUPPORTED,
                          "the command did not write the file $BITCUT_D");
     if (source_read(&got, path, &why) != BITCUT_OK)
-        return fault_set(f, BITCUT_CANNOT, "$BITCUT_D: %.200s", why.text);
+        return fault_set(f, BITCUT_UNSUPPORTED, "$BITCUT_D: %.200s", why.text);
     if (got.rows == rows && got.cols == cols) {
         *d = got;
         return BITCUT_OK;
     }
-    fault_set(f, BITCUT_CANNOT, "$BITCUT_D is %zu x %zu; expected %zu x %zu", got.rows,
-              got.cols, rows, cols);
+    fault_set(f, BITCUT_UNSUPPORTED, "$BITCUT_D is %zu x %zu; expected %zu x %zu",
+              got.rows, got.cols, rows, cols);
     matrix_clear(&got);
-    return BITCUT_CANNOT;
+    return BITCUT_UNSUPPORTED;
 }
 
 enum bitcut_status probe_command_run(struct matrix *d, void *context,
@@ -204,7 +205,7 @@ enum bitcut_status probe_command_run(struct matrix *d, void *context,
                                      struct fault *f)
 {
     const struct probe_command *x = context;
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     path_of(path, x, "D.npy");
     unlink(path);
     enum bitcut_status status = write_matrix(x, "A.npy", a, f);

@@ -16,20 +16,20 @@
 struct probe_command {
     const char *text;
     const struct progress *progress;
-    char folder[PLACE_MOST]; /* for its files, "" if there is none */
+    char folder[PLACE_MAX]; /* for its files, "" if there is none */
 };
 
-/* Make a folder for the files, in $TMPDIR or else /tmp.  BITCUT_CANNOT with the system's
-   reason. */
+/* Make a folder for the files, in $TMPDIR or else /tmp.  BITCUT_UNSUPPORTED with the
+   system's reason. */
 enum bitcut_status probe_command_open(struct probe_command *x, const char *text,
                                       const struct progress *progress, struct fault *f);
 
 /* Remove the folder with all that is in it.  Nothing happens if there is none. */
 void probe_command_close(struct probe_command *x);
 
-/* Run it: a probe_program, whose context is the struct.  BITCUT_CANNOT: it failed, wrote
-   no D, or one of another shape; or asked to stop, and then it has ended, too, with all
-   that it started in its process group. */
+/* Run it: a probe_program, whose context is the struct.  BITCUT_UNSUPPORTED: it failed,
+   wrote no D, or one of another shape; or asked to stop, and then it has ended, too, with
+   all that it started in its process group. */
 enum bitcut_status probe_command_run(struct matrix *d, void *context,
                                      const struct matrix *a, const struct matrix *b,
                                      struct fault *f);

@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_MOST = DATA_PATH_MOST + DATA_NAME_MOST + 8 };
+enum { PATH_LENGTH_MAX = DATA_PATH_MAX + DATA_NAME_MAX + 8 };
 
 static int fail_line(const char *path, size_t line, const struct fault *f)
 {
-    char where[PATH_MOST + 24];
+    char where[PATH_LENGTH_MAX + 24];
     snprintf(where, sizeof where, line ? "%s:%zu" : "%s", path, line);
     return fail(where, f);
 }
@@ -38,7 +38,7 @@ int kept_folder(const char *folder, const char *what, bool optional,
     if (data_files_find(&kept, folder, ".jsonl", &f) != BITCUT_OK)
         return optional && kept.missing ? EXIT_GOOD : fail(what, &f);
     for (size_t i = 0; kept.rows[i].name && status == EXIT_GOOD; i++) {
-        char path[PATH_MOST];
+        char path[PATH_LENGTH_MAX];
         snprintf(path, sizeof path, "%s/%s.jsonl", kept.folder, kept.rows[i].name);
         status = read(to, path);
     }
@@ -71,8 +71,8 @@ static int read_libraries(void *rows, const char *path)
 static int read_gpus(const struct study_gpu **gpus)
 {
     static struct data_files kept;
-    static struct study_gpu all[DATA_FILES_MOST + 1];
-    char path[PATH_MOST];
+    static struct study_gpu all[DATA_FILES_MAX + 1];
+    char path[PATH_LENGTH_MAX];
     struct fault f;
     if (gpu_files_find(&kept, &f) != BITCUT_OK) return fail("GPUs", &f);
     for (size_t i = 0; kept.rows[i].name; i++) {

@@ -13,11 +13,11 @@ static const char folder[] = "studies", ending[] = ".jsonl";
 /* The study that a file is called after, or NULL. */
 static const struct study *study_of_file(const char *path)
 {
-    enum { NAME_MOST = 64 };
-    char name[NAME_MOST];
+    enum { NAME_LENGTH_MAX = 64 };
+    char name[NAME_LENGTH_MAX];
     const char *const slash = strrchr(path, '/'), *const base = slash ? slash + 1 : path;
     const size_t length = text_stem(base, ending);
-    if (!length || length >= NAME_MOST) return NULL;
+    if (!length || length >= NAME_LENGTH_MAX) return NULL;
     snprintf(name, sizeof name, "%.*s", (int)length, base);
     return table_find(TABLE(studies), name);
 }

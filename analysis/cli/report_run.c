@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_MOST = DATA_PATH_MOST + DATA_NAME_MOST + 8 };
+enum { PATH_LENGTH_MAX = DATA_PATH_MAX + DATA_NAME_MAX + 8 };
 
 /* The report as a whole, in each of its forms. */
 static const struct {
@@ -32,7 +32,7 @@ enum { PAGES = sizeof pages / sizeof pages[0] };
 void report_add(struct report *r, const struct section *s, report_make *make,
                 const void *about)
 {
-    assert(r->count < REPORT_SECTIONS_MOST);
+    assert(r->count < REPORT_SECTIONS_MAX);
     r->section[r->count] = *s;
     r->part[r->count].make = make;
     r->part[r->count++].about = about;
@@ -64,7 +64,7 @@ static enum bitcut_status make_folder(bool *made, const char *path, struct fault
     if (*made) return BITCUT_OK;
     if (errno == EEXIST && stat(path, &s) == 0 && S_ISDIR(s.st_mode)) return BITCUT_OK;
     if (errno == EEXIST) errno = ENOTDIR;
-    return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+    return fault_set(f, BITCUT_UNSUPPORTED, "%s", strerror(errno));
 }
 
 static enum bitcut_status write_bytes(const char *path, const struct picture *p,
@@ -89,7 +89,7 @@ int report_check_files(const struct report *r, const char *option, const char *r
 {
     static const char *const endings[] = { "csv", "json", "svg", "pdf" };
     enum { ENDINGS = sizeof endings / sizeof endings[0] };
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     int status = EXIT_GOOD;
     for (int i = 0; i < PAGES && status == EXIT_GOOD; i++) {
         snprintf(path, sizeof path, "%s/%s", r->folder, pages[i].name);
@@ -112,13 +112,14 @@ static enum bitcut_status draw(struct section *s, const struct report *r,
 {
     const struct progress *progress = &r->context->progress;
     struct picture *p = &s->picture[kind];
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     snprintf(path, sizeof path, "%s/%s.%s", r->folder, s->name, plot_forms[kind].ending);
     if (report_has_figure(s)) {
         const enum bitcut_status status =
             plot_draw(p, kind, s->plot, s->title, s->rows, progress, f);
         if (status != BITCUT_OK) return status;
-        if (progress_stopped(progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
+        if (progress_stopped(progress))
+            return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     }
     if (p->bytes) return write_bytes(path, p, f);
     remove(path); /* of an earlier run: it would not be this one's figure */
@@ -129,7 +130,7 @@ static enum bitcut_status draw(struct section *s, const struct report *r,
 static enum bitcut_status write_section(struct section *s, const struct report *r,
                                         struct fault *f)
 {
-    char path[PATH_MOST], data[SHA256_TEXT];
+    char path[PATH_LENGTH_MAX], data[SHA256_TEXT];
     enum bitcut_status status = BITCUT_OK;
     for (int kind = 0; kind < PLOTS && status == BITCUT_OK; kind++)
         status = draw(s, r, kind, f);
@@ -158,7 +159,7 @@ static enum bitcut_status write_pages(const struct report *r, const struct page 
 {
     enum bitcut_status status = BITCUT_OK;
     for (int i = 0; i < PAGES && status == BITCUT_OK; i++) {
-        char path[PATH_MOST];
+        char path[PATH_LENGTH_MAX];
         snprintf(path, sizeof path, "%s/%s", r->folder, pages[i].name);
         status = report_write(path, pages[i].form, page, f);
     }

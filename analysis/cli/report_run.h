@@ -6,7 +6,7 @@
 #include "analysis/cli/command.h"
 #include "analysis/report/report.h"
 
-enum { REPORT_SECTIONS_MOST = 64 };
+enum { REPORT_SECTIONS_MAX = 64 };
 
 struct report;
 
@@ -19,11 +19,11 @@ struct report {
     struct context *context;
     const char *folder;
     const struct page *words; /* what its pages say besides sections */
-    struct section section[REPORT_SECTIONS_MOST];
+    struct section section[REPORT_SECTIONS_MAX];
     struct {
         report_make *make;
         const void *about;
-    } part[REPORT_SECTIONS_MOST];
+    } part[REPORT_SECTIONS_MAX];
     size_t count;
     bool ended; /* before all sections were made: stopped, or a file cannot be written */
 };

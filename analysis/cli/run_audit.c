@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MOST = 4096, METRICS_MOST = 64 };
+enum { FILE_MAX = 4096, METRICS_MAX = 64 };
 
 /* --- values ----------------------------------------------------------------------- */
 
@@ -73,18 +73,18 @@ static void pieces_clear(struct pieces *x)
     matrix_clear(&x->d);
 }
 
-static bool file_of(char path[FILE_MOST], const char *folder, const char *name,
+static bool file_of(char path[FILE_MAX], const char *folder, const char *name,
                     const char *which)
 {
-    const int n = snprintf(path, FILE_MOST, "%s/%s.%s.npy", folder, name, which);
-    return !strchr(name, '/') && n >= 0 && n < FILE_MOST;
+    const int n = snprintf(path, FILE_MAX, "%s/%s.%s.npy", folder, name, which);
+    return !strchr(name, '/') && n >= 0 && n < FILE_MAX;
 }
 
 static bool read_piece(struct matrix *to, const char *folder,
                        const struct ledger_excerpt *e, const char *which, size_t rows,
                        size_t cols)
 {
-    char path[FILE_MOST];
+    char path[FILE_MAX];
     struct fault f = { BITCUT_BAD_FILE, "not of the size that was written down" };
     if (!file_of(path, folder, e->name, which)) return false;
     if (source_read(to, path, &f) == BITCUT_OK && to->rows == rows && to->cols == cols)
@@ -144,11 +144,11 @@ static struct bitcut_gemm gemm_of_pieces(const struct bitcut_gemm *way, uint32_t
 static void judge(struct errors *to, const struct ledger_excerpt *e,
                   const struct pieces *x, int threads)
 {
-    double values[METRICS_MOST];
+    double values[METRICS_MAX];
     const struct bitcut_gemm fp32 =
         gemm_of(bitcut_recipe_find("fp32"), bitcut_unit_find("fma/f32", NULL));
     const struct bitcut_gemm g = gemm_of_pieces(&fp32, x->d.at, e, x);
-    if (bitcut_gemm_judge(values, METRICS_MOST, &g, 0, threads, NULL) != BITCUT_OK)
+    if (bitcut_gemm_judge(values, METRICS_MAX, &g, 0, threads, NULL) != BITCUT_OK)
         return;
     to->outputs += e->rows * e->cols;
     to->relres = worse(to->relres, metric(values, "relres"));
@@ -252,8 +252,8 @@ static uint32_t largest_of(const struct ledger_values *v)
 
 /* The operands of all excerpts, and where products of them may be computed. */
 struct operands {
-    struct matrix a[LEDGER_EXCERPTS_MOST], b[LEDGER_EXCERPTS_MOST];
-    const char *place[ADVISE_PLACES_MOST];
+    struct matrix a[LEDGER_EXCERPTS_MAX], b[LEDGER_EXCERPTS_MAX];
+    const char *place[ADVISE_PLACES_MAX];
 };
 
 static bool read_operands(struct operands *to, const struct ledger_place *p,
@@ -271,7 +271,7 @@ static bool read_operands(struct operands *to, const struct ledger_place *p,
 
 static void operands_clear(struct operands *o)
 {
-    for (int i = 0; i < LEDGER_EXCERPTS_MOST; i++) {
+    for (int i = 0; i < LEDGER_EXCERPTS_MAX; i++) {
         matrix_clear(&o->a[i]);
         matrix_clear(&o->b[i]);
     }

@@ -33,7 +33,7 @@ static json_t *size_json(const struct ledger_place *p, int i)
 /* "train.py:12 step" of "/home/me/train.py:12 step < ...". */
 static json_t *short_place(const char *where)
 {
-    char text[PLACE_MOST_BYTES];
+    char text[PLACE_MAX_BYTES];
     const size_t length = strcspn(where, "<") ? strcspn(where, "<") : strlen(where);
     snprintf(text, sizeof text, "%.*s", (int)length, where);
     for (size_t n = strlen(text); n && text[n - 1] == ' ';) text[--n] = 0;
@@ -160,14 +160,14 @@ static const struct emit_column columns[] = {
 
 /* --- all of them ------------------------------------------------------------------ */
 
-enum { COUNTED_MOST = LEDGER_ROUTINES_MOST * (ROUTINE_MOST_BYTES + 8) };
+enum { COUNTED_MAX = LEDGER_ROUTINES_MAX * (ROUTINE_MAX_BYTES + 8) };
 
 /* The routines that are only counted, "dgemm_ 10, sgemv_ 2". */
 static void list_counted(char *text, size_t size, const struct run_total *t)
 {
     text[0] = 0;
-    for (int i = 0; i < LEDGER_ROUTINES_MOST && *t->routine[i].name; i++) {
-        char one[ROUTINE_MOST_BYTES + 32];
+    for (int i = 0; i < LEDGER_ROUTINES_MAX && *t->routine[i].name; i++) {
+        char one[ROUTINE_MAX_BYTES + 32];
         snprintf(one, sizeof one, "%s %llu", t->routine[i].name,
                  (unsigned long long)t->routine[i].calls);
         text_append(text, size, one);
@@ -217,7 +217,7 @@ static json_t *total_json(const struct run_told *told)
 {
     const struct run_total *const t = told->total;
     const char *const program = told->program;
-    char counted[COUNTED_MOST], why[2048];
+    char counted[COUNTED_MAX], why[2048];
     list_counted(counted, sizeof counted, t);
     why_none(why, sizeof why, t, program);
     json_t *const row =
@@ -319,7 +319,7 @@ static void say_mismatches(size_t count)
 static void say_total(const struct run_told *told, size_t mismatches)
 {
     const struct run_total *const t = told->total;
-    char text[COUNTED_MOST];
+    char text[COUNTED_MAX];
     say_ends(t->sum);
     say_device(t);
     say_evidence(t);
@@ -347,13 +347,13 @@ static void write_line(FILE *file, const json_t *row)
 }
 
 /* Places beyond these are in no audit: each takes up to a second. */
-enum { ADVISED_MOST = 24 };
+enum { ADVISED_MAX = 24 };
 
 static json_t *place_row(size_t *mismatches, const struct run_told *told, size_t i,
                          struct context *x)
 {
     const struct ledger_place *const p = told->total->place[i];
-    const struct run_audit how = { told->folder, told->want, i < ADVISED_MOST };
+    const struct run_audit how = { told->folder, told->want, i < ADVISED_MAX };
     json_t *const row = place_json(p);
     if (told->folder) *mismatches += run_audit_add(row, p, &how, x);
     return row;

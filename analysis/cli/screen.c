@@ -14,7 +14,7 @@
 enum {
     NARROWEST = 20,  /* what a smaller number of columns is taken for */
     WIDEST = 100000,
-    ROOM_LEAST = 24, /* columns that a text needs behind what is on its line */
+    ROOM_MIN = 24, /* columns that a text needs behind what is on its line */
     BELOW = 4
 };
 
@@ -109,7 +109,7 @@ void screen_wrap(int columns, int at, int indent, const char *text,
     if (!columns || at + columns_of(text, end) <= columns) {
         print_until(text, end);
     } else {
-        const bool below = columns - at < ROOM_LEAST;
+        const bool below = columns - at < ROOM_MIN;
         if (below) begin_line(indent + BELOW);
         wrap_words(columns, below ? indent + BELOW : at, text);
     }

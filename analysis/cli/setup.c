@@ -23,7 +23,7 @@ static int set_rounding(const struct bitcut_rounding **r, const char *option,
 
 static int check_scale(int scale)
 {
-    if (scale == SETUP_UNSET || (scale >= 0 && scale <= GEMM_SCALE_MOST))
+    if (scale == SETUP_UNSET || (scale >= 0 && scale <= GEMM_SCALE_MAX))
         return EXIT_GOOD;
     return complain("--scale", "must be 0 to 60");
 }
@@ -37,7 +37,7 @@ int setup_split(struct bitcut_split *split, const char *name, const char *high,
         *split = *row;
     }
     if (set_rounding(&split->word[0].rounding, "--high", high)) return EXIT_USAGE;
-    for (int i = 1; i < SPLIT_WORDS_MOST; i++)
+    for (int i = 1; i < SPLIT_WORDS_MAX; i++)
         if (set_rounding(&split->word[i].rounding, "--low", low)) return EXIT_USAGE;
     if (scale != SETUP_UNSET) split->scale = scale;
     return check_scale(scale);
@@ -105,7 +105,7 @@ static const struct variation {
     { "--split-b", "split-b", .at = AT(split_b), .is_name = true },
     { "--high", "high", .at = AT(high), .is_name = true },
     { "--low", "low", .at = AT(low), .is_name = true },
-    { "--scale", "scale", AT(scale), false, 0, GEMM_SCALE_MOST, "must be 0 to 60" },
+    { "--scale", "scale", AT(scale), false, 0, GEMM_SCALE_MAX, "must be 0 to 60" },
     { "--terms", "terms", AT(terms), false, INT_MIN, INT_MAX, NULL },
 #undef AT
 };

@@ -80,8 +80,9 @@ enum { SETUP_UNSET = INT_MIN };
           OPTION(COMMAND, setup.slices, INT, "N") },                                     \
     {                                                                                    \
         "order",                                                                         \
-            "order of summation over k: slices=N, tile=K, rest-first, cut=K, halve=K, "  \
-            "lanes=N, turn=K, reduction=R, sums=FORMAT",                                 \
+            "order of summation over k: slices=N, tile=K, partial-first, cut=K, "        \
+            "balance-tail=K, "                                                           \
+            "lanes=N, chunk=K, reduction=R, partial-format=FORMAT",                      \
             OPTION(COMMAND, setup.order, TEXT, "LIST")                                   \
     }
 

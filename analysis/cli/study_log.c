@@ -38,7 +38,7 @@ enum bitcut_status study_book_begin(struct study_book *book, enum study_scale sc
 
 void study_book_clear(struct study_book *book)
 {
-    for (int i = 0; i < BOOK_STUDIES_MOST; i++) {
+    for (int i = 0; i < BOOK_STUDIES_MAX; i++) {
         struct study_points *p = &book->of[i];
         for (size_t at = 0; p->rows && at < p->count; at++) json_decref(p->rows[at]);
         free(p->rows);
@@ -223,7 +223,7 @@ static enum bitcut_status read_lines(size_t *line, struct book_reader *r,
     size_t size;
     json_t *now;
     *line = 0;
-    enum bitcut_status status = stream_read_file(&bytes, &size, path, JSON_LINES_MOST, f);
+    enum bitcut_status status = stream_read_file(&bytes, &size, path, JSON_LINES_MAX, f);
     if (status != BITCUT_OK) return status;
     status = json_lines_parse(line, bytes, size, take_line, r, f);
     if (status == BITCUT_OK) {

@@ -5,7 +5,7 @@
 
 #include "analysis/study/study.h"
 
-enum { BOOK_STUDIES_MOST = 64 };
+enum { BOOK_STUDIES_MAX = 64 };
 
 /* All points of one scale and seed.  A file of them is JSON Lines, a line a row, that
    begin with "study", "scale", "seed", "point" and "rows", how many rows the point has, and
@@ -19,7 +19,7 @@ struct study_book {
     struct study_points {
         json_t **rows; /* of each point an array, or NULL */
         size_t count;
-    } of[BOOK_STUDIES_MOST]; /* by position in `studies` */
+    } of[BOOK_STUDIES_MAX]; /* by position in `studies` */
 };
 
 /* The scale that --scale names, small without it.  Prints what is wrong and returns an exit

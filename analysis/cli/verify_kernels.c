@@ -138,7 +138,7 @@ struct tried {
     bool done;
 };
 
-enum { KERNELS_MOST = 1024 };
+enum { KERNELS_MAX = 1024 };
 
 /* All that are asked for. */
 struct trying {
@@ -163,7 +163,7 @@ static void report_part(void *trying, double part)
 }
 
 /* A kernel, and those after it that are tried with it. */
-static size_t group_of(size_t group[KERNELS_MOST], const struct trying *t, size_t first)
+static size_t group_of(size_t group[KERNELS_MAX], const struct trying *t, size_t first)
 {
     size_t count = 0;
     for (size_t i = first; i < t->count; i++)
@@ -186,9 +186,9 @@ static void label_group(struct trying *t, size_t first, size_t count)
 /* Try a kernel and those like it. */
 static int try_group(struct trying *t, size_t first)
 {
-    static size_t group[KERNELS_MOST];
-    static struct kernel_trial trial[KERNELS_MOST];
-    static struct kernel_result result[KERNELS_MOST];
+    static size_t group[KERNELS_MAX];
+    static struct kernel_trial trial[KERNELS_MAX];
+    static struct kernel_result result[KERNELS_MAX];
     const size_t count = group_of(group, t, first);
     const struct progress progress = { report_part, t, t->asked->context->progress.stop };
     struct fault f;
@@ -274,7 +274,7 @@ static bool choose_kernels(struct trying *t)
     const struct recorder *const r = q->recorder;
     const struct gpu_kernel *kernel = NULL, *last = NULL;
     while ((kernel = gpu_kernel_next(&r->gpu, kernel)) && !t->unfit &&
-           t->count < KERNELS_MOST) {
+           t->count < KERNELS_MAX) {
         if (!kernel_is_called(kernel->name, q->what.name)) continue;
         const bool exact = !strcmp(kernel->name, q->what.name);
         last = kernel;
@@ -289,7 +289,7 @@ static int try_kernels(const struct asked *q)
 {
     struct trying t = { .asked = q };
     int status = EXIT_GOOD;
-    t.kernel = calloc(KERNELS_MOST, sizeof *t.kernel);
+    t.kernel = calloc(KERNELS_MAX, sizeof *t.kernel);
     if (!t.kernel) {
         fault_set(&t.fault, BITCUT_NO_MEMORY, "not enough memory");
         return fail("verify", &t.fault);

@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-_Static_assert(MUTANTS_MOST <= 64, "what a sample notices is a mask of 64 bits");
+_Static_assert(MUTANTS_MAX <= 64, "what a sample notices is a mask of 64 bits");
 
 enum {
     ROUND_SAMPLES = 64,  /* of each class in a round                              */
     FULL_ROUNDS = 3,     /* in which every mutant is tried                        */
-    ROUNDS_MOST = 400,   /* after that only those that too few samples notice     */
+    ROUNDS_MAX = 400,   /* after that only those that too few samples notice     */
     POOL_KILLS = 24,     /* samples among which the choice is, for each mutant    */
-    POOL_MOST = 1 << 16
+    POOL_MAX = 1 << 16
 };
 
 /* Samples that notice something, and what. */
@@ -18,7 +18,7 @@ struct pool {
     struct sample *samples;
     uint64_t *masks;
     int count;
-    int kills[MUTANTS_MOST];
+    int kills[MUTANTS_MAX];
 };
 
 uint64_t directed_mask(const struct bitcut_unit *u, const struct sample *s,
@@ -41,16 +41,16 @@ static uint64_t without_proof(const struct directed *d)
     return mask;
 }
 
-static void add_kills(int kills[MUTANTS_MOST], uint64_t mask)
+static void add_kills(int kills[MUTANTS_MAX], uint64_t mask)
 {
-    for (int i = 0; i < MUTANTS_MOST; i++) kills[i] += mask >> i & 1;
+    for (int i = 0; i < MUTANTS_MAX; i++) kills[i] += mask >> i & 1;
 }
 
 /* Those of `which` that fewer than `least` samples notice. */
-static uint64_t noticed_by_few(const int kills[MUTANTS_MOST], uint64_t which, int least)
+static uint64_t noticed_by_few(const int kills[MUTANTS_MAX], uint64_t which, int least)
 {
     uint64_t few = 0;
-    for (int i = 0; i < MUTANTS_MOST; i++)
+    for (int i = 0; i < MUTANTS_MAX; i++)
         if (kills[i] < least) few |= which & UINT64_C(1) << i;
     return few;
 }
@@ -65,14 +65,14 @@ static void pool_clear(struct pool *p)
 
 static bool pool_init(struct pool *p)
 {
-    *p = (struct pool){ .samples = memory_allocate(POOL_MOST, sizeof p->samples[0]),
-                        .masks = memory_allocate(POOL_MOST, sizeof p->masks[0]) };
+    *p = (struct pool){ .samples = memory_allocate(POOL_MAX, sizeof p->samples[0]),
+                        .masks = memory_allocate(POOL_MAX, sizeof p->masks[0]) };
     return p->samples && p->masks;
 }
 
 static void pool_add(struct pool *p, const struct sample *s, uint64_t mask)
 {
-    if (p->count == POOL_MOST) return;
+    if (p->count == POOL_MAX) return;
     p->samples[p->count] = *s;
     p->masks[p->count++] = mask;
     add_kills(p->kills, mask);
@@ -98,9 +98,10 @@ static enum bitcut_status pool_fill(struct pool *p, const struct directed *d,
 {
     const uint64_t all = without_proof(d);
     struct rng rng = rng_start(seed, 0);
-    for (int round = 0; round < ROUNDS_MOST; round++) {
+    for (int round = 0; round < ROUNDS_MAX; round++) {
         const uint64_t few = noticed_by_few(p->kills, all, POOL_KILLS);
-        if (progress_stopped(progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
+        if (progress_stopped(progress))
+            return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
         if (round >= FULL_ROUNDS && !few) break;
         pool_round(p, d, u, round < FULL_ROUNDS ? all : few, &rng);
     }
@@ -136,7 +137,7 @@ enum bitcut_status directed_make(struct directed *d, const struct bitcut_unit *u
                                  uint64_t seed, const struct progress *progress,
                                  struct fault *f)
 {
-    struct directed x = { .samples = memory_allocate(MUTANTS_MOST * DIRECTED_KILLS,
+    struct directed x = { .samples = memory_allocate(MUTANTS_MAX * DIRECTED_KILLS,
                                                      sizeof x.samples[0]) };
     struct pool p = { 0 };
     x.mutant_count = mutants_list(x.mutants, u);

@@ -9,9 +9,9 @@
 
 /* The samples chosen for a unit and what they achieve. */
 struct directed {
-    struct mutant mutants[MUTANTS_MOST];
+    struct mutant mutants[MUTANTS_MAX];
     int mutant_count;
-    int kills[MUTANTS_MOST]; /* samples that notice each mutant */
+    int kills[MUTANTS_MAX]; /* samples that notice each mutant */
     struct sample *samples;
     int count;
 };
@@ -25,7 +25,8 @@ uint64_t directed_mask(const struct bitcut_unit *u, const struct sample *s,
 
 /* Choose samples from all classes until each mutant without a proof is noticed by
    DIRECTED_KILLS of them, or enough have been tried in vain; the same for the same seed.
-   BITCUT_NO_MEMORY, or BITCUT_CANNOT if asked to stop.  *d is set only on success. */
+   BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED if asked to stop.  *d is set only on success.
+ */
 enum bitcut_status directed_make(struct directed *d, const struct bitcut_unit *u,
                                  uint64_t seed, const struct progress *progress,
                                  struct fault *f);

@@ -132,7 +132,7 @@ static int (*const ranges[FIELD_COUNT])(int64_t *values, const struct bitcut_uni
 void field_text(char *text, size_t size, const struct field *f,
                 const struct bitcut_unit *u, int64_t value)
 {
-    char told[FIELD_TEXT_MOST];
+    char told[FIELD_TEXT_MAX];
     const enum bitcut_kind kind = field_value(told, f, u, value);
     snprintf(text, size, "%s",
              kind == BITCUT_BOOL   ? (value ? "yes" : "no")
@@ -142,7 +142,7 @@ void field_text(char *text, size_t size, const struct field *f,
 
 /* --- values ----------------------------------------------------------------------- */
 
-int field_candidates(int64_t values[FIELD_VALUES_MOST], const struct field *f,
+int field_candidates(int64_t values[FIELD_VALUES_MAX], const struct field *f,
                      const struct bitcut_unit *u)
 {
     if (ranges[f - fields]) return ranges[f - fields](values, u);
@@ -160,10 +160,10 @@ static bool is_sound_with(const struct field *f, const struct bitcut_unit *u,
     return unit_sound(&changed);
 }
 
-int field_values(int64_t values[FIELD_VALUES_MOST], const struct field *f,
+int field_values(int64_t values[FIELD_VALUES_MAX], const struct field *f,
                  const struct bitcut_unit *u)
 {
-    int64_t all[FIELD_VALUES_MOST];
+    int64_t all[FIELD_VALUES_MAX];
     const int64_t own = field_get(f, u);
     if (!field_used(f, u)) return 0;
     const int count = field_candidates(all, f, u);
@@ -178,10 +178,10 @@ int field_values(int64_t values[FIELD_VALUES_MOST], const struct field *f,
     return n;
 }
 
-int field_steps(int64_t values[FIELD_VALUES_MOST], const struct field *f,
+int field_steps(int64_t values[FIELD_VALUES_MAX], const struct field *f,
                 const struct bitcut_unit *u)
 {
-    int64_t all[FIELD_VALUES_MOST];
+    int64_t all[FIELD_VALUES_MAX];
     const int count = field_values(all, f, u);
     int own = 0, n = 0;
     while (own < count && all[own] != field_get(f, u)) own++;

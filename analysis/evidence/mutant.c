@@ -332,17 +332,17 @@ static const struct proof *find_proof(const struct bitcut_unit *u, const struct 
     return NULL;
 }
 
-int mutants_list(struct mutant list[MUTANTS_MOST], const struct bitcut_unit *u)
+int mutants_list(struct mutant list[MUTANTS_MAX], const struct bitcut_unit *u)
 {
     int n = 0;
     for (const struct field *f = fields; f->name; f++) {
-        int64_t values[FIELD_VALUES_MOST];
+        int64_t values[FIELD_VALUES_MAX];
         const int count = field_steps(values, f, u);
         for (int i = 0; i < count; i++) {
             struct mutant m = { *u, f, values[i], NULL };
             field_set(f, &m.unit, values[i]);
             if (m.unit.summation != u->summation && !m.unit.summation->rival) continue;
-            assert(n < MUTANTS_MOST);
+            assert(n < MUTANTS_MAX);
             m.proof = find_proof(u, &m);
             list[n++] = m;
         }

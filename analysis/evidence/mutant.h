@@ -24,11 +24,11 @@ struct mutant {
     const struct proof *proof; /* why it is no mutant at all, or NULL     */
 };
 
-enum { MUTANTS_MOST = 64 };
+enum { MUTANTS_MAX = 64 };
 
 /* All mutants of a unit: for each field that the row reads, the values of field_steps(),
    of summations the rivals.  Returns how many. */
-int mutants_list(struct mutant list[MUTANTS_MOST], const struct bitcut_unit *u);
+int mutants_list(struct mutant list[MUTANTS_MAX], const struct bitcut_unit *u);
 
 /* The unit that adds all products and C exactly and rounds once, to nearest: vectors that
    do not tell it from `u` say nothing about how u rounds.  False if there is none, for

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(UNIT_K_MOST <= 64, "a set of products is a mask of 64 bits");
+_Static_assert(UNIT_K_MAX <= 64, "a set of products is a mask of 64 bits");
 
 static int compare_masks(const void *x, const void *y)
 {
@@ -17,10 +17,10 @@ static int compare_masks(const void *x, const void *y)
 /* The products that meet in each sum of the row's steps, also by earlier sums of the
    step; sorted in each step, unless the first NaN decides.  Returns how many sums there
    are. */
-static int sets_by(struct unit_trace *trace, uint64_t set[TRACE_SUMS_MOST],
+static int sets_by(struct unit_trace *trace, uint64_t set[TRACE_SUMS_MAX],
                    const struct bitcut_unit *u)
 {
-    struct number zeros[UNIT_K_MOST];
+    struct number zeros[UNIT_K_MAX];
     for (int k = 0; k < u->k; k++) zeros[k] = format_decode(u->a, 0);
     const struct lane lane = { zeros, u->scale ? zeros : NULL };
     unit_trace(trace, u, lane, lane, 0);
@@ -44,7 +44,7 @@ static int sets_by(struct unit_trace *trace, uint64_t set[TRACE_SUMS_MOST],
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 /* Where there is no memory, as the answer must not depend on that. */
-static __attribute__((noinline)) int sets_on_stack(uint64_t set[TRACE_SUMS_MOST],
+static __attribute__((noinline)) int sets_on_stack(uint64_t set[TRACE_SUMS_MAX],
                                                    const struct bitcut_unit *u)
 {
     struct unit_trace trace;
@@ -53,7 +53,7 @@ static __attribute__((noinline)) int sets_on_stack(uint64_t set[TRACE_SUMS_MOST]
 #pragma GCC diagnostic pop
 
 /* The same, with the trace where a small stack has room for it. */
-static int sets_of(uint64_t set[TRACE_SUMS_MOST], const struct bitcut_unit *u)
+static int sets_of(uint64_t set[TRACE_SUMS_MAX], const struct bitcut_unit *u)
 {
     struct unit_trace *const trace = malloc(sizeof *trace);
     const int sums = trace ? sets_by(trace, set, u) : sets_on_stack(set, u);
@@ -63,7 +63,7 @@ static int sets_of(uint64_t set[TRACE_SUMS_MOST], const struct bitcut_unit *u)
 
 bool order_same(const struct bitcut_unit *x, const struct bitcut_unit *y)
 {
-    uint64_t s[TRACE_SUMS_MOST], t[TRACE_SUMS_MOST];
+    uint64_t s[TRACE_SUMS_MAX], t[TRACE_SUMS_MAX];
     const int n = sets_of(s, x);
     return n == sets_of(t, y) && !memcmp(s, t, (size_t)n * sizeof s[0]);
 }

@@ -38,13 +38,14 @@ enum bitcut_status recorder_find(const struct gpu_instruction **instruction,
     const struct gpu_device *const d = &r->device;
     const char *name = instruction_of(unit, d);
     if (!name)
-        return fault_set(f, BITCUT_CANNOT, "%.*s is not a unit of device %.60s (%s)%s%s",
+        return fault_set(f, BITCUT_UNSUPPORTED,
+                         "%.*s is not a unit of device %.60s (%s)%s%s",
                          text_fit(unit, 80), unit, d->name, d->architecture->units,
                          *d->lacks ? "; " : "", d->lacks);
     const struct gpu_instruction *found = gpu_find(&r->gpu, name);
     if (!found || !gpu_has(d, found))
         return fault_set(
-            f, BITCUT_CANNOT,
+            f, BITCUT_UNSUPPORTED,
             "%.*s is not an instruction of this module; see bitcut list instructions%s%s",
             text_fit(unit, 80), unit, *d->lacks ? "; " : "", d->lacks);
     *instruction = found;
@@ -208,7 +209,7 @@ enum bitcut_status recorder_run(struct array *d, size_t *repeats_differ,
     status = tiles_init(&t, instruction, s.count, f);
     for (size_t at = 0; at < s.count && status == BITCUT_OK; at += t.most) {
         const size_t left = s.count - at, count = left < t.most ? left : t.most;
-        status = progress_stopped(progress) ? fault_set(f, BITCUT_CANNOT, "stopped")
+        status = progress_stopped(progress) ? fault_set(f, BITCUT_UNSUPPORTED, "stopped")
                                             : run_tiles(d, &differ, &t, r, instruction,
                                                         number, x, s, at, count, f);
         progress_report(progress, at + count, s.count);

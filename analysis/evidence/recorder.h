@@ -18,8 +18,8 @@ enum bitcut_status recorder_open(struct recorder *r, const char *name, const cha
 void recorder_close(struct recorder *r);
 
 /* The instruction that the unit called `unit`, architecture/instruction, is on this
-   device.  BITCUT_CANNOT: the device is of another architecture, or the module does not
-   have the instruction for it. */
+   device.  BITCUT_UNSUPPORTED: the device is of another architecture, or the module does
+   not have the instruction for it. */
 enum bitcut_status recorder_find(const struct gpu_instruction **instruction,
                                  const struct recorder *r, const char *unit,
                                  struct fault *f);
@@ -33,8 +33,8 @@ enum bitcut_status recorder_accepts(const struct gpu_instruction *instruction,
    elements).  A fragment smaller than the instruction is repeated: row i takes row i mod
    m, column j takes column j mod n.  *repeats_differ counts outputs that are not the same
    bits as the one they repeat.  BITCUT_BAD_ARGUMENT: k, the size of an element, or a
-   larger m or n do not fit the instruction; BITCUT_CANNOT: the device failed, or asked to
-   stop; BITCUT_NO_MEMORY. */
+   larger m or n do not fit the instruction; BITCUT_UNSUPPORTED: the device failed, or
+   asked to stop; BITCUT_NO_MEMORY. */
 enum bitcut_status recorder_run(struct array *d, size_t *repeats_differ,
                                 const struct recorder *r,
                                 const struct gpu_instruction *instruction,

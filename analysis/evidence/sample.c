@@ -12,8 +12,8 @@ int sample_scales(const struct bitcut_unit *u)
 
 /* A sample as the unit reads it. */
 struct numbers {
-    struct number a[UNIT_K_MOST], b[UNIT_K_MOST];
-    struct number scale_a[UNIT_K_MOST], scale_b[UNIT_K_MOST];
+    struct number a[UNIT_K_MAX], b[UNIT_K_MAX];
+    struct number scale_a[UNIT_K_MAX], scale_b[UNIT_K_MAX];
 };
 
 static void sample_read(struct numbers *to, const struct bitcut_unit *u,
@@ -82,8 +82,8 @@ void sample_fragment(const struct sample_arrays *to, const struct bitcut_unit *u
                      const struct sample_class *class, struct rng *rng)
 {
     const size_t count = shape.m > shape.n ? shape.m : shape.n;
-    uint64_t c[SAMPLE_ROWS_MOST];
-    assert(count <= SAMPLE_ROWS_MOST);
+    uint64_t c[SAMPLE_ROWS_MAX];
+    assert(count <= SAMPLE_ROWS_MAX);
     for (size_t i = 0; i < count; i++) {
         struct sample s;
         class->fill(&s, u, rng);

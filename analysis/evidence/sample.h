@@ -11,8 +11,8 @@
 /* The operands of one output of a unit: encodings of its formats, u->k of a and b, and
    sample_scales() of each scale. */
 struct sample {
-    uint64_t a[UNIT_K_MOST], b[UNIT_K_MOST], c;
-    uint64_t scale_a[UNIT_K_MOST], scale_b[UNIT_K_MOST];
+    uint64_t a[UNIT_K_MAX], b[UNIT_K_MAX], c;
+    uint64_t scale_a[UNIT_K_MAX], scale_b[UNIT_K_MAX];
 };
 
 /* A row of the table of classes (analysis/evidence/sample_class.c).  `fill` sets all that the unit
@@ -45,9 +45,9 @@ struct sample_arrays {
 void sample_store(const struct sample_arrays *to, const struct bitcut_unit *u, size_t at,
                   const struct sample *s);
 
-enum { SAMPLE_ROWS_MOST = 256 };
+enum { SAMPLE_ROWS_MAX = 256 };
 
-/* Fill fragment `at` of a batch of shape.m x shape.n (at most SAMPLE_ROWS_MOST) with
+/* Fill fragment `at` of a batch of shape.m x shape.n (at most SAMPLE_ROWS_MAX) with
    samples of a class: outputs (i, i) are samples as they are, the others meet the row of
    one with the column of another. */
 void sample_fragment(const struct sample_arrays *to, const struct bitcut_unit *u,

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_MOST = 4096, NAME_MOST = 128, META_MOST = 1 << 20 };
+enum { PATH_LENGTH_MAX = 4096, NAME_LENGTH_MAX = 128, META_MAX = 1 << 20 };
 
 /* The arrays of a set, in the order of `files`, whose keys in a line they are too. */
 enum { A, B, C, D, SCALE_A, SCALE_B, FILES };
@@ -35,10 +35,10 @@ static void set_arrays(struct array *to[FILES], struct set *s)
     memcpy(to, arrays, sizeof arrays);
 }
 
-static bool path_join(char path[PATH_MOST], const char *folder, const char *file)
+static bool path_join(char path[PATH_LENGTH_MAX], const char *folder, const char *file)
 {
-    const int n = snprintf(path, PATH_MOST, "%s/%s", folder, file);
-    return n > 0 && n < PATH_MOST;
+    const int n = snprintf(path, PATH_LENGTH_MAX, "%s/%s", folder, file);
+    return n > 0 && n < PATH_LENGTH_MAX;
 }
 
 /* --- meta.json -------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ enum { FORMAT_A, FORMAT_B, FORMAT_C, FORMAT_SCALE, FORMAT_PARTS };
 static void formats_of_name(const struct bitcut_format *to[FORMAT_PARTS],
                             const char *name)
 {
-    char copy[NAME_MOST], *word[5] = { 0 }, *rest = NULL;
+    char copy[NAME_LENGTH_MAX], *word[5] = { 0 }, *rest = NULL;
     const char *slash = strchr(name, '/');
     snprintf(copy, sizeof copy, "%s", slash ? slash + 1 : name);
     word[0] = strtok_r(copy, ".", &rest);
@@ -152,12 +152,12 @@ static enum bitcut_status take_meta(struct set *s, const json_t *line, struct fa
 
 static enum bitcut_status read_meta(struct set *s, const char *folder, struct fault *f)
 {
-    char path[PATH_MOST], *bytes;
+    char path[PATH_LENGTH_MAX], *bytes;
     size_t size;
     struct fault inner;
     if (!path_join(path, folder, "meta.json"))
-        return fault_set(f, BITCUT_CANNOT, "the name is too long");
-    enum bitcut_status status = stream_read_file(&bytes, &size, path, META_MOST, &inner);
+        return fault_set(f, BITCUT_UNSUPPORTED, "the name is too long");
+    enum bitcut_status status = stream_read_file(&bytes, &size, path, META_MAX, &inner);
     if (status != BITCUT_OK) return fault_set(f, status, "meta.json: %.200s", inner.text);
     status = parse_meta(s, bytes, size, f);
     free(bytes);
@@ -174,7 +174,7 @@ struct source {
 
 static bool is_there(const struct source *from, int i)
 {
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     if (from->line) return json_object_get(from->line, keys[i]) != NULL;
     /* One that cannot be looked at counts: reading it says why. */
     return path_join(path, from->folder, files[i]) &&
@@ -185,11 +185,11 @@ static enum bitcut_status read_array(struct array *a, const struct source *from,
                                      struct fault *f)
 {
     const char *file = files[i];
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     struct fault inner;
     if (from->line) return set_line_array(a, from->line, keys[i], f);
     if (!path_join(path, from->folder, file))
-        return fault_set(f, BITCUT_CANNOT, "the name is too long");
+        return fault_set(f, BITCUT_UNSUPPORTED, "the name is too long");
     const enum bitcut_status status = npy_read(a, path, &inner);
     return status == BITCUT_OK ? status
                                : fault_set(f, status, "%s: %s", file, inner.text);
@@ -336,7 +336,7 @@ enum bitcut_status set_init(struct set *s, const struct bitcut_unit *u,
 /* Make the folder and those above it that are missing; false with errno set. */
 static bool make_folders(const char *folder)
 {
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     snprintf(path, sizeof path, "%s", folder);
     for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
         *at = 0;
@@ -348,24 +348,25 @@ static bool make_folders(const char *folder)
 
 enum bitcut_status folder_make(const char *folder, struct fault *f)
 {
-    if (!*folder) return fault_set(f, BITCUT_CANNOT, "the name of the folder is empty");
-    if (strlen(folder) >= PATH_MOST)
-        return fault_set(f, BITCUT_CANNOT, "the name is too long");
+    if (!*folder)
+        return fault_set(f, BITCUT_UNSUPPORTED, "the name of the folder is empty");
+    if (strlen(folder) >= PATH_LENGTH_MAX)
+        return fault_set(f, BITCUT_UNSUPPORTED, "the name is too long");
     if (!make_folders(folder))
-        return fault_set(f, BITCUT_CANNOT, "cannot create the folder: %s",
+        return fault_set(f, BITCUT_UNSUPPORTED, "cannot create the folder: %s",
                          strerror(errno));
     return BITCUT_OK;
 }
 
 static enum bitcut_status begin_folder(const char *folder, struct fault *f)
 {
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     const enum bitcut_status status = folder_make(folder, f);
     if (status != BITCUT_OK) return status;
     if (!path_join(path, folder, "meta.json"))
-        return fault_set(f, BITCUT_CANNOT, "the name is too long");
+        return fault_set(f, BITCUT_UNSUPPORTED, "the name is too long");
     if (unlink(path) != 0 && errno != ENOENT)
-        return fault_set(f, BITCUT_CANNOT, "meta.json: %s", strerror(errno));
+        return fault_set(f, BITCUT_UNSUPPORTED, "meta.json: %s", strerror(errno));
     return BITCUT_OK;
 }
 
@@ -389,7 +390,7 @@ enum bitcut_status set_write(const char *folder, const struct set *s, struct fau
 {
     struct set copy = *s; /* the same arrays, for a pointer to each */
     struct array *from[FILES];
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     set_arrays(from, &copy);
     enum bitcut_status status = begin_folder(folder, f);
     for (int i = 0; i < FILES && status == BITCUT_OK; i++)

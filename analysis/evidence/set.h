@@ -31,7 +31,7 @@ struct set {
 enum { SET_KNOWN = 1, SET_RECORDED = 2, SET_OPERANDS = 4 };
 
 /* Read the set in `folder`, which may be FILE:N, check it against its unit, and see that it has outputs and is
-   all that `needs` says.  meta.json has at most 2^20 bytes.  BITCUT_CANNOT or
+   all that `needs` says.  meta.json has at most 2^20 bytes.  BITCUT_UNSUPPORTED or
    BITCUT_BAD_FILE with the file at fault in the text; *s is set only on success. */
 enum bitcut_status set_read(struct set *s, const char *folder, unsigned needs,
                             struct fault *f);
@@ -52,13 +52,14 @@ struct fragments set_fragments(const struct set *s);
 enum bitcut_status set_init(struct set *s, const struct bitcut_unit *unit,
                             struct fragment_shape shape, bool recorded, struct fault *f);
 
-/* Make a folder and those above it that are missing.  BITCUT_CANNOT with the reason. */
+/* Make a folder and those above it that are missing.  BITCUT_UNSUPPORTED with the reason.
+ */
 enum bitcut_status folder_make(const char *folder, struct fault *f);
 
 /* Write the set into `folder`, which is made if it is not there, with those above it.
    meta.json goes first
    and comes last: a folder without it is no set, so a broken run leaves none.
-   BITCUT_CANNOT: a file cannot be written. */
+   BITCUT_UNSUPPORTED: a file cannot be written. */
 enum bitcut_status set_write(const char *folder, const struct set *s, struct fault *f);
 
 #endif

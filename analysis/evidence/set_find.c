@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_MOST = 4096 };
+enum { PATH_LENGTH_MAX = 4096 };
 
 /* A folder that was searched. */
 struct searched {
@@ -57,12 +57,12 @@ static enum bitcut_status append(struct found_list *list, const char *folder,
 
 /* --- folders ---------------------------------------------------------------------- */
 
-static bool path_join(char path[PATH_MOST], const char *folder, const char *name)
+static bool path_join(char path[PATH_LENGTH_MAX], const char *folder, const char *name)
 {
     const size_t length = strlen(folder);
     const char *slash = length && folder[length - 1] == '/' ? "" : "/";
-    const int n = snprintf(path, PATH_MOST, "%s%s%s", folder, slash, name);
-    return n > 0 && n < PATH_MOST;
+    const int n = snprintf(path, PATH_LENGTH_MAX, "%s%s%s", folder, slash, name);
+    return n > 0 && n < PATH_LENGTH_MAX;
 }
 
 /* Whether what stat() or access() could not find is not there; else it cannot be read. */
@@ -71,7 +71,7 @@ static bool is_missing(int error) { return error == ENOENT || error == ENOTDIR; 
 /* A folder whose meta.json cannot be looked at counts, so that reading it says why. */
 static bool is_set(const char *folder)
 {
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     return path_join(path, folder, "meta.json") &&
            (access(path, F_OK) == 0 || !is_missing(errno));
 }
@@ -108,15 +108,15 @@ static enum bitcut_status search(struct walk *w, const char *folder);
 /* One name in a folder: a set, a folder to search, or nothing of interest. */
 static enum bitcut_status visit(struct walk *w, const char *folder, const char *name)
 {
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     struct stat s;
     bool again;
     if (!path_join(path, folder, name))
-        return append(w->list, folder, BITCUT_CANNOT, "a name in it is too long");
+        return append(w->list, folder, BITCUT_UNSUPPORTED, "a name in it is too long");
     if (stat(path, &s) != 0) /* a link may lead nowhere */
         return is_missing(errno) || errno == ELOOP
                    ? BITCUT_OK
-                   : append(w->list, path, BITCUT_CANNOT, strerror(errno));
+                   : append(w->list, path, BITCUT_UNSUPPORTED, strerror(errno));
     if (!S_ISDIR(s.st_mode)) return BITCUT_OK;
     if (is_set(path)) return append(w->list, path, BITCUT_OK, "");
     const enum bitcut_status status = note(&again, w, &s);
@@ -129,7 +129,7 @@ static enum bitcut_status search(struct walk *w, const char *folder)
     enum bitcut_status status = BITCUT_OK;
     const int n = scandir(folder, &entry, visible, by_name);
     if (n < 0 && errno == ENOMEM) return BITCUT_NO_MEMORY;
-    if (n < 0) return append(w->list, folder, BITCUT_CANNOT, strerror(errno));
+    if (n < 0) return append(w->list, folder, BITCUT_UNSUPPORTED, strerror(errno));
     for (int i = 0; i < n; i++) {
         if (status == BITCUT_OK && !progress_stopped(w->progress))
             status = visit(w, folder, entry[i]->d_name);
@@ -151,7 +151,7 @@ static enum bitcut_status append_lines(struct found_list *list, const char *file
 {
     struct set_line *lines;
     size_t count;
-    char name[PATH_MOST];
+    char name[PATH_LENGTH_MAX];
     struct fault f;
     enum bitcut_status status = set_lines(&lines, &count, file, &f);
     if (status == BITCUT_NO_MEMORY) return status;
@@ -159,10 +159,10 @@ static enum bitcut_status append_lines(struct found_list *list, const char *file
     if (!count) status = append(list, file, BITCUT_BAD_FILE, "the file is empty");
     for (size_t i = 0; i < count && status == BITCUT_OK; i++) {
         const int n = snprintf(name, sizeof name, "%s:%zu", file, lines[i].number);
-        if (n < 0 || n >= PATH_MOST)
-            status = append(list, file, BITCUT_CANNOT, "the name is too long");
+        if (n < 0 || n >= PATH_LENGTH_MAX)
+            status = append(list, file, BITCUT_UNSUPPORTED, "the name is too long");
         else status = append(list, name, BITCUT_OK, "");
-        if (status == BITCUT_OK && n < PATH_MOST)
+        if (status == BITCUT_OK && n < PATH_LENGTH_MAX)
             list->at[list->count - 1].line = lines[i];
     }
     free(lines);
@@ -185,7 +185,7 @@ enum bitcut_status set_find(struct found_list *list, const char *operand,
         status = note(&again, &w, &s);
         if (status == BITCUT_OK) status = search(&w, operand);
         if (status == BITCUT_OK && list->count == before)
-            status = append(list, operand, BITCUT_CANNOT,
+            status = append(list, operand, BITCUT_UNSUPPORTED,
                             "meta.json: not found in this folder or a subfolder");
     }
     free(w.searched);

@@ -30,7 +30,7 @@ enum bitcut_status set_lines(struct set_line **lines, size_t *count, const char 
 {
     char *bytes;
     size_t size, length, most = 1, number = 0;
-    enum bitcut_status status = stream_read_file(&bytes, &size, path, JSON_LINES_MOST, f);
+    enum bitcut_status status = stream_read_file(&bytes, &size, path, JSON_LINES_MAX, f);
     if (status != BITCUT_OK) return status;
     for (size_t i = 0; i < size; i++) most += bytes[i] == '\n';
     struct set_line *at = malloc(most * sizeof *at);
@@ -92,7 +92,7 @@ enum bitcut_status set_line_at(json_t **row, const char *path,
     char *text = memory_allocate(line->length, 1);
     if (!text) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     else if (fseeko(s.file, (off_t)line->at, SEEK_SET) != 0)
-        status = fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+        status = fault_set(f, BITCUT_UNSUPPORTED, "%s", strerror(errno));
     if (status == BITCUT_OK) status = stream_read(text, line->length, &s, f);
     if (status == BITCUT_OK) status = row_of(row, text, line->length, f);
     free(text);
@@ -106,13 +106,13 @@ enum bitcut_status set_line_read(json_t **row, const char *name, struct fault *f
     size_t number, size, length;
     *row = NULL;
     if (!line_name(&path, &number, name)) return BITCUT_OK;
-    enum bitcut_status status = stream_read_file(&bytes, &size, path, JSON_LINES_MOST, f);
+    enum bitcut_status status = stream_read_file(&bytes, &size, path, JSON_LINES_MAX, f);
     free(path);
     if (status != BITCUT_OK) return status;
     const char *at = bytes, *next = at, *line;
     while ((line = line_of(&length, &next, at, bytes + size)) && --number) at = next;
     status = line ? row_of(row, line, length, f)
-                  : fault_set(f, BITCUT_CANNOT, "the file does not have this line");
+                  : fault_set(f, BITCUT_UNSUPPORTED, "the file does not have this line");
     free(bytes);
     return status;
 }
@@ -125,12 +125,12 @@ static int digit(char c)
 }
 
 /* The shape, and how many elements that is; none that is longer than `most`. */
-static bool shape_of(size_t dim[ARRAY_DIMS_MOST], int *dims, size_t *count,
+static bool shape_of(size_t dim[ARRAY_DIMS_MAX], int *dims, size_t *count,
                      const json_t *shape, size_t most)
 {
     *dims = 0;
     *count = 1;
-    if (!json_is_array(shape) || json_array_size(shape) > ARRAY_DIMS_MOST) return false;
+    if (!json_is_array(shape) || json_array_size(shape) > ARRAY_DIMS_MAX) return false;
     for (size_t i = 0; i < json_array_size(shape); i++) {
         const json_t *x = json_array_get(shape, i);
         const json_int_t n = json_integer_value(x);
@@ -161,7 +161,7 @@ enum bitcut_status set_line_array(struct array *a, const json_t *row, const char
 {
     const json_t *x = json_object_get(row, key), *hex = json_object_get(x, "hex");
     const size_t digits = json_string_length(hex);
-    size_t dim[ARRAY_DIMS_MOST], count;
+    size_t dim[ARRAY_DIMS_MAX], count;
     int dims;
     if (!x) return fault_set(f, BITCUT_BAD_FILE, "missing key \"%s\"", key);
     const bool shaped = shape_of(dim, &dims, &count, json_object_get(x, "shape"), digits);

@@ -26,11 +26,11 @@ struct trial_result {
 };
 
 /* Fragment f, as large as the instruction, is of the sample class f mod their number,
-   from stream f of the seed (analysis/evidence/sample.h).  The digest is the 64-bit FNV-1a of the
-   fragments in order, of each A, B, C and the device's D, element by element, low byte
-   first; it does not depend on threads.  BITCUT_CANNOT: the device failed, or asked to
-   stop; BITCUT_NO_MEMORY.  *result is set only on success, and its `first` is the
-   caller's. */
+   from stream f of the seed (analysis/evidence/sample.h).  The digest is the 64-bit
+   FNV-1a of the fragments in order, of each A, B, C and the device's D, element by
+   element, low byte first; it does not depend on threads.  BITCUT_UNSUPPORTED: the device
+   failed, or asked to stop; BITCUT_NO_MEMORY.  *result is set only on success, and its
+   `first` is the caller's. */
 enum bitcut_status trial_run(struct trial_result *result, const struct trial *trial,
                              const struct progress *progress, struct fault *f);
 

@@ -108,9 +108,9 @@ static void rank_nans(struct fit *fit)
 
 enum bitcut_status fit_check(const struct bitcut_unit *u, size_t count, struct fault *f)
 {
-    if (u->k > UNIT_K_MOST)
+    if (u->k > UNIT_K_MAX)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "k is %d; a unit has at most %d", u->k,
-                         UNIT_K_MOST);
+                         UNIT_K_MAX);
     if (count == 0) return fault_set(f, BITCUT_BAD_ARGUMENT, "the set has no outputs");
     return BITCUT_OK;
 }

@@ -83,7 +83,7 @@ bool group_has_one(const struct group *g, int field)
 void group_value(struct bitcut_field *value, const struct group *g, int field, uint64_t set)
 {
     const int64_t at = g->space->value[field][__builtin_ctzll(set)];
-    char text[FIELD_TEXT_MOST];
+    char text[FIELD_TEXT_MAX];
     value->name = fields[field].name;
     value->kind = field_value(text, &fields[field], &g->space->base, at);
     snprintf(value->text, sizeof value->text, "%s", text);
@@ -93,7 +93,7 @@ void group_value(struct bitcut_field *value, const struct group *g, int field, u
 static int run_end(const struct group *g, int field, int first)
 {
     const struct space *const s = g->space;
-    char text[FIELD_TEXT_MOST];
+    char text[FIELD_TEXT_MAX];
     const bool counts = field_value(text, &fields[field], &s->base,
                                     s->value[field][first]) == BITCUT_NUMBER;
     int last = first;
@@ -106,7 +106,7 @@ static int run_end(const struct group *g, int field, int first)
 void group_text(char *text, size_t size, const struct group *g, int field)
 {
     const struct space *const s = g->space;
-    char value[FIELD_TEXT_MOST], end[FIELD_TEXT_MOST], run[2 * FIELD_TEXT_MOST + 2];
+    char value[FIELD_TEXT_MAX], end[FIELD_TEXT_MAX], run[2 * FIELD_TEXT_MAX + 2];
     *text = 0;
     for (int i = 0; i < s->count[field]; i++) {
         if (!(g->set[field] >> i & 1)) continue;

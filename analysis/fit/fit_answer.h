@@ -12,7 +12,7 @@ struct bitcut_fit {
 };
 
 /* Search the whole space for rows that give what `unit` gave.  Takes over *fit, to be
-   cleared by answer_clear() after any status.  BITCUT_CANNOT if asked to stop. */
+   cleared by answer_clear() after any status.  BITCUT_UNSUPPORTED if asked to stop. */
 enum bitcut_status answer_find(struct bitcut_fit *to, const struct fit *fit,
                                const struct bitcut_unit *unit, int threads,
                                const struct progress *progress, struct fault *f);

@@ -88,7 +88,7 @@ static bool any_of_format(const struct target *t, const struct bitcut_format *re
 
 /* How many outputs a value of each field cannot give. */
 struct votes {
-    size_t results[SPACE_VALUES_MOST], keeps[SPACE_VALUES_MOST];
+    size_t results[SPACE_VALUES_MAX], keeps[SPACE_VALUES_MAX];
 };
 
 static void vote(struct votes *v, const struct space *s, const struct target *t)

@@ -9,10 +9,10 @@
 
 /* For one box of the start: boxes of rows that survive that are kept, and rows that are
    run.  Only outputs that say next to nothing leave more, or few that are hard. */
-enum { FOUND_MOST = 2048, TRIED_MOST = 1 << 16 };
+enum { FOUND_MAX = 2048, TRIED_MAX = 1 << 16 };
 
 /* Rows run in one box of the start to find any near row, and what that may miss. */
-enum { TRIED_NEAR_MOST = 4096, MISSES_MOST = 8 };
+enum { TRIED_NEAR_MAX = 4096, MISSES_MAX = 8 };
 
 /* What all hunts of one search share. */
 struct party {
@@ -40,7 +40,7 @@ struct hunt {
 
 /* Outputs that a row does not give. */
 struct wrong {
-    const struct observed *at[MISSES_MOST + 1];
+    const struct observed *at[MISSES_MAX + 1];
     size_t count, given; /* how many; how many outputs before the last of them */
 };
 
@@ -98,7 +98,7 @@ static bool is_enough(const struct hunt *h)
     if (!h->party->misses) return false;
 #pragma omp atomic read
     first = h->party->first;
-    return h->found.count || first < h->place || h->tried == TRIED_NEAR_MOST;
+    return h->found.count || first < h->place || h->tried == TRIED_NEAR_MAX;
 }
 
 /* One row after another, while any are left. */
@@ -109,7 +109,7 @@ static void settle_all(struct hunt *h)
            !is_enough(h)) {
         const struct box box = h->left.at[--h->left.count];
         struct bitcut_unit row;
-        h->incomplete = h->found.count == FOUND_MOST || h->tried == TRIED_MOST;
+        h->incomplete = h->found.count == FOUND_MAX || h->tried == TRIED_MAX;
         if (h->incomplete) return;
         if (box_row(&row, &p->fit->space, &box)) settle(h, &box, &row);
     }
@@ -205,7 +205,8 @@ static enum bitcut_status search_once(struct search *s, const struct fit *fit,
     x.report.near &= !x.rows.count;
     enum bitcut_status status = BITCUT_OK;
     if (!good) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
-    else if (progress_stopped(progress)) status = fault_set(f, BITCUT_CANNOT, "stopped");
+    else if (progress_stopped(progress))
+        status = fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     if (status == BITCUT_OK) *s = x;
     else search_clear(&x);
     return status;
@@ -216,7 +217,7 @@ static enum bitcut_status find_near(struct search *s, const struct fit *fit,
                                     const struct box_list *from, int threads,
                                     const struct progress *progress, struct fault *f)
 {
-    for (size_t misses = 1; misses <= MISSES_MOST && misses < fit->count; misses *= 2) {
+    for (size_t misses = 1; misses <= MISSES_MAX && misses < fit->count; misses *= 2) {
         struct search x;
         const enum bitcut_status status =
             search_once(&x, fit, misses, from, threads, progress, f);

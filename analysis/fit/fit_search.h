@@ -24,7 +24,7 @@ struct search {
 
 /* Search the boxes `from`, each of them part of a frame of the space, or the whole space
    if `from` is NULL.  Any number of threads finds the same; 0 uses all processors.
-   BITCUT_CANNOT if asked to stop; *s is set only on success. */
+   BITCUT_UNSUPPORTED if asked to stop; *s is set only on success. */
 enum bitcut_status search_run(struct search *s, const struct fit *fit,
                               const struct box_list *from, int threads,
                               const struct progress *progress, struct fault *f);

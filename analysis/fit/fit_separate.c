@@ -60,7 +60,7 @@ static void add_all(struct crowd *c, const struct box *box)
 {
     struct box one = box_first(box);
     do add_row(c, &one);
-    while (c->count < SEPARATE_ROWS_MOST && box_next(&one, box));
+    while (c->count < SEPARATE_ROWS_MAX && box_next(&one, box));
 }
 
 static uint64_t random_bit(uint64_t set, struct rng *rng)
@@ -80,7 +80,7 @@ static void add_random(struct crowd *c, const struct box *box, struct rng *rng)
 /* All survivors, or if they are too many, as many of each box at random. */
 static void gather(struct crowd *c, const struct search *found, struct rng *rng)
 {
-    enum { TRIES = 4 * SEPARATE_ROWS_MOST };
+    enum { TRIES = 4 * SEPARATE_ROWS_MAX };
     const struct space *s = &c->fit->space;
     const struct box_list *boxes = &found->rows;
     double rows = 0;
@@ -88,8 +88,8 @@ static void gather(struct crowd *c, const struct search *found, struct rng *rng)
         const struct box box = distinct_orders(s, &boxes->at[i]);
         rows += box_rows(s, &box);
     }
-    const size_t tries = rows <= SEPARATE_ROWS_MOST ? boxes->count : TRIES;
-    for (size_t i = 0; i < tries && c->count < SEPARATE_ROWS_MOST; i++) {
+    const size_t tries = rows <= SEPARATE_ROWS_MAX ? boxes->count : TRIES;
+    for (size_t i = 0; i < tries && c->count < SEPARATE_ROWS_MAX; i++) {
         const struct box box = distinct_orders(s, &boxes->at[i % boxes->count]);
         if (tries == TRIES) add_random(c, &box, rng);
         else add_all(c, &box);
@@ -142,7 +142,7 @@ static size_t run_first(struct outcome *out, size_t n, const struct crowd *c,
 }
 
 /* The outcomes of a sample, sorted; returns how many, 0 if there is no memory. */
-static size_t run_all(struct outcome out[SEPARATE_ROWS_MOST], const struct crowd *c,
+static size_t run_all(struct outcome out[SEPARATE_ROWS_MAX], const struct crowd *c,
                       const struct sample *sample)
 {
     struct observed o;
@@ -159,7 +159,7 @@ static size_t run_all(struct outcome out[SEPARATE_ROWS_MOST], const struct crowd
 /* How many groups the open ones become; 0 if there is no memory. */
 static size_t count_groups(const struct crowd *c, const struct sample *sample)
 {
-    struct outcome *const out = memory_allocate(SEPARATE_ROWS_MOST, sizeof *out);
+    struct outcome *const out = memory_allocate(SEPARATE_ROWS_MAX, sizeof *out);
     const size_t n = out ? run_all(out, c, sample) : 0;
     size_t groups = n > 0;
     for (size_t i = 1; i < n; i++) groups += !same_group(&out[i], &out[i - 1]);
@@ -170,7 +170,7 @@ static size_t count_groups(const struct crowd *c, const struct sample *sample)
 /* Split the groups by what the sample gives; false if there is no memory. */
 static bool split(struct crowd *c, const struct sample *sample)
 {
-    struct outcome *const out = memory_allocate(SEPARATE_ROWS_MOST, sizeof *out);
+    struct outcome *const out = memory_allocate(SEPARATE_ROWS_MAX, sizeof *out);
     const size_t n = out ? run_all(out, c, sample) : 0;
     size_t group = 0;
     c->open = 0;
@@ -188,7 +188,7 @@ static bool split(struct crowd *c, const struct sample *sample)
 }
 
 /* Samples drawn at a time; how often in a row with nothing new before it is given up. */
-enum { ROUND = 64, ROUNDS_MOST = 64 };
+enum { ROUND = 64, ROUNDS_MAX = 64 };
 
 /* The samples of one round, and in how many groups each would split the open ones. */
 struct round {
@@ -235,11 +235,12 @@ static enum bitcut_status find_cases(struct separation *s, struct crowd *c,
                                      struct fault *f)
 {
     int idle = 0;
-    for (size_t number = 0; idle < ROUNDS_MOST && s->count < most && c->open; number++) {
+    for (size_t number = 0; idle < ROUNDS_MAX && s->count < most && c->open; number++) {
         size_t groups;
         const struct sample *best = run_round(r, c, seed, number, &groups, threads);
         if (!best) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
-        if (progress_stopped(progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
+        if (progress_stopped(progress))
+            return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
         progress_report(progress, s->count, most);
         idle = groups > c->open ? 0 : idle + 1;
         if (idle) continue;
@@ -276,7 +277,7 @@ enum bitcut_status separate_run(struct separation *s, const struct fit *fit,
     struct rng rng = rng_start(seed, 0);
     struct round *r = calloc(1, sizeof *r);
     enum bitcut_status status = BITCUT_OK;
-    c.at = memory_allocate(SEPARATE_ROWS_MOST + 1, sizeof *c.at);
+    c.at = memory_allocate(SEPARATE_ROWS_MAX + 1, sizeof *c.at);
     if (x.cases && c.at && r) {
         gather(&c, found, &rng);
         status = find_cases(&x, &c, r, most, seed, threads, progress, f);

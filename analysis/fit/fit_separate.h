@@ -9,19 +9,19 @@
 struct separation {
     struct sample *cases;
     size_t count;
-    size_t rows; /* the survivors looked at: at most SEPARATE_ROWS_MOST, and of rows that
+    size_t rows; /* the survivors looked at: at most SEPARATE_ROWS_MAX, and of rows that
                     are equal because their blocks take the same k, one                 */
     size_t groups; /* rows of two groups differ on some case; those of one on none */
     size_t left; /* rows in groups of more than one                                     */
     bool differ[FIELD_COUNT]; /* the fields in which rows of such a group differ */
 };
 
-enum { SEPARATE_ROWS_MOST = 2048 };
+enum { SEPARATE_ROWS_MAX = 2048 };
 
 /* Draw random samples of every class for the survivors of the search, and keep at most
    `most` of them that tell apart rows which those before do not.  The seed and not the
-   number of threads decides which.  BITCUT_CANNOT if asked to stop; *s is set only on
-   success. */
+   number of threads decides which.  BITCUT_UNSUPPORTED if asked to stop; *s is set only
+   on success. */
 enum bitcut_status separate_run(struct separation *s, const struct fit *fit,
                                 const struct search *found, size_t most, uint64_t seed,
                                 int threads, const struct progress *progress,

@@ -18,7 +18,7 @@ void space_init(struct space *s, const struct bitcut_unit *unit)
     s->base.summation = summations[0];
     s->base.result = unit->c;
     for (int f = 0; f < FIELD_COUNT; f++) {
-        int64_t values[FIELD_VALUES_MOST];
+        int64_t values[FIELD_VALUES_MAX];
         s->count[f] = field_candidates(values, &fields[f], &s->base);
         for (int i = 0; i < s->count[f]; i++) s->value[f][i] = values[i];
     }
@@ -30,7 +30,7 @@ void space_init(struct space *s, const struct bitcut_unit *unit)
 void space_add_nan(struct space *s, uint64_t nan)
 {
     int *const n = &s->count[FIELD_NAN];
-    if (*n < SPACE_NANS_MOST && space_find(s, FIELD_NAN, (int64_t)nan) < 0)
+    if (*n < SPACE_NANS_MAX && space_find(s, FIELD_NAN, (int64_t)nan) < 0)
         s->value[FIELD_NAN][(*n)++] = (int64_t)nan;
 }
 
@@ -135,7 +135,7 @@ static bool add_frames(struct box_list *to, const struct space *s,
 
 bool space_frames(struct box_list *to, const struct space *s)
 {
-    return s->base.k > UNIT_K_MOST || add_frames(to, s, &s->base, 0);
+    return s->base.k > UNIT_K_MAX || add_frames(to, s, &s->base, 0);
 }
 
 /* --- boxes of a space ------------------------------------------------------------- */

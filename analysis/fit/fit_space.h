@@ -5,21 +5,21 @@
 
 #include "analysis/fit/fit_box.h"
 
-enum { SPACE_VALUES_MOST = 64, SPACE_NANS_MOST = 52 };
+enum { SPACE_VALUES_MAX = 64, SPACE_NANS_MAX = 52 };
 
 /* The values that each field may take in rows of one instruction; `base` has its formats,
    shape and scales. */
 struct space {
     struct bitcut_unit base;
     int count[FIELD_COUNT];
-    int64_t value[FIELD_COUNT][SPACE_VALUES_MOST]; /* ascending, but for `nan` */
+    int64_t value[FIELD_COUNT][SPACE_VALUES_MAX]; /* ascending, but for `nan` */
 };
 
 /* All candidates of field.h for an instruction with the formats, shape and scales of
    `unit`. */
 void space_init(struct space *s, const struct bitcut_unit *unit);
 
-/* Another candidate for the NaN, an encoding of unit->c; no more than SPACE_NANS_MOST. */
+/* Another candidate for the NaN, an encoding of unit->c; no more than SPACE_NANS_MAX. */
 void space_add_nan(struct space *s, uint64_t nan);
 
 /* The position of a value in the space, or -1. */

@@ -9,7 +9,7 @@
 
 static_assert(offsetof(struct fitted, fit.found.report) == 0, "members are found there");
 
-enum { SAID_MOST = 512 };
+enum { SAID_MAX = 512 };
 
 /* --- of groups -------------------------------------------------------------------- */
 
@@ -34,8 +34,8 @@ static bool said_at(struct bitcut_field *field, const void *group, size_t i)
         if (!g->set[f] || i-- > 0) continue;
         field->name = fields[f].name;
         field->kind = BITCUT_TEXT;
-        group_text(field->text, SAID_MOST, g, f);
-        if (!group_has_one(g, f)) say_more(field->text, SAID_MOST, " (open)");
+        group_text(field->text, SAID_MAX, g, f);
+        if (!group_has_one(g, f)) say_more(field->text, SAID_MAX, " (open)");
         return true;
     }
     return false;
@@ -69,12 +69,12 @@ static const void *special_at(const void *answer, size_t i, void *room)
     if (i >= count || i > SHOWN) return NULL;
     const struct group g = answer_group(&a->fit, (int)i);
     if (i == SHOWN)
-        snprintf(text, SAID_MOST, "and %zu more: --json has all", count - SHOWN);
+        snprintf(text, SAID_MAX, "and %zu more: --json has all", count - SHOWN);
     for (int f = 0; f < FIELD_COUNT && i < SHOWN; f++) {
         if (!g.set[f] || g.set[f] == a->all.set[f]) continue;
-        say_more(text, SAID_MOST, "%s%s ", *text ? "; " : "", fields[f].name);
+        say_more(text, SAID_MAX, "%s%s ", *text ? "; " : "", fields[f].name);
         const size_t used = strlen(text);
-        group_text(text + used, SAID_MOST - used, &g, f);
+        group_text(text + used, SAID_MAX - used, &g, f);
     }
     return text;
 }

@@ -7,7 +7,7 @@
 #include "analysis/fit/fit_fields.h"
 #include "analysis/fit/fit_separate.h"
 
-enum { FITTED_OPEN_MOST = 512 };
+enum { FITTED_OPEN_MAX = 512 };
 
 struct fitted {
     struct bitcut_fit fit; /* first */
@@ -15,7 +15,7 @@ struct fitted {
     const struct bitcut_unit *unit;
     bool known;                   /* the unit is in the table */
     struct group all, nearest;    /* what answer_group() has of these */
-    char open[FITTED_OPEN_MOST];  /* names of fields that are not decided */
+    char open[FITTED_OPEN_MAX];  /* names of fields that are not decided */
     const char *next;             /* a folder for cases that tell rows apart, or NULL */
     struct separation separation; /* with `next` */
     double seconds;

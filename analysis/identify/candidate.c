@@ -192,7 +192,7 @@ static enum bitcut_status run_operands(uint32_t *d, const struct candidate *x,
     if (x->respell || x->slipped) plan.slips = &slips;
     if (x->respell || o->own_a) own.words = NULL; /* those of changed operands */
     g.unit = &x->unit;
-    for (int t = 0; t < RECIPE_TERMS_MOST && candidate_uniform(x); t++)
+    for (int t = 0; t < RECIPE_TERMS_MAX && candidate_uniform(x); t++)
         plan.unit[t] = &x->unit;
     gemm_set_dense(&g, d, b->rows, b->cols, o->k, o->a, o->b, b->c);
     return gemm_run_plan(&g, &plan, &own, f);

@@ -13,10 +13,10 @@ static bool differs(const struct pair_of *x, size_t i, size_t j)
     return x->d[i * x->n + j] != x->h[i * x->n + j];
 }
 
-size_t difference_first(struct differing first[DIFFERING_MOST], const struct pair_of *x)
+size_t difference_first(struct differing first[DIFFERING_MAX], const struct pair_of *x)
 {
     size_t count = 0;
-    for (size_t at = 0; at < x->m * x->n && count < DIFFERING_MOST; at++)
+    for (size_t at = 0; at < x->m * x->n && count < DIFFERING_MAX; at++)
         if (x->d[at] != x->h[at])
             first[count++] =
                 (struct differing){ at / x->n, at % x->n, x->d[at], x->h[at] };

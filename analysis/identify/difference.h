@@ -6,14 +6,14 @@
 #include "lib/base/record.h"
 #include "lib/gemm/matrix.h"
 
-enum { DIFFERENCE_TEXT_MOST = 300 };
+enum { DIFFERENCE_TEXT_MAX = 300 };
 
 /* Rows [row, row_end) by columns [col, col_end) of D; `differ` of its outputs do. */
 struct box {
     size_t row, row_end, col, col_end, differ;
     size_t elsewhere;  /* of those that differ: outside, where the same was done  */
     const char *fault; /* the name of what is there; NULL: not known */
-    char what[DIFFERENCE_TEXT_MOST]; /* and in words                               */
+    char what[DIFFERENCE_TEXT_MAX]; /* and in words                               */
 };
 
 /* An output that differs: FP32 encodings. */
@@ -22,7 +22,7 @@ struct differing {
     uint32_t given, expected;
 };
 
-enum { DIFFERING_MOST = 16 };
+enum { DIFFERING_MAX = 16 };
 
 extern const struct record_field differing_fields[];
 
@@ -43,7 +43,7 @@ struct pair_of {
 size_t difference_boxes(struct box *box, size_t most, const struct pair_of *x);
 
 /* The first outputs that differ, row by row; returns how many of them are written. */
-size_t difference_first(struct differing first[DIFFERING_MOST], const struct pair_of *x);
+size_t difference_first(struct differing first[DIFFERING_MAX], const struct pair_of *x);
 
 /* Say what is in a box, if all of its differences are plain: zeros, NaN, one number, C,
    or outputs from elsewhere.  False: nothing of that. */

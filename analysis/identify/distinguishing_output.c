@@ -31,8 +31,8 @@ bool telling_take(struct telling *t, const struct compared *x, size_t most)
     for (size_t i = 0; i < x->rows; i++)
         for (size_t j = 0; j < x->cols; j++) {
             if (!differs(x, i, j) || seen++ < taken * count / most) continue;
-            t->row[t->taken % TELLING_MOST] = x->row ? x->row[i] : i;
-            t->col[t->taken++ % TELLING_MOST] = x->col ? x->col[j] : j;
+            t->row[t->taken % TELLING_MAX] = x->row ? x->row[i] : i;
+            t->col[t->taken++ % TELLING_MAX] = x->col ? x->col[j] : j;
             taken++;
         }
     return true;
@@ -68,7 +68,7 @@ enum bitcut_status telling_block(struct block *to, const struct telling *t,
                                  const struct block *other, size_t rows, size_t cols,
                                  struct fault *f)
 {
-    const size_t kept = smaller(t->taken, TELLING_MOST);
+    const size_t kept = smaller(t->taken, TELLING_MAX);
     size_t *const row = memory_allocate(rows + kept, sizeof *row);
     size_t *const col = memory_allocate(cols + kept, sizeof *col);
     enum bitcut_status status =

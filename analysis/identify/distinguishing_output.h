@@ -6,12 +6,12 @@
 
 #include "analysis/identify/problem.h"
 
-enum { TELLING_MOST = 8 };
+enum { TELLING_MAX = 8 };
 
 /* The last of those that were taken, by row and column of D as it is read; all zeros:
    none. */
 struct telling {
-    size_t row[TELLING_MOST], col[TELLING_MOST];
+    size_t row[TELLING_MAX], col[TELLING_MAX];
     size_t taken; /* so many, also beyond those kept */
 };
 

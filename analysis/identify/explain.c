@@ -22,7 +22,7 @@ static enum bitcut_status choose_best(struct whole *w, struct explanation *e,
     const double end = seconds_now() + o->seconds;
     enum bitcut_status status = BITCUT_OK;
     for (size_t i = 0;
-         i < e->equals && i < EQUALS_MOST && e->answer.differ && status == BITCUT_OK &&
+         i < e->equals && i < EQUALS_MAX && e->answer.differ && status == BITCUT_OK &&
          seconds_now() < end && !progress_stopped(o->progress);
          i++) {
         const struct verdict before = e->best;
@@ -61,7 +61,7 @@ static enum bitcut_status search_again(struct explanation *e, const struct telli
 {
     struct block screen, more;
     enum bitcut_status status =
-        telling_block(&screen, t, sample, TELLING_MOST, TELLING_MOST, f);
+        telling_block(&screen, t, sample, TELLING_MAX, TELLING_MAX, f);
     if (status != BITCUT_OK) return status;
     status = telling_block(&more, t, sample, sample->rows, sample->cols, f);
     if (status == BITCUT_OK) {
@@ -77,7 +77,7 @@ static enum bitcut_status search_again(struct explanation *e, const struct telli
 static bool take_telling(struct telling *t, const struct whole *w)
 {
     const struct compared x = { w->x.d, w->x.h, w->x.m, w->x.n, NULL, NULL };
-    return telling_take(t, &x, TELLING_MOST / 2);
+    return telling_take(t, &x, TELLING_MAX / 2);
 }
 
 /* Search again.  If what is found gives more of D than *w does, *w and *e are of that;
@@ -244,7 +244,7 @@ static enum bitcut_status check_unit(const struct question *q, struct fault *f)
    of lines in the block is left out. */
 static void place_parts(struct explanation *e, const struct block *part)
 {
-    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++) {
+    for (size_t i = 0; i < e->parts && i < PARTS_MAX; i++) {
         struct box *b = &e->part[i];
         b->row_end = part->row[b->row_end - 1] + 1;
         b->row = part->row[b->row];

@@ -25,7 +25,7 @@ struct explain_options {
                                  told; or NULL                                          */
 };
 
-enum { EQUALS_MOST = 64, PARTS_MOST = 4, SENTENCE_MOST = 1000, CHANGES_MOST = 600 };
+enum { EQUALS_MAX = 64, PARTS_MAX = 4, SENTENCE_MAX = 1000, CHANGES_MAX = 600 };
 
 /* A hypothesis and how far it goes. */
 struct verdict {
@@ -41,15 +41,15 @@ struct explanation {
     struct space space;
     double error;        /* median |D - exact| in 2^-24 |A||B|                          */
     struct verdict best; /* it gives everything that was compared, or the most          */
-    struct verdict equal[EQUALS_MOST]; /* others that give all of the sample            */
+    struct verdict equal[EQUALS_MAX]; /* others that give all of the sample            */
     size_t equals;
     bool interrupted; /* progress asked to stop: this is what was found by then         */
-    struct box part[PARTS_MOST]; /* where D differs from the best one                   */
+    struct box part[PARTS_MAX]; /* where D differs from the best one                   */
     size_t parts;
-    struct differing first[DIFFERING_MOST]; /* outputs that the best one does not give  */
+    struct differing first[DIFFERING_MAX]; /* outputs that the best one does not give  */
     size_t firsts;
     struct spread spread; /* of D and the best one, in what was compared                */
-    double distance[RECIPES_MOST]; /* struct search: of each as it stands, by position  */
+    double distance[RECIPES_MAX]; /* struct search: of each as it stands, by position  */
     double seconds;                /* that it took                                      */
     const char *device; /* that computed in the emulator's place; NULL: nobody asked    */
 };
@@ -70,7 +70,7 @@ record_say explain_say_text, explain_say_error, explain_say_distances, explain_s
     explain_say_spread, explain_say_boxes, explain_say_period, explain_say_equal;
 
 /* The one sentence: what D is, or that no hypothesis gives it, and the nearest one. */
-void explain_say(char text[SENTENCE_MOST], const struct explanation *e);
+void explain_say(char text[SENTENCE_MAX], const struct explanation *e);
 
 /* The name of a fault: of the hypothesis, else of the first part that differs; NULL:
    there is none. */

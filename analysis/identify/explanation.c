@@ -16,7 +16,7 @@ static const void *part_at(const void *answer, size_t i, void *room)
 {
     const struct explanation *const e = answer;
     (void)room;
-    return i < smaller(e->parts, PARTS_MOST) ? &e->part[i] : NULL;
+    return i < smaller(e->parts, PARTS_MAX) ? &e->part[i] : NULL;
 }
 
 static const void *differing_at(const void *answer, size_t i, void *room)
@@ -37,7 +37,7 @@ static const void *equal_at(const void *answer, size_t i, void *room)
     const struct explanation *const e = answer;
     struct placed *const to = room;
     *to = (struct placed){ &e->equal[i], &e->space };
-    return i < smaller(e->equals, EQUALS_MOST) ? to : NULL;
+    return i < smaller(e->equals, EQUALS_MAX) ? to : NULL;
 }
 
 /* The outputs of a bin that has any: from so many to so many steps away, or `last`, in which
@@ -69,9 +69,9 @@ struct distance {
 static const void *distance_at(const void *answer, size_t i, void *room)
 {
     const double *const ulps = ((const struct explanation *)answer)->distance;
-    for (size_t r = 0; r < RECIPES_MOST && recipes[r].name; r++) {
+    for (size_t r = 0; r < RECIPES_MAX && recipes[r].name; r++) {
         size_t before = 0;
-        for (size_t s = 0; s < RECIPES_MOST && recipes[s].name; s++)
+        for (size_t s = 0; s < RECIPES_MAX && recipes[s].name; s++)
             before += ulps[s] < ulps[r] || (ulps[s] == ulps[r] && s < r);
         if (before != i || !isfinite(ulps[r])) continue;
         struct distance *const to = room;
@@ -102,7 +102,7 @@ static bool are_numbers(const void *bin) { return !((const struct bin *)bin)->la
 
 static void write_gemm(char *text, size_t size, const void *answer)
 {
-    char line[WAY_MOST];
+    char line[WAY_MAX];
     way_write(line, &((const struct explanation *)answer)->best.x.gemm);
     say_more(text, size, "%s", line);
 }
@@ -115,13 +115,13 @@ static void write_order(char *text, size_t size, const void *answer)
 static void write_changes(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
-    verdict_say(text, smaller(size, CHANGES_MOST), &e->best, &e->space);
+    verdict_say(text, smaller(size, CHANGES_MAX), &e->best, &e->space);
 }
 
 static void write_placed(char *text, size_t size, const void *placed)
 {
     const struct placed *const p = placed;
-    verdict_say(text, smaller(size, CHANGES_MOST), p->v, p->space);
+    verdict_say(text, smaller(size, CHANGES_MAX), p->v, p->space);
 }
 
 static const char *recipe_of(const void *placed)
@@ -215,7 +215,7 @@ void explain_say_text(char *text, size_t size, const void *answer)
 
 void explain_say_error(char *text, size_t size, const void *answer)
 {
-    char error[NUMBER_SAID_MOST];
+    char error[NUMBER_SAID_MAX];
     number_said(error, ((const struct explanation *)answer)->error, 3);
     say_more(text, size, "%s u |A||B| from the exact result, the median (u = 2^-24)", error);
 }
@@ -274,7 +274,7 @@ void explain_say_period(char *text, size_t size, const void *answer)
 static bool are_alike(const struct explanation *e, size_t i, size_t j)
 {
     const struct verdict *const x = &e->equal[i], *const y = &e->equal[j];
-    char of_x[CHANGES_MOST], of_y[CHANGES_MOST];
+    char of_x[CHANGES_MAX], of_y[CHANGES_MAX];
     if (x->x.gemm.recipe != y->x.gemm.recipe) return false;
     verdict_say(of_x, sizeof of_x, x, &e->space);
     verdict_say(of_y, sizeof of_y, y, &e->space);
@@ -285,10 +285,10 @@ static bool are_alike(const struct explanation *e, size_t i, size_t j)
 static size_t say_units(char *text, size_t size, const struct explanation *e, size_t first)
 {
     enum { SAID = 3 };
-    char changes[CHANGES_MOST];
+    char changes[CHANGES_MAX];
     size_t count = 0;
     say_more(text, size, "%s%s on", *text ? "; " : "", e->equal[first].x.gemm.recipe->name);
-    for (size_t i = first; i < smaller(e->equals, EQUALS_MOST); i++)
+    for (size_t i = first; i < smaller(e->equals, EQUALS_MAX); i++)
         if (are_alike(e, first, i) && count++ < SAID)
             say_more(text, size, "%s %s", count > 1 ? "," : "",
                      e->equal[i].x.gemm.unit->name);
@@ -304,7 +304,7 @@ void explain_say_equal(char *text, size_t size, const void *answer)
     enum { SHOWN = 3 };
     const struct explanation *const e = answer;
     size_t told = 0, recipes_told = 0;
-    for (size_t i = 0; i < smaller(e->equals, EQUALS_MOST) && recipes_told < SHOWN; i++) {
+    for (size_t i = 0; i < smaller(e->equals, EQUALS_MAX) && recipes_told < SHOWN; i++) {
         bool before = false;
         for (size_t j = 0; j < i && !before; j++) before = are_alike(e, j, i);
         if (before) continue;

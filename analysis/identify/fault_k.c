@@ -140,7 +140,7 @@ static size_t stale(const struct candidate *x, size_t p, size_t k)
     return at && at % (size_t)x->by[1] == (size_t)x->by[2] ? p - step : p;
 }
 
-enum { STAGES_MOST = 8, STAGES = STAGES_MOST * (STAGES_MOST + 1) / 2 };
+enum { STAGES_MAX = 8, STAGES = STAGES_MAX * (STAGES_MAX + 1) / 2 };
 
 static size_t every_stage(const struct space *s)
 {
@@ -187,12 +187,12 @@ static size_t overlapping_places(const struct candidate *x, size_t k)
     return k + divide_up(k, (size_t)x->by[1]) * step_of(x);
 }
 
-enum { SLICES_MOST = 16 };
+enum { SLICES_MAX = 16 };
 
 static size_t every_overlap(const struct space *s)
 {
     (void)s;
-    return STEPS * (SLICES_MOST - 1);
+    return STEPS * (SLICES_MAX - 1);
 }
 
 static bool slices_overlap(struct candidate *x, const struct space *s, int kind)

@@ -223,7 +223,7 @@ static void low_not_finite(const struct spelling *s)
 /* x->by[0]: the word; by[1]: the operand that has that of the other. */
 static void word_of_other(const struct spelling *s)
 {
-    uint64_t word[SPLIT_WORDS_MOST];
+    uint64_t word[SPLIT_WORDS_MAX];
     const int j = s->x->by[0];
     if ((int)s->operand != s->x->by[1] || !s->has_other) return;
     split_words(word, s->other_split, s->other);

@@ -61,7 +61,7 @@ static void say_cut(char *text, size_t size, const struct candidate *x,
 static size_t every_block(const struct space *s)
 {
     (void)s;
-    return 7; /* 1 to UNIT_K_MOST */
+    return 7; /* 1 to UNIT_K_MAX */
 }
 
 static bool sums_blocked(struct candidate *x, const struct space *s, int kind)

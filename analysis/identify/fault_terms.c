@@ -8,7 +8,7 @@
 static size_t every_term(const struct space *s)
 {
     (void)s;
-    return RECIPE_TERMS_MOST;
+    return RECIPE_TERMS_MAX;
 }
 
 static bool term_missing(struct candidate *x, const struct space *s, int t)
@@ -25,7 +25,7 @@ static bool term_twice(struct candidate *x, const struct space *s, int t)
 {
     (void)s;
     struct gemm_plan *p = &x->plan;
-    if (!candidate_uniform(x) || t >= p->terms || p->terms == RECIPE_TERMS_MOST)
+    if (!candidate_uniform(x) || t >= p->terms || p->terms == RECIPE_TERMS_MAX)
         return false;
     memmove(&p->term[t + 1], &p->term[t], (size_t)(p->terms - t) * sizeof *p->term);
     p->unit[p->terms++] = p->unit[0];
@@ -36,14 +36,14 @@ static bool term_twice(struct candidate *x, const struct space *s, int t)
 static size_t every_pair(const struct space *s)
 {
     (void)s;
-    return RECIPE_TERMS_MOST * RECIPE_TERMS_MOST;
+    return RECIPE_TERMS_MAX * RECIPE_TERMS_MAX;
 }
 
 static bool term_other(struct candidate *x, const struct space *s, int kind)
 {
     (void)s;
     struct gemm_plan *p = &x->plan;
-    const int to = kind / RECIPE_TERMS_MOST, from = kind % RECIPE_TERMS_MOST;
+    const int to = kind / RECIPE_TERMS_MAX, from = kind % RECIPE_TERMS_MAX;
     if (!candidate_uniform(x) || to >= p->terms || from >= p->terms || to == from)
         return false;
     p->term[to].a = p->term[from].a;
@@ -91,8 +91,8 @@ static void say_other(char *text, size_t size, const struct candidate *x,
     struct gemm_plan own;
     char product[40], instead[40];
     const struct recipe_term *term = own_terms(&own, x);
-    say_product(product, sizeof product, term[kind / RECIPE_TERMS_MOST]);
-    say_product(instead, sizeof instead, term[kind % RECIPE_TERMS_MOST]);
+    say_product(product, sizeof product, term[kind / RECIPE_TERMS_MAX]);
+    say_product(instead, sizeof instead, term[kind % RECIPE_TERMS_MAX]);
     snprintf(text, size, "in place of the product %s there is %s", product, instead);
 }
 
@@ -124,7 +124,7 @@ static bool one_accumulator(struct candidate *x, const struct space *s, int kind
 static size_t every_place(const struct space *s)
 {
     (void)s;
-    return (RECIPE_TERMS_MOST + 1) * RECIPE_ACCUMULATORS_MOST;
+    return (RECIPE_TERMS_MAX + 1) * RECIPE_ACCUMULATORS_MAX;
 }
 
 /* The last of the terms stands for one of the low words that the recipe leaves out. */
@@ -132,11 +132,11 @@ static bool term_elsewhere(struct candidate *x, const struct space *s, int kind)
 {
     (void)s;
     struct gemm_plan *p = &x->plan;
-    const int to = kind % RECIPE_ACCUMULATORS_MOST;
-    int t = kind / RECIPE_ACCUMULATORS_MOST;
+    const int to = kind % RECIPE_ACCUMULATORS_MAX;
+    int t = kind / RECIPE_ACCUMULATORS_MAX;
     if (!candidate_uniform(x) || to >= p->accumulators) return false;
-    if (t == RECIPE_TERMS_MOST) {
-        if (p->low_low || p->terms == RECIPE_TERMS_MOST || p->split_a.words < 2 ||
+    if (t == RECIPE_TERMS_MAX) {
+        if (p->low_low || p->terms == RECIPE_TERMS_MAX || p->split_a.words < 2 ||
             p->split_b.words < 2)
             return false;
         t = p->terms++;
@@ -153,12 +153,12 @@ static void say_elsewhere(char *text, size_t size, const struct candidate *x,
                           const struct space *s, int kind)
 {
     (void)s;
-    const int t = kind / RECIPE_ACCUMULATORS_MOST;
+    const int t = kind / RECIPE_ACCUMULATORS_MAX;
     char product[40];
     say_product(product, sizeof product,
-                x->plan.term[t == RECIPE_TERMS_MOST ? x->plan.terms - 1 : t]);
+                x->plan.term[t == RECIPE_TERMS_MAX ? x->plan.terms - 1 : t]);
     snprintf(text, size, "the product %s is added in accumulator %d", product,
-             kind % RECIPE_ACCUMULATORS_MOST);
+             kind % RECIPE_ACCUMULATORS_MAX);
 }
 
 const struct defect defects_terms[] = {

@@ -110,7 +110,7 @@ static void add_equal(struct confirmation *c, struct verdict v)
         e->best = v;
         v = other;
     }
-    if (e->equals++ < EQUALS_MOST) e->equal[e->equals - 1] = v;
+    if (e->equals++ < EQUALS_MAX) e->equal[e->equals - 1] = v;
 }
 
 /* What came nearest before there was a stop, if nothing was confirmed until then: of the
@@ -225,9 +225,9 @@ static enum bitcut_status search_on(struct confirmation *c, const struct block *
     memcpy(c->e->distance, s->as_it_stands, sizeof c->e->distance);
     for (int i = 0; i < BETTER && s->dull && status == BITCUT_OK; i++) {
         struct block next;
-        c->enough = c->telling.taken + TELLING_MOST / 2;
+        c->enough = c->telling.taken + TELLING_MAX / 2;
         status =
-            telling_block(&next, &c->telling, s->screen, TELLING_MOST, TELLING_MOST, f);
+            telling_block(&next, &c->telling, s->screen, TELLING_MAX, TELLING_MAX, f);
         if (status != BITCUT_OK) break;
         block_clear(&now);
         now = next;
@@ -254,7 +254,7 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
                               .scratch = memory_allocate(sample->rows,
                                                          sample->cols * sizeof(uint32_t)),
                               .s = s,
-                              .enough = TELLING_MOST / 2 };
+                              .enough = TELLING_MAX / 2 };
     enum bitcut_status status = BITCUT_NO_MEMORY;
     if (s && c.scratch) {
         *s = (struct search){ .space = &e->space,
@@ -301,7 +301,7 @@ enum bitcut_status explain_find_like(struct explanation *e, const struct block *
                                   sample->rows, sample->cols * sizeof(uint32_t)) };
     if (!c.scratch)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the search");
-    for (size_t i = 0; i <= smaller(like->equals, EQUALS_MOST) && like->best.sampled &&
+    for (size_t i = 0; i <= smaller(like->equals, EQUALS_MAX) && like->best.sampled &&
                        !progress_stopped(o->progress);
          i++) {
         struct hypothesis h = i ? like->equal[i - 1].h : like->best.h;

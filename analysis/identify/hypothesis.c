@@ -137,7 +137,7 @@ bool words_are_usual(const struct space *s, size_t value)
 /* --- terms ------------------------------------------------------------------------ */
 
 /* Permutations of at most so many terms are tried all; of more only the reverse. */
-enum { PERMUTED_MOST = 4, PERMUTATIONS = 24 };
+enum { PERMUTED_MAX = 4, PERMUTATIONS = 24 };
 
 /* As the recipe has it or not, low*low; and each with every order. */
 static size_t terms_count(const struct space *s)
@@ -151,7 +151,7 @@ static bool terms_vary(struct candidate *x, const struct space *s, size_t value)
     (void)s;
     const bool other = value > PERMUTATIONS;
     const struct bitcut_recipe *r = x->gemm.recipe;
-    if (other && r->terms == RECIPE_TERMS_MOST) return false;
+    if (other && r->terms == RECIPE_TERMS_MAX) return false;
     if (other) x->gemm.low_low = !r->keeps_low_low;
     return true;
 }
@@ -159,7 +159,7 @@ static bool terms_vary(struct candidate *x, const struct space *s, size_t value)
 /* Permutation `index` of n things, by their factorial digits; false: there are fewer. */
 static bool permute(struct recipe_term *term, int n, size_t index)
 {
-    struct recipe_term from[PERMUTED_MOST];
+    struct recipe_term from[PERMUTED_MAX];
     memcpy(from, term, (size_t)n * sizeof *from);
     for (int i = 0, left = n; i < n; i++, left--) {
         const size_t at = index % (size_t)left;
@@ -189,8 +189,8 @@ static bool terms_alter(struct candidate *x, const struct space *s, size_t value
     if (!candidate_uniform(x)) return false;
     if (at == PERMUTATIONS) reverse(p->term, p->terms);
     return at == PERMUTATIONS
-               ? p->terms > PERMUTED_MOST
-               : p->terms <= PERMUTED_MOST && permute(p->term, p->terms, at);
+               ? p->terms > PERMUTED_MAX
+               : p->terms <= PERMUTED_MAX && permute(p->term, p->terms, at);
 }
 
 static void terms_say(char *text, size_t size, const struct candidate *x,
@@ -266,8 +266,8 @@ static bool order_vary(struct candidate *x, const struct space *s, size_t value)
     const struct bitcut_order o = s->order[value];
     const int step = x->gemm.unit->k;
     x->gemm.order = o;
-    return o.tile % step == 0 && o.turn % step == 0 &&
-           (!o.sums || o.sums == x->gemm.unit->c);
+    return o.tile % step == 0 && o.chunk % step == 0 &&
+           (!o.partial_format || o.partial_format == x->gemm.unit->c);
 }
 
 static void order_say(char *text, size_t size, const struct candidate *x,
@@ -280,7 +280,8 @@ static void order_say(char *text, size_t size, const struct candidate *x,
 bool order_is_of_slices(const struct space *s, size_t value)
 {
     const struct bitcut_order o = s->order[value];
-    return o.slices > 1 && o.lanes <= 1 && !o.rest_first && !o.cut && !o.halve && !o.sums;
+    return o.slices > 1 && o.lanes <= 1 && !o.partial_first && !o.cut &&
+           !o.balance_tail && !o.partial_format;
 }
 
 const size_t usual_tiles[] = { 16, 32, 64, 128, 256, 0 };
@@ -290,7 +291,7 @@ static bool has_usual_slices(const struct bitcut_order *o, size_t k)
     const size_t slices = (size_t)o->slices;
     bool usual = false;
     for (size_t i = 0; usual_tiles[i] && slices > 1; i++)
-        usual |= (slices <= USUAL_SLICES_MOST &&
+        usual |= (slices <= USUAL_SLICES_MAX &&
                   divide_up(divide_up(k, usual_tiles[i]), slices) * usual_tiles[i] ==
                       (size_t)o->tile) ||
                  usual_tiles[i] == (size_t)o->tile;
@@ -299,10 +300,10 @@ static bool has_usual_slices(const struct bitcut_order *o, size_t k)
 
 static bool has_usual_lanes(const struct bitcut_order *o)
 {
-    enum { LANES_MOST = 16, TURN = 8 };
-    const bool even = !(o->lanes & (o->lanes - 1)) && !(o->turn & (o->turn - 1));
-    return o->slices <= 1 && even && o->lanes > 1 && o->lanes <= LANES_MOST &&
-           o->turn >= TURN;
+    enum { LANES_MAX = 16, TURN = 8 };
+    const bool even = !(o->lanes & (o->lanes - 1)) && !(o->chunk & (o->chunk - 1));
+    return o->slices <= 1 && even && o->lanes > 1 && o->lanes <= LANES_MAX &&
+           o->chunk >= TURN;
 }
 
 bool order_is_usual(const struct space *s, size_t value)
@@ -310,7 +311,8 @@ bool order_is_usual(const struct space *s, size_t value)
     const struct bitcut_order *const o = &s->order[value];
     if (!value) return true;
     return (has_usual_slices(o, s->k) || has_usual_lanes(o)) &&
-           o->reduction == BITCUT_ASCENDING && !o->rest_first && !o->cut && !o->halve;
+           o->reduction == BITCUT_ASCENDING && !o->partial_first && !o->cut &&
+           !o->balance_tail;
 }
 
 /* --- faults ----------------------------------------------------------------------- */

@@ -41,7 +41,7 @@ struct words_choice {
     int scale;
 };
 
-enum { RANGES_MOST = 4, SUGGESTED_MOST = 4 };
+enum { RANGES_MAX = 4, SUGGESTED_MAX = 4 };
 
 struct defect;
 
@@ -59,7 +59,7 @@ struct space {
     struct defect_choice *fault; /* the first is none */
     struct k_range *range;       /* of k that may be lost or come twice */
     size_t units, words_count, orders, faults, ranges, k;
-    size_t suggested[SUGGESTED_MOST],
+    size_t suggested[SUGGESTED_MAX],
         suggestions; /* faults that bring the exact product
                         far nearer to D, the nearest first */
     uint32_t start; /* a number that all outputs are too large by, 0: none              */
@@ -196,7 +196,7 @@ bool order_is_of_slices(const struct space *s, size_t value);
 /* Whether it is that of the recipe; or has few slices, as long as each other, in tiles of
    so many k, the last of which is 0: what is asked for as split-K; or a few lanes, whose
    turns are as many k as tiles or steps are; in FP32 or the format of D. */
-enum { USUAL_SLICES_MOST = 64 };
+enum { USUAL_SLICES_MAX = 64 };
 extern const size_t usual_tiles[];
 bool order_is_usual(const struct space *s, size_t value);
 
@@ -207,7 +207,7 @@ bool words_are_usual(const struct space *s, size_t value);
 bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h);
 
 /* The outputs of a block as x computes them, FP32 encodings of values that D's format
-   has. BITCUT_NO_MEMORY; BITCUT_CANNOT if progress asks to stop. */
+   has. BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if progress asks to stop. */
 enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
                                  const struct space *s, const struct block *b,
                                  const struct gemm_options *options, struct fault *f);

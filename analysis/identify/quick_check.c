@@ -11,7 +11,7 @@
 /* Host floating point decides here which hypotheses are tried first, never whether one
    holds. */
 
-enum { OUTPUTS_MOST = 32 }; /* that are looked at */
+enum { OUTPUTS_MAX = 32 }; /* that are looked at */
 
 /* Output `at` of a block: what D has more than the exact sum, over alpha; and |A||B|. */
 static double residual(double *size, const struct block *b, size_t at, uint32_t alpha,
@@ -32,11 +32,11 @@ static double residual(double *size, const struct block *b, size_t at, uint32_t 
 
 double coarse_error(const struct block *b, uint32_t alpha, uint32_t beta)
 {
-    const size_t count = smaller(OUTPUTS_MOST, b->rows * b->cols);
-    double error[OUTPUTS_MOST], size;
+    const size_t count = smaller(OUTPUTS_MAX, b->rows * b->cols);
+    double error[OUTPUTS_MAX], size;
     for (size_t i = 0; i < count; i++) {
         const double r =
-            residual(&size, b, block_spread(b, i, OUTPUTS_MOST), alpha, beta);
+            residual(&size, b, block_spread(b, i, OUTPUTS_MAX), alpha, beta);
         error[i] = size == 0 ? 0 : ldexp(fabs(r) / size, 24);
     }
     return doubles_median(error, doubles_finite(error, count));
@@ -139,25 +139,25 @@ enum bitcut_status coarse_read(struct question *q, uint64_t seed, struct fault *
 
 /* --- ranges of k ------------------------------------------------------------------ */
 
-enum { PLACES_MOST = 1024, FEW = 8 }; /* between which ranges lie; outputs that vote */
+enum { PLACES_MAX = 1024, FEW = 8 }; /* between which ranges lie; outputs that vote */
 
 /* Sums of some outputs up to every place, and what D lacks of them. */
 struct prefixes {
     size_t places, outputs;
-    size_t at[PLACES_MOST + 1];                  /* of k                    */
-    double sum[FEW][PLACES_MOST + 1], lack[FEW]; /* exact sum - D        */
+    size_t at[PLACES_MAX + 1];                  /* of k                    */
+    double sum[FEW][PLACES_MAX + 1], lack[FEW]; /* exact sum - D        */
 };
 
 static void prefixes_make(struct prefixes *x, const struct block *b, uint32_t alpha,
                           uint32_t beta)
 {
-    const size_t step = larger_int(4, (int)divide_up(b->k, PLACES_MOST));
+    const size_t step = larger_int(4, (int)divide_up(b->k, PLACES_MAX));
     x->places = divide_up(b->k, step);
     x->outputs = smaller(FEW, b->rows * b->cols);
     for (size_t p = 0; p <= x->places; p++) x->at[p] = smaller(p * step, b->k);
     for (size_t o = 0; o < x->outputs; o++) {
         double size, sum = 0;
-        const size_t at = block_spread(b, o, OUTPUTS_MOST), i = at / b->cols,
+        const size_t at = block_spread(b, o, OUTPUTS_MAX), i = at / b->cols,
                      j = at % b->cols;
         x->lack[o] = -residual(&size, b, at, alpha, beta);
         x->sum[o][0] = 0;
@@ -184,9 +184,9 @@ struct fit {
     struct k_range range;
 };
 
-static void keep_best(struct fit best[RANGES_MOST], struct fit now)
+static void keep_best(struct fit best[RANGES_MAX], struct fit now)
 {
-    for (size_t i = 0; i < RANGES_MOST; i++)
+    for (size_t i = 0; i < RANGES_MAX; i++)
         if (now.misfit < best[i].misfit) {
             const struct fit next = best[i];
             best[i] = now;
@@ -194,11 +194,11 @@ static void keep_best(struct fit best[RANGES_MOST], struct fit now)
         }
 }
 
-size_t coarse_ranges(struct k_range range[RANGES_MOST], const struct block *b,
+size_t coarse_ranges(struct k_range range[RANGES_MAX], const struct block *b,
                      uint32_t alpha, uint32_t beta)
 {
     struct prefixes *const x = malloc(sizeof *x);
-    struct fit best[RANGES_MOST];
+    struct fit best[RANGES_MAX];
     size_t count = 0;
     if (!x || !b->k || !b->rows || !b->cols) {
         free(x);
@@ -206,13 +206,13 @@ size_t coarse_ranges(struct k_range range[RANGES_MOST], const struct block *b,
     }
     prefixes_make(x, b, alpha, beta);
     const double none = misfit(x, 0, 0, 1);
-    for (size_t i = 0; i < RANGES_MOST; i++) best[i] = (struct fit){ none / 4, { 0, 0 } };
+    for (size_t i = 0; i < RANGES_MAX; i++) best[i] = (struct fit){ none / 4, { 0, 0 } };
     for (size_t from = 0; from < x->places; from++)
         for (size_t to = from + 1; to <= x->places; to++)
             for (int sign = -1; sign <= 1; sign += 2)
                 keep_best(best, (struct fit){ misfit(x, from, to, sign),
                                               { x->at[from], x->at[to] } });
-    while (count < RANGES_MOST && best[count].range.end) {
+    while (count < RANGES_MAX && best[count].range.end) {
         range[count] = best[count].range;
         count++;
     }

@@ -14,7 +14,7 @@ enum bitcut_status coarse_read(struct question *q, uint64_t seed, struct fault *
 /* Ranges of k whose products, left out or added again, bring the exact sum much nearer to
    most of the block's outputs than the whole sum is.  Returns how many, the likeliest
    first. */
-size_t coarse_ranges(struct k_range range[RANGES_MOST], const struct block *b,
+size_t coarse_ranges(struct k_range range[RANGES_MAX], const struct block *b,
                      uint32_t alpha, uint32_t beta);
 
 /* Of the columns of a block the `most` whose results, before they are rounded to a format

@@ -48,7 +48,8 @@ static enum bitcut_status compare_rows(struct whole *w, const struct explanation
 static enum bitcut_status unless_stopped(enum bitcut_status status,
                                          const struct explain_options *o)
 {
-    return status == BITCUT_CANNOT && progress_stopped(o->progress) ? BITCUT_OK : status;
+    return status == BITCUT_UNSUPPORTED && progress_stopped(o->progress) ? BITCUT_OK
+                                                                         : status;
 }
 
 enum bitcut_status whole_compare(struct whole *w, const struct explanation *e,
@@ -263,14 +264,14 @@ static enum bitcut_status explain_part(struct box *box, struct whole *w,
 /* Add a part to those that are told; those of the same kind are one. */
 static void add_part(struct explanation *e, const struct box *box)
 {
-    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++) {
+    for (size_t i = 0; i < e->parts && i < PARTS_MAX; i++) {
         struct box *const p = &e->part[i];
         if (!box->fault || !p->fault || strcmp(p->what, box->what) != 0) continue;
         p->differ += box->differ;
         p->elsewhere += box->differ;
         return;
     }
-    if (e->parts++ < PARTS_MOST) e->part[e->parts - 1] = *box;
+    if (e->parts++ < PARTS_MAX) e->part[e->parts - 1] = *box;
 }
 
 void explain_whole(struct explanation *e, const struct whole *w)
@@ -284,7 +285,7 @@ void explain_whole(struct explanation *e, const struct whole *w)
 enum bitcut_status explain_parts(struct explanation *e, struct whole *w,
                                  const struct explain_options *o, struct fault *f)
 {
-    enum { ROUNDS = 256, SEARCHES = PARTS_MOST };
+    enum { ROUNDS = 256, SEARCHES = PARTS_MAX };
     enum bitcut_status status = BITCUT_OK;
     struct box box;
     bool known = true;

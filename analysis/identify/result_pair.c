@@ -46,7 +46,7 @@ static enum bitcut_status find_places(struct two *t, const struct explanation e[
     if (d && h) {
         t->total = x.m * x.n;
         for (size_t i = 0; i < t->total; i++) t->differ += d[i] != h[i];
-        t->parts = difference_boxes(t->part, PARTS_MOST, &x);
+        t->parts = difference_boxes(t->part, PARTS_MAX, &x);
         measure(t, &x);
     }
     free(d);
@@ -68,19 +68,19 @@ static const char *const usual[AXES] = {
     [AXIS_FAULT] = "nothing is wrong",
 };
 
-enum { VALUE_MOST = 300 };
+enum { VALUE_MAX = 300 };
 
 /* What a hypothesis is on an axis. */
-static void value_say(char text[VALUE_MOST], int axis, const struct verdict *v,
+static void value_say(char text[VALUE_MAX], int axis, const struct verdict *v,
                       const struct space *s)
 {
     text[0] = 0;
-    if (axis == AXIS_RECIPE) say_more(text, VALUE_MOST, "%s", v->x.gemm.recipe->name);
-    else if (axis == AXIS_UNIT) say_more(text, VALUE_MOST, "%s", v->x.gemm.unit->name);
+    if (axis == AXIS_RECIPE) say_more(text, VALUE_MAX, "%s", v->x.gemm.recipe->name);
+    else if (axis == AXIS_UNIT) say_more(text, VALUE_MAX, "%s", v->x.gemm.unit->name);
     else if (!v->h.at[axis])
-        say_more(text, VALUE_MOST, "%s",
+        say_more(text, VALUE_MAX, "%s",
                  usual[axis] ? usual[axis] : "it is as the recipe says");
-    else axes[axis].say(text, VALUE_MOST, &v->x, s, v->h.at[axis]);
+    else axes[axis].say(text, VALUE_MAX, &v->x, s, v->h.at[axis]);
 }
 
 /* Whether two units differ in a field that one of them reads. */
@@ -97,33 +97,33 @@ static void say_units(char *text, const struct bitcut_unit *x,
     enum { FIELDS_SAID = 4 };
     int said = 0;
     if (x->k != y->k) {
-        say_more(text, WHY_MOST, " (k %d and %d", x->k, y->k);
+        say_more(text, WHY_MAX, " (k %d and %d", x->k, y->k);
         said++;
     }
     for (const struct field *p = fields; p->name && said < FIELDS_SAID; p++) {
-        char of_x[FIELD_TEXT_MOST], of_y[FIELD_TEXT_MOST];
+        char of_x[FIELD_TEXT_MAX], of_y[FIELD_TEXT_MAX];
         if (!differs_in(p, x, y)) continue;
         field_value(of_x, p, x, field_get(p, x));
         field_value(of_y, p, y, field_get(p, y));
-        say_more(text, WHY_MOST, "%s%s %s and %s", said++ ? ", " : " (", p->name, of_x,
+        say_more(text, WHY_MAX, "%s%s %s and %s", said++ ? ", " : " (", p->name, of_x,
                  of_y);
     }
-    if (said) say_more(text, WHY_MOST, ")");
+    if (said) say_more(text, WHY_MAX, ")");
 }
 
 static void say_axis(char *text, int axis, const struct verdict *const v[2],
                      const struct explanation e[2])
 {
-    char of[2][VALUE_MOST];
+    char of[2][VALUE_MAX];
     const char *const between = *text ? "; " : "";
     for (int i = 0; i < 2; i++) value_say(of[i], axis, v[i], &e[i].space);
     if (!strcmp(of[0], of[1])) return;
     if (axis == AXIS_RECIPE)
-        say_more(text, WHY_MOST, "%sD is %s, D2 is %s", between, of[0], of[1]);
+        say_more(text, WHY_MAX, "%sD is %s, D2 is %s", between, of[0], of[1]);
     else if (axis == AXIS_UNIT) {
-        say_more(text, WHY_MOST, "%sD is on %s, D2 on %s", between, of[0], of[1]);
+        say_more(text, WHY_MAX, "%sD is on %s, D2 on %s", between, of[0], of[1]);
         say_units(text, v[0]->x.gemm.unit, v[1]->x.gemm.unit);
-    } else say_more(text, WHY_MOST, "%sof D %s, of D2 %s", between, of[0], of[1]);
+    } else say_more(text, WHY_MAX, "%sof D %s, of D2 %s", between, of[0], of[1]);
 }
 
 /* What gives all of the sample: the best, then the others. */
@@ -134,7 +134,7 @@ static const struct verdict *nth_verdict(const struct explanation *e, size_t i)
 
 static size_t verdicts(const struct explanation *e)
 {
-    return 1 + smaller(e->equals, EQUALS_MOST);
+    return 1 + smaller(e->equals, EQUALS_MAX);
 }
 
 /* How much two hypotheses differ: by axes, and if as many by fields of their units. */
@@ -145,7 +145,7 @@ static size_t apart(const struct verdict *const v[2], const struct explanation e
     size_t sum = x->k != y->k;
     for (const struct field *p = fields; p->name; p++) sum += differs_in(p, x, y);
     for (int axis = 0; axis < AXES; axis++) {
-        char of[2][VALUE_MOST];
+        char of[2][VALUE_MAX];
         for (int i = 0; i < 2; i++) value_say(of[i], axis, v[i], &e[i].space);
         sum += strcmp(of[0], of[1]) != 0 ? AXIS_WEIGHT : 0;
     }
@@ -170,9 +170,9 @@ static void nearest_pair(const struct verdict *to[2], const struct explanation e
 /* What is said of places in which a result is not its hypothesis. */
 static void say_places(char *text, const char *name, const struct explanation *e)
 {
-    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++) {
+    for (size_t i = 0; i < e->parts && i < PARTS_MAX; i++) {
         const struct box *b = &e->part[i];
-        say_more(text, WHY_MOST, "%sin rows %zu to %zu, columns %zu to %zu of %s %s",
+        say_more(text, WHY_MAX, "%sin rows %zu to %zu, columns %zu to %zu of %s %s",
                  *text ? "; " : "", b->row, b->row_end - 1, b->col, b->col_end - 1, name,
                  *b->what ? b->what : "something else stands");
     }
@@ -185,7 +185,7 @@ static void find_why(struct two *t, const struct explanation e[2])
     nearest_pair(v, e);
     for (int axis = 0; axis < AXES; axis++) say_axis(t->why, axis, v, e);
     if (e[0].space.format != e[1].space.format)
-        say_more(t->why, WHY_MOST, "%sD is of %s, D2 of %s", *t->why ? "; " : "",
+        say_more(t->why, WHY_MAX, "%sD is of %s, D2 of %s", *t->why ? "; " : "",
                  e[0].space.format->name, e[1].space.format->name);
     say_places(t->why, "D", &e[0]);
     say_places(t->why, "D2", &e[1]);
@@ -288,12 +288,12 @@ static void say_where(char *text, const struct two *t)
 {
     const struct box *b = &t->part[0];
     say_more(
-        text, SENTENCE_MOST,
+        text, SENTENCE_MAX,
         "D and D2 differ in %zu of %zu outputs, %srows %zu to %zu, columns %zu to %zu",
         t->differ, t->total, t->parts > 1 ? "most of them in " : "in ", b->row,
         b->row_end - 1, b->col, b->col_end - 1);
     if (t->measured)
-        say_more(text, SENTENCE_MOST,
+        say_more(text, SENTENCE_MAX,
                  ", by at most %llu ulps of %s, at row %zu and column %zu",
                  (unsigned long long)t->ulps, t->format->name, t->row, t->col);
 }
@@ -302,29 +302,29 @@ static void say_nearer(char *text, const struct two *t)
 {
     const int first = t->nearer[1] > t->nearer[0];
     static const char *const names[] = { "D", "D2" };
-    say_more(text, SENTENCE_MOST,
+    say_more(text, SENTENCE_MAX,
              "; %s is nearer to the exact result in %zu of %zu outputs sampled, %s in "
              "%zu; their median distances are %.3g of D and %.3g of D2, in 2^-24 |A||B|",
              names[first], t->nearer[first], t->sampled, names[!first], t->nearer[!first],
              t->error[0], t->error[1]);
 }
 
-static void say(char text[SENTENCE_MOST], const struct two *t,
+static void say(char text[SENTENCE_MAX], const struct two *t,
                 const struct explanation e[2])
 {
     if (!t->differ) {
-        say_more(text, SENTENCE_MOST, "D and D2 are the same to the bit, all %zu outputs",
+        say_more(text, SENTENCE_MAX, "D and D2 are the same to the bit, all %zu outputs",
                  t->total);
         return;
     }
     say_where(text, t);
     if (!e[0].answer.found || !e[1].answer.found)
-        say_more(text, SENTENCE_MOST, "; %s %s explained, so why is not known",
+        say_more(text, SENTENCE_MAX, "; %s %s explained, so why is not known",
                  e[0].answer.found   ? "D2"
                  : e[1].answer.found ? "D"
                               : "neither",
                  e[0].answer.found || e[1].answer.found ? "is not" : "is");
-    else if (*t->why) say_more(text, SENTENCE_MOST, ": %s", t->why);
+    else if (*t->why) say_more(text, SENTENCE_MAX, ": %s", t->why);
     say_nearer(text, t);
 }
 
@@ -360,7 +360,7 @@ static const void *place_at(const void *two, size_t i, void *room)
 {
     const struct two *const t = two;
     (void)room;
-    return i < smaller(t->parts, PARTS_MOST) ? &t->part[i] : NULL;
+    return i < smaller(t->parts, PARTS_MAX) ? &t->part[i] : NULL;
 }
 
 static bool is_measured(const void *two) { return ((const struct two *)two)->measured; }

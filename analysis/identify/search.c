@@ -20,8 +20,8 @@ static bool better(const struct finding *x, const struct finding *y)
 static void keep(struct search *s, struct finding now)
 {
     size_t at = s->count;
-    if (s->count == FINDINGS_MOST && !better(&now, &s->found[FINDINGS_MOST - 1])) return;
-    if (s->count < FINDINGS_MOST) s->count++;
+    if (s->count == FINDINGS_MAX && !better(&now, &s->found[FINDINGS_MAX - 1])) return;
+    if (s->count < FINDINGS_MAX) s->count++;
     else at--;
     for (; at > 0 && better(&now, &s->found[at - 1]); at--)
         s->found[at] = s->found[at - 1];
@@ -39,8 +39,8 @@ static void keep_near(struct search *s, struct finding now)
 {
     size_t at = s->near_count;
     if (!(now.distance < INFINITY)) return;
-    if (at == NEAR_MOST && !nearer(&now, &s->near[NEAR_MOST - 1])) return;
-    if (at < NEAR_MOST) s->near_count++;
+    if (at == NEAR_MAX && !nearer(&now, &s->near[NEAR_MAX - 1])) return;
+    if (at < NEAR_MAX) s->near_count++;
     else at--;
     for (; at > 0 && nearer(&now, &s->near[at - 1]); at--) s->near[at] = s->near[at - 1];
     s->near[at] = now;
@@ -388,10 +388,10 @@ static bool is_promising(const struct search *s, const struct finding *f)
 static bool try_elsewhere(struct walk *w, explain_accept *accept, void *context)
 {
     struct search *const s = w->s;
-    struct finding near[2 * NEAR_MOST];
+    struct finding near[2 * NEAR_MAX];
     size_t count = s->near_count;
     memcpy(near, s->near, count * sizeof *near);
-    for (size_t i = 0; i < s->count && count < 2 * NEAR_MOST; i++)
+    for (size_t i = 0; i < s->count && count < 2 * NEAR_MAX; i++)
         if (s->found[i].level == w->level) near[count++] = s->found[i];
     for (size_t i = 0; i < count && !s->cut_short; i++) {
         if (!is_promising(s, &near[i])) continue;
@@ -463,7 +463,7 @@ enum bitcut_status explain_search(struct search *s, explain_accept *accept, void
         w.scratch && w.memory && list_bases(&w) && take_few(&w, NULL) == BITCUT_OK;
     s->count = s->near_count = 0;
     s->cut_short = s->dull = false;
-    for (int i = 0; i < RECIPES_MOST; i++) s->distance[i] = s->as_it_stands[i] = INFINITY;
+    for (int i = 0; i < RECIPES_MAX; i++) s->distance[i] = s->as_it_stands[i] = INFINITY;
     if (enough) try_all(&w, accept, context);
     walk_clear(&w, threads);
     return enough ? BITCUT_OK

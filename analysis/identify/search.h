@@ -6,7 +6,7 @@
 
 #include "analysis/identify/hypothesis.h"
 
-enum { FINDINGS_MOST = 512, NEAR_MOST = 8, RECIPES_MOST = 64 };
+enum { FINDINGS_MAX = 512, NEAR_MAX = 8, RECIPES_MAX = 64 };
 
 struct finding {
     struct hypothesis h;
@@ -40,18 +40,18 @@ struct search {
     const struct hypothesis *base; /* NULL; or one of which all is kept that does not
                                       vary, recipe and unit among it */
 
-    double distance[RECIPES_MOST]; /* of each recipe on its nearest unit, as it stands or
+    double distance[RECIPES_MAX]; /* of each recipe on its nearest unit, as it stands or
                                       with a fault that brings it nearer             */
-    double as_it_stands[RECIPES_MOST]; /* ... without a fault                        */
+    double as_it_stands[RECIPES_MAX]; /* ... without a fault                        */
     bool first; /* words that are changed are tried on one unit of a recipe       */
     size_t tried;
     bool cut_short; /* for want of time, by a stop, or as what follows says */
     bool dull;      /* set by the caller: too much gives all of this block, and another
                        one should be tried                                            */
-    struct finding found[FINDINGS_MOST]; /* the best, most outputs first, then the
+    struct finding found[FINDINGS_MAX]; /* the best, most outputs first, then the
                                             earliest                                    */
     size_t count;
-    struct finding near[NEAR_MOST]; /* the nearest of those with a change, by distance */
+    struct finding near[NEAR_MAX]; /* the nearest of those with a change, by distance */
     size_t near_count;
 };
 

@@ -103,7 +103,7 @@ enum { FAR = 4, FAR_UNIT = 16, CHAIN = 64 };
 static double least_distance(const struct search *s)
 {
     double least = INFINITY;
-    for (int i = 0; i < RECIPES_MOST; i++)
+    for (int i = 0; i < RECIPES_MAX; i++)
         if (s->distance[i] < least) least = s->distance[i];
     return least;
 }

@@ -116,7 +116,7 @@ static bool has_slices(const struct list *l, size_t length)
 /* Those that order_is_usual() knows, of long k, too. */
 static void add_usual_slices(struct list *l, size_t k)
 {
-    for (size_t slices = 2; slices <= USUAL_SLICES_MOST; slices++)
+    for (size_t slices = 2; slices <= USUAL_SLICES_MAX; slices++)
         for (size_t i = 0; usual_tiles[i]; i++) {
             const size_t tile = usual_tiles[i],
                          length = divide_up(divide_up(k, tile), slices) * tile;
@@ -143,13 +143,13 @@ static void add_pairs(struct list *l, size_t k)
 static void add_halved_slices(struct list *l, size_t k)
 {
     static const int halves[] = { 16, 8, 4, 2, 32, 1 }; /* the usual one first */
-    enum { PANEL_MOST = 2048 };
-    for (size_t length = 64; length < k && length <= PANEL_MOST; length += 16)
+    enum { PANEL_MAX = 2048 };
+    for (size_t length = 64; length < k && length <= PANEL_MAX; length += 16)
         for (size_t i = 0; i < sizeof halves / sizeof *halves && k % length; i++)
             ADD(l, struct bitcut_order,
                 { .slices = (int)divide_up(k, length),
                   .tile = (int)length,
-                  .halve = halves[i] });
+                  .balance_tail = halves[i] });
 }
 
 /* Lanes, also in slices of whole turns of all of them. */
@@ -166,17 +166,17 @@ static void add_lanes(struct list *l, size_t k)
                             { .slices = slices,
                               .tile = slices == 1 ? 0 : lanes[i] * turn,
                               .lanes = lanes[i],
-                              .turn = turn,
+                              .chunk = turn,
                               .reduction = r });
 }
 
 /* The k that fill no tile first; alone, and with slices of tiles. */
-static void add_rest_first(struct list *l, size_t k)
+static void add_partial_first(struct list *l, size_t k)
 {
     for (int tile = 4; tile <= 256; tile *= 2)
         for (int slices = 1; slices <= 32 && k % (size_t)tile; slices++)
             ADD(l, struct bitcut_order,
-                { .slices = slices, .tile = tile, .rest_first = true });
+                { .slices = slices, .tile = tile, .partial_first = true });
 }
 
 /* Slices as equal as words of 16 bytes allow, which their tiles do not fill: what is left
@@ -192,7 +192,7 @@ static void add_cut_slices(struct list *l, size_t k)
                         { .slices = slices,
                           .cut = cut,
                           .tile = tile,
-                          .rest_first = true });
+                          .partial_first = true });
 }
 
 /* Sums in the shorter format of D, as accumulators of it are added. */
@@ -201,7 +201,7 @@ static void add_short_sums(struct list *l, const struct bitcut_format *format)
     const size_t count = l->count;
     for (size_t i = 0; i < count && format != &formats[FORMAT_F32]; i++) {
         struct bitcut_order o = ((const struct bitcut_order *)l->at)[i];
-        o.sums = format;
+        o.partial_format = format;
         if (o.slices > 1 || o.lanes > 1) list_add(l, &o);
     }
 }
@@ -214,7 +214,7 @@ static void add_orders(struct list *l, size_t k, const struct bitcut_format *for
     add_pairs(l, k);
     add_halved_slices(l, k);
     add_lanes(l, k);
-    add_rest_first(l, k);
+    add_partial_first(l, k);
     add_cut_slices(l, k);
     add_short_sums(l, format);
 }
@@ -225,10 +225,10 @@ static void add_orders(struct list *l, size_t k, const struct bitcut_format *for
 enum { NEARER = 8 };
 
 /* Keep the nearest of those that change the exact product, as suggestions. */
-static void suggest(struct space *s, double misfit[SUGGESTED_MOST], size_t fault,
+static void suggest(struct space *s, double misfit[SUGGESTED_MAX], size_t fault,
                     double now)
 {
-    for (size_t i = 0; i < SUGGESTED_MOST; i++) {
+    for (size_t i = 0; i < SUGGESTED_MAX; i++) {
         if (i < s->suggestions && misfit[i] <= now) continue;
         const size_t next = s->suggested[i];
         const double next_misfit = misfit[i];
@@ -244,7 +244,7 @@ static void suggest(struct space *s, double misfit[SUGGESTED_MOST], size_t fault
 
 static void add_faults(struct list *l, struct space *s, const struct block *b)
 {
-    double misfit[SUGGESTED_MOST] = { 0 };
+    double misfit[SUGGESTED_MAX] = { 0 };
     const double none = clue_misfit(s, b, NULL);
     ADD(l, struct defect_choice, { NULL, 0 });
     for (const struct defect *d = defect_next(NULL); d; d = defect_next(d))
@@ -262,7 +262,7 @@ static void add_faults(struct list *l, struct space *s, const struct block *b)
 enum bitcut_status explain_space_make(struct space *to, const struct block *b,
                                       struct fault *f)
 {
-    struct k_range range[RANGES_MOST];
+    struct k_range range[RANGES_MAX];
     const struct question *const q = b->q;
     const size_t ranges = coarse_ranges(range, b, q->alpha, q->beta);
     struct list unit = LIST(struct bitcut_unit *), words = LIST(struct words_choice),
@@ -307,7 +307,7 @@ enum bitcut_status explain_space_add_lanes(struct space *s,
             for (int r = BITCUT_ASCENDING; r <= BITCUT_TREE; r += BITCUT_TREE) {
                 struct bitcut_order o = *slices;
                 o.lanes = lanes[i];
-                o.turn = turn;
+                o.chunk = turn;
                 o.reduction = (enum bitcut_reduction)r;
                 list_add(&l, &o);
             }

@@ -19,29 +19,30 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
     const size_t slice =
         o->slices > 1 ? divide_up(divide_up(k, unit), (size_t)o->slices) * unit : k;
     char multiple[40];
-    snprintf(multiple, sizeof multiple, "the first a multiple of %d", o->halve);
+    snprintf(multiple, sizeof multiple, "the first a multiple of %d", o->balance_tail);
     text[0] = 0;
-    if (o->rest_first && !o->cut)
+    if (o->partial_first && !o->cut)
         say_more(text, size, "the %zu k that fill no tile of %d come first", k % unit,
                  o->tile);
     if (o->slices > 1 && slice == 1) say_more(text, size, "all products are sums by themselves");
     else if (o->slices > 1)
         say_more(text, size, "%sk is cut into slices of %zu", *text ? ", " : "", slice);
-    if (o->slices > 1 && o->halve)
+    if (o->slices > 1 && o->balance_tail)
         say_more(text, size, ", of which the last two are halves of what both have (%s)",
-                 o->halve > 1 ? multiple : "the larger first");
-    if (o->rest_first && o->cut)
+                 o->balance_tail > 1 ? multiple : "the larger first");
+    if (o->partial_first && o->cut)
         say_more(text, size, "%swhat fills no tile of %d comes first%s",
                  *text ? ", in each of which " : "", o->tile, *text ? "" : " in k");
-    if (o->lanes > 1 && o->turn)
+    if (o->lanes > 1 && o->chunk)
         say_more(text, size, "%sk goes to %d sums in turn, %d at a time",
-                 *text ? ", " : "", o->lanes, o->turn);
+                 *text ? ", " : "", o->lanes, o->chunk);
     else if (o->lanes > 1)
         say_more(text, size, "%sk-steps go to %d sums in turn", *text ? ", " : "",
                  o->lanes);
     if (o->slices > 1 || o->lanes > 1)
         say_more(text, size, ", which are added %s%s%s", ways[o->reduction],
-                 o->sums ? " in " : "", o->sums ? o->sums->name : "");
+                 o->partial_format ? " in " : "",
+                 o->partial_format ? o->partial_format->name : "");
 }
 
 void order_options(char *text, size_t size, const struct bitcut_order *o)
@@ -49,9 +50,10 @@ void order_options(char *text, size_t size, const struct bitcut_order *o)
     say_more(text, size, "slices=%d", o->slices);
     if (o->cut) say_more(text, size, ",cut=%d", o->cut);
     say_more(text, size, ",tile=%d", o->tile);
-    if (o->halve) say_more(text, size, ",halve=%d", o->halve);
-    say_more(text, size, "%s,lanes=%d,turn=%d,reduction=%s",
-             o->rest_first ? ",rest-first" : "", o->lanes, o->turn,
+    if (o->balance_tail) say_more(text, size, ",balance-tail=%d", o->balance_tail);
+    say_more(text, size, "%s,lanes=%d,chunk=%d,reduction=%s",
+             o->partial_first ? ",partial-first" : "", o->lanes, o->chunk,
              reductions[o->reduction].name);
-    if (o->sums) say_more(text, size, ",sums=%s", o->sums->name);
+    if (o->partial_format)
+        say_more(text, size, ",partial-format=%s", o->partial_format->name);
 }

@@ -29,13 +29,13 @@ static enum bitcut_status choose(struct probe_result *r, const struct probe_gues
 static enum bitcut_status find(struct probe_result *r, const struct probe_sizes *s,
                                const struct probe *p, struct fault *f)
 {
-    struct probe_guess guess[PROBE_GUESSES_MOST];
+    struct probe_guess guess[PROBE_GUESSES_MAX];
     size_t count;
     const enum bitcut_status status = probe_search(guess, &count, s, p->progress, f);
     if (status != BITCUT_OK) return status;
     r->found = count;
     if (count) return choose(r, guess, count, p, f);
-    r->sums = probe_sums(r->sum, PROBE_SUMS_MOST, s);
+    r->sums = probe_sums(r->sum, PROBE_SUMS_MAX, s);
     size_t first = 1;
     for (size_t y = 2; y < s->count; y++)
         if (probe_below(s, 0, y) < probe_below(s, 0, first)) first = y;
@@ -62,10 +62,10 @@ static void say_sums(char *text, size_t size, const struct probe_result *r)
     if (!r->sums)
         say_more(text, size, "; product 0 is first added to product %zu, in a sum of %zu",
                  r->first, r->first_below);
-    for (size_t i = 0; i < r->sums && i < PROBE_SUMS_MOST; i++)
+    for (size_t i = 0; i < r->sums && i < PROBE_SUMS_MAX; i++)
         say_more(text, size, "%s%zu", i ? ", " : "; neighbours are in sums of ",
                  r->sum[i]);
-    if (r->sums) say_more(text, size, r->sums > PROBE_SUMS_MOST ? ", ... k" : " k");
+    if (r->sums) say_more(text, size, r->sums > PROBE_SUMS_MAX ? ", ... k" : " k");
     say_more(text, size, ".");
 }
 
@@ -84,8 +84,8 @@ static void say_order(char *text, size_t size, const struct probe_result *r)
         say_more(text, size, "%s", order);
         if (*text == 't') *text = 'T';
     }
-    if (g->order.slices > 1 && g->order.lanes == 1 && !g->order.rest_first &&
-        !g->order.halve && g->order.reduction == BITCUT_ASCENDING && !g->promote)
+    if (g->order.slices > 1 && g->order.lanes == 1 && !g->order.partial_first &&
+        !g->order.balance_tail && g->order.reduction == BITCUT_ASCENDING && !g->promote)
         say_more(text, size, " (or one sum is promoted every %d k)", g->order.tile);
     if (g->promote)
         say_more(text, size, ", each sum is promoted every %zu k", g->promote);
@@ -112,14 +112,14 @@ static void say_fit(char *text, size_t size, const struct probe_fit *fit)
     else say_more(text, size, " gives all %zu outputs to the bit.", fit->compared);
 }
 
-static void say(char text[PROBE_TEXT_MOST], const struct probe_result *r)
+static void say(char text[PROBE_TEXT_MAX], const struct probe_result *r)
 {
     if (!r->found) {
-        say_sums(text, PROBE_TEXT_MOST, r);
+        say_sums(text, PROBE_TEXT_MAX, r);
         return;
     }
-    say_order(text, PROBE_TEXT_MOST, r);
-    say_fit(text, PROBE_TEXT_MOST, &r->fit);
+    say_order(text, PROBE_TEXT_MAX, r);
+    say_fit(text, PROBE_TEXT_MAX, &r->fit);
 }
 
 /* --- all of it -------------------------------------------------------------------- */
@@ -189,13 +189,15 @@ static const void *unit_at(const void *result, size_t i, void *room)
     RECORD_INNER(struct probe_result, place, key, unit, what)
 
 static const struct record_field order_fields[] = {
-    RECORD_SENTENCE(write_order, "order", "the order of k, as --split-k and --order say it"),
+    RECORD_SENTENCE(write_order, "order",
+                    "the order of k, as --split-k and --order say it"),
     OF_PROBE(guess.order.slices, "slices", "", "slices of k"),
     OF_PROBE(guess.order.tile, "tile", "", "k of a tile, 0: none"),
     OF_PROBE(guess.order.lanes, "lanes", "", "sums to which k goes in turn"),
-    OF_PROBE(guess.order.turn, "turn", "", "k at a time"),
+    OF_PROBE(guess.order.chunk, "chunk", "", "k at a time"),
     RECORD_TEXT_OF(reduction, "reduction", "how these are added"),
-    OF_PROBE(guess.order.rest_first, "rest_first", "", "whether the tile that is not whole is first"),
+    OF_PROBE(guess.order.partial_first, "partial_first", "",
+             "whether the tile that is not whole is first"),
     OF_PROBE(guess.block, "block", "", "products that are added at a time"),
     RECORD_TEXT_OF(join, "join", "how: \"cut\", \"exact\" or \"pairs\""),
     OF_PROBE(guess.promote, "promote_k", "", "k after which sums are promoted, 0: never"),

@@ -16,7 +16,7 @@ static const int lane_counts[] = { 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { PAIRS = 64, BLOCKS_MOST = 8, STREAM_PAIRS = 41 };
+enum { PAIRS = 64, BLOCKS_MAX = 8, STREAM_PAIRS = 41 };
 
 struct search_pair {
     size_t i, j, below; /* i < j */
@@ -26,7 +26,7 @@ struct probing {
     const struct probe_sizes *s;
     const struct progress *progress;
     struct search_pair pair[PAIRS]; /* on which most guesses fail */
-    size_t block[BLOCKS_MOST], blocks;
+    size_t block[BLOCKS_MAX], blocks;
     bool ascends;  /* the later a product, the later it meets the first one */
     bool promotes; /* guesses are with promotion */
     struct probe_guess *found;
@@ -184,7 +184,7 @@ static void add_guess(struct probing *x, const struct probe_guess *g)
 {
     x->found[x->count++] = *g;
     if (g->join != PROBE_PAIRS || g->block != 2 || g->promote) return;
-    if (x->count == PROBE_GUESSES_MOST) return;
+    if (x->count == PROBE_GUESSES_MAX) return;
     x->found[x->count] = *g;
     x->found[x->count].block = 1;
     x->found[x->count].join = PROBE_CUT;
@@ -194,12 +194,12 @@ static void add_guess(struct probing *x, const struct probe_guess *g)
 static void try_guess(struct probing *x, const struct probe_guess *g)
 {
     struct probe_tree t;
-    if (x->status != BITCUT_OK || x->count == PROBE_GUESSES_MOST) return;
+    if (x->status != BITCUT_OK || x->count == PROBE_GUESSES_MAX) return;
     x->status = probe_tree_make(&t, g, x->s->k);
     if (x->status != BITCUT_OK) return;
     if (gives_all(&t, x->s)) add_guess(x, g);
     probe_tree_clear(&t);
-    if (progress_stopped(x->progress)) x->status = BITCUT_CANNOT;
+    if (progress_stopped(x->progress)) x->status = BITCUT_UNSUPPORTED;
 }
 
 /* With and without promotion, and every way to join. */
@@ -222,12 +222,12 @@ static void try_cutting(struct probing *x, const struct cutting *c, struct probe
     const size_t tiles = divide_up(c->k, c->tile), slices = divide_up(tiles, c->each);
     const bool several = slices > 2 || c->lanes > 2 || (slices == 2 && c->lanes == 2);
     if (x->count >= x->enough || divide_up(tiles, slices) != c->each) return;
-    if (progress_stopped(x->progress)) x->status = BITCUT_CANNOT;
+    if (progress_stopped(x->progress)) x->status = BITCUT_UNSUPPORTED;
     g.order = (struct bitcut_order){ .slices = (int)slices,
                                      .tile = slices > 1 || c->rest ? (int)c->tile : 0,
-                                     .rest_first = c->rest != 0,
+                                     .partial_first = c->rest != 0,
                                      .lanes = (int)c->lanes,
-                                     .turn = c->lanes > 1 ? (int)c->turn : 0 };
+                                     .chunk = c->lanes > 1 ? (int)c->turn : 0 };
     for (int r = BITCUT_ASCENDING; r <= (several ? BITCUT_TREE : 0); r++) {
         g.order.reduction = (enum bitcut_reduction)r;
         if (x->status == BITCUT_OK && joins_sums(x, c, g.order.reduction))
@@ -288,7 +288,7 @@ static void add_block(struct probing *x, size_t block)
 {
     for (size_t i = 0; i < x->blocks; i++)
         if (x->block[i] == block) return;
-    if (block && block <= 64 && x->blocks < BLOCKS_MOST) x->block[x->blocks++] = block;
+    if (block && block <= 64 && x->blocks < BLOCKS_MAX) x->block[x->blocks++] = block;
 }
 
 /* Products of a block meet the first one at the same time.  It is in a block itself; and
@@ -336,7 +336,7 @@ static void try_blocks(struct probing *x, size_t from)
         for (size_t b = from; b < x->blocks; b++) {
             const struct probe_guess g = { .block = x->block[b] };
             x->promotes = promotes;
-            x->enough = all ? x->count + 1 : PROBE_GUESSES_MOST;
+            x->enough = all ? x->count + 1 : PROBE_GUESSES_MAX;
             try_lanes(x, &g);
         }
 }
@@ -352,7 +352,7 @@ static void try_halves(struct probing *x)
             const struct probe_guess g = {
                 .order = { .slices = (int)sums,
                            .tile = (int)(sum[0] > sum[1] ? sum[0] : sum[1]),
-                           .halve = halves[i],
+                           .balance_tail = halves[i],
                            .lanes = 1 },
                 .block = x->block[b],
             };
@@ -381,7 +381,7 @@ enum bitcut_status probe_search(struct probe_guess *to, size_t *count,
     if (!x.count && !x.ascends) try_blocks(&x, 0);
     if (!x.count) try_halves(&x);
     *count = x.count;
-    if (x.status == BITCUT_CANNOT) return fault_set(f, x.status, "stopped");
+    if (x.status == BITCUT_UNSUPPORTED) return fault_set(f, x.status, "stopped");
     if (x.status != BITCUT_OK)
         return fault_set(f, x.status, "not enough memory for an order");
     return BITCUT_OK;

@@ -6,11 +6,11 @@
 #include "analysis/order/probe_sizes.h"
 #include "analysis/order/probe_tree.h"
 
-enum { PROBE_GUESSES_MOST = 8 };
+enum { PROBE_GUESSES_MAX = 8 };
 
 /* Find orders by which all sizes are as measured, the plainest first, at most
-   PROBE_GUESSES_MOST.  Some have the same tree but other blocks: short ones look alike.
-   BITCUT_NO_MEMORY, or BITCUT_CANNOT: asked to stop. */
+   PROBE_GUESSES_MAX.  Some have the same tree but other blocks: short ones look alike.
+   BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED: asked to stop. */
 enum bitcut_status probe_search(struct probe_guess *to, size_t *count,
                                 const struct probe_sizes *s,
                                 const struct progress *progress, struct fault *f);

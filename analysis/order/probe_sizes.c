@@ -27,14 +27,14 @@ static uint32_t power(int exponent) { return (uint32_t)(exponent + 127) << 23; }
 
 /* --- positions -------------------------------------------------------------------- */
 
-enum { POSITIONS_LEAST = 64, POSITIONS_MOST = 512, STREAM_POSITIONS = 40 };
+enum { POSITIONS_MIN = 64, POSITIONS_MAX = 512, STREAM_POSITIONS = 40 };
 
 /* As many as sixteen blocks of outputs have. */
 static size_t positions_wanted(const struct probe *p)
 {
     size_t count = 4 * smaller(p->m, p->n);
-    if (count < POSITIONS_LEAST) count = POSITIONS_LEAST;
-    return smaller(smaller(count, POSITIONS_MOST), p->k);
+    if (count < POSITIONS_MIN) count = POSITIONS_MIN;
+    return smaller(smaller(count, POSITIONS_MAX), p->k);
 }
 
 /* Mark `count` of k: many are the first, some the last, and others neighbours, of each
@@ -43,7 +43,7 @@ static void positions_mark(bool *is_at, size_t k, size_t count, uint64_t seed)
 {
     struct rng rng = rng_start(seed, STREAM_POSITIONS);
     const size_t dense =
-                     count / 4 < POSITIONS_LEAST / 2 ? POSITIONS_LEAST / 2 : count / 4,
+                     count / 4 < POSITIONS_MIN / 2 ? POSITIONS_MIN / 2 : count / 4,
                  pairs = (count - dense) / 3, part = k / pairs;
     for (size_t i = 0; i < dense; i++) is_at[i] = true;
     for (size_t i = 0; i < count / 8; i++) is_at[k - 1 - i] = true;
@@ -111,7 +111,7 @@ static enum bitcut_status run(struct matrix *d, struct probe_sizes *s,
                               const struct probe *p, const struct units *u,
                               struct fault *f)
 {
-    if (progress_stopped(p->progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
+    if (progress_stopped(p->progress)) return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     s->calls++;
     return p->run(d, p->context, &u->a, &u->b, f);
 }
@@ -131,7 +131,7 @@ static enum bitcut_status check_units(struct probe_sizes *s, const struct probe 
     for (size_t i = 0; i < p->m * p->n && status == BITCUT_OK; i++)
         if (units_of(p, d.at[i]) != (double)p->k)
             status = fault_set(
-                f, BITCUT_CANNOT,
+                f, BITCUT_UNSUPPORTED,
                 "for A = B = 2^%d, D is %g times 2^%d instead of %zu: D is not this "
                 "product, inputs in %s lose this value, or sums are not FP32",
                 p->input->unit, units_of(p, d.at[i]), 2 * p->input->unit, p->k,
@@ -147,7 +147,7 @@ static enum bitcut_status take_pair(struct probe_sizes *s, const struct probe *p
     if (x == y) return BITCUT_OK;
     if (!(left >= 0 && left <= (double)p->k - 2 && left == floor(left)))
         return fault_set(
-            f, BITCUT_CANNOT,
+            f, BITCUT_UNSUPPORTED,
             "with product %zu large and product %zu its negative, %g units remain, which "
             "is impossible for a sum in FP32; try another --format",
             s->at[x], s->at[y], left);

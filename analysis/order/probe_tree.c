@@ -29,7 +29,7 @@ static void fill_places(struct probe_tree *t, size_t k)
 static void fill_sums(struct probe_tree *t)
 {
     const struct k_parts *x = &t->parts;
-    size_t kept[K_PARTS_KEPT_MOST + 1], count = 0, next = x->count;
+    size_t kept[K_PARTS_KEPT_MAX + 1], count = 0, next = x->count;
     for (size_t p = 0; p < x->count; p++) {
         size_t node = p;
         for (size_t s = x->first[p]; s < x->first[p + 1]; s++) t->part[s] = p;

@@ -10,7 +10,7 @@
 
 /* --- random data ------------------------------------------------------------------ */
 
-enum { STREAM_DATA = 42, EXPONENTS = 4, PRODUCTS_MOST = 1 << 24, SCREEN_ROWS = 2 };
+enum { STREAM_DATA = 42, EXPONENTS = 4, PRODUCTS_MAX = 1 << 24, SCREEN_ROWS = 2 };
 
 /* Of either sign, 2^-4 to 1, with as many bits as the format has. */
 static void fill_random(struct matrix *x, const struct bitcut_format *format,
@@ -61,7 +61,7 @@ static bool make_gemm(struct bitcut_gemm *g, const struct probe_guess *guess,
     if (recipe->terms != 1 || u->a != input || u->b != input || u->scale ||
         u->c != &formats[FORMAT_F32] || field_repeats(u))
         return false;
-    if (o->tile % u->k || o->turn % u->k) return false;
+    if (o->tile % u->k || o->chunk % u->k) return false;
     if (!recipe->split && input == &formats[FORMAT_F32]) return false;
     *g = gemm_of(recipe, u);
     g->order = *o;
@@ -98,7 +98,7 @@ static void add_unit(struct probe_fit *fit, const struct bitcut_gemm *g,
         return;
     const bool first = !fit->recipe || mismatches < fit->mismatches ||
                        (recorded && fit->unit[0]->evidence != EVIDENCE_RECORDED);
-    if (!mismatches && fit->units == PROBE_UNITS_MOST) return;
+    if (!mismatches && fit->units == PROBE_UNITS_MAX) return;
     const size_t at = mismatches ? 0 : fit->units++;
     fit->unit[at] = g->unit;
     fit->mismatches = mismatches;
@@ -113,7 +113,7 @@ static enum bitcut_status try_unit(struct probe_fit *fit, const struct bitcut_ge
                                    const struct probe_data *x, const struct probe *p,
                                    struct fault *f)
 {
-    const size_t all = 1 + PRODUCTS_MOST / (p->n * p->k), rows = smaller(p->m, all);
+    const size_t all = 1 + PRODUCTS_MAX / (p->n * p->k), rows = smaller(p->m, all);
     size_t mismatches = 0;
     enum bitcut_status status =
         count_mismatches(&mismatches, *g, x, smaller(rows, SCREEN_ROWS), p, f);

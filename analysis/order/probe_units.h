@@ -8,7 +8,7 @@
 #include "emu/unit.h"
 #include "lib/gemm/recipe.h"
 
-enum { PROBE_UNITS_MOST = 64 };
+enum { PROBE_UNITS_MAX = 64 };
 
 /* Random data on which a program was run: numbers of the probe's format. */
 struct probe_data {
@@ -23,13 +23,13 @@ void probe_data_clear(struct probe_data *x);
    that gives the most. */
 struct probe_fit {
     const struct bitcut_recipe *recipe;               /* NULL: no unit can be tried */
-    const struct bitcut_unit *unit[PROBE_UNITS_MOST]; /* the first recorded if any  */
+    const struct bitcut_unit *unit[PROBE_UNITS_MAX]; /* the first recorded if any  */
     size_t units;                                     /* that fit                   */
     size_t compared, mismatches;                      /* outputs, of unit[0]        */
 };
 
 /* Try all units with operands of the format; of long k some rows are compared.
-   BITCUT_NO_MEMORY, or BITCUT_CANNOT: asked to stop. */
+   BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED: asked to stop. */
 enum bitcut_status probe_fit_units(struct probe_fit *fit, const struct probe_guess *g,
                                    const struct probe_data *x, const struct probe *p,
                                    struct fault *f);

@@ -200,7 +200,7 @@ enum bitcut_status audit_read(json_t *places, json_t **total, size_t *line,
     size_t size;
     *total = NULL;
     *line = 0;
-    enum bitcut_status status = stream_read_file(&bytes, &size, path, JSON_LINES_MOST, f);
+    enum bitcut_status status = stream_read_file(&bytes, &size, path, JSON_LINES_MAX, f);
     if (status != BITCUT_OK) return status;
     status = audit_parse(places, total, line, bytes, size, f);
     free(bytes);

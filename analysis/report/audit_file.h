@@ -15,7 +15,7 @@ extern const char *const audit_values_keys[], *const audit_kept_keys[],
 /* Append the rows of places to *places, each with a "place" unlike all others, and set *total to the row of the whole run, or NULL.  Both
    are to be released, whatever comes back.  BITCUT_BAD_FILE: what *line has is no row of
    an audit, or has a value of another kind; or there is no place (*line 0).  The same of
-   a file: BITCUT_CANNOT and BITCUT_NO_MEMORY, too. */
+   a file: BITCUT_UNSUPPORTED and BITCUT_NO_MEMORY, too. */
 enum bitcut_status audit_parse(json_t *places, json_t **total, size_t *line,
                                const void *bytes, size_t size, struct fault *f);
 enum bitcut_status audit_read(json_t *places, json_t **total, size_t *line,

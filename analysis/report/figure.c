@@ -17,7 +17,7 @@ static bool has_number(const json_t *row, const char *key)
 static bool has_shape(const json_t *row, const struct figure *g)
 {
     if (!g->shapes[0]) return true;
-    for (int i = 0; i < FIGURE_SHAPES_MOST && g->shapes[i]; i++)
+    for (int i = 0; i < FIGURE_SHAPES_MAX && g->shapes[i]; i++)
         if (result_says(row, "shapes", g->shapes[i])) return true;
     return false;
 }

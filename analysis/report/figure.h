@@ -6,7 +6,7 @@
 #include "analysis/study/results.h"
 #include "analysis/study/study.h"
 
-enum { FIGURE_SHAPES_MOST = 6, FIGURE_COLUMNS_MOST = 20, FIGURE_PRINTED_MOST = 8 };
+enum { FIGURE_SHAPES_MAX = 6, FIGURE_COLUMNS_MAX = 20, FIGURE_PRINTED_MAX = 8 };
 
 /* A value that a paper prints, to stand beside the measured ones. */
 struct printed {
@@ -25,13 +25,13 @@ struct figure {
     const char *command;      /* that records what it takes */
     enum result_kind kind;
     const char *study, *part;                    /* NULL: any                    */
-    const char *shapes[FIGURE_SHAPES_MOST];      /* ended by NULL; none: any     */
+    const char *shapes[FIGURE_SHAPES_MAX];      /* ended by NULL; none: any     */
     bool roofs;                                  /* y is TFLOPS: below roofs     */
     struct study_plot plot;                      /* y NULL: a table              */
     const char *const *columns;                  /* of its rows, ended by NULL;
                                                     NULL: a plot's usual ones */
     json_t *(*rows)(json_t *taken);              /* instead of columns           */
-    struct printed printed[FIGURE_PRINTED_MOST]; /* ended by zeros          */
+    struct printed printed[FIGURE_PRINTED_MAX]; /* ended by zeros          */
 };
 
 extern const struct figure figures[]; /* ended by a row without a name */

@@ -32,7 +32,7 @@ static int end_of(pid_t child, const struct progress *progress)
 
 static enum bitcut_status system_fault(const char *what, struct fault *f)
 {
-    return fault_set(f, BITCUT_CANNOT, "%s: %s", what, strerror(errno));
+    return fault_set(f, BITCUT_UNSUPPORTED, "%s: %s", what, strerror(errno));
 }
 
 static _Noreturn void become_gnuplot(FILE *script, FILE *picture)

@@ -17,8 +17,8 @@ struct picture {
 
 /* Draw `rows`, an array of objects, as `plot` says: a picture whose bytes are to be
    freed, or none (NULL) if gnuplot is not there, fails, or is asked to stop.  The same
-   rows give the same bytes with the same gnuplot.  BITCUT_CANNOT: no temporary file can
-   be had, or no process, or the picture cannot be read; BITCUT_NO_MEMORY. */
+   rows give the same bytes with the same gnuplot.  BITCUT_UNSUPPORTED: no temporary file
+   can be had, or no process, or the picture cannot be read; BITCUT_NO_MEMORY. */
 enum bitcut_status plot_draw(struct picture *picture, enum plot_kind kind,
                              const struct study_plot *plot, const char *title,
                              json_t *rows, const struct progress *progress,

@@ -7,21 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS_MOST = 4, KEY_MOST = 32 };
+enum { KEYS_MAX = 4, KEY_MAX = 32 };
 
 /* --- panels ----------------------------------------------------------------------- */
 
 /* The keys that make panels, as texts and as a list ended by NULL. */
 struct keys {
-    char text[KEYS_MOST][KEY_MOST];
-    const char *key[KEYS_MOST + 1];
+    char text[KEYS_MAX][KEY_MAX];
+    const char *key[KEYS_MAX + 1];
 };
 
 static void keys_init(struct keys *k, const char *list)
 {
     int count = 0;
     if (!list) list = "";
-    while (count < KEYS_MOST && row_next_key(k->text[count], KEY_MOST, &list)) {
+    while (count < KEYS_MAX && row_next_key(k->text[count], KEY_MAX, &list)) {
         k->key[count] = k->text[count];
         count++;
     }
@@ -60,12 +60,12 @@ static bool is_panel(const struct plot_data *d, size_t group, const struct keys 
     return true;
 }
 
-static void add_title(char title[PANEL_TITLE_MOST], const char *key, const json_t *value)
+static void add_title(char title[PANEL_TITLE_MAX], const char *key, const json_t *value)
 {
     if (json_is_string(value))
-        text_append(title, PANEL_TITLE_MOST, json_string_value(value));
+        text_append(title, PANEL_TITLE_MAX, json_string_value(value));
     else
-        say_more(title, PANEL_TITLE_MOST, "%s%s %g", *title ? ", " : "", key,
+        say_more(title, PANEL_TITLE_MAX, "%s%s %g", *title ? ", " : "", key,
                  json_number_value(value));
 }
 
@@ -88,7 +88,7 @@ static void add_panels(struct plot_data *d, size_t group, const struct keys *k)
     struct plot_panel *panel = NULL;
     for (size_t s = 0; s < d->series.groups; s++) {
         if (!drawn[s] || plot_is_roof(d, s)) continue;
-        if (!panel || panel->count == PANEL_SERIES_MOST) {
+        if (!panel || panel->count == PANEL_SERIES_MAX) {
             panel = &d->panel[d->panels++];
             panel->group = group;
             panel->series = distinct_array(d->series.groups, sizeof *panel->series);

@@ -7,18 +7,18 @@
 #include "analysis/study/study.h"
 
 /* So many lines can be told apart in a panel. */
-enum { PANEL_SERIES_MOST = 6, PANEL_TITLE_MOST = 120 };
+enum { PANEL_SERIES_MAX = 6, PANEL_TITLE_MAX = 120 };
 
 /* A panel: the series that it has, in the order of their first rows. */
 struct plot_panel {
-    char title[PANEL_TITLE_MOST];
+    char title[PANEL_TITLE_MAX];
     size_t group;   /* of struct plot_data */
     size_t *series; /* [count]             */
     size_t count;
 };
 
 /* The rows that a figure draws.  A series with "roof" true is a limit: it stands in every
-   panel beside its PANEL_SERIES_MOST series, after them. */
+   panel beside its PANEL_SERIES_MAX series, after them. */
 struct plot_data {
     const struct study_plot *plot;
     json_t *rows;

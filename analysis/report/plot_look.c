@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-enum { NAMES_MOST = 6 };
+enum { NAMES_MAX = 6 };
 
 /* Colours that most eyes tell apart (Okabe and Ito 2008, and darker ones), each with a
    mark that is filled, and its open form for variants. */
 static const struct {
     const char *colour;
     int mark, open;
-    const char *name[NAMES_MOST]; /* recipes, their splits, peers, and words of studies,
+    const char *name[NAMES_MAX]; /* recipes, their splits, peers, and words of studies,
                                      ended by NULL; none: for what is none of them */
 } looks[] = {
     /* clang-format off */
@@ -58,7 +58,7 @@ enum { LOOKS = sizeof looks / sizeof looks[0], DASHES = 5 };
 static int look_of_name(const char *name, size_t length)
 {
     for (int i = 0; i < LOOKS; i++)
-        for (int j = 0; j < NAMES_MOST && looks[i].name[j]; j++)
+        for (int j = 0; j < NAMES_MAX && looks[i].name[j]; j++)
             if (strlen(looks[i].name[j]) == length &&
                 !strncmp(looks[i].name[j], name, length))
                 return i;

@@ -264,7 +264,7 @@ static void write_axis(FILE *to, char axis, bool log, struct span s)
 
 /* --- panels ----------------------------------------------------------------------- */
 
-enum { MARKS_MOST = 16 }; /* of a line, about */
+enum { MARKS_MAX = 16 }; /* of a line, about */
 
 /* The points of every series as here-documents $s<number> with the ends of their bars,
    and which of them have a mark, every so manieth. */
@@ -279,7 +279,7 @@ static void write_points(FILE *to, const struct layout *l, const struct plot_pan
             fprintf(to, "%.17g %.17g %.17g %.17g\n", at[j].x, at[j].middle, at[j].low,
                     at[j].high);
         if (!count) fputs("NaN NaN NaN NaN\n", to);
-        fprintf(to, "END\nmarks%zu = %zu\n", i, 1 + count / MARKS_MOST);
+        fprintf(to, "END\nmarks%zu = %zu\n", i, 1 + count / MARKS_MAX);
         free(at);
     }
 }

@@ -111,11 +111,11 @@ static json_t *longer(json_t *line, const char *separator, const char *text,
 /* Each unit with its evidence or, of many, how many have which. */
 static json_t *add_units(json_t *line, json_t *rows)
 {
-    enum { NAMED_MOST = 6 };
+    enum { NAMED_MAX = 6 };
     const char *separator = "; units ";
     struct distinct d;
     const size_t count = json_array_size(rows);
-    distinct_of(&d, rows, count > NAMED_MOST ? "evidence" : "unit");
+    distinct_of(&d, rows, count > NAMED_MAX ? "evidence" : "unit");
     for (size_t group = 0; group < d.groups; group++) {
         const json_t *unit = json_array_get(rows, d.first[group]);
         char number[32];
@@ -123,7 +123,7 @@ static json_t *add_units(json_t *line, json_t *rows)
         for (size_t i = 0; i < d.rows; i++) members += d.group[i] == group;
         snprintf(number, sizeof number, "%zu of %zu", members, count);
         line =
-            longer(line, separator, count > NAMED_MOST ? number : text_of(unit, "unit"),
+            longer(line, separator, count > NAMED_MAX ? number : text_of(unit, "unit"),
                    text_of(unit, "evidence"));
         separator = "; ";
     }

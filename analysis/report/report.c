@@ -25,15 +25,15 @@ const struct report_outcome_row report_outcomes[REPORT_OUTCOMES] = {
 
 /* --- values ----------------------------------------------------------------------- */
 
-const char *report_cell(char number[REPORT_CELL_MOST], const json_t *value, int digits)
+const char *report_cell(char number[REPORT_CELL_MAX], const json_t *value, int digits)
 {
     if (json_is_string(value)) return json_string_value(value);
     if (json_is_boolean(value)) return json_is_true(value) ? "yes" : "no";
     number[0] = 0;
     if (json_is_real(value))
-        snprintf(number, REPORT_CELL_MOST, "%.*g", digits, json_real_value(value));
+        snprintf(number, REPORT_CELL_MAX, "%.*g", digits, json_real_value(value));
     else if (json_is_integer(value))
-        snprintf(number, REPORT_CELL_MOST, "%lld", (long long)json_integer_value(value));
+        snprintf(number, REPORT_CELL_MAX, "%lld", (long long)json_integer_value(value));
     return number;
 }
 
@@ -50,8 +50,8 @@ const struct section *report_section_next(const struct page *page, int chapter,
 
 bool report_has_figure(const struct section *s)
 {
-    enum { POINTS_LEAST = 4 };
-    return s->plot->y && plot_count_points(s->plot, s->rows) >= POINTS_LEAST;
+    enum { POINTS_MIN = 4 };
+    return s->plot->y && plot_count_points(s->plot, s->rows) >= POINTS_MIN;
 }
 
 bool report_shows_table(const struct section *s)
@@ -106,7 +106,7 @@ void report_csv(FILE *to, report_write_character *write, json_t *rows)
         separator = "";
         json_object_foreach(first, key, value)
         {
-            char number[REPORT_CELL_MOST];
+            char number[REPORT_CELL_MAX];
             json_t *cell = json_object_get(json_array_get(rows, i), key);
             write_all(to, write, separator);
             write_csv_cell(to, write, report_cell(number, cell, 17));

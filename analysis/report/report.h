@@ -61,11 +61,11 @@ struct page {
     size_t count;
 };
 
-enum { REPORT_CELL_MOST = 64 };
+enum { REPORT_CELL_MAX = 64 };
 
 /* A value as text, in `number` if it is a number: reals to `digits` significant digits,
    null as an empty text. */
-const char *report_cell(char number[REPORT_CELL_MOST], const json_t *value, int digits);
+const char *report_cell(char number[REPORT_CELL_MAX], const json_t *value, int digits);
 
 /* The verdicts of all sections in their order: an array to be released. */
 json_t *report_verdicts(const struct page *page);
@@ -101,8 +101,8 @@ json_t *report_all_changes(json_t *verdicts);
 
 /* The reason of a verdict and that by kept rows, without what ends both, and that. */
 struct report_reasons {
-    char own[REASON_MOST], kept[REASON_MOST]; /* empty if they are the same */
-    char both[REASON_MOST];
+    char own[REASON_MAX], kept[REASON_MAX]; /* empty if they are the same */
+    char both[REASON_MAX];
 };
 void report_reasons(struct report_reasons *r, const json_t *verdict);
 

@@ -42,7 +42,7 @@ static void write_paragraph(FILE *to, const char *format, json_t *text)
 
 static void write_cell(FILE *to, const json_t *row, const char *key)
 {
-    char number[REPORT_CELL_MOST];
+    char number[REPORT_CELL_MAX];
     const char *text = report_cell(number, json_object_get(row, key), 4);
     markdown(to, " %s |", *text ? text : "-");
 }
@@ -67,7 +67,7 @@ static void write_table(FILE *to, json_t *rows, const char *const *keys)
 /* What rows say of a claim: the verdict and the number, in a cell. */
 static void write_finding(FILE *to, const json_t *finding, const char *note)
 {
-    char number[REPORT_CELL_MOST];
+    char number[REPORT_CELL_MAX];
     const char *ours = report_cell(number, json_object_get(finding, "ours"), 4);
     markdown(to, " **%s**%s%s",
              verdict_label(json_string_value(json_object_get(finding, "verdict"))), note, *ours ? ": " : "");
@@ -76,7 +76,7 @@ static void write_finding(FILE *to, const json_t *finding, const char *note)
 
 static void write_kept(FILE *to, const json_t *verdict)
 {
-    char note[REPORT_CELL_MOST] = "";
+    char note[REPORT_CELL_MAX] = "";
     const json_t *kept = json_object_get(verdict, "kept");
     if (report_changes(verdict))
         snprintf(note, sizeof note, " (small: %s)",
@@ -164,14 +164,14 @@ static void write_source(FILE *to, const struct section *s)
 /* Every row and column, if they are few. */
 static void write_rows(FILE *to, const struct section *s)
 {
-    enum { KEYS_MOST = 24 };
-    const char *keys[KEYS_MOST + 1] = { NULL }, *key;
+    enum { KEYS_MAX = 24 };
+    const char *keys[KEYS_MAX + 1] = { NULL }, *key;
     int count = 0;
     json_t *value;
     if (!report_shows_table(s)) return;
     json_object_foreach(json_array_get(s->rows, 0), key, value)
     {
-        if (count < KEYS_MOST) keys[count++] = key;
+        if (count < KEYS_MAX) keys[count++] = key;
     }
     if (count) write_table(to, s->rows, keys);
 }

@@ -34,7 +34,7 @@ static void html(FILE *to, const char *format, ...)
 
 static void write_cell(FILE *to, const json_t *value, const char *tag)
 {
-    char number[REPORT_CELL_MOST];
+    char number[REPORT_CELL_MAX];
     const char *text = report_cell(number, value, 6);
     if (json_is_number(value)) html(to, "<%s class=\"number\">%s</%s>", tag, text, tag);
     else html(to, "<%s>%s</%s>", tag, text, tag);
@@ -214,7 +214,7 @@ static const char *text_of(const json_t *row, const char *key)
 /* To four digits, or a dash. */
 static void write_short(FILE *to, const json_t *row, const char *key)
 {
-    char number[REPORT_CELL_MOST];
+    char number[REPORT_CELL_MAX];
     const char *text = report_cell(number, json_object_get(row, key), 4);
     html(to, "%s", *text ? text : "-");
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LINES_MOST = 16, ELEMENTS_MOST = 1 << 20 /* of an operand's excerpt */ };
+enum { LINES_MAX = 16, ELEMENTS_MAX = 1 << 20 /* of an operand's excerpt */ };
 
 /* --- which calls ------------------------------------------------------------------ */
 
@@ -40,7 +40,7 @@ static bool choose(const struct turn *t, uint32_t *number)
     const struct ledger_place *const p = run_place(t->routine->name, &t->site);
     if (p) {
         watched = !p->watched || in_budget(run_settings());
-        if (is_power_of_two(p->watched + 1) && p->excerpts < LEDGER_EXCERPTS_MOST)
+        if (is_power_of_two(p->watched + 1) && p->excerpts < LEDGER_EXCERPTS_MAX)
             *number = p->excerpts + 1;
     }
     run_unlock();
@@ -98,7 +98,7 @@ static bool choose_lines(struct audit *a, const struct product *p)
 {
     const struct bitcut_gemm *const g = &p->gemm;
     const size_t most =
-        ELEMENTS_MOST / g->k ? smaller(LINES_MOST, ELEMENTS_MOST / g->k) : 1;
+        ELEMENTS_MAX / g->k ? smaller(LINES_MAX, ELEMENTS_MAX / g->k) : 1;
     const size_t middle = g->m / 2;
     size_t row[2] = { 0, g->m }, col[2] = { 0, g->n };
     if (p->d == HALF_UPPER) row[1] = middle + 1, col[0] = middle;
@@ -186,7 +186,7 @@ static void write_files(struct audit *a, const struct turn *t)
     static _Atomic unsigned last;
     struct ledger_excerpt *const x = &a->excerpt;
     const struct bitcut_gemm *const g = &t->product->gemm;
-    char stem[4096], name[LEDGER_NAME_MOST];
+    char stem[4096], name[LEDGER_NAME_MAX];
     x->m = g->m, x->n = g->n, x->k = g->k;
     x->alpha = g->alpha, x->beta = g->beta;
     if (!ledger_excerpt_name(name, stem, sizeof stem, ++last)) return;
@@ -231,7 +231,7 @@ void audit_end(struct turn *t)
 void audit_note(struct ledger_place *p, const struct audit *a)
 {
     for (int i = 0; i < 2; i++) ledger_values_add(&p->values[i], &a->values[i]);
-    if (*a->excerpt.name && p->excerpts < LEDGER_EXCERPTS_MOST)
+    if (*a->excerpt.name && p->excerpts < LEDGER_EXCERPTS_MAX)
         p->excerpt[p->excerpts++] = a->excerpt;
 }
 

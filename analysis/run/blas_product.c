@@ -158,7 +158,7 @@ enum bitcut_status product_compute(const struct product *p, const struct bitcut_
                                    const struct gemm_options *o, struct fault *f)
 {
     struct bitcut_gemm g = product_in_way(way, &p->gemm);
-    char why[BITCUT_TEXT_MOST] = "not enough memory";
+    char why[BITCUT_TEXT_MAX] = "not enough memory";
     uint32_t *a = NULL, *b = NULL;
     enum bitcut_status status = BITCUT_NO_MEMORY;
     if ((o->threads == 1 || team_fits()) && complete(&a, &g.a, g.m, g.k, p->a) &&

@@ -37,7 +37,7 @@ struct product product_nth(const struct product *p, size_t i);
 
 /* Compute D, every element that bitcut_gemm() gives of the whole GEMM, in the way of
    `way`, a GEMM with a recipe and a unit.  D as it was unless BITCUT_OK, or half done.
-   BITCUT_BAD_ARGUMENT, BITCUT_CANNOT as bitcut_gemm(); BITCUT_NO_MEMORY. */
+   BITCUT_BAD_ARGUMENT, BITCUT_UNSUPPORTED as bitcut_gemm(); BITCUT_NO_MEMORY. */
 enum bitcut_status product_compute(const struct product *p, const struct bitcut_gemm *way,
                                    const struct gemm_options *options, struct fault *f);
 

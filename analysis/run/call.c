@@ -233,7 +233,7 @@ static struct ledger_routine *counted(struct ledger *l, struct routine *routine)
 {
     struct ledger_routine *const last = &l->routine[routine->row];
     if (!strcmp(last->name, routine->name)) return last;
-    for (unsigned i = 0; i < LEDGER_ROUTINES_MOST; i++) {
+    for (unsigned i = 0; i < LEDGER_ROUTINES_MAX; i++) {
         struct ledger_routine *const r = &l->routine[i];
         if (!*r->name) snprintf(r->name, sizeof r->name, "%s", routine->name);
         if (strcmp(r->name, routine->name) != 0) continue;

@@ -25,7 +25,7 @@ static bool is_for_device(const struct computation *c)
     const struct product *const p = c->product;
     return run_device_is_own()
                ? !c->compared
-               : product_count(p) >= (double)p->gemm.count * GEMM_OFFLOAD_LEAST;
+               : product_count(p) >= (double)p->gemm.count * GEMM_OFFLOAD_MIN;
 }
 
 /* A GEMM of the product on the device, counted. */
@@ -54,7 +54,7 @@ static void compute_on(void *context, int threads)
        there is none. */
     const int before = c->device ? threads_limit(threads) : 0;
     c->status = product_compute(c->product, c->way, &options, &c->fault);
-    if (c->device && c->status == BITCUT_CANNOT) {
+    if (c->device && c->status == BITCUT_UNSUPPORTED) {
         run_device_failed(&c->fault);
         c->on_device = 0;
         options.offload = NULL;

@@ -87,11 +87,11 @@ static void own_keep(int file)
     own.inode = s.st_ino;
 }
 
-enum { SUFFIX_MOST = 8 };
-static const char begun[SUFFIX_MOST] = ".begun";
+enum { SUFFIX_MAX = 8 };
+static const char begun[SUFFIX_MAX] = ".begun";
 
 /* A file that nobody has, called own_path and `begun`: -1, there is none. */
-static int new_file(char path[sizeof own_path + SUFFIX_MOST], const char *folder)
+static int new_file(char path[sizeof own_path + SUFFIX_MAX], const char *folder)
 {
     struct timespec now;
     for (int tries = 0; tries < 100; tries++) {
@@ -100,7 +100,7 @@ static int new_file(char path[sizeof own_path + SUFFIX_MOST], const char *folder
             snprintf(own_path, sizeof own_path, "%s/%ld-%lld%09ld%s", folder,
                      (long)getpid(), (long long)now.tv_sec, now.tv_nsec, ledger_ending);
         if (n < 0 || n >= (int)sizeof own_path) return errno = ENAMETOOLONG, -1;
-        snprintf(path, sizeof own_path + SUFFIX_MOST, "%s%s", own_path, begun);
+        snprintf(path, sizeof own_path + SUFFIX_MAX, "%s%s", own_path, begun);
         const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (file >= 0 || errno != EEXIST) return file;
     }
@@ -140,10 +140,10 @@ static struct ledger *map_new(int file, int *error)
 
 struct ledger *ledger_open(const char *folder, struct fault *f)
 {
-    char path[sizeof own_path + SUFFIX_MOST];
+    char path[sizeof own_path + SUFFIX_MAX];
     int error;
     const int file = new_file(path, folder);
-    if (file < 0) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno)), NULL;
+    if (file < 0) return fault_set(f, BITCUT_UNSUPPORTED, "%s", strerror(errno)), NULL;
     struct ledger *const l = map_new(file, &error);
     if (l) own_keep(file);
     close(file);
@@ -157,14 +157,14 @@ struct ledger *ledger_open(const char *folder, struct fault *f)
         ledger_close(l);
     }
     unlink(path);
-    fault_set(f, BITCUT_CANNOT, "%s", strerror(error));
+    fault_set(f, BITCUT_UNSUPPORTED, "%s", strerror(error));
     return NULL;
 }
 
 struct ledger_place *ledger_new_place(struct ledger *l)
 {
     const uint32_t n = l->places;
-    if (n == LEDGER_PLACES_MOST) return NULL;
+    if (n == LEDGER_PLACES_MAX) return NULL;
     if (!own_is_open()) {
         const int file = open(own_path, O_RDWR | O_CLOEXEC);
         if (file < 0) return NULL;
@@ -176,7 +176,7 @@ struct ledger_place *ledger_new_place(struct ledger *l)
     return room ? &l->place[n] : NULL;
 }
 
-bool ledger_excerpt_name(char name[LEDGER_NAME_MOST], char *stem, size_t size,
+bool ledger_excerpt_name(char name[LEDGER_NAME_MAX], char *stem, size_t size,
                          unsigned number)
 {
     const size_t length = text_stem(own_path, ledger_ending);
@@ -185,7 +185,7 @@ bool ledger_excerpt_name(char name[LEDGER_NAME_MOST], char *stem, size_t size,
     const int n = snprintf(stem, size, "%.*s-%u", (int)length, own_path, number);
     if (n < 0 || (size_t)n >= size) return false;
     const size_t folder = (size_t)(slash + 1 - own_path);
-    return snprintf(name, LEDGER_NAME_MOST, "%s", stem + folder) < LEDGER_NAME_MOST;
+    return snprintf(name, LEDGER_NAME_MAX, "%s", stem + folder) < LEDGER_NAME_MAX;
 }
 
 /* --- reading ---------------------------------------------------------------------- */
@@ -203,7 +203,7 @@ static void clean_place(struct ledger_place *p)
 {
     CLEAN(p->routine), CLEAN(p->where), CLEAN(p->native), CLEAN(p->way);
     CLEAN(p->against), CLEAN(p->fault);
-    if (p->excerpts > LEDGER_EXCERPTS_MOST) p->excerpts = LEDGER_EXCERPTS_MOST;
+    if (p->excerpts > LEDGER_EXCERPTS_MAX) p->excerpts = LEDGER_EXCERPTS_MAX;
     for (uint32_t n = 0; n < p->excerpts; n++) CLEAN(p->excerpt[n].name);
 }
 
@@ -211,8 +211,8 @@ static void clean_ledger(struct ledger *l)
 {
     CLEAN(l->program), CLEAN(l->fault), CLEAN(l->libraries);
     CLEAN(l->device), CLEAN(l->device_fault);
-    for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) CLEAN(l->routine[i].name);
-    if (l->places > LEDGER_PLACES_MOST) l->places = LEDGER_PLACES_MOST;
+    for (int i = 0; i < LEDGER_ROUTINES_MAX; i++) CLEAN(l->routine[i].name);
+    if (l->places > LEDGER_PLACES_MAX) l->places = LEDGER_PLACES_MAX;
     for (uint32_t i = 0; i < l->places; i++) clean_place(&l->place[i]);
 }
 
@@ -236,7 +236,7 @@ enum bitcut_status ledger_read(struct ledger **to, const char *path, struct faul
 {
     uint64_t size;
     const int file = file_open(&size, path, f);
-    if (file < 0) return BITCUT_CANNOT;
+    if (file < 0) return BITCUT_UNSUPPORTED;
     const enum bitcut_status status = map_file(to, file, size, f);
     close(file);
     return status;
@@ -285,6 +285,6 @@ void ledger_place_add(struct ledger_place *to, const struct ledger_place *more)
     to->watched += more->watched;
     ledger_difference_add(&to->difference, &more->difference);
     for (int i = 0; i < 2; i++) ledger_values_add(&to->values[i], &more->values[i]);
-    for (uint32_t i = 0; i < more->excerpts && to->excerpts < LEDGER_EXCERPTS_MOST; i++)
+    for (uint32_t i = 0; i < more->excerpts && to->excerpts < LEDGER_EXCERPTS_MAX; i++)
         to->excerpt[to->excerpts++] = more->excerpt[i];
 }

@@ -10,13 +10,13 @@
 #include <stdatomic.h>
 
 enum {
-    LEDGER_PLACES_MOST = 1024,
-    LEDGER_ROUTINES_MOST = 576, /* those only counted have 47 times 9 names and 130 */
-    PLACE_MOST_BYTES = 256,
-    ROUTINE_MOST_BYTES = 40,
+    LEDGER_PLACES_MAX = 1024,
+    LEDGER_ROUTINES_MAX = 576, /* those only counted have 47 times 9 names and 130 */
+    PLACE_MAX_BYTES = 256,
+    ROUTINE_MAX_BYTES = 40,
     LEDGER_EXPONENTS = 256,   /* by the exponent field of an FP32 encoding */
-    LEDGER_EXCERPTS_MOST = 6, /* of a place                              */
-    LEDGER_NAME_MOST = 64
+    LEDGER_EXCERPTS_MAX = 6, /* of a place                              */
+    LEDGER_NAME_MAX = 64
 };
 
 /* How a call ended. */
@@ -65,7 +65,7 @@ struct ledger_values {
 /* Some outputs of a product, with what they are made of: name.a.npy, name.b.npy,
    name.d.npy, and if beta is not 0 name.c.npy, in the folder. */
 struct ledger_excerpt {
-    char name[LEDGER_NAME_MOST];
+    char name[LEDGER_NAME_MAX];
     uint32_t number; /* among those of the place, from 1 */
     uint32_t alpha, beta;
     uint64_t m, n, k;    /* of the whole product; k is the excerpt's, too */
@@ -74,12 +74,12 @@ struct ledger_excerpt {
 
 /* The calls of a routine from one place, computed in one way. */
 struct ledger_place {
-    char routine[ROUTINE_MOST_BYTES];
-    char where[PLACE_MOST_BYTES];  /* a line of Python, or as `native`              */
-    char native[PLACE_MOST_BYTES]; /* library:function+offset                       */
-    char way[WAY_MOST];            /* as struct run_way has it                      */
-    char against[WAY_MOST];        /* what it is compared with, likewise; or ""     */
-    char fault[BITCUT_TEXT_MOST];  /* why the last one failed, or was not compared */
+    char routine[ROUTINE_MAX_BYTES];
+    char where[PLACE_MAX_BYTES];  /* a line of Python, or as `native`              */
+    char native[PLACE_MAX_BYTES]; /* library:function+offset                       */
+    char way[WAY_MAX];            /* as struct run_way has it                      */
+    char against[WAY_MAX];        /* what it is compared with, likewise; or ""     */
+    char fault[BITCUT_TEXT_MAX];  /* why the last one failed, or was not compared */
     uint64_t ended[CALL_ENDS];
     uint64_t left[LEFT_REASONS]; /* of CALL_LEFT                                 */
     uint64_t captured;           /* calls whose stream was capturing a graph     */
@@ -94,12 +94,12 @@ struct ledger_place {
     uint64_t watched;               /* calls that an audit looked at: ...            */
     struct ledger_values values[2]; /* ... all of their A, and of their B            */
     uint32_t excerpts;
-    struct ledger_excerpt excerpt[LEDGER_EXCERPTS_MOST];
+    struct ledger_excerpt excerpt[LEDGER_EXCERPTS_MAX];
 };
 
 /* How often a routine was called that is only counted. */
 struct ledger_routine {
-    char name[ROUTINE_MOST_BYTES];
+    char name[ROUTINE_MAX_BYTES];
     _Atomic uint64_t calls;
 };
 
@@ -107,16 +107,16 @@ struct ledger {
     char magic[8];
     uint64_t bytes; /* of this struct                            */
     int64_t process;
-    char program[PLACE_MOST_BYTES];
-    char fault[BITCUT_TEXT_MOST];  /* what is wrong with the settings, or ""        */
+    char program[PLACE_MAX_BYTES];
+    char fault[BITCUT_TEXT_MAX];  /* what is wrong with the settings, or ""        */
     _Atomic uint32_t ended;        /* 1: the process came to its end                */
     char libraries[1024];          /* then: those of its libraries that have a BLAS */
-    char device[BITCUT_TEXT_MOST]; /* that was opened, or ""      */
-    char device_fault[BITCUT_TEXT_MOST]; /* why none could be, or "" */
+    char device[BITCUT_TEXT_MAX]; /* that was opened, or ""      */
+    char device_fault[BITCUT_TEXT_MAX]; /* why none could be, or "" */
     _Atomic uint32_t places; /* written; those in front are whole             */
     uint64_t lost;           /* calls of more places than there is room for   */
-    struct ledger_routine routine[LEDGER_ROUTINES_MOST];
-    struct ledger_place place[LEDGER_PLACES_MOST];
+    struct ledger_routine routine[LEDGER_ROUTINES_MAX];
+    struct ledger_place place[LEDGER_PLACES_MAX];
 };
 
 /* Begin the ledger of this process in a folder, with everything zero but its head; NULL:
@@ -130,7 +130,7 @@ struct ledger_place *ledger_new_place(struct ledger *l);
 
 /* Take the ledger of a process that ended, or is still there, from a file.  Texts in it
    end and may be printed (lib/base/text.h).  BITCUT_BAD_FILE: it is none;
-   BITCUT_CANNOT. */
+   BITCUT_UNSUPPORTED. */
 enum bitcut_status ledger_read(struct ledger **to, const char *path, struct fault *f);
 
 /* Put it, or one that was opened, away; the file stays. */
@@ -147,7 +147,7 @@ void ledger_values_add(struct ledger_values *to, const struct ledger_values *mor
 
 /* Name excerpt `number` of this process, and write the beginning of the paths of its
    files to `stem`; false: no ledger was opened, or it is too long. */
-bool ledger_excerpt_name(char name[LEDGER_NAME_MOST], char *stem, size_t size,
+bool ledger_excerpt_name(char name[LEDGER_NAME_MAX], char *stem, size_t size,
                          unsigned number);
 
 /* Add the calls of a place to those of the same place in another process. */

@@ -105,17 +105,17 @@ static bool describe(char *text, size_t size, void *frame)
     return is_installed(file);
 }
 
-enum { FRAMES_MOST = 100, FRAME_MOST = 300 };
+enum { FRAMES_MAX = 100, FRAME_MAX = 300 };
 
 /* The frames from the innermost out, until one is not of an installed package. */
 static bool walk(char *text, size_t size)
 {
-    char innermost[FRAME_MOST] = "", own[FRAME_MOST] = "";
+    char innermost[FRAME_MAX] = "", own[FRAME_MAX] = "";
     void *frame = py.PyEval_GetFrame();
     if (!frame) return false;
     py.Py_IncRef(frame);
     bool installed = true;
-    for (int i = 0; frame && installed && i < FRAMES_MOST; i++) {
+    for (int i = 0; frame && installed && i < FRAMES_MAX; i++) {
         void *const back = py.PyFrame_GetBack(frame);
         installed = describe(own, sizeof own, frame);
         if (i == 0) memcpy(innermost, own, sizeof innermost);

@@ -8,13 +8,13 @@
 
 /* --- workspaces ------------------------------------------------------------------- */
 
-enum { HANDLES_MOST = 256 };
+enum { HANDLES_MAX = 256 };
 
 static struct {
     const void *handle; /* NULL: the row is free */
     void *at;
     size_t bytes;
-} workspaces[HANDLES_MOST];
+} workspaces[HANDLES_MAX];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -30,11 +30,11 @@ static void enter(void)
     pthread_mutex_lock(&lock);
 }
 
-/* With the lock: the row of a handle, or without one a free row; HANDLES_MOST: none. */
+/* With the lock: the row of a handle, or without one a free row; HANDLES_MAX: none. */
 static int row_of(const void *handle)
 {
     int i = 0;
-    while (i < HANDLES_MOST && workspaces[i].handle != handle) i++;
+    while (i < HANDLES_MAX && workspaces[i].handle != handle) i++;
     return i;
 }
 
@@ -42,8 +42,8 @@ void cublas_workspace_note(void *handle, void *at, size_t bytes)
 {
     enter();
     int i = row_of(handle);
-    if (i == HANDLES_MOST && at) i = row_of(NULL);
-    if (i < HANDLES_MOST) {
+    if (i == HANDLES_MAX && at) i = row_of(NULL);
+    if (i < HANDLES_MAX) {
         workspaces[i].handle = at ? handle : NULL;
         workspaces[i].at = at;
         workspaces[i].bytes = bytes;
@@ -54,8 +54,8 @@ void cublas_workspace_note(void *handle, void *at, size_t bytes)
 void *cublas_workspace(size_t *bytes, const void *handle)
 {
     enter();
-    const int i = handle ? row_of(handle) : HANDLES_MOST;
-    void *const at = i < HANDLES_MOST ? workspaces[i].at : NULL;
+    const int i = handle ? row_of(handle) : HANDLES_MAX;
+    void *const at = i < HANDLES_MAX ? workspaces[i].at : NULL;
     *bytes = at ? workspaces[i].bytes : 0;
     pthread_mutex_unlock(&lock);
     return at;
@@ -91,7 +91,7 @@ static bool take_stream(struct stream_call *there, void *handle, const void *cal
         there->workspace = cublas_workspace(&there->workspace_bytes, handle);
         return true;
     }
-    fault_set(&there->fault, BITCUT_CANNOT,
+    fault_set(&there->fault, BITCUT_UNSUPPORTED,
               "the library does not report the stream of the handle");
     return false;
 }

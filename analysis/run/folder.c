@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILE_PATH_MOST = 4096 };
+enum { FILE_PATH_MAX = 4096 };
 
 /* --- adding up -------------------------------------------------------------------- */
 
@@ -66,7 +66,7 @@ static enum bitcut_status add_place(struct reading *r, const struct ledger_place
 static void add_routine(struct run_total *t, const struct ledger_routine *r)
 {
     t->counted += r->calls;
-    for (int i = 0; *r->name && i < LEDGER_ROUTINES_MOST; i++) {
+    for (int i = 0; *r->name && i < LEDGER_ROUTINES_MAX; i++) {
         struct ledger_routine *const own = &t->routine[i];
         if (!*own->name) memcpy(own->name, r->name, sizeof own->name);
         if (strcmp(own->name, r->name) != 0) continue;
@@ -101,7 +101,7 @@ static enum bitcut_status add_ledger(struct reading *r, const struct ledger *l)
     if (*l->device_fault)
         memcpy(t->device_fault, l->device_fault, sizeof t->device_fault);
     add_libraries(t, l->libraries);
-    for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) add_routine(t, &l->routine[i]);
+    for (int i = 0; i < LEDGER_ROUTINES_MAX; i++) add_routine(t, &l->routine[i]);
     for (uint32_t i = 0; i < l->places && status == BITCUT_OK; i++)
         status = add_place(r, &l->place[i]);
     return status;
@@ -124,16 +124,16 @@ static void finish(struct run_total *t)
 
 /* --- the folder ------------------------------------------------------------------- */
 
-static bool join(char path[FILE_PATH_MOST], const char *folder, const char *name)
+static bool join(char path[FILE_PATH_MAX], const char *folder, const char *name)
 {
-    const int n = snprintf(path, FILE_PATH_MOST, "%s/%s", folder, name);
-    return n >= 0 && n < FILE_PATH_MOST;
+    const int n = snprintf(path, FILE_PATH_MAX, "%s/%s", folder, name);
+    return n >= 0 && n < FILE_PATH_MAX;
 }
 
 static enum bitcut_status add_file(struct reading *r, const char *folder,
                                    const char *name, struct fault *f)
 {
-    char path[FILE_PATH_MOST];
+    char path[FILE_PATH_MAX];
     struct ledger *l;
     struct fault why;
     if (!text_stem(name, ledger_ending) || !join(path, folder, name)) return BITCUT_OK;
@@ -151,7 +151,7 @@ enum bitcut_status run_total_read(struct run_total *to, const char *folder,
     struct run_total *const t = &r.total;
     enum bitcut_status status = BITCUT_OK;
     DIR *const files = opendir(folder);
-    if (!files) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+    if (!files) return fault_set(f, BITCUT_UNSUPPORTED, "%s", strerror(errno));
     t->sum = calloc(1, sizeof *t->sum);
     if (!t->sum) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     for (struct dirent *file; status == BITCUT_OK && (file = readdir(files));)
@@ -183,7 +183,7 @@ bool run_folder_has_ledger(const char *folder)
 
 void run_folder_remove(const char *folder)
 {
-    char path[FILE_PATH_MOST];
+    char path[FILE_PATH_MAX];
     DIR *const files = opendir(folder);
     for (struct dirent *file; files && (file = readdir(files));)
         if (*file->d_name != '.' && join(path, folder, file->d_name)) unlink(path);

@@ -12,18 +12,18 @@ struct run_total {
     struct ledger_place **place;
     size_t places;
     struct ledger_place *sum; /* of their numbers */
-    struct ledger_routine routine[LEDGER_ROUTINES_MOST];
+    struct ledger_routine routine[LEDGER_ROUTINES_MAX];
     uint64_t counted; /* calls of these */
     uint64_t lost;
-    char fault[BITCUT_TEXT_MOST];        /* of settings, or "" */
-    char device[BITCUT_TEXT_MOST];       /* that a process opened, or "" */
-    char device_fault[BITCUT_TEXT_MOST]; /* why one could not, or "" */
+    char fault[BITCUT_TEXT_MAX];        /* of settings, or "" */
+    char device[BITCUT_TEXT_MAX];       /* that a process opened, or "" */
+    char device_fault[BITCUT_TEXT_MAX]; /* why one could not, or "" */
     char libraries[1024];                /* that have a BLAS, or "" */
 };
 
 /* Add up the ledgers of a folder; other files are left alone.  Files that are no ledgers
-   though they are called so are BITCUT_BAD_FILE; BITCUT_CANNOT, BITCUT_NO_MEMORY.  *to is
-   set only on success, and run_total_clear() ends it. */
+   though they are called so are BITCUT_BAD_FILE; BITCUT_UNSUPPORTED, BITCUT_NO_MEMORY.
+   *to is set only on success, and run_total_clear() ends it. */
 enum bitcut_status run_total_read(struct run_total *to, const char *folder,
                                   struct fault *f);
 void run_total_clear(struct run_total *x);

@@ -87,12 +87,12 @@ static void *symbol_of(const char *library, const char *name)
 
 /* --- all libraries ---------------------------------------------------------------- */
 
-enum { LIBRARIES_MOST = 4096 };
+enum { LIBRARIES_MAX = 4096 };
 
 /* The files of the libraries that are open. */
 struct libraries {
     size_t count;
-    char *file[LIBRARIES_MOST];
+    char *file[LIBRARIES_MAX];
 };
 
 /* The loader is not called from within its own walk. */
@@ -101,7 +101,7 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *context)
     struct libraries *const all = context;
     (void)size;
     if (!*info->dlpi_name) return 0;
-    if (all->count == LIBRARIES_MOST) return 1;
+    if (all->count == LIBRARIES_MAX) return 1;
     char *const file = strdup(info->dlpi_name);
     if (file) all->file[all->count++] = file;
     return !file;
@@ -149,7 +149,7 @@ struct found {
     struct found *next;
 };
 
-enum { FOUND_MOST = 256 };
+enum { FOUND_MAX = 256 };
 
 any_function *original_of(struct routine *r, const void *caller)
 {
@@ -158,7 +158,7 @@ any_function *original_of(struct routine *r, const void *caller)
         if (at->caller == caller) return at->original;
     any_function *const original = original_find(r->name, caller);
     struct found *const own =
-        original && !(first && first->count == FOUND_MOST) ? malloc(sizeof *own) : NULL;
+        original && !(first && first->count == FOUND_MAX) ? malloc(sizeof *own) : NULL;
     if (!own) return original;
     do *own = (struct found){ caller, original, first ? first->count + 1 : 1, first };
     while (!atomic_compare_exchange_weak(&r->found, &first, own));

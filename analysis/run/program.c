@@ -25,7 +25,8 @@ static bool is_program(const char *path)
 
 static int missing(const char *name, int error, struct fault *f)
 {
-    fault_set(f, BITCUT_CANNOT, "%.*s: %s", text_fit(name, 120), name, strerror(error));
+    fault_set(f, BITCUT_UNSUPPORTED, "%.*s: %s", text_fit(name, 120), name,
+              strerror(error));
     return error == ENOENT || error == ENOTDIR ? PROGRAM_NOT_FOUND : PROGRAM_CANNOT_RUN;
 }
 
@@ -40,27 +41,27 @@ static int check_file(const char *path, struct fault *f)
 
 /* The first folder of PATH that has it; a file there that cannot be run is told of, if no
    other one can. */
-static int search(char path[PROGRAM_PATH_MOST], const char *name, struct fault *f)
+static int search(char path[PROGRAM_PATH_MAX], const char *name, struct fault *f)
 {
     const char *folders = secure_getenv("PATH");
     bool seen = false;
     if (!folders) folders = "/usr/bin:/bin";
     for (const char *at = folders; *name && at; at = *at ? at + 1 : NULL) {
         const size_t length = strcspn(at, ":");
-        const int n = snprintf(path, PROGRAM_PATH_MOST, "%.*s%s%s", (int)length, at,
+        const int n = snprintf(path, PROGRAM_PATH_MAX, "%.*s%s%s", (int)length, at,
                                length ? "/" : "", name);
         at += length;
-        if (n < 0 || n >= PROGRAM_PATH_MOST) continue;
+        if (n < 0 || n >= PROGRAM_PATH_MAX) continue;
         if (is_program(path)) return 0;
         seen |= access(path, F_OK) == 0;
     }
     return missing(name, seen ? EACCES : ENOENT, f);
 }
 
-int program_find(char path[PROGRAM_PATH_MOST], const char *name, struct fault *f)
+int program_find(char path[PROGRAM_PATH_MAX], const char *name, struct fault *f)
 {
     if (!strchr(name, '/')) return search(path, name, f);
-    if (snprintf(path, PROGRAM_PATH_MOST, "%s", name) >= PROGRAM_PATH_MOST)
+    if (snprintf(path, PROGRAM_PATH_MAX, "%s", name) >= PROGRAM_PATH_MAX)
         return missing(name, ENAMETOOLONG, f);
     return check_file(path, f);
 }
@@ -160,7 +161,7 @@ int program_run(bool *failed, const char *path, char *const *words,
         error == ENOMEM || error == EAGAIN ? PROGRAM_OWN_FAILURE : PROGRAM_CANNOT_RUN;
     if (error) {
         /* It is there: program_find() has seen it. */
-        fault_set(f, BITCUT_CANNOT, "%.*s: %s", text_fit(path, 120), path,
+        fault_set(f, BITCUT_UNSUPPORTED, "%.*s: %s", text_fit(path, 120), path,
                   error == ENOENT ? "its interpreter or loader does not exist"
                                   : strerror(error));
     } else {

@@ -15,11 +15,11 @@ enum {
     PROGRAM_BY_SIGNAL = 128 /* and the signal's number  */
 };
 
-enum { PROGRAM_PATH_MOST = 4096 };
+enum { PROGRAM_PATH_MAX = 4096 };
 
 /* The file that a name means, looked for as a shell does.  0; or PROGRAM_NOT_FOUND or
    PROGRAM_CANNOT_RUN, and *f says why. */
-int program_find(char path[PROGRAM_PATH_MOST], const char *name, struct fault *f);
+int program_find(char path[PROGRAM_PATH_MAX], const char *name, struct fault *f);
 
 /* Whether the loader takes `library` into that program, or into what interprets it: it is
    no file for another machine, not linked statically, and does not run with rights that

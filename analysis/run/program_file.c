@@ -99,25 +99,25 @@ static bool gains_rights(const char *path)
 
 /* --- the file, or what interprets it ---------------------------------------------- */
 
-enum { INTERPRETERS_MOST = 5 };
+enum { INTERPRETERS_MAX = 5 };
 
 static int refuse(struct fault *f, const char *path, const char *why)
 {
-    fault_set(f, BITCUT_CANNOT, "%.*s: %s", text_fit(path, 100), path, why);
+    fault_set(f, BITCUT_UNSUPPORTED, "%.*s: %s", text_fit(path, 100), path, why);
     return PROGRAM_OWN_FAILURE;
 }
 
 /* The interpreter of a script: the first word after "#!"; "/bin/sh" if there is none. */
-static void interpreter(char path[PROGRAM_PATH_MOST], const struct image *x)
+static void interpreter(char path[PROGRAM_PATH_MAX], const struct image *x)
 {
     size_t at = 2, length = 0;
     const bool named = x->at && x->bytes > 2 && !memcmp(x->at, "#!", 2);
     while (named && at < x->bytes && (x->at[at] == ' ' || x->at[at] == '\t')) at++;
     while (named && at + length < x->bytes && !strchr(" \t\n", x->at[at + length]) &&
-           length < PROGRAM_PATH_MOST - 1)
+           length < PROGRAM_PATH_MAX - 1)
         length++;
-    snprintf(path, PROGRAM_PATH_MOST, "%.*s", (int)length, named ? x->at + at : "");
-    if (!*path) snprintf(path, PROGRAM_PATH_MOST, "/bin/sh");
+    snprintf(path, PROGRAM_PATH_MAX, "%.*s", (int)length, named ? x->at + at : "");
+    if (!*path) snprintf(path, PROGRAM_PATH_MAX, "/bin/sh");
 }
 
 static int check_elf(const char *path, const char *library, const struct image *x,
@@ -141,13 +141,13 @@ static int check_elf(const char *path, const char *library, const struct image *
 
 int program_check(const char *path, const char *library, struct fault *f)
 {
-    char at[PROGRAM_PATH_MOST];
+    char at[PROGRAM_PATH_MAX];
     snprintf(at, sizeof at, "%s", path);
     if (gains_rights(path))
         return refuse(f, path,
                       "unsupported: the program is setuid, setgid or has capabilities, "
                       "so the loader ignores preloaded libraries");
-    for (int i = 0; i < INTERPRETERS_MOST; i++) {
+    for (int i = 0; i < INTERPRETERS_MAX; i++) {
         struct image x = image_open(at);
         const bool elf = is_elf(&x), readable = x.at != NULL;
         const int status = elf ? check_elf(at, library, &x, f) : 0;

@@ -38,7 +38,7 @@ static enum bitcut_status open_it(const char *name, struct fault *f)
         return BITCUT_OK;
     }
     if (!gpu_is_own(name))
-        return fault_set(f, BITCUT_CANNOT,
+        return fault_set(f, BITCUT_UNSUPPORTED,
                          "the module of this device does not emulate units");
     if (!device.chosen) device.chosen = gpu_chosen_make(); /* else a parent's */
     if (!device.chosen) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");

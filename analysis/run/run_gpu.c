@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { DEVICES_MOST = 64 };
+enum { DEVICES_MAX = 64 };
 
 static struct {
     bool tried;
@@ -19,7 +19,7 @@ static struct {
         bool tried, open;
         struct run_gpu gpu;
         struct fault fault;
-    } device[DEVICES_MOST];
+    } device[DEVICES_MAX];
 } all;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -29,7 +29,7 @@ static void begin_child(void)
 {
     pthread_mutex_init(&lock, NULL);
     all.tried = false;
-    for (int i = 0; i < DEVICES_MOST; i++) all.device[i].tried = false;
+    for (int i = 0; i < DEVICES_MAX; i++) all.device[i].tried = false;
 }
 
 static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
@@ -45,7 +45,7 @@ static enum bitcut_status open_module(struct gpu *to, struct fault *f)
     if (!g.module->streams) {
         gpu_close(&g);
         return fault_set(
-            f, BITCUT_CANNOT,
+            f, BITCUT_UNSUPPORTED,
             "the module of this device does not support streams of another program");
     }
     *to = g;
@@ -86,8 +86,9 @@ static enum bitcut_status open_device(struct run_gpu *x, int number, struct faul
 /* With the lock. */
 static const struct run_gpu *device(int number, const struct gpu *g, struct fault *f)
 {
-    if (number < 0 || number >= DEVICES_MOST)
-        return fault_set(f, BITCUT_CANNOT, "device number %d is too large", number), NULL;
+    if (number < 0 || number >= DEVICES_MAX)
+        return fault_set(f, BITCUT_UNSUPPORTED, "device number %d is too large", number),
+               NULL;
     if (!all.device[number].tried) {
         struct run_gpu x = { .gpu = *g, .chosen = all.device[number].gpu.chosen };
         struct fault *const why = &all.device[number].fault;
@@ -105,13 +106,13 @@ const struct run_gpu *run_gpu_current(struct fault *f)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const struct run_gpu *found = NULL;
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     int number;
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&lock);
     const struct gpu *const g = module(f);
     if (g && g->module->streams->device(&number, why) != 0)
-        fault_set(f, BITCUT_CANNOT, "%s", why);
+        fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
     else if (g) found = device(number, g, f);
     pthread_mutex_unlock(&lock);
     return found;

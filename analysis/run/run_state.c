@@ -22,7 +22,7 @@ static bool ledger_tried;
 
 /* --- settings --------------------------------------------------------------------- */
 
-static char settings_fault[BITCUT_TEXT_MOST]; /* or "" */
+static char settings_fault[BITCUT_TEXT_MAX]; /* or "" */
 static bool warns; /* standard error was open at the beginning */
 
 /* A child writes a ledger of its own, if it has something to write. */
@@ -73,7 +73,7 @@ void run_complain(void)
 /* --- the ledger ------------------------------------------------------------------- */
 
 /* Hashes of the places in the ledger, so that few texts are compared. */
-static uint64_t place_hash[LEDGER_PLACES_MOST];
+static uint64_t place_hash[LEDGER_PLACES_MAX];
 
 void run_lock(void) { pthread_mutex_lock(&lock); }
 
@@ -147,20 +147,20 @@ enum { NATIVES = 1024 };
 /* What the code at addresses is called, which is slow to find: a slot for each hash. */
 static struct {
     const void *caller;
-    char name[PLACE_MOST_BYTES];
+    char name[PLACE_MAX_BYTES];
 } native[NATIVES];
 
-static void name_native(char name[PLACE_MOST_BYTES], const void *caller)
+static void name_native(char name[PLACE_MAX_BYTES], const void *caller)
 {
     const size_t slot = (size_t)((uintptr_t)caller * 0x9e3779b97f4a7c15 >> 54);
     run_lock();
     const bool known = native[slot].caller == caller;
-    if (known) memcpy(name, native[slot].name, PLACE_MOST_BYTES);
+    if (known) memcpy(name, native[slot].name, PLACE_MAX_BYTES);
     run_unlock();
     if (known) return;
-    site_native(name, PLACE_MOST_BYTES, caller);
+    site_native(name, PLACE_MAX_BYTES, caller);
     run_lock();
-    memcpy(native[slot].name, name, PLACE_MOST_BYTES);
+    memcpy(native[slot].name, name, PLACE_MAX_BYTES);
     native[slot].caller = caller;
     run_unlock();
 }

@@ -20,7 +20,7 @@ void run_complain(void);
 
 /* Where a call came from, and how it is computed. */
 struct run_site {
-    char where[PLACE_MOST_BYTES], native[PLACE_MOST_BYTES];
+    char where[PLACE_MAX_BYTES], native[PLACE_MAX_BYTES];
     const struct run_way *way;
 };
 

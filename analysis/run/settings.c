@@ -29,7 +29,7 @@ enum bitcut_status run_rule_read(struct run_rule *to, const char *text, struct f
 {
     const char *const end = strchr(text, '=');
     const size_t length = end ? (size_t)(end - text) : 0;
-    if (!length || length >= PATTERN_MOST)
+    if (!length || length >= PATTERN_MAX)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "expected PATTERN=RECIPE@UNIT such as *train.py:*=legemm@mi210, "
                          "found \"%.*s\"",
@@ -41,11 +41,11 @@ enum bitcut_status run_rule_read(struct run_rule *to, const char *text, struct f
 static enum bitcut_status read_rules(struct run_settings *s, const char *list,
                                      struct fault *f)
 {
-    enum { RULE_MOST = PATTERN_MOST + WAY_MOST };
+    enum { RULE_MAX = PATTERN_MAX + WAY_MAX };
     while (*list) {
-        char rule[RULE_MOST];
+        char rule[RULE_MAX];
         const size_t length = strcspn(list, "\n");
-        if (length >= sizeof rule || s->rules == SETTINGS_RULES_MOST)
+        if (length >= sizeof rule || s->rules == SETTINGS_RULES_MAX)
             return fault_set(f, BITCUT_BAD_ARGUMENT,
                              "too many rules, or a rule is too long");
         snprintf(rule, sizeof rule, "%.*s", (int)length, list);
@@ -155,7 +155,7 @@ const struct setting settings[] = {
     [SETTING_DEVICE] = { "BITCUT_RUN_DEVICE",
                          "device that computes the products: host or cuda[:N]",
                          take_device },
-    [SETTING_LEAST] = { "BITCUT_RUN_LEAST",
+    [SETTING_MIN] = { "BITCUT_RUN_MIN",
                         "calls with fewer multiplications stay with the library",
                         take_least },
     [SETTING_SITES] = { "BITCUT_RUN_SITES",
@@ -163,14 +163,14 @@ const struct setting settings[] = {
     { 0 },
 };
 
-const char *run_setting_unknown(char name[SETTING_NAME_MOST])
+const char *run_setting_unknown(char name[SETTING_NAME_MAX])
 {
     static const char start[] = "BITCUT_RUN";
     for (char *const *at = environ; at && *at; at++) {
         const size_t length = strcspn(*at, "=");
-        if (strncmp(*at, start, strlen(start)) != 0 || length >= SETTING_NAME_MOST)
+        if (strncmp(*at, start, strlen(start)) != 0 || length >= SETTING_NAME_MAX)
             continue;
-        snprintf(name, SETTING_NAME_MOST, "%.*s", (int)length, *at);
+        snprintf(name, SETTING_NAME_MAX, "%.*s", (int)length, *at);
         if (!table_find(TABLE(settings), name)) return name;
     }
     return NULL;
@@ -179,7 +179,7 @@ const char *run_setting_unknown(char name[SETTING_NAME_MOST])
 /* What the settings cannot mean together, or no setting is. */
 static enum bitcut_status check_all(const struct run_settings *s, struct fault *f)
 {
-    char name[SETTING_NAME_MOST], hint[TABLE_HINT_MOST];
+    char name[SETTING_NAME_MAX], hint[TABLE_HINT_MAX];
     const enum setting_of idle = s->audits ? SETTING_AUDIT : SETTING_AGAINST;
     if (run_setting_unknown(name)) {
         table_hint(hint, TABLE(settings), name);

@@ -7,9 +7,9 @@
 #include "emu/gemm_text.h"
 
 enum {
-    SETTINGS_RULES_MOST = 64,
-    PATTERN_MOST = 256,
-    DEVICE_MOST = 64,
+    SETTINGS_RULES_MAX = 64,
+    PATTERN_MAX = 256,
+    DEVICE_MAX = 64,
     RUN_PERCENT_ALL = -1 /* an audit of every call, whatever it takes */
 };
 
@@ -31,7 +31,7 @@ enum setting_of {
     SETTING_FOLDER,
     SETTING_THREADS,
     SETTING_DEVICE,
-    SETTING_LEAST,
+    SETTING_MIN,
     SETTING_SITES
 };
 extern const struct setting settings[];
@@ -40,18 +40,18 @@ extern const struct setting settings[];
 struct run_way {
     bool original;
     struct bitcut_gemm gemm; /* but for sizes and matrices */
-    char line[WAY_MOST];     /* "original", or that of way_write() */
+    char line[WAY_MAX];     /* "original", or that of way_write() */
 };
 
 /* Products of places that the pattern names are computed so. */
 struct run_rule {
-    char pattern[PATTERN_MOST]; /* of a shell, for a place or the last part of it */
+    char pattern[PATTERN_MAX]; /* of a shell, for a place or the last part of it */
     struct run_way way;
 };
 
 struct run_settings {
     struct run_way way;
-    struct run_rule rule[SETTINGS_RULES_MOST]; /* the first that fits counts */
+    struct run_rule rule[SETTINGS_RULES_MAX]; /* the first that fits counts */
     int rules;
     bool compares;          /* every product is computed once more, so: ...        */
     struct run_way against; /* ..., and its result compared                        */
@@ -60,7 +60,7 @@ struct run_settings {
     int threads;    /* 0: all processors                                             */
     bool python;    /* places are lines of Python where there are any                */
     uint64_t least; /* products of two numbers that a call has, to be computed at all */
-    char device[DEVICE_MOST]; /* that emulates large products; "": none            */
+    char device[DEVICE_MAX]; /* that emulates large products; "": none            */
     char *modules; /* the folder of modules for devices, of BITCUT_MODULES; or NULL */
     char *folder; /* where processes write what they did, its whole path; or NULL  */
 };
@@ -73,8 +73,8 @@ enum bitcut_status run_rule_read(struct run_rule *to, const char *text, struct f
 
 /* A variable of the environment that is called like one of these, and is none: its name;
    NULL: there is none. */
-enum { SETTING_NAME_MOST = 64 };
-const char *run_setting_unknown(char name[SETTING_NAME_MOST]);
+enum { SETTING_NAME_MAX = 64 };
+const char *run_setting_unknown(char name[SETTING_NAME_MAX]);
 
 /* What the environment says; what it does not say: products are the program's own.
    Nothing of the environment is referred to later.  BITCUT_BAD_ARGUMENT names the first

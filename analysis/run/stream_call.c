@@ -38,11 +38,11 @@ static struct bitcut_matrix *operand_to(struct bitcut_gemm *g, int i)
 static bool read_pointers(const void **to, struct stream_call *c, const void *from,
                           size_t count)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     const size_t bytes = count * sizeof *to;
     const struct gpu_copy copy = { to, from, bytes, bytes, bytes, 1 };
     if (streams_of(c)->copy(&copy, true, c->stream, why) == 0) return true;
-    fault_set(&c->fault, BITCUT_CANNOT, "%s", why);
+    fault_set(&c->fault, BITCUT_UNSUPPORTED, "%s", why);
     return leave(c, LEFT_DEVICE);
 }
 
@@ -90,9 +90,9 @@ static bool take_pointers(struct stream_call *c)
 
 static bool ask(struct stream_call *c)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     if (streams_of(c)->ask(&c->capture, c->stream, why) == 0) return true;
-    fault_set(&c->fault, BITCUT_CANNOT, "%s", why);
+    fault_set(&c->fault, BITCUT_UNSUPPORTED, "%s", why);
     return leave(c, LEFT_DEVICE);
 }
 
@@ -144,7 +144,7 @@ static struct lines shape(const struct bitcut_gemm *g, int i)
 /* Let C be what it is to begin with. */
 static bool repeat_line(struct stream_call *c)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     const struct bitcut_matrix *const d = &c->product.gemm.d;
     const struct lines lines = shape(&c->product.gemm, 3);
     const struct gpu_copy copy = { .to = d->to,
@@ -154,7 +154,7 @@ static bool repeat_line(struct stream_call *c)
                                    .lines = lines.count };
     if (!c->line || c->repeated) return true;
     c->repeated = streams_of(c)->repeat(&copy, c->stream, why) == 0;
-    if (!c->repeated) fault_set(&c->fault, BITCUT_CANNOT, "%s", why);
+    if (!c->repeated) fault_set(&c->fault, BITCUT_UNSUPPORTED, "%s", why);
     return c->repeated;
 }
 
@@ -176,7 +176,7 @@ static bool is_aligned(const void *at) { return (uintptr_t)at % GPU_ALIGNMENT ==
 
 static enum bitcut_status start_in(struct stream_call *c, void *at, size_t bytes)
 {
-    enum bitcut_status status = repeat_line(c) ? BITCUT_OK : BITCUT_CANNOT;
+    enum bitcut_status status = repeat_line(c) ? BITCUT_OK : BITCUT_UNSUPPORTED;
     const size_t parts = c->product.gemm.a.each ? c->product.gemm.count : 1;
     for (size_t i = 0; i < parts && status == BITCUT_OK; i++) {
         const struct bitcut_gemm g = part(c, i);
@@ -184,7 +184,7 @@ static enum bitcut_status start_in(struct stream_call *c, void *at, size_t bytes
         c->work.gemm.c.at = g.c.at, c->work.gemm.d.to = g.d.to;
         status = gpu_work_start(&c->work, &c->gpu->gpu, &c->gpu->is, at, bytes, c->stream,
                                 &c->fault);
-        if (i && status == BITCUT_BAD_ARGUMENT) status = BITCUT_CANNOT;
+        if (i && status == BITCUT_BAD_ARGUMENT) status = BITCUT_UNSUPPORTED;
     }
     return status;
 }
@@ -239,7 +239,7 @@ static bool copy_operand(struct stream_call *c, int i, bool to_host)
     const struct lines lines = shape(g, i);
     const size_t bytes = sizeof(float) * lines.length;
     for (size_t n = 0; n < matrices(g, i); n++) {
-        char why[GPU_FAULT_MOST];
+        char why[GPU_FAULT_MAX];
         struct bitcut_gemm one = gemm_nth(g, n), host = gemm_nth(&c->seen.gemm, n);
         void *const there = operand(&one, i)->to, *const here = operand(&host, i)->to;
         const size_t pitch = sizeof(float) * operand(&one, i)->ld;
@@ -247,7 +247,7 @@ static bool copy_operand(struct stream_call *c, int i, bool to_host)
             to_host ? (struct gpu_copy){ here, there, bytes, pitch, bytes, lines.count }
                     : (struct gpu_copy){ there, here, pitch, bytes, bytes, lines.count };
         if (streams_of(c)->copy(&copy, to_host, c->stream, why) == 0) continue;
-        fault_set(&c->fault, BITCUT_CANNOT, "%s", why);
+        fault_set(&c->fault, BITCUT_UNSUPPORTED, "%s", why);
         return false;
     }
     return true;

@@ -45,8 +45,8 @@ bool stream_call_open(struct stream_call *c, const struct product *p);
 bool stream_call_choose(struct stream_call *c, const struct run_way *way);
 
 /* Start it in the stream, in the caller's workspace or a room of the stream.
-   BITCUT_CANNOT: the device failed, and c->fault says how; BITCUT_BAD_ARGUMENT: nothing
-   was started, and it is left. */
+   BITCUT_UNSUPPORTED: the device failed, and c->fault says how; BITCUT_BAD_ARGUMENT:
+   nothing was started, and it is left. */
 enum bitcut_status stream_call_start(struct stream_call *c, const struct run_way *way);
 
 /* The product in the host's memory: A and B, and C where it is read, as they are in the

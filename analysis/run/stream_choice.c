@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-enum { SHAPES_MOST = 1024, OPERANDS = 4 };
+enum { SHAPES_MAX = 1024, OPERANDS = 4 };
 
 /* What the kernels of a graph depend on. */
 struct shape {
@@ -21,7 +21,7 @@ struct shape {
     bool reads_c;
 };
 
-static struct shape shapes[SHAPES_MOST];
+static struct shape shapes[SHAPES_MAX];
 static size_t shapes_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -83,7 +83,7 @@ bool stream_choice_left(const struct run_gpu *gpu, const struct run_way *way,
 {
     const struct shape asked = shape_of(gpu, way, g);
     enter();
-    bool found = shapes_count == SHAPES_MOST;
+    bool found = shapes_count == SHAPES_MAX;
     for (size_t i = 0; i < shapes_count && !found; i++) found = same(&shapes[i], &asked);
     pthread_mutex_unlock(&lock);
     return found;
@@ -94,6 +94,6 @@ void stream_choice_leave(const struct run_gpu *gpu, const struct run_way *way,
 {
     if (stream_choice_left(gpu, way, g)) return;
     enter();
-    if (shapes_count < SHAPES_MOST) shapes[shapes_count++] = shape_of(gpu, way, g);
+    if (shapes_count < SHAPES_MAX) shapes[shapes_count++] = shape_of(gpu, way, g);
     pthread_mutex_unlock(&lock);
 }

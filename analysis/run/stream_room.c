@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 /* Memory of the graphs that are captured now.  A new row takes the place of the oldest. */
-enum { ROOMS_MOST = 64 };
+enum { ROOMS_MAX = 64 };
 
 struct room {
     int device;
@@ -16,7 +16,7 @@ struct room {
     size_t bytes;
 };
 
-static struct room rooms[ROOMS_MOST];
+static struct room rooms[ROOMS_MAX];
 static unsigned oldest;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -27,14 +27,14 @@ static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
 
 static void *reserve(size_t bytes, const struct room_of *of)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     void *at;
     return of->streams->reserve(&at, bytes, of->stream, why) == 0 ? at : NULL;
 }
 
 static struct room *find(const struct room_of *of)
 {
-    for (int i = 0; i < ROOMS_MOST; i++)
+    for (int i = 0; i < ROOMS_MAX; i++)
         if (rooms[i].capture == of->capture && rooms[i].device == of->device &&
             rooms[i].stream == of->stream)
             return &rooms[i];
@@ -48,7 +48,7 @@ static void *room_in_graph(size_t bytes, const struct room_of *of)
     if (r && r->bytes >= bytes) return r->at;
     void *const at = reserve(bytes, of);
     if (!at) return NULL;
-    if (!r) r = &rooms[oldest++ % ROOMS_MOST];
+    if (!r) r = &rooms[oldest++ % ROOMS_MAX];
     *r = (struct room){ of->device, of->capture, of->stream, at, bytes };
     return at;
 }
@@ -66,6 +66,6 @@ void *room_enter(size_t bytes, const struct room_of *of)
 
 void room_leave(void *at, const struct room_of *of)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     if (at && !of->capture) of->streams->release(at, of->stream, why);
 }

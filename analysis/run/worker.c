@@ -39,7 +39,7 @@ static void *idle(void *unused)
    process if one cannot be started. */
 static int threads_possible(int wanted)
 {
-    pthread_t thread[THREADS_MOST];
+    pthread_t thread[THREADS_MAX];
     int count = 0;
     worker.trying = true;
     while (count + 1 < wanted && pthread_create(&thread[count], NULL, idle, NULL) == 0)

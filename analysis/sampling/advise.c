@@ -8,10 +8,10 @@
 
 enum { EXPONENT_BITS = 8 /* of FP32: words with as many have its range */ };
 
-size_t advise_places(const char *place[ADVISE_PLACES_MOST])
+size_t advise_places(const char *place[ADVISE_PLACES_MAX])
 {
     size_t count = 0;
-    for (const struct chip *c = chips; c->name && count < ADVISE_PLACES_MOST; c++) {
+    for (const struct chip *c = chips; c->name && count < ADVISE_PLACES_MAX; c++) {
         bool first = true;
         for (const struct chip *other = chips; other < c; other++)
             first &= strcmp(other->architecture, c->architecture) != 0;
@@ -29,7 +29,7 @@ static const struct {
 } variations[] = { { BITCUT_UNSET, false }, { 10, false }, { 11, false },
                    { BITCUT_UNSET, true },  { 10, true },  { 11, true } };
 
-enum { VARIATIONS = sizeof variations / sizeof variations[0], RECIPES_MOST = 64 };
+enum { VARIATIONS = sizeof variations / sizeof variations[0], RECIPES_MAX = 64 };
 
 /* Trials at one place. */
 struct list {
@@ -197,7 +197,7 @@ static enum bitcut_status search(struct advise *to, const struct advise_samples 
                                  struct fault *f)
 {
     const struct advise_question *const q = &to->question;
-    struct list l = { .room = RECIPES_MOST * VARIATIONS };
+    struct list l = { .room = RECIPES_MAX * VARIATIONS };
     l.at = memory_allocate(l.room, sizeof *l.at);
     to->trial = memory_allocate(l.room * q->places, sizeof *to->trial);
     enum bitcut_status status =
@@ -258,7 +258,7 @@ static enum bitcut_status add_scales(struct advise *to, const struct advise_samp
                                                          &recipes[RECIPE_LEGEMM] };
     const struct bitcut_unit *const u = unit_of_f16(to);
     enum bitcut_status status = BITCUT_OK;
-    for (int i = 0; u && i < ADVISE_SCALES_MOST && status == BITCUT_OK; i++) {
+    for (int i = 0; u && i < ADVISE_SCALES_MAX && status == BITCUT_OK; i++) {
         const int way = i % ADVISE_WAYS;
         const struct advise_scale one = { .recipe = tried[i / ADVISE_WAYS],
                                           .unit = u,

@@ -9,8 +9,8 @@
 #include "emu/gemm.h"
 
 /* The first chip of every architecture, into `place`; returns how many. */
-enum { ADVISE_PLACES_MOST = 64 };
-size_t advise_places(const char *place[ADVISE_PLACES_MOST]);
+enum { ADVISE_PLACES_MAX = 64 };
+size_t advise_places(const char *place[ADVISE_PLACES_MAX]);
 
 /* What is asked, of one product or each of several.  Places are chips or units, as
    unit_find() takes them, all known. */
@@ -23,7 +23,7 @@ struct advise_question {
     double want;                        /* in that metric, at most */
     const struct bitcut_recipe *recipe; /* NULL: any               */
     const char *const *place;
-    size_t places; /* ADVISE_PLACES_MOST at most */
+    size_t places; /* ADVISE_PLACES_MAX at most */
     uint64_t seed;
     const char *input_a, *input_b; /* where the last pair is from, to be said; input_b is
                                       NULL: B is A transposed                           */
@@ -57,7 +57,7 @@ struct advise_scale {
 
 extern const struct record_field advise_scale_fields[];
 
-enum { ADVISE_WAYS = 3, ADVISE_SCALES_MOST = 2 * ADVISE_WAYS };
+enum { ADVISE_WAYS = 3, ADVISE_SCALES_MAX = 2 * ADVISE_WAYS };
 
 /* The answer.  It points to what the question points to. */
 struct advise {
@@ -67,13 +67,13 @@ struct advise {
     bool all;               /* the first are all outputs                           */
     struct advise_trial *trial; /* in the order in which they were tried */
     size_t trials;
-    const struct advise_trial *best[ADVISE_PLACES_MOST]; /* what is advised at each place
+    const struct advise_trial *best[ADVISE_PLACES_MAX]; /* what is advised at each place
                                                             where a recipe runs           */
     size_t bests;
     const struct advise_trial *choice; /* the best of these; NULL: none reaches it */
     struct advise_values values[2];    /* of A and B                               */
     struct advise_kept_list kept;
-    struct advise_scale scale[ADVISE_SCALES_MOST]; /* of ootomo and then of legemm: 2^10,
+    struct advise_scale scale[ADVISE_SCALES_MAX]; /* of ootomo and then of legemm: 2^10,
                                                       2^11, and equilibrated             */
     size_t scales;
 };
@@ -92,7 +92,7 @@ extern const struct record_field advise_fields[];
    known, else that of fewest products; of equal ones that which errs least.
 
    With the same seed the same for any number of threads.  BITCUT_NO_MEMORY, or
-   BITCUT_CANNOT if asked to stop, or as bitcut_gemm(); nothing to clear then. */
+   BITCUT_UNSUPPORTED if asked to stop, or as bitcut_gemm(); nothing to clear then. */
 enum bitcut_status advise_find(struct advise *to, const struct advise_question *q,
                                int threads, const struct progress *progress,
                                struct fault *f);

@@ -86,7 +86,7 @@ static enum bitcut_status read_and_find(struct bitcut_advice *to,
                                         struct advise_question *q, int threads,
                                         struct fault *f)
 {
-    const char *place[ADVISE_PLACES_MOST] = { g->unit ? g->unit->name : NULL };
+    const char *place[ADVISE_PLACES_MAX] = { g->unit ? g->unit->name : NULL };
     struct matrix a = { .at = NULL }, b = { .at = NULL };
     enum bitcut_status status =
         view_matrix(&a, &g->a, 0, g->m, g->k, threads) &&

@@ -11,7 +11,7 @@
 
 static void say_line(char *text, size_t size, const void *trial)
 {
-    char line[WAY_MOST];
+    char line[WAY_MAX];
     way_write(line, &((const struct advise_trial *)trial)->gemm);
     say_more(text, size, "%s", line);
 }

@@ -24,7 +24,7 @@ static enum bitcut_status draw(struct weighed *to, const struct advise_question 
     const struct matrix *const a = &q->a[i], *const b = &q->b[i];
     size_t rows, cols;
     gemm_data_block(&rows, &cols, a->rows, b->cols, a->cols, (double)PRODUCTS * times);
-    if (times > 1 && rows * cols < GEMM_DATA_OUTPUTS_LEAST * (size_t)times) {
+    if (times > 1 && rows * cols < GEMM_DATA_OUTPUTS_MIN * (size_t)times) {
         rows *= 2;
         cols *= 2;
     }
@@ -147,7 +147,7 @@ static enum bitcut_status find_bound(double *to, const struct advise_trial *t,
     const struct bound_row *const row = &bounds[BOUND_ALIGNED];
     const struct comparison *const x = &w->judge.comparison;
     struct bound_problem problem;
-    char why[BOUND_WHY_MOST];
+    char why[BOUND_WHY_MAX];
     *to = (double)NAN;
     enum bitcut_status status =
         bound_problem_make(&problem, &t->gemm, &t->plan, x, true, f);

@@ -23,14 +23,14 @@ struct advise_samples {
     const struct progress *progress;
 };
 
-/* BITCUT_NO_MEMORY, or BITCUT_CANNOT if asked to stop: nothing to clear. */
+/* BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED if asked to stop: nothing to clear. */
 enum bitcut_status advise_samples_draw(struct advise_samples *to,
                                        const struct advise_question *q, int threads,
                                        const struct progress *progress, struct fault *f);
 void advise_samples_clear(struct advise_samples *s);
 
 /* Run t->gemm on the first samples: of several errors the largest counts.
-   BITCUT_NO_MEMORY; BITCUT_CANNOT if asked to stop, or as bitcut_gemm(). */
+   BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if asked to stop, or as bitcut_gemm(). */
 enum bitcut_status advise_try(struct advise_trial *t, const struct advise_samples *s,
                               struct fault *f);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCALE_MOST = 14, LOOKED_AT = 1 << 14 };
+enum { SCALE_MAX = 14, LOOKED_AT = 1 << 14 };
 
 /* --- values ----------------------------------------------------------------------- */
 
@@ -123,7 +123,7 @@ static enum bitcut_status measure(struct kept_values *to, const struct exponents
     memset(to, 0, sizeof *to);
     exponents_range(&least, &most, v);
     for (int e = least; e <= most; e++) {
-        struct retention *const r = &to->of[e - EXPONENT_LEAST];
+        struct retention *const r = &to->of[e - EXPONENT_MIN];
         const enum bitcut_status status = exponents_measure(
             r, v, e, LOOKED_AT, split, flush, how->threads, how->progress, f);
         if (status != BITCUT_OK) return status;
@@ -207,7 +207,7 @@ static enum bitcut_status append(struct advise_kept_list *list,
                                              .scale_from = from,
                                              .scale_to = to - 1,
                                              .flush = flush,
-                                             .exponent = at + EXPONENT_LEAST,
+                                             .exponent = at + EXPONENT_MIN,
                                              .all = at == EXPONENTS,
                                              .kept = *r };
             if (status == BITCUT_OK) status = append_one(list, one, f);
@@ -243,7 +243,7 @@ static enum bitcut_status keep_split(struct advise_kept_list *to,
                                      const struct bitcut_split *row, bool flush,
                                      const struct advise_how *how, struct fault *f)
 {
-    const int scales = row->words > 1 ? SCALE_MOST + 1 : 1;
+    const int scales = row->words > 1 ? SCALE_MAX + 1 : 1;
     struct kept_values *const k = memory_allocate((size_t)scales, sizeof *k);
     enum bitcut_status status =
         k ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for values");

@@ -12,7 +12,7 @@
 
 /* The lines so far, indented by the braces that end a line and are open. */
 struct source {
-    char (*line)[C_LINE_MOST];
+    char (*line)[C_LINE_MAX];
     int count, depth;
 };
 
@@ -23,9 +23,9 @@ static void add(struct source *to, const char *format, ...)
     va_list list;
     to->depth -= *format == '}';
     *line = 0;
-    say_more(line, C_LINE_MOST, "%*s", 4 * to->depth, "");
+    say_more(line, C_LINE_MAX, "%*s", 4 * to->depth, "");
     va_start(list, format);
-    say_more_list(line, C_LINE_MOST, format, list);
+    say_more_list(line, C_LINE_MAX, format, list);
     va_end(list);
     to->depth += format[strlen(format) - 1] == '{';
 }
@@ -33,12 +33,12 @@ static void add(struct source *to, const char *format, ...)
 static void add_blank(struct source *to) { to->line[to->count++][0] = 0; }
 
 /* "x * ", unless it is 1. */
-static const char *factor(char text[REAL_TEXT_MOST + 4], double x)
+static const char *factor(char text[REAL_TEXT_MAX + 4], double x)
 {
-    char number[REAL_TEXT_MOST];
+    char number[REAL_TEXT_MAX];
     *text = 0;
     real_text(number, x, 9);
-    if (x != 1) snprintf(text, REAL_TEXT_MOST + 4, "%s * ", number);
+    if (x != 1) snprintf(text, REAL_TEXT_MAX + 4, "%s * ", number);
     return text;
 }
 
@@ -60,7 +60,7 @@ static void add_head(struct source *to, bool reads_c, bool rest)
 }
 
 /* To three digits, not below x. */
-static const char *up(char text[REAL_TEXT_MOST], double x)
+static const char *up(char text[REAL_TEXT_MAX], double x)
 {
     real_text(text, x * 1.0051, 3);
     return text;
@@ -69,7 +69,7 @@ static const char *up(char text[REAL_TEXT_MOST], double x)
 /* rest += F X, where F is not 0. */
 static void add_rest(struct source *to, double f, const char *x, const char *scaled)
 {
-    char number[REAL_TEXT_MOST];
+    char number[REAL_TEXT_MAX];
     if (f > 0) add(to, "rest += %s * %s%s;", up(number, f), x, scaled);
 }
 
@@ -77,7 +77,7 @@ static void add_rest(struct source *to, double f, const char *x, const char *sca
 static void add_level(struct source *to, bool lines, double threshold, double of_a,
                       double of_b)
 {
-    char limit[REAL_TEXT_MOST], x[C_LINE_MOST];
+    char limit[REAL_TEXT_MAX], x[C_LINE_MAX];
     up(limit, threshold);
     snprintf(x, sizeof x, "a * small(b, %s%s)", limit, lines ? " * b_max" : "");
     add_rest(to, of_a, x, lines ? " * b_max" : "");
@@ -89,7 +89,7 @@ static void add_level(struct source *to, bool lines, double threshold, double of
 static void add_underflow(struct source *to, const struct bound_apriori *b, double alpha,
                           bool lines)
 {
-    char from[REAL_TEXT_MOST], x[C_LINE_MOST];
+    char from[REAL_TEXT_MAX], x[C_LINE_MAX];
     up(from, b->from);
     snprintf(x, sizeof x, "small(a, %s%s) * small(b, %s%s)", from,
              lines ? " * a_max" : "", from, lines ? " * b_max" : "");
@@ -102,7 +102,7 @@ static void add_underflow(struct source *to, const struct bound_apriori *b, doub
 /* The largest magnitudes of row i of A and of column j of B, and what is added once. */
 static void add_largest(struct source *to, const struct bound_apriori *b)
 {
-    char number[REAL_TEXT_MOST];
+    char number[REAL_TEXT_MAX];
     add(to, "double a_max = 0, b_max = 0;");
     add(to, "for (size_t l = 0; l < k; l++) {");
     add(to, "a_max = fmax(a_max, fabs(A[i * k + l]));");
@@ -117,7 +117,7 @@ static void add_output(struct source *to, const struct tolerance *t,
 {
     const struct bound_apriori *const b = &t->bound;
     const double alpha = value_of_float(g->alpha), beta = value_of_float(g->beta);
-    char number[REAL_TEXT_MOST], of_alpha[REAL_TEXT_MOST + 4];
+    char number[REAL_TEXT_MAX], of_alpha[REAL_TEXT_MAX + 4];
     const bool lines = gemm_equilibrates(g);
     add(to, "double exact = 0, size = 0;");
     if (rest) add(to, "double rest = %s;", b->least > 0 ? up(number, b->least) : "0");
@@ -143,7 +143,7 @@ static void add_output(struct source *to, const struct tolerance *t,
 
 static void add_limit(struct source *to, double limit, bool rest)
 {
-    char number[REAL_TEXT_MOST];
+    char number[REAL_TEXT_MAX];
     add(to, "if (!(error <= %s * size%s)) return false;", up(number, limit * 0x1p-24),
         rest ? " + rest" : "");
 }
@@ -162,7 +162,7 @@ static void add_squares(struct source *to, bool reads_c, bool rest)
 static void add_norm(struct source *to, double limit, const struct bitcut_gemm *g,
                      bool rest)
 {
-    char number[REAL_TEXT_MOST], alpha[REAL_TEXT_MOST + 4], beta[REAL_TEXT_MOST + 4];
+    char number[REAL_TEXT_MAX], alpha[REAL_TEXT_MAX + 4], beta[REAL_TEXT_MAX + 4];
     factor(alpha, fabs(value_of_float(g->alpha)));
     factor(beta, fabs(value_of_float(g->beta)));
     add(to, "double norm = %ssqrt(a2) * sqrt(b2);", alpha);
@@ -171,7 +171,7 @@ static void add_norm(struct source *to, double limit, const struct bitcut_gemm *
         rest ? " + sqrt(rest2)" : "");
 }
 
-int c_function(char line[C_LINES][C_LINE_MOST], const struct tolerance *tolerance,
+int c_function(char line[C_LINES][C_LINE_MAX], const struct tolerance *tolerance,
                const struct tolerance_question *q)
 {
     const struct bitcut_tolerances *const t = &tolerance->limits;

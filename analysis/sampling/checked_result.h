@@ -16,8 +16,8 @@ struct tolerance_given {
 extern const struct record_field given_fields[];
 
 /* Judge the whole D of `data`, m x n x k of the question, by the limits that were found
-   for it; the question's `two` is false.  BITCUT_NO_MEMORY, BITCUT_CANNOT if asked to
-   stop. */
+   for it; the question's `two` is false.  BITCUT_NO_MEMORY, BITCUT_UNSUPPORTED if asked
+   to stop. */
 enum bitcut_status tolerance_judge(struct tolerance_given *to,
                                    const struct bitcut_tolerances *t,
                                    const struct tolerance_question *q,

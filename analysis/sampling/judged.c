@@ -76,11 +76,11 @@ static void write_grade(struct judged *to, const struct comparison *x)
                  value[METRIC_WRONG]);
         return;
     }
-    if (!(x->words <= METRIC_WORDS_MOST)) {
+    if (!(x->words <= METRIC_WORDS_MAX)) {
         say_more(to->grade, sizeof to->grade,
                  "not an FP32 result: the words hold A and B to %.3g u of their norms, "
                  "where FP32 holds them exactly and %d u would do",
-                 x->words, METRIC_WORDS_MOST);
+                 x->words, METRIC_WORDS_MAX);
         return;
     }
     for (size_t i = 1; i < count; i++)
@@ -190,7 +190,7 @@ static const struct budget_answer *budget_of(const void *answer)
 static void say_componentwise(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
-    char error[NUMBER_SAID_MOST], limit[NUMBER_SAID_MOST];
+    char error[NUMBER_SAID_MAX], limit[NUMBER_SAID_MAX];
     if (!j) return;
     say_more(text, size, "%s u |A||B| at most, u = 2^-24 (an FP32 GEMM may have %s)",
              number_said(error, j->value[METRIC_BACKWARD_MAX], 3),
@@ -200,7 +200,7 @@ static void say_componentwise(char *text, size_t size, const void *answer)
 static void say_relative(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
-    char error[NUMBER_SAID_MOST], bits[NUMBER_SAID_MOST];
+    char error[NUMBER_SAID_MAX], bits[NUMBER_SAID_MAX];
     if (!j) return;
     const double kept = j->value[METRIC_EFFECTIVE_BITS];
     say_more(text, size, "%s of ||C||, C the exact result: %s bits kept (FP32 has 24)",
@@ -211,7 +211,7 @@ static void say_relative(char *text, size_t size, const void *answer)
 static void say_ulps(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
-    char mean[NUMBER_SAID_MOST], most[NUMBER_SAID_MOST], condition[NUMBER_SAID_MOST];
+    char mean[NUMBER_SAID_MAX], most[NUMBER_SAID_MAX], condition[NUMBER_SAID_MAX];
     if (!j) return;
     say_more(text, size,
              "%s on average, %s at most (sums cancel: |A||B| is up to %s |C|)",

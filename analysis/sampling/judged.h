@@ -10,13 +10,13 @@
 #include "analysis/sampling/typical_range.h"
 #include "emu/gemm_say.h"
 
-enum { VERDICT_MOST = 600 };
+enum { VERDICT_MAX = 600 };
 
 struct judged {
     const struct reference *reference;
     size_t m, n, k;
     double value[METRICS];
-    char grade[VERDICT_MOST], verdict[VERDICT_MOST]; /* sentences                      */
+    char grade[VERDICT_MAX], verdict[VERDICT_MAX]; /* sentences                      */
     struct bound_result bound; /* what recipe and unit allow: only of a reference that is
                                   exact                                                 */
     struct usual usual;        /* what error they usually have; no outputs: not known   */
@@ -32,8 +32,8 @@ struct judged {
 /* Its fields (lib/base/record.h): metrics first. */
 extern const struct record_field judged_fields[];
 
-/* Judge d, of g on a unit.  BITCUT_NO_MEMORY; BITCUT_CANNOT if asked to stop; what a device
-   says.  Of the options `threads`, `progress` and `offload` are read. */
+/* Judge d, of g on a unit.  BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if asked to stop; what a
+   device says.  Of the options `threads`, `progress` and `offload` are read. */
 enum bitcut_status judged_find(struct judged *to, const struct bitcut_gemm *g,
                                const struct gemm_data *data, const struct matrix *d,
                                const struct reference *reference, uint64_t seed,

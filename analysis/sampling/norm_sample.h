@@ -21,7 +21,7 @@ struct weighed {
     bool all; /* all outputs, each once, of weight 1 */
 };
 
-/* BITCUT_NO_MEMORY, BITCUT_CANNOT: nothing to clear. */
+/* BITCUT_NO_MEMORY, BITCUT_UNSUPPORTED: nothing to clear. */
 enum bitcut_status weighed_draw(struct weighed *to, const struct matrix *a,
                                 const struct matrix *b, size_t rows, size_t cols,
                                 bool even, uint64_t seed, int threads,

@@ -10,19 +10,19 @@ static const struct bitcut_order orders[] = {
     { .slices = 3, .tile = 32 },
     { .slices = 4, .tile = 64, .reduction = BITCUT_DESCENDING },
     { .slices = 8, .reduction = BITCUT_TREE },
-    { .slices = 3, .cut = 8, .tile = 32, .rest_first = true },
-    { .slices = 4, .tile = 48, .halve = 16 },
-    { .tile = 32, .rest_first = true },
+    { .slices = 3, .cut = 8, .tile = 32, .partial_first = true },
+    { .slices = 4, .tile = 48, .balance_tail = 16 },
+    { .tile = 32, .partial_first = true },
     { .lanes = 2 },
-    { .lanes = 4, .turn = 8 },
-    { .lanes = 8, .turn = 4, .reduction = BITCUT_TREE },
+    { .lanes = 4, .chunk = 8 },
+    { .lanes = 8, .chunk = 4, .reduction = BITCUT_TREE },
 };
 
 enum { ORDERS = sizeof orders / sizeof *orders };
 
-_Static_assert((int)ORDERS < (int)ORDERS_MOST, "there is room for one more");
+_Static_assert((int)ORDERS < (int)ORDERS_MAX, "there is room for one more");
 
-size_t order_set(struct bitcut_order order[ORDERS_MOST], const struct bitcut_gemm *g)
+size_t order_set(struct bitcut_order order[ORDERS_MAX], const struct bitcut_gemm *g)
 {
     struct bitcut_gemm other = *g;
     struct gemm_plan plan;
@@ -30,7 +30,7 @@ size_t order_set(struct bitcut_order order[ORDERS_MOST], const struct bitcut_gem
     order[0] = g->order;
     for (size_t i = 0; i < ORDERS; i++) {
         other.order = orders[i];
-        other.order.sums = g->order.sums;
+        other.order.partial_format = g->order.partial_format;
         if (gemm_plan_on_unit(&plan, &other, NULL) == BITCUT_OK)
             order[count++] = other.order;
     }

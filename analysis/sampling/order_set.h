@@ -5,10 +5,10 @@
 
 #include "lib/bitcut.h"
 
-enum { ORDERS_MOST = 16 };
+enum { ORDERS_MAX = 16 };
 
 /* The order of g first, then those of the table that g can have; returns how many.  g is
    a checked GEMM on a unit. */
-size_t order_set(struct bitcut_order order[ORDERS_MOST], const struct bitcut_gemm *g);
+size_t order_set(struct bitcut_order order[ORDERS_MAX], const struct bitcut_gemm *g);
 
 #endif

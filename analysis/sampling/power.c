@@ -51,7 +51,7 @@ struct power_study {
     const struct tolerance_question *q;
     const struct tolerance *t;
     struct power_trial *trial; /* of row i in run n at i * runs + n */
-    struct bitcut_order order[ORDERS_MOST];
+    struct bitcut_order order[ORDERS_MAX];
     size_t orders, rows, cols, faults, runs;
     uint64_t seed;
 };
@@ -63,7 +63,7 @@ struct power_run {
     struct question question;
     struct block block;
     struct space space;
-    struct k_range range[RANGES_MOST];
+    struct k_range range[RANGES_MAX];
     uint32_t *d;
 };
 
@@ -168,7 +168,7 @@ static enum bitcut_status make_block(struct power_run *run, const struct power_s
                                  p->a.at, p->b.at, p->c.at,   run->d, &run->question };
     draw_ranges(run, s, number);
     run->space = (struct space){ .range = run->range,
-                                 .ranges = RANGES_MOST,
+                                 .ranges = RANGES_MAX,
                                  .k = p->a.cols,
                                  .start = run->d[0],
                                  .format = &formats[FORMAT_F32],

@@ -47,29 +47,29 @@ static bool lost_is_small(const struct bitcut_tolerances *t)
     return 128 * t->underflow <= t->bound;
 }
 
-enum { SUM_MOST = 112 };
+enum { SUM_MAX = 112 };
 
 /* To three digits, not below x: to the nearest is off by 0.5 % at most. */
-static void write_up(char text[REAL_TEXT_MOST], double x)
+static void write_up(char text[REAL_TEXT_MAX], double x)
 {
     real_text(text, x * 1.0051, 3);
 }
 
 /* "F * " in front of a product, unless it is 1. */
-static void write_factor(char text[REAL_TEXT_MOST + 4], uint32_t factor, bool magnitude)
+static void write_factor(char text[REAL_TEXT_MAX + 4], uint32_t factor, bool magnitude)
 {
-    char number[REAL_TEXT_MOST];
+    char number[REAL_TEXT_MAX];
     const double x = value_of_float(factor);
     real_text(number, magnitude ? fabs(x) : x, 9);
     *text = 0;
-    if (factor != F32_ONE) snprintf(text, REAL_TEXT_MOST + 4, "%s * ", number);
+    if (factor != F32_ONE) snprintf(text, REAL_TEXT_MAX + 4, "%s * ", number);
 }
 
 /* alpha A B + beta C, or that of magnitudes. */
 static void write_sum(char *text, size_t size, const struct python_library *l,
                       const struct bitcut_gemm *g, bool magnitude)
 {
-    char alpha[REAL_TEXT_MOST + 4], beta[REAL_TEXT_MOST + 4];
+    char alpha[REAL_TEXT_MAX + 4], beta[REAL_TEXT_MAX + 4];
     const char *const before = magnitude ? l->before_absolute : "",
                       *const after = magnitude ? l->after_absolute : "";
     write_factor(alpha, g->alpha, magnitude);
@@ -83,7 +83,7 @@ static void write_sum(char *text, size_t size, const struct python_library *l,
 /* Add "+ FACTOR TEXT", TEXT by a form. */
 static void add_term(char *text, size_t size, double factor, const char *form, ...)
 {
-    char number[REAL_TEXT_MOST];
+    char number[REAL_TEXT_MAX];
     va_list values;
     if (!(factor > 0)) return;
     write_up(number, factor);
@@ -102,14 +102,14 @@ struct related {
 static void add_level(char *text, size_t size, const struct related *to, double threshold,
                       double of_a, double of_b)
 {
-    char limit[REAL_TEXT_MOST];
+    char limit[REAL_TEXT_MAX];
     write_up(limit, threshold);
     add_term(text, size, of_a, " * (a @ small(b, %s%s))%s", limit, to->b, to->b);
     add_term(text, size, of_b, " * (small(a, %s%s) @ b)%s", limit, to->a, to->a);
 }
 
 /* What the bound has besides a part of |A||B|, a matrix: bound_apriori_rest(). */
-static void write_rest(char line[2][PYTHON_LINE_MOST], const struct python_library *l,
+static void write_rest(char line[2][PYTHON_LINE_MAX], const struct python_library *l,
                        const struct tolerance *t, const struct tolerance_question *q)
 {
     const struct bound_apriori *const b = &t->bound;
@@ -118,12 +118,12 @@ static void write_rest(char line[2][PYTHON_LINE_MOST], const struct python_libra
                  each = alpha * b->each;
     const bool lines = gemm_equilibrates(q->gemm);
     struct related to = { "", "" };
-    char rest[PYTHON_LINE_MOST - 8] = "";
+    char rest[PYTHON_LINE_MAX - 8] = "";
     if (lines) {
         snprintf(to.a, sizeof to.a, " * a%s", l->most_of_row);
         snprintf(to.b, sizeof to.b, " * b%s", l->most_of_column);
     }
-    char from[REAL_TEXT_MOST];
+    char from[REAL_TEXT_MAX];
     write_up(from, b->from);
     add_term(rest, sizeof rest, times * b->least, " + 0 * size");
     add_term(rest, sizeof rest, times * b->lines, "%s%s", to.a, to.b);
@@ -132,10 +132,10 @@ static void write_rest(char line[2][PYTHON_LINE_MOST], const struct python_libra
     add_level(rest, sizeof rest, &to, b->normal, alpha * (b->of_a - b->low.of_a),
               alpha * (b->of_b - b->low.of_b));
     add_level(rest, sizeof rest, &to, b->from, alpha * b->low.of_a, alpha * b->low.of_b);
-    snprintf(line[0], PYTHON_LINE_MOST, "a, b, small = %sA%s%s, %sB%s%s, %s",
+    snprintf(line[0], PYTHON_LINE_MAX, "a, b, small = %sA%s%s, %sB%s%s, %s",
              l->before_absolute, l->wide, l->after_absolute, l->before_absolute, l->wide,
              l->after_absolute, l->small);
-    snprintf(line[1], PYTHON_LINE_MOST, "rest = %s", *rest ? rest : "0 * size");
+    snprintf(line[1], PYTHON_LINE_MAX, "rest = %s", *rest ? rest : "0 * size");
 }
 
 /* What C is in a line: computed, or D2. */
@@ -145,13 +145,13 @@ static void write_exact(char text[32], const struct python_library *l, bool two)
 }
 
 /* ||D - C|| <= limit (|alpha| ||A|| ||B|| + ||beta C||), Frobenius norms. */
-static void write_norm(char line[PYTHON_LINE_MOST], const struct python_library *l,
+static void write_norm(char line[PYTHON_LINE_MAX], const struct python_library *l,
                        const struct tolerance *t, const struct bitcut_gemm *g,
                        const char *exact)
 {
     const char *const before = l->before_norm, *const after = l->after_norm;
-    char limit[REAL_TEXT_MOST], alpha[REAL_TEXT_MOST + 4], beta[REAL_TEXT_MOST + 4];
-    char size[SUM_MOST], c[SUM_MOST] = "";
+    char limit[REAL_TEXT_MAX], alpha[REAL_TEXT_MAX + 4], beta[REAL_TEXT_MAX + 4];
+    char size[SUM_MAX], c[SUM_MAX] = "";
     const bool rest = !t->limits.norm_known;
     write_up(limit, ((rest ? t->limits.norm_with_underflow : t->limits.norm_observed) +
                      t->sums) * U);
@@ -161,39 +161,39 @@ static void write_norm(char line[PYTHON_LINE_MOST], const struct python_library 
              before, l->wide, after);
     if (gemm_reads_c(g))
         snprintf(c, sizeof c, " + %s%sC%s%s", beta, before, l->wide, after);
-    snprintf(line, PYTHON_LINE_MOST,
+    snprintf(line, PYTHON_LINE_MAX,
              *c ? "assert %sD%s - %s%s <= %s * (%s%s)%s%s%s%s"
                 : "assert %sD%s - %s%s <= %s * %s%s%s%s%s%s",
              before, l->wide, exact, after, limit, size, c, rest ? " + " : "",
              rest ? before : "", rest ? "rest" : "", rest ? after : "");
 }
 
-static void write_allclose(char line[PYTHON_LINE_MOST], const struct python_library *l,
+static void write_allclose(char line[PYTHON_LINE_MAX], const struct python_library *l,
                            double rtol, double atol, const char *exact)
 {
-    char relative[REAL_TEXT_MOST], absolute[REAL_TEXT_MOST];
+    char relative[REAL_TEXT_MAX], absolute[REAL_TEXT_MAX];
     write_up(relative, rtol);
     write_up(absolute, atol);
-    snprintf(line, PYTHON_LINE_MOST, "%s(D%s, %s, rtol=%s, atol=%s)", l->close, l->wide,
+    snprintf(line, PYTHON_LINE_MAX, "%s(D%s, %s, rtol=%s, atol=%s)", l->close, l->wide,
              exact, relative, absolute);
 }
 
 /* The assertion of |D - C| <= limit |A||B|, and what underflows. */
-static void write_assertion(char line[PYTHON_LINE_MOST], const struct python_library *l,
+static void write_assertion(char line[PYTHON_LINE_MAX], const struct python_library *l,
                             double limit, const char *exact, bool rest)
 {
-    char number[REAL_TEXT_MOST];
+    char number[REAL_TEXT_MAX];
     write_up(number, limit * U);
-    snprintf(line, PYTHON_LINE_MOST, "assert (%sD%s - %s%s <= %s * size%s).all()",
+    snprintf(line, PYTHON_LINE_MAX, "assert (%sD%s - %s%s <= %s * size%s).all()",
              l->before_absolute, l->wide, exact, l->after_absolute, number,
              rest ? " + rest" : "");
 }
 
-int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MOST],
+int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX],
                  const struct python_library *l, const struct tolerance *tolerance,
                  const struct tolerance_question *q, bool observed)
 {
-    char sum[SUM_MOST], size[SUM_MOST], exact[32];
+    char sum[SUM_MAX], size[SUM_MAX], exact[32];
     const struct bitcut_tolerances *const t = &tolerance->limits;
     const double sums = tolerance->sums;
     const bool rest = observed ? tolerance_needs_rest(t) || !t->norm_known : !lost_is_small(t),
@@ -205,8 +205,8 @@ int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MOST],
     write_exact(exact, l, q->two);
     write_sum(sum, sizeof sum, l, q->gemm, false);
     write_sum(size, sizeof size, l, q->gemm, true);
-    if (q->two) snprintf(line[0], PYTHON_LINE_MOST, "size = %s", size);
-    else snprintf(line[0], PYTHON_LINE_MOST, "exact, size = %s, %s", sum, size);
+    if (q->two) snprintf(line[0], PYTHON_LINE_MAX, "size = %s", size);
+    else snprintf(line[0], PYTHON_LINE_MAX, "exact, size = %s, %s", sum, size);
     if (rest) {
         write_rest(&line[count], l, tolerance, q);
         count += 2;

@@ -20,7 +20,7 @@ struct python_library {
 
 extern const struct python_library python_libraries[]; /* ended by a NULL name */
 
-enum { PYTHON_LINES = 7, PYTHON_LINE_MOST = 500 };
+enum { PYTHON_LINES = 7, PYTHON_LINE_MAX = 500 };
 
 /* The test of D against alpha A B + beta C, and against magnitudes, both in binary64: a
    line that computes them, two for what underflows (bound_apriori_rest()) where that is no
@@ -29,7 +29,7 @@ enum { PYTHON_LINES = 7, PYTHON_LINE_MOST = 500 };
    observed limits one for the normwise one; and one for allclose() where that exists;
    returns how many.  Of two results D2 is the other one.  Limits are rounded up, by 1 %
    at most. */
-int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MOST],
+int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX],
                  const struct python_library *library, const struct tolerance *t,
                  const struct tolerance_question *q, bool observed);
 

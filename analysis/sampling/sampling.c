@@ -36,7 +36,7 @@ runs_do(size_t count,
         }
     }
     if (first == BITCUT_OK && progress_stopped(progress))
-        return fault_set(f, BITCUT_CANNOT, "stopped");
+        return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     return first;
 }
 

@@ -13,7 +13,7 @@
 /* --- runs ------------------------------------------------------------------------- */
 
 /* Call one(context, run, ...) for each run below the count, in any order, each once. What
-   one of them fails with comes back; if `progress` asks to stop, BITCUT_CANNOT. */
+   one of them fails with comes back; if `progress` asks to stop, BITCUT_UNSUPPORTED. */
 enum bitcut_status
 runs_do(size_t count,
         enum bitcut_status (*one)(void *context, size_t run, struct fault *f),

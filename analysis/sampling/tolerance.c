@@ -104,7 +104,7 @@ static void take_sizes(struct run_report *r, const struct sample_run *run)
 struct study_of_runs {
     const struct tolerance_question *q;
     struct run_report *r;
-    struct bitcut_order order[ORDERS_MOST];
+    struct bitcut_order order[ORDERS_MAX];
     size_t orders, rows, cols;
     bool arranged[ARRANGEMENTS]; /* beside what is drawn                             */
     bool whole; /* each run has all rows and columns of the same matrices */
@@ -437,23 +437,23 @@ bool tolerance_needs_rest(const struct bitcut_tolerances *t)
     return !t->known || t->underflow > t->observed;
 }
 
-enum { SLACK_MOST = 8 }; /* with more, limits for allclose() are not worth having */
+enum { SLACK_MAX = 8 }; /* with more, limits for allclose() are not worth having */
 
 bool tolerance_bound_closes(const void *limits)
 {
     const struct bitcut_tolerances *const t = limits;
-    return t->slack <= SLACK_MOST && isfinite(t->bound_atol);
+    return t->slack <= SLACK_MAX && isfinite(t->bound_atol);
 }
 
 bool tolerance_closes(const void *limits)
 {
     const struct bitcut_tolerances *const t = limits;
-    return t->slack <= SLACK_MOST && isfinite(t->atol);
+    return t->slack <= SLACK_MAX && isfinite(t->atol);
 }
 
 bool tolerance_closes_alone(const void *limits)
 {
-    return ((const struct bitcut_tolerances *)limits)->rtol_slack <= SLACK_MOST;
+    return ((const struct bitcut_tolerances *)limits)->rtol_slack <= SLACK_MAX;
 }
 
 /* What all runs share, and room for their reports and the numbers of these. */

@@ -47,7 +47,7 @@ bool tolerance_needs_rest(const struct bitcut_tolerances *t);
 /* Runs on some 2^20 products of A and B each, of all orders together, but of 256 outputs
    at least.  Errors of larger matrices exceed a limit no more often than those of as many
    such runs as make up their outputs.  The same for any number of threads.
-   BITCUT_NO_MEMORY; what the source says; BITCUT_CANNOT if asked to stop. */
+   BITCUT_NO_MEMORY; what the source says; BITCUT_UNSUPPORTED if asked to stop. */
 enum bitcut_status tolerance_find(struct tolerance *to,
                                   const struct tolerance_question *q, int threads,
                                   const struct progress *progress, struct fault *f);

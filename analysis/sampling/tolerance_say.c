@@ -316,7 +316,7 @@ static void say_power(char *text, size_t size, const void *answer)
 /* The test by a library, without the line for allclose(). */
 static void say_python(char *text, size_t size, const struct tolerance_answer *a, int library)
 {
-    char line[PYTHON_LINES][PYTHON_LINE_MOST];
+    char line[PYTHON_LINES][PYTHON_LINE_MAX];
     const int count = python_lines(line, &python_libraries[library], a->found, a->question, true),
               close = tolerance_closes(&a->found->limits);
     for (int i = 0; i < count - close; i++)

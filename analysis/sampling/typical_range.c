@@ -10,10 +10,10 @@
 enum {
     PRODUCTS = 1 << 22, /* of A and B in all runs together, or ...     */
     SHARE = 8,          /* ... a part of those of the GEMM, the larger */
-    K_MOST = 1 << 17,
-    RUNS_LEAST = 2,
-    RUNS_MOST = 16,
-    GROUPS_MOST = 48
+    K_MAX = 1 << 17,
+    RUNS_MIN = 2,
+    RUNS_MAX = 16,
+    GROUPS_MAX = 48
 };
 
 /* Runs of as many outputs each, in groups, one after the other, of as many each; the
@@ -25,14 +25,14 @@ struct course {
 static struct course course_of(size_t m, size_t n, size_t k)
 {
     struct course c = { 0 };
-    if (!m || !n || k > K_MOST) return c;
+    if (!m || !n || k > K_MAX) return c;
     const double all = (double)m * (double)n * (double)k,
                  products = larger_double(PRODUCTS, all / SHARE);
-    gemm_data_block(&c.rows, &c.cols, m, n, k, products / RUNS_MOST);
+    gemm_data_block(&c.rows, &c.cols, m, n, k, products / RUNS_MAX);
     const size_t outputs = c.rows * c.cols,
                  most = (size_t)(products / ((double)outputs * (double)k + 1));
-    c.runs = most < RUNS_LEAST ? RUNS_LEAST : smaller(most, RUNS_MOST);
-    c.groups = smaller(outputs, divide_up(GROUPS_MOST, c.runs));
+    c.runs = most < RUNS_MIN ? RUNS_MIN : smaller(most, RUNS_MAX);
+    c.groups = smaller(outputs, divide_up(GROUPS_MAX, c.runs));
     return c;
 }
 
@@ -78,7 +78,7 @@ enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
                                const struct progress *progress, struct fault *f)
 {
     const size_t m = p->a.rows, n = p->b.cols;
-    double square[2 * GROUPS_MOST];
+    double square[2 * GROUPS_MAX];
     struct hostfp mode;
     hostfp_enter(&mode);
     const struct shuffled_source from = { p, seed };

@@ -19,7 +19,7 @@ struct usual {
    groups, as if squares of these had exponential tails, as of normal errors they have:
    its quantiles of 1 and of 99 %, the upper one with what the groups do not tell of the
    tail (tail_limit()).
-   The same for any number of threads.  BITCUT_NO_MEMORY; BITCUT_CANNOT
+   The same for any number of threads.  BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED
    if asked to stop. */
 enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
                                const struct gemm_data *p, uint64_t seed, int threads,

@@ -7,8 +7,8 @@
 #include <math.h>
 
 enum {
-    VALUE_MOST = (1 << 24) - 1,
-    EXACT_MOST = 24, /* x less 2^24 or less is exact in FP32          */
+    VALUE_MAX = (1 << 24) - 1,
+    EXACT_MAX = 24, /* x less 2^24 or less is exact in FP32          */
     FAR = 26,  /* x less 2^26 is nearer to -2^26 than to 0 even in FP32, whatever x */
     LARGE = 30 /* no word reaches 2^30                          */
 };
@@ -86,7 +86,7 @@ static bool word_fits(int32_t *left, const struct split_word *w,
     if (!to->infinite && overflows) *left = larger_int(*left, bound - to->most);
     if (top + ulp >= 128) return false; /* too large for FP32 */
     if (!cuts_or_nearest(w->rounding) &&
-        format_least_exponent(w->format) - ulp > EXACT_MOST)
+        format_least_exponent(w->format) - ulp > EXACT_MAX)
         return false;
     return !overflows || (overflow_is_infinite(w, true) == to->infinite &&
                           (to->infinite || most_of(&most, w, ulp)));
@@ -118,7 +118,7 @@ static bool format_fits(const struct bitcut_format *f)
 
 bool binade_make(struct binade *b, const struct bitcut_split *s, bool flush, int e)
 {
-    int32_t bound = VALUE_MOST;
+    int32_t bound = VALUE_MAX;
     *b = (struct binade){ .words = s->words, .low_times = 1 };
     for (int i = 0; i < s->words; i++) {
         const struct split_word *w = &s->word[i];
@@ -136,7 +136,7 @@ bool binade_make(struct binade *b, const struct bitcut_split *s, bool flush, int
                 word_of(&s->word[1], flush, e - 23 + s->scale * s->word[1].level);
             return true;
         }
-        if (!word_fits(&left, w, &b->word[i], w->copy ? VALUE_MOST : bound, ulp))
+        if (!word_fits(&left, w, &b->word[i], w->copy ? VALUE_MAX : bound, ulp))
             return false;
         if (!w->copy) bound = left;
     }

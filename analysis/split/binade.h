@@ -11,7 +11,7 @@
    is below half the least subnormal word is lost whatever that word is, so words of 2^26
    ulps stand for any that are larger. */
 struct binade {
-    struct fast_word word[SPLIT_WORDS_MOST];
+    struct fast_word word[SPLIT_WORDS_MAX];
     int words;        /* 1 if all first ones overflow: then no other counts             */
     double low_times; /* the second word is that many times the one that is computed    */
 };

@@ -6,13 +6,13 @@
 
 #include <stdlib.h>
 
-/* The exponent of a value, that of infinities and NaN one above EXPONENT_MOST; zeros have
+/* The exponent of a value, that of infinities and NaN one above EXPONENT_MAX; zeros have
    none. */
-static int exponent_of(uint32_t x) { return (int)(x >> 23 & 0xff) + EXPONENT_LEAST; }
+static int exponent_of(uint32_t x) { return (int)(x >> 23 & 0xff) + EXPONENT_MIN; }
 
 static bool is_counted(uint32_t x)
 {
-    return !f32_is_zero(x) && exponent_of(x) <= EXPONENT_MOST;
+    return !f32_is_zero(x) && exponent_of(x) <= EXPONENT_MAX;
 }
 
 static void count(struct exponents *to, const struct matrix *x, size_t *of)
@@ -23,7 +23,7 @@ static void count(struct exponents *to, const struct matrix *x, size_t *of)
         to->zeros += f32_is_zero(magnitude);
         to->infinite += magnitude == 0x7f800000;
         to->nan += magnitude > 0x7f800000;
-        if (is_counted(magnitude)) of[exponent_of(magnitude) - EXPONENT_LEAST]++;
+        if (is_counted(magnitude)) of[exponent_of(magnitude) - EXPONENT_MIN]++;
     }
 }
 
@@ -41,7 +41,7 @@ enum bitcut_status exponents_sort(struct exponents *to, const struct matrix *x,
     if (!e.at) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for exponents");
     for (size_t i = 0; i < e.values; i++)
         if (is_counted(x->at[i]))
-            e.at[of[exponent_of(x->at[i]) - EXPONENT_LEAST]++] = x->at[i];
+            e.at[of[exponent_of(x->at[i]) - EXPONENT_MIN]++] = x->at[i];
     *to = e;
     return BITCUT_OK;
 }
@@ -54,7 +54,7 @@ void exponents_clear(struct exponents *x)
 
 bool exponents_range(int *least, int *most, const struct exponents *x)
 {
-    int low = EXPONENT_LEAST, high = EXPONENT_MOST;
+    int low = EXPONENT_MIN, high = EXPONENT_MAX;
     if (!x->from[EXPONENTS]) return false;
     while (!exponents_count(x, low)) low++;
     while (!exponents_count(x, high)) high--;
@@ -69,7 +69,7 @@ enum bitcut_status exponents_measure(struct retention *r, const struct exponents
                                      const struct progress *progress, struct fault *f)
 {
     const size_t all = exponents_count(x, e);
-    const uint32_t *const first = x->at + x->from[e - EXPONENT_LEAST];
+    const uint32_t *const first = x->at + x->from[e - EXPONENT_MIN];
     struct retention_values v = { .e = e, .count = all, .at = first };
     uint32_t *chosen = NULL;
     if (!all) {

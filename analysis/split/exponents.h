@@ -6,10 +6,10 @@
 #include "analysis/split/retention.h"
 #include "lib/gemm/matrix.h"
 
-enum { EXPONENT_LEAST = -127, EXPONENT_MOST = 127, EXPONENTS = 255 };
+enum { EXPONENT_MIN = -127, EXPONENT_MAX = 127, EXPONENTS = 255 };
 
 /* Encodings other than zeros, infinities and NaN, in the order of their exponents; those
-   of exponent e, as retention.h counts them, begin at from[e - EXPONENT_LEAST]. */
+   of exponent e, as retention.h counts them, begin at from[e - EXPONENT_MIN]. */
 struct exponents {
     uint32_t *at;
     size_t from[EXPONENTS + 1];
@@ -24,7 +24,7 @@ void exponents_clear(struct exponents *x);
 /* How many there are of exponent e. */
 static inline size_t exponents_count(const struct exponents *x, int e)
 {
-    return x->from[e - EXPONENT_LEAST + 1] - x->from[e - EXPONENT_LEAST];
+    return x->from[e - EXPONENT_MIN + 1] - x->from[e - EXPONENT_MIN];
 }
 
 /* The least and the largest exponent; false: there is none. */

@@ -50,7 +50,7 @@ struct kept_event kept_of(struct kept *to, const struct kept_reader *r, uint32_t
                           int exponent)
 {
     const struct bitcut_split *const s = r->split;
-    uint64_t word[SPLIT_WORDS_MOST];
+    uint64_t word[SPLIT_WORDS_MAX];
     const double whole =
         exponent ? ldexp(value_of_float(x), exponent) : value_of_float(x);
     struct kept_event event = { false, false };
@@ -97,7 +97,7 @@ static double left_of(double most, int fraction_bits, bool nearest)
     return spacing <= 1 ? 0 : nearest ? spacing / 2 : spacing - 1;
 }
 
-enum { ULPS = 1 << 23, ULPS_MOST = 2 * ULPS - 1 }; /* of x of one binade */
+enum { ULPS = 1 << 23, ULPS_MAX = 2 * ULPS - 1 }; /* of x of one binade */
 
 /* What a residual is at most: so many ulps of x, or of x below the normal range of some
    word, `beside`. */
@@ -188,7 +188,7 @@ static struct residual add_word(struct kept_most *to, const struct kept_reader *
 
 static struct kept_most most_of_all(const struct kept_reader *r, bool normal)
 {
-    const struct residual all = { ULPS_MOST, 0 };
+    const struct residual all = { ULPS_MAX, 0 };
     struct kept_most to = { .times.at[KEPT_WHOLE] = 1, .most = (double)INFINITY };
     struct residual now = all;
     for (int w = 0; w < r->split->words; w++) {

@@ -11,8 +11,8 @@ enum {
     KEPT_WHOLE, /* |x|                                     */
     KEPT_REST,  /* |x - the sum of words that are no copies| */
     KEPT_WORD,  /* |w|, and those of the others behind     */
-    KEPT_LEFT = KEPT_WORD + SPLIT_WORDS_MOST, /* |the sum - w|, likewise; of copies */
-    KEPT_FIELDS = KEPT_LEFT + SPLIT_WORDS_MOST
+    KEPT_LEFT = KEPT_WORD + SPLIT_WORDS_MAX, /* |the sum - w|, likewise; of copies */
+    KEPT_FIELDS = KEPT_LEFT + SPLIT_WORDS_MAX
 };
 
 struct kept {
@@ -22,11 +22,11 @@ struct kept {
 /* A split and what reads its words. */
 struct kept_reader {
     const struct bitcut_split *split;
-    double unit[SPLIT_WORDS_MOST];  /* 2^-(s level) ...                              */
-    double small[SPLIT_WORDS_MOST]; /* ... times the least normal number of its format */
-    double least[SPLIT_WORDS_MOST]; /* ... and of that as which it is read             */
-    bool flush[SPLIT_WORDS_MOST];   /* what is below is read as zero                   */
-    bool aligns[SPLIT_WORDS_MOST];  /* what reads it aligns it                         */
+    double unit[SPLIT_WORDS_MAX];  /* 2^-(s level) ...                              */
+    double small[SPLIT_WORDS_MAX]; /* ... times the least normal number of its format */
+    double least[SPLIT_WORDS_MAX]; /* ... and of that as which it is read             */
+    bool flush[SPLIT_WORDS_MAX];   /* what is below is read as zero                   */
+    bool aligns[SPLIT_WORDS_MAX];  /* what reads it aligns it                         */
 };
 
 struct kept_reader kept_reader_of(const struct gemm_plan *plan,

@@ -62,8 +62,8 @@ static void set_error(struct outcome *o, double ulps, int last)
 
 static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x)
 {
-    uint64_t word[SPLIT_WORDS_MOST];
-    struct term terms[SPLIT_WORDS_MOST + 1], read[SPLIT_WORDS_MOST + 1];
+    uint64_t word[SPLIT_WORDS_MAX];
+    struct term terms[SPLIT_WORDS_MAX + 1], read[SPLIT_WORDS_MAX + 1];
     int count = 1;
     const struct number value = format_decode(&formats[FORMAT_F32], x);
     const int last = larger_int(value.exponent, -126) - 23; /* an ulp of x is 2^last */
@@ -122,10 +122,10 @@ struct same_words {
 /* What rounds without looking at bits never falls where its argument rises, and neither
    does what is left of x less a constant: words that are the same of the least and the
    largest value are the same of all. */
-static bool same_at_ends(uint64_t word[SPLIT_WORDS_MOST], const struct bitcut_split *s,
+static bool same_at_ends(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *s,
                          int e)
 {
-    uint64_t last[SPLIT_WORDS_MOST];
+    uint64_t last[SPLIT_WORDS_MAX];
     bool same = true;
     split_words(word, s, (uint32_t)(e + 127) << 23);
     split_words(last, s, ((uint32_t)(e + 128) << 23) - 1);
@@ -138,8 +138,8 @@ static bool same_at_ends(uint64_t word[SPLIT_WORDS_MOST], const struct bitcut_sp
 static struct same_words same_make(const struct bitcut_split *s, bool flush, int e)
 {
     struct same_words same = { .last = e - 23 };
-    uint64_t word[SPLIT_WORDS_MOST];
-    struct term terms[SPLIT_WORDS_MOST];
+    uint64_t word[SPLIT_WORDS_MAX];
+    struct term terms[SPLIT_WORDS_MAX];
     if (!same_at_ends(word, s, e)) return same;
     same.any = judge(s, flush, (uint32_t)(e + 127) << 23);
     same.are = same.any.overflow;
@@ -375,7 +375,7 @@ enum bitcut_status retention_measure(struct retention *r, const struct bitcut_sp
     if (!stopped) *r = summary(&total);
     hostfp_leave(&mode);
     free(tallies);
-    return stopped ? fault_set(f, BITCUT_CANNOT, "stopped") : BITCUT_OK;
+    return stopped ? fault_set(f, BITCUT_UNSUPPORTED, "stopped") : BITCUT_OK;
 }
 
 enum bitcut_status retention_count(struct retention *r, const struct bitcut_split *s,

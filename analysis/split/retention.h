@@ -39,7 +39,7 @@ struct retention_values {
 
 /* What the split keeps of them, if units flush or not.  Sums are taken in a fixed order,
    so neither the number of threads nor the caller's rounding mode matters.
-   BITCUT_NO_MEMORY, or BITCUT_CANNOT if asked to stop; *r is set only on success. */
+   BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED if asked to stop; *r is set only on success. */
 enum bitcut_status retention_measure(struct retention *r,
                                      const struct bitcut_split *split, bool flush,
                                      const struct retention_values *values, int threads,

@@ -34,7 +34,7 @@ static enum bitcut_status check(const struct question *q, const uint32_t *x,
     size_t places;
     if (!q->split.split)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "the split must not be NULL");
-    if (q->from < EXPONENT_LEAST || q->to > EXPONENT_MOST || q->from > q->to)
+    if (q->from < EXPONENT_MIN || q->to > EXPONENT_MAX || q->from > q->to)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "exponents must satisfy -127 <= from <= to <= 127");
     if (q->threads < 0)

@@ -30,10 +30,10 @@ static double ratio(const struct bootstrap_run *runs, const size_t *pick, size_t
 static size_t resample(double values[RESAMPLES], const struct bootstrap_run *runs,
                        size_t count, bool geometric)
 {
-    enum { RUNS_MOST = 64 };
+    enum { RUNS_MAX = 64 };
     struct rng rng = rng_start(SEED, 0);
-    size_t pick[RUNS_MOST], found = 0;
-    if (count > RUNS_MOST) count = RUNS_MOST;
+    size_t pick[RUNS_MAX], found = 0;
+    if (count > RUNS_MAX) count = RUNS_MAX;
     for (int i = 0; i < RESAMPLES; i++) {
         for (size_t k = 0; k < count; k++)
             pick[k] = (size_t)rand_below(rng_bits(&rng), count);

@@ -51,7 +51,7 @@ const struct table_row claim_criteria[] = {
 /* To four digits, so that no host's logarithm shows; null for NaN. */
 static json_t *number_or_null(double x)
 {
-    char text[REAL_TEXT_MOST];
+    char text[REAL_TEXT_MAX];
     if (isnan(x)) return json_null();
     if (isinf(x)) return json_number(x);
     real_text(text, x, 4);
@@ -151,12 +151,12 @@ static void look(struct judgement *j, const struct claim *c, json_t *rows)
 }
 
 /* The names of the devices that there are rows of, with commas between; or nothing. */
-static void tell_devices(char text[REASON_MOST], json_t *rows)
+static void tell_devices(char text[REASON_MAX], json_t *rows)
 {
     *text = 0;
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const char *name = device_of(json_array_get(rows, i));
-        if (*name && !strstr(text, name)) text_append(text, REASON_MOST, name);
+        if (*name && !strstr(text, name)) text_append(text, REASON_MAX, name);
     }
 }
 
@@ -164,7 +164,7 @@ static void tell_devices(char text[REASON_MOST], json_t *rows)
 static void withhold(struct judgement *j, const struct claim *c, bool device_missing,
                      json_t *rows)
 {
-    char beside[REASON_MOST], devices[REASON_MOST] = "";
+    char beside[REASON_MAX], devices[REASON_MAX] = "";
     if (device_missing) tell_devices(devices, rows);
     strcpy(beside, j->reason);
     j->verdict = VERDICT_CANNOT;

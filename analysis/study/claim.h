@@ -57,7 +57,7 @@ enum claim_criterion {
 
 extern const struct table_row claim_criteria[]; /* by criterion, ended by {0} */
 
-enum { REASON_MOST = 800, OURS_MOST = 120 };
+enum { REASON_MAX = 800, OURS_MAX = 120 };
 
 /* In a row, in place of a paper. */
 #define OWN_QUESTION .paper = "a question of bitcut's own", .origin = ORIGIN_BITCUT
@@ -67,8 +67,8 @@ struct judgement {
     enum claim_outcome verdict;
     double ours, low, high;    /* a number and its spread; NaN: none                 */
     double least, most;        /* the ends of all bootstrap intervals; NaN: none     */
-    char ours_text[OURS_MOST]; /* in place of the number, if not empty               */
-    char reason[REASON_MOST];  /* one line                                           */
+    char ours_text[OURS_MAX]; /* in place of the number, if not empty               */
+    char reason[REASON_MAX];  /* one line                                           */
 };
 
 /* A row of a study's claims. */

@@ -11,18 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_MOST = 32, VALUE_MOST = 64, KEYS_MOST = 8, CASE_MOST = 160 };
+enum { KEY_MAX = 32, VALUE_MAX = 64, KEYS_MAX = 8, CASE_MAX = 160 };
 
 /* --- values of rows --------------------------------------------------------------- */
 
-static void value_text(char text[VALUE_MOST], const json_t *value)
+static void value_text(char text[VALUE_MAX], const json_t *value)
 {
     text[0] = 0;
-    if (json_is_string(value)) snprintf(text, VALUE_MOST, "%s", json_string_value(value));
+    if (json_is_string(value)) snprintf(text, VALUE_MAX, "%s", json_string_value(value));
     else if (json_is_number(value))
-        snprintf(text, VALUE_MOST, "%g", json_number_value(value));
+        snprintf(text, VALUE_MAX, "%g", json_number_value(value));
     else if (json_is_boolean(value))
-        snprintf(text, VALUE_MOST, "%s", json_is_true(value) ? "true" : "false");
+        snprintf(text, VALUE_MAX, "%s", json_is_true(value) ? "true" : "false");
 }
 
 bool row_next_key(char *word, size_t size, const char **list)
@@ -46,7 +46,7 @@ static bool is_one_of(const char *text, const char *list)
 
 bool row_is(const json_t *row, const char *where)
 {
-    char word[KEY_MOST + VALUE_MOST], have[VALUE_MOST];
+    char word[KEY_MAX + VALUE_MAX], have[VALUE_MAX];
     const char *list = where ? where : "";
     while (row_next_key(word, sizeof word, &list)) {
         char *const value = strchr(word, '=');
@@ -128,13 +128,13 @@ static void summarise(struct judgement *j, struct samples *s)
 }
 
 /* " at n=64 round=2", or nothing. */
-static void case_text(char text[CASE_MOST], const struct sample *s, const char *cases)
+static void case_text(char text[CASE_MAX], const struct sample *s, const char *cases)
 {
-    char key[KEY_MOST], value[VALUE_MOST];
+    char key[KEY_MAX], value[VALUE_MAX];
     text[0] = 0;
     for (const char *list = cases ? cases : ""; row_next_key(key, sizeof key, &list);) {
         value_text(value, json_object_get(s->row, key));
-        say_more(text, CASE_MOST, "%s%s=%s", *text ? " " : " at ", key, value);
+        say_more(text, CASE_MAX, "%s%s=%s", *text ? " " : " at ", key, value);
     }
 }
 
@@ -151,7 +151,7 @@ __attribute__((format(printf, 2, 3))) static void tell(struct judgement *j,
 /* "5 cases give 2 to 3 (1.8 to 3.3 by the bootstrap)", or of a single one "2 at k=3". */
 static void tell_spread(struct judgement *j, const struct samples *s)
 {
-    char where[CASE_MOST];
+    char where[CASE_MAX];
     case_text(where, &s->at[0], s->cases);
     if (s->count == 1) tell(j, "%.4g%s", j->ours, where);
     else tell(j, "%zu cases give %.3g to %.3g", s->count, j->low, j->high);
@@ -219,7 +219,7 @@ static void judge_sentence(struct judgement *j, const struct claim *c,
     const struct limits limit = { least, most > 0 ? most : (double)INFINITY,
                                   c->doubt ? c->doubt : 1 };
     size_t count[VERDICTS] = { 0 };
-    char where[CASE_MOST];
+    char where[CASE_MAX];
     bool low;
     for (size_t i = 0; i < s->count; i++) count[place_of(&s->at[i], &limit)]++;
     j->verdict = count[VERDICT_DIFFERS]     ? VERDICT_DIFFERS
@@ -273,11 +273,11 @@ void claim_judge_values(struct judgement *j, const struct claim *claim, json_t *
 }
 
 /* The keys of `cases`, ended by NULL, in `text`. */
-static void case_keys(const char *keys[KEYS_MOST], char text[KEYS_MOST][KEY_MOST],
+static void case_keys(const char *keys[KEYS_MAX], char text[KEYS_MAX][KEY_MAX],
                       const char *cases)
 {
     int count = 0;
-    while (count < KEYS_MOST - 1 && row_next_key(text[count], KEY_MOST, &cases)) {
+    while (count < KEYS_MAX - 1 && row_next_key(text[count], KEY_MAX, &cases)) {
         keys[count] = text[count];
         count++;
     }
@@ -291,8 +291,8 @@ struct sorting {
 
 static void sorting_init(struct sorting *s, const struct claim_ratios *r, json_t *rows)
 {
-    char text[KEYS_MOST][KEY_MOST];
-    const char *keys[KEYS_MOST];
+    char text[KEYS_MAX][KEY_MAX];
+    const char *keys[KEYS_MAX];
     case_keys(keys, text, r->cases);
     distinct_init(&s->cases, rows, keys);
     distinct_of(&s->each, rows, r->each ? r->each : "");
@@ -437,7 +437,7 @@ void claim_judge_all_ratios(struct judgement *j, const struct claim *claim, json
 void claim_judge_growth(struct judgement *j, const struct claim *claim, json_t *rows)
 {
     const struct claim_growth *g = claim->about;
-    char least[CASE_MOST], most[CASE_MOST];
+    char least[CASE_MAX], most[CASE_MAX];
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);

@@ -115,7 +115,7 @@ enum bitcut_status contest_run(struct contest *c, const struct entrant *e,
     const size_t count = e->shift ? c->d.rows * c->d.cols : 0;
     struct matrix a = { 0 }, b = { 0 };
     if (progress_stopped(c->point->progress))
-        return fault_set(f, BITCUT_CANNOT, "stopped");
+        return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     if (!e->cut && !e->shift) return compute(c, e, c->a.at, c->b.at, &c->words, f);
     enum bitcut_status status = change(&a, &c->a, e->cut, e->shift, threads, f);
     if (status == BITCUT_OK) status = change(&b, &c->b, e->cut, e->shift, threads, f);

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MOST = 1 << 26 };
+enum { FILE_MAX = 1 << 26 };
 
-/* So that no sum of RESULTS_MOST counts overflows. */
-#define COUNT_MOST ((json_int_t)1 << 50)
+/* So that no sum of RESULTS_MAX counts overflows. */
+#define COUNT_MAX ((json_int_t)1 << 50)
 
 /* --- values (NULL: there is none) ------------------------------------------------- */
 
@@ -22,7 +22,7 @@ static bool is_text_or_null(const json_t *x) { return json_is_null(x) || is_text
 static bool is_count(const json_t *x)
 {
     const json_int_t n = json_integer_value(x);
-    return json_is_integer(x) && n >= 0 && n <= COUNT_MOST;
+    return json_is_integer(x) && n >= 0 && n <= COUNT_MAX;
 }
 
 static bool is_count_or_null(const json_t *x) { return json_is_null(x) || is_count(x); }
@@ -183,8 +183,8 @@ static enum bitcut_status add(void *to, json_t *row, struct fault *f)
         status = fault_set(f, BITCUT_BAD_FILE,
                            "expected a JSON line of bench gpu or verify --kernel");
     if (status == BITCUT_OK) status = json_check_fields(row, kinds[kind].fields, f);
-    if (status == BITCUT_OK && json_array_size(r->rows[kind]) == RESULTS_MOST)
-        status = fault_set(f, BITCUT_BAD_FILE, "more than %d results", RESULTS_MOST);
+    if (status == BITCUT_OK && json_array_size(r->rows[kind]) == RESULTS_MAX)
+        status = fault_set(f, BITCUT_BAD_FILE, "more than %d results", RESULTS_MAX);
     if (status == BITCUT_OK && json_array_append(r->rows[kind], row))
         status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     json_decref(row);
@@ -267,7 +267,7 @@ enum bitcut_status results_read(struct results *r, size_t *line, const char *pat
     char *bytes;
     size_t size;
     *line = 0;
-    enum bitcut_status status = stream_read_file(&bytes, &size, path, FILE_MOST, f);
+    enum bitcut_status status = stream_read_file(&bytes, &size, path, FILE_MAX, f);
     if (status != BITCUT_OK) return status;
     status = results_parse(r, line, bytes, size, f);
     free(bytes);

@@ -16,7 +16,7 @@ enum result_kind {
     RESULT_KINDS
 };
 
-enum { RESULTS_MOST = 4096 }; /* of a kind */
+enum { RESULTS_MAX = 4096 }; /* of a kind */
 
 /* For each kind an array of objects, in the order in which they were read: as printed,
    each value of the kind that its key promises.  NULL: none. */
@@ -34,7 +34,7 @@ void results_clear(struct results *r);
 enum bitcut_status results_parse(struct results *r, size_t *line, const void *bytes,
                                  size_t size, struct fault *f);
 
-/* The same for the file `path`.  BITCUT_CANNOT: it cannot be read. */
+/* The same for the file `path`.  BITCUT_UNSUPPORTED: it cannot be read. */
 enum bitcut_status results_read(struct results *r, size_t *line, const char *path,
                                 struct fault *f);
 

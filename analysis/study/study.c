@@ -90,10 +90,10 @@ enum bitcut_status study_compute(const struct study *study, const struct study_r
     const size_t side = study->threaded ? 1 : (size_t)threads_for(run->threads, points);
     const struct progress quiet = { .stop = run->progress ? run->progress->stop : NULL };
     enum bitcut_status status = BITCUT_OK;
-    size_t at[THREADS_MOST], from = 0, count;
+    size_t at[THREADS_MAX], from = 0, count;
     while (status == BITCUT_OK &&
            (count = next_points(at, side, &from, points, wanted))) {
-        json_t *rows[THREADS_MOST] = { NULL };
+        json_t *rows[THREADS_MAX] = { NULL };
         struct batch b = { study, run, at, rows, study->threaded ? run->threads : 1 };
         status = runs_do(count, compute_one, &b, study->threaded ? 1 : run->threads,
                          &quiet, f);

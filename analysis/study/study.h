@@ -67,7 +67,7 @@ void study_row(struct study_point *p, json_t *row);
    drawn.
 
    The rows of each value of the keys of `panels` have a panel of their own; null is every
-   value, so that such a row is in all panels that it fits.  A panel has PANEL_SERIES_MOST
+   value, so that such a row is in all panels that it fits.  A panel has PANEL_SERIES_MAX
    series (analysis/report/plot_data.h); the others go to one more of the same name.  Rows
    of one series at one x differ in `spread` and are drawn as their median, with a bar
    from the least to the largest; or each row has the ends of its bar itself. */
@@ -166,8 +166,8 @@ uint64_t study_seed(const struct study *study, size_t at, uint64_t seed);
 
 /* Compute the points of a study for which wanted[at] is true (NULL: all), in ascending
    order, and hand over the rows of each, an array, when it and all before it are there.
-   What a point fails with comes back, and BITCUT_CANNOT if asked to stop: then what was
-   handed over is whole. */
+   What a point fails with comes back, and BITCUT_UNSUPPORTED if asked to stop: then what
+   was handed over is whole. */
 enum bitcut_status study_compute(const struct study *study, const struct study_run *run,
                                  const bool *wanted,
                                  void (*take)(void *context, size_t at, json_t *rows),

@@ -123,7 +123,8 @@ static enum bitcut_status run_length(const struct study *study, struct study_poi
     split.word[0].rounding = split.word[1].rounding = &roundings[table->rounding];
     for (const struct printed *row = table->row; row < table->row + PRINTED_ROWS; row++) {
         size_t counts[24];
-        if (progress_stopped(p->progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
+        if (progress_stopped(p->progress))
+            return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
         count_lengths(counts, row->pattern, &split, p->threads);
         const struct kept kept = kept_of(counts);
         kept_row(p, row->pattern, row->length, row->eighths / 8.0, kept,

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { SLICE_BITS_MOST = 4, K_LEAST = 32, K_MOST = 1 << 12, SUM_BITS_MOST = 17 };
+enum { SLICE_BITS_MAX = 4, K_MIN = 32, K_MAX = 1 << 12, SUM_BITS_MAX = 17 };
 
 /* Whether the unit can have slices: narrow operands, one word of which is a GEMM. */
 static bool takes_slices(const struct bitcut_unit *u)
@@ -59,7 +59,7 @@ static enum bitcut_status is_exact(bool *exact, const struct bitcut_unit *u,
     return status;
 }
 
-/* The largest power of two of products of which all sums are exact, K_MOST if none is
+/* The largest power of two of products of which all sums are exact, K_MAX if none is
    not; 0 if none is. */
 static enum bitcut_status largest_k(size_t *k, const struct bitcut_unit *u,
                                     const char *input, size_t n,
@@ -67,7 +67,7 @@ static enum bitcut_status largest_k(size_t *k, const struct bitcut_unit *u,
 {
     bool exact = true;
     *k = 0;
-    for (size_t at = K_LEAST; at <= K_MOST && exact; at *= 2) {
+    for (size_t at = K_MIN; at <= K_MAX && exact; at *= 2) {
         const enum bitcut_status status = is_exact(&exact, u, input, n, at, p, f);
         if (status != BITCUT_OK) return status;
         if (exact) *k = at;
@@ -80,7 +80,7 @@ static enum bitcut_status exact_bits(int *bits, const struct bitcut_unit *u,
                                      const struct study_point *p, struct fault *f)
 {
     bool exact = true;
-    for (*bits = 0; *bits < SUM_BITS_MOST; ++*bits) {
+    for (*bits = 0; *bits < SUM_BITS_MAX; ++*bits) {
         const enum bitcut_status status =
             is_exact(&exact, u, "const(1)", 1, ((size_t)1 << *bits) + 1, p, f);
         if (status != BITCUT_OK) return status;
@@ -97,7 +97,7 @@ static enum bitcut_status run_slices(const struct study *study, struct study_poi
     const struct bitcut_unit *u = narrow_at(p->at);
     int bits;
     enum bitcut_status status = exact_bits(&bits, u, p, f);
-    for (int b = 1; b <= SLICE_BITS_MOST && status == BITCUT_OK; b++) {
+    for (int b = 1; b <= SLICE_BITS_MAX && status == BITCUT_OK; b++) {
         const int most = (1 << b) - 1;
         char worst[32], random[32];
         size_t of_worst, of_random;
@@ -134,7 +134,7 @@ static const struct claim slices_claims[] = {
       .judge = claim_judge_values,
       .about = &(const struct claim_values){
           .key = "k_worst", .cases = "unit", .least = 1024,
-          .where = "operands=e4m3|e4m3fnuz sums=f32 slice_bits=4" },
+          .where = "operands=e4m3|e4m3fnuz partial-format=f32 slice_bits=4" },
       .otherwise = "sums are counted up to the first that is not exact",
       .beside = "products of the largest slices; units that keep 13 bits below the "
                 "largest term are exact for less, those with 25 for all" },

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { A, B, C, D, MATRICES };
-enum { SIZES = 3, WORD_MOST = 32, ALIGNMENT = 256, SEGMENT_MOST = 4096 };
+enum { SIZES = 3, WORD_MAX = 32, ALIGNMENT = 256, SEGMENT_MAX = 4096 };
 
 /* --- what an argument can be ------------------------------------------------------ */
 
@@ -52,7 +52,7 @@ struct place {
 struct call {
     const struct code_call *given;
     const struct gfx9_kernel *kernel;
-    struct argument argument[GFX9_ARGUMENTS_MOST];
+    struct argument argument[GFX9_ARGUMENTS_MAX];
     size_t size[SIZES];
     uint32_t scalars[2];
     struct place place[MATRICES];
@@ -62,10 +62,10 @@ struct call {
 /* --- words ------------------------------------------------------------------------ */
 
 /* The next word of a list, up to a comma, without it; false: it is too long. */
-static bool next_word(char word[WORD_MOST], const char **list)
+static bool next_word(char word[WORD_MAX], const char **list)
 {
     const size_t length = strcspn(*list, ",");
-    if (length >= WORD_MOST) return false;
+    if (length >= WORD_MAX) return false;
     memcpy(word, *list, length);
     word[length] = 0;
     *list += length + ((*list)[length] == ',');
@@ -146,7 +146,7 @@ static enum bitcut_status read_arguments(struct call *x, struct fault *f)
 {
     const char *list = x->given->arguments;
     const size_t count = words_in(list);
-    char word[WORD_MOST], takes[120];
+    char word[WORD_MAX], takes[120];
     say_arguments(takes, sizeof takes, x->kernel);
     if (count != (size_t)x->kernel->arguments)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
@@ -201,7 +201,7 @@ static enum bitcut_status read_extents(uint32_t to[3], const char *list,
                                        struct fault *f)
 {
     const char *rest = list;
-    char word[WORD_MOST];
+    char word[WORD_MAX];
     bool good = words_in(list) >= 1 && words_in(list) <= 3;
     for (int i = 0; i < 3; i++) to[i] = 1;
     for (int i = 0; good && *rest; i++)
@@ -320,7 +320,7 @@ static enum bitcut_status value_of(uint64_t *bits, const struct call *x,
                      a->role->name);
 }
 
-static enum bitcut_status put_arguments(uint8_t segment[SEGMENT_MOST], size_t *bytes,
+static enum bitcut_status put_arguments(uint8_t segment[SEGMENT_MAX], size_t *bytes,
                                         const struct call *x, struct fault *f)
 {
     *bytes = 0;
@@ -330,8 +330,8 @@ static enum bitcut_status put_arguments(uint8_t segment[SEGMENT_MOST], size_t *b
         const enum bitcut_status status =
             value_of(&bits, x, &x->argument[i], to.bytes, f);
         if (status != BITCUT_OK) return status;
-        if (to.offset > SEGMENT_MOST - sizeof bits)
-            return fault_set(f, BITCUT_CANNOT, "%s has too many arguments",
+        if (to.offset > SEGMENT_MAX - sizeof bits)
+            return fault_set(f, BITCUT_UNSUPPORTED, "%s has too many arguments",
                              x->kernel->name);
         memcpy(segment + to.offset, &bits, to.bytes);
         *bytes = to.offset + to.bytes > *bytes ? to.offset + to.bytes : *bytes;
@@ -342,7 +342,7 @@ static enum bitcut_status put_arguments(uint8_t segment[SEGMENT_MOST], size_t *b
 static enum bitcut_status launch(struct code_result *to, struct call *x,
                                  const struct gfx9_object *object, struct fault *f)
 {
-    uint8_t segment[SEGMENT_MOST] = { 0 };
+    uint8_t segment[SEGMENT_MAX] = { 0 };
     struct gfx9_memory memory[MATRICES];
     struct gfx9_launch l = { .object = object,
                              .kernel = x->kernel,
@@ -384,8 +384,8 @@ static enum bitcut_status fail_symbol(const struct gfx9_object *object,
     char names[120] = "";
     const struct gfx9_kernel *k = NULL;
     while ((k = gfx9_kernel_next(object, k))) text_append(names, sizeof names, k->name);
-    return fault_set(f, BITCUT_CANNOT, "unknown kernel %.60s; the code has %s", symbol,
-                     *names ? names : "none");
+    return fault_set(f, BITCUT_UNSUPPORTED, "unknown kernel %.60s; the code has %s",
+                     symbol, *names ? names : "none");
 }
 
 enum bitcut_status code_gemm_run(struct code_result *to, struct matrix *a,

@@ -40,7 +40,7 @@ struct code_result {
    format lacks are rounded to nearest even, here and in the matrices given.  c->at is
    NULL: there is no C, and where the kernel has one lie NaNs, as in D before.
    BITCUT_BAD_ARGUMENT: the call does not fit the kernel or says no GEMM, the fault being
-   of `arguments`, `grid`, `block` or the launch, as it says.  BITCUT_CANNOT: as
+   of `arguments`, `grid`, `block` or the launch, as it says.  BITCUT_UNSUPPORTED: as
    gfx9_run(), no such kernel; BITCUT_NO_MEMORY.  *to is set only on success. */
 enum bitcut_status code_gemm_run(struct code_result *to, struct matrix *a,
                                  struct matrix *b, struct matrix *c,

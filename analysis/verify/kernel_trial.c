@@ -39,7 +39,7 @@ size_t kernel_trial_size(const struct kernel_trial *t) { return kernel_grid_size
 
 /* --- some of a grid at a time ----------------------------------------------------- */
 
-enum { CASES_MOST = 64 };
+enum { CASES_MAX = 64 };
 
 /* Elements of all matrices of the cases that are there at a time, but of one any. */
 static const size_t elements_most = (size_t)1 << 24;
@@ -51,7 +51,7 @@ struct trials {
     struct kernel_result *result;
     const struct progress *progress;
     bool counted; /* by the device, of what kernels did */
-    struct kernel_case x[CASES_MOST];
+    struct kernel_case x[CASES_MAX];
     size_t cases;
 };
 
@@ -71,7 +71,7 @@ static size_t elements_of(const struct configuration *c)
 static size_t cases_from(const struct trials *t, size_t first, size_t all)
 {
     size_t count = 0, elements = 0;
-    while (count < CASES_MOST && first + count < all) {
+    while (count < CASES_MAX && first + count < all) {
         const struct configuration c = kernel_grid_at(t->widest, first + count);
         const size_t more = elements_of(&c);
         if (count && (more > elements_most || elements + more > elements_most)) break;
@@ -85,7 +85,7 @@ static enum bitcut_status make_case(struct kernel_case *x, const struct trials *
                                     size_t i, int threads, struct fault *f)
 {
     const struct kernel_trial *const one = t->widest;
-    if (progress_stopped(t->progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
+    if (progress_stopped(t->progress)) return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     const enum bitcut_status status =
         case_init(x, one, kernel_grid_at(one, i), threads, f);
     return status == BITCUT_OK ? case_run_models(x, f) : status;
@@ -112,7 +112,7 @@ static enum bitcut_status make_cases(struct trials *t, size_t first, struct faul
    first run counts nothing of kernels. */
 static void take_counts(struct trials *t, struct kernel_result *to)
 {
-    struct gpu_count now[GPU_COUNTS_MOST];
+    struct gpu_count now[GPU_COUNTS_MAX];
     const struct gpu_module *const module = t->trial->recorder->gpu.module;
     const int given = t->counted ? module->counts(now) : 0;
     t->counted = given > 0;
@@ -147,8 +147,9 @@ static enum bitcut_status try_cases(struct trials *t, size_t first, size_t all,
     if (status != BITCUT_OK) t->failed = (size_t)(t->widest - t->trial);
     for (size_t i = 0; i < t->cases && status == BITCUT_OK; i++) {
         progress_report(t->progress, first + i, all);
-        status = progress_stopped(t->progress) ? fault_set(f, BITCUT_CANNOT, "stopped")
-                                               : try_case(t, &t->x[i], f);
+        status = progress_stopped(t->progress)
+                     ? fault_set(f, BITCUT_UNSUPPORTED, "stopped")
+                     : try_case(t, &t->x[i], f);
     }
     for (size_t i = 0; i < t->cases; i++) case_clear(&t->x[i]);
     return status;
@@ -159,7 +160,7 @@ static enum bitcut_status run_all(struct trials *t, struct fault *f)
     const struct gpu_module *const module = t->trial->recorder->gpu.module;
     const size_t all = kernel_grid_size(t->widest);
     enum bitcut_status status = BITCUT_OK;
-    struct gpu_count before[GPU_COUNTS_MOST];
+    struct gpu_count before[GPU_COUNTS_MAX];
     t->counted = module->counts;
     if (t->counted) module->counts(before);
     for (size_t first = 0; first < all && status == BITCUT_OK; first += t->cases) {

@@ -51,7 +51,7 @@ struct kernel_result {
     size_t configurations, compared, mismatches; /* compared: outputs */
     struct kernel_mismatch first;                /* if there is one   */
     int counts;                                  /* what the device counted of its runs */
-    struct gpu_count count[GPU_COUNTS_MOST];
+    struct gpu_count count[GPU_COUNTS_MAX];
     struct kernel_failure failure;
 };
 
@@ -60,7 +60,8 @@ bool kernel_is_called(const char *kernel, const char *name);
 
 /* The GEMM that the kernel computes on the recorder's device: its recipe with its terms
    and promotion, on the unit of its instruction, without sizes and matrices.
-   BITCUT_CANNOT: the device cannot run it, or the tables do not have what it names. */
+   BITCUT_UNSUPPORTED: the device cannot run it, or the tables do not have what it names.
+ */
 enum bitcut_status kernel_gemm(struct bitcut_gemm *gemm, const struct recorder *r,
                                const struct gpu_kernel *kernel, struct fault *f);
 
@@ -82,8 +83,8 @@ size_t kernel_trial_size(const struct kernel_trial *trial);
    small GEMMs every class in every room (at strides or by pointers, aligned or not, with
    gaps or not, one B for all), and all else in turn.  The caller clears
    `failure`.  Another status than BITCUT_OK is that of kernel
-   *failed; no result is set then.  BITCUT_CANNOT, BITCUT_BAD_ARGUMENT: as gpu_work_run(),
-   or asked to stop; BITCUT_NO_MEMORY. */
+   *failed; no result is set then.  BITCUT_UNSUPPORTED, BITCUT_BAD_ARGUMENT: as
+   gpu_work_run(), or asked to stop; BITCUT_NO_MEMORY. */
 enum bitcut_status kernel_trials_run(struct kernel_result *results, size_t *failed,
                                      const struct kernel_trial *trials, size_t count,
                                      const struct progress *progress, struct fault *f);

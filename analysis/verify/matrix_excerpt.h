@@ -6,17 +6,17 @@
 
 #include "lib/gemm/matrix.h"
 
-enum { EXCERPT_MOST = 256 };
+enum { EXCERPT_MAX = 256 };
 
 /* Rows or columns: the first `count`, or those at[0] to at[count - 1]. */
 struct excerpt {
-    size_t count, at[EXCERPT_MOST];
+    size_t count, at[EXCERPT_MAX];
     bool some;
 };
 
 size_t excerpt_line(const struct excerpt *l, size_t i);
 
-/* Of `count` lines all if they are at most `most` (2 to EXCERPT_MOST), else the first,
+/* Of `count` lines all if they are at most `most` (2 to EXCERPT_MAX), else the first,
    the last and others between them at random, some perhaps twice, from the words of
    `stream` of the seed. */
 struct excerpt excerpt_some(size_t count, size_t most, uint64_t seed, uint64_t stream);

@@ -134,7 +134,7 @@ enum bitcut_status split_trial_run(struct split_result *result,
         progress_report(progress, (size_t)at, (size_t)all);
         values_fill(&v, t, at, count);
         status = progress_stopped(progress)
-                     ? fault_set(f, BITCUT_CANNOT, "stopped")
+                     ? fault_set(f, BITCUT_UNSUPPORTED, "stopped")
                      : try_values(&r, &v, t, count, f);
     }
     values_clear(&v);

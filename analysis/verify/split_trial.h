@@ -18,13 +18,14 @@ struct split_trial {
 
 struct split_result {
     uint64_t compared, mismatches; /* words */
-    char x[ENCODING_MOST];         /* of the first mismatch: the value, ...   */
+    char x[ENCODING_MAX];         /* of the first mismatch: the value, ...   */
     int word;                      /* ... which of its words, 0: the high one */
     struct apart bits;
 };
 
-/* Compare every word that the device makes with the model's.  BITCUT_BAD_ARGUMENT: the split, equilibrated, can overflow; BITCUT_CANNOT: the device
-   failed, or asked to stop; BITCUT_NO_MEMORY. */
+/* Compare every word that the device makes with the model's.  BITCUT_BAD_ARGUMENT: the
+   split, equilibrated, can overflow; BITCUT_UNSUPPORTED: the device failed, or asked to
+   stop; BITCUT_NO_MEMORY. */
 enum bitcut_status split_trial_run(struct split_result *result,
                                    const struct split_trial *trial,
                                    const struct progress *progress, struct fault *f);

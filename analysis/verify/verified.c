@@ -317,7 +317,7 @@ static void kernel_where(char *text, size_t size, const void *answer)
 {
     const struct kernel_mismatch *const x =
         &((const struct verified_kernel *)answer)->result.first;
-    char alpha[NUMBER_SAID_MOST], beta[NUMBER_SAID_MOST];
+    char alpha[NUMBER_SAID_MAX], beta[NUMBER_SAID_MAX];
     if (!kernel_differs(answer)) return;
     say_more(text, size, "m, n, k = %zu, %zu, %zu; values: %s; alpha %s, beta %s; %s",
              x->shape.m, x->shape.n, x->shape.k, x->input, number_said(alpha, x->alpha, 9),

@@ -32,13 +32,13 @@ struct verified {
     struct bitcut_difference found;
     size_t total;
     struct apart first;
-    struct differing differing[DIFFERING_MOST];
+    struct differing differing[DIFFERING_MAX];
     size_t listed;
     struct block part; /* the outputs compared; part.row is NULL: all          */
     bool by_code;
     const char *code; /* the file of what made D, and what that did            */
     uint64_t instructions, matrix;
-    char hypothesis[SENTENCE_MOST]; /* what computed D; "": not known */
+    char hypothesis[SENTENCE_MAX]; /* what computed D; "": not known */
 };
 
 extern const struct record_field verified_fields[], verified_code_fields[];
@@ -58,7 +58,7 @@ void verified_clear(struct verified *v);
 struct verified_on {
     struct gemm_told gemm; /* first */
     const char *kernel, *device, *driver;
-    char date[DATE_MOST];
+    char date[DATE_MAX];
     uint64_t seed;
 };
 
@@ -67,7 +67,7 @@ extern const struct record_field verified_on_fields[];
 struct verified_kernel {
     struct verified_on on; /* first */
     struct kernel_result result;
-    char hypothesis[SENTENCE_MOST];
+    char hypothesis[SENTENCE_MAX];
 };
 
 extern const struct record_field verified_kernel_fields[];

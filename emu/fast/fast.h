@@ -32,7 +32,7 @@ enum {
     FAST_NONE = -1000, /* the same where exponents are not bytes               */
     /* No alignment exponent is below this, so that scales are normal floats. */
     FAST_FLOOR = -96,
-    FAST_F16_LEAST = (127 - 14) << 23, /* field of the least exponent of f16 */
+    FAST_F16_MIN = (127 - 14) << 23, /* field of the least exponent of f16 */
     FAST_PEAK = 12 /* enough to hide the latency of a multiplication */
 };
 
@@ -232,7 +232,7 @@ struct fast_format fast_format_make(const struct bitcut_unit *u, int base,
                                     enum fast_packing packing);
 
 /* How to make the words of a split in one format, or false: that takes split_words(). */
-bool fast_split_make(struct fast_split s[SPLIT_WORDS_MOST],
+bool fast_split_make(struct fast_split s[SPLIT_WORDS_MAX],
                      const struct bitcut_split *split);
 
 /* Whether a fast path takes the unit. */

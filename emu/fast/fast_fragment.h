@@ -9,7 +9,7 @@ enum {
     FRAGMENT_ROWS = 32,    /* m and n at most ...                                  */
     FRAGMENT_DEPTH = 32,   /* ... and k                                            */
     FRAGMENT_COLUMNS = 64, /* of C and of lines of B, used or not                  */
-    FRAGMENT_LEAST = -63,  /* the least exponent of C                              */
+    FRAGMENT_MIN = -63,  /* the least exponent of C                              */
     FRAGMENT_LINE = 64     /* elements of a line of A, used or not                 */
 };
 
@@ -20,7 +20,7 @@ struct fast_fragment {
     const struct fast_kernel *kernel;
     struct fast_rule rule;
     struct fast_format a_format, b_format;
-    int at[UNIT_K_MOST];
+    int at[UNIT_K_MAX];
 };
 
 /* Whether fragments of the unit, an m, n and k as above and an f32 accumulator, can be
@@ -30,7 +30,7 @@ bool fast_fragment_make(struct fast_fragment *f, const struct bitcut_unit *unit)
 /* C = A B + C, rows of FRAGMENT_COLUMNS floats.  A and B are encodings, a line of A being
    FRAGMENT_LINE elements of its format, and those of one k of B FRAGMENT_COLUMNS, of
    which n are used; others are zeros.  Outputs are those of the unit to the bit where
-   their operands are finite, C was +0 or at least 2^FRAGMENT_LEAST in magnitude, and the
+   their operands are finite, C was +0 or at least 2^FRAGMENT_MIN in magnitude, and the
    result is finite.  Below, a product of zero would have a larger exponent, FAST_ZERO and
    its other factor's, and cut bits of C.  The calling thread is in the mode of
    hostfp_enter().  C is aligned to 64. */

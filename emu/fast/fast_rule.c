@@ -460,7 +460,7 @@ static bool word_make(struct fast_split *s, const struct bitcut_format *f,
     return emin > -126 || (emin == -126 && (!r->flush || before));
 }
 
-bool fast_split_make(struct fast_split s[SPLIT_WORDS_MOST],
+bool fast_split_make(struct fast_split s[SPLIT_WORDS_MAX],
                      const struct bitcut_split *split)
 {
     for (int i = 0; i < split->words; i++)

@@ -29,7 +29,7 @@ struct tile {
     size_t i0, j0, rows, cols;
     size_t done;         /* instructions of accumulator 0 since the last promotion */
     int kept;            /* sums of slices and lanes, in sets from total_set() on  */
-    int at[UNIT_K_MOST]; /* which k of an instruction is at each place */
+    int at[UNIT_K_MAX]; /* which k of an instruction is at each place */
     union fast_element *a, *line; /* [word][block][row][block]; [DEPTH]         */
     float *b;                     /* [word][k][column of a panel]               */
     char *b_exponent;             /* the same, of 4 bytes at most               */
@@ -55,7 +55,7 @@ static size_t total_set(const struct job *job)
                                                                  : slice_sets(job);
 }
 
-enum { SET = FAST_ROWS * FAST_COLUMNS, PANEL_MOST = 64 };
+enum { SET = FAST_ROWS * FAST_COLUMNS, PANEL_MAX = 64 };
 
 /* Lay out the scratch; returns its size in bytes.  Every part is a multiple of 64. */
 static size_t lay_out(struct tile *t, float *scratch, const struct job *job)
@@ -64,9 +64,9 @@ static size_t lay_out(struct tile *t, float *scratch, const struct job *job)
         (size_t)(job->a.count > job->b.count ? job->a.count : job->b.count);
     const size_t depth = DEPTH, kept = (size_t)job->parts.kept + !job->parts.kept;
     const size_t count[] = {
-        (words * FAST_ROWS + 1) * depth * 2, words * depth * PANEL_MOST,
-        words * depth * PANEL_MOST,          2 * depth,
-        (size_t)FAST_ROWS * PANEL_MOST,      (slice_sets(job) + kept) * SET
+        (words * FAST_ROWS + 1) * depth * 2, words * depth * PANEL_MAX,
+        words * depth * PANEL_MAX,          2 * depth,
+        (size_t)FAST_ROWS * PANEL_MAX,      (slice_sets(job) + kept) * SET
     };
     float *part[6];
     size_t bytes = 0;
@@ -285,7 +285,9 @@ static size_t panel_steps(struct tile *t, size_t panel, size_t steps, int first,
 
 static float as_kept(const struct job *job, float sum)
 {
-    return job->plan->order.sums ? float_of_bits(job_sum(job, bits_of_float(sum))) : sum;
+    return job->plan->order.partial_format
+               ? float_of_bits(job_sum(job, bits_of_float(sum)))
+               : sum;
 }
 
 /* The end of a sequence for outputs [at, at + count) of each set: fold, and add the last
@@ -298,7 +300,8 @@ static void fold(struct tile *t, size_t at, size_t count, int adds)
     const uint32_t scale = f32_power_of_two(-job->plan->scale);
     const float *main = t->sums + main_set(job) * SET + at;
     float *total = t->sums + (total_set(job) + (size_t)(t->kept - adds)) * SET + at;
-    if (total == main && t->unit_exponent == 0 && !job->plan->order.sums) return;
+    if (total == main && t->unit_exponent == 0 && !job->plan->order.partial_format)
+        return;
     for (size_t i = 0; i < count; i++) {
         float v = (last ? t->sums + (size_t)last * SET + at : main)[i] * unit;
         for (int j = last - 1; j >= 0; j--) {
@@ -395,7 +398,7 @@ bool fast_tile(const struct job *job, void *scratch, size_t i0, size_t j0)
     lay_out(&t, scratch, job);
     unit_order(t.at, t.unit->k, t.unit->order);
     /* c_last adds a partial sum to an accumulator and leaves it zero. */
-    memset(t.partial, 0, t.rows * PANEL_MOST * sizeof *t.partial);
+    memset(t.partial, 0, t.rows * PANEL_MAX * sizeof *t.partial);
     for (size_t s = 0; s < job->parts.count; s++) tile_sequence(&t, s);
     if (job->parts.count == 0) clear_sums(&t, slice_sets(job) + 1);
     tile_finish(&t);

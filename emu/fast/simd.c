@@ -188,7 +188,7 @@ enum bitcut_status simd_choose(const struct simd_level **level, struct fault *f)
             "BITCUT_SIMD must be avx512, avx2, plain or none, found \"%.*s\"",
             text_fit(simd_asked, 40), simd_asked);
     if (!found->supported())
-        return fault_set(f, BITCUT_CANNOT,
+        return fault_set(f, BITCUT_UNSUPPORTED,
                          "BITCUT_SIMD: this processor does not support %s", found->name);
     *level = found;
     return BITCUT_OK;

@@ -23,8 +23,8 @@ const struct simd_level *simd_best(void);
 void simd_read_environment(void);
 
 /* The level that BITCUT_SIMD named then; the best if it was not set or empty.
-   BITCUT_BAD_ARGUMENT for an unknown name, BITCUT_CANNOT for a level that this processor
-   lacks. */
+   BITCUT_BAD_ARGUMENT for an unknown name, BITCUT_UNSUPPORTED for a level that this
+   processor lacks. */
 enum bitcut_status simd_choose(const struct simd_level **level, struct fault *f);
 
 #endif

@@ -38,7 +38,7 @@ extern const struct gfx9_target gfx9_targets[]; /* ended by a row without a name
 
 /* What a kernel takes as its arguments: offset and bytes of each in their segment, and
    whether it is the address of a buffer. */
-enum { GFX9_ARGUMENTS_MOST = 64 };
+enum { GFX9_ARGUMENTS_MAX = 64 };
 
 struct gfx9_argument {
     uint32_t offset, bytes;
@@ -53,17 +53,17 @@ struct gfx9_kernel {
                                        for; 0: it does not say                       */
     uint32_t hidden;                /* where those begin that the runtime fills in */
     bool has_hidden, counts_blocks; /* hidden ones; as version 5 has them */
-    int arguments;                  /* GFX9_ARGUMENTS_MOST at most */
+    int arguments;                  /* GFX9_ARGUMENTS_MAX at most */
     const struct gfx9_argument *argument;
 };
 
 struct gfx9_object;
 
 /* Read a code object: an ELF file of one of the targets.  BITCUT_BAD_ARGUMENT: it is
-   none, or damaged, or parts of it that are to be apart overlap; BITCUT_CANNOT: another
-   machine's, or no memory.  Time and memory are in proportion to `bytes`: of a segment
-   that is longer than its bytes in the file, no zeros are kept.  *to is set only on
-   success; gfx9_unload() ends it. */
+   none, or damaged, or parts of it that are to be apart overlap; BITCUT_UNSUPPORTED:
+   another machine's, or no memory.  Time and memory are in proportion to `bytes`: of a
+   segment that is longer than its bytes in the file, no zeros are kept.  *to is set only
+   on success; gfx9_unload() ends it. */
 enum bitcut_status gfx9_load(struct gfx9_object **to, const void *file, size_t bytes,
                              struct fault *f);
 void gfx9_unload(struct gfx9_object *object);
@@ -125,16 +125,16 @@ struct gfx9_launch {
     const struct gfx9_memory *memory;
     size_t memories;
     int threads;    /* 0: all processors */
-    double seconds; /* that the run may take, 0: any; more is BITCUT_CANNOT */
-    const struct progress *progress; /* or NULL; stopping it is BITCUT_CANNOT */
+    double seconds; /* that the run may take, 0: any; more is BITCUT_UNSUPPORTED */
+    const struct progress *progress; /* or NULL; stopping it is BITCUT_UNSUPPORTED */
 };
 
 /* Run a kernel and wait.  Work-groups run in parallel, the waves of one by turns; any
    number of threads gives the same.  *counts, which may be NULL, is set on success.
-   BITCUT_BAD_ARGUMENT: sizes or arguments that the kernel does not take.  BITCUT_CANNOT:
-   something that it may not do, of the first work-group that does it: kernel, opcode, the
-   instruction's offset from the kernel's beginning, and why; memory holds what was done
-   until then. */
+   BITCUT_BAD_ARGUMENT: sizes or arguments that the kernel does not take.
+   BITCUT_UNSUPPORTED: something that it may not do, of the first work-group that does it:
+   kernel, opcode, the instruction's offset from the kernel's beginning, and why; memory
+   holds what was done until then. */
 enum bitcut_status gfx9_run(struct gfx9_counts *counts, const struct gfx9_launch *launch,
                             struct fault *f);
 

@@ -46,7 +46,7 @@ static struct descriptor descriptor_of(const struct gfx9_object *o,
     return d;
 }
 
-enum { ITEMS_MOST = 1024, LDS_MOST = 65536, ARGUMENTS_MOST = 65536 };
+enum { ITEMS_MAX = 1024, LDS_MAX = 65536, ARGUMENTS_MAX = 65536 };
 
 /* The product of three extents; UINT64_MAX: it is more than 64 bits hold. */
 static uint64_t product_of(const uint32_t x[3])
@@ -60,10 +60,10 @@ static enum bitcut_status check_extents(const struct gfx9_launch *x, struct faul
 {
     const char *name = x->kernel->name;
     const uint64_t items = product_of(x->items);
-    if (!items || items > ITEMS_MOST)
+    if (!items || items > ITEMS_MAX)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%s: a work-group must have 1 to %d work-items, found %s%llu",
-                         name, ITEMS_MOST, items == UINT64_MAX ? "more than " : "",
+                         name, ITEMS_MAX, items == UINT64_MAX ? "more than " : "",
                          (unsigned long long)items);
     if (x->kernel->items_most && items > x->kernel->items_most)
         return fault_set(
@@ -92,11 +92,11 @@ static enum bitcut_status check_arguments(const struct gfx9_launch *x,
         const uint64_t its = (uint64_t)k->argument[n].offset + k->argument[n].bytes;
         end = its > end ? its : end;
     }
-    if (d->arguments > ARGUMENTS_MOST || end > d->arguments)
+    if (d->arguments > ARGUMENTS_MAX || end > d->arguments)
         return fault_set(
-            f, BITCUT_CANNOT,
+            f, BITCUT_UNSUPPORTED,
             "%s: the arguments take %llu bytes, but the descriptor has %u (at most %d)",
-            k->name, (unsigned long long)end, d->arguments, ARGUMENTS_MOST);
+            k->name, (unsigned long long)end, d->arguments, ARGUMENTS_MAX);
     if (x->argument_bytes > own)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%s: found %zu bytes of arguments, expected %zu", k->name,
@@ -110,27 +110,27 @@ static enum bitcut_status check_descriptor(const struct gfx9_launch *x,
                                            const struct descriptor *d, struct fault *f)
 {
     const char *name = x->kernel->name;
-    if ((uint64_t)d->lds + x->lds_bytes > LDS_MOST)
+    if ((uint64_t)d->lds + x->lds_bytes > LDS_MAX)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%s: %llu bytes of LDS exceed the limit of %d", name,
-                         (unsigned long long)d->lds + x->lds_bytes, LDS_MOST);
+                         (unsigned long long)d->lds + x->lds_bytes, LDS_MAX);
     if (d->scratch)
         return fault_set(
-            f, BITCUT_CANNOT,
+            f, BITCUT_UNSUPPORTED,
             "%s: unsupported: %u bytes of scratch memory (spilled registers)", name,
             d->scratch);
     if ((d->resources1 >> 12 & 0xff) != 0xf0 || !(d->resources1 >> 23 & 1))
-        return fault_set(f, BITCUT_CANNOT,
+        return fault_set(f, BITCUT_UNSUPPORTED,
                          "%s: unsupported floating-point mode; expected rounding to "
                          "nearest with subnormals",
                          name);
     if (item_registers(d) > 3)
         return fault_set(
-            f, BITCUT_CANNOT,
+            f, BITCUT_UNSUPPORTED,
             "%s: the descriptor asks for %u work-item index registers; expected 1 to 3",
             name, item_registers(d));
     if (d->entry % 4 || !gfx9_section_at(x->object, d->entry))
-        return fault_set(f, BITCUT_CANNOT, "%s: the entry point is outside the code",
+        return fault_set(f, BITCUT_UNSUPPORTED, "%s: the entry point is outside the code",
                          name);
     return BITCUT_OK;
 }
@@ -377,7 +377,7 @@ static void group_run(struct group *g)
     }
 }
 
-static const uint64_t INSTRUCTIONS_MOST = 1ull << 36;
+static const uint64_t INSTRUCTIONS_MAX = 1ull << 36;
 
 static void group_start(struct room *r, const struct gfx9_launch *x,
                         const struct descriptor *d, const struct given *given,
@@ -394,7 +394,7 @@ static void group_start(struct room *r, const struct gfx9_launch *x,
     g->wave_count = (int)((items + LANES - 1) / LANES);
     g->epoch = 1;
     g->entry = (size_t)d->entry;
-    g->left = INSTRUCTIONS_MOST;
+    g->left = INSTRUCTIONS_MAX;
     g->deadline = deadline;
     g->failed = false;
     g->readable[0] =
@@ -470,7 +470,8 @@ static void run_groups(struct outcome *all, const struct gfx9_launch *x,
             run_some(all, &r, x, d, given);
             room_clear(&r);
         } else
-            note_failure(all, 0, &(struct fault){ BITCUT_CANNOT, "not enough memory" });
+            note_failure(all, 0,
+                         &(struct fault){ BITCUT_UNSUPPORTED, "not enough memory" });
     }
 }
 
@@ -484,7 +485,7 @@ enum bitcut_status gfx9_run(struct gfx9_counts *counts, const struct gfx9_launch
     const enum bitcut_status status = check(x, &d, f);
     if (status != BITCUT_OK) return status;
     if (!given_init(&given, x, &d))
-        return fault_set(f, BITCUT_CANNOT, "not enough memory");
+        return fault_set(f, BITCUT_UNSUPPORTED, "not enough memory");
     run_groups(&all, x, &d, &given);
     free(given.segment);
     if (all.failed != UINT64_MAX) {

@@ -66,7 +66,7 @@ void gfx9_find_units(struct gfx9_object *o)
 
 /* Encodings of both operands, [block][line][k]. */
 struct operands {
-    uint64_t a[64 * UNIT_K_MOST], b[64 * UNIT_K_MOST];
+    uint64_t a[64 * UNIT_K_MAX], b[64 * UNIT_K_MAX];
 };
 
 static void take_lines(uint64_t *to, const struct wave *w, const struct shape *s,
@@ -93,11 +93,11 @@ static int row_at(const struct shape *s, int r, int l)
 
 /* --- by the engine ---------------------------------------------------------------- */
 
-enum { LINES_MOST = 64 }; /* of all blocks */
+enum { LINES_MAX = 64 }; /* of all blocks */
 
 /* Lines of all blocks as numbers, [line][k]. */
 struct numbers {
-    struct number a[LINES_MOST * UNIT_K_MOST], b[LINES_MOST * UNIT_K_MOST];
+    struct number a[LINES_MAX * UNIT_K_MAX], b[LINES_MAX * UNIT_K_MAX];
 };
 
 static void take_numbers(struct numbers *to, const struct operands *x,
@@ -109,12 +109,12 @@ static void take_numbers(struct numbers *to, const struct operands *x,
         to->b[i] = unit_read(u, u->b, x->b[i]);
 }
 
-enum { SUMS_MOST = 32 /* elements of C or D in a lane */ };
+enum { SUMS_MAX = 32 /* elements of C or D in a lane */ };
 
 /* What is too large for the stack of a thread. */
 struct matrix_room {
-    alignas(64) float known[LINES_MOST * FRAGMENT_COLUMNS];
-    uint64_t c[SUMS_MOST * LANES], d[SUMS_MOST * LANES];
+    alignas(64) float known[LINES_MAX * FRAGMENT_COLUMNS];
+    uint64_t c[SUMS_MAX * LANES], d[SUMS_MAX * LANES];
     struct operands operands;
     struct numbers numbers;
 };
@@ -144,11 +144,11 @@ static bool all_finite(const uint64_t *x, int count, const struct bitcut_format 
     return finite;
 }
 
-/* What a fast path takes for C: +0, or of 2^FRAGMENT_LEAST or more, and finite. */
+/* What a fast path takes for C: +0, or of 2^FRAGMENT_MIN or more, and finite. */
 static bool is_usual(uint32_t c)
 {
     const uint32_t exponent = c >> 23 & 255;
-    return c == 0 || (exponent >= FRAGMENT_LEAST + 127 && exponent != 255);
+    return c == 0 || (exponent >= FRAGMENT_MIN + 127 && exponent != 255);
 }
 
 static void put(void *to, int at, uint64_t x, int bytes)

@@ -80,12 +80,12 @@ static bool is_text(const struct item *x, const char *text)
 }
 
 /* How deep a note may be: more is none that a compiler wrote. */
-enum { DEPTH_MOST = 16 };
+enum { DEPTH_MAX = 16 };
 
 static void skip_item(struct reader *r, int depth)
 {
     const struct item x = read_item(r);
-    if (depth == DEPTH_MOST) r->failed = true;
+    if (depth == DEPTH_MAX) r->failed = true;
     const uint64_t entries = x.kind == MAP ? 2 * x.number : x.kind == LIST ? x.number : 0;
     for (uint64_t i = 0; i < entries && !r->failed; i++) skip_item(r, depth + 1);
 }
@@ -134,7 +134,7 @@ static bool grow(void *list, size_t *room, size_t count, size_t bytes)
 static void add_argument(struct lists *to, struct gfx9_kernel *k, struct gfx9_argument x,
                          struct reader *r)
 {
-    if (k->arguments == GFX9_ARGUMENTS_MOST) r->failed = true;
+    if (k->arguments == GFX9_ARGUMENTS_MAX) r->failed = true;
     else if (!grow(&to->o->arguments, &to->argument_room, to->arguments, sizeof x))
         to->no_memory = r->failed = true;
     if (r->failed) return;
@@ -232,7 +232,8 @@ static enum bitcut_status read_kernels(struct gfx9_object *o, struct reader *r,
     const struct gfx9_argument *at = o->arguments;
     for (size_t n = 0; at && n < o->kernel_count; at += o->kernels[n++].arguments)
         o->kernels[n].argument = at;
-    return to.no_memory ? fault_set(f, BITCUT_CANNOT, "not enough memory") : BITCUT_OK;
+    return to.no_memory ? fault_set(f, BITCUT_UNSUPPORTED, "not enough memory")
+                        : BITCUT_OK;
 }
 
 enum bitcut_status gfx9_read_notes(struct gfx9_object *o, const uint8_t *note,

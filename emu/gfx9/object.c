@@ -146,7 +146,7 @@ static enum bitcut_status list_apart(struct range **to, size_t *count,
                                      uint64_t end, const char *what, struct fault *f)
 {
     struct range *range = memory_allocate((size_t)most + 1, sizeof *range);
-    if (!range) return fault_set(f, BITCUT_CANNOT, "not enough memory");
+    if (!range) return fault_set(f, BITCUT_UNSUPPORTED, "not enough memory");
     *count = 0;
     bool inside = true;
     for (int n = 0; n < most; n++) {
@@ -214,8 +214,9 @@ static enum bitcut_status load_segments(struct gfx9_object *o, const struct file
     }
     free(range);
     if (!good) return fault_set(f, BITCUT_BAD_ARGUMENT, "a segment is malformed");
-    return o->segments && o->image ? BITCUT_OK
-                                   : fault_set(f, BITCUT_CANNOT, "not enough memory");
+    return o->segments && o->image
+               ? BITCUT_OK
+               : fault_set(f, BITCUT_UNSUPPORTED, "not enough memory");
 }
 
 /* --- code ------------------------------------------------------------------------- */
@@ -252,7 +253,7 @@ static enum bitcut_status list_sections(struct gfx9_object *o, const struct file
     o->at = memory_allocate(dwords + 1, sizeof *o->at);
     o->code = memory_allocate(dwords + 1, sizeof *o->code);
     if (!o->sections || !o->at || !o->code)
-        return fault_set(f, BITCUT_CANNOT, "not enough memory");
+        return fault_set(f, BITCUT_UNSUPPORTED, "not enough memory");
     for (size_t n = 0; n < dwords; n++) o->at[n] = UINT32_MAX;
     return BITCUT_OK;
 }
@@ -279,7 +280,7 @@ static enum bitcut_status decode_code(struct gfx9_object *o, const struct file *
 
 /* --- kernels ---------------------------------------------------------------------- */
 
-enum { DESCRIPTOR_BYTES = 64, NAME_MOST = 1 << 14 };
+enum { DESCRIPTOR_BYTES = 64, NAME_LENGTH_MAX = 1 << 14 };
 
 static int by_name(const void *x, const void *y)
 {
@@ -310,7 +311,7 @@ static bool take_name(const char **name, size_t *length, const struct file *x,
 {
     static const char ending[] = ".kd";
     if (symbol->st_name >= names->sh_size) return false;
-    const size_t room = smaller(names->sh_size - symbol->st_name, NAME_MOST);
+    const size_t room = smaller(names->sh_size - symbol->st_name, NAME_LENGTH_MAX);
     *name = (const char *)x->at + names->sh_offset + symbol->st_name;
     const char *const end = memchr(*name, 0, room);
     if (!end || (size_t)(end - *name) < sizeof ending - 1) return false;
@@ -364,7 +365,7 @@ static enum bitcut_status find_kernels(struct gfx9_object *o, const struct file 
                                        struct fault *f)
 {
     struct gfx9_kernel **sorted = memory_allocate(o->kernel_count, sizeof *sorted);
-    if (!sorted) return fault_set(f, BITCUT_CANNOT, "not enough memory");
+    if (!sorted) return fault_set(f, BITCUT_UNSUPPORTED, "not enough memory");
     const enum bitcut_status status = find_descriptors(sorted, o, x, f);
     free(sorted);
     return status;
@@ -412,10 +413,10 @@ enum bitcut_status gfx9_load(struct gfx9_object **to, const void *file, size_t b
         return fault_set(f, BITCUT_BAD_ARGUMENT, "not a 64-bit ELF file, or malformed");
     const struct gfx9_target *target = target_of(&x);
     if (!target)
-        return fault_set(f, BITCUT_CANNOT,
+        return fault_set(f, BITCUT_UNSUPPORTED,
                          "unsupported processor; expected gfx908, gfx90a or gfx942");
     struct gfx9_object *o = calloc(1, sizeof *o);
-    if (!o) return fault_set(f, BITCUT_CANNOT, "not enough memory");
+    if (!o) return fault_set(f, BITCUT_UNSUPPORTED, "not enough memory");
     o->target = target;
     const enum bitcut_status status = load(o, &x, f);
     if (status == BITCUT_OK) *to = o;

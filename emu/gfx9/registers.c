@@ -9,7 +9,7 @@
 
 void wave_fail(struct wave *w, const struct instruction *i, const char *format, ...)
 {
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     const struct gfx9_kernel *kernel = w->group->launch->kernel;
     va_list arguments;
     if (w->group->failed) return;
@@ -17,7 +17,7 @@ void wave_fail(struct wave *w, const struct instruction *i, const char *format, 
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
     w->group->failed = true;
-    fault_set(&w->group->fault, BITCUT_CANNOT, "%s: %s at 0x%zx: %s", kernel->name,
+    fault_set(&w->group->fault, BITCUT_UNSUPPORTED, "%s: %s at 0x%zx: %s", kernel->name,
               i->opcode ? i->opcode->name : "unknown opcode", i->offset - w->group->entry,
               why);
 }
@@ -71,7 +71,7 @@ static void set_busy(struct wave *w, const struct pending *p, bool busy)
 
 /* Forget the oldest access of a counter, if it is one that nothing has to wait for: a
    store to memory, of which kernels may have any number on their way.  A counter has six
-   bits, so that hardware has done with it long before there are PENDING_MOST. */
+   bits, so that hardware has done with it long before there are PENDING_MAX. */
 static void forget_store(struct wave *w, enum counter counter)
 {
     for (int p = 0; p < w->pendings; p++) {
@@ -86,9 +86,9 @@ static void forget_store(struct wave *w, enum counter counter)
 
 void wave_pend(struct wave *w, const struct instruction *i, struct pending p)
 {
-    if (w->pendings == PENDING_MOST) forget_store(w, p.counter);
-    if (w->pendings == PENDING_MOST) {
-        wave_fail(w, i, "more than %d memory accesses are pending", PENDING_MOST);
+    if (w->pendings == PENDING_MAX) forget_store(w, p.counter);
+    if (w->pendings == PENDING_MAX) {
+        wave_fail(w, i, "more than %d memory accesses are pending", PENDING_MAX);
         return;
     }
     p.offset = i->offset;

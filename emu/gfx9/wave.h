@@ -190,7 +190,7 @@ struct pending {
     uint32_t lds;    /* number of its access to LDS, or 0   */
 };
 
-enum { PENDING_MOST = 128, WAVE_GUARD = 4 };
+enum { PENDING_MAX = 128, WAVE_GUARD = 4 };
 
 /* Vector registers and accumulators of a wave, and with one that guards their end. */
 enum { FILES = 2 * VGPRS, FILES_GUARDED };
@@ -226,7 +226,7 @@ struct wave {
     uint64_t busy[2 * VGPRS / 64 + 2]; /* registers that are being loaded: vector, then
                                           scalar                                        */
     uint64_t guard_pending[WAVE_GUARD];
-    struct pending pending[PENDING_MOST];
+    struct pending pending[PENDING_MAX];
     uint64_t guard_end[WAVE_GUARD];
 };
 

@@ -63,9 +63,10 @@ static bool same_matrix(const struct bitcut_matrix *x, const struct bitcut_matri
 static bool same_order(const struct bitcut_order *x, const struct bitcut_order *y)
 {
     return x->slices == y->slices && x->tile == y->tile &&
-           x->rest_first == y->rest_first && x->cut == y->cut && x->halve == y->halve &&
-           x->lanes == y->lanes && x->turn == y->turn && x->reduction == y->reduction &&
-           x->sums == y->sums;
+           x->partial_first == y->partial_first && x->cut == y->cut &&
+           x->balance_tail == y->balance_tail && x->lanes == y->lanes &&
+           x->chunk == y->chunk && x->reduction == y->reduction &&
+           x->partial_format == y->partial_format;
 }
 
 /* What is computed. */

@@ -130,18 +130,18 @@ static bool takes(const struct gpu_kernel *k, const struct bitcut_gemm *g)
            g->order.slices <= k->slices_most;
 }
 
-size_t gpu_kernel_rank_by(struct gpu_choice choices[GPU_CHOICES_MOST],
+size_t gpu_kernel_rank_by(struct gpu_choice choices[GPU_CHOICES_MAX],
                           const struct tile_model *model, const struct gpu *g,
                           const struct gpu_device *device, const struct gpu_kernel *like,
                           const struct bitcut_gemm *gemm)
 {
     const struct tile_task task = task_of(model, device, like, gemm);
-    const struct gpu_kernel *k = NULL, *kernel[GPU_CHOICES_MOST];
-    struct tile tiles[GPU_CHOICES_MOST];
-    struct tile_costs costs[GPU_CHOICES_MOST];
-    struct tile_choice ranked[GPU_CHOICES_MOST];
+    const struct gpu_kernel *k = NULL, *kernel[GPU_CHOICES_MAX];
+    struct tile tiles[GPU_CHOICES_MAX];
+    struct tile_costs costs[GPU_CHOICES_MAX];
+    struct tile_choice ranked[GPU_CHOICES_MAX];
     size_t count = 0;
-    while ((k = gpu_kernel_next(g, k)) && count < GPU_CHOICES_MOST) {
+    while ((k = gpu_kernel_next(g, k)) && count < GPU_CHOICES_MAX) {
         if (!k->tile_m || !gpu_kernel_alike(k, like) || !gpu_kernel_fits(device, k) ||
             !takes(k, gemm))
             continue;
@@ -155,7 +155,7 @@ size_t gpu_kernel_rank_by(struct gpu_choice choices[GPU_CHOICES_MOST],
     return count;
 }
 
-size_t gpu_kernel_rank(struct gpu_choice choices[GPU_CHOICES_MOST], const struct gpu *g,
+size_t gpu_kernel_rank(struct gpu_choice choices[GPU_CHOICES_MAX], const struct gpu *g,
                        const struct gpu_device *device, const struct gpu_kernel *like,
                        const struct bitcut_gemm *gemm)
 {
@@ -201,10 +201,10 @@ static enum bitcut_status no_kernel(const struct bitcut_gemm *g, struct fault *f
         return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown kernel \"%.*s\"",
                          text_fit(g->kernel, 100), g->kernel);
     if (matrix_format(&g->d) == &formats[FORMAT_F32])
-        return fault_set(f, BITCUT_CANNOT,
+        return fault_set(f, BITCUT_UNSUPPORTED,
                          "no kernel implements recipe %s; see bitcut list kernels",
                          g->recipe->name);
-    return fault_set(f, BITCUT_CANNOT,
+    return fault_set(f, BITCUT_UNSUPPORTED,
                      "no kernel implements recipe %s for matrices in %s; use f32 (or f16 "
                      "for small matrices)",
                      g->recipe->name, matrix_format(&g->d)->name);
@@ -221,7 +221,7 @@ static enum bitcut_status no_choice(const struct gpu *gpu,
 {
     if (g->kernel || (g->unit && gpu_emulates(gpu))) return status;
     if (!first)
-        return fault_set(f, BITCUT_CANNOT,
+        return fault_set(f, BITCUT_UNSUPPORTED,
                          "no kernel for recipe %s runs on %.60s%s%.110s", g->recipe->name,
                          device->name, *device->lacks ? "; " : "", device->lacks);
     if (strncmp(f->text, first->name, strlen(first->name)) != 0) return status;

@@ -27,18 +27,18 @@ void gpu_kernel_judge(struct gpu_choice *choice, const struct gpu_kernel *kernel
 /* Whether two kernels give the same bits for every GEMM that both take. */
 bool gpu_kernel_alike(const struct gpu_kernel *x, const struct gpu_kernel *y);
 
-enum { GPU_CHOICES_MOST = 64 };
+enum { GPU_CHOICES_MAX = 64 };
 
 /* Judge all kernels with a tile like `like` that the device can run and that take the
    GEMM's sizes and slices, the best first.  Of the GEMM count, m, n, k and slices are
    read; a size or a count of 0 counts as 1.  Returns how many, 0 if not even `like` is
    among them. */
-size_t gpu_kernel_rank(struct gpu_choice choices[GPU_CHOICES_MOST], const struct gpu *g,
+size_t gpu_kernel_rank(struct gpu_choice choices[GPU_CHOICES_MAX], const struct gpu *g,
                        const struct gpu_device *device, const struct gpu_kernel *like,
                        const struct bitcut_gemm *gemm);
 
 /* The same by `model`, which has what it needs. */
-size_t gpu_kernel_rank_by(struct gpu_choice choices[GPU_CHOICES_MOST],
+size_t gpu_kernel_rank_by(struct gpu_choice choices[GPU_CHOICES_MAX],
                           const struct tile_model *model, const struct gpu *g,
                           const struct gpu_device *device, const struct gpu_kernel *like,
                           const struct bitcut_gemm *gemm);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VALUE_MOST = 80 };
+enum { VALUE_MAX = 80 };
 
 /* --- wishes ----------------------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ struct field {
    by a function. */
 struct phrase {
     const char *some, *none;
-    void (*say)(char text[VALUE_MOST], const struct bitcut_gemm *g,
+    void (*say)(char text[VALUE_MAX], const struct bitcut_gemm *g,
                 const struct gpu_work *w);
 };
 
@@ -33,7 +33,7 @@ struct wish {
     enum bitcut_status status; /* of a fault */
 };
 
-#define SAY(...) snprintf(text, VALUE_MOST, __VA_ARGS__)
+#define SAY(...) snprintf(text, VALUE_MAX, __VA_ARGS__)
 
 static void asked_unit(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
 {
@@ -102,7 +102,7 @@ static const struct wish wishes[] = {
       .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(unit) },
       .asked = { .say = asked_unit }, .had = { .say = had_unit },
-      .status = BITCUT_CANNOT },
+      .status = BITCUT_UNSUPPORTED },
     { .field = { GEMM(split_a), GEMM(split_b), GEMM(high), GEMM(low), GEMM(scale) },
       .asked = { .say = asked_split }, .had = { .say = had_split },
       .status = BITCUT_BAD_ARGUMENT },
@@ -129,7 +129,7 @@ static const struct wish wishes[] = {
     { .field = { { offsetof(struct bitcut_gemm, order.tile), /* all but the slices */
                    sizeof(struct bitcut_order) - offsetof(struct bitcut_order, tile) } },
       .asked = { .some = "this order of k" }, .had = { .some = "ascending, in slices of whole k-steps" },
-      .status = BITCUT_CANNOT },
+      .status = BITCUT_UNSUPPORTED },
     /* clang-format on */
 };
 
@@ -159,7 +159,7 @@ static long long number_of(const void *of, struct field x)
                                       : 0;
 }
 
-static void say_phrase(char text[VALUE_MOST], const struct phrase *p, long long number,
+static void say_phrase(char text[VALUE_MAX], const struct phrase *p, long long number,
                        const struct bitcut_gemm *g, const struct gpu_work *w)
 {
     if (p->say) p->say(text, g, w);
@@ -202,7 +202,7 @@ static unsigned fewest(const struct asking *x)
 }
 
 /* What the kernels have that do all but a set of wishes, each said once, or the most. */
-static void list_had(char had[VALUE_MOST], const struct asking *x, int wish, unsigned set)
+static void list_had(char had[VALUE_MAX], const struct asking *x, int wish, unsigned set)
 {
     const struct wish *const row = &wishes[wish];
     const struct gpu_kernel *k = NULL;
@@ -210,20 +210,20 @@ static void list_had(char had[VALUE_MOST], const struct asking *x, int wish, uns
     long long most = 0;
     had[0] = 0;
     while ((k = next_without(&w, x, set, k))) {
-        char text[VALUE_MOST];
+        char text[VALUE_MAX];
         const long long limit = number_of(w.kernel, row->limit),
                         reach = limit ? limit : LLONG_MAX;
         if (row->most && reach <= most) continue;
         if (row->most) most = reach, had[0] = 0;
         say_phrase(text, &row->had, limit, x->gemm, &w);
-        if (!strstr(had, text)) text_append(had, VALUE_MOST, text);
+        if (!strstr(had, text)) text_append(had, VALUE_MAX, text);
     }
 }
 
 /* Add a wish that is not met, and what can be had. */
 static void say(char *texts, size_t size, const struct asking *x, int wish, unsigned set)
 {
-    char asked[VALUE_MOST], had[VALUE_MOST], both[2 * VALUE_MOST + 16];
+    char asked[VALUE_MAX], had[VALUE_MAX], both[2 * VALUE_MAX + 16];
     say_phrase(asked, &wishes[wish].asked, number_of(x->gemm, wishes[wish].field[0]),
                x->gemm, NULL);
     list_had(had, x, wish, set);
@@ -241,7 +241,7 @@ enum bitcut_status gpu_wish_fault(struct fault *f, const struct gpu *gpu,
     const struct asking x = { gpu, device, &g, try_kernel };
     const unsigned set = fewest(&x);
     enum bitcut_status status = BITCUT_OK;
-    char texts[BITCUT_TEXT_MOST] = "";
+    char texts[BITCUT_TEXT_MAX] = "";
     for (int i = 0; i < WISHES; i++) {
         if (!(set >> i & 1)) continue;
         say(texts, sizeof texts, &x, i, set);

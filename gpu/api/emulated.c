@@ -16,7 +16,7 @@ const struct gpu_kernel gpu_emulated = { .name = "emulation",
 static bool claims(const struct emulator *on, int multiplier)
 {
     const struct gpu_module *module = on->module;
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     return module->claim(on->device, multiplier, why) == 0;
 }
 
@@ -24,13 +24,13 @@ static bool claims(const struct emulator *on, int multiplier)
    together. */
 static bool fits(const struct bitcut_gemm *g, const struct gemm_plan *p)
 {
-    enum { PARTS = 4, SUMS = K_PARTS_KEPT_MOST + 2 * RECIPE_ACCUMULATORS_MOST };
+    enum { PARTS = 4, SUMS = K_PARTS_KEPT_MAX + 2 * RECIPE_ACCUMULATORS_MAX };
     const size_t most = SIZE_MAX / PARTS - GPU_ALIGNMENT;
     const size_t k = divide_up(g->k, (size_t)p->k_step) * (size_t)p->k_step;
     size_t words, sums;
     return k >= g->k && k <= UINT32_MAX &&
            size_multiply(&words, g->m > g->n ? g->m : g->n, k) &&
-           size_multiply(&words, words, SPLIT_WORDS_MOST * sizeof(uint32_t)) &&
+           size_multiply(&words, words, SPLIT_WORDS_MAX * sizeof(uint32_t)) &&
            words <= most && size_multiply(&sums, g->m, g->n) &&
            size_multiply(&sums, sums, SUMS * sizeof(uint32_t)) && sums <= most;
 }

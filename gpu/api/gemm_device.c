@@ -186,14 +186,14 @@ static enum bitcut_status prepare(void *words, const struct bitcut_device *x,
                                   const struct gpu_work *w, enum bitcut_operand which,
                                   void *stream, struct fault *f)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     enum bitcut_status status = check_operand(w, which, x, f);
     if (status == BITCUT_OK)
         status = gpu_memory_check("words", words, words_bytes(x, w, which), &x->gpu,
                                   &x->is, f);
     if (status != BITCUT_OK) return status;
     if (x->gpu.module->prepare(words, w, which, x->is.number, stream, why))
-        return fault_set(f, BITCUT_CANNOT, "%s", why);
+        return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
     return BITCUT_OK;
 }
 

@@ -40,23 +40,23 @@ const struct gpu_backend gpu_backends[] = {
 
 /* --- opening ---------------------------------------------------------------------- */
 
-enum { PATH_MOST = 4096 };
+enum { PATH_LENGTH_MAX = 4096 };
 
 /* Whether `file` is beside the library or program that has this code; then its folder. */
-static bool is_beside(char folder[PATH_MOST], const char *file)
+static bool is_beside(char folder[PATH_LENGTH_MAX], const char *file)
 {
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
     Dl_info about;
     if (!dladdr(gpu_backends, &about) || !about.dli_fname) return false;
     const char *slash = strrchr(about.dli_fname, '/');
     const int length = slash ? (int)(slash - about.dli_fname) : 0;
-    if (length == 0 || length >= PATH_MOST) return false;
-    snprintf(folder, PATH_MOST, "%.*s", length, about.dli_fname);
+    if (length == 0 || length >= PATH_LENGTH_MAX) return false;
+    snprintf(folder, PATH_LENGTH_MAX, "%.*s", length, about.dli_fname);
     return (size_t)snprintf(path, sizeof path, "%s/%s", folder, file) < sizeof path &&
            access(path, F_OK) == 0;
 }
 
-static const char *modules_folder(char own[PATH_MOST], const char *folder,
+static const char *modules_folder(char own[PATH_LENGTH_MAX], const char *folder,
                                   const char *file)
 {
     if (folder && *folder) return folder;
@@ -67,9 +67,10 @@ static enum bitcut_status take_module(struct gpu *g, void *handle, const char *f
                                       struct fault *f)
 {
     const struct gpu_module *module = dlsym(handle, GPU_MODULE_SYMBOL);
-    if (!module) return fault_set(f, BITCUT_CANNOT, "%s is not a bitcut module", file);
+    if (!module)
+        return fault_set(f, BITCUT_UNSUPPORTED, "%s is not a bitcut module", file);
     if (module->interface != GPU_INTERFACE)
-        return fault_set(f, BITCUT_CANNOT,
+        return fault_set(f, BITCUT_UNSUPPORTED,
                          "%s has interface version %d, but this bitcut requires %d; "
                          "build both from the same source",
                          file, module->interface, GPU_INTERFACE);
@@ -78,10 +79,10 @@ static enum bitcut_status take_module(struct gpu *g, void *handle, const char *f
 }
 
 /* Whether the file is in the folder, or may be, as that is not known; then its path. */
-static bool find_file(char path[PATH_MOST], const char *folder, const char *file)
+static bool find_file(char path[PATH_LENGTH_MAX], const char *folder, const char *file)
 {
-    const int length = snprintf(path, PATH_MOST, "%s/%s", folder, file);
-    return length >= 0 && length < PATH_MOST &&
+    const int length = snprintf(path, PATH_LENGTH_MAX, "%s/%s", folder, file);
+    return length >= 0 && length < PATH_LENGTH_MAX &&
            (access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR));
 }
 
@@ -91,16 +92,16 @@ static enum bitcut_status load_fault(const char *path, const char *file, const c
                                      struct fault *f)
 {
     if (!strncmp(why, path, strlen(path)))
-        return fault_set(f, BITCUT_CANNOT, "no GPU backend: %s", why);
+        return fault_set(f, BITCUT_UNSUPPORTED, "no GPU backend: %s", why);
     return fault_set(
-        f, BITCUT_CANNOT,
+        f, BITCUT_UNSUPPORTED,
         "no GPU backend: %s (required by %s; set LD_LIBRARY_PATH to its folder)", why,
         file);
 }
 
 bool gpu_is_built(const struct gpu_backend *backend, const char *folder)
 {
-    char path[PATH_MOST], own[PATH_MOST];
+    char path[PATH_LENGTH_MAX], own[PATH_LENGTH_MAX];
     return backend->own ||
            find_file(path, modules_folder(own, folder, backend->module),
                      backend->module);
@@ -109,7 +110,7 @@ bool gpu_is_built(const struct gpu_backend *backend, const char *folder)
 enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
                             const char *folder, struct fault *f)
 {
-    char path[PATH_MOST], own[PATH_MOST];
+    char path[PATH_LENGTH_MAX], own[PATH_LENGTH_MAX];
     const char *file = backend->module;
     if (backend->own) {
         *g = (struct gpu){ backend->own, NULL };
@@ -117,15 +118,15 @@ enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
     }
     folder = modules_folder(own, folder, file);
     if (!find_file(path, folder, file))
-        return fault_set(f, BITCUT_CANNOT,
+        return fault_set(f, BITCUT_UNSUPPORTED,
                          "no GPU backend: %s not found in %.*s (built only with %s; "
                          "BITCUT_MODULES sets another folder)",
                          file, text_fit(folder, 100), folder, backend->compiler);
     struct stat about;
     if (stat(path, &about))
-        return fault_set(f, BITCUT_CANNOT, "%s: %s", file, strerror(errno));
+        return fault_set(f, BITCUT_UNSUPPORTED, "%s: %s", file, strerror(errno));
     if (!S_ISREG(about.st_mode)) /* opening a pipe would wait */
-        return fault_set(f, BITCUT_CANNOT, "%s is not a regular file", file);
+        return fault_set(f, BITCUT_UNSUPPORTED, "%s is not a regular file", file);
     /* Kept once loaded: the CUDA runtime leaves work for the end of the process. */
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle) return load_fault(path, file, dlerror(), f);
@@ -174,10 +175,10 @@ static enum bitcut_status parse(const struct gpu_backend **backend, const char *
 enum bitcut_status gpu_describe(struct gpu_device *device, const struct gpu *g,
                                 int number, struct fault *f)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     struct gpu_device x;
     if (g->module->describe(&x, number, why) != 0)
-        return fault_set(f, BITCUT_CANNOT, "no device: %s", why);
+        return fault_set(f, BITCUT_UNSUPPORTED, "no device: %s", why);
     *device = x;
     return BITCUT_OK;
 }
@@ -191,13 +192,13 @@ static const struct gpu_architecture *find_architecture(const struct gpu *g,
     return a;
 }
 
-enum { DEVICES_MOST = 64 }; /* no machine has more */
+enum { DEVICES_MAX = 64 }; /* no machine has more */
 
 enum bitcut_status gpu_describe_next(struct gpu_device *device, const struct gpu *g,
                                      int *number, struct fault *f)
 {
     enum bitcut_status status = gpu_describe(device, g, *number, f);
-    while (status != BITCUT_OK && ++*number < DEVICES_MOST)
+    while (status != BITCUT_OK && ++*number < DEVICES_MAX)
         status = gpu_describe(device, g, *number, NULL);
     ++*number;
     return status;
@@ -217,7 +218,8 @@ static enum bitcut_status describe_first(struct gpu_device *device, const struct
     if (status == BITCUT_OK) *device = x;
     return status == BITCUT_OK || !some
                ? status
-               : fault_set(f, BITCUT_CANNOT, "no device has architecture %s", a->name);
+               : fault_set(f, BITCUT_UNSUPPORTED, "no device has architecture %s",
+                           a->name);
 }
 
 /* The device that is called `which`; NULL: the first. */
@@ -301,7 +303,7 @@ static const struct bitcut_unit *unit_called(const char *instruction,
                                              unsigned architectures,
                                              const struct gpu_device *device)
 {
-    char name[GPU_TEXT_MOST];
+    char name[GPU_TEXT_MAX];
     const struct gpu_architecture *a = gpu_architecture_for(device, architectures);
     if (!a) return NULL;
     snprintf(name, sizeof name, "%s/%s", a->units, instruction);
@@ -319,10 +321,10 @@ enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
                            const struct gpu_instruction *instruction,
                            enum gpu_variant variant, struct fault *f)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     if (g->module->run(batch, instruction, variant, device->number, why) == 0)
         return BITCUT_OK;
-    return fault_set(f, BITCUT_CANNOT, "%s", why);
+    return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
 }
 
 /* --- whole GEMMs ------------------------------------------------------------------ */
@@ -359,19 +361,20 @@ enum bitcut_status gpu_work_run(const struct gpu_work *work,
                                 const struct gpu_memory memory[4], const struct gpu *g,
                                 const struct gpu_device *device, struct fault *f)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     if (g->module->gemm(work, memory, device->number, why) == 0) return BITCUT_OK;
-    return fault_set(f, BITCUT_CANNOT, "%s", why);
+    return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
 }
 
 enum bitcut_status gpu_split_run(void *words, const struct gpu_work *work,
                                  enum bitcut_operand operand, const struct gpu *g,
                                  const struct gpu_device *device, struct fault *f)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     if (!g->module->split)
-        return fault_set(f, BITCUT_CANNOT, "the module of this device has no kernels");
+        return fault_set(f, BITCUT_UNSUPPORTED,
+                         "the module of this device has no kernels");
     if (g->module->split(words, work, operand, device->number, why) == 0)
         return BITCUT_OK;
-    return fault_set(f, BITCUT_CANNOT, "%s", why);
+    return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
 }

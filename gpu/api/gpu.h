@@ -38,11 +38,11 @@ struct gpu {
     void *handle;
 };
 
-/* Open a backend's module: its own, or the file in `folder`, or if that is NULL or "" beside
-   the library, or where `make install` puts it.  Callers take the folder from the
-   environment variable BITCUT_MODULES with secure_getenv().  This needs no device.  BITCUT_CANNOT: there is no module, it cannot
-   be loaded, or it is of another version.  *g is set only on success; gpu_close() ends
-   it. */
+/* Open a backend's module: its own, or the file in `folder`, or if that is NULL or ""
+   beside the library, or where `make install` puts it.  Callers take the folder from the
+   environment variable BITCUT_MODULES with secure_getenv().  This needs no device.
+   BITCUT_UNSUPPORTED: there is no module, it cannot be loaded, or it is of another
+   version.  *g is set only on success; gpu_close() ends it. */
 enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
                             const char *folder, struct fault *f);
 void gpu_close(struct gpu *g);
@@ -51,14 +51,14 @@ void gpu_close(struct gpu *g);
    good for. */
 bool gpu_is_built(const struct gpu_backend *backend, const char *folder);
 
-/* What the device of that number is.  BITCUT_CANNOT with the driver's reason if there is
-   none, or if it is of no architecture of the module's table. */
+/* What the device of that number is.  BITCUT_UNSUPPORTED with the driver's reason if
+   there is none, or if it is of no architecture of the module's table. */
 enum bitcut_status gpu_describe(struct gpu_device *device, const struct gpu *g,
                                 int number, struct fault *f);
 
 /* The first device from *number on that can be described, and in *number the next one's.
    Others, of another architecture or without code in the module, are passed over.
-   BITCUT_CANNOT with the reason of *number: there is none. */
+   BITCUT_UNSUPPORTED with the reason of *number: there is none. */
 enum bitcut_status gpu_describe_next(struct gpu_device *device, const struct gpu *g,
                                      int *number, struct fault *f);
 
@@ -98,7 +98,7 @@ bool gpu_has(const struct gpu_device *device, const struct gpu_instruction *inst
 const struct bitcut_unit *gpu_unit(const struct gpu_instruction *instruction,
                                    const struct gpu_device *device);
 
-/* Run a batch as gpu_module.run says.  BITCUT_CANNOT with the device's reason. */
+/* Run a batch as gpu_module.run says.  BITCUT_UNSUPPORTED with the device's reason. */
 enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
                            const struct gpu_device *device,
                            const struct gpu_instruction *instruction,
@@ -127,11 +127,12 @@ const struct bitcut_unit *gpu_kernel_unit(const struct gpu_kernel *kernel,
 
 /* The GEMM, which gemm_take() took, by the kernel on the device: promotion and low*low
    are the kernel's where they are left open.  Places are not read, but for whether words
-   and pointers are NULL.  The fault begins with the kernel's name.  BITCUT_CANNOT: the
-   device cannot run it, no table has its recipe or unit, its terms are not those of its
-   recipe, the unit asked for is another, or so is the order of k; BITCUT_BAD_ARGUMENT: it
-   does something else than asked for, or does not take the words, slices, sizes, formats,
-   layouts or pointers, or what it needs beside the matrices has no size. */
+   and pointers are NULL.  The fault begins with the kernel's name.  BITCUT_UNSUPPORTED:
+   the device cannot run it, no table has its recipe or unit, its terms are not those of
+   its recipe, the unit asked for is another, or so is the order of k;
+   BITCUT_BAD_ARGUMENT: it does something else than asked for, or does not take the words,
+   slices, sizes, formats, layouts or pointers, or what it needs beside the matrices has
+   no size. */
 enum bitcut_status gpu_work_make(struct gpu_work *to, const struct bitcut_gemm *gemm,
                                  const struct gpu_kernel *kernel,
                                  const struct gpu_device *device, struct fault *f);
@@ -145,7 +146,7 @@ static inline bool gpu_emulates(const struct gpu *g) { return g->module->multipl
 /* The GEMM, which gemm_take() took and which has a recipe and a unit, emulated on the
    device by a module that can.  Places are read as above.  BITCUT_BAD_ARGUMENT: as
    bitcut_gemm(); there are words; what it needs beside the matrices has no size;
-   BITCUT_CANNOT as emulation_make(). */
+   BITCUT_UNSUPPORTED as emulation_make(). */
 enum bitcut_status gpu_work_emulate(struct gpu_work *to, const struct gpu *g,
                                     const struct gpu_device *device,
                                     const struct bitcut_gemm *gemm, struct fault *f);
@@ -165,12 +166,13 @@ const char *gpu_work_method(const struct gpu_work *work, size_t index);
    and the same of words.  BITCUT_BAD_ARGUMENT. */
 enum bitcut_status gpu_work_check(const struct gpu_work *work, struct fault *f);
 
-/* Run a checked GEMM as gpu_module.gemm says.  BITCUT_CANNOT with the device's reason. */
+/* Run a checked GEMM as gpu_module.gemm says.  BITCUT_UNSUPPORTED with the device's
+ * reason. */
 enum bitcut_status gpu_work_run(const struct gpu_work *work,
                                 const struct gpu_memory memory[4], const struct gpu *g,
                                 const struct gpu_device *device, struct fault *f);
 
-/* Make words as gpu_module.split says.  BITCUT_CANNOT with the device's reason. */
+/* Make words as gpu_module.split says.  BITCUT_UNSUPPORTED with the device's reason. */
 enum bitcut_status gpu_split_run(void *words, const struct gpu_work *work,
                                  enum bitcut_operand operand, const struct gpu *g,
                                  const struct gpu_device *device, struct fault *f);

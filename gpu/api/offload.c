@@ -55,18 +55,18 @@ static enum bitcut_status sums(const struct exact_sums_to *sums, size_t m, size_
                                void *context, struct fault *f)
 {
     struct gpu_offload *const to = context;
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     pthread_mutex_lock(&to->lock);
     const int failed =
         to->gpu->module->sums(sums, m, n, k, a, b, to->device->number, why);
     to->runs++;
     pthread_mutex_unlock(&to->lock);
-    return failed ? fault_set(f, BITCUT_CANNOT, "%.80s: %s", to->device->name, why)
+    return failed ? fault_set(f, BITCUT_UNSUPPORTED, "%.80s: %s", to->device->name, why)
                   : BITCUT_OK;
 }
 
 /* Sums of fewer terms are sooner made here than brought there and back. */
-enum { SUMS_LEAST = 1 << 26, SUMS_BYTES = 1 << 30 };
+enum { SUMS_MIN = 1 << 26, SUMS_BYTES = 1 << 30 };
 
 void gpu_offload_init(struct gpu_offload *to, const struct gpu *gpu,
                       const struct gpu_device *device)
@@ -74,8 +74,8 @@ void gpu_offload_init(struct gpu_offload *to, const struct gpu *gpu,
     *to = (struct gpu_offload){
         .gpu = gpu,
         .device = device,
-        .offload = { .run = run, .context = to, .least = GEMM_OFFLOAD_LEAST },
-        .sums = { sums, to, SUMS_LEAST, SUMS_BYTES },
+        .offload = { .run = run, .context = to, .least = GEMM_OFFLOAD_MIN },
+        .sums = { sums, to, SUMS_MIN, SUMS_BYTES },
         .lock = PTHREAD_MUTEX_INITIALIZER
     };
     if (gpu->module->sums) to->offload.sums = &to->sums;
@@ -84,7 +84,7 @@ void gpu_offload_init(struct gpu_offload *to, const struct gpu *gpu,
 /* --- kernels ---------------------------------------------------------------------- */
 
 /* What is kept of the memory for one GEMM after another. */
-enum { ROOM_MOST = 256 << 20 };
+enum { ROOM_MAX = 256 << 20 };
 
 /* Memory of at least so many bytes; NULL: there is none. */
 static void *room_take(struct gpu_offload *to, size_t *bytes, size_t least)
@@ -104,7 +104,7 @@ static void *room_take(struct gpu_offload *to, size_t *bytes, size_t least)
 static void room_give(struct gpu_offload *to, void *at, size_t bytes)
 {
     pthread_mutex_lock(&to->lock);
-    const bool keeps = !to->room && bytes <= ROOM_MOST;
+    const bool keeps = !to->room && bytes <= ROOM_MAX;
     if (keeps) to->room = at, to->room_bytes = bytes;
     to->runs++;
     pthread_mutex_unlock(&to->lock);
@@ -141,7 +141,8 @@ static enum bitcut_status run_kernel(bool *took, const struct bitcut_gemm *g,
             !gpu_work_emulates(&w) && same_plan(&w.plan, plan);
     if (!*took) return BITCUT_OK;
     void *const room = room_take(to, &bytes, gpu_work_workspace(&w, to->gpu));
-    if (!room) return fault_set(f, BITCUT_CANNOT, "not enough memory for a workspace");
+    if (!room)
+        return fault_set(f, BITCUT_UNSUPPORTED, "not enough memory for a workspace");
     const enum bitcut_status status =
         gpu_work_start(&w, to->gpu, to->device, room, bytes, NULL, f);
     room_give(to, room, bytes);

@@ -18,7 +18,7 @@ static enum bitcut_status check_reached(const char *name, const void *at,
                                         const struct gpu *gpu,
                                         const struct gpu_device *device, struct fault *f)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     if (!at || gpu->module->reaches(at, device->number, why) == 0) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT, "%s %s", name, why);
 }
@@ -101,7 +101,7 @@ static size_t count_at_a_time(const struct gpu *gpu, const struct gpu_work *w,
 {
     if (gpu_work_emulates(w) || w->gemm.count == 1) return 1;
     if (!gpu_kernel_splits(w->kernel)) return w->gemm.count;
-    const size_t most = GPU_COUNT_MOST / (size_t)w->plan.order.slices;
+    const size_t most = GPU_COUNT_MAX / (size_t)w->plan.order.slices;
     struct gpu_work many = *w;
     many.gemm.count = smaller(w->gemm.count, most);
     if (bytes >= gpu->module->workspace(&many)) return most;
@@ -113,11 +113,11 @@ static enum bitcut_status start_now(const struct gpu *gpu,
                                     const struct gpu_work *w, void *workspace,
                                     void *stream, struct fault *f)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     if (!w->gemm.count ||
         gpu->module->start(w, workspace, device->number, stream, why) == 0)
         return BITCUT_OK;
-    return fault_set(f, BITCUT_CANNOT, "%s: %s", w->kernel->name, why);
+    return fault_set(f, BITCUT_UNSUPPORTED, "%s: %s", w->kernel->name, why);
 }
 
 static enum bitcut_status start(const struct gpu *gpu, const struct gpu_device *device,

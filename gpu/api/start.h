@@ -10,7 +10,7 @@ size_t gpu_work_workspace(const struct gpu_work *work, const struct gpu *g);
 
 /* Check the matrices and the workspace and start the batch on a stream, as
    bitcut_gemm_start() (lib/bitcut.h) says.  BITCUT_BAD_ARGUMENT: one of them is not where
-   it can be; BITCUT_CANNOT with the kernel's name and the device's reason. */
+   it can be; BITCUT_UNSUPPORTED with the kernel's name and the device's reason. */
 enum bitcut_status gpu_work_start(const struct gpu_work *work, const struct gpu *g,
                                   const struct gpu_device *device, void *workspace,
                                   size_t bytes, void *stream, struct fault *f);

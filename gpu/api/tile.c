@@ -233,7 +233,7 @@ int tile_waves(int m, int n, const struct tile_gpu *gpu, const struct tile_metho
     const int fragments = larger_int(m / gpu->fragment_m * (n / gpu->fragment_n), 1);
     const int waves = (int)divide_up(
         (uint64_t)m * (uint64_t)n * (uint64_t)method->accumulators, WAVE_ACCUMULATORS);
-    const int most = fragments < TILE_COUNT_MOST ? fragments : TILE_COUNT_MOST;
+    const int most = fragments < TILE_COUNT_MAX ? fragments : TILE_COUNT_MAX;
     return (int)smaller((uint64_t)larger_int(waves, gpu->matrix_cores), (uint64_t)most);
 }
 

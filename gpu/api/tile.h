@@ -20,12 +20,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TILE_SIZE_MOST = 1 << 28, TILE_COUNT_MOST = 4096, TILE_FRAGMENT_MOST = 256 };
+enum { TILE_SIZE_MAX = 1 << 28, TILE_COUNT_MAX = 4096, TILE_FRAGMENT_MAX = 256 };
 
 /* What a GPU has.  A unit is an SM or a CU.  All fields but the rates are at least 1, but
    shared_reserved may be 0 and is less than `shared`.  Those of the first part are at
-   most TILE_SIZE_MOST, those of the second TILE_COUNT_MOST, a fragment's
-   TILE_FRAGMENT_MOST. */
+   most TILE_SIZE_MAX, those of the second TILE_COUNT_MAX, a fragment's
+   TILE_FRAGMENT_MAX. */
 struct tile_gpu {
     int units;
     int registers;       /* of a unit, 32 bits each                                   */
@@ -57,7 +57,7 @@ struct tile_method {
 
 extern const struct tile_method tile_legemm; /* as LE-GEMM's (13) to (17) are printed */
 
-/* A candidate.  All fields are 1 to TILE_COUNT_MOST. */
+/* A candidate.  All fields are 1 to TILE_COUNT_MAX. */
 struct tile {
     int m, n, k;
     int waves;  /* of a group, those that multiply               */
@@ -75,10 +75,10 @@ struct tile_costs {
 };
 
 struct tile_problem {
-    uint64_t m, n, k; /* 0 counts as 1; scores are exact to TILE_PROBLEM_MOST each */
+    uint64_t m, n, k; /* 0 counts as 1; scores are exact to TILE_PROBLEM_MAX each */
 };
 
-#define TILE_PROBLEM_MOST ((uint64_t)1 << 31)
+#define TILE_PROBLEM_MAX ((uint64_t)1 << 31)
 
 /* By what and for what candidates are judged. */
 struct tile_task {

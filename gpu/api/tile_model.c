@@ -147,7 +147,7 @@ static int compare_fractions(uint64_t a, bitcut_uint128 b, uint64_t c, bitcut_ui
 /* What the score is divided by but for constants of the ranking: T_M T_N cancels. */
 static bitcut_uint128 score_divisor(const struct tile_choice *c)
 {
-    const uint64_t depth = smaller(c->steps * (uint64_t)c->tile.k, 2 * TILE_PROBLEM_MOST);
+    const uint64_t depth = smaller(c->steps * (uint64_t)c->tile.k, 2 * TILE_PROBLEM_MAX);
     return (bitcut_uint128)c->busiest * depth * c->costs.load;
 }
 

@@ -33,19 +33,21 @@ static enum bitcut_status check_row(struct bitcut_gemm *g, const struct gpu_kern
     const struct bitcut_recipe *recipe = bitcut_recipe_find(k->recipe);
     const struct bitcut_unit *unit = gpu_kernel_unit(k, device);
     if (!gpu_kernel_fits(device, k))
-        return fault_set(f, BITCUT_CANNOT, "%s does not run on %.60s%s%.110s", k->name,
-                         device->name, *device->lacks ? "; " : "", device->lacks);
+        return fault_set(f, BITCUT_UNSUPPORTED, "%s does not run on %.60s%s%.110s",
+                         k->name, device->name, *device->lacks ? "; " : "",
+                         device->lacks);
     if (!recipe || !unit)
-        return fault_set(f, BITCUT_CANNOT, "%s refers to an unknown %s: %.100s", k->name,
-                         unit ? "recipe" : "unit", unit ? k->recipe : k->instruction);
+        return fault_set(f, BITCUT_UNSUPPORTED, "%s refers to an unknown %s: %.100s",
+                         k->name, unit ? "recipe" : "unit",
+                         unit ? k->recipe : k->instruction);
     if (!implements(k, recipe))
-        return fault_set(f, BITCUT_CANNOT, "%s does not have the terms of recipe %s",
+        return fault_set(f, BITCUT_UNSUPPORTED, "%s does not have the terms of recipe %s",
                          k->name, k->recipe);
     if (g->recipe && g->recipe != recipe)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s computes recipe %s, not %s", k->name,
                          k->recipe, g->recipe->name);
     if (g->unit && g->unit != unit)
-        return fault_set(f, BITCUT_CANNOT, "%s runs on %.70s, not %.70s", k->name,
+        return fault_set(f, BITCUT_UNSUPPORTED, "%s runs on %.70s, not %.70s", k->name,
                          bitcut_unit_name(unit), bitcut_unit_name(g->unit));
     g->recipe = recipe;
     g->unit = unit;
@@ -73,8 +75,9 @@ static enum bitcut_status check_mixed(const struct gpu_kernel *k,
     const struct bitcut_split *const own = bitcut_recipe_find(k->recipe)->split;
     for (int i = 0; i < (own ? own->words : 1); i++)
         if (!own || own->word[i].format != &formats[i ? k->low_format : k->format])
-            return fault_set(f, BITCUT_CANNOT, "%s does not have the parts of recipe %s",
-                             k->name, k->recipe);
+            return fault_set(f, BITCUT_UNSUPPORTED,
+                             "%s does not have the parts of recipe %s", k->name,
+                             k->recipe);
     if (has_words_of(s, own)) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT, "%s requires the parts of split %s, not %s",
                      k->name, own->name, s->name);
@@ -117,7 +120,8 @@ static bool is_k_step(int tile, const struct gpu_work *w)
 
 static bool is_plain_order(const struct bitcut_order *o, const struct gpu_work *w)
 {
-    return o->lanes == 1 && !o->rest_first && !o->cut && !o->halve && !o->sums &&
+    return o->lanes == 1 && !o->partial_first && !o->cut && !o->balance_tail &&
+           !o->partial_format &&
            (o->slices == 1 ||
             (o->reduction == BITCUT_ASCENDING && is_k_step(o->tile, w)));
 }
@@ -141,7 +145,7 @@ static enum bitcut_status check_plan(const struct gemm_plan *p, const struct gpu
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not support equilibration",
                          k->name);
     if (!is_plain_order(&p->order, w))
-        return fault_set(f, BITCUT_CANNOT,
+        return fault_set(f, BITCUT_UNSUPPORTED,
                          "%s sums k in ascending order, in slices of whole k-steps",
                          k->name);
     if (p->order.slices > k->slices_most)

@@ -13,7 +13,7 @@
 
 /* --- how it is cut ---------------------------------------------------------------- */
 
-static void terms_set(struct host_terms terms[RECIPE_ACCUMULATORS_MOST],
+static void terms_set(struct host_terms terms[RECIPE_ACCUMULATORS_MAX],
                       const struct gpu_program *program)
 {
     for (int t = 0; t < program->terms; t++) {

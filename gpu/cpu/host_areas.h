@@ -18,7 +18,7 @@ struct host_areas {
     const struct host_code *code;
     struct host_half a, b;
     struct bitcut_gemm gemm; /* that one */
-    struct host_terms terms[RECIPE_ACCUMULATORS_MOST];
+    struct host_terms terms[RECIPE_ACCUMULATORS_MAX];
     size_t down, across; /* blocks of an area at most */
     size_t room;         /* bytes that a thread has for one */
 };

@@ -41,7 +41,7 @@ struct host_terms {
     int count;
     struct {
         size_t a, b;
-    } at[RECIPE_TERMS_MOST];
+    } at[RECIPE_TERMS_MAX];
 };
 
 /* Some pairs of k of an area, `down` panels of A and `across` of B, of one run

@@ -46,7 +46,7 @@ static int run(const struct gpu_batch *batch, const struct gpu_instruction *inst
 /* --- the device ------------------------------------------------------------------- */
 
 /* The name that the processor has: CPUID leaves 0x80000002 to 4. */
-static void name_processor(char to[GPU_TEXT_MOST])
+static void name_processor(char to[GPU_TEXT_MAX])
 {
     enum { FIRST = 0x80000002u, PARTS = 3 };
     char name[PARTS * sizeof(struct cpuid) + 1] = "";
@@ -54,14 +54,14 @@ static void name_processor(char to[GPU_TEXT_MOST])
         const struct cpuid part = host_system.ask(FIRST + i, 0);
         memcpy(name + i * sizeof part, &part, sizeof part);
     }
-    snprintf(to, GPU_TEXT_MOST, "%s", *name ? name + strspn(name, " ") : "processor");
+    snprintf(to, GPU_TEXT_MAX, "%s", *name ? name + strspn(name, " ") : "processor");
 }
 
 static int describe(struct gpu_device *to, int device, char *fault)
 {
     struct gpu_device x = { .number = device, .runtime = "none" };
     struct utsname system;
-    snprintf(fault, GPU_FAULT_MOST, "device %d does not exist", device);
+    snprintf(fault, GPU_FAULT_MAX, "device %d does not exist", device);
     if (device > 0) return 1;
     x.architectures = host_units(fault, &host_system);
     if (!x.architectures) return 1;

@@ -119,7 +119,7 @@ static const struct unit_row rows[] = { { 0 } };
 
 /* --- measuring -------------------------------------------------------------------- */
 
-enum { FIRST_ROUNDS = 1000, ROUNDS_MOST = 1 << 30, TIMINGS = 30 };
+enum { FIRST_ROUNDS = 1000, ROUNDS_MAX = 1 << 30, TIMINGS = 30 };
 
 static const double timed = 4e-3; /* seconds of a timing, at least */
 
@@ -153,14 +153,14 @@ static double run_all(double *best, const struct unit_row *row, size_t rounds)
 
 double host_peak(unsigned unit)
 {
-    char why_not[GPU_FAULT_MOST];
+    char why_not[GPU_FAULT_MAX];
     const unsigned here = host_units(why_not, &host_system);
     const struct unit_row *row = rows;
     size_t rounds = FIRST_ROUNDS;
     double best = 0;
     while (row->run && row->unit != unit) row++;
     if (!row->run || !(row->needs & here)) return 0;
-    while (run_all(&best, row, rounds) < timed && rounds < ROUNDS_MOST) rounds *= 2;
+    while (run_all(&best, row, rounds) < timed && rounds < ROUNDS_MAX) rounds *= 2;
     for (int i = 0; i < TIMINGS; i++) run_all(&best, row, rounds);
     return best;
 }

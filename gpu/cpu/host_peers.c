@@ -139,7 +139,7 @@ bool host_peer_absent(const struct gpu_peer *peer)
 /* "OpenBLAS 0.3.21 Cooperlake, oneDNN 2.6.3 avx512_core_bf16; no BLIS, MKL" */
 void host_libraries_open(struct host_libraries *x, struct gpu_library *to, int threads)
 {
-    char here[GPU_TEXT_MOST] = "", lost[GPU_TEXT_MOST] = "", text[100];
+    char here[GPU_TEXT_MAX] = "", lost[GPU_TEXT_MAX] = "", text[100];
     x->matmul = NULL;
     for (int i = 0; i < BLAS_LIBRARIES; i++) {
         const struct blas_library *const row = &blas_libraries[i];
@@ -148,7 +148,7 @@ void host_libraries_open(struct host_libraries *x, struct gpu_library *to, int t
             blas_library_thread(row, x->handle[i], threads);
             blas_library_say(text, sizeof text, row, x->handle[i], threads);
         }
-        text_append(x->handle[i] ? here : lost, GPU_TEXT_MOST,
+        text_append(x->handle[i] ? here : lost, GPU_TEXT_MAX,
                     x->handle[i] ? text : row->name);
     }
     to->here = *here != 0;
@@ -179,7 +179,7 @@ int host_peer_run(struct host_libraries *libraries, const struct gpu_peer *peer,
     library_function *const function =
         function_of(call, libraries->handle[call->library]);
     int status = 0;
-    snprintf(fault, GPU_FAULT_MOST, "%s: unsupported size", call->function);
+    snprintf(fault, GPU_FAULT_MAX, "%s: unsupported size", call->function);
     if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX - GPU_WORDS_RUN) return 1;
     for (size_t i = 0; i < g->count && !status; i++) {
         const struct product x = { .m = g->m,
@@ -192,6 +192,6 @@ int host_peer_run(struct host_libraries *libraries, const struct gpu_peer *peer,
                                    .libraries = libraries };
         status = call->run(function, &x);
     }
-    snprintf(fault, GPU_FAULT_MOST, "%s failed with status %d", call->function, status);
+    snprintf(fault, GPU_FAULT_MAX, "%s failed with status %d", call->function, status);
     return status;
 }

@@ -17,10 +17,10 @@
 
 /* --- the rows --------------------------------------------------------------------- */
 
-enum { SLICES_MOST = 65535 };
+enum { SLICES_MAX = 65535 };
 
 /* Of m, n and k, so that the bytes of a workspace can be counted. */
-#define SIZE_MOST ((size_t)1 << 31)
+#define DIMENSION_MAX ((size_t)1 << 31)
 
 #define TERM(A, B, ACCUMULATOR) { A, B, ACCUMULATOR, false },
 #define COUNT(...)              +1
@@ -38,8 +38,8 @@ enum { SLICES_MOST = 65535 };
                    0 },                                                                  \
       .cluster_m = 1,                                                                    \
       .cluster_n = 1,                                                                    \
-      .slices_most = SLICES_MOST,                                                        \
-      .size_most = SIZE_MOST,                                                            \
+      .slices_most = SLICES_MAX,                                                         \
+      .size_most = DIMENSION_MAX,                                                        \
       .architectures = UNIT },
 
 #define AMX_KERNEL(RECIPE, WORDS, ACCUMULATORS)                                          \
@@ -80,8 +80,8 @@ static int rooms(void)
 {
     const long processors = sysconf(_SC_NPROCESSORS_CONF);
     return processors < 1              ? 1
-           : processors < THREADS_MOST ? (int)processors
-                                       : THREADS_MOST;
+           : processors < THREADS_MAX ? (int)processors
+                                       : THREADS_MAX;
 }
 
 /* The parts of a workspace, one after the other: bytes. */
@@ -174,7 +174,7 @@ int host_gemm(const struct gpu_work *w, const struct gpu_memory memory[4], int d
     const size_t bytes = host_workspace(w);
     void *const workspace = host_reserve(bytes);
     (void)memory;
-    snprintf(fault, GPU_FAULT_MOST, "not enough memory for a workspace of %zu bytes",
+    snprintf(fault, GPU_FAULT_MAX, "not enough memory for a workspace of %zu bytes",
              bytes);
     const int status = workspace ? host_start(w, workspace, device, NULL, fault) : 1;
     free(workspace);

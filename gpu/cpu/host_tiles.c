@@ -65,7 +65,7 @@ struct source {
 
 /* 16 elements in words, one a lane. */
 struct lanes {
-    __m512i word[SPLIT_WORDS_MOST];
+    __m512i word[SPLIT_WORDS_MAX];
 };
 
 /* Whether the words are all of bf16, to nearest even. */
@@ -92,11 +92,11 @@ AVX512 static void split_slowly(struct lanes *to, const struct source *s, __m512
                                 unsigned lanes)
 {
     const struct bitcut_split *const split = s->operand->split;
-    uint32_t from[LANES], word[SPLIT_WORDS_MOST][LANES];
+    uint32_t from[LANES], word[SPLIT_WORDS_MAX][LANES];
     _mm512_storeu_si512(from, x);
     for (int j = 0; j < split->words; j++) _mm512_storeu_si512(word[j], to->word[j]);
     for (int i = 0; i < LANES; i++) {
-        uint64_t w[SPLIT_WORDS_MOST];
+        uint64_t w[SPLIT_WORDS_MAX];
         if (!(lanes >> i & 1)) continue;
         split_words(w, split, from[i]);
         for (int j = 0; j < split->words; j++) word[j][i] = (uint32_t)w[j];
@@ -141,7 +141,7 @@ struct lines {
     const struct source *source;
     size_t first, count, p;
     float exponent[HOST_SIDE]; /* of the lines that are equilibrated */
-    uint32_t *tile[SPLIT_WORDS_MOST];
+    uint32_t *tile[SPLIT_WORDS_MAX];
 };
 
 /* The first `count` of 16. */
@@ -223,7 +223,7 @@ AVX512 static void fill(const struct lines *x)
     }
 }
 
-_Static_assert(SPLIT_WORDS_MOST == 3, "a case for each");
+_Static_assert(SPLIT_WORDS_MAX == 3, "a case for each");
 
 /* From words: [line][pair]. */
 static void fill_words(const struct lines *x)
@@ -260,7 +260,7 @@ static void step_make(uint32_t *to, const struct source *s, size_t panel, size_t
     const int words = o->split->words;
     const bool turn = across != lies_across(s);
     for (size_t half = 0; half < 2; half++, to += HOST_TILE) {
-        _Alignas(64) uint32_t turned[SPLIT_WORDS_MOST][HOST_TILE];
+        _Alignas(64) uint32_t turned[SPLIT_WORDS_MAX][HOST_TILE];
         struct lines x = { .source = s,
                            .first = panel * HOST_LINES + half * HOST_SIDE,
                            .p = step * STEP_K };
@@ -288,7 +288,7 @@ static void step_give(const struct target *to, const struct source *s, size_t pa
                       size_t step)
 {
     const struct operand *const o = s->operand;
-    uint32_t made[SPLIT_WORDS_MOST * HOST_WORD];
+    uint32_t made[SPLIT_WORDS_MAX * HOST_WORD];
     if (!to->words) {
         step_make(to->at + host_step_at(to->tiles, panel, step), s, panel, step,
                   to->tiles->across);

@@ -35,7 +35,7 @@ struct gpu_session {
 
 static int no_memory(char *fault, size_t bytes)
 {
-    snprintf(fault, GPU_FAULT_MOST, "not enough memory for %zu bytes", bytes);
+    snprintf(fault, GPU_FAULT_MAX, "not enough memory for %zu bytes", bytes);
     return 1;
 }
 

@@ -30,7 +30,7 @@ const struct gpu_architecture host_architectures[] = {
 
 /* --- what units need -------------------------------------------------------------- */
 
-enum { WHY_MOST = 90 };
+enum { WHY_MAX = 90 };
 
 /* A bit of a CPUID register, called as in /proc/cpuinfo, that some units need; what is
    before and behind the tiles of AMX is made by vectors.  Intel SDM volume 2A, CPUID. */
@@ -77,30 +77,30 @@ static const char *missing(unsigned unit, const struct host_system *system)
 }
 
 /* Why a unit is not there but for what the kernel says of tiles; false: nothing. */
-static bool lacks(char why[WHY_MOST], unsigned unit, const struct host_system *system)
+static bool lacks(char why[WHY_MAX], unsigned unit, const struct host_system *system)
 {
     const uint64_t states = unit & ON_AMX ? TILES | VECTORS : VECTORS;
     const char *flag = missing(unit, system);
-    if (flag) snprintf(why, WHY_MOST, "the processor does not support %s", flag);
+    if (flag) snprintf(why, WHY_MAX, "the processor does not support %s", flag);
     else if ((system->kept() & states) != states)
-        snprintf(why, WHY_MOST, "the operating system does not save its registers");
+        snprintf(why, WHY_MAX, "the operating system does not save its registers");
     else if (!(system->built & unit))
-        snprintf(why, WHY_MOST, "bitcut was built without its instructions");
+        snprintf(why, WHY_MAX, "bitcut was built without its instructions");
     else return false;
     return true;
 }
 
 /* Whether the kernel refuses tiles, of which it is asked once: *refused is -1 before. */
-static bool refuses(char why[WHY_MOST], int *refused, const struct host_system *system)
+static bool refuses(char why[WHY_MAX], int *refused, const struct host_system *system)
 {
     if (*refused < 0) *refused = system->allow_tiles();
-    snprintf(why, WHY_MOST, "the operating system refuses its tiles (arch_prctl): %s",
+    snprintf(why, WHY_MAX, "the operating system refuses its tiles (arch_prctl): %s",
              strerror(*refused));
     return *refused;
 }
 
 /* "amx-bf16, amx-fp16: why; avx512-bf16: why" */
-static void say_why(char to[GPU_FAULT_MOST], char why[HOST_UNITS][WHY_MOST])
+static void say_why(char to[GPU_FAULT_MAX], char why[HOST_UNITS][WHY_MAX])
 {
     *to = 0;
     for (int i = 0; i < HOST_UNITS; i++) {
@@ -108,14 +108,14 @@ static void say_why(char to[GPU_FAULT_MOST], char why[HOST_UNITS][WHY_MOST])
         const bool ends = i + 1 == HOST_UNITS || strcmp(why[i], why[i + 1]);
         const char *before = !*to ? "" : joins ? ", " : "; ";
         if (!*why[i]) continue;
-        say_more(to, GPU_FAULT_MOST, "%s%s%s%s", before, host_architectures[i].name,
+        say_more(to, GPU_FAULT_MAX, "%s%s%s%s", before, host_architectures[i].name,
                  ends ? ": " : "", ends ? why[i] : "");
     }
 }
 
-unsigned host_units(char why_not[GPU_FAULT_MOST], const struct host_system *system)
+unsigned host_units(char why_not[GPU_FAULT_MAX], const struct host_system *system)
 {
-    char why[HOST_UNITS][WHY_MOST] = { "" };
+    char why[HOST_UNITS][WHY_MAX] = { "" };
     unsigned units = 0;
     int refused = -1;
     for (int i = 0; i < HOST_UNITS; i++) {

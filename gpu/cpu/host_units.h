@@ -44,6 +44,6 @@ extern const struct host_system host_system; /* this machine */
 /* The units there are, a set; and of each other one why not, as one line.  The kernel is
    asked for tiles only if nothing else is wrong with AMX, and once a call: what it has
    allowed stays so. */
-unsigned host_units(char why_not[GPU_FAULT_MOST], const struct host_system *system);
+unsigned host_units(char why_not[GPU_FAULT_MAX], const struct host_system *system);
 
 #endif

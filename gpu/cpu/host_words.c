@@ -32,13 +32,13 @@ static void make_line(void *words, const struct operand *x, const uint32_t *matr
                       size_t i, int exponent)
 {
     const struct bitcut_split *const s = x->split;
-    char *to[SPLIT_WORDS_MOST];
+    char *to[SPLIT_WORDS_MAX];
     for (int j = 0; j < s->words; j++) {
         to[j] = host_words_line(words, x, j, i);
         memset(to[j], 0, j ? words_low_line_bytes(x) : words_line_bytes(x));
     }
     for (size_t p = 0; p < x->k; p++) {
-        uint64_t word[SPLIT_WORDS_MOST];
+        uint64_t word[SPLIT_WORDS_MAX];
         uint32_t v = element(matrix, x, i, p);
         if (exponent) v = equilibrate_scale(v, exponent);
         split_words(word, s, v);

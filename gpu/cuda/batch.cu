@@ -96,10 +96,10 @@ unsigned blocks_for(size_t count, size_t each, int most)
 /* The same of the current device, asked once; after a failure again. */
 template <auto KERNEL> int resident_of()
 {
-    static std::atomic<int> known[DEVICES_MOST];
+    static std::atomic<int> known[DEVICES_MAX];
     int device = 0;
     if (cudaGetDevice(&device) != cudaSuccess) return 0;
-    if (device >= DEVICES_MOST) return resident((const void *)KERNEL, device);
+    if (device >= DEVICES_MAX) return resident((const void *)KERNEL, device);
     if (!known[device]) known[device] = resident((const void *)KERNEL, device);
     return known[device];
 }

@@ -10,11 +10,11 @@
 /* --- the device ------------------------------------------------------------------- */
 
 /* The driver's version.  CUDA tells only its own; NVML tells the driver's. */
-static void describe_driver(char text[GPU_TEXT_MOST], int cuda)
+static void describe_driver(char text[GPU_TEXT_MAX], int cuda)
 {
     struct nvml nvml = nvml_open();
     if (!nvml_driver(text, &nvml))
-        snprintf(text, GPU_TEXT_MOST, "CUDA %d.%d", cuda / 1000, cuda % 1000 / 10);
+        snprintf(text, GPU_TEXT_MAX, "CUDA %d.%d", cuda / 1000, cuda % 1000 / 10);
     nvml_close(&nvml);
 }
 
@@ -99,7 +99,7 @@ static rt_error describe_device(struct gpu_device *to, int device,
 static int check_architecture(const cudaDeviceProp *p, char *fault)
 {
     if (architecture_of(capability_of(p))) return 0;
-    snprintf(fault, GPU_FAULT_MOST,
+    snprintf(fault, GPU_FAULT_MAX,
              "%.100s has compute capability %d.%d, of no architecture known", p->name,
              p->major, p->minor);
     return 1;
@@ -112,7 +112,7 @@ static int describe(struct gpu_device *to, int device, char *fault)
     rt_error status = rt_device_count(&count);
     if (status != RT_SUCCESS) return fault_of(fault, status);
     if (device >= count) {
-        snprintf(fault, GPU_FAULT_MOST, "device %d does not exist; the last is %d",
+        snprintf(fault, GPU_FAULT_MAX, "device %d does not exist; the last is %d",
                  device, count - 1);
         return 1;
     }
@@ -151,8 +151,8 @@ static rt_error ask_of(rt_pointer *x, const void *at)
 static rt_error ask_pageable(int *pageable, int device)
 {
     enum { UNKNOWN, NOT, PAGEABLE };
-    static std::atomic<int> known[DEVICES_MOST];
-    const bool kept = device < DEVICES_MOST;
+    static std::atomic<int> known[DEVICES_MAX];
+    const bool kept = device < DEVICES_MAX;
     if (kept && known[device] != UNKNOWN) {
         *pageable = known[device] == PAGEABLE;
         return RT_SUCCESS;
@@ -172,7 +172,7 @@ int gemm_reaches(const void *at, int device, char *fault)
     if (status == RT_SUCCESS) status = ask_pageable(&pageable, device);
     if (status != RT_SUCCESS) return fault_of(fault, status);
     const char *why = why_unreached(&x, device, pageable);
-    if (why) snprintf(fault, GPU_FAULT_MOST, "%s", why);
+    if (why) snprintf(fault, GPU_FAULT_MAX, "%s", why);
     return why != NULL;
 }
 

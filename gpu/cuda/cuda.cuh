@@ -30,7 +30,7 @@ constexpr unsigned sm(int capability) { return sm_between(capability, capability
 constexpr unsigned sm_from(int least) { return sm_between(least, INT_MAX); }
 
 /* Devices of which something is known once; more are asked each time. */
-constexpr int DEVICES_MOST = 64;
+constexpr int DEVICES_MAX = 64;
 
 /* Makes a device the thread's current one while it is there. */
 struct on_device {
@@ -115,16 +115,16 @@ __device__ void registers_store(T *to, int columns, const R (&from)[COUNT], Wher
 }
 
 enum { THREADS = 128 };
-constexpr size_t BLOCKS_MOST = 1 << 16;
+constexpr size_t BLOCKS_MAX = 1 << 16;
 
 /* Start a kernel with a block of THREADS for every `per_block` of `count`, at most
-   BLOCKS_MOST: its blocks loop. */
+   BLOCKS_MAX: its blocks loop. */
 static inline int launch_blocks(void (*kernel)(gpu_batch), const gpu_batch *batch,
                                 size_t per_block)
 {
     const size_t blocks = (batch->count + per_block - 1) / per_block;
     if (!blocks) return RT_SUCCESS;
-    kernel<<<(unsigned)(blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST), THREADS>>>(*batch);
+    kernel<<<(unsigned)(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX), THREADS>>>(*batch);
     return rt_last_error();
 }
 

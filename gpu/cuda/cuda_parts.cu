@@ -14,7 +14,7 @@ static void fault_uncompiled(char *fault)
     rt_device_ask(&minor, cudaDevAttrComputeCapabilityMinor, device);
     const int code = 10 * major + minor;
     const char *own = code == 90 ? "a" : ""; /* wgmma and setmaxnreg */
-    snprintf(fault, GPU_FAULT_MOST,
+    snprintf(fault, GPU_FAULT_MAX,
              "not compiled for this device: CUDA_GENCODE='-gencode "
              "arch=compute_%d%s,code=sm_%d%s' ./bootstrap.sh",
              code, own, code, own);
@@ -24,7 +24,7 @@ int fault_of(char *fault, rt_error status)
 {
     if (status == RT_SUCCESS) return status;
     if (status == RT_NO_CODE || status == RT_NO_FUNCTION) fault_uncompiled(fault);
-    else snprintf(fault, GPU_FAULT_MOST, "%s", rt_error_text(status));
+    else snprintf(fault, GPU_FAULT_MAX, "%s", rt_error_text(status));
     rt_last_error();
     return status;
 }

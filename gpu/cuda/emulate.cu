@@ -19,7 +19,7 @@ enum { EMULATE_THREADS = 256 };
 unsigned blocks_for(size_t count)
 {
     const size_t blocks = divide_up(count, EMULATE_THREADS);
-    return (unsigned)(blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST);
+    return (unsigned)(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX);
 }
 
 /* A grid of x columns, with as many rows of blocks, up to y, as keep a device busy: each
@@ -27,7 +27,7 @@ unsigned blocks_for(size_t count)
 dim3 grid_of(size_t x, size_t y)
 {
     constexpr size_t busy = 4096;
-    const size_t rows = std::min({ y, GRID_Y_MOST, divide_up(busy, x) });
+    const size_t rows = std::min({ y, GRID_Y_MAX, divide_up(busy, x) });
     return dim3((unsigned)x, (unsigned)rows);
 }
 
@@ -104,7 +104,7 @@ bool is_limited(const emulate_window &w) { return w.least > -149 || !w.specials;
 
 /* Sums of sequences, and what they are rounded to. */
 struct folding {
-    const float *result[RECIPE_ACCUMULATORS_MOST];
+    const float *result[RECIPE_ACCUMULATORS_MAX];
     int accumulators, scale;
     uint32_t nan;
     bool rounds;
@@ -500,7 +500,7 @@ rt_error emulation_start(const struct gpu_work *w, void *workspace, rt_stream st
 extern const struct emulation_code emulation_code = { emulation_workspace,
                                                       emulation_start };
 
-int emulation_counts(struct gpu_count to[GPU_COUNTS_MOST])
+int emulation_counts(struct gpu_count to[GPU_COUNTS_MAX])
 {
     const unsigned long long none = 0;
     unsigned long long repaired = 0;

@@ -46,7 +46,7 @@ struct emulate_chain {
 };
 
 /* Blocks of a grid along y. */
-constexpr size_t GRID_Y_MOST = 65535;
+constexpr size_t GRID_Y_MAX = 65535;
 
 /* The exponents, of values other than zero, that a method takes; lines with others, or
    with NaN and infinities where it takes none, are wild. */
@@ -147,6 +147,6 @@ enum {
 extern const struct gpu_multiplier multipliers[];
 
 int emulation_claim(int device, int multiplier, char *fault);
-int emulation_counts(struct gpu_count to[GPU_COUNTS_MOST]);
+int emulation_counts(struct gpu_count to[GPU_COUNTS_MAX]);
 
 #endif

@@ -185,11 +185,11 @@ const struct gpu_multiplier multipliers[] = { { "mma.m16n8k16.f32.f16", sm_from(
 int emulation_claim(int device, int multiplier, char *fault)
 {
     enum { UNKNOWN, GOOD, BAD, CLAIMS = 3 };
-    static std::atomic<int> found[DEVICES_MOST][CLAIMS];
+    static std::atomic<int> found[DEVICES_MAX][CLAIMS];
     const claim claims[CLAIMS] = { { format_with(5, 10, 16, 0), { 8, 4 }, { 24, 23 } },
                                    { format_with(8, 7, 16, 0), { 8, 0 }, { 24, 0 } },
                                    { format_with(8, 10, 32, 13), { 4, 0 }, { 24, 0 } } };
-    const bool kept = device < DEVICES_MOST;
+    const bool kept = device < DEVICES_MAX;
     int now =
         kept && multiplier < CLAIMS ? found[device][multiplier].load() : (int)UNKNOWN;
     if (multiplier < CLAIMS && now == UNKNOWN) {
@@ -201,7 +201,7 @@ int emulation_claim(int device, int multiplier, char *fault)
         now = good ? GOOD : BAD;
         if (kept) found[device][multiplier] = now;
     }
-    snprintf(fault, GPU_FAULT_MOST, "%s adds otherwise",
+    snprintf(fault, GPU_FAULT_MAX, "%s adds otherwise",
              multipliers[multiplier].instruction);
     return now != GOOD;
 }

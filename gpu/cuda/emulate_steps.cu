@@ -14,7 +14,7 @@ __device__ uint32_t operand_at(const emulate_operand &x, size_t line, size_t p)
 
 __device__ void output(const emulate_chain &x, size_t i, size_t j)
 {
-    uint32_t a[RULE_K_MOST], b[RULE_K_MOST];
+    uint32_t a[RULE_K_MAX], b[RULE_K_MAX];
     emulate_events events(x);
     float c = 0, sum = 0;
     for (uint32_t k = 0; k < x.products; k += x.rule.k) {
@@ -50,7 +50,7 @@ rt_error steps_with(const emulate_chain &x, rt_stream stream)
 {
     const size_t rows = divide_up(x.a.lines, (size_t)ROWS);
     const dim3 grid((unsigned)divide_up(x.b.lines, THREADS),
-                    (unsigned)(rows < GRID_Y_MOST ? rows : GRID_Y_MOST));
+                    (unsigned)(rows < GRID_Y_MAX ? rows : GRID_Y_MAX));
     steps<ROWS, ALL><<<grid, THREADS, 0, stream>>>(x);
     return rt_last_error();
 }

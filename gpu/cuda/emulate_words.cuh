@@ -248,7 +248,7 @@ void derive_start(const emulate_operand &x, int up, bool is_a, rt_stream stream)
 {
     const size_t tiles = x.padded / DERIVE_TILE;
     const dim3 grid((unsigned)divide_up(x.length / L, (size_t)DERIVE_TILE),
-                    (unsigned)(tiles < GRID_Y_MOST ? tiles : GRID_Y_MOST));
+                    (unsigned)(tiles < GRID_Y_MAX ? tiles : GRID_Y_MAX));
     derive<FORMAT, L, POWER><<<grid, DERIVE_THREADS, 0, stream>>>(x, up, is_a);
 }
 

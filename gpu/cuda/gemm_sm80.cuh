@@ -329,7 +329,7 @@ constexpr struct gpu_kernel row_of(const char *name, const char *recipe)
     k.cluster_m = k.cluster_n = 1;
     k.load_bytes = S::load_bytes;
     k.read_bytes = S::read_bytes;
-    k.slices_most = SLICES_MOST;
+    k.slices_most = SLICES_MAX;
     k.architectures = sm_from(80);
     k.workspace = sums_left<S>;
     k.launch = launch<PART>;

@@ -186,14 +186,14 @@ template <class R> static int clusters_ask(int *clusters)
 /* The same, asked once a device. */
 template <class R> static int clusters_most(int *clusters)
 {
-    static std::atomic<int> known[DEVICES_MOST];
+    static std::atomic<int> known[DEVICES_MAX];
     int device = 0;
     int status = cudaGetDevice(&device);
     if (status) return status;
-    *clusters = device < DEVICES_MOST ? known[device].load() : 0;
+    *clusters = device < DEVICES_MAX ? known[device].load() : 0;
     if (*clusters) return cudaSuccess;
     status = clusters_ask<R>(clusters);
-    if (!status && device < DEVICES_MOST) known[device] = *clusters;
+    if (!status && device < DEVICES_MAX) known[device] = *clusters;
     return status;
 }
 
@@ -219,7 +219,7 @@ static int kernel_start(const sources<R> &a, const sources<R> &b, struct output 
 }
 
 /* Tiles are counted, and their elements numbered, in an int. */
-static constexpr size_t SIZE_MOST = (size_t)1 << 30;
+static constexpr size_t DIMENSION_MAX = (size_t)1 << 30;
 
 template <class R> static int product_launch(const struct gpu_product *p)
 {
@@ -264,9 +264,9 @@ static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
     k.cluster_n = R::cluster_n;
     k.load_bytes = R::load_bytes;
     k.read_bytes = R::read_bytes;
-    k.slices_most = SLICES_MOST;
+    k.slices_most = SLICES_MAX;
     k.slices_together = R::slices_together;
-    k.size_most = SIZE_MOST;
+    k.size_most = DIMENSION_MAX;
     k.architectures = sm(90);
     k.workspace = sums_left<R>;
     k.launch = product_launch<R>;

@@ -7,7 +7,7 @@
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
-enum { CLOCK_SM = 1, BUS_ID_MOST = 32 }; /* NVML_CLOCK_SM */
+enum { CLOCK_SM = 1, BUS_ID_MAX = 32 }; /* NVML_CLOCK_SM */
 
 /* nvmlClocksEventReasonSwPowerCap and HwPowerBrakeSlowdown; SwThermalSlowdown and
    HwThermalSlowdown. */
@@ -23,7 +23,7 @@ static bool call(const struct nvml *x, const char *name, Arguments... arguments)
 struct nvml nvml_open(void)
 {
     struct nvml x = {};
-    char id[BUS_ID_MOST];
+    char id[BUS_ID_MAX];
     int device = 0;
     x.library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!x.library) return x;
@@ -46,10 +46,10 @@ void nvml_close(struct nvml *x)
     *x = {};
 }
 
-int nvml_driver(char text[GPU_TEXT_MOST], const struct nvml *x)
+int nvml_driver(char text[GPU_TEXT_MAX], const struct nvml *x)
 {
     return x->library &&
-           call(x, "nvmlSystemGetDriverVersion", text, (unsigned)GPU_TEXT_MOST);
+           call(x, "nvmlSystemGetDriverVersion", text, (unsigned)GPU_TEXT_MAX);
 }
 
 double nvml_millijoules(const struct nvml *x)

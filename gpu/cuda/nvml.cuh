@@ -16,7 +16,7 @@ struct nvml nvml_open(void);
 void nvml_close(struct nvml *x);
 
 /* The driver's version into text; 0 leaves it alone. */
-int nvml_driver(char text[GPU_TEXT_MOST], const struct nvml *x);
+int nvml_driver(char text[GPU_TEXT_MAX], const struct nvml *x);
 
 /* What the board has used since the driver was loaded, in mJ. */
 double nvml_millijoules(const struct nvml *x);

@@ -21,7 +21,7 @@ namespace
 
 /* --- the table -------------------------------------------------------------------- */
 
-enum { CALLS_MOST = 3 };
+enum { CALLS_MAX = 3 };
 
 struct word_pair {
     int a, b;
@@ -34,7 +34,7 @@ struct call_row {
     cudaDataType operands, output;
     cublasComputeType_t compute;
     int calls;
-    word_pair call[CALLS_MOST];
+    word_pair call[CALLS_MAX];
 };
 
 constexpr call_row sgemm = { CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F, 1, {} };
@@ -193,19 +193,19 @@ void peer_open(struct peer_library **to, struct gpu_library *library, cudaStream
     struct peer_library *const x = new struct peer_library();
     int version = 0;
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    if (!file) snprintf(library->text, GPU_TEXT_MOST, "none: no %s", LIBRARY);
+    if (!file) snprintf(library->text, GPU_TEXT_MAX, "none: no %s", LIBRARY);
     else if (!find_all(x, file))
-        snprintf(library->text, GPU_TEXT_MOST, "none: %s lacks required functions",
+        snprintf(library->text, GPU_TEXT_MAX, "none: %s lacks required functions",
                  LIBRARY);
     else if ((status = start_library(x, &version, stream)) != CUBLAS_STATUS_SUCCESS)
-        snprintf(library->text, GPU_TEXT_MOST, "none: %.200s", x->status_string(status));
+        snprintf(library->text, GPU_TEXT_MAX, "none: %.200s", x->status_string(status));
     else library->here = 1;
     if (!library->here) {
         peer_close(x);
         return;
     }
     emulate(x, file);
-    snprintf(library->text, GPU_TEXT_MOST, "cuBLAS %d.%d.%d", version / 10000,
+    snprintf(library->text, GPU_TEXT_MAX, "cuBLAS %d.%d.%d", version / 10000,
              version / 100 % 100, version % 100);
     *to = x;
 }
@@ -300,7 +300,7 @@ int peer_start(const struct peer_library *x, const struct gpu_peer *peer,
     for (int i = 0; i < row->calls && status == CUBLAS_STATUS_SUCCESS; i++)
         status = start_call(x, peer, w, i);
     if (status != CUBLAS_STATUS_SUCCESS)
-        snprintf(fault, GPU_FAULT_MOST, "%s", x->status_string(status));
+        snprintf(fault, GPU_FAULT_MAX, "%s", x->status_string(status));
     return status;
 }
 
@@ -312,7 +312,7 @@ void peer_open(struct peer_library **x, struct gpu_library *library, cudaStream_
 {
     *x = NULL;
     *library = {};
-    snprintf(library->text, GPU_TEXT_MOST, "none: built without cublas_v2.h");
+    snprintf(library->text, GPU_TEXT_MAX, "none: built without cublas_v2.h");
 }
 
 void peer_close(struct peer_library *) {}
@@ -320,7 +320,7 @@ void peer_close(struct peer_library *) {}
 int peer_start(const struct peer_library *, const struct gpu_peer *,
                const struct gpu_work *, char *fault)
 {
-    snprintf(fault, GPU_FAULT_MOST, "built without cublas_v2.h");
+    snprintf(fault, GPU_FAULT_MAX, "built without cublas_v2.h");
     return 1;
 }
 

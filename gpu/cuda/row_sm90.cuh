@@ -9,7 +9,7 @@
 constexpr int WARP = 32, GROUP = 128, CONSUMERS = 2, GROUPS = 1 + CONSUMERS;
 constexpr int INSTRUCTION_M = 64, INSTRUCTION_K_BYTES = 32;
 constexpr int TILE_M = CONSUMERS * INSTRUCTION_M;
-constexpr int CLUSTER_MOST = 8; /* blocks, of any device of this architecture */
+constexpr int CLUSTER_MAX = 8; /* blocks, of any device of this architecture */
 
 /* Registers of a thread.  A block starts with 168 for each; the warpgroup that copies
    gives to those that multiply. */
@@ -76,7 +76,7 @@ struct row : row_words<FORMAT, LOW, RECIPE, DEPTH> {
     /* Slices of k whose tiles one cluster can have, so that it adds them: of blocks that
        share no words, as the blocks of one tile and its slices are then enough for a
        cluster, and small ones find their place in more of the device. */
-    static constexpr int slices_together = cluster == 1 ? CLUSTER_MOST : 0;
+    static constexpr int slices_together = cluster == 1 ? CLUSTER_MAX : 0;
     static constexpr int registers = TILE_N / 2;     /* of an accumulator, in a thread */
     static constexpr int steps = DEPTH / in::step_k; /* of a stage; issued at once:    */
     static constexpr int together = promote ? promote / in::promoted() : steps;

@@ -8,7 +8,7 @@
    to the words; places of k beyond the operand are +0.  Both operands of a GEMM go in one
    launch if they are rounded alike, not equilibrated, and of as many matrices.
 
-   Equilibrated lines that lie along, of at most HELD_MOST elements, are read once as
+   Equilibrated lines that lie along, of at most HELD_MAX elements, are read once as
    well: by a block a line, which holds it in shared memory, each thread what it reads,
    until the largest magnitude is known.  For others a pass before finds that, and they
    are read twice.
@@ -119,7 +119,7 @@ __device__ void split_run(const arguments &a, const float (&x)[EACH], size_t lin
     store_run<F>(words, at, word);
     words += all * sizeof(typename format<F>::word);
 #pragma unroll
-    for (int j = 1; j < SPLIT_WORDS_MOST; j++) {
+    for (int j = 1; j < SPLIT_WORDS_MAX; j++) {
         if (j >= a.count) break;
         if (j == a.copy) make_words<L, LOW>(word, x, a.low);
         else make_words<L, LOW>(word, rest, a.low);
@@ -188,7 +188,7 @@ __device__ void read_across(across_tile &tile, const arguments &a, size_t first,
 /* --- equilibration ---------------------------------------------------------------- */
 
 /* k: of a line that a block can hold on every device; of what a block searches. */
-enum { HELD_MOST = 24576, SEARCHED = 512 };
+enum { HELD_MAX = 24576, SEARCHED = 512 };
 
 __device__ uint32_t larger(uint32_t magnitude, float x)
 {
@@ -400,7 +400,7 @@ rt_error held_start(void (*kernel)(arguments), const arguments &a, unsigned coun
     const int threads = wanted < most ? wanted : most;
     const size_t held = divide_up(a.k, threads * EACH) * threads * EACH;
     const rt_error status =
-        rt_function_set(kernel, RT_SHARED_BYTES, HELD_MOST * sizeof(float));
+        rt_function_set(kernel, RT_SHARED_BYTES, HELD_MAX * sizeof(float));
     if (status != RT_SUCCESS) return status;
     const dim3 grid((unsigned)a.lines, count);
     kernel<<<grid, threads, held * sizeof(float), stream>>>(a);
@@ -447,7 +447,7 @@ rt_error start(const struct to_split *of, int count, const pair &kernels,
     const unsigned matrices = (unsigned)of[0].count;
     if (!a.largest || !a.lines)
         return split_start(kernels.split, x, count, matrices, stream);
-    if (!a.across && a.k && a.k <= HELD_MOST)
+    if (!a.across && a.k && a.k <= HELD_MAX)
         return held_start(kernels.held, a, matrices, stream);
     const rt_error status = search_start(a, matrices, stream);
     return status == RT_SUCCESS ? split_start(kernels.split, x, count, matrices, stream)

@@ -61,7 +61,7 @@ struct device_pool {
     cudaMemPool_t pool;
     rt_stream graphs; /* in its order the memory of graphs is allocated and freed */
     std::atomic<graph_memory *> unused;
-} pools[DEVICES_MOST];
+} pools[DEVICES_MAX];
 
 constexpr int KEPT_SHARE = 64; /* 1/64 of the device's memory is kept */
 
@@ -90,7 +90,7 @@ rt_error pool_of(device_pool **p)
     int number;
     const rt_error status = rt_device_get(&number);
     if (status != RT_SUCCESS) return status;
-    if (number >= DEVICES_MOST) return cudaErrorInvalidDevice;
+    if (number >= DEVICES_MAX) return cudaErrorInvalidDevice;
     *p = &pools[number];
     std::call_once((*p)->once, [&] { (*p)->status = pool_make(*p, number); });
     return (*p)->status;

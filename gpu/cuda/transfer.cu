@@ -13,10 +13,10 @@
 namespace
 {
 
-enum { WORKERS_MOST = 8, BUFFERS = 2 };
+enum { WORKERS_MAX = 8, BUFFERS = 2 };
 /* Pieces are large, as calls of the runtime wait for each other, but each worker has two
    if it can. */
-constexpr size_t PIECE = 2 << 20, PIECE_LEAST = 256 << 10, LEAST = 4 << 20;
+constexpr size_t PIECE = 2 << 20, PIECE_MIN = 256 << 10, LEAST = 4 << 20;
 
 /* What a worker has on a device: locked buffers, a stream, and for each buffer what tells
    that it is free. */
@@ -32,7 +32,7 @@ pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct {
     int device; /* -1: there are none */
     char *buffers;
-    lane of[WORKERS_MOST];
+    lane of[WORKERS_MAX];
 } lanes = { -1, NULL, {} };
 
 void lanes_clear()
@@ -64,8 +64,8 @@ bool lanes_make(int device)
     if (lanes.device == device) return true;
     lanes_clear();
     rt_error status = cudaHostAlloc((void **)&lanes.buffers,
-                                    WORKERS_MOST * BUFFERS * PIECE, cudaHostAllocDefault);
-    for (int i = 0; i < WORKERS_MOST && status == RT_SUCCESS; i++)
+                                    WORKERS_MAX * BUFFERS * PIECE, cudaHostAllocDefault);
+    for (int i = 0; i < WORKERS_MAX && status == RT_SUCCESS; i++)
         status = lane_make(&lanes.of[i], lanes.buffers + i * BUFFERS * PIECE);
     if (status == RT_SUCCESS) lanes.device = device;
     else lanes_clear();
@@ -165,8 +165,8 @@ void *work_on(void *context)
 /* What no thread can be started for is done here. */
 rt_error go(const transfer &x)
 {
-    worker workers[WORKERS_MOST] = {};
-    bool started[WORKERS_MOST];
+    worker workers[WORKERS_MAX] = {};
+    bool started[WORKERS_MAX];
     rt_error status = RT_SUCCESS;
     for (int i = 0; i < x.workers; i++) {
         workers[i].of = &x;
@@ -195,14 +195,14 @@ int workers_here()
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return processors < 1              ? 1
-           : processors > WORKERS_MOST ? WORKERS_MOST
+           : processors > WORKERS_MAX ? WORKERS_MAX
                                        : (int)processors;
 }
 
 size_t piece_of(size_t bytes, int workers)
 {
     const size_t each = bytes / ((size_t)workers * BUFFERS);
-    return each < PIECE_LEAST ? PIECE_LEAST : each > PIECE ? PIECE : each;
+    return each < PIECE_MIN ? PIECE_MIN : each > PIECE ? PIECE : each;
 }
 
 /* By the runtime. */
@@ -218,7 +218,7 @@ rt_error copy(transfer x)
     const void *const here = x.kind == RT_TO_DEVICE ? x.from : x.to;
     rt_error status = rt_device_get(&x.device);
     if (status != RT_SUCCESS) return status;
-    if (x.bytes < LEAST || x.line > PIECE_LEAST || is_locked(here)) return copy_alone(x);
+    if (x.bytes < LEAST || x.line > PIECE_MIN || is_locked(here)) return copy_alone(x);
     x.workers = workers_here();
     x.piece = piece_of(x.bytes, x.workers);
     if (x.line) x.piece -= x.piece % x.line;

@@ -117,7 +117,8 @@ enum bitcut_status chain_make(struct chain *to, const struct gpu_emulation *e,
     const size_t from = parts->first[sequence], end = parts->first[sequence + 1];
     const unsigned k = (unsigned)e->k_step, terms = terms_of(plan, accumulator);
     struct chain x = { 0 };
-    if (end > UINT32_MAX / k || end - from > UINT32_MAX / k / terms) return BITCUT_CANNOT;
+    if (end > UINT32_MAX / k || end - from > UINT32_MAX / k / terms)
+        return BITCUT_UNSUPPORTED;
     x.products = (uint32_t)((end - from) * k * terms);
     struct walk w = walk_of(&x, e, plan, accumulator);
     walk(&w, from, end);

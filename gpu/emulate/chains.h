@@ -41,7 +41,7 @@ struct chain {
 };
 
 /* The chain of an accumulator over sequence `sequence` of parts.  BITCUT_NO_MEMORY;
-   BITCUT_CANNOT: more products than 32 bits count.  *to is set only on success;
+   BITCUT_UNSUPPORTED: more products than 32 bits count.  *to is set only on success;
    chain_clear() ends it. */
 enum bitcut_status chain_make(struct chain *to, const struct gpu_emulation *e,
                               const struct gemm_plan *plan, const struct k_parts *parts,

@@ -12,7 +12,7 @@ static enum bitcut_status find_unit(const struct bitcut_unit **unit,
     for (int t = 0; t < plan->terms; t++) {
         if (plan->term[t].accumulator != accumulator) continue;
         if (*unit && *unit != plan->unit[t])
-            return fault_set(f, BITCUT_CANNOT,
+            return fault_set(f, BITCUT_UNSUPPORTED,
                              "one accumulator sums products of %.80s and %.80s; devices "
                              "do not emulate this",
                              (*unit)->name, plan->unit[t]->name);
@@ -31,7 +31,7 @@ static enum bitcut_status add_accumulator(struct gpu_emulation *e,
     const enum bitcut_status status = find_unit(&u, plan, accumulator, f);
     if (status != BITCUT_OK) return status;
     if (!unit_rule_make(rule, u))
-        return fault_set(f, BITCUT_CANNOT, "devices do not emulate %s", u->name);
+        return fault_set(f, BITCUT_UNSUPPORTED, "devices do not emulate %s", u->name);
     e->method[accumulator] = chain_method_choose(&multiplier, rule, on);
     return BITCUT_OK;
 }
@@ -46,7 +46,7 @@ enum bitcut_status emulation_make(struct gpu_emulation *to, const struct bitcut_
                                .k_step = plan->k_step,
                                .promotes = s.promotes };
     if (split_is_fixed(&plan->split_a) || split_is_fixed(&plan->split_b))
-        return fault_set(f, BITCUT_CANNOT, "devices do not emulate integer parts");
+        return fault_set(f, BITCUT_UNSUPPORTED, "devices do not emulate integer parts");
     split_rule_make(&e.a, &plan->split_a);
     split_rule_make(&e.b, &plan->split_b);
     for (int i = 0; i < plan->accumulators; i++) {

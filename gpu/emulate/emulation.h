@@ -67,8 +67,8 @@ enum chain_method chain_method_choose(int *instruction, const struct unit_rule *
 /* --- a GEMM ------------------------------------------------------------------------- */
 
 /* What the device is told of a GEMM whose plan gemm_plan_on_unit() made (emu/gemm.h).
-   BITCUT_CANNOT: terms of one accumulator run on different units, or a unit has a rule
-   that devices cannot be told. */
+   BITCUT_UNSUPPORTED: terms of one accumulator run on different units, or a unit has a
+   rule that devices cannot be told. */
 enum bitcut_status emulation_make(struct gpu_emulation *to, const struct bitcut_gemm *g,
                                   const struct gemm_plan *plan, const struct emulator *on,
                                   struct fault *f);

@@ -160,8 +160,8 @@ const struct chain_rule *chain_rule_of(enum chain_method method)
 static bool multiplier_rule(struct unit_rule *to, const struct gpu_multiplier *x,
                             const struct emulator *on)
 {
-    enum { NAME_MOST = 100 };
-    char name[NAME_MOST];
+    enum { NAME_LENGTH_MAX = 100 };
+    char name[NAME_LENGTH_MAX];
     if (!(x->architectures & on->architecture)) return false;
     snprintf(name, sizeof name, "%s/%s", on->units, x->instruction);
     const struct bitcut_unit *u = bitcut_unit_find(name, NULL);

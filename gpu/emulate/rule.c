@@ -8,7 +8,7 @@
 #include <string.h>
 
 _Static_assert((int)RULE_EXACT == (int)FRACTION_EXACT &&
-                   (int)RULE_K_MOST == (int)UNIT_K_MOST &&
+                   (int)RULE_K_MAX == (int)UNIT_K_MAX &&
                    (int)RULE_ZERO_POSITIVE == (int)ZERO_POSITIVE &&
                    (int)RULE_ZERO_SUM_POSITIVE == (int)ZERO_SUM_POSITIVE &&
                    (int)RULE_ZERO_IEEE == (int)ZERO_IEEE,
@@ -42,7 +42,7 @@ static uint32_t nan_of(const struct bitcut_unit *u)
 bool unit_rule_make(struct unit_rule *to, const struct bitcut_unit *u)
 {
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
-    int order[UNIT_K_MOST];
+    int order[UNIT_K_MAX];
     *to = (struct unit_rule){ .k = u->k,
                               .block = u->block,
                               .fraction = u->fraction,

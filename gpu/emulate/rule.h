@@ -11,7 +11,7 @@
 enum rule_sum { RULE_FUSED, RULE_PAIRS, RULE_TWO_STAGE, RULE_SERIAL };
 
 /* `fraction` of a sum that drops nothing; and k of an instruction at most. */
-enum { RULE_EXACT = 0x7fff, RULE_K_MOST = 64 };
+enum { RULE_EXACT = 0x7fff, RULE_K_MAX = 64 };
 
 /* The sign of a zero result: enum zero_sign (emu/unit.h). */
 enum rule_zero { RULE_ZERO_POSITIVE, RULE_ZERO_SUM_POSITIVE, RULE_ZERO_IEEE };
@@ -21,7 +21,7 @@ enum rule_zero { RULE_ZERO_POSITIVE, RULE_ZERO_SUM_POSITIVE, RULE_ZERO_IEEE };
 struct unit_rule {
     enum rule_sum sum;
     int k, block;               /* products of an instruction, and of a step       */
-    uint8_t order[RULE_K_MOST]; /* which k of the instruction enters at each place */
+    uint8_t order[RULE_K_MAX]; /* which k of the instruction enters at each place */
     int fraction, align_min, sum_fraction, keep, keep_min;
     bool carried; /* sums are held in binary64                       */
     bool parity, normalise, floor, c_last, flush_inputs;
@@ -42,7 +42,7 @@ struct split_rule {
         struct bitcut_rounding rounding;
         int level;
         bool copy;
-    } word[SPLIT_WORDS_MOST];
+    } word[SPLIT_WORDS_MAX];
 };
 
 /* How a device computes the chain of an accumulator.  All give the same bits. */
@@ -66,8 +66,8 @@ struct gpu_multiplier {
 /* A GEMM to be emulated, with nothing open. */
 struct gpu_emulation {
     struct split_rule a, b;
-    struct unit_rule rule[RECIPE_ACCUMULATORS_MOST]; /* of each accumulator ...         */
-    enum chain_method method[RECIPE_ACCUMULATORS_MOST];
+    struct unit_rule rule[RECIPE_ACCUMULATORS_MAX]; /* of each accumulator ...         */
+    enum chain_method method[RECIPE_ACCUMULATORS_MAX];
     uint32_t nan;    /* of the FP32 operations                                          */
     uint32_t zeroed; /* FP32 magnitudes that a term zeroes, this and more               */
     int k_step;      /* k of a k-step                                                   */

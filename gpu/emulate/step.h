@@ -6,14 +6,14 @@
    (rule->order); an accumulator is an f32 or f16 value as an FP32 encoding.  Every bit is
    the engine's, zero signs included, for all operands and accumulators; a NaN is
    rule->nan.  Of rules that the engine takes these are taken whose sums drop nothing in
-   blocks of STEP_EXACT_MOST or less, and whose serial sums keep STEP_KEEP_MOST bits or
+   blocks of STEP_EXACT_MAX or less, and whose serial sums keep STEP_KEEP_MAX bits or
    less; all rows of the table of units are.  C and CUDA, as gpu/emulate/word.h. */
 #ifndef BITCUT_GPU_EMULATE_STEP_H
 #define BITCUT_GPU_EMULATE_STEP_H
 
 #include "gpu/emulate/word.h"
 
-enum { STEP_EXACT_MOST = 4, STEP_KEEP_MOST = 52 };
+enum { STEP_EXACT_MAX = 4, STEP_KEEP_MAX = 52 };
 
 /* --- numbers ------------------------------------------------------------------------ */
 
@@ -271,14 +271,14 @@ EMULATE uint32_t step_round_double(const struct unit_rule *r, double x, bool zer
 EMULATE uint32_t step_exact(const struct unit_rule *r, const uint32_t *a,
                             const uint32_t *b, uint32_t c)
 {
-    double part[STEP_EXACT_MOST + 1], sum = 0;
-    for (int i = 0; i <= STEP_EXACT_MOST; i++) {
+    double part[STEP_EXACT_MAX + 1], sum = 0;
+    for (int i = 0; i <= STEP_EXACT_MAX; i++) {
         double rest = (double)emulate_float(c); /* the last term */
-        if (i < STEP_EXACT_MOST) rest = i < r->block ? step_wide_product(a[i], b[i]) : 0;
+        if (i < STEP_EXACT_MAX) rest = i < r->block ? step_wide_product(a[i], b[i]) : 0;
         for (int j = 0; j < i; j++) rest = step_two_sum(&part[j], rest, part[j]);
         part[i] = rest;
     }
-    for (int i = 0; i <= STEP_EXACT_MOST; i++) sum = step_odd_sum(part[i], sum);
+    for (int i = 0; i <= STEP_EXACT_MAX; i++) sum = step_odd_sum(part[i], sum);
     return step_round_double(r, sum, step_negative_zeros(r, a, b, c));
 }
 

@@ -8,7 +8,7 @@
 
 /* Of a grid: more than a device holds at a time, so that all CUs have some; those that
    are left take turns. */
-enum { BATCH_BLOCKS_MOST = 1 << 14 };
+enum { BATCH_BLOCKS_MAX = 1 << 14 };
 
 /* Element (line, p) of an operand, k along `p`, or (row, column) of C and D. */
 static struct hip_panel panel_of(const struct bitcut_matrix *x, enum bitcut_layout along)
@@ -23,7 +23,7 @@ static int start(const struct gpu_work *w, void *stream)
     const struct bitcut_gemm *g = &w->gemm;
     const struct gpu_kernel *k = w->kernel;
     const size_t each = (size_t)k->threads / 64 * (size_t)k->products;
-    const size_t blocks = smaller(divide_up(g->count, each), BATCH_BLOCKS_MOST);
+    const size_t blocks = smaller(divide_up(g->count, each), BATCH_BLOCKS_MAX);
     const struct hip_launch launch = { (unsigned)blocks, 1, 1, (unsigned)k->threads,
                                        stream };
     struct hip_small x = { .a = panel_of(&g->a, BITCUT_ROW_MAJOR),

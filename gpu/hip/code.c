@@ -5,15 +5,15 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { DEVICES_MOST = 64, OBJECTS_MOST = 16, NAME_MOST = 128 };
+enum { DEVICES_MAX = 64, OBJECTS_MAX = 16, NAME_LENGTH_MAX = 128 };
 
 /* What is loaded on each device, changed under the lock alone. */
 static struct loaded {
     bool here;
     enum hip_target target;
-    void *object[OBJECTS_MOST];
+    void *object[OBJECTS_MAX];
     int count;
-} devices[DEVICES_MOST];
+} devices[DEVICES_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* All objects of a target, or none. */
@@ -23,7 +23,7 @@ static rt_error load(struct loaded *x, const struct hip_runtime *hip,
     rt_error status = RT_SUCCESS;
     x->target = target;
     x->count = 0;
-    for (const void *const *o = hip_objects[target]; *o && x->count < OBJECTS_MOST; o++) {
+    for (const void *const *o = hip_objects[target]; *o && x->count < OBJECTS_MAX; o++) {
         status = hip->hipModuleLoadData(&x->object[x->count], *o);
         if (status != RT_SUCCESS) break;
         x->count++;
@@ -51,7 +51,7 @@ static rt_error loaded_here(const struct loaded **to, const struct hip_runtime *
 {
     int device = 0;
     rt_error status = hip->hipGetDevice(&device);
-    if (status == RT_SUCCESS && device >= DEVICES_MOST) status = HIP_NOT_COMPILED;
+    if (status == RT_SUCCESS && device >= DEVICES_MAX) status = HIP_NOT_COMPILED;
     if (status != RT_SUCCESS) return status;
     pthread_mutex_lock(&lock);
     struct loaded *x = &devices[device];
@@ -76,9 +76,9 @@ rt_error hip_code_target(enum hip_target *target)
 static rt_error find(void **function, const struct loaded *x, const char *kernel,
                      const struct hip_runtime *hip)
 {
-    char name[NAME_MOST];
+    char name[NAME_LENGTH_MAX];
     int i = 0;
-    for (; kernel[i] && i + 1 < NAME_MOST; i++)
+    for (; kernel[i] && i + 1 < NAME_LENGTH_MAX; i++)
         name[i] = (char)(isalnum((unsigned char)kernel[i]) ? kernel[i] : '_');
     name[i] = 0;
     for (int o = 0; o < x->count; o++) {

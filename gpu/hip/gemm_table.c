@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCKS_MOST = 65535 }; /* of a grid along y and z */
+enum { BLOCKS_MAX = 65535 }; /* of a grid along y and z */
 
 /* --- what is passed --------------------------------------------------------------- */
 
@@ -75,7 +75,7 @@ static struct hip_gemm arguments_of(const struct gpu_product *p, struct k_cut cu
 
 static rt_error add_sums(const struct gpu_product *p, int slices)
 {
-    const unsigned rows = (unsigned)smaller(p->m, BLOCKS_MOST);
+    const unsigned rows = (unsigned)smaller(p->m, BLOCKS_MAX);
     const struct hip_sums x = { p->workspace,     p->m,           p->n,
                                 (uint32_t)slices, (uint32_t)rows, output_of(p) };
     const struct hip_launch launch = { (unsigned)divide_up(p->n, SUMS_THREADS), rows,
@@ -92,10 +92,10 @@ static int start(const struct gpu_product *p)
     struct hip_gemm x = arguments_of(p, cut);
     rt_error status = RT_SUCCESS;
     for (size_t first = 0; first < tiles_m && status == RT_SUCCESS;
-         first += BLOCKS_MOST) {
+         first += BLOCKS_MAX) {
         const struct hip_launch launch = {
             (unsigned)divide_up(p->n, (size_t)k->tile_n),
-            (unsigned)smaller(tiles_m - first, BLOCKS_MOST),
+            (unsigned)smaller(tiles_m - first, BLOCKS_MAX),
             (unsigned)p->count * (unsigned)cut.slices, (unsigned)k->threads, p->stream
         };
         x.first_m = (uint32_t)first;
@@ -162,7 +162,7 @@ enum {
       .load_bytes = WORDS_##PROGRAM * (M + N) * BYTES_##INPUT,                           \
       .read_bytes = WORDS_##PROGRAM * (M / WAVE_M) * (N / WAVE_N) * (WAVE_M + WAVE_N) *  \
                     BYTES_##INPUT,                                                       \
-      .slices_most = SLICES_MOST,                                                        \
+      .slices_most = SLICES_MAX,                                                        \
       .architectures = SET,                                                              \
       .workspace = partial_bytes,                                                        \
       .launch = start },

@@ -34,9 +34,9 @@ static void describe_unit(struct gpu_device *x, enum hip_target target)
 }
 
 /* A version of HIP: 10^7 major + 10^5 minor + patch. */
-static void say_version(char text[GPU_TEXT_MOST], int version)
+static void say_version(char text[GPU_TEXT_MAX], int version)
 {
-    snprintf(text, GPU_TEXT_MOST, "HIP %d.%d.%d", version / 10000000,
+    snprintf(text, GPU_TEXT_MAX, "HIP %d.%d.%d", version / 10000000,
              version / 100000 % 100, version % 100000);
 }
 
@@ -66,7 +66,7 @@ int hip_describe(struct gpu_device *to, int device, char *fault)
     rt_error status = rt_device_count(&count);
     if (status != RT_SUCCESS) return fault_of(fault, status);
     if (device >= count) {
-        snprintf(fault, GPU_FAULT_MOST, "device %d does not exist; the last is %d",
+        snprintf(fault, GPU_FAULT_MAX, "device %d does not exist; the last is %d",
                  device, count - 1);
         return 1;
     }
@@ -100,6 +100,6 @@ int hip_reaches(const void *at, int device, char *fault)
     const struct hip_runtime *hip = hip_runtime();
     if (!hip) return fault_of(fault, HIP_NO_LIBRARY);
     const char *why = why_unreached(hip, at, device);
-    if (why) snprintf(fault, GPU_FAULT_MOST, "%s", why);
+    if (why) snprintf(fault, GPU_FAULT_MAX, "%s", why);
     return why != NULL;
 }

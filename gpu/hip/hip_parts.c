@@ -24,12 +24,12 @@ int fault_of(char *fault, rt_error status)
 {
     if (status == RT_SUCCESS) return status;
     if (status == HIP_NO_LIBRARY)
-        snprintf(fault, GPU_FAULT_MOST, "%s", hip_runtime_fault());
+        snprintf(fault, GPU_FAULT_MAX, "%s", hip_runtime_fault());
     else if (status == HIP_NO_BINARY || status == HIP_NOT_COMPILED)
-        snprintf(fault, GPU_FAULT_MOST,
+        snprintf(fault, GPU_FAULT_MAX,
                  "no code for this device: it is not gfx908, gfx90a or gfx942, or "
                  "configure found no compiler for it");
-    else snprintf(fault, GPU_FAULT_MOST, "%s", rt_error_text(status));
+    else snprintf(fault, GPU_FAULT_MAX, "%s", rt_error_text(status));
     if (status != HIP_NO_LIBRARY) rt_last_error();
     return status;
 }

@@ -6,12 +6,12 @@
 #include "gpu/hip/mfma_rows.h"
 
 /* A block of a wave for every fragment, at most so many: its blocks loop. */
-enum { GROUPS_MOST = 1 << 16, WAVE = 64 };
+enum { GROUPS_MAX = 1 << 16, WAVE = 64 };
 
 static int start(const struct gpu_instruction *row, const struct gpu_batch *batch,
                  enum gpu_variant variant)
 {
-    const size_t groups = batch->count < GROUPS_MOST ? batch->count : GROUPS_MOST;
+    const size_t groups = batch->count < GROUPS_MAX ? batch->count : GROUPS_MAX;
     const struct hip_batch x = { batch->d, batch->a,     batch->b,
                                  batch->c, batch->count, groups };
     const struct hip_launch launch = { (unsigned)groups, 1, 1, WAVE, NULL };

@@ -21,7 +21,7 @@
 /* Of rocblas_datatype and rocblas_operation. */
 enum { F16 = 150, F32 = 151, AS_IT_IS = 111, TRANSPOSED = 112 };
 
-enum { CALLS_MOST = 3 };
+enum { CALLS_MAX = 3 };
 
 /* A peer as rocblas_gemm_ex() takes it, or of a batch one of its neighbours.  Of words, D
    is the sum of calls, the product of words a and b divided by 2^(scale (a + b)). */
@@ -29,7 +29,7 @@ struct call_row {
     int operands, output, compute, calls;
     struct {
         int a, b;
-    } call[CALLS_MOST];
+    } call[CALLS_MAX];
 };
 
 /* clang-format off */
@@ -104,17 +104,17 @@ static void *open_library(void)
 }
 
 /* Why it cannot be used, in `text`, or its version; whether it can. */
-static bool start_library(struct peer_library *x, char text[GPU_TEXT_MOST],
+static bool start_library(struct peer_library *x, char text[GPU_TEXT_MAX],
                           rt_stream stream)
 {
-    char version[GPU_TEXT_MOST / 2] = "";
+    char version[GPU_TEXT_MAX / 2] = "";
     int status = x->rocblas_create_handle(&x->handle);
     if (!status) status = x->rocblas_set_stream(x->handle, stream);
     if (!status) status = x->rocblas_get_version_string(version, sizeof version);
     if (status)
-        snprintf(text, GPU_TEXT_MOST, "none: %.200s",
+        snprintf(text, GPU_TEXT_MAX, "none: %.200s",
                  x->rocblas_status_to_string(status));
-    else snprintf(text, GPU_TEXT_MOST, "rocBLAS %s", version);
+    else snprintf(text, GPU_TEXT_MAX, "rocBLAS %s", version);
     return !status;
 }
 
@@ -125,11 +125,11 @@ void peer_open(struct peer_library **to, struct gpu_library *library, rt_stream 
     *to = NULL;
     *library = (struct gpu_library){ 0 };
     if (!hip_library.peers[0])
-        snprintf(library->text, GPU_TEXT_MOST, "none: %s has no peers", hip_library.what);
+        snprintf(library->text, GPU_TEXT_MAX, "none: %s has no peers", hip_library.what);
     else if (!file || !x)
-        snprintf(library->text, GPU_TEXT_MOST, "none: no %s", hip_library.peers[0]);
+        snprintf(library->text, GPU_TEXT_MAX, "none: no %s", hip_library.peers[0]);
     else if (!find_all(x, file))
-        snprintf(library->text, GPU_TEXT_MOST, "none: %s lacks required functions",
+        snprintf(library->text, GPU_TEXT_MAX, "none: %s lacks required functions",
                  hip_library.peers[0]);
     else library->here = start_library(x, library->text, stream);
     if (library->here) *to = x;
@@ -211,12 +211,12 @@ int peer_start(const struct peer_library *x, const struct gpu_peer *peer,
     int status = 0;
     if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX - GPU_WORDS_RUN ||
         g->count > INT_MAX) {
-        snprintf(fault, GPU_FAULT_MOST, "rocBLAS requires sizes below 2^31");
+        snprintf(fault, GPU_FAULT_MAX, "rocBLAS requires sizes below 2^31");
         return 1;
     }
     for (int i = 0; i < row->calls && !status; i++) status = start_call(x, peer, w, i);
     if (status)
-        snprintf(fault, GPU_FAULT_MOST, "rocBLAS: %s",
+        snprintf(fault, GPU_FAULT_MAX, "rocBLAS: %s",
                  x->rocblas_status_to_string(status));
     return status;
 }

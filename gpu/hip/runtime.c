@@ -9,19 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_MOST = 4096 };
+enum { PATH_LENGTH_MAX = 4096 };
 
 /* Set once, by open_library(). */
 static struct {
     struct hip_runtime calls;
     void *handle;
     bool here;
-    char fault[GPU_FAULT_MOST];
+    char fault[GPU_FAULT_MAX];
 } library;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
 /* `name` in the folder of this module, or alone. */
-static void path_of(char path[PATH_MOST], const char *name)
+static void path_of(char path[PATH_LENGTH_MAX], const char *name)
 {
     Dl_info about;
     int folder = 0;
@@ -29,7 +29,8 @@ static void path_of(char path[PATH_MOST], const char *name)
         const char *slash = strrchr(about.dli_fname, '/');
         folder = slash ? (int)(slash + 1 - about.dli_fname) : 0;
     }
-    snprintf(path, PATH_MOST, "%.*s%s", folder, folder ? about.dli_fname : "", name);
+    snprintf(path, PATH_LENGTH_MAX, "%.*s%s", folder, folder ? about.dli_fname : "",
+             name);
 }
 
 /* Kept to the end of the process, as the runtime's threads are. */
@@ -37,7 +38,7 @@ static void *open_first(void)
 {
     void *handle = NULL;
     for (const char *const *name = hip_library.names; *name && !handle; name++) {
-        char path[PATH_MOST];
+        char path[PATH_LENGTH_MAX];
         path_of(path, *name);
         handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     }

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { PARTS_MOST = 65535 }; /* blocks along y: what is left loops */
+enum { PARTS_MAX = 65535 }; /* blocks along y: what is left loops */
 
 static struct hip_rounding rounding_of(const struct bitcut_rounding *r)
 {
@@ -47,7 +47,7 @@ static rt_error start(void *words, const struct operand *o, size_t matrices,
         .ld = o->matrix->ld,
         .largest = largest != NULL,
         .largest_at = largest ? (uint64_t)((const char *)largest - (char *)words) : 0,
-        .parts = largest ? 1 : (uint32_t)smaller(runs, PARTS_MOST),
+        .parts = largest ? 1 : (uint32_t)smaller(runs, PARTS_MAX),
         .across = o->across,
         .target = o->target,
         .count = o->split->words,

@@ -3,7 +3,7 @@
 #include "gpu/module/product.h"
 
 /* Bytes of the largest array on the device at a time. */
-enum { CHUNK_MOST = 64 << 20 };
+enum { CHUNK_MAX = 64 << 20 };
 
 /* Bytes of one fragment of each array. */
 struct sizes {
@@ -21,7 +21,7 @@ static size_t chunk_of(struct sizes s)
 {
     size_t most = s.a > s.b ? s.a : s.b;
     if (s.c > most) most = s.c;
-    return CHUNK_MOST / most;
+    return CHUNK_MAX / most;
 }
 
 /* Arrays on the device. */

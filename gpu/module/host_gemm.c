@@ -92,7 +92,7 @@ struct cutting {
 #define PANEL_OUTPUTS ((size_t)1 << 22)
 #define PANEL_LINES   256
 #endif
-enum { PANELS_MOST = 5, PIECES_MOST = 4 };
+enum { PANELS_MAX = 5, PIECES_MAX = 4 };
 
 /* Lines of D, or of the other operand, from `first` on. */
 struct part {
@@ -136,10 +136,10 @@ static struct cutting cut(int operand, size_t lines, size_t others, bool pieces)
         smaller(lines / (2 * PANEL_LINES), lines * others / PANEL_OUTPUTS);
     struct cutting c = { operand, lines, others, 1, 1 };
     if (parts < 2) return c;
-    c.panels = 1 + (int)smaller(PANELS_MOST - 1, parts);
+    c.panels = 1 + (int)smaller(PANELS_MAX - 1, parts);
     const size_t outputs = panel_at(&c, 0).count * others;
     const size_t most = smaller(outputs / (PANEL_OUTPUTS / 4), others / PANEL_LINES);
-    if (pieces && most > 1) c.pieces = (int)smaller(PIECES_MOST, most);
+    if (pieces && most > 1) c.pieces = (int)smaller(PIECES_MAX, most);
     return c;
 }
 
@@ -247,7 +247,7 @@ struct visit {
     struct copied memory[4]; /* of A, B, C and D */
     struct cutting cutting;
     void *workspace;
-    rt_event done[PANELS_MOST];
+    rt_event done[PANELS_MAX];
 };
 
 static const struct bitcut_matrix *matrix_of(const struct visit *v, int matrix)
@@ -364,7 +364,7 @@ static rt_error visit_device(struct visit *v, const struct gpu_memory memory[4])
 static rt_error visit_end(struct visit *v, rt_error first)
 {
     if (first != RT_SUCCESS) rt_device_wait(); /* what was started may still run */
-    for (int i = 0; i < PANELS_MOST; i++)
+    for (int i = 0; i < PANELS_MAX; i++)
         if (v->done[i]) rt_event_end(v->done[i]);
     const rt_error workspace = rt_free(v->workspace);
     return copied_clear(v->memory, 4, first == RT_SUCCESS ? workspace : first);

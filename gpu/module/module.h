@@ -16,7 +16,7 @@
    module of another number is refused. */
 enum { GPU_INTERFACE = 20 };
 
-enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
+enum { GPU_TEXT_MAX = 256, GPU_FAULT_MAX = 200 };
 
 #define GPU_MODULE_SYMBOL "bitcut_gpu_module"
 
@@ -80,14 +80,14 @@ struct gpu_work {
     struct gpu_emulation emulation; /* of one that is emulated */
 };
 
-enum { GPU_COUNT_MOST = 65535 }; /* of a batch of words, and of its slices all together */
+enum { GPU_COUNT_MAX = 65535 }; /* of a batch of words, and of its slices all together */
 
 /* The terms of a k-step in order, low*low in its place, and after how many instructions
    of accumulator 0 it is promoted (0: never): struct bitcut_recipe (lib/gemm/recipe.h)
    without tiles. */
 struct gpu_program {
     int words, terms;
-    struct recipe_term term[RECIPE_TERMS_MOST];
+    struct recipe_term term[RECIPE_TERMS_MAX];
     int promote;
 };
 
@@ -193,14 +193,14 @@ struct gpu_entrant {
 /* Why the clock of a board is lower than it could be: bits of a set. */
 enum { GPU_LIMIT_POWER = 1, GPU_LIMIT_HEAT = 2 };
 
-enum { GPU_READS_MOST = 64 };
+enum { GPU_READS_MAX = 64 };
 
 /* How often an entrant starts. */
 struct gpu_loop {
     int warm;    /* before it is timed, 1 or more                                      */
     int repeats; /* timed, 1 or more                                                   */
     int reads;   /* of the board meanwhile, one in each of so many even parts of the
-                    repeats: 1 to GPU_READS_MOST, and no more than repeats             */
+                    repeats: 1 to GPU_READS_MAX, and no more than repeats             */
 };
 
 struct gpu_measurement {
@@ -217,7 +217,7 @@ struct gpu_measurement {
 /* What the peers are of. */
 struct gpu_library {
     int here;                 /* 0: no peer may be run                             */
-    char text[GPU_TEXT_MOST]; /* name and version, or why it is not here, one line */
+    char text[GPU_TEXT_MAX]; /* name and version, or why it is not here, one line */
 };
 
 struct gpu_session; /* D = A B of one shape, matrices in the device's memory */
@@ -295,13 +295,13 @@ struct gpu_family {
 
 struct gpu_device {
     int number;                  /* of the device, from 0                */
-    char name[GPU_TEXT_MOST];    /* as the maker says: "NVIDIA H200"     */
-    char driver[GPU_TEXT_MOST];  /* version of the driver                */
-    char runtime[GPU_TEXT_MOST]; /* what the module was built with       */
+    char name[GPU_TEXT_MAX];    /* as the maker says: "NVIDIA H200"     */
+    char driver[GPU_TEXT_MAX];  /* version of the driver                */
+    char runtime[GPU_TEXT_MAX]; /* what the module was built with       */
     const struct gpu_architecture *architecture; /* the first row of the module's table
                                                     that it is of */
     unsigned architectures;      /* all of them: a set; a processor has several units */
-    char lacks[GPU_TEXT_MOST];   /* the others that it could be of, and why it is not, one
+    char lacks[GPU_TEXT_MAX];   /* the others that it could be of, and why it is not, one
                                     line; empty: there are none */
     int shared_bytes;            /* most shared memory of a block        */
 
@@ -335,7 +335,7 @@ struct gpu_count {
     uint64_t value;
 };
 
-enum { GPU_COUNTS_MOST = 32 };
+enum { GPU_COUNTS_MAX = 32 };
 
 /* Memory of the host. */
 struct gpu_memory {
@@ -380,7 +380,7 @@ struct gpu_streams {
 /* --- the module ------------------------------------------------------------------- */
 
 /* What a module exports.  A function returns 0, or it returns another number and has
-   written one line into fault[GPU_FAULT_MOST].  Devices are numbered as the system shows
+   written one line into fault[GPU_FAULT_MAX].  Devices are numbered as the system shows
    them, from 0; the one that is the thread's current one stays so. */
 struct gpu_module {
     int interface; /* GPU_INTERFACE */
@@ -434,7 +434,7 @@ struct gpu_module {
 
     /* What all launches of the process have done since the call before; how many numbers
        that is.  NULL: it counts nothing. */
-    int (*counts)(struct gpu_count to[GPU_COUNTS_MOST]);
+    int (*counts)(struct gpu_count to[GPU_COUNTS_MAX]);
 
     /* GEMMs on units that a device does not have, which the entries above compute as they
        do others; `start` takes one GEMM at a time.  The program chooses a method for each

@@ -274,7 +274,7 @@ static int start_often(const struct gpu_session *s, const struct gpu_entrant *e,
 
 /* What the board said while a loop ran. */
 struct board_reads {
-    int megahertz[GPU_READS_MOST], clocks; /* those that were known */
+    int megahertz[GPU_READS_MAX], clocks; /* those that were known */
     int limits, at_power, at_heat;
 };
 

@@ -12,10 +12,10 @@ double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void date_today(char text[DATE_MOST])
+void date_today(char text[DATE_MAX])
 {
     const time_t now = time(NULL);
     struct tm utc;
     *text = 0;
-    if (gmtime_r(&now, &utc)) strftime(text, DATE_MOST, "%Y-%m-%d", &utc);
+    if (gmtime_r(&now, &utc)) strftime(text, DATE_MAX, "%Y-%m-%d", &utc);
 }

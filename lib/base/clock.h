@@ -7,7 +7,7 @@
 double seconds_now(void);
 
 /* Today in UTC, YYYY-MM-DD. */
-enum { DATE_MOST = 16 };
-void date_today(char text[DATE_MOST]);
+enum { DATE_MAX = 16 };
+void date_today(char text[DATE_MAX]);
 
 #endif

@@ -38,7 +38,7 @@ static inline enum bitcut_status progress_end(enum bitcut_status status,
                                               const struct progress *p, struct fault *f)
 {
     return status == BITCUT_OK && progress_stopped(p)
-               ? fault_set(f, BITCUT_CANNOT, "stopped")
+               ? fault_set(f, BITCUT_UNSUPPORTED, "stopped")
                : status;
 }
 

@@ -12,7 +12,7 @@ static const char *const status_texts[] = {
     [BITCUT_OK] = "success",
     [BITCUT_BAD_ARGUMENT] = "invalid argument",
     [BITCUT_BAD_FILE] = "malformed file",
-    [BITCUT_CANNOT] = "unavailable or unsupported file or device",
+    [BITCUT_UNSUPPORTED] = "unavailable or unsupported file or device",
     [BITCUT_NO_MEMORY] = "not enough memory",
 };
 

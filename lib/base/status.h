@@ -11,7 +11,7 @@
    Valid only after a status other than BITCUT_OK. */
 struct fault {
     enum bitcut_status status;
-    char text[BITCUT_TEXT_MOST];
+    char text[BITCUT_TEXT_MAX];
 };
 
 /* Fill *f (which may be NULL) printf-style and return `status`, so that a failing
@@ -22,7 +22,7 @@ enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
     __attribute__((format(printf, 3, 4)));
 
 /* The status, having copied the line of one that is not BITCUT_OK to `why`, an array of
-   BITCUT_TEXT_MOST or NULL. */
+   BITCUT_TEXT_MAX or NULL. */
 enum bitcut_status fault_tell(char *why, enum bitcut_status status,
                               const struct fault *f);
 

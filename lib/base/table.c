@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NEAR_MOST = 4, NAME_MOST = 63 };
+enum { NEAR_MAX = 4, NAME_LENGTH_MAX = 63 };
 
 static int length(const char *s)
 {
     size_t n = strlen(s);
-    return n < NAME_MOST ? (int)n : NAME_MOST;
+    return n < NAME_LENGTH_MAX ? (int)n : NAME_LENGTH_MAX;
 }
 
 static const void *next_listed(const void *const *at, const void *row)
@@ -37,7 +37,7 @@ const void *table_find(struct table t, const char *name)
 static int distance(const char *a, const char *b)
 {
     const int la = length(a), lb = length(b);
-    int row[NAME_MOST + 1];
+    int row[NAME_LENGTH_MAX + 1];
     for (int j = 0; j <= lb; j++) row[j] = j;
     for (int i = 1; i <= la; i++) {
         int diagonal = row[0];
@@ -52,8 +52,8 @@ static int distance(const char *a, const char *b)
     return row[lb];
 }
 
-/* The first NAME_MOST characters in small letters. */
-static void fold(char folded[NAME_MOST + 1], const char *name)
+/* The first NAME_LENGTH_MAX characters in small letters. */
+static void fold(char folded[NAME_LENGTH_MAX + 1], const char *name)
 {
     const int n = length(name);
     for (int i = 0; i < n; i++)
@@ -66,7 +66,7 @@ static void fold(char folded[NAME_MOST + 1], const char *name)
    other, or the edit distance. */
 static int farness(const char *name, const char *wanted)
 {
-    char a[NAME_MOST + 1], b[NAME_MOST + 1];
+    char a[NAME_LENGTH_MAX + 1], b[NAME_LENGTH_MAX + 1];
     fold(a, name);
     fold(b, wanted);
     if (!strcmp(a, b)) return 0;
@@ -81,7 +81,7 @@ void table_near(char *text, size_t size, struct table t, const char *name)
     text[0] = 0;
     for (int far = 0; far <= limit; far++) {
         const struct table_row *row = NULL;
-        while ((row = table_next(t, row)) && found < NEAR_MOST) {
+        while ((row = table_next(t, row)) && found < NEAR_MAX) {
             if (farness(row->name, name) != far) continue;
             const size_t n = strlen(row->name);
             if (used + n + 3 > size) return;
@@ -109,15 +109,15 @@ void table_names(char *text, size_t size, struct table t)
     }
 }
 
-void table_hint(char text[TABLE_HINT_MOST], struct table t, const char *name)
+void table_hint(char text[TABLE_HINT_MAX], struct table t, const char *name)
 {
     char names[160];
     text[0] = 0;
     table_near(names, sizeof names, t, name);
     if (*names) {
-        snprintf(text, TABLE_HINT_MOST, "; did you mean %s?", names);
+        snprintf(text, TABLE_HINT_MAX, "; did you mean %s?", names);
         return;
     }
     table_names(names, sizeof names, t);
-    if (*names) snprintf(text, TABLE_HINT_MOST, "; choose one of %s", names);
+    if (*names) snprintf(text, TABLE_HINT_MAX, "; choose one of %s", names);
 }

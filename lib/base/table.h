@@ -37,7 +37,7 @@ void table_names(char *text, size_t size, struct table t);
 
 /* The hint that follows an unknown name: "; did you mean a, b?" if similar names exist,
    else "; choose one of a, b, c" if all names fit, else nothing. */
-enum { TABLE_HINT_MOST = 200 };
-void table_hint(char text[TABLE_HINT_MOST], struct table t, const char *name);
+enum { TABLE_HINT_MAX = 200 };
+void table_hint(char text[TABLE_HINT_MAX], struct table t, const char *name);
 
 #endif

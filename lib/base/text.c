@@ -6,17 +6,17 @@
 #include <assert.h>
 #include <string.h>
 
-enum { CHARACTER_MOST = TEXT_BYTES - 1 };
+enum { CHARACTER_MAX = TEXT_BYTES - 1 };
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
 /* The bytes of a character that begins so; 0: none does. */
 static int bytes_of(unsigned char first)
 {
-    static const unsigned char least[CHARACTER_MOST + 1] = { 0, 0, 0xc2, 0xe0, 0xf0 };
+    static const unsigned char least[CHARACTER_MAX + 1] = { 0, 0, 0xc2, 0xe0, 0xf0 };
     if (first < 0x80) return 1;
     if (first > 0xf4) return 0;
-    int n = CHARACTER_MOST;
+    int n = CHARACTER_MAX;
     while (n > 1 && first < least[n]) n--;
     return n > 1 ? n : 0;
 }
@@ -41,7 +41,7 @@ static bool is_hidden(uint32_t code)
 /* Whether it is a code point that takes `bytes` bytes. */
 static bool is_code(uint32_t code, int bytes)
 {
-    static const uint32_t least[CHARACTER_MOST + 1] = { 0, 0, 0x80, 0x800, 0x10000 };
+    static const uint32_t least[CHARACTER_MAX + 1] = { 0, 0, 0x80, 0x800, 0x10000 };
     const bool surrogate = code >= 0xd800 && code < 0xe000;
     return code >= least[bytes] && code <= 0x10ffff && !surrogate;
 }
@@ -110,10 +110,10 @@ static void write_number(FILE *to, const char *conversion, struct arguments *a)
 static const char *write_argument(FILE *to, text_writer *write, const char *at,
                                   struct arguments *a)
 {
-    enum { CONVERSION_MOST = 16 };
-    char conversion[CONVERSION_MOST];
+    enum { CONVERSION_MAX = 16 };
+    char conversion[CONVERSION_MAX];
     const size_t length = 2 + strcspn(at + 1, "%sdueg");
-    assert(length < CONVERSION_MOST);
+    assert(length < CONVERSION_MAX);
     memcpy(conversion, at, length);
     conversion[length] = 0;
     if (at[length - 1] == '%') fputc('%', to);
@@ -153,7 +153,7 @@ int text_fit(const char *text, int most)
     const int length = (int)strnlen(text, (size_t)most);
     int cut = length;
     if (length < most) return length;
-    while (cut > 0 && length - cut < CHARACTER_MOST - 1 && is_continuation(text[cut]))
+    while (cut > 0 && length - cut < CHARACTER_MAX - 1 && is_continuation(text[cut]))
         cut--;
     return is_continuation(text[cut]) ? length : cut;
 }

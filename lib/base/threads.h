@@ -11,15 +11,15 @@
 #endif
 
 /* More threads than this are never used, whatever a caller asks for. */
-enum { THREADS_MOST = 256 };
+enum { THREADS_MAX = 256 };
 
 /* How many threads to use for `work` independent pieces when a caller asks for `threads`:
-   0 or less is all processors; never more than pieces or THREADS_MOST, at least 1. */
+   0 or less is all processors; never more than pieces or THREADS_MAX, at least 1. */
 static inline int threads_for(int threads, size_t work)
 {
 #ifdef _OPENMP
     int n = threads > 0 ? threads : omp_get_max_threads();
-    if (n > THREADS_MOST) n = THREADS_MOST;
+    if (n > THREADS_MAX) n = THREADS_MAX;
     if ((size_t)n > work) n = (int)work;
     return n > 0 ? n : 1;
 #else

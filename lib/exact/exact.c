@@ -126,10 +126,10 @@ static struct lines cols_of(const struct exact_job *job, size_t first, size_t co
     return (struct lines){ job->b + first, count, 1, job->k, job->n };
 }
 
-/* What is known of at most LINES_MOST rows and columns from the first. */
+/* What is known of at most LINES_MAX rows and columns from the first. */
 static void rows_fill(const struct exact_job *job, size_t first)
 {
-    const size_t end = smaller(first + LINES_MOST, job->m);
+    const size_t end = smaller(first + LINES_MAX, job->m);
     for (size_t i = first; i < end; i += NORM_ROWS) {
         const struct lines rows = rows_of(job, i, smaller(NORM_ROWS, end - i));
         lines_units(job->row_unit + i, &rows);
@@ -139,12 +139,12 @@ static void rows_fill(const struct exact_job *job, size_t first)
 
 static void cols_fill(const struct exact_job *job, size_t first)
 {
-    const struct lines cols = cols_of(job, first, smaller(LINES_MOST, job->n - first));
+    const struct lines cols = cols_of(job, first, smaller(LINES_MAX, job->n - first));
     lines_units(job->col_unit + first, &cols);
     if (sums_bare(job)) lines_norms(job->col_norm + first, &cols);
 }
 
-/* fill() for every LINES_MOST of `count` lines, under a known mode. */
+/* fill() for every LINES_MAX of `count` lines, under a known mode. */
 static void lines_fill(const struct exact_job *job, size_t count,
                        void (*fill)(const struct exact_job *job, size_t first))
 {
@@ -152,7 +152,7 @@ static void lines_fill(const struct exact_job *job, size_t count,
     const int threads = worth ? (int)job->workers : 1;
     (void)threads;
 #pragma omp parallel for schedule(static) num_threads(threads)
-    for (size_t i = 0; i < count; i += LINES_MOST) {
+    for (size_t i = 0; i < count; i += LINES_MAX) {
         struct hostfp found;
         hostfp_enter(&found);
         fill(job, i);
@@ -299,7 +299,7 @@ enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
     if (status == BITCUT_OK && counts) *counts = job_counts(&job);
     job_clear(&job);
     return status == BITCUT_OK && progress_stopped(o->progress)
-               ? fault_set(f, BITCUT_CANNOT, "stopped")
+               ? fault_set(f, BITCUT_UNSUPPORTED, "stopped")
                : status;
 }
 

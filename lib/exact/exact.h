@@ -58,8 +58,8 @@ struct exact_counts {
    |beta c|, its two operations rounded to nearest too.  Any of them may be NULL, and
    `counts` and `options` too.  No output depends on the other options if the layers
    include bins or mpfr; if not, an element left unsettled is the quiet NaN.  k <= 2^46.
-   BITCUT_NO_MEMORY leaves the outputs unchanged; BITCUT_CANNOT, when `progress` asks to
-   stop, or what compute() returned, leaves them partly filled. */
+   BITCUT_NO_MEMORY leaves the outputs unchanged; BITCUT_UNSUPPORTED, when `progress` asks
+   to stop, or what compute() returned, leaves them partly filled. */
 enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
                               struct exact_counts *counts,
                               const struct exact_options *options, size_t m, size_t n,

@@ -17,7 +17,7 @@ static int last_bit(uint32_t x)
 
 void lines_units(double *unit, const struct lines *l)
 {
-    int last[LINES_MOST];
+    int last[LINES_MAX];
     for (size_t i = 0; i < l->count; i++) last[i] = INT_MAX;
     for (size_t p = 0; p < l->k; p++)
         for (size_t i = 0; i < l->count; i++) {
@@ -33,7 +33,7 @@ void lines_units(double *unit, const struct lines *l)
 void lines_norms(double *norm, const struct lines *l)
 {
     assert(hostfp_entered());
-    double sum[LINES_MOST] = { 0 };
+    double sum[LINES_MAX] = { 0 };
     for (size_t p = 0; p < l->k; p++)
         for (size_t i = 0; i < l->count; i++) {
             const double v = float_of_bits(l->at[p * l->stride + i * l->step]);

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LINES_MOST = 256 };
+enum { LINES_MAX = 256 };
 
-/* Element p < k of line i < count, count <= LINES_MOST, is at[i * step + p * stride]. */
+/* Element p < k of line i < count, count <= LINES_MAX, is at[i * step + p * stride]. */
 struct lines {
     const uint32_t *at;
     size_t count, step, k, stride;

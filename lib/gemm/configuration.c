@@ -27,17 +27,20 @@ const struct configuration_field configuration_fields[] = {
     { "tile-k", "tile_k", CONFIGURATION_NUMBER, AT_BOTH(tile_k), BITCUT_UNSET, 0 },
     { "slices", "split_k", CONFIGURATION_NUMBER, AT_BOTH(order.slices), 1, 0 },
     { "tile", "tile", CONFIGURATION_NUMBER, AT_BOTH(order.tile), 0, 0 },
-    { "rest-first", "rest_first", CONFIGURATION_FLAG, AT_BOTH(order.rest_first), 0, 1 },
+    { "partial-first", "partial_first", CONFIGURATION_FLAG, AT_BOTH(order.partial_first),
+      0, 1 },
     { "cut", "cut", CONFIGURATION_NUMBER, AT_BOTH(order.cut), 0, 0 },
-    { "halve", "halve", CONFIGURATION_NUMBER, AT_BOTH(order.halve), 0, 0 },
+    { "balance-tail", "balance_tail", CONFIGURATION_NUMBER, AT_BOTH(order.balance_tail),
+      0, 0 },
     { "lanes", "lanes", CONFIGURATION_NUMBER, AT_BOTH(order.lanes), 1, 0 },
-    { "turn", "turn", CONFIGURATION_NUMBER, AT_BOTH(order.turn), 0, 0 },
+    { "chunk", "chunk", CONFIGURATION_NUMBER, AT_BOTH(order.chunk), 0, 0 },
     { "reduction", "reduction", CONFIGURATION_REDUCTION, AT_BOTH(order.reduction), 0, 2 },
-    { "sums", "sums", CONFIGURATION_FORMAT, AT_BOTH(order.sums), 0, 2 },
+    { "partial-format", "partial_format", CONFIGURATION_FORMAT,
+      AT_BOTH(order.partial_format), 0, 2 },
     { .name = NULL },
 };
 
-enum { PLACES = 3, VALUE_MOST = 60 };
+enum { PLACES = 3, VALUE_MAX = 60 };
 
 const struct configuration_field *configuration_find(const char *name)
 {
@@ -148,14 +151,14 @@ static enum bitcut_status refuse(const struct configuration_field *x,
                                  enum configuration_outcome why, const char *value,
                                  struct fault *f)
 {
-    char hint[TABLE_HINT_MOST];
+    char hint[TABLE_HINT_MAX];
     if (why == CONFIGURATION_REFUSED)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s=%.*s: invalid value for %s", x->name,
-                         text_fit(value, VALUE_MOST), value, x->name);
+                         text_fit(value, VALUE_MAX), value, x->name);
     table_hint(hint, configuration_table(x), value);
     return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown %s \"%.*s\"%s",
                      x->kind == CONFIGURATION_SPLIT ? "split" : "rounding",
-                     text_fit(value, VALUE_MOST), value, hint);
+                     text_fit(value, VALUE_MAX), value, hint);
 }
 
 static enum bitcut_status read_item(struct bitcut_gemm *g, const struct item *item,
@@ -174,7 +177,7 @@ static enum bitcut_status read_item(struct bitcut_gemm *g, const struct item *it
     return fault_set(f, BITCUT_BAD_ARGUMENT,
                      "unknown setting \"%.*s\"; use, for example, split=bitcut, "
                      "scale=10, promote=4, slices=2",
-                     text_fit(item->name, VALUE_MOST), item->name);
+                     text_fit(item->name, VALUE_MAX), item->name);
 }
 
 enum bitcut_status configuration_read(struct bitcut_gemm *g, char *list, struct fault *f)
@@ -222,10 +225,11 @@ void configuration_write(char *text, size_t size, const struct bitcut_gemm *g)
 
 static enum bitcut_status bad_item(const char *what, struct fault *f)
 {
-    return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "invalid item \"%.*s\"; expected a list such as "
-                     "tile=32,rest-first,cut=4,lanes=2,turn=8,reduction=tree,sums=f16",
-                     text_fit(what, VALUE_MOST), what);
+    return fault_set(
+        f, BITCUT_BAD_ARGUMENT,
+        "invalid item \"%.*s\"; expected a list such as "
+        "tile=32,partial-first,cut=4,lanes=2,chunk=8,reduction=tree,partial-format=f16",
+        text_fit(what, VALUE_MAX), what);
 }
 
 static enum bitcut_status read_order_item(struct bitcut_gemm *g, const struct item *item,
@@ -235,19 +239,19 @@ static enum bitcut_status read_order_item(struct bitcut_gemm *g, const struct it
     const enum configuration_outcome why = x && is_of_order(x)
                                                ? configuration_set(g, x, item->value)
                                                : CONFIGURATION_REFUSED;
-    char hint[TABLE_HINT_MOST];
+    char hint[TABLE_HINT_MAX];
     if (why == CONFIGURATION_SET) return BITCUT_OK;
     if (why == CONFIGURATION_REFUSED) return bad_item(item->name, f);
     table_hint(hint, configuration_table(x), item->value);
     return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown name \"%.*s\"%s",
-                     text_fit(item->value, VALUE_MOST), item->value, hint);
+                     text_fit(item->value, VALUE_MAX), item->value, hint);
 }
 
 enum bitcut_status order_read(struct bitcut_order *order, const char *list,
                               struct fault *f)
 {
     struct bitcut_gemm g = { .order = *order };
-    char text[ORDER_TEXT_MOST];
+    char text[ORDER_TEXT_MAX];
     if (strlen(list) >= sizeof text) return bad_item("too long", f);
     strcpy(text, list);
     for (char *rest = text; rest && *rest;) {
@@ -260,11 +264,11 @@ enum bitcut_status order_read(struct bitcut_order *order, const char *list,
     return BITCUT_OK;
 }
 
-void order_write(char text[ORDER_TEXT_MOST], const struct bitcut_order *o)
+void order_write(char text[ORDER_TEXT_MAX], const struct bitcut_order *o)
 {
     const struct bitcut_gemm g = { .order = *o };
     text[0] = 0;
-    write_fields(text, ORDER_TEXT_MOST, &g, true);
+    write_fields(text, ORDER_TEXT_MAX, &g, true);
 }
 
 enum bitcut_status bitcut_order_read(struct bitcut_order *order, const char *line,
@@ -278,9 +282,9 @@ enum bitcut_status bitcut_order_read(struct bitcut_order *order, const char *lin
     return fault_tell(why, status, &f);
 }
 
-void bitcut_order_write(char line[BITCUT_ORDER_MOST], const struct bitcut_order *order)
+void bitcut_order_write(char line[BITCUT_ORDER_MAX], const struct bitcut_order *order)
 {
-    char text[ORDER_TEXT_MOST];
+    char text[ORDER_TEXT_MAX];
     order_write(text, order);
     strcpy(line, *text ? text + 1 : text);
 }

@@ -71,7 +71,7 @@ void configuration_write(char *text, size_t size, const struct bitcut_gemm *g);
 /* --- an order of k by itself ------------------------------------------------------ */
 
 /* Room for any such line, with its 0. */
-enum { ORDER_TEXT_MOST = BITCUT_ORDER_MOST };
+enum { ORDER_TEXT_MAX = BITCUT_ORDER_MAX };
 
 /* Take what a list of items says into *order, whose other fields stay as they are; on
    failure all do.  BITCUT_BAD_ARGUMENT names the item that is none. */
@@ -80,6 +80,6 @@ enum bitcut_status order_read(struct bitcut_order *order, const char *list,
 
 /* Write the items that an order of all zeros does not say, each after a comma;
    order_read() takes them from the second character on. */
-void order_write(char text[ORDER_TEXT_MOST], const struct bitcut_order *order);
+void order_write(char text[ORDER_TEXT_MAX], const struct bitcut_order *order);
 
 #endif

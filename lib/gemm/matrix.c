@@ -40,7 +40,7 @@ static bool elements_count(size_t *count, int dims, const size_t *dim, int bytes
 enum bitcut_status array_init(struct array *a, int dims, const size_t *dim, int bytes,
                               bool floating, struct fault *f)
 {
-    assert(dims >= 0 && dims <= ARRAY_DIMS_MOST);
+    assert(dims >= 0 && dims <= ARRAY_DIMS_MAX);
     assert(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
     struct array new = { .dims = dims, .bytes = bytes, .floating = floating };
     for (int i = 0; i < dims; i++) new.dim[i] = dim[i];

@@ -17,12 +17,12 @@ enum bitcut_status matrix_init(struct matrix *m, size_t rows, size_t cols,
                                struct fault *f);
 void matrix_clear(struct matrix *m);
 
-enum { ARRAY_DIMS_MOST = 8 };
+enum { ARRAY_DIMS_MAX = 8 };
 
 /* An n-dimensional array of elements of 1, 2, 4 or 8 bytes, in C order, as raw bits. */
 struct array {
     int dims;
-    size_t dim[ARRAY_DIMS_MOST];
+    size_t dim[ARRAY_DIMS_MAX];
     size_t count;  /* the product of the dimensions                          */
     int bytes;     /* of an element: 1, 2, 4 or 8                            */
     bool floating; /* the file said f2, f4 or f8, not u1, u2, u4 or u8       */

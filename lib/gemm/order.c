@@ -22,7 +22,7 @@ struct cut {
     size_t each;                /* places for tiles in a slice                      */
     size_t length;              /* k of a slice that is cut by k; 0: by tiles       */
     size_t half;                /* k of the last slice but one, if it is another    */
-    bool rest_first;
+    bool partial_first;
 };
 
 static size_t part_of(size_t k, int asked, size_t step)
@@ -34,7 +34,7 @@ static size_t part_of(size_t k, int asked, size_t step)
 /* Of the k of the last two slices those of the first. */
 static size_t half_of(size_t k, const struct bitcut_order *o, size_t slice)
 {
-    const size_t multiple = (size_t)o->halve,
+    const size_t multiple = (size_t)o->balance_tail,
                  half = multiple > 1 ? divide_up(k / 2, multiple) * multiple
                                      : divide_up(k, 2);
     return smaller(half, slice);
@@ -45,18 +45,18 @@ static struct cut cut_make(const struct bitcut_order *o, size_t k, size_t step)
     struct cut c = { .k = k,
                      .step = step,
                      .tile = part_of(k, o->tile, step),
-                     .turn = part_of(k, o->turn, step),
+                     .turn = part_of(k, o->chunk, step),
                      .lanes = o->lanes ? (size_t)o->lanes : 1,
-                     .rest_first = o->rest_first && k };
+                     .partial_first = o->partial_first && k };
     const size_t unit = o->cut ? smaller((size_t)o->cut, k) : c.tile;
     if (!k) return c;
     c.each = divide_up(divide_up(k, unit), o->slices ? (size_t)o->slices : 1);
     c.slices = divide_up(divide_up(k, unit), c.each);
-    if (o->cut || o->halve) {
+    if (o->cut || o->balance_tail) {
         c.length = c.each * unit;
         c.each = divide_up(c.length, c.tile);
     }
-    if (o->halve && c.slices > 1)
+    if (o->balance_tail && c.slices > 1)
         c.half = half_of(k - (c.slices - 2) * c.length, o, c.length);
     c.lanes = smaller(c.lanes, divide_up(c.each * c.tile, c.turn));
     return c;
@@ -77,11 +77,11 @@ static size_t slice_from(const struct cut *c, size_t i)
 static struct slice slice_at(const struct cut *c, size_t i)
 {
     struct slice s = { 0, c->k, c->tile };
-    const size_t rest = c->rest_first ? c->k % c->tile : 0;
+    const size_t rest = c->partial_first ? c->k % c->tile : 0;
     if (c->length) {
         s.from = slice_from(c, i);
         s.end = slice_from(c, i + 1);
-        if (c->rest_first && (s.end - s.from) % c->tile)
+        if (c->partial_first && (s.end - s.from) % c->tile)
             s.first = (s.end - s.from) % c->tile;
         return s;
     }
@@ -182,8 +182,8 @@ static int most_kept(const struct k_parts *x)
 
 static bool allocate(struct k_parts *x, const struct cut *c, bool down)
 {
-    const bool moved = c->lanes > 1 || (c->rest_first && c->k % c->tile) || c->length ||
-                       (down && c->slices > 1);
+    const bool moved = c->lanes > 1 || (c->partial_first && c->k % c->tile) ||
+                       c->length || (down && c->slices > 1);
     const size_t steps =
         c->length ? c->slices * divide_up(c->length, c->step) : divide_up(c->k, c->step);
     size_t parts, elements;

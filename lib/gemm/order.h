@@ -16,7 +16,7 @@ extern const struct table_row reductions[];
 
 /* Sums that are kept at a time, at most: of slices and of lanes one for each bit of their
    number, and one more. */
-enum { K_PARTS_KEPT_MOST = 64 };
+enum { K_PARTS_KEPT_MAX = 64 };
 
 /* Where the k go: sequences of whole k-steps, one for each lane of each slice that has
    any, in the order in which they are computed and reduced. */

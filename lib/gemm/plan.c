@@ -9,7 +9,7 @@
 /* --- a caller's GEMM -------------------------------------------------------------- */
 
 /* The least size that any library had. */
-#define SIZE_LEAST sizeof(struct bitcut_gemm)
+#define SIZE_MIN sizeof(struct bitcut_gemm)
 
 static const struct bitcut_gemm open_gemm = {
     .size = sizeof open_gemm,
@@ -41,16 +41,16 @@ static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct faul
     const struct bitcut_order *o = &g->order;
     const enum bitcut_layout layouts =
         g->a.layout | g->b.layout | g->c.layout | g->d.layout;
-    if (!is_open_or_to(g->scale, GEMM_SCALE_MOST))
+    if (!is_open_or_to(g->scale, GEMM_SCALE_MAX))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "scale must be 0 to %d",
-                         GEMM_SCALE_MOST);
+                         GEMM_SCALE_MAX);
     if (!is_open_or_to(g->low_low, 1) || layouts > BITCUT_COLUMN_MAJOR ||
         o->reduction > BITCUT_TREE)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "unknown value of an enumeration in the GEMM");
     if (!is_open_or_to(g->promote, INT32_MAX) || !is_open_or_to(g->tile_k, INT32_MAX) ||
-        o->slices < 0 || o->tile < 0 || o->cut < 0 || o->halve < 0 || o->lanes < 0 ||
-        o->turn < 0)
+        o->slices < 0 || o->tile < 0 || o->cut < 0 || o->balance_tail < 0 ||
+        o->lanes < 0 || o->chunk < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "counts must not be negative");
     if (g->unit && g->kernel)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "unit and kernel cannot be combined");
@@ -59,10 +59,10 @@ static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct faul
 
 static enum bitcut_status check_size(size_t size, struct fault *f)
 {
-    if (size >= SIZE_LEAST && size <= sizeof(struct bitcut_gemm)) return BITCUT_OK;
+    if (size >= SIZE_MIN && size <= sizeof(struct bitcut_gemm)) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
                      "the GEMM has size %zu, which this library does not know: %s", size,
-                     size < SIZE_LEAST ? "call bitcut_gemm_init() first"
+                     size < SIZE_MIN ? "call bitcut_gemm_init() first"
                                        : "the program was built for a newer library");
 }
 
@@ -116,7 +116,7 @@ static struct bitcut_order order_of(struct bitcut_order o)
 {
     if (!o.slices) o.slices = 1;
     if (!o.lanes) o.lanes = 1;
-    if (o.sums == &formats[FORMAT_F32]) o.sums = NULL;
+    if (o.partial_format == &formats[FORMAT_F32]) o.partial_format = NULL;
     return o;
 }
 
@@ -189,15 +189,15 @@ static size_t integer_products(const struct gemm_plan *p, int accumulator)
 static enum bitcut_status check_integers(const struct gemm_plan *p, size_t k,
                                          struct fault *f)
 {
-    enum { PRODUCT_MOST = 127 * 127, STEP_MOST = 64 };
+    enum { PRODUCT_MAX = 127 * 127, STEP_MAX = 64 };
     const struct bitcut_order *o = &p->order;
     const size_t slice = o->slices == 1
                              ? k
                              : divide_up(k, (size_t)o->slices) + (size_t)o->tile +
-                                   (size_t)o->cut + STEP_MOST;
+                                   (size_t)o->cut + STEP_MAX;
     for (int i = 0; i < p->accumulators; i++) {
         const size_t count = integer_products(p, i),
-                     most = count ? INT32_MAX / (PRODUCT_MOST * count) : slice;
+                     most = count ? INT32_MAX / (PRODUCT_MAX * count) : slice;
         if (slice > most)
             return fault_set(
                 f, BITCUT_BAD_ARGUMENT,
@@ -215,10 +215,11 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm
     enum bitcut_status status =
         recipe_takes(g->recipe, &p.split_a, &p.split_b, p.low_low, f);
     if (status == BITCUT_OK) status = check_tiles(&p, f);
-    if (status == BITCUT_OK && p.order.sums && !is_result_format(p.order.sums))
+    if (status == BITCUT_OK && p.order.partial_format &&
+        !is_result_format(p.order.partial_format))
         status =
             fault_set(f, BITCUT_BAD_ARGUMENT, "partial sums of k cannot be stored in %s",
-                      p.order.sums->name);
+                      p.order.partial_format->name);
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_a, f);
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_b, f);
     if (status == BITCUT_OK) status = check_integers(&p, g->k, f);

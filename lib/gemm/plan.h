@@ -10,7 +10,7 @@
 
 /* --- what is computed ------------------------------------------------------------- */
 
-enum { GEMM_SCALE_MOST = 60 };
+enum { GEMM_SCALE_MAX = 60 };
 
 /* What kernels do that no recipe says, by mistake; all zeros: nothing. */
 struct gemm_slips {
@@ -37,7 +37,7 @@ struct gemm_slips {
 struct gemm_plan {
     const struct bitcut_recipe *recipe;
     struct bitcut_split split_a, split_b;
-    struct recipe_term term[RECIPE_TERMS_MOST]; /* in order, low*low in its place   */
+    struct recipe_term term[RECIPE_TERMS_MAX]; /* in order, low*low in its place   */
     int terms;
     int accumulators; /* used: of these the terms have all                 */
     int scale;        /* of the low words of both, 0 if neither has any    */
@@ -46,7 +46,7 @@ struct gemm_plan {
                                   of B as well where a kernel has words of both alike */
     int promote, tile_k;       /* as in struct bitcut_recipe                        */
     struct bitcut_order order; /* slices and lanes are 1 or more; sums: NULL if f32 */
-    const struct bitcut_unit *unit[RECIPE_TERMS_MOST]; /* what each term runs on ...  */
+    const struct bitcut_unit *unit[RECIPE_TERMS_MAX]; /* what each term runs on ...  */
     int k_step; /* ... and k of a k-step; 0 where a kernel decides   */
     const struct gemm_slips *slips; /* NULL: there are none                          */
 };

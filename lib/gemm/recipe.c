@@ -279,7 +279,7 @@ struct pair {
     int scale; /* of the low words of both, 0 if neither has any */
 };
 
-static enum bitcut_status add_term(int level[RECIPE_ACCUMULATORS_MOST],
+static enum bitcut_status add_term(int level[RECIPE_ACCUMULATORS_MAX],
                                    const struct bitcut_recipe *r, struct pair split,
                                    struct recipe_term t, struct fault *f)
 {
@@ -294,10 +294,10 @@ static enum bitcut_status add_term(int level[RECIPE_ACCUMULATORS_MOST],
 }
 
 /* Whether all that accumulators hold in the end is of the scale by which they fold. */
-static enum bitcut_status check_levels(const int level[RECIPE_ACCUMULATORS_MOST],
+static enum bitcut_status check_levels(const int level[RECIPE_ACCUMULATORS_MAX],
                                        const struct bitcut_recipe *r, struct fault *f)
 {
-    for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++)
+    for (int i = 0; i < RECIPE_ACCUMULATORS_MAX; i++)
         if (level[i] != EMPTY && level[i] != i) return refuse_scales(r, f);
     return BITCUT_OK;
 }
@@ -312,8 +312,8 @@ enum bitcut_status recipe_takes(const struct bitcut_recipe *r,
                                 low_a   ? split_a->scale
                                 : low_b ? split_b->scale
                                         : 0 };
-    int level[RECIPE_ACCUMULATORS_MOST];
-    for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++) level[i] = EMPTY;
+    int level[RECIPE_ACCUMULATORS_MAX];
+    for (int i = 0; i < RECIPE_ACCUMULATORS_MAX; i++) level[i] = EMPTY;
     if (low_low &&
         (split_parts(split_a) != 2 || split_parts(split_b) != 2 || r->low_low.a != 1))
         return fault_set(

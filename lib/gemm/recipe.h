@@ -6,7 +6,7 @@
 #include "lib/base/status.h"
 #include "lib/number/split.h"
 
-enum { RECIPE_TERMS_MOST = 9, RECIPE_ACCUMULATORS_MOST = 5 };
+enum { RECIPE_TERMS_MAX = 9, RECIPE_ACCUMULATORS_MAX = 5 };
 
 /* One product of a k-step: accumulator += word a of A times word b of B.  Word 0 is the
    high one. */
@@ -57,7 +57,7 @@ struct bitcut_recipe {
     const struct bitcut_split
         *split; /* NULL: one word of the unit's own operand format    */
     int terms;
-    struct recipe_term term[RECIPE_TERMS_MOST];
+    struct recipe_term term[RECIPE_TERMS_MAX];
     struct recipe_term low_low; /* where the product of two low words goes if kept    */
     bool keeps_low_low;
     int promote;               /* instructions of accumulator 0 between promotions;

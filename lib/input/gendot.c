@@ -73,7 +73,7 @@ enum bitcut_status gendot_init(struct gendot *g, size_t k, double condition,
                                uint64_t seed, uint64_t stream, struct fault *f)
 {
     assert(hostfp_entered());
-    assert(condition >= GENDOT_CONDITION_LEAST && condition <= GENDOT_CONDITION_MOST);
+    assert(condition >= GENDOT_CONDITION_MIN && condition <= GENDOT_CONDITION_MAX);
     const double bits = elementary_log(condition) / elementary_log(2);
     if (k < shortest(bits))
         return fault_set(

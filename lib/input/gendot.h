@@ -15,8 +15,8 @@
 
 #include "lib/base/status.h"
 
-#define GENDOT_CONDITION_LEAST 2.0f
-#define GENDOT_CONDITION_MOST  1e30f
+#define GENDOT_CONDITION_MIN 2.0f
+#define GENDOT_CONDITION_MAX  1e30f
 
 /* One x, and what every y for it shares. */
 struct gendot {
@@ -28,8 +28,8 @@ struct gendot {
     uint32_t *x;      /* FP32 encodings, by index                 */
 };
 
-/* Draw x from `stream` (lib/number/rand.h).  condition is between GENDOT_CONDITION_LEAST
-   and GENDOT_CONDITION_MOST.  BITCUT_BAD_ARGUMENT: k is too small for it, k = 11 being
+/* Draw x from `stream` (lib/number/rand.h).  condition is between GENDOT_CONDITION_MIN
+   and GENDOT_CONDITION_MAX.  BITCUT_BAD_ARGUMENT: k is too small for it, k = 11 being
    enough for all; BITCUT_NO_MEMORY.  *g is set only on success. */
 enum bitcut_status gendot_init(struct gendot *g, size_t k, double condition,
                                uint64_t seed, uint64_t stream, struct fault *f);

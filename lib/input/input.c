@@ -424,7 +424,7 @@ static const struct input_domain
     tile_side     = { "an integer from 1 to 1024",            1,        1024,    true },
     decay         = { "a number from 0 to 1",                 0,        1,       false },
     condition     = { "a number from 2 to 1e30",
-                      GENDOT_CONDITION_LEAST, GENDOT_CONDITION_MOST, false };
+                      GENDOT_CONDITION_MIN, GENDOT_CONDITION_MAX, false };
 
 const struct input_family inputs[] = {
     { .name = "urand", .what = "uniform between a and b",

@@ -14,7 +14,7 @@
 
 #include "lib/gemm/matrix.h"
 
-enum { INPUT_PARAMETERS_MOST = 3 };
+enum { INPUT_PARAMETERS_MAX = 3 };
 
 /* Which operand of A B a matrix is.  The inner index k is the column of A and the row of
    B.  A and B of one family and seed are independent, but for gendot: its A and B belong
@@ -42,7 +42,7 @@ struct input_family {
     const char *name, *what;
     int parameters; /* how many a text gives, if any; the others are constants */
     bool ordered;   /* the first two are the ends of a range                    */
-    struct input_parameter parameter[INPUT_PARAMETERS_MOST];
+    struct input_parameter parameter[INPUT_PARAMETERS_MAX];
 
     /* The encoding of one element. */
     uint32_t (*element)(const struct draw *d, const struct element *e);
@@ -55,7 +55,7 @@ extern const struct input_family inputs[]; /* ended by a row whose name is NULL 
 /* A family with its parameters: what a text such as "urand(-1,1)" says. */
 struct input {
     const struct input_family *family;
-    double parameter[INPUT_PARAMETERS_MOST];
+    double parameter[INPUT_PARAMETERS_MAX];
 };
 
 /* Read `text`: a family's name, then nothing (standard parameters) or its parameters

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NUMBER_MOST = 63, QUOTED_MOST = 40 };
+enum { NUMBER_MAX = 63, QUOTED_MAX = 40 };
 
 /* A piece of a text. */
 struct piece {
@@ -37,9 +37,9 @@ static struct piece piece_next(const char **at)
 
 static bool number_read(double *x, struct piece piece)
 {
-    char text[NUMBER_MOST + 1];
+    char text[NUMBER_MAX + 1];
     uint32_t encoding;
-    if (piece.length > NUMBER_MOST) return false;
+    if (piece.length > NUMBER_MAX) return false;
     snprintf(text, sizeof text, "%.*s", piece.length, piece.at);
     if (!decimal_read(&encoding, text)) return false;
     *x = double_of_f32(encoding);
@@ -48,7 +48,7 @@ static bool number_read(double *x, struct piece piece)
 
 static int quoted(struct piece p)
 {
-    return text_fit(p.at, p.length < QUOTED_MOST ? p.length : QUOTED_MOST);
+    return text_fit(p.at, p.length < QUOTED_MAX ? p.length : QUOTED_MAX);
 }
 
 static enum bitcut_status parameter_read(double *value, const struct input_family *family,
@@ -100,7 +100,7 @@ static enum bitcut_status parameters_read(struct input *in, const char **at,
     const int count = parameters_count(*at);
     if (count != family->parameters) return count_fault(family, count, f);
 
-    struct piece piece[INPUT_PARAMETERS_MOST] = { { 0 } };
+    struct piece piece[INPUT_PARAMETERS_MAX] = { { 0 } };
     for (int i = 0; i < count; i++) {
         piece[i] = piece_next(at);
         const enum bitcut_status status =
@@ -130,12 +130,12 @@ enum bitcut_status input_parse(struct input *in, const char *text, struct fault 
 {
     const char *at = skip_blanks(text);
     const size_t length_of_name = strcspn(at, " \t(");
-    char name[QUOTED_MOST + 1] = "";
+    char name[QUOTED_MAX + 1] = "";
     const struct piece first = { .at = at, .length = (int)length_of_name };
     snprintf(name, sizeof name, "%.*s", quoted(first), first.at);
     struct input new = { .family = table_find(TABLE(inputs), name) };
     if (!new.family) return unknown_fault(TABLE(inputs), "input", name, f);
-    for (int i = 0; i < INPUT_PARAMETERS_MOST; i++)
+    for (int i = 0; i < INPUT_PARAMETERS_MAX; i++)
         new.parameter[i] = new.family->parameter[i].standard;
 
     at = skip_blanks(at + length_of_name);
@@ -147,7 +147,7 @@ enum bitcut_status input_parse(struct input *in, const char *text, struct fault 
     at = skip_blanks(at);
     if (*at)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: unexpected text \"%.*s\"", name,
-                         text_fit(at, QUOTED_MOST), at);
+                         text_fit(at, QUOTED_MAX), at);
     *in = new;
     return BITCUT_OK;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PRECISION = 24, DIGITS_WRITTEN = 9, DIGITS_MOST = DIGITS_WRITTEN + 2 };
+enum { PRECISION = 24, DIGITS_WRITTEN = 9, DIGITS_MAX = DIGITS_WRITTEN + 2 };
 
 /* --- text to encoding ------------------------------------------------------------- */
 
@@ -56,7 +56,7 @@ bool decimal_read(uint32_t *x, const char *text)
 
 /* The DIGITS_WRITTEN digits of a finite number above zero; returns the exponent of the
    first. */
-static int digits_find(char digit[DIGITS_MOST], uint32_t x)
+static int digits_find(char digit[DIGITS_MAX], uint32_t x)
 {
     const struct mpfr_state found = mpfr_state_enter();
     mpfr_exp_t after;
@@ -71,7 +71,7 @@ static int digits_find(char digit[DIGITS_MOST], uint32_t x)
 
 /* Lay digits out as printf("%g") does: without trailing zeros, with an exponent outside
    -4 <= top < DIGITS_WRITTEN. */
-static void digits_lay(char *text, char digit[DIGITS_MOST], int top)
+static void digits_lay(char *text, char digit[DIGITS_MAX], int top)
 {
     int n = DIGITS_WRITTEN;
     while (n > 1 && digit[n - 1] == '0') n--;
@@ -83,10 +83,10 @@ static void digits_lay(char *text, char digit[DIGITS_MOST], int top)
     else sprintf(text, "%.*s.%s", top + 1, digit, digit + top + 1);
 }
 
-void decimal_write(char text[DECIMAL_MOST], uint32_t x)
+void decimal_write(char text[DECIMAL_MAX], uint32_t x)
 {
     const uint32_t magnitude = x & 0x7fffffff, inf = 0x7f800000;
-    char digit[DIGITS_MOST];
+    char digit[DIGITS_MAX];
     if (x >> 31) *text++ = '-';
     if (magnitude >= inf) {
         strcpy(text, magnitude > inf ? "nan" : "inf");

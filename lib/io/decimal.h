@@ -14,11 +14,11 @@
    included.  IEEE 754-2019 section 5.12. */
 bool decimal_read(uint32_t *x, const char *text);
 
-enum { DECIMAL_MOST = 32 }; /* room for any number and its 0 */
+enum { DECIMAL_MAX = 32 }; /* room for any number and its 0 */
 
 /* The text of x to 9 significant digits, rounded to nearest even: what printf("%.9g")
    gives in the C locale.  decimal_read() gives x back, except that a NaN becomes the one
    of its sign. */
-void decimal_write(char text[DECIMAL_MOST], uint32_t x);
+void decimal_write(char text[DECIMAL_MAX], uint32_t x);
 
 #endif

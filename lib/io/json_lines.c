@@ -43,7 +43,7 @@ enum bitcut_status json_lines_read(size_t *line, const char *path,
     char *bytes;
     size_t size;
     *line = 0;
-    enum bitcut_status status = stream_read_file(&bytes, &size, path, JSON_LINES_MOST, f);
+    enum bitcut_status status = stream_read_file(&bytes, &size, path, JSON_LINES_MAX, f);
     if (status != BITCUT_OK) return status;
     status = json_lines_parse(line, bytes, size, take, context, f);
     free(bytes);

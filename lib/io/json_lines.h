@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-enum { JSON_LINES_MOST = 1 << 28 }; /* bytes of a file */
+enum { JSON_LINES_MAX = 1 << 28 }; /* bytes of a file */
 
 /* Hand over the value of each line of a text, from the first on; lines without any
    character are passed over.  take() takes an array or object over, whatever becomes of
@@ -18,7 +18,7 @@ enum bitcut_status json_lines_parse(size_t *line, const void *bytes, size_t size
                                                                struct fault *f),
                                     void *context, struct fault *f);
 
-/* The same of the file `path`.  BITCUT_CANNOT, with *line 0: it cannot be read. */
+/* The same of the file `path`.  BITCUT_UNSUPPORTED, with *line 0: it cannot be read. */
 enum bitcut_status json_lines_read(size_t *line, const char *path,
                                    enum bitcut_status (*take)(void *context, json_t *row,
                                                               struct fault *f),

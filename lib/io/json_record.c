@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { SAID_MOST = 1 << 10 };
+enum { SAID_MAX = 1 << 10 };
 
 /* An unsigned integer of so many bytes. */
 static uint64_t count_at(const char *at, size_t bytes)
@@ -83,7 +83,7 @@ static json_t *items_json(const struct record_field *f, const void *record)
 
 static json_t *said_json(const struct record_field *f, const void *record)
 {
-    char text[SAID_MOST] = "";
+    char text[SAID_MAX] = "";
     f->say(text, sizeof text, record);
     return text_json(*text ? text : NULL);
 }

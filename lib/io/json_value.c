@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TEXT_MOST = 1 << 14 };
+enum { TEXT_MAX = 1 << 14 };
 
 json_t *json_number(double x)
 {
@@ -31,7 +31,7 @@ json_t *json_encoding(uint64_t encoding, int bits)
 
 json_t *json_text(const char *text)
 {
-    char copy[TEXT_MOST];
+    char copy[TEXT_MAX];
     json_t *value = json_string(text);
     if (value) return value;
     snprintf(copy, sizeof copy, "%s", text);
@@ -61,7 +61,7 @@ json_t *json_told(enum bitcut_kind kind, const char *text)
 
 json_t *json_today(void)
 {
-    char text[DATE_MOST];
+    char text[DATE_MAX];
     date_today(text);
     return json_string(text);
 }
@@ -85,7 +85,7 @@ json_t *json_seed(uint64_t seed)
 
 json_t *json_decoded(const struct bitcut_format *f, uint64_t encoding)
 {
-    char text[ENCODING_MOST];
+    char text[ENCODING_MAX];
     encoding_said(text, f, encoding);
     return json_string(text);
 }

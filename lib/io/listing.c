@@ -67,28 +67,28 @@ void tell_flag(struct field_writer *w, const char *name, bool value)
 
 void tell_integer(struct field_writer *w, const char *name, long long value)
 {
-    char text[REAL_TEXT_MOST];
+    char text[REAL_TEXT_MAX];
     snprintf(text, sizeof text, "%lld", value);
     tell_value(w, name, BITCUT_NUMBER, text);
 }
 
 void tell_real(struct field_writer *w, const char *name, double value)
 {
-    char text[REAL_TEXT_MOST + 2];
+    char text[REAL_TEXT_MAX + 2];
     real_text(text, value, 17);
     if (!strpbrk(text, ".e")) strcat(text, ".0");
     tell_value(w, name, BITCUT_NUMBER, text);
 }
 
 /* What is no digit, sign or exponent is the decimal point of some locale. */
-void real_text(char text[REAL_TEXT_MOST], double x, int digits)
+void real_text(char text[REAL_TEXT_MAX], double x, int digits)
 {
-    char local[REAL_TEXT_MOST];
+    char local[REAL_TEXT_MAX];
     snprintf(local, sizeof local, "%.*g", digits, x);
     const size_t before = strspn(local, "+-0123456789");
     const char *after = local + before;
     while (*after && !strchr("+-0123456789e", *after)) after++;
-    snprintf(text, REAL_TEXT_MOST, "%.*s%s%s", (int)before, local,
+    snprintf(text, REAL_TEXT_MAX, "%.*s%s%s", (int)before, local,
              after > local + before ? "." : "", after);
 }
 

@@ -45,7 +45,7 @@ void tell_list(struct field_writer *w, const char *name, enum bitcut_kind kind);
 void tell_item(struct field_writer *w, const char *form, ...);
 
 /* x to so many digits as printf("%.*g") in the C locale. */
-enum { REAL_TEXT_MOST = 32 };
-void real_text(char text[REAL_TEXT_MOST], double x, int digits);
+enum { REAL_TEXT_MAX = 32 };
+void real_text(char text[REAL_TEXT_MAX], double x, int digits);
 
 #endif

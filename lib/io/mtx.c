@@ -15,17 +15,17 @@
 
 /* --- lines and words -------------------------------------------------------------- */
 
-enum { WORDS_MOST = 6 }; /* one more than any line needs, so that too many show */
+enum { WORDS_MAX = 6 }; /* one more than any line needs, so that too many show */
 enum { WORD_QUOTED = 30 };
-enum { LINE_MOST = 1 << 16 };
+enum { LINE_LENGTH_MAX = 1 << 16 };
 
 /* A file and the line read last. */
 struct lines {
     struct stream stream;
-    char text[LINE_MOST + 1];
+    char text[LINE_LENGTH_MAX + 1];
     uint64_t number; /* of the line, from 1 */
     bool ended;      /* there was no line   */
-    char *word[WORDS_MOST];
+    char *word[WORDS_MAX];
     int words;
     struct fault *fault;
 };
@@ -35,11 +35,11 @@ struct lines {
 /* ASCII only: isspace() depends on the locale. */
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/* Cut the line into its words, of which those beyond WORDS_MOST are left out. */
+/* Cut the line into its words, of which those beyond WORDS_MAX are left out. */
 static void words_split(struct lines *l)
 {
     char *s = l->text;
-    for (l->words = 0; l->words < WORDS_MOST; l->words++) {
+    for (l->words = 0; l->words < WORDS_MAX; l->words++) {
         while (is_blank(*s)) s++;
         if (!*s) return;
         l->word[l->words] = s;
@@ -54,7 +54,7 @@ static enum bitcut_status line_next(struct lines *l)
     size_t length = 0;
     int c;
     while ((c = getc_unlocked(l->stream.file)) != EOF && c != '\n') {
-        if (c == 0 || length == LINE_MOST)
+        if (c == 0 || length == LINE_LENGTH_MAX)
             return fault_set(l->fault, BITCUT_BAD_FILE, LINE "%s", l->number + 1,
                              c ? "longer than 2^16 characters" : "contains a zero byte");
         l->text[length++] = (char)c;
@@ -107,12 +107,12 @@ enum { ARRAY, COORDINATE };
 enum { REAL, INTEGER, PATTERN };
 enum { GENERAL, SYMMETRIC, SKEW };
 
-enum { NAMES_MOST = 3 };
+enum { NAMES_MAX = 3 };
 
 /* What each word of the banner after the first may be. */
 static const struct choice {
     const char *what;
-    const char *name[NAMES_MOST];
+    const char *name[NAMES_MAX];
 } choices[CHOICES] = {
     [OBJECT] = { "object", { "matrix" } },
     [FORMAT] = { "format", { [ARRAY] = "array", [COORDINATE] = "coordinate" } },
@@ -139,7 +139,7 @@ static enum bitcut_status choice_unknown(const struct lines *l, const struct cho
                                          const char *word)
 {
     char names[80] = "";
-    for (int i = 0; i < NAMES_MOST && c->name[i]; i++)
+    for (int i = 0; i < NAMES_MAX && c->name[i]; i++)
         say_more(names, sizeof names, "%s%s", i ? " " : "", c->name[i]);
     return fault_set(l->fault, BITCUT_BAD_FILE, LINE "unsupported %s '%.*s'; expected %s",
                      l->number, c->what, text_fit(word, WORD_QUOTED), word, names);
@@ -148,7 +148,7 @@ static enum bitcut_status choice_unknown(const struct lines *l, const struct cho
 static enum bitcut_status choice_read(int *picked, const struct lines *l,
                                       const struct choice *c, const char *word)
 {
-    for (int i = 0; i < NAMES_MOST && c->name[i]; i++) {
+    for (int i = 0; i < NAMES_MAX && c->name[i]; i++) {
         if (!text_same_word(word, c->name[i])) continue;
         *picked = i;
         return BITCUT_OK;
@@ -435,7 +435,7 @@ enum bitcut_status mtx_write(const char *path, const struct matrix *m, struct fa
     if (status) return status;
     fprintf(o.file, "%s matrix array real general\n%zu %zu\n", BANNER, m->rows, m->cols);
     for (size_t k = 0; k < m->rows * m->cols; k++) {
-        char text[DECIMAL_MOST];
+        char text[DECIMAL_MAX];
         decimal_write(text, m->at[k % m->rows * m->cols + k / m->rows]);
         fprintf(o.file, "%s\n", text); /* output_commit() sees what failed */
     }

@@ -16,7 +16,7 @@
    BITCUT_BAD_FILE: anything else (complex and hermitian matrices, a coordinate twice, too
    few or too many entries), or more than 2^32 elements in the dense matrix, or more than
    2^28 and than 16 for each entry, a dimension of 0 counting as 1; the fault names the
-   line.  BITCUT_CANNOT: no such file, or it
+   line.  BITCUT_UNSUPPORTED: no such file, or it
    cannot be read.  BITCUT_NO_MEMORY: the dense matrix does not fit; memory for absent
    coordinates is asked for but not touched.  *m is set only on success; matrix_clear()
    frees it.

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Magic string and version; the length of the header follows in 2 or 4 bytes. */
-enum { MAGIC_BYTES = 6, PREFIX_BYTES = 8, ALIGNMENT = 64, LENGTH_MOST = 1 << 16 };
+enum { MAGIC_BYTES = 6, PREFIX_BYTES = 8, ALIGNMENT = 64, LENGTH_MAX = 1 << 16 };
 
 static const unsigned char magic[MAGIC_BYTES + 1] = "\x93NUMPY";
 
@@ -63,7 +63,7 @@ struct header {
     bool swapped; /* the bytes of an element are not in this machine's order */
     bool fortran; /* the first index varies fastest                          */
     int dims;
-    size_t dim[ARRAY_DIMS_MOST];
+    size_t dim[ARRAY_DIMS_MAX];
 };
 
 static bool host_is_little(void)
@@ -115,17 +115,17 @@ static enum bitcut_status expected(const struct cursor *c, const char *what)
                      what, c->at - c->start);
 }
 
-enum { STRING_MOST = 32 };
+enum { STRING_MAX = 32 };
 
 /* A quoted string without escapes, which nothing in a header needs. */
-static enum bitcut_status string_parse(char text[STRING_MOST], struct cursor *c,
+static enum bitcut_status string_parse(char text[STRING_MAX], struct cursor *c,
                                        const char *what)
 {
     const char quote = next_is(c, '"') ? '"' : '\'';
     if (!take(c, quote)) return expected(c, what);
     const char *close = memchr(c->at, quote, (size_t)(c->end - c->at));
     const size_t n = close ? (size_t)(close - c->at) : 0;
-    if (!close || n >= STRING_MOST || memchr(c->at, '\\', n) || memchr(c->at, 0, n))
+    if (!close || n >= STRING_MAX || memchr(c->at, '\\', n) || memchr(c->at, 0, n))
         return expected(c, what);
     memcpy(text, c->at, n);
     text[n] = 0;
@@ -145,7 +145,7 @@ static enum bitcut_status element_unsupported(const char *type, const char *name
 
 static enum bitcut_status element_parse(struct header *h, struct cursor *c)
 {
-    char type[STRING_MOST];
+    char type[STRING_MAX];
     if (next_is(c, '['))
         return fault_set(c->fault, BITCUT_BAD_FILE,
                          "unsupported structured element type; expected %s",
@@ -199,9 +199,9 @@ static enum bitcut_status shape_parse(struct header *h, struct cursor *c)
     h->dims = 0;
     while (!take(c, ')')) {
         if (!comma) return expected(c, "',' or ')'");
-        if (h->dims == ARRAY_DIMS_MOST)
+        if (h->dims == ARRAY_DIMS_MAX)
             return fault_set(c->fault, BITCUT_BAD_FILE, "more than %d dimensions",
-                             ARRAY_DIMS_MOST);
+                             ARRAY_DIMS_MAX);
         const enum bitcut_status status = dimension_parse(&h->dim[h->dims], c);
         if (status) return status;
         h->dims++;
@@ -224,7 +224,7 @@ enum { KEYS = sizeof keys / sizeof keys[0] };
 /* One `key: value`.  `seen` says which keys came before. */
 static enum bitcut_status entry_parse(struct header *h, bool seen[KEYS], struct cursor *c)
 {
-    char name[STRING_MOST];
+    char name[STRING_MAX];
     enum bitcut_status status = string_parse(name, c, "a key");
     if (status) return status;
     int key = 0;
@@ -297,9 +297,9 @@ static enum bitcut_status header_read(struct header *h, uint64_t *left, struct s
     if (length > *left)
         return fault_set(f, BITCUT_BAD_FILE, "the header should have %" PRIu32
                          " bytes, but only %" PRIu64 " follow", length, *left);
-    if (length > LENGTH_MOST)
+    if (length > LENGTH_MAX)
         return fault_set(f, BITCUT_BAD_FILE, "the header is longer than %d bytes",
-                         LENGTH_MOST);
+                         LENGTH_MAX);
     *left -= length;
     char *text = memory_allocate(length, 1);
     if (!text) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the header");
@@ -336,7 +336,7 @@ static enum bitcut_status size_check(const struct header *h, uint64_t left,
 /* A position in an array that moves in Fortran order. */
 struct walk {
     size_t offset; /* in C order, in elements */
-    size_t index[ARRAY_DIMS_MOST], stride[ARRAY_DIMS_MOST];
+    size_t index[ARRAY_DIMS_MAX], stride[ARRAY_DIMS_MAX];
 };
 
 static void walk_init(struct walk *w, const struct array *a)
@@ -439,7 +439,7 @@ enum bitcut_status npy_read_memory(struct array *a, const void *bytes, size_t si
 
 /* --- writing ---------------------------------------------------------------------- */
 
-/* The header of every array has one size: ARRAY_DIMS_MOST dimensions whose product is a
+/* The header of every array has one size: ARRAY_DIMS_MAX dimensions whose product is a
    size_t have at most 27 digits, and everything else 80 characters. */
 enum { HEADER_BYTES = 2 * ALIGNMENT, LENGTH_AT = PREFIX_BYTES };
 enum { DICTIONARY_AT = LENGTH_AT + 2, DICTIONARY_BYTES = HEADER_BYTES - DICTIONARY_AT };

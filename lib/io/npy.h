@@ -6,13 +6,13 @@
 #include "lib/gemm/matrix.h"
 
 /* Read the file `path`: format versions 1.0, 2.0 and 3.0; element types f2 f4 f8 u1 u2 u4
-   u8, and V1 and V2 as u1 and u2, in either byte order; C or Fortran order (the array is always in C order); 0 to
-   ARRAY_DIMS_MOST dimensions, any of which may be 0; headers of at most 2^16 bytes.  Bits
-   are taken as they are, NaNs included.  Memory is allocated only for elements that the
-   file has. BITCUT_BAD_FILE: anything else, data that end too early or go on too long
-   included; BITCUT_CANNOT: no such file, or it cannot be read; BITCUT_NO_MEMORY.  *a is
-   set only on success, and array_clear() frees it. Source: numpy/lib/format.py, "Format
-   Version 1.0" to "Format Version 3.0". */
+   u8, and V1 and V2 as u1 and u2, in either byte order; C or Fortran order (the array is
+   always in C order); 0 to ARRAY_DIMS_MAX dimensions, any of which may be 0; headers of
+   at most 2^16 bytes.  Bits are taken as they are, NaNs included.  Memory is allocated
+   only for elements that the file has. BITCUT_BAD_FILE: anything else, data that end too
+   early or go on too long included; BITCUT_UNSUPPORTED: no such file, or it cannot be
+   read; BITCUT_NO_MEMORY.  *a is set only on success, and array_clear() frees it. Source:
+   numpy/lib/format.py, "Format Version 1.0" to "Format Version 3.0". */
 enum bitcut_status npy_read(struct array *a, const char *path, struct fault *f);
 
 /* The same of numbers alone: BITCUT_BAD_FILE of element types other than f2, f4 and f8
@@ -23,7 +23,7 @@ enum bitcut_status npy_read_numbers(struct array *a, const char *path, struct fa
 enum bitcut_status npy_read_memory(struct array *a, const void *bytes, size_t size,
                                    struct fault *f);
 
-/* Write `a` to the file `path` as NumPy would: version 1.0 (ARRAY_DIMS_MOST dimensions
+/* Write `a` to the file `path` as NumPy would: version 1.0 (ARRAY_DIMS_MAX dimensions
    always fit its header), C order, this machine's byte order, data aligned to 64 bytes.
    The file is there whole or not at all.  BITCUT_BAD_ARGUMENT: elements of one floating
    byte, for which NumPy has no type; else as output_open() and output_commit(). */

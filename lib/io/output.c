@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAMES_TRIED = 100, SUFFIX_MOST = 40, PATH_MOST = 4096 };
+enum { NAMES_TRIED = 100, SUFFIX_MAX = 40, PATH_LENGTH_MAX = 4096 };
 
 /* --- files to remove if the process ends early ------------------------------------- */
 
@@ -22,7 +22,7 @@ enum { NAMES_TRIED = 100, SUFFIX_MOST = 40, PATH_MOST = 4096 };
 static struct {
     atomic_flag taken;
     atomic_bool there;
-    char path[PATH_MOST];
+    char path[PATH_LENGTH_MAX];
 } leftovers[16];
 
 enum { LEFTOVERS = sizeof leftovers / sizeof *leftovers };
@@ -30,7 +30,7 @@ enum { LEFTOVERS = sizeof leftovers / sizeof *leftovers };
 /* Note a file that was made; what finds no room here stays behind in such a case. */
 static void leftover_add(const char *path)
 {
-    for (int i = 0; i < LEFTOVERS && strlen(path) < PATH_MOST; i++) {
+    for (int i = 0; i < LEFTOVERS && strlen(path) < PATH_LENGTH_MAX; i++) {
         if (atomic_flag_test_and_set(&leftovers[i].taken)) continue;
         strcpy(leftovers[i].path, path);
         leftovers[i].there = true;
@@ -59,7 +59,7 @@ void output_sweep(void)
 
 static enum bitcut_status system_fault(int error, struct fault *f)
 {
-    return fault_set(f, error == ENOMEM ? BITCUT_NO_MEMORY : BITCUT_CANNOT, "%s",
+    return fault_set(f, error == ENOMEM ? BITCUT_NO_MEMORY : BITCUT_UNSUPPORTED, "%s",
                      strerror(error));
 }
 
@@ -72,22 +72,22 @@ static char *path_resolve(const char *path)
 }
 
 /* The end of the name of this process's temporary file number i. */
-static void suffix_make(char suffix[SUFFIX_MOST], int i)
+static void suffix_make(char suffix[SUFFIX_MAX], int i)
 {
-    snprintf(suffix, SUFFIX_MOST, ".%ld.%d.tmp", (long)getpid(), i);
+    snprintf(suffix, SUFFIX_MAX, ".%ld.%d.tmp", (long)getpid(), i);
 }
 
 /* Create a file of a name not yet used in the folder of o->path, with these permissions
    but for those that the mask of the process takes away. */
 static int temporary_create(struct output *o, mode_t mode)
 {
-    const size_t size = strlen(o->path) + SUFFIX_MOST;
+    const size_t size = strlen(o->path) + SUFFIX_MAX;
     o->temporary = malloc(size);
     if (!o->temporary) return -1;
     int descriptor = -1;
     errno = EEXIST;
     for (int i = 0; i < NAMES_TRIED && descriptor < 0 && errno == EEXIST; i++) {
-        char suffix[SUFFIX_MOST];
+        char suffix[SUFFIX_MAX];
         suffix_make(suffix, i);
         snprintf(o->temporary, size, "%s%s", o->path, suffix);
         descriptor = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -252,7 +252,8 @@ enum bitcut_status output_lock(struct output_lock *l, const char *path, struct f
         if (has_no_locks(error)) error = 0;
         if (error) free(new.path);
         if (error == EBUSY)
-            return fault_set(f, BITCUT_CANNOT, "another process is writing this file");
+            return fault_set(f, BITCUT_UNSUPPORTED,
+                             "another process is writing this file");
         if (error) return system_fault(error, f);
         if (new.descriptor >= 0) leftover_add(new.path);
     }

@@ -19,14 +19,15 @@ struct output {
 
 /* Begin to write `path`.  A file that is there keeps its permissions.  If it is no
    regular file (a device, a pipe), it is written directly, for it must not be replaced.
-   BITCUT_CANNOT with the system's reason: the folder or file may not be written;
+   BITCUT_UNSUPPORTED with the system's reason: the folder or file may not be written;
    BITCUT_NO_MEMORY.  *o is set only on success, and then ends with output_commit() or
    output_abandon(). */
 enum bitcut_status output_open(struct output *o, const char *path, struct fault *f);
 
-/* Finish: the file is written to the disk, then replaces any older one of its name at once.  BITCUT_CANNOT if any
-   write since output_open() or the renaming failed (a full disk): then nothing of the
-   file is left and an older one is untouched.  Either way *o is cleared. */
+/* Finish: the file is written to the disk, then replaces any older one of its name at
+   once.  BITCUT_UNSUPPORTED if any write since output_open() or the renaming failed (a
+   full disk): then nothing of the file is left and an older one is untouched.  Either way
+   *o is cleared. */
 enum bitcut_status output_commit(struct output *o, struct fault *f);
 
 /* Drop what was written.  Nothing happens if *o is cleared already. */
@@ -60,10 +61,10 @@ struct output_lock {
     int descriptor; /* -1: nothing is locked */
 };
 
-/* Lock the file `path`, which may not be there yet.  BITCUT_CANNOT: another process has
-   locked it, or the system's reason; BITCUT_NO_MEMORY.  A device or a pipe is not locked,
-   nor is anything on a file system without flock(), such as some of NFS.  *l is set only on success, and then
-   ends with output_unlock(). */
+/* Lock the file `path`, which may not be there yet.  BITCUT_UNSUPPORTED: another process
+   has locked it, or the system's reason; BITCUT_NO_MEMORY.  A device or a pipe is not
+   locked, nor is anything on a file system without flock(), such as some of NFS.  *l is
+   set only on success, and then ends with output_unlock(). */
 enum bitcut_status output_lock(struct output_lock *l, const char *path, struct fault *f);
 
 /* Remove the lock.  Nothing happens if *l is unlocked. */

@@ -26,7 +26,8 @@ int file_open(uint64_t *size, const char *path, struct fault *f)
         *size = (uint64_t)about.st_size;
         return file;
     }
-    fault_set(f, BITCUT_CANNOT, "%s", known ? "not a regular file" : strerror(errno));
+    fault_set(f, BITCUT_UNSUPPORTED, "%s",
+              known ? "not a regular file" : strerror(errno));
     if (file >= 0) close(file);
     return -1;
 }
@@ -35,7 +36,7 @@ enum bitcut_status stream_open(struct stream *s, const char *path, struct fault 
 {
     uint64_t size;
     const int descriptor = file_open(&size, path, f);
-    if (descriptor < 0) return BITCUT_CANNOT;
+    if (descriptor < 0) return BITCUT_UNSUPPORTED;
     FILE *file = fdopen(descriptor, "rb");
     if (!file) {
         close(descriptor);
@@ -94,6 +95,6 @@ enum bitcut_status stream_read_file(char **bytes, size_t *size, const char *path
 
 enum bitcut_status stream_fault(const struct stream *s, struct fault *f)
 {
-    if (ferror(s->file)) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+    if (ferror(s->file)) return fault_set(f, BITCUT_UNSUPPORTED, "%s", strerror(errno));
     return fault_set(f, BITCUT_BAD_FILE, "the file is truncated");
 }

@@ -14,9 +14,9 @@ struct stream {
     uint64_t size;
 };
 
-/* Open the regular file `path` for reading: a descriptor, and how many bytes the file has.
-   It never waits.  -1, BITCUT_CANNOT with the system's reason: it is missing, unreadable,
-   or a folder, pipe or device. */
+/* Open the regular file `path` for reading: a descriptor, and how many bytes the file
+   has. It never waits.  -1, BITCUT_UNSUPPORTED with the system's reason: it is missing,
+   unreadable, or a folder, pipe or device. */
 int file_open(uint64_t *size, const char *path, struct fault *f);
 
 /* The same as a stream; BITCUT_NO_MEMORY, too.  *s is set only on success. */
@@ -29,7 +29,7 @@ enum bitcut_status stream_open_memory(struct stream *s, const void *bytes, size_
 void stream_close(struct stream *s);
 
 /* Read exactly `size` bytes into `to`.  BITCUT_BAD_FILE if the file ends before,
-   BITCUT_CANNOT if the system fails to read it. */
+   BITCUT_UNSUPPORTED if the system fails to read it. */
 enum bitcut_status stream_read(void *to, size_t size, struct stream *s, struct fault *f);
 
 /* All of the regular file `path`, of at most `most` bytes: *bytes, to be freed, has

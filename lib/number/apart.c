@@ -3,11 +3,11 @@
 
 #include "lib/base/text.h"
 
-void encoding_said(char text[ENCODING_MOST], const struct bitcut_format *f,
+void encoding_said(char text[ENCODING_MAX], const struct bitcut_format *f,
                    uint64_t encoding)
 {
     const double x = format_to_double(f, encoding);
-    snprintf(text, ENCODING_MOST, "0x%0*llx = %a = %.9g", (f->bits + 3) / 4,
+    snprintf(text, ENCODING_MAX, "0x%0*llx = %a = %.9g", (f->bits + 3) / 4,
              (unsigned long long)encoding, x, x);
 }
 

@@ -5,10 +5,10 @@
 
 #include "lib/number/format.h"
 
-enum { ENCODING_MOST = 80 };
+enum { ENCODING_MAX = 80 };
 
 struct apart {
-    char model[ENCODING_MOST], other[ENCODING_MOST]; /* encoding_said()                */
+    char model[ENCODING_MAX], other[ENCODING_MAX]; /* encoding_said()                */
     bool finite;
     uint64_t steps;   /* from one to the other, -0 and +0 being one; of what is finite */
     char differ[40];  /* how they differ where steps do not say: "a NaN against a
@@ -19,7 +19,7 @@ struct apart apart_of(const struct bitcut_format *format, uint64_t model, uint64
 
 /* "0x3e400000 = 0x1.8p-3 = 0.1875": the encoding, the value in hexadecimal and in
    decimal. */
-void encoding_said(char text[ENCODING_MOST], const struct bitcut_format *format,
+void encoding_said(char text[ENCODING_MAX], const struct bitcut_format *format,
                    uint64_t encoding);
 
 /* Append who has what and how far it is: "the device has 0x..., the model 0x...: 1 ulp

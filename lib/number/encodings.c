@@ -340,7 +340,7 @@ enum bitcut_status bitcut_split_array(void *const array[3],
 {
     if (!split || !array || (count && !x)) return BITCUT_BAD_ARGUMENT;
     for (size_t i = 0; i < count; i++) {
-        uint64_t word[SPLIT_WORDS_MOST];
+        uint64_t word[SPLIT_WORDS_MAX];
         split_words(word, split, x[i]);
         for (int w = 0; w < split->words; w++)
             if (array[w])

@@ -62,7 +62,7 @@ static int exponent_of(uint32_t magnitude)
 
 bool equilibrate_spares(const struct bitcut_split *s, uint32_t largest)
 {
-    uint64_t word[SPLIT_WORDS_MOST];
+    uint64_t word[SPLIT_WORDS_MAX];
     int at, most;
     if (largest == 0) return true;
     if (!low_words_fit(&at, &most, s, exponent_of(largest))) return false;

@@ -4,7 +4,7 @@
 enum {
     FRACTION = 23, /* bits of an FP32 significand after the point, */
     WEIGHT = -149, /* and the exponent of the last one of a subnormal */
-    EXPONENT_MOST = 4096
+    EXPONENT_MAX = 4096
 };
 
 /* --- the state of MPFR -------------------------------------------------------------- */
@@ -13,8 +13,8 @@ struct mpfr_state mpfr_state_enter(void)
 {
     const struct mpfr_state found = { mpfr_get_emin(), mpfr_get_emax(),
                                       mpfr_flags_save() };
-    mpfr_set_emin(-EXPONENT_MOST);
-    mpfr_set_emax(EXPONENT_MOST);
+    mpfr_set_emin(-EXPONENT_MAX);
+    mpfr_set_emax(EXPONENT_MAX);
     return found;
 }
 
@@ -65,7 +65,7 @@ uint64_t mpfr_value_encode(mpfr_ptr x, int ternary, const struct bitcut_format *
     mpfr_set_emax(1 + format->bias);
     ternary = mpfr_check_range(x, ternary, MPFR_RNDN);
     mpfr_subnormalize(x, ternary, MPFR_RNDN);
-    mpfr_set_emin(-EXPONENT_MOST);
-    mpfr_set_emax(EXPONENT_MOST);
+    mpfr_set_emin(-EXPONENT_MAX);
+    mpfr_set_emax(EXPONENT_MAX);
     return encoding_of(x, format);
 }

@@ -152,7 +152,7 @@ void split_label(char *text, size_t size, const struct bitcut_split *s)
     if (s->words > 1 && s->scale != own->scale) add_change(text, size, "scale", scale);
 }
 
-void split_words(uint64_t word[SPLIT_WORDS_MOST], const struct bitcut_split *s, uint32_t x)
+void split_words(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *s, uint32_t x)
 {
     uint32_t residual = x;
     for (int i = 0, level = 0; i < s->words; i++) {
@@ -171,7 +171,7 @@ const struct bitcut_split *bitcut_split_find(const char *name)
     return table_find(TABLE(splits), name);
 }
 
-int bitcut_split_apply(uint64_t word[SPLIT_WORDS_MOST], const struct bitcut_split *split,
+int bitcut_split_apply(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *split,
                        uint32_t x)
 {
     split_words(word, split, x);

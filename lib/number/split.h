@@ -5,7 +5,7 @@
 
 #include "lib/number/round.h"
 
-enum { SPLIT_WORDS_MOST = 3 };
+enum { SPLIT_WORDS_MAX = 3 };
 
 /* One word of a split.  It carries 2^(level s), s the split's scale. */
 struct split_word {
@@ -25,8 +25,8 @@ struct split_word {
 struct bitcut_split {
     const char *name, *what;
     int scale; /* s */
-    int words; /* 1 to SPLIT_WORDS_MOST */
-    struct split_word word[SPLIT_WORDS_MOST]; /* the high word first, of level 0; levels
+    int words; /* 1 to SPLIT_WORDS_MAX */
+    struct split_word word[SPLIT_WORDS_MAX]; /* the high word first, of level 0; levels
                                                  rise from each that is no copy to the
                                                  next                                 */
     const char *source;
@@ -74,7 +74,7 @@ void split_label(char *text, size_t size, const struct bitcut_split *split);
    place of infinity a word may have what its rounding and format make of it, and in place
    of NaN an integer is 0.  Words
    beyond split->words are left alone. */
-void split_words(uint64_t word[SPLIT_WORDS_MOST], const struct bitcut_split *split,
+void split_words(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *split,
                  uint32_t x);
 
 /* Whether a word is an integer, which has bits for x of one range only. */

@@ -10,7 +10,7 @@ import sys
 import weakref
 from typing import Any, Optional, Sequence
 
-from ._library import (NEAREST, SIZE_MOST, BadArgument, BadType, check, format_row, lib, numpy)
+from ._library import (NEAREST, DIMENSION_MAX, BadArgument, BadType, check, format_row, lib, numpy)
 
 # Element types of numbers, and what ml_dtypes calls the formats that NumPy lacks.
 FLOATS = {"f2": "f16", "f4": "f32", "f8": "f64"}
@@ -329,7 +329,7 @@ def look(x: Any, name: str, on_device: bool = False) -> View:
     view = _view(name, x)
     if view.device and not on_device:
         raise BadType(f"{name}: in the memory of {view.device}; copy it to the host first")
-    if view.extent()[1] - view.extent()[0] > SIZE_MOST or view.count * view.item > SIZE_MOST // 2:
+    if view.extent()[1] - view.extent()[0] > DIMENSION_MAX or view.count * view.item > DIMENSION_MAX // 2:
         raise BadArgument(f"{name}: of more bytes than there can be")
     return view
 
@@ -405,7 +405,7 @@ def empty(shape: Sequence[int], format: str):
     """An array for encodings of a format: of NumPy where there is one, with the type that
     ml_dtypes has for the format, or as unsigned integers."""
     kind = {f: k for k, f in FLOATS.items()}.get(format) or f"u{element_bytes(format)}"
-    if math.prod(shape) * int(kind[1:]) > SIZE_MOST // 2:
+    if math.prod(shape) * int(kind[1:]) > DIMENSION_MAX // 2:
         raise BadArgument("a result of more bytes than there can be")
     np = numpy()
     if np is None:

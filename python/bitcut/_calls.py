@@ -12,7 +12,7 @@ from . import _arrays, _device
 from ._arrays import contiguous, look
 from ._figures import bars, line, points
 from ._gemm import OF_DEVICES, Operand, OrderLike, Problem, described, integer, line_of, real
-from ._library import (SIZE_MOST, Advice as _Advice, AdviceOptions, BadArgument, BadType,
+from ._library import (DIMENSION_MAX, Advice as _Advice, AdviceOptions, BadArgument, BadType,
                        Difference, Explanation as _Explanation, ExplainOptions, Field, FitReport,
                        Part, Recording,
                        Tolerances as _Tolerances, ToleranceOptions, ToleranceVerdict, byref,
@@ -21,7 +21,7 @@ from ._library import (SIZE_MOST, Advice as _Advice, AdviceOptions, BadArgument,
 from ._results import Result, text_object, text_table
 from ._tables import _read, value_of
 
-SEED_MOST = 2**64 - 1
+SEED_MAX = 2**64 - 1
 
 
 def _threads(threads: Any) -> int:
@@ -206,7 +206,7 @@ def _judged(p: Problem, index: Any, threads: Any) -> Metrics:
         names.append(name.decode())
     values = (c_double * len(names))()
     compute(lib.bitcut_gemm_judge, values, len(names), byref(p.struct),
-            integer(index, "index", SIZE_MOST), _threads(threads), keep=(p, values))
+            integer(index, "index", DIMENSION_MAX), _threads(threads), keep=(p, values))
     return Metrics(**dict(zip(names, values)))
 
 
@@ -538,7 +538,7 @@ def fit(a: Any, b: Any, c: Any, d: Any, *, unit: str, scale_a: Any = None,
     `outputs` are looked at, spread evenly over D (0: 1000)."""
     x = _Fragments(unit, a=a, b=b, c=c, d=d, scale_a=scale_a, scale_b=scale_b)
     asked, report, found = fresh(Recording), fresh(FitReport), ctypes.c_void_p()
-    asked.unit, asked.outputs = x.row, integer(outputs, "outputs", SIZE_MOST)
+    asked.unit, asked.outputs = x.row, integer(outputs, "outputs", DIMENSION_MAX)
     asked.count, asked.m, asked.n, asked.k, asked.blocks = x.count, x.m, x.n, x.k, x.blocks
     for key, encodings in x.operands.items():
         setattr(asked, key, ctypes.addressof(encodings))
@@ -593,7 +593,7 @@ def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: i
         names.append(name.decode())
     parts = (Part * len(names))()
     compute(lib.bitcut_budget, parts, len(names), byref(p.struct),
-            integer(index, "index", SIZE_MOST), _threads(threads), keep=(p, parts))
+            integer(index, "index", DIMENSION_MAX), _threads(threads), keep=(p, parts))
     return Budget(**{name: {"mean": x.mean, "rms": x.rms, "most": x.most}
                      for name, x in zip(names, parts)})
 
@@ -608,7 +608,7 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given})
     to = _arrays.empty((p.struct.m, p.struct.n), "f64")
     compute(lib.bitcut_bound, look(to, "limit").address, byref(p.struct),
-            integer(index, "index", SIZE_MOST), text(name, "bound"), _threads(threads),
+            integer(index, "index", DIMENSION_MAX), text(name, "bound"), _threads(threads),
             keep=(p, to))
     return to
 
@@ -658,8 +658,8 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
                         "order": None if order == "any" else order}, batch=False)
     options, found = fresh(ToleranceOptions), fresh(_Tolerances)
-    options.runs, options.alarm = integer(runs, "runs", SIZE_MOST), real(alarm, "alarm")
-    options.seed, options.two = integer(seed, "seed", SEED_MOST), bool(two)
+    options.runs, options.alarm = integer(runs, "runs", DIMENSION_MAX), real(alarm, "alarm")
+    options.seed, options.two = integer(seed, "seed", SEED_MAX), bool(two)
     options.any_order = order == "any"
     compute(lib.bitcut_tolerance, byref(found), byref(p.struct), byref(options),
             _threads(threads), keep=(p, found, options))
@@ -685,8 +685,8 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d, needs=(),
                  how=("recipe", "unit"), batch=False)
     options, found, g = fresh(ExplainOptions), fresh(_Explanation), fresh_gemm()
-    options.samples = integer(samples, "samples", SIZE_MOST)
-    options.seconds, options.seed = real(seconds, "seconds"), integer(seed, "seed", SEED_MOST)
+    options.samples = integer(samples, "samples", DIMENSION_MAX)
+    options.seconds, options.seed = real(seconds, "seconds"), integer(seed, "seed", SEED_MAX)
     compute(lib.bitcut_explain, byref(found), byref(g), byref(p.struct), byref(options),
             _threads(threads), keep=(p, found, g, options))
     return Explanation(line=line_of(g), **values(found))
@@ -706,7 +706,7 @@ def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] 
                  how=("recipe", "unit"), batch=False)
     options, found, g = fresh(AdviceOptions), fresh(_Advice), fresh_gemm()
     options.metric = text(metric, "metric") if metric is not None else None
-    options.want, options.seed = real(want, "want"), integer(seed, "seed", SEED_MOST)
+    options.want, options.seed = real(want, "want"), integer(seed, "seed", SEED_MAX)
     compute(lib.bitcut_advise, byref(found), byref(g), byref(p.struct), byref(options),
             _threads(threads), keep=(p, found, g, options))
     said = described(g)

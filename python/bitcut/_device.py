@@ -17,7 +17,7 @@ from ._library import (BadArgument, BadType, Cannot, byref, c_size_t, c_void_p, 
                        lib, path as library, read, text)
 from ._tables import Table
 
-WORKSPACE_MOST = 2**28  # bytes, where a batch does with less
+WORKSPACE_MAX = 2**28  # bytes, where a batch does with less
 ALIGNMENT = 256  # of a workspace, in bytes
 
 # --- whose memory it is --------------------------------------------------------------------
@@ -264,7 +264,7 @@ def _workspace(g, place: Place, given: Any):
             raise BadArgument("workspace=: missing: a graph is captured, which works in it "
                               "whenever it runs; bitcut.workspace() says how many bytes")
         together = methods(g, place)[:1] == ["kernel"]  # emulated ones come one after the other
-        count = max(1, min(g.count, WORKSPACE_MOST // needed)) if together else 1
+        count = max(1, min(g.count, WORKSPACE_MAX // needed)) if together else 1
         given = place.empty((needed * count,), None, "workspace")
     view = look(given, "workspace", on_device=True)
     if view.device != place.memory or view.readonly or not view.is_dense():

@@ -9,7 +9,7 @@ from typing import Any, Mapping, Optional, Union
 
 from . import _arrays, _device, _tables
 from ._arrays import View, look
-from ._library import (GEMM_MOST, BadArgument, BadType, byref, ctypes, format_row, fresh_gemm,
+from ._library import (GEMM_MAX, BadArgument, BadType, byref, ctypes, format_row, fresh_gemm,
                        lib, name_of, read, text)
 
 OrderLike = Union[None, str, Mapping[str, Any]]
@@ -355,9 +355,9 @@ def described(g) -> dict:
             "low": name_of(g.low) or row["low"] or name_of(g.high) or row["high"],
             "scale": g.scale, "equilibrate": g.equilibrate, "terms": len(units),
             "promote": g.promote, "tile_k": g.tile_k, "split_k": o.slices, "tile": o.tile,
-            "rest_first": o.rest_first, "cut": o.cut, "halve": o.halve, "lanes": o.lanes,
-            "turn": o.turn, "reduction": _tables._read("reductions")[o.reduction]["name"],
-            "sums": name_of(o.sums) or "f32", "alpha": _number(g.alpha),
+            "partial_first": o.partial_first, "cut": o.cut, "balance_tail": o.balance_tail, "lanes": o.lanes,
+            "chunk": o.chunk, "reduction": _tables._read("reductions")[o.reduction]["name"],
+            "partial_format": name_of(o.partial_format) or "f32", "alpha": _number(g.alpha),
             "beta": _number(g.beta)}
     if set(units) != {unit}:
         said["units"] = units
@@ -366,6 +366,6 @@ def described(g) -> dict:
 
 def line_of(g) -> str:
     """It as a line that says how it is computed."""
-    line = ctypes.create_string_buffer(GEMM_MOST)
+    line = ctypes.create_string_buffer(GEMM_MAX)
     status = lib.bitcut_gemm_write(line, byref(g))
     return "" if status else line.value.decode()

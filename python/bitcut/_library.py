@@ -14,8 +14,8 @@ from ctypes import (POINTER, Structure, Union, byref, c_bool, c_char, c_char_p, 
                     c_size_t, c_uint32, c_uint64, c_void_p)
 
 UNSET = -1
-TEXT_MOST, FIELD_MOST, ORDER_MOST, GEMM_MOST = 240, 1024, 200, 512
-SIZE_MOST = ctypes.c_size_t(-1).value
+TEXT_MAX, FIELD_MAX, ORDER_MAX, GEMM_MAX = 240, 1024, 200, 512
+DIMENSION_MAX = ctypes.c_size_t(-1).value
 
 
 class Error(Exception):
@@ -35,7 +35,7 @@ class BadFile(Error, OSError):
 
 
 class Cannot(Error, RuntimeError):
-    """What cannot be done here, or with this recipe on this unit (BITCUT_CANNOT)."""
+    """What cannot be done here, or with this recipe on this unit (BITCUT_UNSUPPORTED)."""
 
 
 class NoMemory(Error, MemoryError):
@@ -65,9 +65,9 @@ class Matrix(Structure):
 
 
 class Order(Structure):
-    _fields_ = [("slices", c_int), ("tile", c_int), ("rest_first", c_bool), ("cut", c_int),
-                ("halve", c_int), ("lanes", c_int), ("turn", c_int), ("reduction", c_int),
-                ("sums", c_void_p)]
+    _fields_ = [("slices", c_int), ("tile", c_int), ("partial_first", c_bool), ("cut", c_int),
+                ("balance_tail", c_int), ("lanes", c_int), ("chunk", c_int), ("reduction", c_int),
+                ("partial_format", c_void_p)]
 
 
 class Gemm(Structure):
@@ -82,7 +82,7 @@ class Gemm(Structure):
 
 
 class Field(Structure):
-    _fields_ = [("name", c_char_p), ("kind", c_int), ("text", c_char * FIELD_MOST)]
+    _fields_ = [("name", c_char_p), ("kind", c_int), ("text", c_char * FIELD_MAX)]
 
 
 class Difference(Structure):
@@ -273,7 +273,7 @@ def check(status: int, why=None):
 
 def read(function, *arguments):
     """Call one that is done at once; its last argument, which says why it failed, is added."""
-    why = ctypes.create_string_buffer(TEXT_MOST)
+    why = ctypes.create_string_buffer(TEXT_MAX)
     check(function(*arguments, why), why)
 
 
@@ -293,7 +293,7 @@ def compute(function, *arguments, keep=(), says=True, products=math.inf):
     """Call one that may take long, if it has many products.  In the main thread Ctrl-C ends it:
     the call is asked to stop and comes back when what it has begun is done.  A second Ctrl-C
     does not wait for that; `keep`, all that the call reads and writes, stays until it is done."""
-    why = ctypes.create_string_buffer(TEXT_MOST)
+    why = ctypes.create_string_buffer(TEXT_MAX)
     if says:
         arguments = (*arguments, why)
     # A forked process has no team of OpenMP's threads where its parent had one.

@@ -212,7 +212,7 @@ class Devices(Folder):
                 ("plain", "a100", "tensor", {}), ("ootomo", "a100", "tensor", {}),
                 ("tf32x3", "a100", "tensor", {}), ("ootomo", "v100", "tensor", {}),
                 ("legemm", "h100", "native", {}), ("legemm", "mi210", "simt", {}),
-                ("bf16x9", "mi300", "cut", {"order": "lanes=2,turn=1"}),
+                ("bf16x9", "mi300", "cut", {"order": "lanes=2,chunk=1"}),
                 ("fp32", "fma/f32", "simt", {"alpha": 0.5}),
                 ("markidis", "ideal/rz25", "steps", {"equilibrate": True}),
                 ("half-fp8", "h100", ["cut", "cut", "native"], {}),

@@ -62,8 +62,8 @@ class Layout(unittest.TestCase):
     def test_constants(self):
         code = HEADER.read_text()
         for name in ("TEXT", "FIELD", "ORDER", "GEMM"):
-            value = re.search(rf"BITCUT_{name}_MOST = (\d+)", code).group(1)
-            self.assertEqual(int(value), getattr(_library, name + "_MOST"))
+            value = re.search(rf"BITCUT_{name}_MAX = (\d+)", code).group(1)
+            self.assertEqual(int(value), getattr(_library, name + "_MAX"))
 
     def test_functions(self):
         code = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)

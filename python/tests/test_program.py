@@ -14,9 +14,9 @@ import bitcut
 # Each recipe of the table on a unit of its words, and variations, as options and arguments.
 VARIATIONS = [
     {"split": "bitcut"}, {"scale": 9}, {"promote": 2}, {"equilibrate": True},
-    {"order": "slices=2,tile=32,rest-first,reduction=tree"}, {"high": "rz", "low": "rz"},
+    {"order": "slices=2,tile=32,partial-first,reduction=tree"}, {"high": "rz", "low": "rz"},
     {"split_a": "bitcut", "split_b": "halfhalf", "scale": 10},
-    {"order": {"lanes": 2, "turn": 16, "sums": "f16"}}, {"alpha": 1.5, "beta": -0.75},
+    {"order": {"lanes": 2, "chunk": 16, "partial_format": "f16"}}, {"alpha": 1.5, "beta": -0.75},
     {"low_low": True},
 ]
 

@@ -19,7 +19,7 @@ import sys
 INPUTS = ["positive", "urand(-1,1)", "exp_rand(-8,8)", "exp_rand(-30,30)", "subnormal",
           "rz_worst"]
 LENGTHS = [16, 100, 512, 2000]
-ORDERS = [[], ["--split-k", "3"], ["--order", "lanes=4,turn=8,reduction=tree"],
+ORDERS = [[], ["--split-k", "3"], ["--order", "lanes=4,chunk=8,reduction=tree"],
           ["--promote", "2"], ["--equilibrate"]]
 
 

@@ -250,7 +250,7 @@ static bool in_range(const struct bound_apriori *x, const struct trial *t)
 {
     const struct comparison *const c = &t->judge.comparison;
     const struct bitcut_format *sums =
-        t->gemm.order.sums ? t->gemm.order.sums : t->gemm.unit->c;
+        t->gemm.order.partial_format ? t->gemm.order.partial_format : t->gemm.unit->c;
     const int emax = format_emax(t->gemm.unit->c);
     const double largest =
                      ldexp(1, (format_emax(sums) < emax ? format_emax(sums) : emax) - 4),
@@ -293,17 +293,17 @@ static void vary(struct bitcut_gemm *g, uint64_t *rng)
     g->order = (struct bitcut_order){
         .slices = test_between(rng, 0, 4),
         .tile = test_between(rng, 0, 3) * 12,
-        .rest_first = test_between(rng, 0, 1),
+        .partial_first = test_between(rng, 0, 1),
         .cut = test_between(rng, 0, 2) ? 0 : test_between(rng, 1, 40),
-        .halve = test_between(rng, 0, 3) ? 0 : test_between(rng, 1, 40),
+        .balance_tail = test_between(rng, 0, 3) ? 0 : test_between(rng, 1, 40),
         .lanes = test_between(rng, 0, 4),
-        .turn = test_between(rng, 0, 20),
+        .chunk = test_between(rng, 0, 20),
         .reduction = (enum bitcut_reduction)test_between(rng, 0, 2),
-        .sums = &formats[sums[test_between(rng, 0, 4)]],
+        .partial_format = &formats[sums[test_between(rng, 0, 4)]],
     };
     g->equilibrate = test_between(rng, 0, 3) == 0;
-    if (gemm_equilibrates(g) && g->order.sums == &formats[FORMAT_F16])
-        g->order.sums = NULL; /* scaled sums are beyond f16 */
+    if (gemm_equilibrates(g) && g->order.partial_format == &formats[FORMAT_F16])
+        g->order.partial_format = NULL; /* scaled sums are beyond f16 */
     if (test_between(rng, 0, 2) == 0) g->promote = test_between(rng, 0, 3);
     if (test_between(rng, 0, 3) == 0) g->low_low = test_between(rng, 0, 1);
     if (test_between(rng, 0, 3) == 0) g->tile_k = test_between(rng, 0, 64);

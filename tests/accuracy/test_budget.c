@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { K_MOST = 160 };
+enum { K_MAX = 160 };
 
 #define HOPPER "hopper/mma.m16n8k16.f32.f16"
 #define CDNA2  "cdna2/mfma.16x16x16.f32.f16"
@@ -60,7 +60,7 @@ static uint32_t f32_of(double x) { return bits_of_float((float)x); }
 
 static void known_check(size_t i)
 {
-    uint32_t a[K_MOST] = { 0 }, b[K_MOST] = { 0 };
+    uint32_t a[K_MAX] = { 0 }, b[K_MAX] = { 0 };
     const struct bitcut_recipe *r = bitcut_recipe_find(known[i].recipe);
     struct bitcut_gemm g = gemm_of(r, bitcut_unit_find(known[i].unit, NULL));
     struct gemm_plan plan;
@@ -112,7 +112,7 @@ static const struct {
 START_TEST(first_events)
 {
     for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
-        uint32_t a[K_MOST] = { 0 }, b[K_MOST] = { 0 };
+        uint32_t a[K_MAX] = { 0 }, b[K_MAX] = { 0 };
         struct bitcut_gemm g = gemm_of(bitcut_recipe_find(lost[i].recipe),
                                        bitcut_unit_find(lost[i].unit, NULL));
         struct gemm_plan plan;
@@ -227,7 +227,7 @@ static void order_draw(struct bitcut_gemm *g, uint64_t *rng)
         .slices = test_between(rng, 1, 3),
         .lanes = test_between(rng, 1, 3),
         .reduction = (enum bitcut_reduction)test_between(rng, 0, 2),
-        .sums = test_between(rng, 0, 5) ? NULL : &formats[FORMAT_BF16],
+        .partial_format = test_between(rng, 0, 5) ? NULL : &formats[FORMAT_BF16],
     };
     g->equilibrate = test_between(rng, 0, 3) == 0;
     if (test_between(rng, 0, 2) == 0) g->promote = test_between(rng, 0, 3);
@@ -247,13 +247,13 @@ static void line_draw(uint32_t *to, size_t k, int binades, uint64_t *rng)
 static void pair_check(const struct bitcut_recipe *r, const struct bitcut_unit *u,
                        uint64_t *rng)
 {
-    uint32_t a[K_MOST], b[K_MOST];
+    uint32_t a[K_MAX], b[K_MAX];
     struct gemm_plan plan;
     struct bitcut_gemm g = gemm_of(r, u);
     if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) return;
     order_draw(&g, rng);
     if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) return;
-    const size_t k = (size_t)test_between(rng, 1, K_MOST);
+    const size_t k = (size_t)test_between(rng, 1, K_MAX);
     const int binades = test_between(rng, 0, 2) ? 3 : 50;
     line_draw(a, k, binades, rng);
     line_draw(b, k, binades, rng);

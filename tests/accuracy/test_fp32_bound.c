@@ -216,7 +216,7 @@ START_TEST(bounds_by_hand)
     g.order.reduction = BITCUT_TREE;
     e = of_one(&g, x, 40);
     check("fp32 in slices, as a tree", e.all, growth_of(13 * U) / U);
-    g.order.sums = &formats[FORMAT_F16];
+    g.order.partial_format = &formats[FORMAT_F16];
     e = of_one(&g, x, 40);
     check("fp32 in slices of f16 sums", e.all, growth_of(13 * U + 3 * 0x1p-11) / U);
     g.order = (struct bitcut_order){ .slices = 2, .lanes = 2 };
@@ -301,7 +301,7 @@ START_TEST(no_error_beyond)
                 g.order.lanes = 1 + count % 4;
                 g.equilibrate = count % 5 == 4;
                 if (count % 4 == 3) g.promote = 2;
-                if (count % 7 == 6) g.order.sums = &formats[FORMAT_F16];
+                if (count % 7 == 6) g.order.partial_format = &formats[FORMAT_F16];
                 if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) continue;
                 trial_init(&t, &g, families[count++ % 6], 4, 4, 300);
                 double values[METRICS];

@@ -97,8 +97,9 @@ START_TEST(judge_stops)
         struct judge j, before;
         memset(&j, 0xd0, sizeof j);
         before = j;
-        ck_assert_int_eq(judge_init(&j, r, &a, &b, NULL, &options, &f), BITCUT_CANNOT);
-        ck_assert_int_eq(f.status, BITCUT_CANNOT);
+        ck_assert_int_eq(judge_init(&j, r, &a, &b, NULL, &options, &f),
+                         BITCUT_UNSUPPORTED);
+        ck_assert_int_eq(f.status, BITCUT_UNSUPPORTED);
         ck_assert(!memcmp(&j, &before, sizeof j));
     }
 }
@@ -192,7 +193,7 @@ END_TEST
 START_TEST(judging_refused)
 {
     uint32_t x[1] = { F32_ONE };
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     double value = 7;
     struct bitcut_gemm g =
         gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", &formats[FORMAT_F32]));

@@ -96,12 +96,12 @@ END_TEST
 /* --- by chance ---------------------------------------------------------------------- */
 
 struct trial {
-    uint64_t a[UNIT_K_MOST], b[UNIT_K_MOST], c;
+    uint64_t a[UNIT_K_MAX], b[UNIT_K_MAX], c;
 };
 
 static double run(const struct bitcut_unit *u, const struct trial *t)
 {
-    struct number a[UNIT_K_MOST], b[UNIT_K_MOST], scale[UNIT_K_MOST];
+    struct number a[UNIT_K_MAX], b[UNIT_K_MAX], scale[UNIT_K_MAX];
     for (int i = 0; i < u->k; i++) {
         a[i] = unit_read(u, u->a, t->a[i]);
         b[i] = unit_read(u, u->b, t->b[i]);

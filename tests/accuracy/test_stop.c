@@ -119,7 +119,7 @@ static enum bitcut_status run_explain(char *why)
     const enum bitcut_status status = bitcut_explain(&e, NULL, &any, NULL, 1, why);
     if (status != BITCUT_OK || e.complete) return status;
     strcpy(why, "stopped");
-    return BITCUT_CANNOT;
+    return BITCUT_UNSUPPORTED;
 }
 
 static enum bitcut_status run_fit(char *why)
@@ -158,9 +158,9 @@ enum { CALLS = sizeof calls / sizeof calls[0] };
 
 static void must_stop(int i)
 {
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     const enum bitcut_status status = calls[i].run(why);
-    ck_assert_msg(status == BITCUT_CANNOT, "%s: status %d", calls[i].name, status);
+    ck_assert_msg(status == BITCUT_UNSUPPORTED, "%s: status %d", calls[i].name, status);
     ck_assert_msg(!strcmp(why, "stopped"), "%s: %s", calls[i].name, why);
 }
 
@@ -207,7 +207,7 @@ START_TEST(of_this_thread)
     set_up(16);
     stop = 1;
     bitcut_stop_on(&stop);
-    ck_assert_int_eq(run_gemm(NULL), BITCUT_CANNOT);
+    ck_assert_int_eq(run_gemm(NULL), BITCUT_UNSUPPORTED);
     ck_assert(!pthread_create(&thread, NULL, run_elsewhere, &status));
     ck_assert(!pthread_join(thread, NULL));
     ck_assert_int_eq(status, BITCUT_OK);

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { COUNT_MOST = 65, CASES = 400 };
+enum { COUNT_MAX = 65, CASES = 400 };
 
 /* Of few values, so that many are equal, and infinite ones. */
 static double draw(struct rng *rng)
@@ -20,8 +20,8 @@ START_TEST(medians)
     struct rng rng = rng_start(1, 0);
     ck_assert(isnan(doubles_median(NULL, 0)));
     for (size_t i = 0; i < CASES; i++) {
-        double x[COUNT_MOST], copy[COUNT_MOST];
-        const size_t count = 1 + i % COUNT_MOST;
+        double x[COUNT_MAX], copy[COUNT_MAX];
+        const size_t count = 1 + i % COUNT_MAX;
         size_t below = 0, equal = 0;
         for (size_t j = 0; j < count; j++) x[j] = copy[j] = draw(&rng);
         const double median = doubles_median(x, count);

@@ -26,7 +26,7 @@ END_TEST
 START_TEST(fault_texts)
 {
     struct fault f = { BITCUT_OK, "" };
-    ck_assert_int_eq(fault_set(NULL, BITCUT_CANNOT, "x"), BITCUT_CANNOT);
+    ck_assert_int_eq(fault_set(NULL, BITCUT_UNSUPPORTED, "x"), BITCUT_UNSUPPORTED);
     ck_assert_int_eq(fault_set(&f, BITCUT_BAD_FILE, "row %d", 7), BITCUT_BAD_FILE);
     ck_assert_int_eq(f.status, BITCUT_BAD_FILE);
     ck_assert_str_eq(f.text, "row 7");
@@ -41,12 +41,12 @@ START_TEST(fault_text_is_cut)
     char text[2 * sizeof f.text];
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = 0;
-    fault_set(&f, BITCUT_CANNOT, "%s", text);
+    fault_set(&f, BITCUT_UNSUPPORTED, "%s", text);
     ck_assert_uint_eq(strlen(f.text), sizeof f.text - 1);
     ck_assert_int_eq(strncmp(f.text, text, sizeof f.text - 1), 0);
     for (size_t at = sizeof f.text - 4; at < sizeof f.text; at++) {
         text[at] = 0; /* a character of three bytes begins here */
-        fault_set(&f, BITCUT_CANNOT, "%s\xe2\x82\xac", text);
+        fault_set(&f, BITCUT_UNSUPPORTED, "%s\xe2\x82\xac", text);
         text[at] = 'x';
         ck_assert_uint_eq(strlen(f.text), at + 3 < sizeof f.text ? at + 3 : at);
         ck_assert_ptr_null(strchr(f.text, '?'));

@@ -25,8 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct tile_task task = { .model = &tile_models[TILE_MODEL_LEGEMM],
                               .gpu = { .units = -1 },
                               .method = tile_legemm,
-                              .problem = { TILE_PROBLEM_MOST, TILE_PROBLEM_MOST,
-                                           TILE_PROBLEM_MOST } };
+                              .problem = { TILE_PROBLEM_MAX, TILE_PROBLEM_MAX,
+                                           TILE_PROBLEM_MAX } };
     struct tile tiles[TILE_GRID];
     struct tile_choice choices[TILE_GRID];
     struct fault f = { BITCUT_OK, "" };

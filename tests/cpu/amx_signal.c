@@ -176,7 +176,7 @@ bool amx_runs(unsigned unit)
     const struct sigaction action = { .sa_sigaction = on_illegal,
                                       .sa_flags = SA_SIGINFO | SA_NODEFER };
     const bool has_tiles = host_system.ask(7, 0).edx >> 24 & 1;
-    char why_not[GPU_FAULT_MOST];
+    char why_not[GPU_FAULT_MAX];
     sigaction(SIGILL, &action, NULL);
     const bool here = host_units(why_not, &host_system) & unit;
     if (has_tiles && !here) printf("# skipped: %s\n", why_not);

@@ -190,7 +190,7 @@ static char *words_prepare(struct gpu_work *w, enum bitcut_operand which, size_t
     char *const at = memory_make(*bytes);
     for (size_t i = 0; i < w->gemm.count; i++) {
         struct gpu_work one = *w;
-        char fault[GPU_FAULT_MOST];
+        char fault[GPU_FAULT_MAX];
         one.gemm = gemm_nth(&w->gemm, i);
         ck_assert_int_eq(
             host_module.prepare(at + i * stride, &one, which, 0, NULL, fault), 0);
@@ -202,7 +202,7 @@ static char *words_prepare(struct gpu_work *w, enum bitcut_operand which, size_t
 /* D by the kernel, from words that are prepared or not, in a mode of the caller's. */
 static void compute_there(struct gpu_work *w, uint64_t *state)
 {
-    char fault[GPU_FAULT_MOST], *words[2] = { NULL };
+    char fault[GPU_FAULT_MAX], *words[2] = { NULL };
     size_t bytes[2];
     fenv_t before;
     fegetenv(&before);
@@ -230,7 +230,7 @@ static void try_kernel(const struct gpu_kernel *k, const struct gpu_device *devi
     uint32_t *const got = memcpy(malloc(p.d_bytes), p.d, p.d_bytes);
     struct gpu_work w;
     struct fault f;
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     ck_assert_msg(gpu_work_make(&w, &p.gemm, k, device, &f) == BITCUT_OK, "%s", f.text);
     const size_t moved = (size_t)((uint32_t *)w.gemm.d.to - p.d);
     if (w.gemm.c.at == w.gemm.d.at) w.gemm.c.at = got + moved;
@@ -254,7 +254,7 @@ static void try_kernel(const struct gpu_kernel *k, const struct gpu_device *devi
 /* With what is before and behind the tiles of AMX, by vectors that no handler executes. */
 static unsigned units_here(void)
 {
-    char why_not[GPU_FAULT_MOST];
+    char why_not[GPU_FAULT_MAX];
     unsigned here = host_units(why_not, &host_system) & ON_AVX512_BF16;
     if (__builtin_cpu_supports("avx512f") && amx_runs(ON_AMX_BF16)) here |= ON_AMX_BF16;
     return here;

@@ -95,7 +95,7 @@ START_TEST(machines_told)
 {
     for (now = machines; now < machines + sizeof machines / sizeof *machines; now++) {
         const struct host_system system = { now->built, ask, kept, allow_tiles };
-        char why_not[GPU_FAULT_MOST];
+        char why_not[GPU_FAULT_MAX];
         asked = 0;
         const unsigned units = host_units(why_not, &system);
         ck_assert_msg(
@@ -109,7 +109,7 @@ END_TEST
 /* This machine: every unit is there, or why it is not. */
 START_TEST(this_machine)
 {
-    char why_not[GPU_FAULT_MOST];
+    char why_not[GPU_FAULT_MAX];
     const unsigned units = host_units(why_not, &host_system);
     for (int i = 0; i < HOST_UNITS; i++) {
         const struct gpu_architecture *a = &host_architectures[i];

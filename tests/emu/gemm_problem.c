@@ -116,7 +116,7 @@ void gemm_problem_fill(struct problem *p, struct shape shape,
     matrix_fill(p->a, p->m, p->k, p->lda, class, rng);
     matrix_fill(p->b, p->k, p->n, p->ldb, other, rng);
     matrix_fill(p->c, p->m, p->n, p->ldc, class, rng);
-    for (size_t i = 0; i < SIDE * ROW_MOST; i++) p->d[i] = 0xd0d0d0d0u ^ (uint32_t)i;
+    for (size_t i = 0; i < SIDE * ROW_MAX; i++) p->d[i] = 0xd0d0d0d0u ^ (uint32_t)i;
 }
 
 /* --- the comparison ---------------------------------------------------------------- */
@@ -129,14 +129,14 @@ static void print_value(const char *name, uint32_t x)
 static void print_difference(const struct asked *g, const struct problem *p, size_t i,
                              size_t j, uint32_t got, uint32_t want)
 {
-    printf(
-        "# %s on %s, %zu x %zu x %zu, equilibrate %d, low_low %d, promote %d, "
-        "tile_k %d, slices %d, tile %d, rest_first %d, cut %d, halve %d, lanes %d, turn %d, reduction %d, "
-        "threads %d, splits %s %s\n",
-        g->recipe->name, g->unit->name, p->m, p->n, p->k, g->equilibrate, g->low_low,
-        g->promote, g->tile_k, g->order.slices, g->order.tile, g->order.rest_first,
-        g->order.cut, g->order.halve, g->order.lanes, g->order.turn, (int)g->order.reduction, g->threads,
-        g->split_a.name, g->split_b.name);
+    printf("# %s on %s, %zu x %zu x %zu, equilibrate %d, low_low %d, promote %d, "
+           "tile_k %d, slices %d, tile %d, partial_first %d, cut %d, balance_tail %d, "
+           "lanes %d, chunk %d, reduction %d, "
+           "threads %d, splits %s %s\n",
+           g->recipe->name, g->unit->name, p->m, p->n, p->k, g->equilibrate, g->low_low,
+           g->promote, g->tile_k, g->order.slices, g->order.tile, g->order.partial_first,
+           g->order.cut, g->order.balance_tail, g->order.lanes, g->order.chunk,
+           (int)g->order.reduction, g->threads, g->split_a.name, g->split_b.name);
     printf("# alpha %08" PRIx32 ", beta %08" PRIx32 ", D is %sC\n# row %zu of A:",
            g->alpha, g->beta, p->in_place ? "" : "not ", i);
     for (size_t x = 0; x < p->k; x++) printf(" %08" PRIx32, p->a[i * p->lda + x]);
@@ -153,7 +153,7 @@ static void print_difference(const struct asked *g, const struct problem *p, siz
 static void check_same(const struct asked *g, const struct problem *p,
                        const uint32_t *got, const uint32_t *want)
 {
-    for (size_t i = 0; i < SIDE * ROW_MOST; i++) {
+    for (size_t i = 0; i < SIDE * ROW_MAX; i++) {
         if (got[i] == want[i]) continue;
         if (p->ldd && i / p->ldd < p->m && i % p->ldd < p->n)
             print_difference(g, p, i / p->ldd, i % p->ldd, got[i], want[i]);
@@ -180,7 +180,7 @@ enum bitcut_status gemm_problem_run(uint32_t *d, const struct asked *g,
 
 void gemm_problem_check(const struct asked *g, struct problem *p)
 {
-    static uint32_t got[SIDE * ROW_MOST], want[SIDE * ROW_MOST];
+    static uint32_t got[SIDE * ROW_MAX], want[SIDE * ROW_MAX];
     const bool in_place = p->in_place && !is_zero(g->beta);
     if (in_place) {
         p->ldd = p->ldc;

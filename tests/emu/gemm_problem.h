@@ -50,13 +50,13 @@ enum bitcut_status asked_check(const struct asked *g, struct fault *f);
 
 /* --- matrices ---------------------------------------------------------------------- */
 
-enum { SIDE = 40, LINE_MOST = 64, ROW_MOST = SIDE + 4 };
+enum { SIDE = 40, LINE_LENGTH_MAX = 64, ROW_MAX = SIDE + 4 };
 
 /* Matrices to compute with, all row-major. */
 struct problem {
     size_t m, n, k, lda, ldb, ldc, ldd;
-    uint32_t a[SIDE * ROW_MOST], b[SIDE * ROW_MOST], c[SIDE * ROW_MOST];
-    uint32_t d[SIDE * ROW_MOST];
+    uint32_t a[SIDE * ROW_MAX], b[SIDE * ROW_MAX], c[SIDE * ROW_MAX];
+    uint32_t d[SIDE * ROW_MAX];
     bool in_place; /* D is C */
 };
 

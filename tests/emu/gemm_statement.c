@@ -99,7 +99,7 @@ static const struct bitcut_unit *unit_of(const struct asked *g, struct recipe_te
 }
 
 /* All terms of a recipe, the product of the low words first; returns how many. */
-static int terms_of(struct recipe_term term[RECIPE_TERMS_MOST + 1], const struct asked *g)
+static int terms_of(struct recipe_term term[RECIPE_TERMS_MAX + 1], const struct asked *g)
 {
     int n = 0;
     if (g->low_low) term[n++] = g->recipe->low_low;
@@ -110,7 +110,7 @@ static int terms_of(struct recipe_term term[RECIPE_TERMS_MOST + 1], const struct
 /* k of a k-step: the largest of all instructions. */
 static size_t step_of(const struct asked *g)
 {
-    struct recipe_term term[RECIPE_TERMS_MOST + 1];
+    struct recipe_term term[RECIPE_TERMS_MAX + 1];
     size_t step = 0;
     for (int i = terms_of(term, g) - 1; i >= 0; i--) {
         const size_t k = (size_t)unit_of(g, term[i])->k;
@@ -150,7 +150,7 @@ static uint64_t convert(const struct bitcut_format *to, const struct bitcut_roun
 
 /* The words of a row of A or a column of B as operands of the unit, then +0. */
 struct line {
-    uint64_t word[SPLIT_WORDS_MOST][LINE_MOST];
+    uint64_t word[SPLIT_WORDS_MAX][LINE_LENGTH_MAX];
     int exponent; /* by which it is equilibrated, or 0 */
 };
 
@@ -244,7 +244,7 @@ static void lines_fill(struct line *lines, size_t count, const struct asked *g,
 /* What accumulator i holds: sums of some term, if any. */
 static const struct bitcut_format *held_by(const struct asked *g, int i)
 {
-    struct recipe_term term[RECIPE_TERMS_MOST + 1];
+    struct recipe_term term[RECIPE_TERMS_MAX + 1];
     for (int t = terms_of(term, g) - 1; t >= 0; t--)
         if (term[t].accumulator == i) return unit_of(g, term[t])->c;
     return g->unit->c;
@@ -265,7 +265,7 @@ static uint32_t accumulated(const struct asked *g, int i, uint64_t accumulator)
 
 /* A slice in the middle of being computed. */
 struct sums {
-    uint64_t accumulator[RECIPE_ACCUMULATORS_MOST];
+    uint64_t accumulator[RECIPE_ACCUMULATORS_MAX];
     uint32_t promoted;
     int waiting; /* instructions of accumulator 0 that are not promoted yet */
 };
@@ -326,7 +326,7 @@ static void before_term(struct sums *x, const struct asked *g, struct recipe_ter
 static void tile_run(struct sums *x, const struct asked *g, const struct line *a,
                      const struct line *b, size_t from, size_t to)
 {
-    struct recipe_term term[RECIPE_TERMS_MOST + 1];
+    struct recipe_term term[RECIPE_TERMS_MAX + 1];
     const int terms = terms_of(term, g);
     for (int i = 0; i < terms; i++) {
         before_term(x, g, term[i], i == terms - 1);
@@ -339,7 +339,7 @@ static void tile_run(struct sums *x, const struct asked *g, const struct line *a
 static void steps_run(struct sums *x, const struct asked *g, const struct line *a,
                       const struct line *b, size_t from, size_t to)
 {
-    struct recipe_term term[RECIPE_TERMS_MOST + 1];
+    struct recipe_term term[RECIPE_TERMS_MAX + 1];
     const int terms = terms_of(term, g);
     for (size_t k = from; k < to; k += step_of(g))
         for (int i = 0; i < terms; i++) term_run(x, g, term[i], a, b, k);
@@ -351,13 +351,13 @@ static uint32_t slice_run(const struct asked *g, const struct line *a,
                           const struct line *b, size_t from, size_t to)
 {
     struct sums x = { .waiting = 0 };
-    uint32_t v[RECIPE_ACCUMULATORS_MOST];
+    uint32_t v[RECIPE_ACCUMULATORS_MAX];
     size_t tile = 0; /* whole k-steps that hold tile_k */
     while (tile < (size_t)g->tile_k) tile += step_of(g);
     if (!tile) steps_run(&x, g, a, b, from, to);
     for (size_t k = from; tile && k < to; k += tile)
         tile_run(&x, g, a, b, k, k + tile < to ? k + tile : to);
-    for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++)
+    for (int i = 0; i < RECIPE_ACCUMULATORS_MAX; i++)
         v[i] = accumulated(g, i, x.accumulator[i]);
     if (g->promote || g->tile_k) v[0] = x.promoted;
     for (int i = last_used(g); i > 0; i--)
@@ -371,7 +371,7 @@ struct step {
     size_t from, count, slice, lane;
 };
 
-enum { STEPS_MOST = 2 * LINE_MOST };
+enum { STEPS_MAX = 2 * LINE_LENGTH_MAX };
 
 static size_t whole_steps(const struct asked *g, int k)
 {
@@ -386,12 +386,12 @@ static size_t deal_some(struct step *to, const struct asked *g, size_t begin, si
                         size_t slice, size_t slices)
 {
     const size_t tile = whole_steps(g, g->order.tile),
-                 turn = whole_steps(g, g->order.turn);
+                 turn = whole_steps(g, g->order.chunk);
     const size_t rest = k % tile, tiles = k / tile + (rest > 0);
     const size_t each = (tiles + slices - 1) / slices;
     size_t count = 0;
     for (size_t t = 0; t < tiles; t++) {
-        const bool is_short = rest && t == (g->order.rest_first ? 0 : tiles - 1);
+        const bool is_short = rest && t == (g->order.partial_first ? 0 : tiles - 1);
         const size_t size = is_short ? rest : tile;
         for (size_t at = 0; at < size; at += step_of(g)) {
             const size_t left = size - at, step = step_of(g);
@@ -408,7 +408,7 @@ static size_t deal_some(struct step *to, const struct asked *g, size_t begin, si
 /* Of the k that are left how many the next slice has: whole ones have `length`. */
 static size_t next_slice(const struct asked *g, size_t left, size_t length)
 {
-    const size_t multiple = (size_t)g->order.halve;
+    const size_t multiple = (size_t)g->order.balance_tail;
     size_t half = 0;
     if (left <= length) return left;
     if (!multiple || left >= 2 * length) return length;
@@ -423,7 +423,7 @@ static size_t deal(struct step *to, const struct asked *g, size_t k)
     const size_t slices = (size_t)g->order.slices, cut = (size_t)g->order.cut,
                  unit = cut ? cut : whole_steps(g, g->order.tile);
     size_t length = unit, count = 0;
-    if (!cut && !g->order.halve) return deal_some(to, g, 0, k, 0, slices);
+    if (!cut && !g->order.balance_tail) return deal_some(to, g, 0, k, 0, slices);
     while (length * slices < k) length += unit;
     for (size_t slice = 0, from = 0; from < k; slice++) {
         const size_t size = next_slice(g, k - from, length);
@@ -442,7 +442,7 @@ static size_t gather(struct line *to, const struct asked *g, const struct line *
     memset(to, 0, sizeof *to);
     for (size_t i = 0; i < count; i++) {
         if (steps[i].slice != slice || steps[i].lane != lane) continue;
-        for (int w = 0; w < SPLIT_WORDS_MOST; w++)
+        for (int w = 0; w < SPLIT_WORDS_MAX; w++)
             memcpy(&to->word[w][k], &from->word[w][steps[i].from],
                    steps[i].count * sizeof to->word[w][0]);
         k += step_of(g);
@@ -454,7 +454,7 @@ static size_t gather(struct line *to, const struct asked *g, const struct line *
 static uint32_t sum_kept(const struct asked *g, uint32_t sum)
 {
     mpfr_t y;
-    const struct bitcut_format *f = g->order.sums;
+    const struct bitcut_format *f = g->order.partial_format;
     if (!f || (sum & 0x7fffffff) >= INFINITE) return sum;
     mpfr_init2(y, VALUE_BITS);
     value_read(y, F32, sum);
@@ -490,15 +490,15 @@ static uint32_t reduced(const struct asked *g, uint32_t *x, size_t count)
 static uint32_t slices_run(const struct asked *g, const struct line *a,
                            const struct line *b, size_t k)
 {
-    struct step steps[STEPS_MOST];
+    struct step steps[STEPS_MAX];
     struct line own_a, own_b;
-    uint32_t slice[STEPS_MOST];
+    uint32_t slice[STEPS_MAX];
     const size_t count = deal(steps, g, k);
     const size_t slices = count ? steps[count - 1].slice + 1 : 0;
     for (size_t s = 0; s < slices; s++) {
-        uint32_t lane[STEPS_MOST];
+        uint32_t lane[STEPS_MAX];
         size_t lanes = 0;
-        for (size_t l = 0; l < (size_t)g->order.lanes && l < STEPS_MOST; l++) {
+        for (size_t l = 0; l < (size_t)g->order.lanes && l < STEPS_MAX; l++) {
             const size_t own = gather(&own_a, g, a, steps, count, s, l);
             gather(&own_b, g, b, steps, count, s, l);
             if (own) lane[lanes++] = sum_kept(g, slice_run(g, &own_a, &own_b, 0, own));

@@ -8,7 +8,7 @@
 
 /* The numbers of one step: products and c, the scale of each product, and a factor. */
 struct workspace {
-    struct term terms[SPEC_K_MOST + 1], scales[SPEC_K_MOST], factor;
+    struct term terms[SPEC_K_MAX + 1], scales[SPEC_K_MAX], factor;
 };
 
 static void workspace_init(struct workspace *w, int block)
@@ -105,10 +105,10 @@ static uint64_t step(struct workspace *w, const struct bitcut_unit *u,
 uint64_t spec_dot(const struct bitcut_unit *u, const uint64_t *a, const uint64_t *b,
                   const uint64_t *scale_a, const uint64_t *scale_b, uint64_t c)
 {
-    assert(u->k <= SPEC_K_MOST && u->k % u->block == 0);
+    assert(u->k <= SPEC_K_MAX && u->k % u->block == 0);
     const struct operands x = { a, b, scale_a, scale_b };
     struct workspace w;
-    int k[SPEC_K_MOST];
+    int k[SPEC_K_MAX];
     workspace_init(&w, u->block);
     const uint64_t c_in = c_read(&w.factor, u, c);
     uint64_t d = u->c_last ? 0 : c_in;

@@ -7,13 +7,13 @@
 
 #include "emu/unit.h"
 
-enum { SPEC_K_MOST = 64 };
+enum { SPEC_K_MAX = 64 };
 
 /* One output of the instruction `u`: encodings a[u->k] of u->a, b[u->k] of u->b and c of
    u->c in, an encoding of u->c out.  scale_a and scale_b hold one encoding of u->scale
    for each u->scale_block products; NULL for a unit without scales.  Exact but for the
    roundings of the row; NaN, infinities, zeros and subnormals as the row says.  The row
-   must be sound (asserted): block divides k, k is at most SPEC_K_MOST, group divides
+   must be sound (asserted): block divides k, k is at most SPEC_K_MAX, group divides
    block and scale_block, `result` is an IEEE format whose values u->c can hold, the
    conversion to `via` is exact, `rounding` is not BY_BIT.  Cannot fail otherwise. */
 uint64_t spec_dot(const struct bitcut_unit *u, const uint64_t *a, const uint64_t *b,

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LANES_MOST = 64 };
+enum { LANES_MAX = 64 };
 
 /* An instruction: `rows` of A and `columns` of B, both of k halves, meet in rows x
    columns outputs; d holds the accumulators and then the outputs. */
@@ -123,16 +123,16 @@ static const struct instruction instructions[] = {
 struct batch {
     const struct bitcut_unit *unit;
     int rows, columns;
-    struct sample line[LANES_MOST];
-    uint32_t c[LANES_MOST * LANES_MOST];
+    struct sample line[LANES_MAX];
+    uint32_t c[LANES_MAX * LANES_MAX];
 };
 
 static int differences(const struct instruction *x, const struct batch *t,
                        const char *class)
 {
     const int k = t->unit->k;
-    uint16_t a[4 * LANES_MOST], b[4 * LANES_MOST];
-    uint32_t d[LANES_MOST * LANES_MOST];
+    uint16_t a[4 * LANES_MAX], b[4 * LANES_MAX];
+    uint32_t d[LANES_MAX * LANES_MAX];
     int differ = 0;
     for (int i = 0; i < t->rows * k; i++) a[i] = (uint16_t)t->line[i / k].a[i % k];
     for (int i = 0; i < t->columns * k; i++) b[i] = (uint16_t)t->line[i / k].b[i % k];
@@ -234,7 +234,7 @@ static bool compared(const struct instruction *x, int number)
     t.unit = table_find(TABLE(units), x->unit);
     t.rows = x->rows ? x->rows : words;
     t.columns = x->columns ? x->columns : words;
-    if (!t.unit || t.rows > LANES_MOST) {
+    if (!t.unit || t.rows > LANES_MAX) {
         printf("not ok %d - %s: no row, or vectors of %d words\n", number, x->name,
                t.rows);
         return false;

@@ -119,7 +119,7 @@ START_TEST(engine_is_spec_one_step_away)
     for (const struct bitcut_unit *u = units; u->name; u++) {
         ck_assert_msg(unit_sound(u), "%s is not sound", u->name);
         for (const struct field *f = fields; f->name; f++) {
-            int64_t values[FIELD_VALUES_MOST];
+            int64_t values[FIELD_VALUES_MAX];
             const int n = field_steps(values, f, u);
             steps += n;
             for (int i = 0; i < n; i++) differ += !step_compare(u, f, values[i], stream++);

@@ -77,16 +77,18 @@ static void check_same(const struct task *t, const struct problem *p, const uint
     const struct bitcut_gemm *g = &t->gemm;
     for (size_t i = 0; i < p->m * p->n; i++) {
         if (got[i] == want[i]) continue;
-        ck_abort_msg(
-            "%s on %s %s, %s, class %s, state %" PRIx64 ", %zu x %zu x %zu, slices %d, "
-            "tile %d, rest_first %d, lanes %d, turn %d, reduction %d, promote %d, tile_k "
-            "%d, threads %d: (%zu, %zu) got %08" PRIx32 " (%a), want "
-            "%08" PRIx32 " (%a)",
-            g->recipe->name, g->unit->name, where.change, level->name, where.kind,
-            where.seed, p->m, p->n, p->k, g->order.slices, g->order.tile,
-            g->order.rest_first, g->order.lanes, g->order.turn, (int)g->order.reduction,
-            g->promote, g->tile_k, t->threads, i / p->n, i % p->n, got[i],
-            format_to_double(f32(), got[i]), want[i], format_to_double(f32(), want[i]));
+        ck_abort_msg("%s on %s %s, %s, class %s, state %" PRIx64
+                     ", %zu x %zu x %zu, slices %d, "
+                     "tile %d, partial_first %d, lanes %d, turn %d, reduction %d, "
+                     "promote %d, tile_k "
+                     "%d, threads %d: (%zu, %zu) got %08" PRIx32 " (%a), want "
+                     "%08" PRIx32 " (%a)",
+                     g->recipe->name, g->unit->name, where.change, level->name,
+                     where.kind, where.seed, p->m, p->n, p->k, g->order.slices,
+                     g->order.tile, g->order.partial_first, g->order.lanes, g->order.chunk,
+                     (int)g->order.reduction, g->promote, g->tile_k, t->threads, i / p->n,
+                     i % p->n, got[i], format_to_double(f32(), got[i]), want[i],
+                     format_to_double(f32(), want[i]));
     }
 }
 
@@ -276,7 +278,7 @@ END_TEST
 /* Rows beside those of the table are computed rightly or left to the engine. */
 START_TEST(one_step_away)
 {
-    static struct mutant list[MUTANTS_MOST];
+    static struct mutant list[MUTANTS_MAX];
     uint64_t state = test_seed() + 5;
     int tried = 0, taken = 0;
     for (const struct bitcut_unit *u = units; u->name; u++) {
@@ -372,11 +374,11 @@ static void recipe_check(const struct bitcut_recipe *r, const struct bitcut_unit
     if (test_between(state, 0, 3) == 0) {
         g->order.lanes = test_between(state, 1, 5);
         g->order.tile = test_between(state, 0, 40);
-        g->order.rest_first = test_between(state, 0, 1);
+        g->order.partial_first = test_between(state, 0, 1);
         g->order.cut = test_between(state, 0, 1) * test_between(state, 0, 20);
-        g->order.halve = test_between(state, 0, 1) * test_between(state, 0, 20);
+        g->order.balance_tail = test_between(state, 0, 1) * test_between(state, 0, 20);
         g->order.reduction = (enum bitcut_reduction)test_between(state, 0, 2);
-        g->order.sums = test_between(state, 0, 2) ? NULL : &formats[FORMAT_F16];
+        g->order.partial_format = test_between(state, 0, 2) ? NULL : &formats[FORMAT_F16];
     }
     if (test_between(state, 0, 3) == 0) g->promote = test_between(state, 0, 5);
     if (test_between(state, 0, 2) == 0) g->tile_k = test_between(state, 0, 80);
@@ -525,7 +527,7 @@ START_TEST(words_of_splits)
             const struct bitcut_rounding
                 *high = &roundings[test_between(&state, ROUND_RN, ROUND_FENG22)],
                 *low = &roundings[test_between(&state, ROUND_RN, ROUND_FENG22)];
-            for (int j = 0; j < SPLIT_WORDS_MOST; j++)
+            for (int j = 0; j < SPLIT_WORDS_MAX; j++)
                 s.word[j] = (struct split_word){ u->a, j ? low : high, j, false };
             for (size_t j = 0; j < LINES * LENGTH; j++) x[j] = fill_edge(&state, u->a);
             for (const struct simd_level *l = simd_levels; l->name; l++)
@@ -546,7 +548,7 @@ START_TEST(environment)
     for (const struct simd_level *row = simd_levels; row->name; row++) {
         setenv("BITCUT_SIMD", row->name, 1);
         simd_read_environment();
-        const enum bitcut_status want = row->supported() ? BITCUT_OK : BITCUT_CANNOT;
+        const enum bitcut_status want = row->supported() ? BITCUT_OK : BITCUT_UNSUPPORTED;
         ck_assert_int_eq(simd_choose(&l, &f), want);
         if (want == BITCUT_OK) ck_assert_ptr_eq(l, row);
     }

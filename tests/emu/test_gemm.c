@@ -88,13 +88,13 @@ static void order_draw(struct bitcut_order *o, uint64_t *rng)
     o->slices = slices[test_between(rng, 0, 4)];
     if (test_between(rng, 0, 1)) return;
     o->tile = parts[test_between(rng, 0, 5)];
-    o->rest_first = test_between(rng, 0, 1);
+    o->partial_first = test_between(rng, 0, 1);
     o->cut = parts[test_between(rng, 0, 5)];
-    o->halve = parts[test_between(rng, 0, 5)];
+    o->balance_tail = parts[test_between(rng, 0, 5)];
     o->lanes = test_between(rng, 1, 5);
-    o->turn = parts[test_between(rng, 0, 5)];
+    o->chunk = parts[test_between(rng, 0, 5)];
     o->reduction = (enum bitcut_reduction)test_between(rng, 0, 2);
-    o->sums = test_between(rng, 0, 1) ? NULL : &formats[sums[test_between(rng, 0, 3)]];
+    o->partial_format = test_between(rng, 0, 1) ? NULL : &formats[sums[test_between(rng, 0, 3)]];
 }
 
 /* Another split for one side, if the recipe and the unit take it. */

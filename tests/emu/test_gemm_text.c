@@ -19,8 +19,9 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
     const int slices[] = { x->slices ? x->slices : 1, y->slices ? y->slices : 1 };
     const int lanes[] = { x->lanes ? x->lanes : 1, y->lanes ? y->lanes : 1 };
     return slices[0] == slices[1] && lanes[0] == lanes[1] && x->tile == y->tile &&
-           x->rest_first == y->rest_first && x->cut == y->cut && x->halve == y->halve &&
-           x->turn == y->turn && x->reduction == y->reduction && x->sums == y->sums;
+           x->partial_first == y->partial_first && x->cut == y->cut &&
+           x->balance_tail == y->balance_tail && x->chunk == y->chunk &&
+           x->reduction == y->reduction && x->partial_format == y->partial_format;
 }
 
 static bool same_way(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
@@ -36,7 +37,7 @@ static void check_round_trip(const struct bitcut_gemm *g)
 {
     struct bitcut_gemm back;
     struct fault f;
-    char line[WAY_MOST], again[WAY_MOST];
+    char line[WAY_MAX], again[WAY_MAX];
     way_write(line, g);
     ck_assert_msg(way_read(&back, line, &f) == BITCUT_OK, "%s: %s", line, f.text);
     way_write(again, &back);
@@ -110,13 +111,13 @@ static void vary_order(struct bitcut_order *o, uint64_t *rng)
 {
     *o = (struct bitcut_order){ .slices = number(rng, 0, 5),
                                 .tile = number(rng, 0, 999999999),
-                                .rest_first = test_bits(rng) & 1,
+                                .partial_first = test_bits(rng) & 1,
                                 .cut = number(rng, 0, 64),
-                                .halve = number(rng, 0, 64),
+                                .balance_tail = number(rng, 0, 64),
                                 .lanes = number(rng, 0, 4),
-                                .turn = number(rng, 0, 64),
+                                .chunk = number(rng, 0, 64),
                                 .reduction = (enum bitcut_reduction)number(rng, 0, 2) };
-    o->sums = ROW_OR_NONE(formats, rows_in(TABLE(formats)), rng);
+    o->partial_format = ROW_OR_NONE(formats, rows_in(TABLE(formats)), rng);
 }
 
 static void vary(struct bitcut_gemm *g, uint64_t *rng)
@@ -160,11 +161,12 @@ START_TEST(by_hand)
     struct bitcut_gemm g;
     struct fault f;
     ck_assert_int_eq(
-        way_read(&g,
-                 "ootomo@a100,split-a=halfhalf,split-b=bitcut,high=rz,low=rn,scale=10,"
-                 "terms=4,promote=2,tile-k=64,equilibrate,slices=3,tile=32,rest-first,"
-                 "cut=8,halve=16,lanes=2,turn=4,reduction=tree,sums=f16",
-                 &f),
+        way_read(
+            &g,
+            "ootomo@a100,split-a=halfhalf,split-b=bitcut,high=rz,low=rn,scale=10,"
+            "terms=4,promote=2,tile-k=64,equilibrate,slices=3,tile=32,partial-first,"
+            "cut=8,balance-tail=16,lanes=2,chunk=4,reduction=tree,partial-format=f16",
+            &f),
         BITCUT_OK);
     ck_assert_ptr_eq(g.recipe, &recipes[RECIPE_OOTOMO]);
     ck_assert_ptr_eq(g.unit, unit_find("a100", &formats[FORMAT_F16]));
@@ -174,10 +176,10 @@ START_TEST(by_hand)
     ck_assert_str_eq(g.low->name, "rn");
     ck_assert(g.scale == 10 && g.low_low == 1 && g.promote == 2 && g.tile_k == 64);
     ck_assert(g.equilibrate && g.order.slices == 3 && g.order.tile == 32);
-    ck_assert(g.order.rest_first && g.order.cut == 8 && g.order.halve == 16);
-    ck_assert(g.order.lanes == 2 && g.order.turn == 4);
+    ck_assert(g.order.partial_first && g.order.cut == 8 && g.order.balance_tail == 16);
+    ck_assert(g.order.lanes == 2 && g.order.chunk == 4);
     ck_assert_int_eq(g.order.reduction, BITCUT_TREE);
-    ck_assert_ptr_eq(g.order.sums, &formats[FORMAT_F16]);
+    ck_assert_ptr_eq(g.order.partial_format, &formats[FORMAT_F16]);
 
     ck_assert_int_eq(way_read(&g, "plain@mi210,split=half", &f), BITCUT_OK);
     ck_assert_ptr_eq(g.split_a, g.split_b);
@@ -204,7 +206,7 @@ START_TEST(words_of_units)
         if (gemm_plan_on_unit(&own, &g, NULL) != BITCUT_OK) continue;
         units_tried++;
         for (size_t i = 0; i < sizeof varied / sizeof *varied; i++) {
-            char line[WAY_MOST];
+            char line[WAY_MAX];
             struct fault f = { .text = "" };
             snprintf(line, sizeof line, "plain@%s,%s", u->name, varied[i]);
             ck_assert_msg(way_read(&g, line, &f) == BITCUT_OK, "%s: %s", line, f.text);
@@ -260,7 +262,7 @@ static const struct {
     { "legemm@mi210,terms=7", "terms=7: invalid value for terms" },
     { "legemm@mi210,terms=2", "terms=2: invalid value for terms" },
     { "legemm@mi210,equilibrate=1", "equilibrate=1: invalid value for equilibrate" },
-    { "legemm@mi210,rest-first=1", "unknown setting \"rest-first\"" },
+    { "legemm@mi210,partial-first=1", "unknown setting \"partial-first\"" },
     { "legemm@mi210,slices=two", "unknown setting \"slices\"" },
     { "legemm@mi210,reduction=bush", "unknown setting \"reduction\"" },
 };
@@ -293,7 +295,7 @@ static const void *longest(struct table t)
 START_TEST(lengths)
 {
     struct bitcut_gemm g = gemm_of(longest(TABLE(recipes)), longest(TABLE(units)));
-    char line[WAY_MOST];
+    char line[WAY_MAX];
     g.split_a = g.split_b = longest(TABLE(splits));
     g.high = g.low = longest(TABLE(roundings));
     g.scale = g.promote = g.tile_k = 999999999;
@@ -304,17 +306,17 @@ START_TEST(lengths)
                                999999999, 999999999,         999999999,
                                999999999, BITCUT_DESCENDING, longest(TABLE(formats)) };
     way_write(line, &g);
-    ck_assert_uint_lt(strlen(line), WAY_MOST - 1);
-    ck_assert_str_eq(line + strlen(line) - strlen(g.order.sums->name),
-                     g.order.sums->name);
+    ck_assert_uint_lt(strlen(line), WAY_MAX - 1);
+    ck_assert_str_eq(line + strlen(line) - strlen(g.order.partial_format->name),
+                     g.order.partial_format->name);
 
     /* As long as a line can be, and one more. */
     for (int more = 0; more < 2; more++) {
-        char text[WAY_MOST + 1];
+        char text[WAY_MAX + 1];
         struct fault f;
         memset(text, 'x', sizeof text);
         memcpy(text, "legemm@", 7);
-        text[WAY_MOST - 1 + more] = 0;
+        text[WAY_MAX - 1 + more] = 0;
         ck_assert_int_eq(way_read(&g, text, &f), BITCUT_BAD_ARGUMENT);
         ck_assert_msg(!strstr(f.text, "too long") == !more, "%s", f.text);
     }
@@ -325,7 +327,7 @@ START_TEST(public_calls)
 {
     static const char line[] = "ootomo@ampere/mma.m16n8k16.f32.f16,scale=10,slices=2";
     struct bitcut_gemm g;
-    char text[BITCUT_GEMM_MOST] = "as it was", why[BITCUT_TEXT_MOST] = "";
+    char text[BITCUT_GEMM_MAX] = "as it was", why[BITCUT_TEXT_MAX] = "";
     bitcut_gemm_init(&g, sizeof g);
     g.m = 77;
     ck_assert_int_eq(bitcut_gemm_write(text, &g), BITCUT_BAD_ARGUMENT);

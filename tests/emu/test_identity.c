@@ -34,7 +34,7 @@ static int repeats(const struct bitcut_unit *u, const struct bitcut_unit *on)
 /* Products of one block, as f16 encodings, and the largest exponent of those that are not
    zero. */
 struct block {
-    uint64_t a[UNIT_K_MOST], b[UNIT_K_MOST];
+    uint64_t a[UNIT_K_MAX], b[UNIT_K_MAX];
     int exponent;
     bool zero;
 };
@@ -69,8 +69,8 @@ static void block_fill(struct block *x, int count, uint64_t *state)
 static float sum_on(const struct bitcut_unit *u, const struct block *x, int count,
                     int times, float c)
 {
-    struct number a[UNIT_K_MOST], b[UNIT_K_MOST];
-    int order[UNIT_K_MOST];
+    struct number a[UNIT_K_MAX], b[UNIT_K_MAX];
+    int order[UNIT_K_MAX];
     unit_order(order, u->k, u->order);
     for (int i = 0; i < u->k; i++) {
         const bool is_there = i < count * times;

@@ -81,7 +81,7 @@ static bool matters(const struct summation *s, const struct field *f, bool exact
 {
     for (int samples = 1; samples <= 1 << 12; samples *= 4)
         for (const struct bitcut_unit *u = NULL; (u = next_unit(u, s));) {
-            int64_t values[FIELD_VALUES_MOST];
+            int64_t values[FIELD_VALUES_MAX];
             const bool skip =
                 (s->reads & READS_FRACTION) && exact != (u->fraction == FRACTION_EXACT);
             const int n = skip ? 0 : field_steps(values, f, u);
@@ -130,7 +130,7 @@ static bool same_error(struct step_error x, struct step_error y)
 static void check_unread(const struct bitcut_unit *u, const struct field *f,
                          struct rng *rng)
 {
-    int64_t values[FIELD_VALUES_MOST];
+    int64_t values[FIELD_VALUES_MAX];
     const int n = field_candidates(values, f, u);
     for (int i = 0; i < n; i += 1 + n / 4) {
         struct bitcut_unit changed = *u;

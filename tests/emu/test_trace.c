@@ -566,7 +566,7 @@ START_TEST(every_row_one_step_away)
     int bad = 0;
     for (const struct bitcut_unit *u = units; u->name; u++)
         for (const struct field *f = fields; f->name; f++) {
-            int64_t values[FIELD_VALUES_MOST];
+            int64_t values[FIELD_VALUES_MAX];
             const int n = field_steps(values, f, u);
             for (int i = 0; i < n; i++) {
                 struct bitcut_unit changed = *u;

@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-enum { ROWS = 2, COLUMNS = 3, K_MOST = 200, PLACES_MOST = 8192 };
+enum { ROWS = 2, COLUMNS = 3, K_MAX = 200, PLACES_MAX = 8192 };
 
 /* --- a unit and a split of numbers alone ------------------------------------------ */
 
@@ -82,9 +82,9 @@ struct case_ {
     struct gemm_plan plan;
     struct gpu_emulation e;
     struct k_parts parts;
-    uint32_t a[ROWS * K_MOST], b[K_MOST * COLUMNS], c[ROWS * COLUMNS];
-    uint32_t word_a[ROWS][SPLIT_WORDS_MOST][PLACES_MOST];
-    uint32_t word_b[COLUMNS][SPLIT_WORDS_MOST][PLACES_MOST];
+    uint32_t a[ROWS * K_MAX], b[K_MAX * COLUMNS], c[ROWS * COLUMNS];
+    uint32_t word_a[ROWS][SPLIT_WORDS_MAX][PLACES_MAX];
+    uint32_t word_b[COLUMNS][SPLIT_WORDS_MAX][PLACES_MAX];
     int exponent_a[ROWS], exponent_b[COLUMNS];
 };
 
@@ -100,7 +100,7 @@ static int exponent_of(const struct split_rule *r, const uint32_t *x, size_t k,
     return r->target - top;
 }
 
-static void words_fill(uint32_t word[SPLIT_WORDS_MOST][PLACES_MOST], int *exponent,
+static void words_fill(uint32_t word[SPLIT_WORDS_MAX][PLACES_MAX], int *exponent,
                        const struct case_ *x, const struct split_rule *r,
                        const uint32_t *line, size_t stride)
 {
@@ -109,7 +109,7 @@ static void words_fill(uint32_t word[SPLIT_WORDS_MOST][PLACES_MOST], int *expone
     *exponent = x->plan.equilibrate ? exponent_of(r, line, k, stride) : 0;
     for (size_t q = 0; q < places; q++) {
         const size_t p = x->parts.element ? x->parts.element[q] : q < k ? q : SIZE_MAX;
-        uint64_t words[SPLIT_WORDS_MOST] = { 0 };
+        uint64_t words[SPLIT_WORDS_MAX] = { 0 };
         if (p != SIZE_MAX)
             split_words(words, &split,
                         x->plan.equilibrate
@@ -150,7 +150,7 @@ static uint32_t instruction(const struct unit_rule *r, const uint32_t *a,
                             const uint32_t *b, uint32_t v)
 {
     const struct bitcut_unit u = unit_of(r);
-    struct number x[UNIT_K_MOST], y[UNIT_K_MOST];
+    struct number x[UNIT_K_MAX], y[UNIT_K_MAX];
     for (int i = 0; i < r->k; i++) {
         x[i] = unit_read(&u, u.a, rounded(u.a, a[r->order[i]]));
         y[i] = unit_read(&u, u.b, rounded(u.b, b[r->order[i]]));
@@ -203,13 +203,13 @@ static uint32_t folded(const struct case_ *x, const struct chain *chain, size_t 
 
 static uint32_t held(const struct case_ *x, uint32_t v)
 {
-    return (v & 0x7fffffff) > INFINITE ? v : f32_through(x->plan.order.sums, RN, v);
+    return (v & 0x7fffffff) > INFINITE ? v : f32_through(x->plan.order.partial_format, RN, v);
 }
 
 static uint32_t output(const struct case_ *x, struct chain *const *chains, size_t i,
                        size_t j)
 {
-    uint32_t kept[K_PARTS_KEPT_MOST] = { 0 };
+    uint32_t kept[K_PARTS_KEPT_MAX] = { 0 };
     int count = 0;
     for (size_t s = 0; s < x->parts.count; s++) {
         uint32_t v = held(x, folded(x, chains[s], i, j));
@@ -231,7 +231,7 @@ static void compute(uint32_t *d, const struct case_ *x)
 {
     struct chain **const chains = calloc(x->parts.count + 1, sizeof *chains);
     for (size_t s = 0; s < x->parts.count; s++) {
-        chains[s] = calloc(RECIPE_ACCUMULATORS_MOST, sizeof **chains);
+        chains[s] = calloc(RECIPE_ACCUMULATORS_MAX, sizeof **chains);
         for (int n = 0; n < x->plan.accumulators; n++)
             ck_assert_int_eq(chain_make(&chains[s][n], &x->e, &x->plan, &x->parts, s, n),
                              BITCUT_OK);
@@ -261,13 +261,13 @@ static struct bitcut_order random_order(uint64_t *rng)
     return (struct bitcut_order){
         .slices = one_of(rng, 0, 5),
         .tile = one_of(rng, 0, 40),
-        .rest_first = test_between(rng, 0, 3) == 0,
+        .partial_first = test_between(rng, 0, 3) == 0,
         .cut = one_of(rng, 0, 50),
-        .halve = one_of(rng, 0, 20),
+        .balance_tail = one_of(rng, 0, 20),
         .lanes = one_of(rng, 0, 4),
-        .turn = one_of(rng, 0, 30),
+        .chunk = one_of(rng, 0, 30),
         .reduction = (enum bitcut_reduction)test_between(rng, 0, 2),
-        .sums = &formats[sums[test_between(rng, 0, 3)]],
+        .partial_format = &formats[sums[test_between(rng, 0, 3)]],
     };
 }
 
@@ -311,7 +311,7 @@ static void words_of_all(struct case_ *x)
 
 static void check(struct case_ *x, uint64_t seed)
 {
-    char line[BITCUT_GEMM_MOST] = "";
+    char line[BITCUT_GEMM_MAX] = "";
     uint32_t want[ROWS * COLUMNS], got[ROWS * COLUMNS];
     struct fault f;
     gemm_set_dense(&x->gemm, want, ROWS, COLUMNS, x->gemm.k, x->a, x->b, x->c);
@@ -322,7 +322,7 @@ static void check(struct case_ *x, uint64_t seed)
     ck_assert_int_eq(
         k_parts_make(&x->parts, &x->plan.order, x->gemm.k, (size_t)x->plan.k_step),
         BITCUT_OK);
-    ck_assert_uint_le(x->parts.steps * (size_t)x->e.k_step, PLACES_MOST);
+    ck_assert_uint_le(x->parts.steps * (size_t)x->e.k_step, PLACES_MAX);
     words_of_all(x);
     compute(got, x);
     k_parts_clear(&x->parts);
@@ -336,7 +336,7 @@ static void check(struct case_ *x, uint64_t seed)
 /* The plan's last term once more, which no recipe has. */
 static void repeat_term(struct gemm_plan *p)
 {
-    if (p->terms == RECIPE_TERMS_MOST) return;
+    if (p->terms == RECIPE_TERMS_MAX) return;
     p->term[p->terms] = p->term[p->terms - 1];
     p->unit[p->terms] = p->unit[p->terms - 1];
     p->terms++;
@@ -349,11 +349,11 @@ static void try_on_numbers(struct case_ *x, uint64_t seed, uint64_t *rng)
     ck_assert_int_eq(gemm_plan_on_unit(&x->plan, &x->gemm, NULL), BITCUT_OK);
     if (split_is_fixed(&x->plan.split_a) || split_is_fixed(&x->plan.split_b)) {
         const int status = emulation_make(&x->e, &x->gemm, &x->plan, &on, NULL);
-        ck_assert_int_eq(status, BITCUT_CANNOT);
+        ck_assert_int_eq(status, BITCUT_UNSUPPORTED);
         return;
     }
     if (!test_between(rng, 0, 9)) repeat_term(&x->plan);
-    x->gemm.k = (size_t)test_between(rng, 0, K_MOST);
+    x->gemm.k = (size_t)test_between(rng, 0, K_MAX);
     fill(x->a, ROWS * x->gemm.k, rng);
     fill(x->b, x->gemm.k * COLUMNS, rng);
     fill(x->c, ROWS * COLUMNS, rng);
@@ -434,13 +434,13 @@ START_TEST(too_long)
     struct chain c = { .products = 7 };
     ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
     ck_assert_int_eq(emulation_make(&e, &g, &plan, &on, NULL), BITCUT_OK);
-    ck_assert_int_eq(chain_make(&c, &e, &plan, &parts, 0, 0), BITCUT_CANNOT);
+    ck_assert_int_eq(chain_make(&c, &e, &plan, &parts, 0, 0), BITCUT_UNSUPPORTED);
     first[0] = (size_t)1 << 28;
     first[1] = first[0] + 1;
-    ck_assert_int_eq(chain_make(&c, &e, &plan, &parts, 0, 0), BITCUT_CANNOT);
+    ck_assert_int_eq(chain_make(&c, &e, &plan, &parts, 0, 0), BITCUT_UNSUPPORTED);
     ck_assert_uint_eq(c.products, 7);
     first[0]--, first[1]--;
-    ck_assert_int_eq(chain_make(&c, &e, &plan, &parts, 0, 0), BITCUT_CANNOT);
+    ck_assert_int_eq(chain_make(&c, &e, &plan, &parts, 0, 0), BITCUT_UNSUPPORTED);
     first[0]--, first[1]--;
     ck_assert_int_eq(chain_make(&c, &e, &plan, &parts, 0, 0), BITCUT_OK);
     ck_assert_uint_eq(c.products, 4 * 16);

@@ -182,7 +182,7 @@ static void check_words(const struct bitcut_split *s, uint64_t *rng, int count)
     for (int i = 0; i < count; i++) {
         const uint32_t x =
             draw_x(s->word[test_between(rng, 0, s->words - 1)].format, rng);
-        uint64_t word[SPLIT_WORDS_MOST];
+        uint64_t word[SPLIT_WORDS_MAX];
         split_words(word, s, x);
         for (int w = 0; w < s->words; w++) {
             const uint32_t want = value_of(s->word[w].format, word[w]),
@@ -205,7 +205,7 @@ START_TEST(makes_words)
         check_words(s, &rng, test_cases(10000, 1000000));
         for (int i = 0; i < test_cases(20, 1000); i++) {
             struct bitcut_split changed = *s;
-            changed.scale = test_between(&rng, 0, GEMM_SCALE_MOST);
+            changed.scale = test_between(&rng, 0, GEMM_SCALE_MAX);
             if (s->word[s->words - 1].copy && i % 2) {
                 changed.word[1] = s->word[2];
                 changed.word[2] = s->word[1];
@@ -239,7 +239,7 @@ static bool is_told(const struct bitcut_unit *u)
 static uint32_t rule_dot(const struct unit_rule *r, const struct bitcut_unit *u,
                          const struct sample *s)
 {
-    uint32_t a[RULE_K_MOST], b[RULE_K_MOST];
+    uint32_t a[RULE_K_MAX], b[RULE_K_MAX];
     const uint32_t c = value_of(u->c, s->c);
     for (int k = 0; k < r->k; k++) {
         a[k] = emulate_read(r, false, value_of(u->a, s->a[r->order[k]]));
@@ -312,8 +312,8 @@ static bool is_defined(const struct bitcut_unit *u)
 {
     const bool exact = u->summation == &sum_fused && u->fraction == FRACTION_EXACT;
     return unit_sound(u) && is_taken(u) && u->nan_rule == NAN_FIXED &&
-           !(u->via && u->flush_inputs) && (!exact || u->block <= STEP_EXACT_MOST) &&
-           (u->summation != &sum_serial || u->keep <= STEP_KEEP_MOST);
+           !(u->via && u->flush_inputs) && (!exact || u->block <= STEP_EXACT_MAX) &&
+           (u->summation != &sum_serial || u->keep <= STEP_KEEP_MAX);
 }
 
 START_TEST(adds_as_units_one_step_away)
@@ -322,7 +322,7 @@ START_TEST(adds_as_units_one_step_away)
     int rows = 0, differ = 0;
     for (const struct bitcut_unit *u = units; u->name; u++)
         for (const struct field *f = fields; f->name && is_taken(u); f++) {
-            int64_t values[FIELD_VALUES_MOST];
+            int64_t values[FIELD_VALUES_MAX];
             const int n = field_steps(values, f, u);
             for (int i = 0; i < n; i++) {
                 struct rng rng = rng_start(test_seed(), stream++);

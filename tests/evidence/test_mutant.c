@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    NOTICED_LEAST = 2,  /* by fewer a mutant would be left to one lucky vector      */
-    KILLED_LEAST = 2500 /* over all sets: a field that is lost takes some hundreds */
+    NOTICED_MIN = 2,  /* by fewer a mutant would be left to one lucky vector      */
+    KILLED_MIN = 2500 /* over all sets: a field that is lost takes some hundreds */
 };
 
 /* The unit whose folder holds the vectors of u: itself if it is recorded, else the first
@@ -55,7 +55,7 @@ static bool judged(const struct set *s, const struct mutant *m)
 {
     const size_t noticed = differences(s, &m->unit);
     char name[80];
-    if (m->proof ? noticed == 0 : noticed >= NOTICED_LEAST) return true;
+    if (m->proof ? noticed == 0 : noticed >= NOTICED_MIN) return true;
     mutant_name(name, sizeof name, m);
     printf("# %s with %s: noticed by %zu of %zu vectors%s%s\n", s->unit.name, name,
            noticed, s->shape.count, m->proof ? ", but proved: " : "",
@@ -68,7 +68,7 @@ START_TEST(kept_vectors_kill)
 {
     int mutants = 0, proved = 0, wrong = 0, sets = 0;
     for (const struct bitcut_unit *u = units; u->name; u++) {
-        struct mutant list[MUTANTS_MOST];
+        struct mutant list[MUTANTS_MAX];
         struct set s;
         if (kept_for(u) != u) continue;
         read_kept(&s, u);
@@ -86,7 +86,7 @@ START_TEST(kept_vectors_kill)
     }
     printf("# %d sets, %d mutants, %d of them proved equal\n", sets, mutants, proved);
     ck_assert_int_eq(wrong, 0);
-    ck_assert_int_ge(mutants - proved, KILLED_LEAST);
+    ck_assert_int_ge(mutants - proved, KILLED_MIN);
 }
 END_TEST
 
@@ -94,7 +94,7 @@ END_TEST
 static int proofs_broken(const struct bitcut_unit *u, const char *with, int samples,
                          uint64_t stream)
 {
-    struct mutant list[MUTANTS_MOST];
+    struct mutant list[MUTANTS_MAX];
     const int n = mutants_list(list, u);
     struct rng rng = rng_start(test_seed(), stream);
     uint64_t proved = 0, broken = 0;
@@ -124,7 +124,7 @@ START_TEST(proofs_hold)
     uint64_t stream = 0;
     int broken = 0;
     for (const struct bitcut_unit *u = units; u->name; u++) {
-        struct mutant list[MUTANTS_MOST];
+        struct mutant list[MUTANTS_MAX];
         if (kept_for(u) != u) continue;
         broken += proofs_broken(u, "", samples, stream++);
         const int n = mutants_list(list, u);
@@ -145,7 +145,7 @@ START_TEST(proofs_are_used)
     for (const struct proof *p = proofs; p->name; p++) {
         bool used = false;
         for (const struct bitcut_unit *u = units; u->name && !used; u++) {
-            struct mutant list[MUTANTS_MOST];
+            struct mutant list[MUTANTS_MAX];
             const int n = mutants_list(list, u);
             for (int i = 0; i < n; i++) used |= list[i].proof == p;
         }
@@ -232,7 +232,7 @@ END_TEST
 /* The fields with a mutant that no observation notices. */
 static void open_to(char *text, size_t size, const struct set *s)
 {
-    struct mutant list[MUTANTS_MOST];
+    struct mutant list[MUTANTS_MAX];
     const int n = mutants_list(list, &s->unit);
     const struct field *last = NULL;
     text[0] = 0;

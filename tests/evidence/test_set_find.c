@@ -88,7 +88,7 @@ START_TEST(a_folder_without_sets)
     struct found_list list = find(&s, "");
     ck_assert_uint_eq(list.count, 1);
     ck_assert_str_eq(list.at[0].folder, s.folder);
-    ck_assert_int_eq(list.at[0].fault.status, BITCUT_CANNOT);
+    ck_assert_int_eq(list.at[0].fault.status, BITCUT_UNSUPPORTED);
     ck_assert(strstr(list.at[0].fault.text, "meta.json") != NULL);
     found_clear(&list);
     scratch_remove(&s);

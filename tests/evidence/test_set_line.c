@@ -99,7 +99,7 @@ START_TEST(lines_that_are_not_there)
     char name[80];
     write_lines(&s, ROW);
     snprintf(name, sizeof name, "%s:2", s.path);
-    ck_assert_int_eq(set_read(&set, name, SET_RECORDED, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(set_read(&set, name, SET_RECORDED, &f), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, "the file does not have this line");
     write_lines(&s, "\n\n");
     ck_assert_int_eq(set_find(&list, s.path, NULL, &f), BITCUT_OK);

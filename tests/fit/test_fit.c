@@ -61,7 +61,7 @@ END_TEST
    search need not be complete, but it must be short. */
 static void find_named(const char *name)
 {
-    enum { TRIED_MOST = 1 << 20 };
+    enum { TRIED_MAX = 1 << 20 };
     const char *data = getenv("BITCUT_DATA");
     char path[4096];
     struct set set;
@@ -73,7 +73,7 @@ static void find_named(const char *name)
                   "%s: %s", path, f.text);
     ck_assert_msg(fit_read(&fit, &set, 1, OUTPUTS, &f) == BITCUT_OK, "%s", f.text);
     run_search(&s, &fit);
-    ck_assert_msg(s.report.tried < TRIED_MOST, "%s: %zu rows tried", name, s.report.tried);
+    ck_assert_msg(s.report.tried < TRIED_MAX, "%s: %zu rows tried", name, s.report.tried);
     for (const struct bitcut_unit *u = units; u->name; u++)
         if (fit_is_for(&fit, u))
             ck_assert_msg(search_has(&s, &fit, u) == field_same(u, &set.unit), "%s: %s",
@@ -100,7 +100,7 @@ static struct bitcut_unit changed(const struct bitcut_unit *u, int steps, struct
 {
     struct bitcut_unit row = *u;
     while (steps > 0) {
-        int64_t values[FIELD_VALUES_MOST];
+        int64_t values[FIELD_VALUES_MAX];
         const struct field *f = &fields[below(rng, FIELD_COUNT)];
         const int n = field_values(values, f, &row);
         if (n < 2) continue;
@@ -406,8 +406,8 @@ END_TEST
 static void thin_out(struct box *box, const struct space *s, const struct box *one,
                      struct rng *rng)
 {
-    enum { ROWS_MOST = 1500 };
-    while (box_rows(s, box) > ROWS_MOST) {
+    enum { ROWS_MAX = 1500 };
+    while (box_rows(s, box) > ROWS_MAX) {
         const int f = below(rng, FIELD_COUNT);
         const uint64_t value = UINT64_C(1) << below(rng, 64);
         if (!(one->set[f] & value)) box->set[f] &= ~value;

@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-enum { COUNT = 40, M = 3, N = 2, K_MOST = 64 };
+enum { COUNT = 40, M = 3, N = 2, K_MAX = 64 };
 
 /* A recording with all of its arrays. */
 struct recorded_set {
-    uint64_t a[COUNT * M * K_MOST], b[COUNT * K_MOST * N], c[COUNT * M * N],
-        d[COUNT * M * N], scale_a[COUNT * M * K_MOST], scale_b[COUNT * K_MOST * N];
+    uint64_t a[COUNT * M * K_MAX], b[COUNT * K_MAX * N], c[COUNT * M * N],
+        d[COUNT * M * N], scale_a[COUNT * M * K_MAX], scale_b[COUNT * K_MAX * N];
     struct bitcut_recording r;
 };
 
@@ -46,7 +46,7 @@ static void set_make(struct recorded_set *s, const char *unit)
     const struct bitcut_unit *const u = bitcut_unit_find(unit, NULL);
     uint64_t random = test_seed();
     memset(s, 0, sizeof *s);
-    ck_assert_msg(u && u->k <= K_MOST, "%s", unit);
+    ck_assert_msg(u && u->k <= K_MAX, "%s", unit);
     const size_t k = (size_t)u->k, blocks = u->scale ? k / (size_t)u->scale_block : 0;
     fill(s->a, COUNT * M * k, u->a, 9, &random);
     fill(s->b, COUNT * k * N, u->b, 9, &random);
@@ -81,7 +81,7 @@ static void set_make(struct recorded_set *s, const char *unit)
 static struct bitcut_fit *fitted(struct bitcut_fit_report *report,
                                  const struct bitcut_recording *r, int threads)
 {
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     struct bitcut_fit *found = NULL;
     *report = (struct bitcut_fit_report){ .size = sizeof *report };
     ck_assert_msg(bitcut_fit(report, &found, r, threads, why) == BITCUT_OK, "%s", why);
@@ -182,7 +182,7 @@ END_TEST
 
 static void refused(const struct bitcut_recording *r, const char *why)
 {
-    char text[BITCUT_TEXT_MOST] = "";
+    char text[BITCUT_TEXT_MAX] = "";
     struct bitcut_fit *found = NULL;
     ck_assert_int_eq(bitcut_fit(NULL, &found, r, 0, text), BITCUT_BAD_ARGUMENT);
     ck_assert_msg(!found && strstr(text, why), "%s: %s", why, text);

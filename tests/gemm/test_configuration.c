@@ -11,11 +11,12 @@
 static void check_same(const struct bitcut_order *x, const struct bitcut_order *y,
                        const char *line)
 {
-    ck_assert_msg(
-        x->slices == y->slices && x->tile == y->tile && x->rest_first == y->rest_first &&
-            x->cut == y->cut && x->halve == y->halve && x->lanes == y->lanes &&
-            x->turn == y->turn && x->reduction == y->reduction && x->sums == y->sums,
-        "%s: read as another order", line);
+    ck_assert_msg(x->slices == y->slices && x->tile == y->tile &&
+                      x->partial_first == y->partial_first && x->cut == y->cut &&
+                      x->balance_tail == y->balance_tail && x->lanes == y->lanes &&
+                      x->chunk == y->chunk && x->reduction == y->reduction &&
+                      x->partial_format == y->partial_format,
+                  "%s: read as another order", line);
 }
 
 static int count(uint64_t *rng)
@@ -41,19 +42,19 @@ START_TEST(round_trip)
         const struct bitcut_order o = {
             .slices = count_of_sums(&rng),
             .tile = count(&rng),
-            .rest_first = test_bits(&rng) & 1,
+            .partial_first = test_bits(&rng) & 1,
             .cut = count(&rng),
-            .halve = count(&rng),
+            .balance_tail = count(&rng),
             .lanes = count_of_sums(&rng),
-            .turn = count(&rng),
+            .chunk = count(&rng),
             .reduction = (enum bitcut_reduction)test_between(&rng, 0, 2),
-            .sums = sums->name ? sums : NULL,
+            .partial_format = sums->name ? sums : NULL,
         };
         struct bitcut_order back = { 0 };
         struct fault f;
-        char text[ORDER_TEXT_MOST];
+        char text[ORDER_TEXT_MAX];
         order_write(text, &o);
-        ck_assert_msg(strlen(text) < ORDER_TEXT_MOST - 1, "%s: cut short", text);
+        ck_assert_msg(strlen(text) < ORDER_TEXT_MAX - 1, "%s: cut short", text);
         ck_assert(!*text || *text == ',');
         ck_assert_msg(order_read(&back, *text ? text + 1 : text, &f) == BITCUT_OK,
                       "%s: %s", text, f.text);
@@ -65,22 +66,24 @@ END_TEST
 START_TEST(by_hand)
 {
     struct bitcut_order o = { .slices = 7, .tile = 5 };
-    char text[ORDER_TEXT_MOST];
+    char text[ORDER_TEXT_MAX];
     ck_assert_int_eq(order_read(&o, "", NULL), BITCUT_OK);
-    ck_assert_int_eq(order_read(&o, "tile=32,rest-first,reduction=tree,sums=f16", NULL),
-                     BITCUT_OK);
+    ck_assert_int_eq(
+        order_read(&o, "tile=32,partial-first,reduction=tree,partial-format=f16", NULL),
+        BITCUT_OK);
     const struct bitcut_order want = { .slices = 7,
                                        .tile = 32,
-                                       .rest_first = true,
+                                       .partial_first = true,
                                        .reduction = BITCUT_TREE,
-                                       .sums = &formats[FORMAT_F16] };
+                                       .partial_format = &formats[FORMAT_F16] };
     check_same(&o, &want, "fields that are not named stay");
     order_write(text, &o);
-    ck_assert_str_eq(text, ",slices=7,tile=32,rest-first,reduction=tree,sums=f16");
+    ck_assert_str_eq(text,
+                     ",slices=7,tile=32,partial-first,reduction=tree,partial-format=f16");
     order_write(text, &(struct bitcut_order){ .slices = 1, .lanes = 1 });
     ck_assert_str_eq(text, "");
-    ck_assert_int_eq(order_read(&o, "turn=8", NULL), BITCUT_OK);
-    ck_assert_int_eq(o.turn, 8);
+    ck_assert_int_eq(order_read(&o, "chunk=8", NULL), BITCUT_OK);
+    ck_assert_int_eq(o.chunk, 8);
 }
 END_TEST
 
@@ -94,19 +97,19 @@ static const struct {
     { "tile= 1", "invalid item \"tile\"" },
     { "tile=1234567890", "invalid item \"tile\"" },
     { "tile=0x10", "invalid item \"tile\"" },
-    { "rest-first=1", "invalid item \"rest-first\"" },
+    { "partial-first=1", "invalid item \"partial-first\"" },
     { "slices=2,reduction", "invalid item \"reduction\"" },
     { "slices=2,reduction=bush", "unknown name \"bush\"" },
     { "reduction=ascendin", "unknown name \"ascendin\"; did you mean ascending" },
     { "sums", "invalid item \"sums\"" },
-    { "sums=f17", "unknown name \"f17\"; did you mean f16" },
+    { "partial-format=f17", "unknown name \"f17\"; did you mean f16" },
     { ",tile=2", "invalid item \"\"" },
 };
 
 START_TEST(refused)
 {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        const struct bitcut_order before = { .slices = 3, .turn = 2 };
+        const struct bitcut_order before = { .slices = 3, .chunk = 2 };
         struct bitcut_order o = before;
         struct fault f = { .text = "" };
         ck_assert_msg(order_read(&o, bad[i].list, &f) == BITCUT_BAD_ARGUMENT, "%s: taken",
@@ -123,8 +126,8 @@ START_TEST(too_long)
 {
     struct bitcut_order o = { 0 };
     struct fault f;
-    char text[ORDER_TEXT_MOST + 1] = "";
-    while (strlen(text) + 6 < ORDER_TEXT_MOST) strcat(text, "cut=3,");
+    char text[ORDER_TEXT_MAX + 1] = "";
+    while (strlen(text) + 6 < ORDER_TEXT_MAX) strcat(text, "cut=3,");
     ck_assert_int_eq(order_read(&o, text, &f), BITCUT_OK);
     memset(text, '1', sizeof text - 1);
     text[sizeof text - 1] = 0;
@@ -135,11 +138,12 @@ END_TEST
 
 START_TEST(public_calls)
 {
-    static const char line[] = "slices=2,tile=32,rest-first,reduction=tree,sums=f16";
+    static const char line[] =
+        "slices=2,tile=32,partial-first,reduction=tree,partial-format=f16";
     struct bitcut_order o = { 0 }, back = { 0 };
-    char text[BITCUT_ORDER_MOST], why[BITCUT_TEXT_MOST] = "";
+    char text[BITCUT_ORDER_MAX], why[BITCUT_TEXT_MAX] = "";
     ck_assert_int_eq(bitcut_order_read(&o, line, why), BITCUT_OK);
-    ck_assert(o.slices == 2 && o.tile == 32 && o.rest_first);
+    ck_assert(o.slices == 2 && o.tile == 32 && o.partial_first);
     bitcut_order_write(text, &o);
     ck_assert_str_eq(text, line);
     bitcut_order_write(text, &back);

@@ -19,14 +19,14 @@ struct code_argument {
     bool address, hidden;
 };
 
-enum { CODE_ARGUMENTS_MOST = 80 };
+enum { CODE_ARGUMENTS_MAX = 80 };
 
 struct code_file {
     const struct gfx9_target *target;
     const uint32_t *code;
     size_t dwords;
     struct code_descriptor descriptor;
-    struct code_argument argument[CODE_ARGUMENTS_MOST];
+    struct code_argument argument[CODE_ARGUMENTS_MAX];
     int arguments;
     uint32_t items_most;
 

@@ -45,7 +45,7 @@ static void fail(const char *why, const char *more)
 
 /* --- instructions ------------------------------------------------------------------ */
 
-enum { CODE_MOST = 160, ITEMS = 32 };
+enum { CODE_MAX = 160, ITEMS = 32 };
 
 /* The bits of the first word that say which opcode it is. */
 static const uint32_t fixed[] = {
@@ -149,7 +149,7 @@ static size_t put_ending(uint32_t *to)
     return n;
 }
 
-static size_t put_code(uint32_t to[CODE_MOST], const struct gfx9_target *target,
+static size_t put_code(uint32_t to[CODE_MAX], const struct gfx9_target *target,
                        struct choices *c)
 {
     size_t n = 0;
@@ -226,7 +226,7 @@ static void damage(uint8_t *file, size_t bytes, struct choices *c)
 
 static uint8_t *take_file(size_t *bytes, struct choices *c)
 {
-    uint32_t code[CODE_MOST];
+    uint32_t code[CODE_MAX];
     struct code_file x = { .target = &gfx9_targets[below(c, 3)],
                            .code = code,
                            .items_most = 256 };
@@ -293,7 +293,8 @@ static enum bitcut_status run_once(uint8_t to[BUFFER], struct fault *f,
     free(a);
     free(d);
     if (status == BITCUT_OK) return status;
-    if (status != f->status || (status != BITCUT_CANNOT && status != BITCUT_BAD_ARGUMENT))
+    if (status != f->status ||
+        (status != BITCUT_UNSUPPORTED && status != BITCUT_BAD_ARGUMENT))
         fail("another status", f->text);
     check_fault(f);
     return status;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT = 256, FILE_MOST = 1 << 24 };
+enum { COUNT = 256, FILE_MAX = 1 << 24 };
 
 static bool print_one(void *with, size_t at, const char *mnemonic)
 {
@@ -95,9 +95,9 @@ int main(int argc, char **argv)
     struct fault f;
     if (argc == 2 && print_target(argv[1])) return 0;
     FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
-    char *bytes = malloc(FILE_MOST);
+    char *bytes = malloc(FILE_MAX);
     if (!file || !bytes) return 99;
-    const size_t size = fread(bytes, 1, FILE_MOST, file);
+    const size_t size = fread(bytes, 1, FILE_MAX, file);
     fclose(file);
     if (gfx9_load(&o, bytes, size, &f) != BITCUT_OK) {
         puts(f.text);

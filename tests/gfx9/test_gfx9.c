@@ -290,11 +290,11 @@ START_TEST(test_many_accesses)
     const struct fields load = { .d = 10, .base = 127 },
                         store = { .data = { 5 }, .base = 127 };
     issue(b, gfx9_global, "global_load_dword", load);
-    for (int n = 0; n < 2 * PENDING_MOST; n++)
+    for (int n = 0; n < 2 * PENDING_MAX; n++)
         issue(b, gfx9_global, "global_store_dword", store);
     ck_assert_msg(b->group.failed, "the load before them was forgotten");
     bench_prepare(b, &gfx9_targets[1], &was);
-    for (int n = 0; n < 2 * PENDING_MOST; n++)
+    for (int n = 0; n < 2 * PENDING_MAX; n++)
         issue(b, gfx9_global, "global_store_dword", store);
     issue(b, gfx9_global, "global_load_dword", load);
     ck_assert_msg(!b->group.failed, "%s", b->group.fault.text);

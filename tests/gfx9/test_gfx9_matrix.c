@@ -162,7 +162,7 @@ static void multiply(struct machine *want, const struct machine *was,
 {
     const int bits = u->a->bits > 32 ? 64 : 8 * unit_word_bytes(u),
               wide = s->is_double ? 64 : 32;
-    uint64_t a[SPEC_K_MOST], b[SPEC_K_MOST];
+    uint64_t a[SPEC_K_MAX], b[SPEC_K_MAX];
     for (int block = 0; block < s->blocks; block++)
         for (int i = 0; i < s->side; i++)
             for (int j = 0; j < s->side; j++) {

@@ -163,7 +163,7 @@ static const struct gpu_family families[] = {
 /* By what units are emulated. */
 const struct gpu_multiplier model_multipliers[] = { { MMA, NEW }, { TF32, NEW }, { 0 } };
 
-_Static_assert(sizeof model_multipliers / sizeof model_multipliers[0] <= MULTIPLIERS_MOST,
+_Static_assert(sizeof model_multipliers / sizeof model_multipliers[0] <= MULTIPLIERS_MAX,
                "room for what is known of each");
 
 /* --- peers ------------------------------------------------------------------------ */
@@ -204,12 +204,12 @@ static int describe(struct gpu_device *to, int device, char *fault)
 {
     const struct device_fault *wanted = model_fault();
     if (wanted->no_device || device >= DEVICES) {
-        snprintf(fault, GPU_FAULT_MOST, "%s",
+        snprintf(fault, GPU_FAULT_MAX, "%s",
                  wanted->no_device ? wanted->no_device : "there are two");
         return 1;
     }
     if (!wanted->architecture) {
-        snprintf(fault, GPU_FAULT_MOST, "Models is of no architecture known");
+        snprintf(fault, GPU_FAULT_MAX, "Models is of no architecture known");
         return 1;
     }
     *to = (struct gpu_device){ .number = device,
@@ -236,7 +236,7 @@ static int reaches(const void *at, int device, char *fault)
 {
     (void)at;
     (void)device;
-    snprintf(fault, GPU_FAULT_MOST, "is far away");
+    snprintf(fault, GPU_FAULT_MAX, "is far away");
     return model_has_fault("far memory");
 }
 
@@ -303,7 +303,7 @@ static int run(const struct gpu_batch *batch, const struct gpu_instruction *inst
 {
     const struct device_fault *wanted = model_fault_on(device);
     struct gpu_batch copy = *batch;
-    snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
+    snprintf(fault, GPU_FAULT_MAX, "%s", wanted->no_run ? wanted->no_run : "impossible");
     if (wanted->no_run || compute_fragments(batch, instruction, variant) != 0) return 1;
     if (wanted->spoil) wanted->spoil(&copy, instruction);
     dump(batch, instruction);

@@ -197,6 +197,6 @@ bool model_is_faulty(const struct gpu_kernel *k)
 int model_refuse(char *fault)
 {
     const char *why = model_fault()->no_run;
-    snprintf(fault, GPU_FAULT_MOST, "%s", why ? why : "impossible");
+    snprintf(fault, GPU_FAULT_MAX, "%s", why ? why : "impossible");
     return why != NULL;
 }

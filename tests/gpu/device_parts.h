@@ -19,7 +19,7 @@ struct peer_own {
     double ns;
 };
 
-enum { MULTIPLIERS_MOST = 8 };
+enum { MULTIPLIERS_MAX = 8 };
 
 extern const struct gpu_architecture model_architectures[];
 extern const struct gpu_multiplier model_multipliers[];

@@ -14,13 +14,13 @@
 /* One of a batch: its words, and m x n sums in each accumulator. */
 struct one {
     const struct gpu_work *work;
-    const struct bitcut_unit *unit[RECIPE_TERMS_MOST]; /* of each term, ...            */
-    size_t k_of[RECIPE_TERMS_MOST];                    /* ... and k of its instruction */
+    const struct bitcut_unit *unit[RECIPE_TERMS_MAX]; /* of each term, ...            */
+    size_t k_of[RECIPE_TERMS_MAX];                    /* ... and k of its instruction */
     struct operand x[2];
     const void *words[2];
     size_t matrix, step; /* step: the largest of these k */
     size_t unpromoted;   /* instructions of accumulator 0 since it was promoted */
-    uint64_t *sum[RECIPE_ACCUMULATORS_MOST], *fragment[2];
+    uint64_t *sum[RECIPE_ACCUMULATORS_MAX], *fragment[2];
     float *promoted, *total;
 };
 
@@ -98,7 +98,7 @@ static void do_slice(struct one *o, size_t from, size_t to, bool first)
 {
     const bool promotes = o->work->kernel->program.promote;
     const size_t outputs = o->x[0].lines * o->x[1].lines;
-    for (int c = 0; c < RECIPE_ACCUMULATORS_MOST; c++)
+    for (int c = 0; c < RECIPE_ACCUMULATORS_MAX; c++)
         memset(o->sum[c], 0, outputs * sizeof *o->sum[c]);
     memset(o->promoted, 0, outputs * sizeof *o->promoted);
     o->unpromoted = 0;
@@ -106,7 +106,7 @@ static void do_slice(struct one *o, size_t from, size_t to, bool first)
     if (o->unpromoted) promote(o);
     for (size_t i = 0; i < outputs; i++) {
         float v = 0;
-        for (int c = RECIPE_ACCUMULATORS_MOST - 1; c >= 0; c--)
+        for (int c = RECIPE_ACCUMULATORS_MAX - 1; c >= 0; c--)
             v = fmaf(v, ldexpf(1, -o->work->plan.scale),
                      c == 0 && promotes ? o->promoted[i] : sum_of(o, c, i));
         o->total[i] = first ? v : o->total[i] + v;
@@ -163,7 +163,7 @@ static bool one_init(struct one *o, const struct gpu_work *w)
     *o = (struct one){ .work = w,
                        .x = { model_operand(w, BITCUT_A), model_operand(w, BITCUT_B) } };
     if (!find_units(o, w->kernel)) return false;
-    for (int c = 0; c < RECIPE_ACCUMULATORS_MOST; c++)
+    for (int c = 0; c < RECIPE_ACCUMULATORS_MAX; c++)
         o->sum[c] = model_zeros(outputs, sizeof *o->sum[c]);
     for (int i = 0; i < 2; i++)
         o->fragment[i] = model_zeros(o->x[i].lines * o->step, sizeof *o->fragment[i]);
@@ -177,7 +177,7 @@ static void one_clear(struct one *o)
     free(o->total);
     free(o->promoted);
     for (int i = 0; i < 2; i++) free(o->fragment[i]);
-    for (int c = 0; c < RECIPE_ACCUMULATORS_MOST; c++) free(o->sum[c]);
+    for (int c = 0; c < RECIPE_ACCUMULATORS_MAX; c++) free(o->sum[c]);
 }
 
 /* Words of A and of B, unless prepared; and slices, to have something there. */
@@ -264,7 +264,7 @@ enum bitcut_status model_emulate(const struct gpu_work *w)
     bitcut_gemm_init(&g, sizeof g);
     g.recipe = bitcut_recipe_find(kernel ? k->recipe : w->plan.recipe->name);
     g.unit = kernel ? unit_of(k) : bitcut_unit_find(bitcut_unit_name(w->gemm.unit), NULL);
-    if (!g.recipe || (!kernel && !is_told(w))) return BITCUT_CANNOT;
+    if (!g.recipe || (!kernel && !is_told(w))) return BITCUT_UNSUPPORTED;
     g.split_a = &split_a;
     g.split_b = &split_b;
     g.low_low = kernel ? k->program.terms > g.recipe->terms : w->plan.low_low;
@@ -272,7 +272,7 @@ enum bitcut_status model_emulate(const struct gpu_work *w)
     if (!kernel) g.tile_k = w->plan.tile_k;
     g.equilibrate = w->plan.equilibrate;
     g.order = w->plan.order;
-    if (g.order.sums) g.order.sums = bitcut_format_find(g.order.sums->name);
+    if (g.order.partial_format) g.order.partial_format = bitcut_format_find(g.order.partial_format->name);
     g.count = w->gemm.count;
     g.m = w->gemm.m;
     g.n = w->gemm.n;
@@ -306,7 +306,7 @@ static struct model_stream *model_of(void *stream)
 static int enqueue(struct model_stream *s, char *fault)
 {
     const struct timespec slow = { 0, 1000L * SLOW_MICROSECONDS };
-    snprintf(fault, GPU_FAULT_MOST, "the queue is full");
+    snprintf(fault, GPU_FAULT_MAX, "the queue is full");
     if (model_has_fault("starts slowly")) nanosleep(&slow, NULL);
     return ++s->starts > QUEUE;
 }
@@ -318,7 +318,7 @@ int model_start(const struct gpu_work *w, void *at, int device, void *stream, ch
     const struct device_fault *wanted = model_fault_on(device);
     struct model_stream *const s = model_of(stream);
     if (model_refuse(fault)) return 1;
-    if (model_workspace(w) && w->gemm.count > GPU_COUNT_MOST / slices) return 1;
+    if (model_workspace(w) && w->gemm.count > GPU_COUNT_MAX / slices) return 1;
     if (!w->gemm.count || !w->gemm.m || !w->gemm.n) return 0;
     if (s && s->idle) return enqueue(s, fault);
     model_unlock(s);

@@ -19,7 +19,7 @@ static int stream_device(int *number, char *fault)
 static int stream_ask(uint64_t *capture, void *stream, char *fault)
 {
     const struct model_stream *const s = stream;
-    snprintf(fault, GPU_FAULT_MOST, "no such stream");
+    snprintf(fault, GPU_FAULT_MAX, "no such stream");
     if (!s) return 1;
     *capture = s->capture;
     return 0;
@@ -37,7 +37,7 @@ static int stream_reserve(void **at, size_t bytes, void *stream, char *fault)
 {
     struct model_stream *const s = stream;
     const size_t from = (s->used + 255) / 256 * 256;
-    snprintf(fault, GPU_FAULT_MOST, "out of memory");
+    snprintf(fault, GPU_FAULT_MAX, "out of memory");
     if (s->full || bytes > s->bytes - from) return 1;
     if (s->capture) {
         s->given++;
@@ -86,7 +86,7 @@ const struct gpu_streams model_streams = { stream_device,  stream_ask,  stream_r
 int model_claim(int device, int multiplier, char *fault)
 {
     (void)device;
-    snprintf(fault, GPU_FAULT_MOST, "%s adds otherwise",
+    snprintf(fault, GPU_FAULT_MAX, "%s adds otherwise",
              model_multipliers[multiplier].instruction);
     return model_has_fault("adds otherwise");
 }

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { KERNEL_NS = 6, SPLIT_NS = 2, ENTRANTS_MOST = 64 };
-enum { WATTS = 700, WATTS_MOST = 1000, MHZ = 1980, LOW_MHZ = 1500 };
+enum { KERNEL_NS = 6, SPLIT_NS = 2, ENTRANTS_MAX = 64 };
+enum { WATTS = 700, WATTS_MAX = 1000, MHZ = 1980, LOW_MHZ = 1500 };
 
 static int sessions;
 
@@ -21,8 +21,8 @@ struct gpu_session {
     int device;
     size_t bytes; /* of an element */
     char *a, *b, *d;
-    struct gpu_entrant entrant[ENTRANTS_MOST];
-    int runs[ENTRANTS_MOST], entrants;
+    struct gpu_entrant entrant[ENTRANTS_MAX];
+    int runs[ENTRANTS_MAX], entrants;
     int strided;                /* runs of that peer */
     struct model_stream stream; /* for starts by others */
     void *workspace;
@@ -50,7 +50,7 @@ static int session_begin(struct gpu_session **session, struct gpu_library *libra
 {
     struct gpu_session *s = calloc(1, sizeof *s);
     const struct bitcut_format *f = g->a.format;
-    snprintf(fault, GPU_FAULT_MOST, "no memory");
+    snprintf(fault, GPU_FAULT_MAX, "no memory");
     if (!s) return 1;
     s->device = device;
     s->bytes = (size_t)f->bits / 8;
@@ -67,7 +67,7 @@ static int session_begin(struct gpu_session **session, struct gpu_library *libra
     s->gemm.d = dense(s->d, f, g->m, g->n);
     s->stream = (struct model_stream){ .open = true, .idle = true };
     library->here = !model_has_fault("no library");
-    snprintf(library->text, GPU_TEXT_MOST, library->here ? "Peers 1.0" : "none: lost");
+    snprintf(library->text, GPU_TEXT_MAX, library->here ? "Peers 1.0" : "none: lost");
     sessions++;
     *session = s;
     return s->a && s->b && s->d ? 0 : 1;
@@ -89,7 +89,7 @@ static int runs_before(struct gpu_session *s, const struct gpu_entrant *e)
            (s->entrant[i].kernel != e->kernel || s->entrant[i].peer != e->peer ||
             s->entrant[i].part != e->part))
         i++;
-    if (i == ENTRANTS_MOST) return 0;
+    if (i == ENTRANTS_MAX) return 0;
     if (i == s->entrants) s->entrant[s->entrants++] = *e;
     return s->runs[i]++;
 }
@@ -148,7 +148,7 @@ static int compute_entrant(struct gpu_session *s, const struct gpu_entrant *e,
     }
     if (own) w.plan.order.slices = 1;
     if (own && (!own->like || is_refused(s, e))) {
-        snprintf(fault, GPU_FAULT_MOST, "not supported");
+        snprintf(fault, GPU_FAULT_MAX, "not supported");
         return 1;
     }
     return own ? model_emulate(&w) != BITCUT_OK : model_gemm(&w, NULL, s->device, fault);
@@ -164,7 +164,7 @@ static struct gpu_measurement loaded(double ms, const struct gpu_entrant *e,
                           : model_has_fault("settles") ? 2
                                                        : 1;
     struct gpu_measurement x = { .milliseconds = ms * slower,
-                                 .board_watts_most = WATTS_MOST,
+                                 .board_watts_most = WATTS_MAX,
                                  .megahertz = hot || capped ? LOW_MHZ : MHZ,
                                  .reads = loop->reads,
                                  .at_power = capped ? loop->reads : hot,
@@ -222,7 +222,7 @@ static int session_place(struct gpu_place *to, struct gpu_session *s,
 {
     struct gpu_work w = { .kernel = e->kernel, .gemm = s->gemm, .plan = e->plan };
     const size_t bytes = model_workspace(&w);
-    snprintf(fault, GPU_FAULT_MOST, "no memory");
+    snprintf(fault, GPU_FAULT_MAX, "no memory");
     free(s->workspace);
     s->workspace = aligned_alloc(GPU_ALIGNMENT,
                                  bytes / GPU_ALIGNMENT * GPU_ALIGNMENT + GPU_ALIGNMENT);
@@ -241,7 +241,7 @@ static int session_place(struct gpu_place *to, struct gpu_session *s,
 static int session_start_empty(struct gpu_session *s, char *fault)
 {
     const struct timespec slow = { 0, 500L * SLOW_MICROSECONDS };
-    snprintf(fault, GPU_FAULT_MOST, "nothing cannot be launched");
+    snprintf(fault, GPU_FAULT_MAX, "nothing cannot be launched");
     if (model_has_fault("starts slowly")) nanosleep(&slow, NULL);
     return model_has_fault("launches nothing") || ++s->stream.starts > QUEUE;
 }

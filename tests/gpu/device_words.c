@@ -131,7 +131,7 @@ void model_make_words(void *to, const struct operand *x, size_t matrix)
         if (x->equilibrate) put_largest(to, x, matrix, i);
         const int exponent = model_exponent(x, to, i);
         for (size_t p = 0; p < run_of(x->k); p++) {
-            uint64_t word[SPLIT_WORDS_MOST] = { 0 };
+            uint64_t word[SPLIT_WORDS_MAX] = { 0 };
             if (p < x->k)
                 bitcut_split_apply(
                     word, x->split,

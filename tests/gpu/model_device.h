@@ -18,7 +18,7 @@ static struct bitcut_device *device;
 
 static inline void device_open(void)
 {
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     setenv("BITCUT_MODULES", models, 1);
     if (bitcut_device_open(&device, "cuda", why) != BITCUT_OK) ck_abort_msg("%s", why);
 }

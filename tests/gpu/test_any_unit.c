@@ -68,7 +68,7 @@ static void fill(struct bitcut_matrix *x, void *to, size_t count, uint64_t *rng,
 
 /* --- GEMMs -------------------------------------------------------------------------- */
 
-enum { SIDE_MOST = 200, K_MOST = 700, ROOM = (K_MOST + 8) * (SIDE_MOST + 8) * 4 };
+enum { SIDE_MAX = 200, K_MAX = 700, ROOM = (K_MAX + 8) * (SIDE_MAX + 8) * 4 };
 
 static int pick(uint64_t *rng, int n) { return test_between(rng, 0, n - 1); }
 
@@ -95,14 +95,14 @@ static bool vary(struct bitcut_gemm *g, uint64_t *rng)
     if (pick(rng, 3) == 0) {
         g->order.slices = 1 + pick(rng, 4);
         g->order.lanes = 1 + pick(rng, 3);
-        g->order.turn = 16 * pick(rng, 3);
+        g->order.chunk = 16 * pick(rng, 3);
         g->order.tile = 32 * pick(rng, 3);
-        g->order.rest_first = pick(rng, 2);
+        g->order.partial_first = pick(rng, 2);
         g->order.cut = 64 * pick(rng, 2);
-        g->order.halve = pick(rng, 3) ? 0 : 1 + pick(rng, 40);
+        g->order.balance_tail = pick(rng, 3) ? 0 : 1 + pick(rng, 40);
         g->order.reduction = (enum bitcut_reduction)pick(rng, 3);
         if (pick(rng, 3) == 0)
-            g->order.sums = &formats[pick(rng, 2) ? FORMAT_F16 : FORMAT_BF16];
+            g->order.partial_format = &formats[pick(rng, 2) ? FORMAT_F16 : FORMAT_BF16];
     }
     if (pick(rng, 6) == 0)
         g->split_a =
@@ -160,7 +160,7 @@ static struct {
 static void say_difference(const struct gpu_work *w, const char *got, const char *want,
                            size_t elements, int bytes)
 {
-    char line[BITCUT_GEMM_MOST] = "";
+    char line[BITCUT_GEMM_MAX] = "";
     size_t at = 0;
     while (at < elements &&
            !memcmp(got + at * (size_t)bytes, want + at * (size_t)bytes, (size_t)bytes))
@@ -252,9 +252,9 @@ START_TEST(emulates)
             !is_emulated(&g, u))
             continue;
         const bool small = pick(&rng, 3);
-        const size_t m = (size_t)pick(&rng, small ? 40 : SIDE_MOST),
-                     n = (size_t)pick(&rng, small ? 40 : SIDE_MOST);
-        const size_t k = (size_t)pick(&rng, small ? 100 : K_MOST);
+        const size_t m = (size_t)pick(&rng, small ? 40 : SIDE_MAX),
+                     n = (size_t)pick(&rng, small ? 40 : SIDE_MAX);
+        const size_t k = (size_t)pick(&rng, small ? 100 : K_MAX);
         wrong += !check(&g, &rng, m, n, k,
                         &kinds[pick(&rng, (int)(sizeof kinds / sizeof kinds[0]))]);
         i++;

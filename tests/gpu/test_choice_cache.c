@@ -44,9 +44,9 @@ static bool same_matrix(const struct bitcut_matrix *x, const struct bitcut_matri
 static bool same_order(const struct bitcut_order *x, const struct bitcut_order *y)
 {
     return x->slices == y->slices && x->tile == y->tile &&
-           x->rest_first == y->rest_first && x->cut == y->cut && x->halve == y->halve &&
-           x->lanes == y->lanes && x->turn == y->turn && x->reduction == y->reduction &&
-           x->sums == y->sums;
+           x->partial_first == y->partial_first && x->cut == y->cut &&
+           x->balance_tail == y->balance_tail && x->lanes == y->lanes &&
+           x->chunk == y->chunk && x->reduction == y->reduction && x->partial_format == y->partial_format;
 }
 
 static bool same_gemm(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
@@ -164,12 +164,12 @@ static const void *const pointers[1] = { some };
     CHANGE(equilibrate, x->equilibrate = true)                                           \
     CHANGE(slices, x->order.slices = 2)                                                  \
     CHANGE(tile, x->order.tile = 8)                                                      \
-    CHANGE(rest_first, x->order.rest_first = true)                                       \
+    CHANGE(partial_first, x->order.partial_first = true)                                 \
     CHANGE(cut, x->order.cut = 16)                                                       \
-    CHANGE(halve, x->order.halve = 16)                                                   \
+    CHANGE(halve, x->order.balance_tail = 16)                                            \
     CHANGE(lanes, x->order.lanes = 2)                                                    \
-    CHANGE(turn, x->order.turn = 16)                                                     \
-    CHANGE(sums, x->order.sums = &formats[FORMAT_F16])                                   \
+    CHANGE(turn, x->order.chunk = 16)                                                     \
+    CHANGE(sums, x->order.partial_format = &formats[FORMAT_F16])                                   \
     CHANGE(reduction, x->order.reduction = BITCUT_TREE)                                  \
     CHANGE(unit, x->unit = bitcut_unit_find(UNIT, NULL))                                 \
     CHANGE(emulated, x->unit = bitcut_unit_find("volta/mma.m8n8k4.f32.f16", NULL))       \
@@ -247,14 +247,14 @@ START_TEST(remembered)
     struct bitcut_gemm g = gemm_of(64, 64, 64);
     struct gpu_work w;
     begin();
-    ck_assert_int_eq(without_kernels(&w, &g), BITCUT_CANNOT);
+    ck_assert_int_eq(without_kernels(&w, &g), BITCUT_UNSUPPORTED);
     check(&g, "64");
     ck_assert_int_eq(without_kernels(&w, &g), BITCUT_OK);
     g.alpha = 0x40000000, g.a.at = some, g.d.stride = 64;
     ck_assert_int_eq(without_kernels(&w, &g), BITCUT_OK);
     ck_assert(w.gemm.alpha == g.alpha && w.gemm.a.at == some && w.gemm.d.stride == 64);
     g.k = 65;
-    ck_assert_int_eq(without_kernels(&w, &g), BITCUT_CANNOT);
+    ck_assert_int_eq(without_kernels(&w, &g), BITCUT_UNSUPPORTED);
     end();
 }
 END_TEST

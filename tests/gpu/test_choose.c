@@ -86,7 +86,7 @@ static struct tile_choice judged(struct gpu_kernel kernel, struct bitcut_gemm ge
     const struct gpu_family family[] = { { "alone", "", NULL, alone }, { 0 } };
     const struct gpu_module one = { .families = family };
     const struct gpu g = { &one, NULL };
-    struct gpu_choice c[GPU_CHOICES_MOST];
+    struct gpu_choice c[GPU_CHOICES_MAX];
     ck_assert_uint_eq(gpu_kernel_rank(c, &g, &h200, alone, &gemm), 1);
     return c->judged;
 }
@@ -231,7 +231,7 @@ END_TEST
 
 static int chosen_n(struct bitcut_gemm gemm)
 {
-    struct gpu_choice c[GPU_CHOICES_MOST];
+    struct gpu_choice c[GPU_CHOICES_MAX];
     ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &h200, &kernels[0], &gemm), 3);
     ck_assert(c[0].judged.score >= c[1].judged.score &&
               c[1].judged.score >= c[2].judged.score);
@@ -266,7 +266,7 @@ END_TEST
 /* Only kernels of the same bits, that fit and take the sizes; ties keep the order. */
 START_TEST(candidates)
 {
-    struct gpu_choice c[GPU_CHOICES_MOST];
+    struct gpu_choice c[GPU_CHOICES_MAX];
     struct bitcut_gemm g = sizes(100, 100, 100);
     rows_set();
     ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &h200, &kernels[3], &g), 1);
@@ -289,7 +289,7 @@ END_TEST
    counts no clusters: 3 128 64 / (2 (128 + 64)) operations a byte, on 64 of 132 units. */
 START_TEST(models)
 {
-    struct gpu_choice c[GPU_CHOICES_MOST];
+    struct gpu_choice c[GPU_CHOICES_MAX];
     const struct bitcut_gemm g = sizes(1024, 512, 64);
     struct gpu_device plain = h200;
     plain.products = plain.shared_rate = plain.cache_rate = 0;
@@ -302,7 +302,7 @@ START_TEST(models)
         ck_assert_uint_eq(c[i].judged.groups, 64);
         ck_assert(near(c[i].judged.score, 64.0 / 132 * (128 * 64 * 3.0 / (2 * 192))));
     }
-    struct gpu_choice same[GPU_CHOICES_MOST];
+    struct gpu_choice same[GPU_CHOICES_MAX];
     ck_assert_uint_eq(gpu_kernel_rank_by(same, &tile_models[TILE_MODEL_LEGEMM], &gpu,
                                          &h200, &kernels[0], &g),
                       3);
@@ -344,7 +344,7 @@ struct timing {
     double score, ms;
 };
 
-enum { TIMINGS_MOST = 1000 };
+enum { TIMINGS_MAX = 1000 };
 
 /* A line of data/h200/tiles.jsonl; false for a kernel of another family. */
 static bool timing_read(struct timing *t, const json_t *line)
@@ -374,7 +374,7 @@ static bool same_bits(const struct timing *x, const struct timing *y)
            x->promote == y->promote && x->n == y->n;
 }
 
-static size_t timings_read(struct timing t[TIMINGS_MOST])
+static size_t timings_read(struct timing t[TIMINGS_MAX])
 {
     char path[4096];
     json_error_t error;
@@ -386,7 +386,7 @@ static size_t timings_read(struct timing t[TIMINGS_MOST])
     FILE *file = fopen(path, "r");
     ck_assert_msg(file != NULL, "%s: cannot be read", path);
     while ((line = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error))) {
-        ck_assert_uint_lt(count, TIMINGS_MOST);
+        ck_assert_uint_lt(count, TIMINGS_MAX);
         count += timing_read(&t[count], line);
         json_decref(line);
     }
@@ -397,7 +397,7 @@ static size_t timings_read(struct timing t[TIMINGS_MOST])
 /* The chosen tile is at most 5 % slower than the fastest of all that were timed. */
 START_TEST(timed)
 {
-    static struct timing t[TIMINGS_MOST];
+    static struct timing t[TIMINGS_MAX];
     const size_t count = timings_read(t);
     ck_assert_uint_gt(count, 300);
     for (size_t i = 0; i < count; i++) {

@@ -9,7 +9,7 @@
 
 /* --- matrices in memory ----------------------------------------------------------- */
 
-enum { COUNT_MOST = 6 };
+enum { COUNT_MAX = 6 };
 
 /* Matrices of a batch, with what lies between and around them.  Elements have 2 or 4
    bytes. */
@@ -17,8 +17,8 @@ struct stored {
     unsigned char *memory, *copy;
     struct bitcut_matrix is;  /* at strides */
     size_t begin, elements;   /* of memory   */
-    size_t place[COUNT_MOST]; /* of every matrix, elements from the first one in memory */
-    const void *each[COUNT_MOST];
+    size_t place[COUNT_MAX]; /* of every matrix, elements from the first one in memory */
+    const void *each[COUNT_MAX];
 };
 
 static size_t below(uint64_t *state, size_t n) { return (size_t)(test_bits(state) % n); }
@@ -71,7 +71,7 @@ static struct stored store(uint64_t *state, const struct bitcut_format *format,
         element_set(&x, x.memory, i, some_value(state, format));
     memcpy(x.copy, x.memory, x.elements * bytes_of(&x));
     x.is.at = x.memory + begin * bytes_of(&x);
-    for (size_t i = 0; i < COUNT_MOST; i++) x.place[i] = begin + i * x.is.stride;
+    for (size_t i = 0; i < COUNT_MAX; i++) x.place[i] = begin + i * x.is.stride;
     return x;
 }
 
@@ -203,7 +203,7 @@ static struct trial trial_make(uint64_t *state)
     const struct bitcut_format *f = &formats[small ? FORMAT_F16 : FORMAT_F32];
     struct trial t = { .g = gemm_make(state, row) };
     struct bitcut_gemm *g = &t.g;
-    g->count = below(state, 3) ? 1 : below(state, COUNT_MOST);
+    g->count = below(state, 3) ? 1 : below(state, COUNT_MAX);
     const size_t held = g->count + 1;
     t.a = store(state, f, g->m, g->k, held, below(state, 2), below(state, ROOMS));
     t.b = store(state, f, g->k, g->n, held, below(state, 2), below(state, ROOMS));
@@ -236,7 +236,7 @@ static void trial_end(struct trial *t)
 static void expect(struct trial *t, const struct bitcut_gemm *ran)
 {
     const size_t m = t->g.m, n = t->g.n, k = t->g.k;
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     struct bitcut_gemm g = *ran;
     g.kernel = NULL;
     g.count = 1;
@@ -294,7 +294,7 @@ static void check_same(const struct stored *x, const struct trial *t, const char
 static void check_ran(const struct bitcut_gemm *ran, const struct bitcut_gemm *chosen)
 {
     struct bitcut_gemm again = *ran, same;
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     bitcut_gemm_init(&same, sizeof same);
     ck_assert_mem_eq(&ran->recipe, &chosen->recipe,
                      offsetof(struct bitcut_gemm, count) -
@@ -312,7 +312,7 @@ static void check_ran(const struct bitcut_gemm *ran, const struct bitcut_gemm *c
 
 static void check_trial(struct trial *t, bool prepare_a, bool prepare_b, size_t at_a_time)
 {
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     struct block a = block_make(0), b = block_make(0);
     struct bitcut_gemm chosen, ran;
     size_t bytes = 1;

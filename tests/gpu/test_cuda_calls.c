@@ -58,7 +58,7 @@ START_TEST(kernels_chosen)
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++) {
         const struct bitcut_format *f =
             &formats[choices[i].small ? FORMAT_F16 : FORMAT_F32];
-        char why[BITCUT_TEXT_MOST] = "";
+        char why[BITCUT_TEXT_MAX] = "";
         struct bitcut_gemm g;
         bitcut_gemm_init(&g, sizeof g);
         g.recipe = bitcut_recipe_find(choices[i].recipe);
@@ -169,7 +169,7 @@ static const struct {
 
 /* With a variation for A, for B or for both; why it is not taken.  A device remembers
    splits by their place, so each has its own. */
-static enum bitcut_status choose_split(char why[BITCUT_TEXT_MOST],
+static enum bitcut_status choose_split(char why[BITCUT_TEXT_MAX],
                                        const struct bitcut_split *a,
                                        const struct bitcut_split *b)
 {
@@ -195,7 +195,7 @@ START_TEST(words_of_two_formats)
             variations[i].taken ? BITCUT_OK : BITCUT_BAD_ARGUMENT;
         const char *const name = variations[i].name;
         struct bitcut_split own = splits[SPLIT_HALF_E4M3];
-        char why[BITCUT_TEXT_MOST] = "";
+        char why[BITCUT_TEXT_MAX] = "";
         own.name = "own";
         variations[i].vary(&own);
         ck_assert_msg(choose_split(why, &own, &own) == want, "%s: %s", name, why);
@@ -217,21 +217,22 @@ START_TEST(devices_refused)
         enum bitcut_status status;
         const char *why;
     } refused[] = {
-        { "cuda", "nowhere", "", BITCUT_CANNOT,
+        { "cuda", "nowhere", "", BITCUT_UNSUPPORTED,
           "no GPU backend: bitcut-cuda.so not found in nowhere (built only "
           "with nvcc; BITCUT_MODULES sets another folder)" },
-        { "cuda", models, "absent", BITCUT_CANNOT, "no device: nobody is there" },
-        { "cuda:2", models, "", BITCUT_CANNOT, "no device: there are two" },
-        { "cuda", models, "future", BITCUT_CANNOT,
+        { "cuda", models, "absent", BITCUT_UNSUPPORTED, "no device: nobody is there" },
+        { "cuda:2", models, "", BITCUT_UNSUPPORTED, "no device: there are two" },
+        { "cuda", models, "future", BITCUT_UNSUPPORTED,
           "no device: Models is of no architecture known" },
-        { "hip", models, "", BITCUT_CANNOT,
+        { "hip", models, "", BITCUT_UNSUPPORTED,
           "no GPU backend: bitcut-hip.so not found in tests/.libs (built only with an "
           "AMD "
           "clang; BITCUT_MODULES sets another folder)" },
         { "cuda:m99", models, "", BITCUT_BAD_ARGUMENT,
           "unknown device \"cuda:m99\"; use host, cuda, cuda:1, ... (see bitcut list "
           "devices)" },
-        { "host:1", models, "", BITCUT_CANNOT, "no device: device 1 does not exist" },
+        { "host:1", models, "", BITCUT_UNSUPPORTED,
+          "no device: device 1 does not exist" },
         { "gpu", models, "", BITCUT_BAD_ARGUMENT,
           "unknown device \"gpu\"; use host, cuda, cuda:1, ... (see bitcut list "
           "devices)" },
@@ -243,7 +244,7 @@ START_TEST(devices_refused)
           "devices)" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        char why[BITCUT_TEXT_MOST];
+        char why[BITCUT_TEXT_MAX];
         setenv("BITCUT_MODULES", refused[i].modules, 1);
         setenv("DEVICE_FAULT", refused[i].fault, 1);
         device = NULL;
@@ -270,12 +271,12 @@ END_TEST
 /* The first of an architecture. */
 START_TEST(devices_by_architecture)
 {
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     setenv("BITCUT_MODULES", models, 1);
     ck_assert_int_eq(bitcut_device_open(&device, "cuda:m90", NULL), BITCUT_OK);
     ck_assert_str_eq(bitcut_device_name(device), "Models");
     bitcut_device_close(device);
-    ck_assert_int_eq(bitcut_device_open(&device, "cuda:m80", why), BITCUT_CANNOT);
+    ck_assert_int_eq(bitcut_device_open(&device, "cuda:m80", why), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(why, "no device has architecture m80");
 }
 END_TEST
@@ -283,18 +284,18 @@ END_TEST
 START_TEST(device_fails)
 {
     uint32_t one = F32_ONE, d;
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     struct bitcut_gemm g = ones(1, &one, &d);
     const struct block workspace = block_make(256);
     setenv("DEVICE_FAULT", "breaks", 1);
     device_open();
     g.recipe = bitcut_recipe_find("plain");
     ck_assert_int_eq(bitcut_gemm_start(NULL, device, &g, workspace.at, 256, NULL, why),
-                     BITCUT_CANNOT);
+                     BITCUT_UNSUPPORTED);
     ck_assert_str_eq(why, "small.plain.f16: it broke");
     g.a.format = g.b.format = g.d.format = &formats[FORMAT_F16];
     ck_assert_int_eq(bitcut_gemm_start(NULL, device, &g, NULL, 0, NULL, why),
-                     BITCUT_CANNOT);
+                     BITCUT_UNSUPPORTED);
     ck_assert_str_eq(why, "batch.tiny.3: it broke");
     block_end(&workspace);
     bitcut_device_close(device);

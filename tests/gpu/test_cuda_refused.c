@@ -62,13 +62,13 @@ SPOIL(negative_slices, x->g.order.slices = -1)
 SPOIL(many_slices, x->g.order.slices = 4)
 SPOIL(tiles, x->g.tile_k = 32)
 SPOIL(lanes, x->g.order.lanes = 2)
-SPOIL(rest_first, x->g.order.rest_first = true)
+SPOIL(partial_first, x->g.order.partial_first = true)
 SPOIL(cut, (x->g.order.slices = 2, x->g.order.cut = 16))
 SPOIL(negative_cut, x->g.order.cut = -1)
-SPOIL(sums, x->g.order.sums = &formats[FORMAT_F16])
-SPOIL(unsigned_sums, x->g.order.sums = &formats[FORMAT_UE8M0])
-SPOIL(halve, (x->g.order.slices = 2, x->g.order.halve = 16))
-SPOIL(negative_halve, x->g.order.halve = -1)
+SPOIL(sums, x->g.order.partial_format = &formats[FORMAT_F16])
+SPOIL(unsigned_sums, x->g.order.partial_format = &formats[FORMAT_UE8M0])
+SPOIL(halve, (x->g.order.slices = 2, x->g.order.balance_tail = 16))
+SPOIL(negative_halve, x->g.order.balance_tail = -1)
 SPOIL(long_tiles, (x->g.order.slices = 2, x->g.order.tile = 32))
 SPOIL(long_mixed_tiles, (x->g.recipe = bitcut_recipe_find("half-fp8"),
                          x->g.order.slices = 2, x->g.order.tile = 33))
@@ -144,15 +144,15 @@ static const struct refusal {
     { no_recipe,         BITCUT_BAD_ARGUMENT, "a recipe or a kernel is required" },
     { old_struct,        BITCUT_BAD_ARGUMENT, "the GEMM has size 8, which this library does not know: call bitcut_gemm_init() first" },
     { new_struct,        BITCUT_BAD_ARGUMENT, NULL },
-    { no_kernel_row,     BITCUT_CANNOT,       "no kernel implements recipe feng; see bitcut list kernels" },
+    { no_kernel_row,     BITCUT_UNSUPPORTED,       "no kernel implements recipe feng; see bitcut list kernels" },
     { unknown_kernel,    BITCUT_BAD_ARGUMENT, "unknown kernel \"gemm.ootomo\"" },
     { other_recipe,      BITCUT_BAD_ARGUMENT, "gemm.plain.f16 computes recipe plain, not ootomo" },
     { kernel_and_unit,   BITCUT_BAD_ARGUMENT, "unit and kernel cannot be combined" },
-    { old_kernel,        BITCUT_CANNOT,       "old.plain.f16 does not run on Models" },
-    { big_kernel,        BITCUT_CANNOT,       "big.plain.f16 does not run on Models" },
-    { liar,              BITCUT_CANNOT,       "liar.legemm.f16 does not have the terms of recipe legemm" },
-    { low_liar,          BITCUT_CANNOT,       "liar.markidis.f16 does not have the terms of recipe markidis" },
-    { no_row,            BITCUT_CANNOT,       "liar.noname.f16 refers to an unknown recipe: noname" },
+    { old_kernel,        BITCUT_UNSUPPORTED,       "old.plain.f16 does not run on Models" },
+    { big_kernel,        BITCUT_UNSUPPORTED,       "big.plain.f16 does not run on Models" },
+    { liar,              BITCUT_UNSUPPORTED,       "liar.legemm.f16 does not have the terms of recipe legemm" },
+    { low_liar,          BITCUT_UNSUPPORTED,       "liar.markidis.f16 does not have the terms of recipe markidis" },
+    { no_row,            BITCUT_UNSUPPORTED,       "liar.noname.f16 refers to an unknown recipe: noname" },
     { small_kernel,      BITCUT_BAD_ARGUMENT, "small.plain.f16 supports m, n and k up to 32" },
     { one_word,          BITCUT_BAD_ARGUMENT, "recipe ootomo needs more parts than split half has" },
     { one_word_of_b,     BITCUT_BAD_ARGUMENT, "recipe ootomo needs more parts than split half has" },
@@ -160,24 +160,24 @@ static const struct refusal {
     { mixed_words,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "split half-e4m3 (supported: 2 parts in f16)" },
     { unmixed_words,     BITCUT_BAD_ARGUMENT, "recipe half-fp8 needs more parts than split halfhalf has" },
     { other_mixed_b,     BITCUT_BAD_ARGUMENT, DOES_NOT("half-fp8") "split half-e5m2 (supported: parts of split half-e4m3)" },
-    { mixed_liar,        BITCUT_CANNOT,       "liar.half-fp8.f16 does not have the parts of recipe half-fp8" },
-    { plain_liar,        BITCUT_CANNOT,       "liar.plain.f16 does not have the parts of recipe plain" },
+    { mixed_liar,        BITCUT_UNSUPPORTED,       "liar.half-fp8.f16 does not have the parts of recipe half-fp8" },
+    { plain_liar,        BITCUT_UNSUPPORTED,       "liar.plain.f16 does not have the parts of recipe plain" },
     { no_words,          BITCUT_BAD_ARGUMENT, DOES_NOT("plain") "split f32 (supported: 1 parts in f16, 1 parts in tf32)" },
     { mixed_scales,      BITCUT_BAD_ARGUMENT, "recipe tf32x3 adds parts of different scale; choose a split with scale 0" },
     { negative_slices,   BITCUT_BAD_ARGUMENT, "counts must not be negative" },
     { many_slices,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "4 slices of k (supported: 1 to 3)" },
     { tiles,             BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "tiles of k = 32 (supported: none)" },
-    { lanes,             BITCUT_CANNOT,       K_ASCENDING("ootomo") },
-    { sums,              BITCUT_CANNOT,       K_ASCENDING("ootomo") },
-    { rest_first,        BITCUT_CANNOT,       K_ASCENDING("ootomo") },
-    { cut,               BITCUT_CANNOT,       K_ASCENDING("ootomo") },
+    { lanes,             BITCUT_UNSUPPORTED,       K_ASCENDING("ootomo") },
+    { sums,              BITCUT_UNSUPPORTED,       K_ASCENDING("ootomo") },
+    { partial_first,        BITCUT_UNSUPPORTED,       K_ASCENDING("ootomo") },
+    { cut,               BITCUT_UNSUPPORTED,       K_ASCENDING("ootomo") },
     { unsigned_sums,     BITCUT_BAD_ARGUMENT, "partial sums of k cannot be stored in ue8m0" },
     { negative_cut,      BITCUT_BAD_ARGUMENT, "counts must not be negative" },
-    { halve,             BITCUT_CANNOT,       K_ASCENDING("ootomo") },
+    { halve,             BITCUT_UNSUPPORTED,       K_ASCENDING("ootomo") },
     { negative_halve,    BITCUT_BAD_ARGUMENT, "counts must not be negative" },
-    { long_tiles,        BITCUT_CANNOT,       K_ASCENDING("ootomo") },
-    { long_mixed_tiles,  BITCUT_CANNOT,       K_ASCENDING("half-fp8") },
-    { tree,              BITCUT_CANNOT,       K_ASCENDING("ootomo") },
+    { long_tiles,        BITCUT_UNSUPPORTED,       K_ASCENDING("ootomo") },
+    { long_mixed_tiles,  BITCUT_UNSUPPORTED,       K_ASCENDING("half-fp8") },
+    { tree,              BITCUT_UNSUPPORTED,       K_ASCENDING("ootomo") },
     { short_a,           BITCUT_BAD_ARGUMENT, "A: leading dimension 10 is less than the row length 11" },
     { short_a_turned,    BITCUT_BAD_ARGUMENT, "A: leading dimension 12 is less than the column length 13" },
     { short_b,           BITCUT_BAD_ARGUMENT, "B: leading dimension 4 is less than the row length 5" },
@@ -195,7 +195,7 @@ static const struct refusal {
     { no_d,              BITCUT_BAD_ARGUMENT, "D must not be NULL" },
     { odd_b,             BITCUT_BAD_ARGUMENT, "B is not aligned to 4 bytes" },
     { other_format,      BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "matrices of several formats (supported: all in f32)" },
-    { all_bf16,          BITCUT_CANNOT,       "no kernel implements recipe ootomo for matrices in bf16; use f32 (or f16 for small matrices)" },
+    { all_bf16,          BITCUT_UNSUPPORTED,       "no kernel implements recipe ootomo for matrices in bf16; use f32 (or f16 for small matrices)" },
     { by_pointers_too,   BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "pointers to matrices (supported: matrices at strides)" },
     { wide_c,            BITCUT_BAD_ARGUMENT, D_IS_C },
     { turned_c,          BITCUT_BAD_ARGUMENT, D_IS_C },
@@ -213,8 +213,8 @@ static const struct refusal {
     { small_workspace,   BITCUT_BAD_ARGUMENT, "the workspace has 1407 bytes; required: 1408" },
     { no_workspace,      BITCUT_BAD_ARGUMENT, "workspace must not be NULL" },
     { odd_workspace,     BITCUT_BAD_ARGUMENT, "workspace is not aligned to 256 bytes" },
-    { old_batch,         BITCUT_CANNOT,       "batch.old.64 does not run on Models" },
-    { big_batch,         BITCUT_CANNOT,       "batch.big.64 does not run on Models" },
+    { old_batch,         BITCUT_UNSUPPORTED,       "batch.old.64 does not run on Models" },
+    { big_batch,         BITCUT_UNSUPPORTED,       "batch.big.64 does not run on Models" },
     { small_batch,       BITCUT_BAD_ARGUMENT, "batch.mma.16 supports m, n and k up to 16" },
     { large_m,           BITCUT_BAD_ARGUMENT, "batch.fma.64 supports m, n and k up to 64" },
     { huge_n,            BITCUT_BAD_ARGUMENT, "batch.fma.64 supports m, n and k up to 64" },
@@ -252,7 +252,7 @@ START_TEST(calls_refused)
 {
     static const uint32_t a[M * K], b[K * N], c[M * N];
     uint32_t d[M * N];
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     const struct block workspace = block_make(4096);
     device_open();
     memset(d, FILL, sizeof d);
@@ -283,7 +283,7 @@ START_TEST(places_refused)
 {
     static const uint32_t a[M * K], b[K * N], c[M * N];
     uint32_t d[M * N];
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     const struct bitcut_gemm g = good_gemm(a, b, c, d);
     struct bitcut_gemm ran = { .size = 0 };
     device_open();
@@ -301,7 +301,7 @@ START_TEST(memory_refused)
 {
     static const uint32_t a[M * K], b[K * N], c[M * N];
     uint32_t d[M * N];
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     const struct block workspace = block_make(4096);
     struct bitcut_gemm g = good_gemm(a, b, c, d);
     setenv("DEVICE_FAULT", "far memory", 1);
@@ -331,7 +331,7 @@ START_TEST(calls_taken)
     enum { ROWS = 2, COLUMNS = 3, BATCH = 3 };
     const uint32_t one[COLUMNS] = { F32_ONE, F32_ONE, F32_ONE };
     uint32_t d[BATCH * ROWS * COLUMNS];
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     struct bitcut_gemm g = ones(BATCH, one, d);
     const struct block workspace = block_make(4096);
     g.m = ROWS;
@@ -358,7 +358,7 @@ START_TEST(words_refused)
 {
     static const uint32_t a[M * K];
     struct bitcut_gemm g = good_gemm(a, NULL, NULL, NULL);
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     const struct block words = block_make(4096);
     static const struct {
         size_t offset, ld;

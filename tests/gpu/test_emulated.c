@@ -53,7 +53,7 @@ START_TEST(methods_chosen)
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++) {
         const struct bitcut_gemm g = gemm_named(choices[i].recipe, choices[i].unit);
         struct bitcut_gemm ran = g;
-        char why[BITCUT_TEXT_MOST] = "";
+        char why[BITCUT_TEXT_MAX] = "";
         setenv("DEVICE_FAULT", choices[i].device, 1);
         device_open();
         if (bitcut_gemm_choose(&ran, device, &g, why) != BITCUT_OK)
@@ -80,7 +80,7 @@ START_TEST(not_unasked)
 {
     struct bitcut_gemm g = gemm_named("feng", NULL);
     device_open();
-    ck_assert_int_eq(bitcut_gemm_choose(&g, device, &g, NULL), BITCUT_CANNOT);
+    ck_assert_int_eq(bitcut_gemm_choose(&g, device, &g, NULL), BITCUT_UNSUPPORTED);
     ck_assert_ptr_null(bitcut_gemm_method(device, &g, 0));
     g.unit = bitcut_unit_find(AMPERE, NULL);
     ck_assert_int_eq(bitcut_gemm_choose(&g, device, &g, NULL), BITCUT_OK);
@@ -131,7 +131,7 @@ START_TEST(gemms_refused)
     device_open();
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         struct bitcut_gemm g = gemm_named("markidis", AMPERE);
-        char why[BITCUT_TEXT_MOST] = "";
+        char why[BITCUT_TEXT_MAX] = "";
         gemm_set_dense(&g, memory + 192, 8, 8, 8, memory, memory + 64, memory + 128);
         refusals[i].spoil(&g);
         ck_assert_int_eq(bitcut_gemm_choose(&g, device, &g, NULL),
@@ -148,7 +148,7 @@ END_TEST
 START_TEST(no_words)
 {
     struct bitcut_gemm g = gemm_named("markidis", AMPERE);
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     size_t bytes = 7;
     device_open();
     g.a.at = memory;
@@ -165,12 +165,12 @@ END_TEST
 START_TEST(it_breaks)
 {
     struct bitcut_gemm g = gemm_named("markidis", AMPERE);
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     setenv("DEVICE_FAULT", "breaks", 1);
     device_open();
     gemm_set_dense(&g, memory + 192, 8, 8, 8, memory, memory + 64, NULL);
     ck_assert_int_eq(bitcut_gemm_start(NULL, device, &g, memory + 256, 1024, NULL, why),
-                     BITCUT_CANNOT);
+                     BITCUT_UNSUPPORTED);
     ck_assert_str_eq(why, "emulation: it broke");
     bitcut_device_close(device);
     setenv("DEVICE_FAULT", "", 1);
@@ -221,14 +221,14 @@ static struct bitcut_gemm some_gemm(uint64_t *state)
         "plain@v100,equilibrate",
         "fp32@fma/f32",
         "half-fp8@h100",
-        "tf32x3@a100,lanes=2,turn=8",
+        "tf32x3@a100,lanes=2,chunk=8",
         "markidis@mi300",
         "xla-bf16x6@a100,tile-k=16",
         "ootomo@ideal/rz25,promote=2",
         "legemm@h100",
     };
     struct bitcut_gemm g;
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     bitcut_gemm_init(&g, sizeof g);
     const int row = test_between(state, 0, sizeof lines / sizeof lines[0] - 1);
     if (bitcut_gemm_read(&g, lines[row], why) != BITCUT_OK) ck_abort_msg("%s", why);
@@ -252,7 +252,7 @@ START_TEST(as_emulated)
     for (int i = 0; i < test_cases(100, 3000); i++) {
         const uint64_t seed = state;
         const void *each[4][COUNT];
-        char why[BITCUT_TEXT_MOST] = "";
+        char why[BITCUT_TEXT_MAX] = "";
         size_t bytes = 0;
         struct bitcut_gemm g = some_gemm(&state), ran = g;
         fill(a, &state), fill(b, &state), fill(c, &state), fill(d, &state);
@@ -364,7 +364,7 @@ static void stop_after_one(void *context, double done)
 /* Of a batch the large ones; small ones, and what only the engine does, stay here. */
 START_TEST(large_ones)
 {
-    enum { ROWS = 64, COLS = 256, DEPTH = GEMM_OFFLOAD_LEAST / ROWS / COLS, TWO = 2 };
+    enum { ROWS = 64, COLS = 256, DEPTH = GEMM_OFFLOAD_MIN / ROWS / COLS, TWO = 2 };
     static uint32_t from[DEPTH * COLS + 1], to[TWO][ROWS * COLS], here[TWO][ROWS * COLS];
     volatile sig_atomic_t stop = 0;
     const struct progress progress = { .stop = &stop,
@@ -395,7 +395,7 @@ START_TEST(large_ones)
     g.d.to = to;
     o.offload = &on.offload;
     o.progress = &progress;
-    ck_assert_int_eq(gemm_run(&g, &o, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(gemm_run(&g, &o, &f), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, "stopped");
     ck_assert_mem_eq(to[0], here[0], sizeof to[0]);
     ck_assert_mem_ne(to[1], here[1], sizeof to[1]);

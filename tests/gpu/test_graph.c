@@ -89,7 +89,7 @@ static void *stream_make(void)
 
 /* --- GEMMs ------------------------------------------------------------------------ */
 
-enum { M = 200, N = 136, K = 300, COUNT_MOST = 3 };
+enum { M = 200, N = 136, K = 300, COUNT_MAX = 3 };
 
 #define SMALLEST 1u /* 2^-149: with elements of C near 2^127 it counts */
 
@@ -100,9 +100,9 @@ struct trial {
     struct bitcut_gemm model;
     address a, b, d, workspace;
     size_t bytes;
-    uint32_t host_a[COUNT_MOST][M * K], host_b[COUNT_MOST][K * N];
-    uint32_t host_c[COUNT_MOST][M * N]; /* where D comes, if beta is not zero */
-    uint32_t got[COUNT_MOST][M * N], want[COUNT_MOST][M * N];
+    uint32_t host_a[COUNT_MAX][M * K], host_b[COUNT_MAX][K * N];
+    uint32_t host_c[COUNT_MAX][M * N]; /* where D comes, if beta is not zero */
+    uint32_t got[COUNT_MAX][M * N], want[COUNT_MAX][M * N];
 };
 
 static struct bitcut_device *cuda;
@@ -193,7 +193,7 @@ static void trial_fill(struct trial *t, uint64_t *state, void *stream)
 /* By a caller whose processor flushes subnormals, which beta may be. */
 static void trial_start(struct trial *t, void *stream)
 {
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     void *const workspace = at(t->workspace);
     fenv_t before;
     fegetenv(&before);
@@ -283,7 +283,7 @@ static struct bitcut_matrix small_matrix(const struct small *x)
 
 static void small_start(const struct bitcut_gemm *g, void *stream)
 {
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     if (bitcut_gemm_start(NULL, cuda, g, NULL, 0, stream, why)) ck_abort_msg("%s", why);
 }
 
@@ -358,7 +358,7 @@ static void try_graph(struct trial *t, uint64_t *state)
 START_TEST(graphs_run_again) { each_trial(try_graph, 1, SMALLEST); }
 END_TEST
 
-START_TEST(graphs_of_batches_run_again) { each_trial(try_graph, COUNT_MOST, SMALLEST); }
+START_TEST(graphs_of_batches_run_again) { each_trial(try_graph, COUNT_MAX, SMALLEST); }
 END_TEST
 
 /* A graph has the bits of the call that it was captured from, for operands and pointers
@@ -444,7 +444,7 @@ static void try_prepared(struct trial *t, uint64_t *state)
 START_TEST(words_prepared)
 {
     each_trial(try_prepared, 1, 0);
-    each_trial(try_prepared, COUNT_MOST, 0);
+    each_trial(try_prepared, COUNT_MAX, 0);
 }
 END_TEST
 
@@ -464,7 +464,7 @@ static const struct gpu_streams *streams_open(void)
 START_TEST(graphs_have_numbers)
 {
     const struct gpu_streams *const s = streams_open();
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     uint64_t none = 1, first, second;
     void *const stream = stream_make(), *graph;
     int device = -1;
@@ -488,7 +488,7 @@ START_TEST(lines_are_copied)
 {
     enum { LINES = 11, LENGTH = 5, GAP = 3, PITCH = (LENGTH + GAP) * 4 };
     const struct gpu_streams *const s = streams_open();
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     uint32_t from[LINES][LENGTH], got[LINES][LENGTH];
     void *const stream = stream_make(), *room, *graph, *run;
     for (int i = 0; i < LINES; i++)
@@ -522,7 +522,7 @@ START_TEST(graphs_have_memory)
     enum { GRAPHS = 200, WORD = 4 };
     const size_t bytes = (size_t)1 << 30;
     const struct gpu_streams *const s = streams_open();
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     void *const stream = stream_make(), *at, *other, *graph, *run;
     for (uint32_t i = 0; i < GRAPHS; i++) {
         uint32_t got[2] = { 0 };
@@ -555,7 +555,7 @@ START_TEST(host_memory_refused)
 {
     static uint32_t here[M * K];
     uint64_t state = test_seed();
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     void *graph, *stream = stream_make();
     struct trial *t = trial_make("plain", 1, 1, 0);
     trial_fill(t, &state, stream);
@@ -585,7 +585,7 @@ int main(void)
                                    graphs_have_memory,
                                    NULL };
     const char *why = driver_open();
-    char text[BITCUT_TEXT_MOST];
+    char text[BITCUT_TEXT_MAX];
     setenv("BITCUT_MODULES", ".", 0);
     setenv("CK_FORK", "no", 1); /* a device does not survive it */
     if (!why && bitcut_device_open(&cuda, "cuda", text) != BITCUT_OK) why = text;

@@ -150,7 +150,7 @@ size_t gemm_workspace(const struct gpu_work *w) { return w->gemm.m ? WORKSPACE :
 
 static void emulate(const struct bitcut_gemm *g)
 {
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     if (bitcut_gemm(NULL, g, 1, why) != BITCUT_OK) ck_abort_msg("%s", why);
 }
 
@@ -249,15 +249,15 @@ START_TEST(like_the_emulator)
     int cut = 0, whole = 0, less = 0, pieces = 0, across = 0;
     for (int i = 0; i < test_cases(2000, 20000); i++) {
         const uint64_t seed = state;
-        char why[GPU_FAULT_MOST];
+        char why[GPU_FAULT_MAX];
         struct bitcut_gemm g = some_gemm(&state);
         fill(a, &state), fill(b, &state), fill(c, &state), fill(d, &state);
         memcpy(before[0], d, sizeof d), memcpy(before[1], c, sizeof c);
         ck_assert_int_eq(run_there(&g, why), 0);
         cut += device.started > 1, whole += device.started == 1;
         less += device.received < sizeof d;
-        pieces += device.started > PANELS_MOST, across += device.across > 0;
-        ck_assert_int_le(device.started, PANELS_MOST + PIECES_MOST - 1);
+        pieces += device.started > PANELS_MAX, across += device.across > 0;
+        ck_assert_int_le(device.started, PANELS_MAX + PIECES_MAX - 1);
         uint32_t *const got = memcpy(malloc(sizeof d), d, sizeof d);
         memcpy(d, before[0], sizeof d);
         emulate(&g);
@@ -276,7 +276,7 @@ END_TEST
 START_TEST(pointers)
 {
     uint64_t state = test_seed();
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     for (int i = 0; i < test_cases(200, 2000); i++) {
         const void *each[4][COUNT];
         struct bitcut_gemm g;
@@ -311,7 +311,7 @@ START_TEST(failures)
     while (!g.m || !g.n || !g.k);
     int calls = 1, status;
     do {
-        char why[GPU_FAULT_MOST] = "";
+        char why[GPU_FAULT_MAX] = "";
         device.fails_at = calls++;
         status = run_there(&g, why);
         ck_assert_str_eq(why, status ? "it failed" : "");

@@ -300,7 +300,7 @@ static void check_given(const struct gpu_work *w, const void *own)
 
 static void check_start(const struct gpu_work *w, const struct known *s)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     const struct bitcut_gemm *const g = &w->gemm;
     const struct place a = place_of(w, BITCUT_A, s, workspace);
     char *const behind_a = workspace + a.made * a.own;
@@ -357,7 +357,7 @@ END_TEST
 /* Words that are made once, for later. */
 static void check_prepare(struct gpu_work *w, const struct known *s)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     w->gemm.count = 3;
     w->gemm.a = matrix_of(STRIDED, 0, BITCUT_COLUMN_MAJOR);
     w->gemm.b = matrix_of(PREPARED, 1, BITCUT_COLUMN_MAJOR);
@@ -388,7 +388,7 @@ END_TEST
 /* Without outputs nothing starts. */
 START_TEST(nothing)
 {
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     seen.device = HERE;
     for (int i = 0; i < 3; i++) {
         struct gpu_work w = work_of(&known[0], 2, 64, true);
@@ -411,7 +411,7 @@ START_TEST(without_words)
 {
     static const struct gpu_kernel small = { .recipe = "small", .start = start_small },
                                    none = { .name = "emulated" };
-    char why[GPU_FAULT_MOST];
+    char why[GPU_FAULT_MAX];
     struct gpu_work w = work_of(&known[0], 2, 64, false);
     seen.device = HERE;
     w.kernel = &small;
@@ -429,7 +429,7 @@ END_TEST
 /* A split pass that does not start is behind no product; both are told. */
 START_TEST(failures)
 {
-    char why[GPU_FAULT_MOST] = "";
+    char why[GPU_FAULT_MAX] = "";
     struct gpu_work w = work_of(&known[0], 2, 64, true);
     seen.device = HERE;
     seen.split_fails = true;

@@ -448,13 +448,13 @@ END_TEST
 START_TEST(extremes)
 {
     const struct tile_gpu one = {
-        1, TILE_SIZE_MOST, TILE_SIZE_MOST, 0, 1, 32, 255, 64, 32, 1024, 1, 1, 1, 0, 0, 0
+        1, TILE_SIZE_MAX, TILE_SIZE_MAX, 0, 1, 32, 255, 64, 32, 1024, 1, 1, 1, 0, 0, 0
     };
     const struct tile tiles[] = { { 1, 2, 1, 1, 1 },
                                   { 2, 1, 1, 1, 1 },
                                   { 1, 1, 1, 1, 1 } };
     struct tile_choice c[3];
-    rank(c, tiles, 3, &one, &tile_legemm, cube(TILE_PROBLEM_MOST));
+    rank(c, tiles, 3, &one, &tile_legemm, cube(TILE_PROBLEM_MAX));
     ck_assert_int_eq(c[0].reason, TILE_BEST);
     ck_assert(is_tile(&c[0].tile, 1, 2, 1));
     ck_assert_int_eq(c[1].reason, TILE_BY_ORDER);

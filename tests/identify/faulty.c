@@ -233,16 +233,16 @@ static struct kernel kernel_of(char *recipe, const char *unit_name)
 
 int main(int count, char **words)
 {
-    enum { SIZE_MOST = 1 << 14 };
+    enum { DIMENSION_MAX = 1 << 14 };
     if (count == 2 && !strcmp(words[1], "list")) {
         list();
         return 0;
     }
     if (count != 9) stop(USAGE, "FOLDER RECIPE UNIT M N K SEED FAULT, or list");
     struct kernel q = kernel_of(words[2], words[3]);
-    q.m = number(words[4], SIZE_MOST);
-    q.n = number(words[5], SIZE_MOST);
-    q.k = number(words[6], SIZE_MOST);
+    q.m = number(words[4], DIMENSION_MAX);
+    q.n = number(words[5], DIMENSION_MAX);
+    q.k = number(words[6], DIMENSION_MAX);
     if (!q.m || !q.n || !q.k) stop(USAGE, "a size is 0");
     q.seed = number(words[7], UINT64_MAX);
     const int bad = unit_mismatches(q.unit, FRAGMENTS_CHECKED, q.seed);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ACCUMULATORS = 3, TERMS_MOST = 6, FRAGMENT_M = 16, FRAGMENT_N = 8 };
+enum { ACCUMULATORS = 3, TERMS_MAX = 6, FRAGMENT_M = 16, FRAGMENT_N = 8 };
 
 /* --- formats and units (faulty_unit.c) --------------------------------------------- */
 
@@ -100,7 +100,7 @@ struct kernel {
     int words, scale; /* the low word carries 2^scale */
     enum rule high, low;
     int terms;
-    struct term term[TERMS_MOST];
+    struct term term[TERMS_MAX];
     int fold; /* accumulator i joins i - 1 times 2^-fold */
     int promote, slices;
     bool forgets_rest; /* that was not promoted */

@@ -34,8 +34,8 @@ static uint64_t finite_at_random(const struct bitcut_format *f, uint64_t bits)
 
 static bool agrees(const struct unit *u, const struct bitcut_unit *row, uint64_t seed)
 {
-    uint64_t a[SPEC_K_MOST], b[SPEC_K_MOST];
-    struct digits x[SPEC_K_MOST], y[SPEC_K_MOST];
+    uint64_t a[SPEC_K_MAX], b[SPEC_K_MAX];
+    struct digits x[SPEC_K_MAX], y[SPEC_K_MAX];
     for (int i = 0; i < u->k; i++) {
         a[i] = finite_at_random(row->a, draw(seed, 1, (uint64_t)i));
         b[i] = finite_at_random(row->b, draw(seed, 2, (uint64_t)i));

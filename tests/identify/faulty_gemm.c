@@ -30,7 +30,7 @@ struct recipe {
     int words, scale;
     enum rule high, low;
     int promote, terms;
-    struct term term[TERMS_MOST];
+    struct term term[TERMS_MAX];
 };
 
 #define HH(accumulator)                                                                  \
@@ -236,10 +236,10 @@ static float chain(const struct place *p, size_t from, size_t to)
 
 float product_right(const struct place *p)
 {
-    enum { SLICES_MOST = 64 };
+    enum { SLICES_MAX = 64 };
     const size_t steps = kernel_steps(p->q), slices = (size_t)p->q->slices;
     const size_t each = (steps + slices - 1) / slices;
-    float part[SLICES_MOST];
+    float part[SLICES_MAX];
     size_t count = 0;
     for (size_t from = 0; from < steps; from += each)
         part[count++] = chain(p, from, from + each < steps ? from + each : steps);

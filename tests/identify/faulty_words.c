@@ -37,7 +37,7 @@ static bool repeat_term(struct kernel *q, int kind)
     for (int i = 0; i < q->terms; i++) {
         if (kind_of(q->term[i]) != kind) continue;
         memmove(q->term + i + 1, q->term + i,
-                (size_t)(TERMS_MOST - 1 - i) * sizeof q->term[0]);
+                (size_t)(TERMS_MAX - 1 - i) * sizeof q->term[0]);
         q->terms++;
         return true;
     }

@@ -40,7 +40,7 @@ static void problem_make(struct problem *p, const char *recipe, const char *unit
 
 static void compute(const struct bitcut_gemm *g)
 {
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     ck_assert_msg(bitcut_gemm(NULL, g, 1, why) == BITCUT_OK, "%s", why);
 }
 
@@ -51,7 +51,7 @@ explained(struct bitcut_gemm *found, const struct bitcut_gemm *asked, double sec
 {
     const struct bitcut_explain_options o = { .size = sizeof o, .seconds = seconds };
     struct bitcut_explanation r = { .size = sizeof r };
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     bitcut_gemm_init(found, sizeof *found);
     const enum bitcut_status status = bitcut_explain(&r, found, asked, &o, 0, why);
     ck_assert_msg(status == BITCUT_OK, "%s", why);
@@ -248,7 +248,7 @@ START_TEST(refuses)
 {
     static struct problem p;
     const enum bitcut_status bad = BITCUT_BAD_ARGUMENT;
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     problem_make(&p, "fp32", "fma/f32");
     compute(&p.g);
     const struct bitcut_explain_options none = { 0 },

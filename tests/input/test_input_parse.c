@@ -18,7 +18,7 @@ START_TEST(texts_are_read)
 {
     static const struct {
         const char *text, *name;
-        double parameter[INPUT_PARAMETERS_MOST];
+        double parameter[INPUT_PARAMETERS_MAX];
     } read[] = {
         { "urand", "urand", { -1, 1 } },
         { "urand(0,1)", "urand", { 0, 1 } },
@@ -41,7 +41,7 @@ START_TEST(texts_are_read)
     for (size_t k = 0; k < sizeof read / sizeof read[0]; k++) {
         const struct input in = parsed(read[k].text);
         ck_assert_str_eq(in.family->name, read[k].name);
-        for (int i = 0; i < INPUT_PARAMETERS_MOST; i++)
+        for (int i = 0; i < INPUT_PARAMETERS_MAX; i++)
             ck_assert_msg(in.parameter[i] == read[k].parameter[i], "%s: %d: %a",
                           read[k].text, i, in.parameter[i]);
     }
@@ -120,7 +120,7 @@ START_TEST(pairs_are_read)
             ck_abort_msg("%s: %s", p->name, f.text);
         const struct input want_a = parsed(p->a), want_b = parsed(p->b);
         ck_assert(a.family == want_a.family && b.family == want_b.family);
-        for (int i = 0; i < INPUT_PARAMETERS_MOST; i++)
+        for (int i = 0; i < INPUT_PARAMETERS_MAX; i++)
             ck_assert(a.parameter[i] == want_a.parameter[i] &&
                       b.parameter[i] == want_b.parameter[i]);
     }

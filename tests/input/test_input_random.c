@@ -354,7 +354,7 @@ END_TEST
 static int subnormal_kind(uint32_t x)
 {
     const double magnitude = fabs(f32_value(x));
-    uint64_t word[SPLIT_WORDS_MOST];
+    uint64_t word[SPLIT_WORDS_MAX];
     split_words(word, bitcut_split_find("markidis"), x);
     const double high = fabs(format_to_double(f16, word[0]));
     const double low = fabs(format_to_double(f16, word[1]));

@@ -31,7 +31,7 @@ static void fault_check(const struct fault *f, enum bitcut_status status)
 /* The text of an element is read as the same element. */
 static void element_check(uint32_t x)
 {
-    char text[DECIMAL_MOST];
+    char text[DECIMAL_MAX];
     uint32_t back = ~x;
     decimal_write(text, x);
     must(strlen(text) < sizeof text && decimal_read(&back, text) && back == x);

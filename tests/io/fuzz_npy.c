@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         return 0;
     }
     size_t count = 1;
-    must(a.dims >= 0 && a.dims <= ARRAY_DIMS_MOST);
+    must(a.dims >= 0 && a.dims <= ARRAY_DIMS_MAX);
     for (int i = 0; i < a.dims; i++) count *= a.dim[i];
     must(count == a.count && count * (size_t)a.bytes < size); /* the file had all of it */
     for (size_t i = 0; i < count; i++) array_set(&a, i, ~array_get(&a, i));

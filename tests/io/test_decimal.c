@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MOST = 512, F32_INF = 0x7f800000 };
+enum { TEXT_MAX = 512, F32_INF = 0x7f800000 };
 
 static const int modes[] = { FE_TONEAREST, FE_TOWARDZERO, FE_UPWARD, FE_DOWNWARD };
 
@@ -89,8 +89,8 @@ END_TEST
 /* Numbers whose digits and exponent differ in size but cancel. */
 START_TEST(long_texts)
 {
-    char text[3 * TEXT_MOST];
-    for (int zeros = 0; zeros < 2 * TEXT_MOST; zeros += 7) {
+    char text[3 * TEXT_MAX];
+    for (int zeros = 0; zeros < 2 * TEXT_MAX; zeros += 7) {
         snprintf(text, sizeof text, "1%0*de-%d", zeros + 1, 0, zeros + 1);
         read_check(text, 0x3f800000);
         snprintf(text, sizeof text, "-0.%0*d25e%d", zeros + 1, 0, zeros + 2);
@@ -142,7 +142,7 @@ static void integer_midpoint_check(uint32_t x, char *digit, long exponent)
 /* Half way between two encodings ties to even; any digit beyond decides, however late. */
 static void midpoint_check(uint32_t x, uint64_t *state)
 {
-    char digit[201], text[TEXT_MOST];
+    char digit[201], text[TEXT_MAX];
     long exponent;
     const uint32_t sign = (uint32_t)test_bits(state) << 31;
     const char *minus = sign ? "-" : "";
@@ -175,7 +175,7 @@ START_TEST(midpoints)
 END_TEST
 
 /* A number of 1 to 150 digits, most of them within or near the range of FP32. */
-static void text_draw(char text[TEXT_MOST], uint64_t *state)
+static void text_draw(char text[TEXT_MAX], uint64_t *state)
 {
     const int before = (int)(test_bits(state) % 10);
     const int after = (int)(test_bits(state) % 140);
@@ -193,7 +193,7 @@ START_TEST(as_strtof_reads)
     uint64_t state = test_seed();
     const int count = test_cases(20000, 2000000);
     for (int i = 0; i < count; i++) {
-        char text[TEXT_MOST];
+        char text[TEXT_MAX];
         text_draw(text, &state);
         read_check(text, bits_of_float(strtof(text, NULL)));
     }
@@ -203,7 +203,7 @@ END_TEST
 /* What decimal_write() gives is what printf gives, and is read as x. */
 static void write_check(uint32_t x)
 {
-    char got[DECIMAL_MOST], want[64];
+    char got[DECIMAL_MAX], want[64];
     decimal_write(got, x);
     snprintf(want, sizeof want, "%.9g", (double)float_of_bits(x));
     ck_assert_msg(!strcmp(got, want), "%08" PRIx32 ": got %s, want %s", x, got, want);
@@ -245,7 +245,7 @@ START_TEST(special_values)
         { 0xffffffff, "-nan" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char text[DECIMAL_MOST];
+        char text[DECIMAL_MAX];
         decimal_write(text, rows[i].x);
         ck_assert_str_eq(text, rows[i].text);
     }
@@ -256,7 +256,7 @@ END_TEST
 static void known_check(const char *const *text, const uint32_t *value, int count)
 {
     for (int i = 0; i < count; i++) {
-        char written[DECIMAL_MOST];
+        char written[DECIMAL_MAX];
         read_check(text[i], value[i]);
         decimal_write(written, value[i]);
         ck_assert_msg(!strcmp(written, text[i]), "%08" PRIx32 ": got %s, want %s",

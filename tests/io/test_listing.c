@@ -98,8 +98,8 @@ static void describe_long(struct field_writer *w, const void *of)
 {
     (void)of;
     tell_list(w, "list", BITCUT_TEXTS);
-    for (int i = 0; i < BITCUT_FIELD_MOST; i++) tell_item(w, "%d", i);
-    tell_line(w, "line", "%*d", 2 * BITCUT_FIELD_MOST, 1);
+    for (int i = 0; i < BITCUT_FIELD_MAX; i++) tell_item(w, "%d", i);
+    tell_line(w, "line", "%*d", 2 * BITCUT_FIELD_MAX, 1);
 }
 
 START_TEST(too_long)
@@ -108,7 +108,7 @@ START_TEST(too_long)
     struct bitcut_field got;
     for (size_t i = 0; i < 2; i++) {
         ck_assert(bitcut_row_field(&got, &longer, rows, i));
-        ck_assert_uint_eq(strlen(got.text), BITCUT_FIELD_MOST - 1);
+        ck_assert_uint_eq(strlen(got.text), BITCUT_FIELD_MAX - 1);
     }
 }
 END_TEST
@@ -122,7 +122,7 @@ START_TEST(room)
         struct bitcut_field f;
         while ((row = bitcut_row_next(t, row)))
             for (size_t i = 0; bitcut_row_field(&f, t, row, i); i++)
-                ck_assert_msg(strlen(f.text) < BITCUT_FIELD_MOST / 2, "%s: %s",
+                ck_assert_msg(strlen(f.text) < BITCUT_FIELD_MAX / 2, "%s: %s",
                               bitcut_row_name(row), f.name);
     }
 }

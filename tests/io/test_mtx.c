@@ -441,14 +441,14 @@ START_TEST(unusable)
     uint32_t at[1] = { ONE };
     struct matrix m = { 1, 1, at };
     struct fault f;
-    ck_assert_int_eq(mtx_read(&m, s.path, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(mtx_read(&m, s.path, &f), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, strerror(ENOENT));
-    ck_assert_int_eq(mtx_read(&m, s.folder, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(mtx_read(&m, s.folder, &f), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, "not a regular file");
-    ck_assert_int_eq(mtx_write("no-such-folder/file", &m, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(mtx_write("no-such-folder/file", &m, &f), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, strerror(ENOENT));
     scratch_limit(40);
-    ck_assert_int_eq(mtx_write(s.path, &m, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(mtx_write(s.path, &m, &f), BITCUT_UNSUPPORTED);
     scratch_limit(RLIM_INFINITY);
     ck_assert_str_eq(f.text, strerror(EFBIG));
     ck_assert(m.rows == 1 && m.cols == 1 && m.at == at);

@@ -8,14 +8,14 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-enum { FILE_MOST = 4096 };
+enum { FILE_MAX = 4096 };
 
 /* Files that NumPy 1.24 wrote, and what is in them. */
 static const struct sample {
     const char *what, *bytes;
     size_t size;
     int dims;
-    size_t dim[ARRAY_DIMS_MOST];
+    size_t dim[ARRAY_DIMS_MAX];
     int element_bytes;
     bool floating;
     uint64_t value[6];
@@ -156,7 +156,7 @@ static size_t header_put(unsigned char *to, int major, int minor, const char *he
 /* Element k in C order, of the shape, as element of the file in Fortran order. */
 static size_t fortran_index(size_t k, int dims, const size_t *dim)
 {
-    size_t index[ARRAY_DIMS_MOST], at = 0;
+    size_t index[ARRAY_DIMS_MAX], at = 0;
     for (int i = dims; i-- > 0; k /= dim[i]) index[i] = k % dim[i];
     for (int i = dims; i-- > 0;) at = at * dim[i] + index[i];
     return at;
@@ -176,7 +176,7 @@ static bool host_is_big(void)
 
 struct shape {
     int dims;
-    size_t dim[ARRAY_DIMS_MOST];
+    size_t dim[ARRAY_DIMS_MAX];
 };
 
 static const struct shape shapes[] = {
@@ -203,7 +203,7 @@ static void built_check(const char *type, const struct shape *h, bool fortran, i
             fortran ? "True" : "False", shape, type);
     snprintf(what, sizeof what, "version %d, %s", major, header);
 
-    unsigned char *file = malloc(FILE_MOST + 8 * count);
+    unsigned char *file = malloc(FILE_MAX + 8 * count);
     uint64_t *value = malloc(8 * count + 1);
     ck_assert(file && value);
     const size_t start = header_put(file, major, 0, header, strlen(header));
@@ -274,12 +274,12 @@ START_TEST(long_header)
     const struct scratch s = scratch_make();
     struct array a, b;
     size_t size;
-    ck_assert(!array_init(&a, ARRAY_DIMS_MOST, dim, 8, true, NULL));
+    ck_assert(!array_init(&a, ARRAY_DIMS_MAX, dim, 8, true, NULL));
     ck_assert_int_eq(npy_write(s.path, &a, NULL), BITCUT_OK);
     free(scratch_read(s.path, &size));
     ck_assert_uint_eq(size, 128);
     ck_assert_int_eq(npy_read(&b, s.path, NULL), BITCUT_OK);
-    shape_check(&b, ARRAY_DIMS_MOST, dim, 8, true, "long header");
+    shape_check(&b, ARRAY_DIMS_MAX, dim, 8, true, "long header");
     array_clear(&a);
     array_clear(&b);
     scratch_remove(&s);
@@ -331,7 +331,7 @@ START_TEST(unusual_headers)
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
         static const size_t dim[] = { 2, 3 };
         static const uint64_t value[] = { 1, 2, 3, 4, 5, 6 };
-        unsigned char file[FILE_MOST];
+        unsigned char file[FILE_MAX];
         struct array a;
         struct fault f = { BITCUT_OK, "" };
         const size_t start = header_put(file, 1, 0, headers[i], strlen(headers[i]));
@@ -483,7 +483,7 @@ START_TEST(broken_headers)
         { "{'descr': '|u1', " ORDER "'shape': (9223372036854775807,)}", "truncated" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        unsigned char file[FILE_MOST] = { 0 };
+        unsigned char file[FILE_MAX] = { 0 };
         const char *header = rows[i].header;
         const size_t size = header_put(file, 1, 0, header, strlen(header));
         refused(file, size + 24, rows[i].fragment, header);
@@ -494,7 +494,7 @@ END_TEST
 /* A zero byte is neither a blank nor part of a string. */
 START_TEST(zero_bytes)
 {
-    unsigned char file[FILE_MOST] = { 0 };
+    unsigned char file[FILE_MAX] = { 0 };
     size_t size = header_put(file, 1, 0, "{'descr': '<f4', " ORDER "'shape': (0,)}x", 99);
     file[8] = (unsigned char)(size - 10);
     file[size - 1] = 0;
@@ -531,12 +531,12 @@ START_TEST(unreadable)
     const struct scratch s = scratch_make();
     struct array a = { .dims = 99 };
     struct fault f;
-    ck_assert_int_eq(npy_read(&a, s.path, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(npy_read(&a, s.path, &f), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, strerror(ENOENT));
-    ck_assert_int_eq(npy_read(&a, s.folder, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(npy_read(&a, s.folder, &f), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, "not a regular file");
     ck_assert_int_eq(mkfifo(s.path, 0600), 0); /* must not wait for a writer */
-    ck_assert_int_eq(npy_read(&a, s.path, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(npy_read(&a, s.path, &f), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, "not a regular file");
     ck_assert_int_eq(remove(s.path), 0);
 
@@ -545,7 +545,7 @@ START_TEST(unreadable)
     ck_assert_int_eq(chmod(s.path, 0), 0);
     ck_assert_int_eq(chmod(s.folder, 0755), 0);
     ck_assert(!super || seteuid(65534) == 0);
-    ck_assert_int_eq(npy_read(&a, s.path, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(npy_read(&a, s.path, &f), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, strerror(EACCES));
     ck_assert(!super || seteuid(0) == 0);
     ck_assert_int_eq(a.dims, 99);
@@ -560,10 +560,10 @@ START_TEST(unwritable)
     struct array a;
     struct fault f;
     ck_assert(!array_init(&a, 1, &dim, 4, true, NULL));
-    ck_assert_int_eq(npy_write("no-such-folder/file", &a, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(npy_write("no-such-folder/file", &a, &f), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, strerror(ENOENT));
     scratch_limit(136); /* in the middle of the data */
-    ck_assert_int_eq(npy_write(s.path, &a, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(npy_write(s.path, &a, &f), BITCUT_UNSUPPORTED);
     scratch_limit(RLIM_INFINITY);
     ck_assert_str_eq(f.text, strerror(EFBIG));
     ck_assert_int_eq(scratch_files(&s, 0), 0);

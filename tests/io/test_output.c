@@ -20,8 +20,8 @@ static void text_check(const char *path, const char *want)
 /* The call failed for the system's reason `error`. */
 static void fault_check(enum bitcut_status status, const struct fault *f, int error)
 {
-    ck_assert_int_eq(status, BITCUT_CANNOT);
-    ck_assert_int_eq(f->status, BITCUT_CANNOT);
+    ck_assert_int_eq(status, BITCUT_UNSUPPORTED);
+    ck_assert_int_eq(f->status, BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f->text, strerror(error));
 }
 
@@ -367,10 +367,10 @@ START_TEST(lock)
         ck_assert_int_eq(output_lock(&first, s.path, &f), BITCUT_OK);
         ck_assert_int_eq(access(file, F_OK), 0);
         if (there) {
-            ck_assert_int_eq(output_lock(&second, other, &f), BITCUT_CANNOT);
+            ck_assert_int_eq(output_lock(&second, other, &f), BITCUT_UNSUPPORTED);
             ck_assert_str_eq(f.text, "another process is writing this file");
         }
-        ck_assert_int_eq(output_lock(&second, s.path, &f), BITCUT_CANNOT);
+        ck_assert_int_eq(output_lock(&second, s.path, &f), BITCUT_UNSUPPORTED);
         output_unlock(&first);
         output_unlock(&first); /* does nothing */
         ck_assert_int_eq(scratch_files(&s, 0), there);

@@ -72,7 +72,7 @@ START_TEST(refused)
     const int folder = open(s.folder, O_RDONLY);
     ck_assert(folder >= 0 && dup2(folder, fileno(from.file)) >= 0);
     close(folder);
-    ck_assert_int_eq(stream_read(got, 4, &from, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(stream_read(got, 4, &from, &f), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, strerror(EISDIR));
     stream_close(&from);
     scratch_remove(&s);
@@ -89,7 +89,8 @@ START_TEST(whole_files)
     scratch_write(s.path, "1\n34", 4);
     ck_assert_int_eq(stream_read_file(&bytes, &size, s.path, 3, &f), BITCUT_BAD_FILE);
     ck_assert_str_eq(f.text, "the file is larger than 3 bytes");
-    ck_assert_int_eq(stream_read_file(&bytes, &size, s.folder, 3, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(stream_read_file(&bytes, &size, s.folder, 3, &f),
+                     BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, "not a regular file");
     ck_assert(!bytes && size == 99);
     ck_assert_int_eq(stream_read_file(&bytes, &size, s.path, 4, &f), BITCUT_OK);

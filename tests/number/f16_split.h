@@ -10,7 +10,7 @@
 
 #define F16 (&formats[FORMAT_F16])
 
-enum { F16_INF = 0x7c00, F16_MOST = 0x7bff, MANTISSAS = 1 << 23 };
+enum { F16_INF = 0x7c00, F16_MAX = 0x7bff, MANTISSAS = 1 << 23 };
 
 static inline struct bitcut_split f16_split(const struct bitcut_rounding *high,
                                             const struct bitcut_rounding *low, int scale)

@@ -66,11 +66,11 @@ END_TEST
 
 /* --- the quick ways against the one for a single encoding ---------------------------- */
 
-enum { LIST_MOST = 1 << 17 };
+enum { LIST_MAX = 1 << 17 };
 
 static size_t list_add(uint64_t *list, size_t n, const struct bitcut_format *f, uint64_t x)
 {
-    ck_assert_uint_lt(n, LIST_MOST);
+    ck_assert_uint_lt(n, LIST_MAX);
     list[n] = x & UINT64_MAX >> (64 - f->bits);
     return n + 1;
 }
@@ -118,7 +118,7 @@ static bool same_value(const struct bitcut_format *f, uint64_t x,
 static void check_list(const uint64_t *list, size_t count, const struct bitcut_format *to,
                        const struct bitcut_rounding *r, const struct bitcut_format *from)
 {
-    static uint64_t source[LIST_MOST], got[LIST_MOST];
+    static uint64_t source[LIST_MAX], got[LIST_MAX];
     const int bytes = format_bytes(to);
     size_t changed, expected = 0;
     for (size_t i = 0; i < count; i++) element_put(source, format_bytes(from), i, list[i]);
@@ -138,7 +138,7 @@ static void check_list(const uint64_t *list, size_t count, const struct bitcut_f
 /* All formats to all, by all roundings; in a short test a part of the pairs of long ones. */
 START_TEST(every_rounding)
 {
-    static uint64_t list[LIST_MOST];
+    static uint64_t list[LIST_MAX];
     int at = (int)(test_seed() % 64);
     for (const struct bitcut_format *from = formats; from->name; from++) {
         const size_t count = list_make(list, from);
@@ -156,15 +156,15 @@ START_TEST(splits_of_arrays)
     uint32_t x[COUNT];
     for (int i = 0; i < COUNT; i++) x[i] = (uint32_t)test_bits(&rng);
     for (const struct bitcut_split *s = splits; s->name; s++) {
-        uint64_t word[SPLIT_WORDS_MOST][COUNT], untouched[COUNT];
-        void *const array[SPLIT_WORDS_MOST] = { word[0], word[1], word[2] };
+        uint64_t word[SPLIT_WORDS_MAX][COUNT], untouched[COUNT];
+        void *const array[SPLIT_WORDS_MAX] = { word[0], word[1], word[2] };
         memset(word, 0xa5, sizeof word);
         memset(untouched, 0xa5, sizeof untouched);
         ck_assert_int_eq(bitcut_split_array(array, s, x, COUNT), BITCUT_OK);
-        for (int w = 0; w < SPLIT_WORDS_MOST; w++) {
+        for (int w = 0; w < SPLIT_WORDS_MAX; w++) {
             const int bytes = w < s->words ? format_bytes(s->word[w].format) : 0;
             for (size_t i = 0; i < COUNT && bytes; i++) {
-                uint64_t one[SPLIT_WORDS_MOST];
+                uint64_t one[SPLIT_WORDS_MAX];
                 bitcut_split_apply(one, s, x[i]);
                 ck_assert_msg(element(word[w], bytes, i) == one[w],
                               "%s: word %d of 0x%08x", s->name, w, x[i]);
@@ -172,7 +172,7 @@ START_TEST(splits_of_arrays)
             const size_t used = (size_t)bytes * COUNT;
             ck_assert(!memcmp((char *)word[w] + used, untouched, sizeof word[w] - used));
         }
-        void *const low_alone[SPLIT_WORDS_MOST] = { NULL, word[1], NULL };
+        void *const low_alone[SPLIT_WORDS_MAX] = { NULL, word[1], NULL };
         ck_assert_int_eq(bitcut_split_array(low_alone, s, x, COUNT), BITCUT_OK);
     }
 }
@@ -183,7 +183,7 @@ START_TEST(refused)
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     const struct bitcut_rounding *const rn = &roundings[ROUND_RN];
     uint32_t x[2] = { 0 };
-    void *const none[SPLIT_WORDS_MOST] = { NULL };
+    void *const none[SPLIT_WORDS_MAX] = { NULL };
     size_t changed = 7;
     ck_assert_int_eq(bitcut_format_convert_array(&changed, NULL, f32, rn, x, f32, 1),
                      BITCUT_BAD_ARGUMENT);

@@ -229,7 +229,7 @@ END_TEST
 /* Whether a word of x is neither a finite number nor, of an integer, within its range. */
 static bool overflows(const struct bitcut_split *s, uint32_t x)
 {
-    uint64_t word[SPLIT_WORDS_MOST];
+    uint64_t word[SPLIT_WORDS_MAX];
     split_words(word, s, x);
     for (int i = 0; i < s->words; i++)
         if (format_decode(s->word[i].format, word[i]).kind >= NUMBER_INF) return true;

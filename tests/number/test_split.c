@@ -81,7 +81,7 @@ static void census_add(struct census *c, const struct bitcut_split *s,
                        const struct length_row *rows, const double *value, int exponent,
                        uint32_t mantissa)
 {
-    uint64_t word[SPLIT_WORDS_MOST];
+    uint64_t word[SPLIT_WORDS_MAX];
     split_words(word, s, f32_with(exponent, mantissa));
     const double x = ldexp(1 + mantissa * 0x1p-23, exponent);
     const double low = ldexp(value[word[1]], -s->scale);
@@ -223,7 +223,7 @@ static double value_of(const struct bitcut_format *f, uint64_t word)
 
 /* The words with the host's FP32 arithmetic for the residuals; l[i] has the values of
    word i's format. */
-static void expected_words(uint64_t word[SPLIT_WORDS_MOST], const struct ladder *l,
+static void expected_words(uint64_t word[SPLIT_WORDS_MAX], const struct ladder *l,
                            const struct bitcut_split *s, float x)
 {
     float rest = x;
@@ -241,10 +241,10 @@ static void expected_words(uint64_t word[SPLIT_WORDS_MOST], const struct ladder 
 
 static void check_words(const struct ladder *l, const struct bitcut_split *s, uint32_t x)
 {
-    uint64_t got[SPLIT_WORDS_MOST] = { 1, 2, 3 }, want[SPLIT_WORDS_MOST] = { 1, 2, 3 };
+    uint64_t got[SPLIT_WORDS_MAX] = { 1, 2, 3 }, want[SPLIT_WORDS_MAX] = { 1, 2, 3 };
     split_words(got, s, x);
     expected_words(want, l, s, float_of_bits(x));
-    for (int i = 0; i < SPLIT_WORDS_MOST; i++)
+    for (int i = 0; i < SPLIT_WORDS_MAX; i++)
         if (got[i] != want[i])
             ck_abort_msg("%s of 0x%08x (%a): word %d: got 0x%" PRIx64 ", want 0x%" PRIx64,
                          s->name, x, (double)float_of_bits(x), i, got[i], want[i]);
@@ -265,7 +265,7 @@ START_TEST(every_row)
 {
     uint64_t state = test_seed();
     for (const struct bitcut_split *s = splits; s->name; s++) {
-        struct ladder l[SPLIT_WORDS_MOST];
+        struct ladder l[SPLIT_WORDS_MAX];
         for (int i = 0; i < s->words; i++) {
             const struct bitcut_format *f = s->word[i].format;
             l[i] = (struct ladder){ .format = f };
@@ -294,7 +294,7 @@ START_TEST(sign_symmetry)
     for (const struct bitcut_split *s = splits; s->name; s++)
         for (int i = 0; i < 20000; i++) {
             const uint32_t x = (uint32_t)test_bits(&state) & 0x7fffffff;
-            uint64_t plus[SPLIT_WORDS_MOST], minus[SPLIT_WORDS_MOST];
+            uint64_t plus[SPLIT_WORDS_MAX], minus[SPLIT_WORDS_MAX];
             split_words(plus, s, x);
             split_words(minus, s, x | 0x80000000);
             for (int j = 0; j < s->words; j++) {
@@ -319,7 +319,7 @@ END_TEST
 static const struct {
     int split;
     uint32_t x;
-    uint64_t word[SPLIT_WORDS_MOST];
+    uint64_t word[SPLIT_WORDS_MAX];
 } single[] = {
     /* clang-format off */
     { SPLIT_BITCUT,         0x387fffff, { 0x0000, 0x2bff } }, /* 2^-14: all low */
@@ -328,12 +328,12 @@ static const struct {
     { SPLIT_BITCUT_GRADUAL, 0x38800000, { 0x0400, 0x0000 } },
     { SPLIT_BITCUT,         0xb3800000, { 0x8000, 0x8400 } }, /* -2^-24 */
     { SPLIT_BITCUT_GRADUAL, 0xb3800000, { 0x8001, 0x0000 } },
-    { SPLIT_BITCUT,         0x477fffff, { F16_MOST, 0x77ff } }, /* below 2^16 */
-    { SPLIT_BITCUT_GRADUAL, 0x477fffff, { F16_MOST, 0x77ff } },
+    { SPLIT_BITCUT,         0x477fffff, { F16_MAX, 0x77ff } }, /* below 2^16 */
+    { SPLIT_BITCUT_GRADUAL, 0x477fffff, { F16_MAX, 0x77ff } },
     { SPLIT_BITCUT,         0x47800000, { F16_INF, 0xfc00 } }, /* 2^16: Inf, x - Inf */
-    { SPLIT_BITCUT_GRADUAL, 0x47800000, { F16_MOST, 0x7800 } }, /* left: 32 */
-    { SPLIT_BITCUT_GRADUAL, 0x7f7fffff, { F16_MOST, F16_INF } }, /* scaling overflows */
-    { SPLIT_HALFHALF,       0x477fefff, { F16_MOST, 0x7800 } }, /* below 65520 */
+    { SPLIT_BITCUT_GRADUAL, 0x47800000, { F16_MAX, 0x7800 } }, /* left: 32 */
+    { SPLIT_BITCUT_GRADUAL, 0x7f7fffff, { F16_MAX, F16_INF } }, /* scaling overflows */
+    { SPLIT_HALFHALF,       0x477fefff, { F16_MAX, 0x7800 } }, /* below 65520 */
     { SPLIT_HALFHALF,       0x477ff000, { F16_INF, 0xfc00 } }, /* 65520 */
     { SPLIT_HALFHALF,       0x7f800000, { F16_INF, 0x7e00 } }, /* Inf: Inf - Inf */
     { SPLIT_BITCUT,         0xff800000, { 0xfc00, 0x7e00 } },
@@ -373,9 +373,9 @@ START_TEST(single_values)
     for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++) {
         const struct bitcut_split *s = &splits[single[i].split];
         const uint64_t *want = single[i].word;
-        uint64_t word[SPLIT_WORDS_MOST] = { 0 };
+        uint64_t word[SPLIT_WORDS_MAX] = { 0 };
         ck_assert_int_eq(bitcut_split_apply(word, s, single[i].x), s->words);
-        for (int j = 0; j < SPLIT_WORDS_MOST; j++)
+        for (int j = 0; j < SPLIT_WORDS_MAX; j++)
             ck_assert_msg(word[j] == want[j],
                           "%s of 0x%08x: word %d: got 0x%" PRIx64 ", want 0x%" PRIx64,
                           s->name, single[i].x, j, word[j], want[j]);
@@ -392,7 +392,7 @@ START_TEST(bitcut_rows_agree_on_normal_numbers)
         const uint32_t x =
             f32_with((int)(bits >> 32 & 0xffff) % 30 - 14, bits & 0x7fffff) |
             (uint32_t)(bits >> 63) << 31;
-        uint64_t a[SPLIT_WORDS_MOST], b[SPLIT_WORDS_MOST];
+        uint64_t a[SPLIT_WORDS_MAX], b[SPLIT_WORDS_MAX];
         split_words(a, &splits[SPLIT_BITCUT], x);
         split_words(b, &splits[SPLIT_BITCUT_GRADUAL], x);
         if (a[0] != b[0] || a[1] != b[1])

@@ -22,7 +22,7 @@ static int infinite_low_words(const struct bitcut_split *s)
     for (uint32_t m = 0; m < MANTISSAS; m++) {
         const uint32_t rest = m % 8192;
         if (!all && (rest < 4096 - 64 || rest > 4096 + 64) && rest < 8192 - 64) continue;
-        uint64_t word[SPLIT_WORDS_MOST];
+        uint64_t word[SPLIT_WORDS_MAX];
         split_words(word, s, f32_with(15, m));
         count += !is_infinite(word[0]) && is_infinite(word[1]);
     }
@@ -55,7 +55,7 @@ START_TEST(truncated_words_saturate)
 {
     for (int scale = 0; scale <= 11; scale++) {
         const struct bitcut_split s = f16_split(R(RZ), R(RZ), scale);
-        uint64_t word[SPLIT_WORDS_MOST];
+        uint64_t word[SPLIT_WORDS_MAX];
         split_words(word, &s, f32_with(100, 0));
         const double most =
             oracle_value(F16, word[0]).magnitude +
@@ -137,7 +137,7 @@ static struct underflow underflow_count(const struct bitcut_split *s, const doub
 {
     struct underflow u = { 0, 0 };
     for (uint32_t m = 0; m < 2 * PATTERNS; m++) {
-        uint64_t word[SPLIT_WORDS_MOST];
+        uint64_t word[SPLIT_WORDS_MAX];
         const uint32_t x = f32_with(exponent, upper | m);
         split_words(word, s, x);
         const double low = fabs(value[word[1]]);

@@ -6,7 +6,7 @@
 #include <gmp.h>
 #include <stdlib.h>
 
-enum { TERMS_MOST = 300 };
+enum { TERMS_MAX = 300 };
 
 static uint64_t below(uint64_t *state, uint64_t n) { return test_bits(state) % n; }
 
@@ -107,10 +107,10 @@ START_TEST(random_sums)
 {
     static const int spans[] = { 1, 2, 30, 64, 65, 130, 600, 4000 };
     uint64_t state = test_seed();
-    struct term terms[TERMS_MOST];
+    struct term terms[TERMS_MAX];
     for (long i = 0; i < test_cases(40000, 2000000); i++) {
         const int span = spans[i % 8];
-        const int n = 1 + (int)below(&state, i % 50 ? 12 : TERMS_MOST);
+        const int n = 1 + (int)below(&state, i % 50 ? 12 : TERMS_MAX);
         const int lowest = -2148 + (int)below(&state, (uint64_t)(4097 - span));
         for (int j = 0; j < n; j++) terms[j] = random_term(&state, lowest, span);
         check_sum("random sum", i, terms, n);
@@ -122,7 +122,7 @@ END_TEST
 START_TEST(cancellation)
 {
     uint64_t state = test_seed();
-    struct term terms[TERMS_MOST];
+    struct term terms[TERMS_MAX];
     for (long i = 0; i < test_cases(20000, 1000000); i++) {
         const int n = 1 + (int)below(&state, 8), span = i % 2 ? 100 : 4000;
         for (int j = 0; j < n; j++) {

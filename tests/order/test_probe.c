@@ -30,7 +30,7 @@ static enum bitcut_status multiply(struct matrix *d, void *context,
                                    struct fault *f)
 {
     struct program *const x = context;
-    if (++x->runs == x->fails_at) return fault_set(f, BITCUT_CANNOT, "it fails");
+    if (++x->runs == x->fails_at) return fault_set(f, BITCUT_UNSUPPORTED, "it fails");
     const enum bitcut_status status = matrix_init(d, a->rows, b->cols, f);
     float *const product = malloc(a->cols * sizeof *product);
     ck_assert(status == BITCUT_OK && product);
@@ -134,13 +134,13 @@ START_TEST(test_order_found)
     r = probed(in_eight, 16, 96);
     ck_assert(r.found && r.fit.units && !r.fit.mismatches);
     ck_assert_int_eq(r.guess.order.lanes, 8);
-    ck_assert_int_eq(r.guess.order.turn, 1);
+    ck_assert_int_eq(r.guess.order.chunk, 1);
     ck_assert_int_eq(r.guess.order.reduction, BITCUT_TREE);
     r = probed(in_halves, 16, 1024);
     ck_assert(r.found && r.fit.units && !r.fit.mismatches);
     ck_assert_int_eq(r.guess.order.slices, 3);
     ck_assert_int_eq(r.guess.order.tile, 384);
-    ck_assert_int_eq(r.guess.order.halve, 16);
+    ck_assert_int_eq(r.guess.order.balance_tail, 16);
 }
 END_TEST
 
@@ -170,11 +170,11 @@ START_TEST(test_failures)
     struct program empty = { .sum = nothing }, broken = { .sum = in_order };
     struct probe_result r = { .k = 7 };
     struct fault f;
-    ck_assert_int_eq(probe_program_of(&r, &empty, 16, 64, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(probe_program_of(&r, &empty, 16, 64, &f), BITCUT_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(f.text, "is 0 times 2^-80, not 64: "));
     for (broken.fails_at = 1; broken.fails_at < 12; broken.fails_at++) {
         broken.runs = 0;
-        ck_assert_int_eq(probe_program_of(&r, &broken, 16, 64, &f), BITCUT_CANNOT);
+        ck_assert_int_eq(probe_program_of(&r, &broken, 16, 64, &f), BITCUT_UNSUPPORTED);
         ck_assert_str_eq(f.text, "it fails");
         ck_assert_int_eq(broken.runs, broken.fails_at);
     }

@@ -43,7 +43,7 @@ START_TEST(panels_have_few_series)
     ck_assert_str_eq(d.panel[0].title, "first");
     ck_assert_str_eq(d.panel[2].title, "second");
     for (size_t i = 0; i < d.panels; i++) {
-        ck_assert_uint_le(d.panel[i].count, PANEL_SERIES_MOST);
+        ck_assert_uint_le(d.panel[i].count, PANEL_SERIES_MAX);
         all += d.panel[i].count;
     }
     ck_assert_uint_eq(all, 22);
@@ -180,7 +180,7 @@ static void check_panels(const char *name, const struct plot_data *d)
             lines++;
             points += count;
         }
-        ck_assert_msg(lines > 0 && lines <= PANEL_SERIES_MOST, "%s, %s: %zu lines", name,
+        ck_assert_msg(lines > 0 && lines <= PANEL_SERIES_MAX, "%s, %s: %zu lines", name,
                       p->title, lines);
         ck_assert_msg(points > 0, "%s, %s: nothing drawn", name, p->title);
     }

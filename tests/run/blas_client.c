@@ -26,8 +26,8 @@ enum {
     RIGHT = 142
 };
 
-enum { SIDE = 11, K_MOST = 37, GAP_MOST = 3, COUNT = 3 };
-enum { LINE = K_MOST + GAP_MOST, ROOM = LINE * K_MOST };
+enum { SIDE = 11, K_MAX = 37, GAP_MAX = 3, COUNT = 3 };
+enum { LINE = K_MAX + GAP_MAX, ROOM = LINE * K_MAX };
 
 static const struct bitcut_recipe *recipe;
 static const struct bitcut_unit *unit;
@@ -63,14 +63,14 @@ struct problem {
     enum kind kind;
     int m, n, k;
     float alpha, beta;
-    float a[COUNT][SIDE * K_MOST], b[COUNT][SIDE * K_MOST], c[COUNT][SIDE * SIDE],
+    float a[COUNT][SIDE * K_MAX], b[COUNT][SIDE * K_MAX], c[COUNT][SIDE * SIDE],
         d[COUNT][SIDE * SIDE];
 };
 
 static void solve(struct problem *p, int at)
 {
     struct bitcut_gemm g;
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     bitcut_gemm_init(&g, sizeof g);
     g.recipe = recipe;
     g.unit = unit;
@@ -88,13 +88,13 @@ static void make_problem(struct problem *p, enum kind kind)
     static const float alphas[] = { 1, 1, -0.3f, 1048577 },
                        betas[] = { 0, -0.0f, 1, 0.7f };
     p->kind = kind;
-    p->m = between(1, SIDE), p->n = between(1, SIDE), p->k = between(1, K_MOST);
+    p->m = between(1, SIDE), p->n = between(1, SIDE), p->k = between(1, K_MAX);
     if (kind == SYRK) p->m = p->n;
     if (kind == SYMM_LEFT) p->k = p->m;
     if (kind == SYMM_RIGHT) p->k = p->n;
     p->alpha = alphas[bits() % 4], p->beta = betas[bits() % 4];
     for (int x = 0; x < COUNT; x++) {
-        for (int i = 0; i < SIDE * K_MOST; i++)
+        for (int i = 0; i < SIDE * K_MAX; i++)
             p->a[x][i] = number(), p->b[x][i] = number();
         for (int i = 0; i < p->m; i++)
             for (int l = 0; l < p->k; l++) {
@@ -158,9 +158,9 @@ static struct call prepare(const struct problem *p, int order, int ta, int tb, i
     x.side = p->kind == SYMM_RIGHT ? RIGHT : LEFT;
     x.m = p->m, x.n = p->n, x.k = p->k;
     x.alpha = p->alpha, x.beta = p->beta;
-    int64_t lda = least_ld(order, ta, p->m, p->k) + between(0, GAP_MOST),
-            ldb = least_ld(order, tb, p->k, p->n) + between(0, GAP_MOST);
-    x.ldc = least_ld(order, N, p->m, p->n) + between(0, GAP_MOST);
+    int64_t lda = least_ld(order, ta, p->m, p->k) + between(0, GAP_MAX),
+            ldb = least_ld(order, tb, p->k, p->n) + between(0, GAP_MAX);
+    x.ldc = least_ld(order, N, p->m, p->n) + between(0, GAP_MAX);
     for (int i = 0; i < count; i++) {
         store(a[i], p->a[i], p->m, p->k, order, ta, lda, p->kind == SYMM_LEFT ? half : 0);
         store(b[i], p->b[i], p->k, p->n, order, tb, ldb,
@@ -374,10 +374,10 @@ static void try_products(const struct name *f)
 
 static void try_other(const struct name *f)
 {
-    double v[STUB_ARGUMENTS_MOST];
+    double v[STUB_ARGUMENTS_MAX];
     struct call none = { 0 };
     int count;
-    for (int i = 0; i < STUB_ARGUMENTS_MOST; i++) v[i] = 64 + 8 * i;
+    for (int i = 0; i < STUB_ARGUMENTS_MAX; i++) v[i] = 64 + 8 * i;
     const long before = stub_calls(f->text);
     call_other(f, v);
     const double *const got = stub_arguments(&count);

@@ -12,7 +12,7 @@
 #include "tests/run/blas_types.h"
 void sgemm_ F_SGEMM;
 
-enum { CALLS = 16, BYTES_MOST = 16384 };
+enum { CALLS = 16, BYTES_MAX = 16384 };
 
 static long teams, bytes;
 
@@ -47,7 +47,7 @@ int main(void)
         sgemm_("N", "N", &n, &n, &n, &one, a, &n, b, &n, &zero, c, &n, 1, 1);
     }
     if (teams) printf("%ld teams in %d calls\n", teams, CALLS);
-    if (bytes > (long)CALLS * BYTES_MOST)
+    if (bytes > (long)CALLS * BYTES_MAX)
         printf("%ld bytes of zeros a call\n", bytes / CALLS);
     return 0;
 }

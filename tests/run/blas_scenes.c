@@ -61,7 +61,7 @@ static void multiply(float *c, int n)
 static void expect(float *c, int n)
 {
     struct bitcut_gemm g;
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     bitcut_gemm_init(&g, sizeof g);
     g.recipe = bitcut_recipe_find(getenv("SCENE_RECIPE"));
     g.unit = bitcut_unit_find(getenv("SCENE_UNIT"), NULL);

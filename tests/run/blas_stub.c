@@ -17,7 +17,7 @@ struct called {
 static _Atomic(struct called *) all;
 static long complaints;
 static int argument;
-static double values[STUB_ARGUMENTS_MOST];
+static double values[STUB_ARGUMENTS_MAX];
 static int value_count;
 void (*stub_hook)(void);
 

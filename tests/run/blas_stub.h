@@ -14,7 +14,7 @@ long stub_complaints(void);
 int stub_argument(void);
 
 /* The arguments of the last call of a routine that computes nothing here, as numbers. */
-enum { STUB_ARGUMENTS_MOST = 20 };
+enum { STUB_ARGUMENTS_MAX = 20 };
 const double *stub_arguments(int *count);
 
 /* If set, what sgemm_ and routines that compute nothing do before anything else. */

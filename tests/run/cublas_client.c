@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SIDE = 11, K_MOST = 37, GAP_MOST = 3, COUNT = 3 };
-enum { ROOM = (K_MOST + GAP_MOST) * K_MOST };
+enum { SIDE = 11, K_MAX = 37, GAP_MAX = 3, COUNT = 3 };
+enum { ROOM = (K_MAX + GAP_MAX) * K_MAX };
 
 static const struct bitcut_recipe *recipe;
 static const struct bitcut_unit *unit;
@@ -48,14 +48,14 @@ static float number(void)
 struct problem {
     int m, n, k;
     float alpha, beta;
-    float a[COUNT][SIDE * K_MOST], b[COUNT][SIDE * K_MOST], c[COUNT][SIDE * SIDE],
+    float a[COUNT][SIDE * K_MAX], b[COUNT][SIDE * K_MAX], c[COUNT][SIDE * SIDE],
         d[COUNT][SIDE * SIDE];
 };
 
 static void solve(struct problem *p, int at)
 {
     struct bitcut_gemm g;
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     bitcut_gemm_init(&g, sizeof g);
     g.recipe = recipe;
     g.unit = unit;
@@ -72,10 +72,10 @@ static void make_problem(struct problem *p)
 {
     static const float alphas[] = { 1, 1, -0.3f, 1048577 },
                        betas[] = { 0, -0.0f, 1, 0.7f };
-    p->m = between(1, SIDE), p->n = between(1, SIDE), p->k = between(1, K_MOST);
+    p->m = between(1, SIDE), p->n = between(1, SIDE), p->k = between(1, K_MAX);
     p->alpha = alphas[bits() % 4], p->beta = betas[bits() % 4];
     for (int x = 0; x < COUNT; x++) {
-        for (int i = 0; i < SIDE * K_MOST; i++)
+        for (int i = 0; i < SIDE * K_MAX; i++)
             p->a[x][i] = number(), p->b[x][i] = number();
         for (int i = 0; i < SIDE * SIDE; i++) p->c[x][i] = p->beta == 0 ? NAN : number();
         solve(p, x);
@@ -103,7 +103,7 @@ static int64_t place(const struct lie *x, int i, int j)
 static struct lie lie_of(int trans, int by_rows, int rows, int cols)
 {
     struct lie x = { trans, by_rows, 0 };
-    x.ld = least_ld(&x, rows, cols) + between(0, GAP_MOST);
+    x.ld = least_ld(&x, rows, cols) + between(0, GAP_MAX);
     return x;
 }
 

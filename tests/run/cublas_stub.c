@@ -15,7 +15,7 @@ struct called {
 };
 
 static _Atomic(struct called *) all;
-static int64_t arguments[STUB_ARGUMENTS_MOST];
+static int64_t arguments[STUB_ARGUMENTS_MAX];
 static int argument_count;
 
 static void note(struct called *x, const int64_t *v, size_t n)
@@ -152,7 +152,7 @@ EXPORT cublasDestroy_v2(struct stub_handle *h) { return h->status; }
 static int get(const struct stub_descriptor *d, int which, void *to, size_t bytes,
                size_t *written)
 {
-    if (which < 0 || which >= STUB_ATTRIBUTES_MOST || !d->known[which]) return INVALID;
+    if (which < 0 || which >= STUB_ATTRIBUTES_MAX || !d->known[which]) return INVALID;
     memcpy(to, &d->value[which], bytes); /* of a machine with the low bytes first */
     *written = bytes;
     return 0;

@@ -18,10 +18,10 @@ struct stub_handle {
 };
 
 /* Descriptors of cuBLASLt: attributes by their numbers, all others are not known. */
-enum { STUB_ATTRIBUTES_MOST = 40 };
+enum { STUB_ATTRIBUTES_MAX = 40 };
 struct stub_descriptor {
-    bool known[STUB_ATTRIBUTES_MOST];
-    int64_t value[STUB_ATTRIBUTES_MOST];
+    bool known[STUB_ATTRIBUTES_MAX];
+    int64_t value[STUB_ATTRIBUTES_MAX];
 };
 
 /* Routines whose arguments only have to arrive: ROW(parameters, name); and the parameters
@@ -109,7 +109,7 @@ typedef long long W;
 long stub_calls(const char *name);
 
 /* The arguments of the last one of those, behind the handle, as numbers. */
-enum { STUB_ARGUMENTS_MOST = 24 };
+enum { STUB_ARGUMENTS_MAX = 24 };
 const int64_t *stub_arguments(int *count);
 
 /* The workspace that was set last, of whichever handle. */

@@ -37,13 +37,13 @@ static void ledger_check(const struct ledger *l)
 {
     CHECK(l->program), CHECK(l->fault), CHECK(l->libraries);
     CHECK(l->device), CHECK(l->device_fault);
-    must(l->places <= LEDGER_PLACES_MOST);
-    for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) CHECK(l->routine[i].name);
+    must(l->places <= LEDGER_PLACES_MAX);
+    for (int i = 0; i < LEDGER_ROUTINES_MAX; i++) CHECK(l->routine[i].name);
     for (uint32_t i = 0; i < l->places; i++) {
         const struct ledger_place *const p = &l->place[i];
         CHECK(p->routine), CHECK(p->where), CHECK(p->native), CHECK(p->way);
         CHECK(p->against), CHECK(p->fault);
-        must(p->excerpts <= LEDGER_EXCERPTS_MOST);
+        must(p->excerpts <= LEDGER_EXCERPTS_MAX);
         for (uint32_t n = 0; n < p->excerpts; n++) CHECK(p->excerpt[n].name);
     }
 }

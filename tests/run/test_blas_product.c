@@ -97,7 +97,7 @@ static uint32_t *expected(const struct held *a, const struct held *b,
                           const struct held *c, const struct bitcut_gemm *way)
 {
     struct bitcut_gemm g = *way;
-    char why[BITCUT_TEXT_MOST];
+    char why[BITCUT_TEXT_MAX];
     const size_t m = c->rows, n = c->cols, k = a->cols;
     uint32_t *const x = malloc((m * k + 1) * 4), *const y = malloc((k * n + 1) * 4),
                     *const d = malloc((m * n + 1) * 4);

@@ -81,21 +81,21 @@ START_TEST(all_places)
     struct ledger *const l = ledger_open(at.folder, NULL);
     struct run_total t;
     struct fault f;
-    for (unsigned i = 0; i < LEDGER_PLACES_MOST; i++) {
+    for (unsigned i = 0; i < LEDGER_PLACES_MAX; i++) {
         char where[32];
         snprintf(where, sizeof where, "place %u", i);
         write_place(l, where, 1 + i % 250);
     }
     ck_assert_ptr_eq(ledger_new_place(l), NULL);
     l->lost = 3;
-    for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) {
-        snprintf(l->routine[i].name, ROUTINE_MOST_BYTES, "r%d", i);
+    for (int i = 0; i < LEDGER_ROUTINES_MAX; i++) {
+        snprintf(l->routine[i].name, ROUTINE_MAX_BYTES, "r%d", i);
         l->routine[i].calls = 2;
     }
     ledger_close(l);
     ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_OK);
-    ck_assert_uint_eq(t.places, LEDGER_PLACES_MOST);
-    ck_assert(t.lost == 3 && t.counted == 2 * LEDGER_ROUTINES_MOST);
+    ck_assert_uint_eq(t.places, LEDGER_PLACES_MAX);
+    ck_assert(t.lost == 3 && t.counted == 2 * LEDGER_ROUTINES_MAX);
     run_total_clear(&t);
     scratch_remove(&at);
 }
@@ -185,22 +185,22 @@ START_TEST(damaged)
     bytes[offsetof(struct ledger, bytes)] ^= 1;
 
     /* Texts without an end, and more places than there are, stay within it. */
-    memset(bytes + offsetof(struct ledger, program), 'x', PLACE_MOST_BYTES);
+    memset(bytes + offsetof(struct ledger, program), 'x', PLACE_MAX_BYTES);
     memset(bytes + offsetof(struct ledger, places), 0xff, sizeof(uint32_t));
     memset(bytes + offsetof(struct ledger, routine), 'x', sizeof l->routine);
     memset(bytes + offsetof(struct ledger, place), 'x', sizeof l->place);
     scratch_write(path, bytes, size);
     ck_assert_int_eq(ledger_read(&back, path, &f), BITCUT_OK);
-    ck_assert_uint_eq(back->places, LEDGER_PLACES_MOST);
-    ck_assert_uint_eq(strlen(back->program), PLACE_MOST_BYTES - 1);
-    const struct ledger_place *const last = &back->place[LEDGER_PLACES_MOST - 1];
-    ck_assert(strlen(last->routine) == ROUTINE_MOST_BYTES - 1 &&
-              strlen(last->where) == PLACE_MOST_BYTES - 1 &&
-              strlen(last->native) == PLACE_MOST_BYTES - 1 &&
-              strlen(last->way) == WAY_MOST - 1 &&
-              strlen(last->fault) == BITCUT_TEXT_MOST - 1 &&
-              strlen(back->routine[LEDGER_ROUTINES_MOST - 1].name) ==
-                  ROUTINE_MOST_BYTES - 1);
+    ck_assert_uint_eq(back->places, LEDGER_PLACES_MAX);
+    ck_assert_uint_eq(strlen(back->program), PLACE_MAX_BYTES - 1);
+    const struct ledger_place *const last = &back->place[LEDGER_PLACES_MAX - 1];
+    ck_assert(strlen(last->routine) == ROUTINE_MAX_BYTES - 1 &&
+              strlen(last->where) == PLACE_MAX_BYTES - 1 &&
+              strlen(last->native) == PLACE_MAX_BYTES - 1 &&
+              strlen(last->way) == WAY_MAX - 1 &&
+              strlen(last->fault) == BITCUT_TEXT_MAX - 1 &&
+              strlen(back->routine[LEDGER_ROUTINES_MAX - 1].name) ==
+                  ROUTINE_MAX_BYTES - 1);
     ledger_close(back);
     free(bytes);
     ledger_close(l);
@@ -247,7 +247,7 @@ START_TEST(no_folder)
     name[sizeof name - 1] = 0;
     ck_assert_ptr_eq(ledger_open(name, &f), NULL);
     ck_assert_str_eq(f.text, "File name too long");
-    ck_assert_int_eq(run_total_read(&t, "/nowhere/at/all", &f), BITCUT_CANNOT);
+    ck_assert_int_eq(run_total_read(&t, "/nowhere/at/all", &f), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, "No such file or directory");
 }
 END_TEST
@@ -280,7 +280,7 @@ START_TEST(hostile)
     struct run_total t;
     struct fault f;
     write_place(l, "a\x1b[1m\xff\xe2\x80\xae", 1);
-    memset(l->place[0].native, 'n', PLACE_MOST_BYTES);
+    memset(l->place[0].native, 'n', PLACE_MAX_BYTES);
     memset(l->device, 0x9b, sizeof l->device);
     strcpy(l->device_fault, "one\ntwo");
     strcpy(l->libraries, "lib\x07");
@@ -290,7 +290,7 @@ START_TEST(hostile)
     ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_OK);
     ck_assert_uint_eq(t.places, 1);
     ck_assert_str_eq(t.place[0]->where, "a?[1m??");
-    ck_assert_uint_eq(strlen(t.place[0]->native), PLACE_MOST_BYTES - 1);
+    ck_assert_uint_eq(strlen(t.place[0]->native), PLACE_MAX_BYTES - 1);
     ck_assert_uint_eq(strspn(t.device, "?"), sizeof t.device - 1);
     ck_assert_str_eq(t.device_fault, "one?two");
     ck_assert_str_eq(t.libraries, "lib?");
@@ -310,7 +310,7 @@ START_TEST(pipes)
     char path[512];
     snprintf(path, sizeof path, "%s/x%s", at.folder, ledger_ending);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
-    ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_CANNOT);
+    ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_UNSUPPORTED);
     ck_assert(strstr(f.text, "not a regular file"));
     unlink(path);
     scratch_remove(&at);

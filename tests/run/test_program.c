@@ -39,7 +39,7 @@ static void make_script(const char *name, const char *text)
 
 static void finds(int status, const char *name, const char *found)
 {
-    char path[PROGRAM_PATH_MOST] = "";
+    char path[PROGRAM_PATH_MAX] = "";
     struct fault f = { .text = "" };
     ck_assert_msg(program_find(path, name, &f) == status, "%s: not %d: %s, %s", name,
                   status, path, f.text);
@@ -80,7 +80,7 @@ START_TEST(found)
     ck_assert_int_eq(chdir(here), 0);
     unsetenv("PATH");
     finds(0, "sh", "/usr/bin/sh");
-    char name[PROGRAM_PATH_MOST + 10];
+    char name[PROGRAM_PATH_MAX + 10];
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = 0;
     finds(PROGRAM_NOT_FOUND, name, "xxx: No such file");

@@ -15,7 +15,7 @@ static struct run_settings s;
 
 static void clear(void)
 {
-    char name[SETTING_NAME_MOST];
+    char name[SETTING_NAME_MAX];
     for (const struct setting *row = settings; row->name; row++) unsetenv(row->name);
     while (run_setting_unknown(name)) unsetenv(name);
 }
@@ -170,19 +170,19 @@ END_TEST
  */
 START_TEST(limits)
 {
-    static char list[(SETTINGS_RULES_MOST + 1) * 16];
-    for (int i = 0; i < SETTINGS_RULES_MOST; i++)
+    static char list[(SETTINGS_RULES_MAX + 1) * 16];
+    for (int i = 0; i < SETTINGS_RULES_MAX; i++)
         sprintf(list + strlen(list), "p%d=original\n", i);
     good("BITCUT_RUN_RULES", list);
-    ck_assert_int_eq(s.rules, SETTINGS_RULES_MOST);
+    ck_assert_int_eq(s.rules, SETTINGS_RULES_MAX);
     strcat(list, "q=original");
     struct fault f;
     ck_assert_int_eq(read_with("BITCUT_RUN_RULES", list, &f), BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(f.text, "BITCUT_RUN_RULES: too many rules, or a rule is too long");
     for (int more = 0; more < 2; more++) {
-        char rule[PATTERN_MOST + 16];
+        char rule[PATTERN_MAX + 16];
         memset(rule, '*', sizeof rule);
-        strcpy(rule + PATTERN_MOST - 1 + more, "=original");
+        strcpy(rule + PATTERN_MAX - 1 + more, "=original");
         ck_assert_int_eq(read_with("BITCUT_RUN_RULES", rule, &f),
                          more ? BITCUT_BAD_ARGUMENT : BITCUT_OK);
     }

@@ -47,7 +47,7 @@ START_TEST(elsewhere)
     worker_call(work, &other, 1);
     ck_assert(other.threads == 1 && pthread_equal(job.thread, other.thread));
     worker_call(work, &other, 0);
-    ck_assert(other.threads >= 1 && other.threads <= THREADS_MOST);
+    ck_assert(other.threads >= 1 && other.threads <= THREADS_MAX);
 }
 END_TEST
 

@@ -309,7 +309,7 @@ START_TEST(called)
     struct matrix b = family("urand(-1,1)", INPUT_B, K, N, 4);
     uint16_t half[K * M];
     uint32_t d[M * N];
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     struct bitcut_gemm g, found;
     struct bitcut_advice advice = { .size = sizeof advice };
     const struct bitcut_advice_options o = { .size = sizeof o, .want = 1e-6 };
@@ -342,15 +342,15 @@ START_TEST(called)
 }
 END_TEST
 
-enum { PRODUCTS_MOST = 4 };
+enum { PRODUCTS_MAX = 4 };
 
 /* Of several products, in any order, the choice is the same and reaches what is wanted in
    each; so it does of values elsewhere that its words must hold. */
 static void check_several(const int *exponent, size_t count, int elsewhere, uint64_t seed)
 {
     static const char *const place[] = { "h100" };
-    struct matrix a[PRODUCTS_MOST], b[PRODUCTS_MOST], turned_a[PRODUCTS_MOST],
-        turned_b[PRODUCTS_MOST];
+    struct matrix a[PRODUCTS_MAX], b[PRODUCTS_MAX], turned_a[PRODUCTS_MAX],
+        turned_b[PRODUCTS_MAX];
     struct advise_question q = { .a = a,
                                  .b = b,
                                  .pairs = count,
@@ -392,11 +392,11 @@ static void check_several(const int *exponent, size_t count, int elsewhere, uint
 
 START_TEST(several_products)
 {
-    static const int exponent[][PRODUCTS_MOST] = {
+    static const int exponent[][PRODUCTS_MAX] = {
         { 20, 20, 20, 0 }, { 0, 0, 0, 0 }, { 0, -20, 0, 12 }, { 14, 17, -3, 2 }
     };
     for (size_t i = 0; i < sizeof exponent / sizeof exponent[0]; i++)
-        for (size_t count = 1; count <= PRODUCTS_MOST; count++)
+        for (size_t count = 1; count <= PRODUCTS_MAX; count++)
             check_several(exponent[i], count, i == 1 && count % 2 ? 21 : 0,
                           test_seed() + i);
 }

@@ -22,7 +22,7 @@ START_TEST(lines_of_python)
                                        .bound_atol = 1,
                                        .atol = 0.5 },
                            .sums = 0x1p-6 };
-    char line[PYTHON_LINES][PYTHON_LINE_MOST];
+    char line[PYTHON_LINES][PYTHON_LINE_MAX];
     ck_assert_int_eq(python_lines(line, &python_libraries[0], &t, &q, true), 4);
     ck_assert_str_eq(line[0], "exact, size = A.astype('f8') @ B.astype('f8'), "
                               "abs(A.astype('f8')) @ abs(B.astype('f8'))");

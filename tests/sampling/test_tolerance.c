@@ -195,7 +195,7 @@ START_TEST(ends_of_the_range)
     const struct family large = { "const(1e6)", 32, 1 },
                         small = { "exp_rand(-30,-20)", 32, test_seed() };
     struct tolerance_question q = question_of(&g, &large, 16);
-    char line[PYTHON_LINES][PYTHON_LINE_MOST];
+    char line[PYTHON_LINES][PYTHON_LINE_MAX];
     const struct tolerance l = found(&q, 0);
     ck_assert(l.limits.wrong == 40 * 256 && isinf(l.limits.observed) &&
               isinf(l.limits.bound));
@@ -243,7 +243,7 @@ static struct bitcut_tolerance_verdict judged(const struct bitcut_gemm *g,
                                               const struct bitcut_tolerance_options *o)
 {
     struct bitcut_tolerance_verdict v = { .size = sizeof v };
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     ck_assert_msg(bitcut_tolerance_judge(&v, t, g, o, 2, why) == BITCUT_OK, "%s", why);
     return v;
 }
@@ -473,7 +473,7 @@ START_TEST(orders_in_turn)
     const struct family x = { "positive", 256, test_seed() };
     const struct tolerance_question q = question_of(&g, &x, 16);
     const struct tolerance t = found(&q, 0);
-    struct bitcut_order order[ORDERS_MOST];
+    struct bitcut_order order[ORDERS_MAX];
     const size_t orders = order_set(order, &g);
     double error[TURNS];
     struct power p;
@@ -507,7 +507,7 @@ static struct bitcut_tolerances called(const struct bitcut_gemm *g,
                                        const struct bitcut_tolerance_options *o)
 {
     struct bitcut_tolerances t = { .size = sizeof t };
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     ck_assert_msg(bitcut_tolerance(&t, g, o, 2, why) == BITCUT_OK, "%s", why);
     return t;
 }
@@ -560,7 +560,7 @@ START_TEST(calls_refused)
                   { right.recipe, right.unit, 1, 2, 2, NULL, 0 },
                   { right.recipe, right.unit, 1, 2, 2, x, F32_ONE } };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        char why[BITCUT_TEXT_MOST] = "";
+        char why[BITCUT_TEXT_MAX] = "";
         g = right;
         g.recipe = wrong[i].recipe;
         g.unit = wrong[i].unit;

@@ -188,7 +188,7 @@ static void order_of(size_t *at, const struct gemm_data *p, uint64_t turn)
 static bool compute(struct sample_run *r, const struct bitcut_gemm *g, bool any,
                     uint64_t turn)
 {
-    struct bitcut_order order[ORDERS_MOST];
+    struct bitcut_order order[ORDERS_MAX];
     struct bitcut_gemm own = *g;
     const size_t orders = order_set(order, g);
     if (any) {

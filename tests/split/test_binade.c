@@ -39,7 +39,7 @@ static double word_ulps(const struct bitcut_split *s, int i, uint64_t word, int 
 static void expect(struct fast_kept *sum, double *rest, double *low,
                    const struct bitcut_split *s, bool flush, uint32_t x, int e)
 {
-    uint64_t word[SPLIT_WORDS_MOST];
+    uint64_t word[SPLIT_WORDS_MAX];
     double left = word_ulps(&splits[SPLIT_F32], 0, x, e), read = 0;
     int bits;
     bool finite = true, flushed = false;

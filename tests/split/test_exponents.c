@@ -45,7 +45,7 @@ START_TEST(sorted)
         size_t found = 0, there = 0;
         const int at = exponent(m);
         for (size_t j = 0; j < exponents_count(&e, at); j++)
-            found += e.at[e.from[at - EXPONENT_LEAST] + j] == x.at[i];
+            found += e.at[e.from[at - EXPONENT_MIN] + j] == x.at[i];
         for (int j = 0; j < VALUES; j++) there += x.at[j] == x.at[i];
         ck_assert_uint_eq(found, there);
         if (at < least) least = at;
@@ -74,7 +74,7 @@ START_TEST(measured)
     for (const struct bitcut_split *s = splits; s->name; s++) {
         struct retention all = { .count = 0 };
         double all_bits = 0, all_ulps = 0, finite = 0;
-        for (int e = EXPONENT_LEAST; e <= EXPONENT_MOST; e++) {
+        for (int e = EXPONENT_MIN; e <= EXPONENT_MAX; e++) {
             struct retention r;
             double sum = 0, most = 0;
             bool finite_here = false;
@@ -83,7 +83,7 @@ START_TEST(measured)
                              BITCUT_OK);
             ck_assert_uint_eq(r.count, count);
             for (size_t i = 0; i < count; i++) {
-                const uint32_t value = of.at[of.from[e - EXPONENT_LEAST] + i];
+                const uint32_t value = of.at[of.from[e - EXPONENT_MIN] + i];
                 int bits;
                 double ulps;
                 if (!retention_of(&bits, &ulps, s, value)) continue;

@@ -35,7 +35,7 @@ static void fill(uint32_t x[VALUES])
 static void measured(double *values, const char *split, const uint32_t *x, int from,
                      int to, int threads)
 {
-    char why[BITCUT_TEXT_MOST] = "";
+    char why[BITCUT_TEXT_MAX] = "";
     ck_assert_msg(bitcut_split_measure(values, NAMES, bitcut_split_find(split), NULL,
                                        from, to, x, x ? VALUES : 0, threads,
                                        why) == BITCUT_OK,
@@ -142,7 +142,7 @@ START_TEST(refuses)
         { NULL, s, 0, 1, 0, 1, "no place" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char why[BITCUT_TEXT_MOST] = "";
+        char why[BITCUT_TEXT_MAX] = "";
         ck_assert_int_eq(bitcut_split_measure(rows[i].values, NAMES, rows[i].split, NULL,
                                               rows[i].from, rows[i].to, x,
                                               rows[i].elements, rows[i].threads, why),

@@ -56,7 +56,7 @@ void sample_read_kept(struct results *r)
     static struct data_files files;
     ck_assert_int_eq(data_files_find(&files, "results", ".jsonl", NULL), BITCUT_OK);
     for (const struct table_row *row = files.rows; row->name; row++) {
-        char path[DATA_PATH_MOST + DATA_NAME_MOST + 8];
+        char path[DATA_PATH_MAX + DATA_NAME_MAX + 8];
         size_t line;
         snprintf(path, sizeof path, "%s/%s.jsonl", files.folder, row->name);
         ck_assert_int_eq(results_read(r, &line, path, NULL), BITCUT_OK);

@@ -489,20 +489,20 @@ END_TEST
 /* As many as there may be, and one more. */
 START_TEST(many)
 {
-    static char lines[(RESULTS_MOST + 1) * 128];
+    static char lines[(RESULTS_MAX + 1) * 128];
     struct results r = { { NULL } };
     struct fault f;
     size_t line, used = 0;
-    for (int i = 0; i <= RESULTS_MOST; i++)
+    for (int i = 0; i <= RESULTS_MAX; i++)
         used += (size_t)snprintf(lines + used, sizeof lines - used,
                                  "{\"kernel\":\"a\",\"device\":\"d\",\"driver\":\"1\","
                                  "\"seed\":1,\"split\":\"half\",\"compared\":1,"
                                  "\"mismatches\":0}\n");
     ck_assert_int_eq(results_parse(&r, &line, lines, used, &f), BITCUT_BAD_FILE);
-    ck_assert_uint_eq(line, RESULTS_MOST + 1);
-    used -= used / (RESULTS_MOST + 1);
+    ck_assert_uint_eq(line, RESULTS_MAX + 1);
+    used -= used / (RESULTS_MAX + 1);
     ck_assert_int_eq(results_parse(&r, &line, lines, used, &f), BITCUT_OK);
-    ck_assert_uint_eq(json_array_size(r.rows[RESULT_VERIFY]), RESULTS_MOST);
+    ck_assert_uint_eq(json_array_size(r.rows[RESULT_VERIFY]), RESULTS_MAX);
     results_clear(&r);
 }
 END_TEST
@@ -514,7 +514,7 @@ START_TEST(kept_results)
     int count = 0;
     ck_assert_int_eq(data_files_find(&files, "results", ".jsonl", NULL), BITCUT_OK);
     for (const struct table_row *row = files.rows; row->name; row++, count++) {
-        char path[DATA_PATH_MOST + DATA_NAME_MOST + 8];
+        char path[DATA_PATH_MAX + DATA_NAME_MAX + 8];
         struct results r = { { NULL } };
         struct fault f;
         size_t line, drawn = 0;

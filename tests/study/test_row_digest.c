@@ -9,10 +9,10 @@
 
 static const char schema[] = "bitcut-study/1";
 
-enum { ROWS = 5, TEXT_MOST = 2048 };
+enum { ROWS = 5, TEXT_MAX = 2048 };
 
 /* Rows like those of studies, with the digest if `digests`: their text and its size. */
-static size_t rows_write(char text[TEXT_MOST], bool digests)
+static size_t rows_write(char text[TEXT_MAX], bool digests)
 {
     size_t size = 0;
     for (int i = 0; i < ROWS; i++) {
@@ -22,8 +22,8 @@ static size_t rows_write(char text[TEXT_MOST], bool digests)
                       "h100 \"quoted\"", "schema", schema);
         if (digests) row_digest_set(row);
         char *const line = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(17));
-        size += (size_t)snprintf(text + size, TEXT_MOST - size, "%s\n", line);
-        ck_assert_uint_lt(size, TEXT_MOST);
+        size += (size_t)snprintf(text + size, TEXT_MAX - size, "%s\n", line);
+        ck_assert_uint_lt(size, TEXT_MAX);
         free(line);
         json_decref(row);
     }
@@ -38,7 +38,7 @@ static enum bitcut_status check(size_t *line, const char *text, size_t size)
 
 START_TEST(whole)
 {
-    char text[TEXT_MOST];
+    char text[TEXT_MAX];
     size_t line, size = rows_write(text, true);
     ck_assert_int_eq(check(&line, text, size), BITCUT_OK);
     ck_assert_int_eq(check(&line, text, size - 1), BITCUT_OK); /* no last end of a line */
@@ -71,7 +71,7 @@ static size_t line_of(const char *text, size_t at)
    of a line, two lines become one. */
 START_TEST(flipped_bits)
 {
-    char text[TEXT_MOST];
+    char text[TEXT_MAX];
     const size_t size = rows_write(text, true);
     for (size_t at = 0; at < size - 1; at++)
         for (int bit = 0; bit < 8; bit++) {
@@ -88,7 +88,7 @@ END_TEST
 /* Bytes that change at random, lines that are cut, and parts that change places. */
 START_TEST(damage)
 {
-    char text[TEXT_MOST], other[TEXT_MOST];
+    char text[TEXT_MAX], other[TEXT_MAX];
     uint64_t state = test_seed();
     const size_t size = rows_write(text, true);
     for (int i = 0; i < 4000; i++) {

@@ -456,13 +456,13 @@ static uint64_t not_finite(const format *f)
                   (one << f->exponent_bits) - one + (infinite ? 0 : fraction));
 }
 
-enum { DEPTH_MOST = 128 };
+enum { DEPTH_MAX = 128 };
 
 /* A dot product of `depth` products and c. */
 struct sample {
     int depth;
     const format *fa, *fb, *fc;
-    uint64_t a[DEPTH_MOST], b[DEPTH_MOST], c;
+    uint64_t a[DEPTH_MAX], b[DEPTH_MAX], c;
 };
 
 static int clamp(int x, int low, int high) { return x < low ? low : x > high ? high : x; }

@@ -42,7 +42,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local int current;
 static _Thread_local int latest;
 static _Thread_local int explained; /* the status that `why` is of */
-static _Thread_local char why[BITCUT_TEXT_MOST];
+static _Thread_local char why[BITCUT_TEXT_MAX];
 
 int stand_in_note(int status, const char *text)
 {
@@ -343,17 +343,17 @@ int hipModuleGetFunction(void **function, void *module, const char *name)
 
 /* --- launches --------------------------------------------------------------------- */
 
-enum { SEGMENT_MOST = 4096 };
+enum { SEGMENT_MAX = 4096 };
 
 /* The segment of arguments from pointers to each, or from `extra`. */
-static bool take_arguments(uint8_t segment[SEGMENT_MOST], size_t *bytes,
+static bool take_arguments(uint8_t segment[SEGMENT_MAX], size_t *bytes,
                            const struct gfx9_kernel *k, void **each, void **extra)
 {
     const void *from = NULL;
     *bytes = 0;
     for (int i = 0; each && i < k->arguments; i++) {
         const struct gfx9_argument a = k->argument[i];
-        if (a.offset > SEGMENT_MOST || a.bytes > SEGMENT_MOST - a.offset) return false;
+        if (a.offset > SEGMENT_MAX || a.bytes > SEGMENT_MAX - a.offset) return false;
         memcpy(segment + a.offset, each[i], a.bytes);
         if (a.offset + a.bytes > *bytes) *bytes = a.offset + a.bytes;
     }
@@ -362,7 +362,7 @@ static bool take_arguments(uint8_t segment[SEGMENT_MOST], size_t *bytes,
         if (*extra == LAUNCH_POINTER) from = extra[1];
         else if (*extra == LAUNCH_SIZE) memcpy(bytes, extra[1], sizeof *bytes);
         else return false;
-    if (!from || *bytes > SEGMENT_MOST) return false;
+    if (!from || *bytes > SEGMENT_MAX) return false;
     memcpy(segment, from, *bytes);
     return true;
 }
@@ -409,7 +409,7 @@ int hipModuleLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
                           void **parameters, void **extra)
 {
     const struct function *fn = function;
-    uint8_t segment[SEGMENT_MOST] = { 0 };
+    uint8_t segment[SEGMENT_MAX] = { 0 };
     struct gfx9_launch launch = { .object = fn->module->object,
                                   .kernel = fn->kernel,
                                   .groups = { grid_x, grid_y, grid_z },

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TARGETS_MOST = 8, WRAPPER_MAGIC = 0x48495046 };
+enum { TARGETS_MAX = 8, WRAPPER_MAGIC = 0x48495046 };
 
 static const char bundle_magic[] = "__CLANG_OFFLOAD_BUNDLE__";
 static const char compressed_magic[] = "CCOB";
@@ -35,7 +35,7 @@ struct kernel {
 struct program {
     const char *bundle;
     struct kernel *kernels;
-    void *module[TARGETS_MOST]; /* of each device, NULL: not loaded */
+    void *module[TARGETS_MAX]; /* of each device, NULL: not loaded */
     struct program *next;
 };
 
@@ -158,7 +158,7 @@ void __hipUnregisterFatBinary(void **program)
     while (*at && *at != p) at = &(*at)->next;
     if (*at) *at = p->next;
     pthread_mutex_unlock(&lock);
-    for (int device = 0; device < TARGETS_MOST; device++)
+    for (int device = 0; device < TARGETS_MAX; device++)
         if (p->module[device]) hipModuleUnload(p->module[device]);
     for (struct kernel *k = p->kernels, *next; k; k = next) {
         next = k->next;
@@ -170,19 +170,19 @@ void __hipUnregisterFatBinary(void **program)
 /* --- launches ----------------------------------------------------------------------- */
 
 /* What <<< >>> says, from before the arguments are evaluated until after. */
-enum { CALLS_MOST = 16 };
+enum { CALLS_MAX = 16 };
 
 static _Thread_local struct call {
     struct dim3 groups, items;
     size_t shared_bytes;
     void *stream;
-} calls[CALLS_MOST];
+} calls[CALLS_MAX];
 static _Thread_local int call_count;
 
 int __hipPushCallConfiguration(struct dim3 groups, struct dim3 items, size_t shared_bytes,
                                void *stream)
 {
-    if (call_count == CALLS_MOST) return stand_in_note(HIP_OUT_OF_MEMORY, NULL);
+    if (call_count == CALLS_MAX) return stand_in_note(HIP_OUT_OF_MEMORY, NULL);
     calls[call_count++] = (struct call){ groups, items, shared_bytes, stream };
     return HIP_SUCCESS;
 }
