@@ -11,7 +11,7 @@
 
    A function that cannot have its memory returns BITCUT_NO_MEMORY; one without a status
    needs none.  None allocates through GMP or MPFR, which would abort.  But those with an
-   argument `threads`, and GEMMs on the device "host", run on OpenMP: if its runtime lacks
+   argument `threads`, and GEMMs on the device "cpu", run on OpenMP: if its runtime lacks
    memory of its own, or cannot start a thread, it ends the process (GCC's prints a line
    and calls exit(1)).  In a child that was forked behind such a call GCC's waits for
    threads that only the parent has: call from a thread that the child has started.
@@ -789,7 +789,7 @@ struct bitcut_device;
    BITCUT_MODULES names, or else beside the library, or where `make install` puts it.
    *device is set only on success; bitcut_device_close() ends it, but not GEMMs that still
    run.  Any number of threads may use it at a time.  BITCUT_UNSUPPORTED: the backend
-   ("hip", "host", ...) is not built in, there is no module, it is of another version, or
+   ("hip", "cpu", ...) is not built in, there is no module, it is of another version, or
    there is no such device, or none that it knows; BITCUT_BAD_ARGUMENT: no device can be
    called so.
 
@@ -797,7 +797,7 @@ struct bitcut_device;
    meanwhile.  It is not read in a process with rights that its caller does not have
    (setuid, setgid, capabilities).
 
-   "host" is this machine's processor, if it has AMX or AVX512-BF16, and needs no module.
+   "cpu" is this machine's processor, if it has AMX or AVX512-BF16, and needs no module.
    Its memory is the process's; a stream is not read; and what is started is done when the
    call returns, by as many threads as OpenMP has for the caller (OMP_NUM_THREADS). */
 enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char *name,
@@ -872,12 +872,12 @@ enum bitcut_status bitcut_gemm_workspace(size_t *bytes,
    if none are needed.  With what all need together, `count` times what one does if they
    share nothing, all are computed by the same launches as one, up to 65535 with their
    slices; with less, so many at a time, and the words of an operand that they share are
-   made again each time unless they are prepared ("host" needs what one does).  Batches of
+   made again each time unless they are prepared ("cpu" needs what one does).  Batches of
    small GEMMs are one launch always.  Emulated ones are started one after the other, in
    the memory of one; the first of a unit may synchronise, too.
 
    *ran is what bitcut_gemm_choose() gives, unless it is NULL.  NaN in D is 0x7fffffff, of
-   f16 0x7fff, but on "host" and where the unit is emulated that of bitcut_gemm();
+   f16 0x7fff, but on "cpu" and where the unit is emulated that of bitcut_gemm();
    infinities, zeros and subnormals are those of the unit.  NaN and infinities of one GEMM
    change no other one.  If the device fails, D is undefined. */
 enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,

@@ -354,7 +354,34 @@ END
 
 # --- the points -------------------------------------------------------------------------
 
+# Names of version 0.1 give the same bytes, and one line that names the new one.
+renamed() {
+    gemm="gemm --recipe fp32 --unit fma/f32 -m 9 -n 7 -k 90 --json"
+    renamed_row "--order: rest-first is now partial-first" \
+        "$gemm --split-k 2 --order tile=32,rest-first" "$gemm --split-k 2 --order tile=32,partial-first"
+    renamed_row "--order: turn is now chunk" \
+        "$gemm --order lanes=3,turn=8,sums=f16" "$gemm --order lanes=3,chunk=8,partial-format=f16"
+    renamed_row "--order: halve is now balance-tail" \
+        "$gemm --split-k 2 --order tile=40,halve=8" "$gemm --split-k 2 --order tile=40,balance-tail=8"
+    renamed_row "--device: host is now cpu" \
+        "record --random 1 --device host:1" "record --random 1 --device cpu:1"
+}
+
+# renamed_row LINE OLD NEW
+renamed_row() {
+    # shellcheck disable=SC2086 # words
+    bitcut $2 > old.out 2> old.err
+    old=$?
+    # shellcheck disable=SC2086 # words
+    bitcut $3 > new.out 2> new.err
+    [ $? = $old ] || echo "$2: status $old"
+    sed -i 's/"[a-z_]*seconds":[^,}]*//g' old.out new.out
+    cmp old.out new.out
+    echo "bitcut: $1; this version still reads the old name" | cat - new.err | cmp - old.err
+}
+
 ok_if_empty "files are made" "$(files_made)"
+ok_if_empty "names of version 0.1 are read" "$(renamed)"
 ok_if_empty "list prints every table" "$(tables_listed)"
 exhaustive "split counts the published bits" bits_kept
 exhaustive "study table1 agrees with the paper" table1_agrees

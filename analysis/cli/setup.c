@@ -151,6 +151,9 @@ int setup_open_gemm(struct setup *s, const char *name)
     if (status != EXIT_GOOD) return status;
     if (o->order && order_read(&g->order, o->order, &f) != BITCUT_OK)
         return fail("--order", &f);
+    const struct configuration_field *const old =
+        o->order ? configuration_renamed(o->order) : NULL;
+    if (old) warn_renamed("--order", old->was, old->name);
     g->alpha = o->alpha;
     g->beta = o->beta != SETUP_BETA_UNSET ? o->beta : o->c ? F32_ONE : 0;
     g->equilibrate = o->equilibrate;

@@ -83,7 +83,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
         `workspace`, of as many bytes as workspace() says, give it.
 
     device
-        "host": arrays of the host's memory by the processor's own matrix units (AMX, AVX512-BF16),
+        "cpu": arrays of the host's memory by the processor's own matrix units (AMX, AVX512-BF16),
         if devices() has them, to the same bits.  Arguments and results are those of GPUs, but for
         `stream`; D is there when the call returns.  OMP_NUM_THREADS says how many threads.
 
@@ -603,7 +603,7 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
     """What each output of gemm() may err by where D is finite: an array (m, n) of binary64,
     rounded upward, in the units of D, by a row of bounds(): for certain, if that is rigorous.
     A D that overflows has no limit, though there may be a number here.  NaN: there is no limit,
-    as an element of A or B, or a word of it, is infinite, NaN, or too large.  Cannot: the bound
+    as an element of A or B, or a word of it, is infinite, NaN, or too large.  Unsupported: the bound
     does not hold for this recipe on this unit."""
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given})
     to = _arrays.empty((p.struct.m, p.struct.n), "f64")

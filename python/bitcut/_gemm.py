@@ -199,7 +199,7 @@ class Operand:
         if view.device and not on_device:
             if not copy:
                 raise BadType(f"{name}: in the memory of {view.device}; copy=True copies it to the "
-                              "host")
+                              "cpu")
             view = look(_device.to_host(view), name)
         if writes and not isinstance(x, View) and view.source is not x:
             raise BadArgument(f"{name}: only a copy of it can be had, which nobody would see")
@@ -264,7 +264,7 @@ class Problem:
             self.place = _device.Place(operands, stream)
         there = [name for name in OF_DEVICES if how.get(name)] + ["stream"] * (stream is not None)
         if there and not self.place:
-            raise BadArgument(f"{', '.join(there)}: of arrays on a GPU alone, or with device='host'")
+            raise BadArgument(f"{', '.join(there)}: of arrays on a GPU alone, or with device='cpu'")
         self.struct = g = way(**how, device=self.place is not None)
         (g.m, g.k), (rows, g.n) = self.a.shape, self.b.shape
         if rows != g.k:

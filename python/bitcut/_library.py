@@ -34,7 +34,7 @@ class BadFile(Error, OSError):
     """A file that is not what it should be (BITCUT_BAD_FILE)."""
 
 
-class Cannot(Error, RuntimeError):
+class Unsupported(Error, RuntimeError):
     """What cannot be done here, or with this recipe on this unit (BITCUT_UNSUPPORTED)."""
 
 
@@ -46,7 +46,7 @@ class NotFound(Error, ImportError):
     """There is no libbitcut.so, or not of this version."""
 
 
-ERRORS = {1: BadArgument, 2: BadFile, 3: Cannot, 4: NoMemory}
+ERRORS = {1: BadArgument, 2: BadFile, 3: Unsupported, 4: NoMemory}
 
 # --- structs, as in bitcut.h ---------------------------------------------------------------
 

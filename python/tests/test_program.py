@@ -27,8 +27,16 @@ def option(name, value):
     if value is True:
         return ["--" + name]
     if isinstance(value, dict):
-        value = ",".join(f"{k}={v}" for k, v in value.items())
+        value = ",".join(f"{k.replace('_', '-')}={v}" for k, v in value.items())
     return ["--" + name.replace("_", "-"), value]
+
+
+class Renamed(unittest.TestCase):
+    def test_names_of_version_0_1(self):
+        with self.assertWarnsRegex(DeprecationWarning, "is now bitcut.Unsupported"):
+            self.assertIs(bitcut.Cannot, bitcut.Unsupported)
+        with self.assertRaises(AttributeError):
+            bitcut.Cannnot  # pylint: disable=pointless-statement
 
 
 @needs_numpy
@@ -119,7 +127,7 @@ class Computed(Folder):
             def limits():
                 return bitcut.bound(a, b, recipe="ootomo", unit="a100", name=row["bound"])
             if not row["applies"]:
-                with self.assertRaises(bitcut.Cannot) as caught:
+                with self.assertRaises(bitcut.Unsupported) as caught:
                     limits()
                 self.assertIn(row["why"].split(":")[-1].strip(), str(caught.exception))
             else:

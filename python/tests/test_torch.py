@@ -426,7 +426,7 @@ class Left(Torch):
             self.same(a @ b, gemm(a, b))
             for f, words in ((lambda: a.double() @ b.double(), "mm of float64"),
                              (lambda: torch.cdist(a, a), "_cdist_forward, whole")):
-                with self.assertRaisesRegex(bitcut.Cannot, words):
+                with self.assertRaisesRegex(bitcut.Unsupported, words):
                     f()
         self.assertEqual((e.taken, e.left), ({"mm": 1}, {}))
 
@@ -516,7 +516,7 @@ class Without(unittest.TestCase):
     def test_no_torch(self):
         done = python("import sys; sys.modules['torch'] = None\nimport bitcut\n"
                       "try: bitcut.emulate('plain', 'a100')\n"
-                      "except bitcut.Cannot as error: print(error)")
+                      "except bitcut.Unsupported as error: print(error)")
         self.assertRegex(done.stdout, "^emulate: it needs PyTorch 1.13 or later: .*torch.*\n$")
 
 
