@@ -293,10 +293,10 @@ json_keys() {
     mma="mma --unit $(value unit) -a $1/A.npy -b $1/B.npy -c $1/C.npy -o json.npy"
     gemm='gemm --recipe ootomo --unit a100 -n 8'
     errors='relres max_error mred ulp_max backward_max seconds products_per_second'
-    errors="$errors words_underflow words_overflow ulp_histogram"
+    errors="$errors parts_underflow parts_overflow ulp_histogram"
     limits='m n k runs outputs orders false_alarm componentwise normwise underflow allclose'
     limits="$limits relative cancelling wrong numpy torch numpy_bound torch_bound power"
-    advice='want metric m n k outputs checks all advice places values_a values_b kept'
+    advice='want metric m n k outputs checks all advice places values_a values_b retained'
     advice="$advice scales tried transposed input_a input_b seed"
     terms='busy useful ratio groups busiest resident tlp memory flops work_dl work_cp'
     terms="$terms shared registers"
@@ -329,7 +329,7 @@ replay changed|set unit outputs mismatches first
 split --from 0 --to 1|split exponent exact bits max_ulp mean_ulp p_subnormal p_zero
 gemm --recipe half-fp8 --unit h100 -m 8 -n 8 -k 8|recipe unit units split
 bound --recipe ootomo --unit h100 -m 2 -n 2 -k 8|bound applies why limit observed ratio kind violations outputs
-$gemm -m 8 -k 8|bound_max verdict grade_words bound_grade explained recipe_limit
+$gemm -m 8 -k 8|bound_max verdict grade_text bound_grade explained recipe_limit
 $gemm -m 8 -k 8|recipe unit evidence equilibrate m n k seed $errors
 $gemm -m 8 -k 8 --input-a anybits|$errors
 $gemm -m 0 -k 0|$errors

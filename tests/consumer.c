@@ -169,7 +169,7 @@ static int refuses_names_and_devices(void)
            bitcut_gemm_start(NULL, NULL, NULL, NULL, 0, NULL, NULL) == bad &&
            bitcut_gemm_choose(NULL, NULL, NULL, NULL) == bad &&
            bitcut_gemm_workspace(NULL, NULL, NULL, NULL) == bad &&
-           bitcut_gemm_words(NULL, NULL, NULL, BITCUT_A, NULL) == bad &&
+           bitcut_gemm_prepared_size(NULL, NULL, NULL, BITCUT_A, NULL) == bad &&
            bitcut_gemm_prepare(NULL, NULL, NULL, BITCUT_A, NULL, NULL) == bad;
 }
 

@@ -61,7 +61,8 @@ static int fail_terms(const struct bitcut_recipe *r)
 {
     struct fault f;
     char more[40] = "";
-    if (r->low_low.a) snprintf(more, sizeof more, ", or %d with low*low", r->terms + 1);
+    if (r->dropped_term.a)
+        snprintf(more, sizeof more, ", or %d with low*low", r->terms + 1);
     fault_set(&f, BITCUT_BAD_ARGUMENT,
               "recipe %s has %d terms%s", r->name, r->terms, more);
     return fail("--terms", &f);

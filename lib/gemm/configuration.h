@@ -15,7 +15,7 @@ enum configuration_kind {
     CONFIGURATION_REDUCTION, /* its number */
     CONFIGURATION_FLAG,
     CONFIGURATION_NUMBER,
-    CONFIGURATION_TERMS /* low_low: the recipe's terms, or one more */
+    CONFIGURATION_TERMS /* dropped_term: the recipe's terms, or one more */
 };
 
 struct configuration_field {

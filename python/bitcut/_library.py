@@ -60,8 +60,8 @@ class Matrix(Structure):
 
     _anonymous_ = ("_at", "_each")
     _fields_ = [("_at", _At), ("_each", _Each), ("format", c_void_p), ("layout", c_int),
-                ("ld", c_size_t), ("stride", c_size_t), ("words", c_void_p),
-                ("words_stride", c_size_t)]
+                ("ld", c_size_t), ("stride", c_size_t), ("prepared", c_void_p),
+                ("prepared_stride", c_size_t)]
 
 
 class Order(Structure):
@@ -73,7 +73,7 @@ class Order(Structure):
 class Gemm(Structure):
     _fields_ = [("size", c_size_t), ("recipe", c_void_p), ("split_a", c_void_p),
                 ("split_b", c_void_p), ("high", c_void_p), ("low", c_void_p), ("scale", c_int),
-                ("low_low", c_int), ("promote", c_int), ("tile_k", c_int),
+                ("dropped_term", c_int), ("promote", c_int), ("tile_k", c_int),
                 ("equilibrate", c_bool), ("any_promotion", c_bool), ("any_slices", c_bool),
                 ("order", Order), ("unit", c_void_p),
                 ("kernel", c_char_p), ("count", c_size_t), ("m", c_size_t), ("n", c_size_t),
@@ -110,11 +110,11 @@ class FitReport(Structure):
 
 
 class Part(Structure):
-    _fields_ = [("mean", c_double), ("rms", c_double), ("most", c_double)]
+    _fields_ = [("mean", c_double), ("rms", c_double), ("max", c_double)]
 
 
 class ToleranceOptions(Structure):
-    _fields_ = [("size", c_size_t), ("runs", c_size_t), ("alarm", c_double), ("seed", c_uint64),
+    _fields_ = [("size", c_size_t), ("runs", c_size_t), ("false_alarm", c_double), ("seed", c_uint64),
                 ("any_order", c_bool), ("two", c_bool)]
 
 

@@ -217,7 +217,7 @@ class Devices(Folder):
                 ("markidis", "ideal/rz25", "steps", {"equilibrate": True}),
                 ("half-fp8", "h100", ["cut", "cut", "native"], {}),
                 ("plain", "volta/mma.m8n8k4.f16.f16", "cut", {}),
-                ("ootomo", "a100", "tensor", {"split": "bitcut", "promote": 3, "low_low": True}),
+                ("ootomo", "a100", "tensor", {"split": "bitcut", "promote": 3, "dropped_term": True}),
                 ("ootomo", "a100", "tensor", {"order": "slices=3", "any_promotion": True})):
             g = self.run_there(self.a, self.b, recipe=recipe, unit=unit, **given)
             given.pop("any_promotion", None)

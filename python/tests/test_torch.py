@@ -138,7 +138,7 @@ class Forward(Torch):
         a, b = random(20, 200), random(200, 20, seed=2)
         seen = {bits(gemm(a, b))}
         for more in ({"equilibrate": True}, {"unit": "a100"}, {"order": "slices=4"},
-                     {"recipe": "cublas-tf32", "unit": "a100"}, {"promote": 4, "low_low": True}):
+                     {"recipe": "cublas-tf32", "unit": "a100"}, {"promote": 4, "dropped_term": True}):
             want = gemm(a, b, **more)
             self.same(self.inside(lambda: a @ b, {"mm": 1}, **more), want, more)
             self.assertNotIn(bits(want), seen, more)

@@ -12,7 +12,7 @@
 
 static const struct {
     const char *device, *recipe, *split, *on;
-    int promote, low_low;
+    int promote, dropped_term;
     bool any_promotion;
     int slices;
     size_t m;
@@ -65,7 +65,7 @@ START_TEST(kernels_chosen)
         g.split_a = g.split_b = bitcut_split_find(choices[i].split);
         g.unit = choices[i].on ? bitcut_unit_find(choices[i].on, NULL) : NULL;
         g.promote = choices[i].promote;
-        g.low_low = choices[i].low_low;
+        g.dropped_term = choices[i].dropped_term;
         g.any_promotion = choices[i].any_promotion;
         g.order.slices = choices[i].slices;
         g.m = choices[i].m;
