@@ -272,7 +272,7 @@ on_device() {
         BITCUT_MODULES=$work/honest
         cp "$library" honest/
         ran 125 --device cuda -- ./scenes once
-        line '^bitcut: --device: the module of this device does not emulate units$'
+        line '^bitcut: --device names a device whose module does not emulate units$'
         bitcut run --device cuda --audit -- ./scenes once > out 2> err
         line '^bitcut: --device requires --recipe, --rule or --against$'
     )
