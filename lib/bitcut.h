@@ -34,7 +34,7 @@
 extern "C" {
 #endif
 
-/* The version of the library, as "0.1.0". */
+/* The version of the library, as "0.2.0". */
 const char *bitcut_version(void);
 
 /* Why a call failed. */

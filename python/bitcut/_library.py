@@ -192,7 +192,7 @@ def _candidates():
         return [os.environ["BITCUT_LIBRARY"]]
     here = pathlib.Path(__file__).resolve().parent
     files = [here / "libbitcut.so", here.parent.parent / "build" / ".libs" / "libbitcut.so"]
-    return [str(f) for f in files if f.exists()] + ["libbitcut.so.0"]
+    return [str(f) for f in files if f.exists()] + ["libbitcut.so.1"]
 
 
 def _load(version):
@@ -219,7 +219,7 @@ def _load(version):
     return library, name
 
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 lib, path = _load(__version__)
 
 TYPES = {"bool": c_bool, "int": c_int, "size_t": c_size_t, "double": c_double, "char": c_char,
