@@ -52,6 +52,7 @@ void report_clear(struct report *r)
         json_decref(r->section[i].kept);
         for (int p = 0; p < PLOTS; p++) free(r->section[i].picture[p].bytes);
     }
+    for (int i = 0; i < FINDINGS; i++) free(r->small[i].bytes);
 }
 
 /* --- files ------------------------------------------------------------------------ */
@@ -126,14 +127,26 @@ static enum bitcut_status draw(struct section *s, const struct report *r,
     return BITCUT_OK;
 }
 
+/* Draw the figures of findings that a section has the rows of. */
+static enum bitcut_status draw_small(struct report *r, const struct section *s,
+                                     struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    for (int i = 0; i < FINDINGS && status == BITCUT_OK; i++)
+        if (!strcmp(report_findings[i].study, s->name))
+            status = plot_draw(&r->small[i], PLOT_SMALL, &report_findings[i].plot, "", s->rows,
+                               &r->context->progress, f);
+    return status;
+}
+
 /* Write the data and figures of a section that has its rows. */
-static enum bitcut_status write_section(struct section *s, const struct report *r,
-                                        struct fault *f)
+static enum bitcut_status write_section(struct section *s, struct report *r, struct fault *f)
 {
     char path[PATH_LENGTH_MAX], data[SHA256_TEXT];
     enum bitcut_status status = BITCUT_OK;
     for (int kind = 0; kind < PLOTS && status == BITCUT_OK; kind++)
         status = draw(s, r, kind, f);
+    if (status == BITCUT_OK) status = draw_small(r, s, f);
     snprintf(path, sizeof path, "%s/%s.csv", r->folder, s->name);
     if (status == BITCUT_OK) status = report_write_csv(path, s->rows, f);
     if (status == BITCUT_OK) status = sha256_of_file(data, path, f);
@@ -211,6 +224,7 @@ static int run_section(struct report *r, size_t at)
     }
     page.sections = r->section;
     page.count = r->count;
+    page.small = r->small;
     r->ended = write_pages(r, &page, &f) != BITCUT_OK;
     if (r->ended) return fail(r->folder, &f);
     emit_section(r->context, s, seconds_now() - start);

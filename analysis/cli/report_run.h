@@ -4,6 +4,7 @@
 #define BITCUT_ANALYSIS_CLI_REPORT_RUN_H
 
 #include "analysis/cli/command.h"
+#include "analysis/report/report_finding.h"
 #include "analysis/report/report.h"
 
 enum { REPORT_SECTIONS_MAX = 64 };
@@ -25,6 +26,7 @@ struct report {
         const void *about;
     } part[REPORT_SECTIONS_MAX];
     size_t count;
+    struct picture small[FINDINGS]; /* figures of findings */
     bool ended; /* before all sections were made: stopped, or a file cannot be written */
 };
 
