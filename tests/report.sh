@@ -465,11 +465,11 @@ table1|3s/,$/x/;3s/}//|table1|:3:
 table1|4d|table1|: point 0 of table1 is incomplete
 table1|5s/"bits":2/"bits":3/|table1|:5: the row was changed
 table1|2s/"point":0/"point":1/|table1|:2: table1 has no point 1
-table1|s/study\/1/study\/0/|table1|:1: a row of another version of bitcut
+table1|s/study\/1/study\/0/|table1|:1: the row was computed by another version
 END
     sed 's/"bits"/"bit"/; s/,"digest":"[^"]*"//' "$data/studies/table1.jsonl" > bad/studies/table1.jsonl
     BITCUT_DATA=bad run 3 report -o none
-    grep -q ': studies/table1.jsonl: other keys than rows of table1 have now' err || cat err
+    grep -q ': studies/table1.jsonl: its keys do not match' err || cat err
 }
 
 scale_refused() {

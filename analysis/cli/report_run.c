@@ -156,15 +156,19 @@ static enum bitcut_status write_section(struct section *s, struct report *r, str
     return report_write_json(path, s, f);
 }
 
+/* What figure a section has, or why it has none; a text to be released. */
+static json_t *figure_of(const struct section *s)
+{
+    if (s->failed) return json_sprintf("none: %s", json_string_value(s->failed));
+    if (s->picture[PLOT_SVG].bytes) return json_string("svg");
+    return json_string(report_has_figure(s) ? "none: gnuplot is missing or failed" : "table");
+}
+
 static void emit_section(struct context *x, const struct section *s, double seconds)
 {
-    emit_row(&x->emitter, json_pack("{s:s, s:I, s:s, s:f}", "study", s->name, "rows",
+    emit_row(&x->emitter, json_pack("{s:s, s:I, s:o, s:f}", "study", s->name, "rows",
                                     (json_int_t)json_array_size(s->rows), "figure",
-                                    s->failed                     ? "none: the section failed"
-                                    : s->picture[PLOT_SVG].bytes ? "svg"
-                                    : report_has_figure(s)         ? "none: gnuplot is missing or failed"
-                                                 : "table",
-                                    "seconds", seconds));
+                                    figure_of(s), "seconds", seconds));
 }
 
 static enum bitcut_status write_pages(const struct report *r, const struct page *page,

@@ -8,6 +8,7 @@
 #include "analysis/study/distinct.h"
 #include "lib/base/text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +175,7 @@ static void write_plotted(FILE *to, const struct study_plot *plot, json_t *rows)
    less than 9 px: on a phone it scrolls. */
 static void write_picture(FILE *to, const char *svg)
 {
-    html(to, "<div class=\"picture\" style=\"--least: %dpx\">", svg_width(svg) * 15 / 16);
+    html(to, "<div class=\"picture\" style=\"--least: %dpx\">", (svg_width(svg) * 15 + 15) / 16);
     svg_write(to, svg);
     html(to, "</div>\n");
 }
@@ -200,7 +201,7 @@ static void write_source(FILE *to, const struct section *s)
     write_element(to, "<p class=\"provenance\">Made by: %s</p>\n", provenance_line(s));
 }
 
-enum { PAPER_MAX = 160 };
+enum { KEY_MAX = 160 }; /* of a filter */
 
 /* --- verdicts -------------------------------------------------------------------------
  */
@@ -253,15 +254,17 @@ static void write_reason(FILE *to, const json_t *verdict)
 }
 
 /* What filters choose by: the paper without the place in it; the verdict; the unit, or the
-   device that was measured. */
+   device that was measured, which has the name of a chip in capitals. */
 static void write_keys(FILE *to, const json_t *row)
 {
     const char *const paper = text_of(row, "paper"), *const unit = text_of(row, "unit"),
                *const device = text_of(row, "device");
-    char whose[PAPER_MAX];
+    char whose[KEY_MAX], chip[KEY_MAX];
     snprintf(whose, sizeof whose, "%.*s", (int)strcspn(paper, ","), paper);
+    snprintf(chip, sizeof chip, "%s", unit ? unit : device ? device : "none");
+    for (char *c = chip; *c; c++) *c = (char)tolower((unsigned char)*c);
     html(to, " data-paper=\"%s\" data-verdict=\"%s\" data-unit=\"%s\"", whose,
-         verdict_label(text_of(row, "verdict")), unit ? unit : device ? device : "none");
+         verdict_label(text_of(row, "verdict")), chip);
 }
 
 /* With what kept rows say, if there is a column of it. */
