@@ -132,15 +132,19 @@ static enum bitcut_status draw_small(struct report *r, const struct section *s,
                                      struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
-    for (int i = 0; i < FINDINGS && status == BITCUT_OK; i++)
-        if (!strcmp(report_findings[i].study, s->name))
-            status = plot_draw(&r->small[i], PLOT_SMALL, &report_findings[i].plot, "", s->rows,
+    for (int i = 0; i < FINDINGS && status == BITCUT_OK; i++) {
+        struct section small = *s;
+        small.plot = &report_findings[i].plot;
+        if (!strcmp(report_findings[i].study, s->name) && report_has_figure(&small))
+            status = plot_draw(&r->small[i], PLOT_SMALL, small.plot, "", s->rows,
                                &r->context->progress, f);
+    }
     return status;
 }
 
 /* Write the data and figures of a section that has its rows. */
-static enum bitcut_status write_section(struct section *s, struct report *r, struct fault *f)
+static enum bitcut_status write_section(struct section *s, struct report *r,
+                                        struct fault *f)
 {
     char path[PATH_LENGTH_MAX], data[SHA256_TEXT];
     enum bitcut_status status = BITCUT_OK;
@@ -161,7 +165,8 @@ static json_t *figure_of(const struct section *s)
 {
     if (s->failed) return json_sprintf("none: %s", json_string_value(s->failed));
     if (s->picture[PLOT_SVG].bytes) return json_string("svg");
-    return json_string(report_has_figure(s) ? "none: gnuplot is missing or failed" : "table");
+    return json_string(report_has_figure(s) ? "none: gnuplot is missing or failed"
+                                            : "table");
 }
 
 static void emit_section(struct context *x, const struct section *s, double seconds)
@@ -208,7 +213,8 @@ static int make_section(struct report *r, size_t at)
     return r->words->banner || failed_before(r, at) ? status : fail(s->name, &why);
 }
 
-/* A section that could not be written whole is not shown as finished, and ends the report.
+/* A section that could not be written whole is not shown as finished, and ends the
+ * report.
  */
 static int run_section(struct report *r, size_t at)
 {
@@ -235,20 +241,20 @@ static int run_section(struct report *r, size_t at)
     return status;
 }
 
-/* What standard output ends with: the verdict, or the verdicts on claims, and the page. */
+/* What standard output ends with: the verdict, or the verdicts on claims, and the page.
+ */
 static void emit_page(struct report *r)
 {
     const struct page page = { .sections = r->section, .count = r->count };
     const json_t *const banner = r->words->banner;
     json_t *const all = report_verdicts(&page);
-    json_t *const row =
-        json_pack("{s:O?, s:O?, s:O?, s:O?, s:o?, s:o}", "verdict",
-                  json_object_get(banner, "verdict"), "reason",
-                  json_object_get(banner, "reason"), "error",
-                  json_object_get(banner, "error"), "limit",
-                  json_object_get(banner, "limit"), "verdicts",
-                  json_array_size(all) ? report_all_counts(all) : NULL, "page",
-                  json_sprintf("%s/%s", r->folder, pages[0].name));
+    json_t *const row = json_pack(
+        "{s:O?, s:O?, s:O?, s:O?, s:o?, s:o}", "verdict",
+        json_object_get(banner, "verdict"), "reason", json_object_get(banner, "reason"),
+        "error", json_object_get(banner, "error"), "limit",
+        json_object_get(banner, "limit"), "verdicts",
+        json_array_size(all) ? report_all_counts(all) : NULL, "page",
+        json_sprintf("%s/%s", r->folder, pages[0].name));
     json_decref(all);
     emit_ending(&r->context->emitter, row);
 }

@@ -41,7 +41,8 @@ int report_check_files(const struct report *r, const char *option, const char *p
 /* Make every section in turn and write its files; pages are written anew after each, so
    that what is finished stays.  The page says why a section failed, and the others are
    still made.  A folder that was not there is gone again if nothing came of it.  Prints a
-   row for each section, the ending and what is wrong, and returns the worst exit status. */
+   row for each section, the ending and what is wrong, and returns the worst exit status.
+ */
 int report_run(struct report *r);
 
 void report_clear(struct report *r);

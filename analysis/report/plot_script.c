@@ -52,7 +52,8 @@ static void write_quoted(FILE *to, const char *text)
 }
 
 #define GRID                                                                             \
-    "set tics nomirror\nset grid linecolor rgb '#C8C8C8' dashtype 3 linewidth 0.8\n"
+    "set xtics nomirror\nset ytics nomirror\n"                                          \
+    "set grid linecolor rgb '#C8C8C8' dashtype 3 linewidth 0.8\n"
 
 /* --- where things are, in em -------------------------------------------------------- */
 

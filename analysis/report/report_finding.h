@@ -17,18 +17,20 @@ struct report_finding_part {
 struct report_finding {
     enum study_chapter chapter;
     struct report_finding_part part[FINDING_PARTS]; /* ended by one without a claim */
-    const char *study;                       /* whose rows the figure draws  */
+    const char *study;                              /* whose rows the figure draws  */
     struct study_plot plot;
 };
 
 extern const struct report_finding report_findings[FINDINGS];
 
-/* The verdict on the claim of a part, of those of report_verdicts(); NULL: there is none. */
+/* The verdict on the claim of a part, of those of report_verdicts(); NULL: there is none.
+ */
 const json_t *report_finding_verdict(const struct report_finding_part *part, json_t *all);
 
 /* The sentence that a verdict makes of its part, to be released: that of the verdict, or
    that it is undecided or not known whether the claim holds.  If recorded rows of the
    sizes of papers have another verdict, the sentence ends with it. */
-json_t *report_finding_sentence(const struct report_finding_part *part, const json_t *verdict);
+json_t *report_finding_sentence(const struct report_finding_part *part,
+                                const json_t *verdict);
 
 #endif

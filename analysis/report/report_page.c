@@ -171,11 +171,12 @@ static void write_plotted(FILE *to, const struct study_plot *plot, json_t *rows)
     write_values(to, plot, rows, plot->below);
 }
 
-/* The picture never becomes so narrow that its smallest letters, exponents of 9.6 px, have
-   less than 9 px: on a phone it scrolls. */
+/* The picture never becomes so narrow that its smallest letters, exponents of 9.6 px,
+   have less than 9 px: on a phone it scrolls. */
 static void write_picture(FILE *to, const char *svg)
 {
-    html(to, "<div class=\"picture\" style=\"--least: %dpx\">", (svg_width(svg) * 15 + 15) / 16);
+    html(to, "<div class=\"picture\" style=\"--least: %dpx\">",
+         (svg_width(svg) * 15 + 15) / 16);
     svg_write(to, svg);
     html(to, "</div>\n");
 }
@@ -192,7 +193,9 @@ static void write_source(FILE *to, const struct section *s)
 {
     html(to, "<p>Numbers: <code>%s</code>", json_string_value(s->source));
     if (s->origin) html(to, ", recorded on %s", json_string_value(s->origin));
-    html(to, "; all of them as <a href=\"%s.csv\">%s.csv</a> and <a href=\"%s.json\">%s.json</a>",
+    html(to,
+         "; all of them as <a href=\"%s.csv\">%s.csv</a> and <a "
+         "href=\"%s.json\">%s.json</a>",
          s->name, s->name, s->name, s->name);
     if (s->picture[PLOT_PDF].bytes)
         html(to, ", the figure as <a href=\"%s.pdf\">PDF</a>", s->name);
@@ -253,12 +256,12 @@ static void write_reason(FILE *to, const json_t *verdict)
     html(to, *r.own && *r.both ? "<br><em>both:</em> %s</td>" : "%s</td>", r.both);
 }
 
-/* What filters choose by: the paper without the place in it; the verdict; the unit, or the
-   device that was measured, which has the name of a chip in capitals. */
+/* What filters choose by: the paper without the place in it; the verdict; the unit, or
+   the device that was measured, which has the name of a chip in capitals. */
 static void write_keys(FILE *to, const json_t *row)
 {
     const char *const paper = text_of(row, "paper"), *const unit = text_of(row, "unit"),
-               *const device = text_of(row, "device");
+                      *const device = text_of(row, "device");
     char whose[KEY_MAX], chip[KEY_MAX];
     snprintf(whose, sizeof whose, "%.*s", (int)strcspn(paper, ","), paper);
     snprintf(chip, sizeof chip, "%s", unit ? unit : device ? device : "none");
@@ -400,8 +403,10 @@ static void write_filtered(FILE *to, json_t *all)
     static const char *const keys[] = { "paper", "verdict", "unit" };
     html(to, "<form class=\"filters\" hidden>");
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        html(to, "<label>%s <select name=\"%s\"><option value=\"\">all</option></select>"
-                 "</label>", keys[i], keys[i]);
+        html(to,
+             "<label>%s <select name=\"%s\"><option value=\"\">all</option></select>"
+             "</label>",
+             keys[i], keys[i]);
     html(to, "<output></output></form>\n<div id=\"claims\">\n");
     write_verdicts(to, all);
     html(to, "</div>\n");
@@ -437,18 +442,20 @@ static void write_claim_link(FILE *to, const json_t *verdict)
 
 /* The sentences of a finding, the claims that they are of, and its figure; nothing if no
    claim has a verdict yet. */
-static void write_finding(FILE *to, const struct report_finding *f, const struct picture *figure,
-                          json_t *all)
+static void write_finding(FILE *to, const struct report_finding *f,
+                          const struct picture *figure, json_t *all)
 {
     if (!report_finding_verdict(f->part, all)) return;
     html(to, "<div class=\"finding\"><div><h3>%s</h3>\n<p>",
          study_chapters[f->chapter].what);
     for (const struct report_finding_part *p = f->part; p->claim; p++)
         if (report_finding_verdict(p, all))
-            write_element(to, "%s\n", report_finding_sentence(p, report_finding_verdict(p, all)));
+            write_element(to, "%s\n",
+                          report_finding_sentence(p, report_finding_verdict(p, all)));
     html(to, "</p>\n<p class=\"provenance\">");
     for (const struct report_finding_part *p = f->part; p->claim; p++)
-        if (report_finding_verdict(p, all)) write_claim_link(to, report_finding_verdict(p, all));
+        if (report_finding_verdict(p, all))
+            write_claim_link(to, report_finding_verdict(p, all));
     html(to, "</p></div>\n<div>");
     if (figure->bytes) write_picture(to, figure->bytes);
     html(to, "</div></div>\n");
@@ -457,9 +464,11 @@ static void write_finding(FILE *to, const struct report_finding *f, const struct
 static void write_findings(FILE *to, const struct page *page, json_t *all)
 {
     if (!json_array_size(all) || !page->small) return;
-    html(to, "<div class=\"findings\"><h2 id=\"findings\">Findings</h2>\n"
-             "<p>A number is the median of the cases of a claim, by rows of the sizes "
-             "\"%s\".</p>\n", text_of(json_array_get(all, 0), "scale"));
+    html(to,
+         "<div class=\"findings\"><h2 id=\"findings\">Findings</h2>\n"
+         "<p>A number is the median of the cases of a claim, by rows of the sizes "
+         "\"%s\".</p>\n",
+         text_of(json_array_get(all, 0), "scale"));
     for (int i = 0; i < FINDINGS; i++)
         write_finding(to, &report_findings[i], &page->small[i], all);
     html(to, "</div>\n");

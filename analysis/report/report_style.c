@@ -45,8 +45,8 @@ const char report_style[] =
     ".verdicts th, .verdicts td { padding: 0.2em 0.4em; }\n"
     ".verdicts th { width: 10%; } .verdicts .claim { width: 22%; }\n"
     ".verdicts .paper { width: 14%; } .verdicts .reason { width: 34%; }\n"
-    ".agrees::before { content: \"\\2713 \"; } .differs::before { content: \"\\2260 \"; }\n"
-    ".cannot::before { content: \"? \"; } .undecided::before { content: \"~ \"; }\n"
+    ".agrees::before { content: \"\\2713\\a0\"; } .differs::before { content: \"\\2260\\a0\"; }\n"
+    ".cannot::before { content: \"?\\a0\"; } .undecided::before { content: \"~\\a0\"; }\n"
     ".agrees { color: var(--good); } .differs { color: var(--bad); font-weight: bold; }\n"
     ".cannot, .undecided { color: var(--open); } .changed { background: var(--mark); }\n"
     ".filters { display: flex; flex-wrap: wrap; gap: 0.5em 1.5em; }\n"
@@ -82,7 +82,7 @@ const char report_style[] =
     "  .wide, .picture { overflow: visible; }\n"
     "  .picture svg { max-height: 17cm; min-width: 0; } }\n"
     "</style>\n";
-    /* clang-format on */
+/* clang-format on */
 
 const char report_script[] =
     /* clang-format off */
@@ -106,4 +106,4 @@ const char report_script[] =
     "  filter();\n"
     "}\n"
     "</script>\n";
-    /* clang-format on */
+/* clang-format on */

@@ -5,8 +5,8 @@
 
 extern const char report_style[];
 
-/* The script that filters the table of claims.  Without it the table shows all claims, and
-   no filters. */
+/* The script that filters the table of claims.  Without it the table shows all claims,
+   and no filters. */
 extern const char report_script[];
 
 #endif
