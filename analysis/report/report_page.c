@@ -401,7 +401,8 @@ static void write_answers(FILE *to, const struct page *page)
 static void write_filtered(FILE *to, json_t *all)
 {
     static const char *const keys[] = { "paper", "verdict", "unit" };
-    html(to, "<form class=\"filters\" hidden>");
+    html(to, "<p>The number below a verdict is the median of the cases of the claim; the "
+             "reason has the case that decides.</p>\n<form class=\"filters\" hidden>");
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         html(to,
              "<label>%s <select name=\"%s\"><option value=\"\">all</option></select>"
