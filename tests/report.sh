@@ -55,7 +55,7 @@ right() {
     says "What computed D?" "D is legemm on hopper/mma.m16n8k16.f32.f16: 63 of 63 outputs agree"
     banner ACCEPTED "largest error .* u .*(limit .*) at output"
     says "Is D the model's to the bit?" "D is that of this recipe on this unit, to the bit"
-    says "Which model is beside it?" "legemm on hopper.*evidence of the unit: recorded"
+    says "Which model was run?" "legemm on hopper.*evidence of the unit: recorded"
     says "Which recipe is enough?" ".* relres "
     grep -q '^Numbers: `bitcut verify --recipe legemm --unit hopper/mma.m16n8k16.f32.f16 -a a.npy -b b.npy -d d.mtx --worst 8 --seconds 0`' \
         one/report.md || grep '^Numbers' one/report.md
@@ -104,17 +104,17 @@ asked() {
     says "Is D the model's to the bit?" "D is that"
     report 0 -d d.mtx --recipe legemm --unit mi210
     says "Is D the model's to the bit?" "D is not that"
-    says "Which model is beside it?" "legemm on cdna2.*not run on AMD hardware by us"
+    says "Which model was run?" "legemm on cdna2.*not run on AMD hardware by us"
     says "What computed D?" "D is ootomo on hopper"
     banner ACCEPTED limit
     result --recipe ootomo --unit h100 --split-k 2
     report 0 -d d.mtx --recipe ootomo --unit h100
     says "Is D the model's to the bit?" "D is not that"
     banner ACCEPTED limit
-    ! grep "within what is proved" one/report.md
+    ! grep "within the rigorous bounds" one/report.md
     awk 'NR > 2 { $1 = 1.01 * $1 } { print }' d.mtx > bad.mtx
     report 1 -d bad.mtx --recipe ootomo --unit h100 --seconds 1
-    says "Is D within what is proved?" "NO: the rigorous bound .* is broken: 6[0-9] of 63 outputs"
+    says "Is D within the rigorous bounds?" "NO: the rigorous bound .* is broken: 6[0-9] of 63 outputs"
 }
 
 # What computed D is run again with all that it varies.
@@ -326,6 +326,44 @@ report_made() {
     fi
     grep 'Not finished' new/index.html
     find new -name '*.tmp'
+    page_is_light new
+}
+
+# A page that needs more than 3 MB, or a figure of fewer than four points, is what is wrong.
+page_is_light() {
+    size=$(wc -c < "$1/index.html")
+    [ "$size" -le 3000000 ] || echo "the page has $size bytes"
+    grep -oE '(src|href)="[^#"][^"]*"' "$1/index.html" | sort -u |
+        grep -vE '^href="[a-z0-9-]+\.(csv|json|pdf)"$'
+    for figure in "$1"/*.svg; do
+        rows=$(tail -n +2 "${figure%.svg}.csv" | wc -l)
+        [ "$rows" -ge 4 ] || echo "$figure has $rows points"
+    done
+}
+
+# The page begins with findings, whose numbers are those of the verdicts; then come contents
+# and claims, which have what the filters choose by.
+first_page() {
+    stopped small/underflow.json --no-results
+    for claim in table1-expected table2-expected; do
+        ours=$(verdicts "small/${claim%-*}.json" | grep "\"$claim\"" |
+            sed 's/,"kept":.*//; s/.*"ours":\([^,]*\),.*/\1/')
+        for page in index.html report.md; do
+            grep -q "retain $ours bits" "small/$page" || echo "$page: not $ours of $claim"
+        done
+    done
+    grep -nE '<h2 id="(findings|contents|verdicts|chapter-keeps)"' small/index.html |
+        sed 's/.*id="\([^"]*\)".*/\1/' | tr '\n' ' ' > order
+    [ "$(cat order)" = "findings contents verdicts chapter-keeps " ] || cat order
+    sed '1,/<div id="claims">/d; /<\/table>/q' small/index.html | grep '^<tr' > claims
+    [ "$(wc -l < claims)" = "$(cat small/*.json | verdicts /dev/stdin | wc -l)" ] ||
+        echo "other claims"
+    grep -v 'data-paper="[^",]*" data-verdict="[a-z ]*" data-unit="[^"A-Z]*"' claims
+    for key in paper verdict unit; do
+        grep -q "<select name=\"$key\">" small/index.html || echo "no filter by $key"
+    done
+    grep -q '<form class="filters" hidden>' small/index.html || echo "filters without a script"
+    page_is_light small
 }
 
 # findings: of verdicts, a line each, the claim and what rows decide.
@@ -498,6 +536,7 @@ ok_if_empty "whatever D is, there is a page" "$(any_result)"
 ok_if_empty "the assertion of C" "$(assertion ootomo; assertion legemm)"
 ok_if_empty "a product without a result, and one with C" "$(products)"
 ok_if_empty "what cannot be is refused, and leaves nothing" "$(refused)"
+ok_if_empty "findings, contents and filters" "$(first_page)"
 exhaustive "verdicts at both scales" both_scales
 exhaustive "the scale of papers" scale_of_papers
 exhaustive "rows of another seed" other_seed

@@ -252,15 +252,15 @@ static const struct {
     const char *question;
 } asked[] = {
     { ASK_EXPLAIN, explain_say_text, "What computed D?" },
-    { ASK_BOUND, bound_say_broken, "Is D within what is proved?" },
+    { ASK_BOUND, bound_say_broken, "Is D within the rigorous bounds?" },
     { ASK_EXPLAIN, explain_say_error, "How accurate is D?" },
-    { ASK_EXPLAIN, explain_say_boxes, "Where is D something else?" },
+    { ASK_EXPLAIN, explain_say_boxes, "Where does D differ?" },
     { ASK_VERIFY, budget_say_worst, "What are its worst outputs?" },
     { ASK_ADVISE, advise_say_best, "Which recipe is enough?" },
     { ASK_ADVISE, advise_say_none, "Which recipe is enough?" },
     { ASK_ADVISE, advise_say_fastest, "On which chip is that fastest?" },
     { ASK_ADVISE, advise_say_scales, "2^10, 2^11 or equilibration?" },
-    { ASK_GEMM, gemm_say_what_ran, "Which model is beside it?" },
+    { ASK_GEMM, gemm_say_what_ran, "Which model was run?" },
     { ASK_VERIFY, verified_say_verdict, "Is D the model's to the bit?" },
     { ASK_VERIFY, verified_say_first, "Where does it begin to differ?" },
     { ASK_GEMM, judged_say_verdict, "Is the model as good as FP32?" },

@@ -50,6 +50,7 @@ void fail_stopped(const char *command)
 {
     static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped" };
     flockfile(stderr);
+    kept = NULL; /* the program ends: whoever keeps messages does not come to print them */
     if (!told) fail(command, &stopped);
     funlockfile(stderr);
 }

@@ -52,6 +52,7 @@ void report_clear(struct report *r)
         json_decref(r->section[i].kept);
         for (int p = 0; p < PLOTS; p++) free(r->section[i].picture[p].bytes);
     }
+    for (int i = 0; i < FINDINGS; i++) free(r->small[i].bytes);
 }
 
 /* --- files ------------------------------------------------------------------------ */
@@ -126,14 +127,30 @@ static enum bitcut_status draw(struct section *s, const struct report *r,
     return BITCUT_OK;
 }
 
+/* Draw the figures of findings that a section has the rows of. */
+static enum bitcut_status draw_small(struct report *r, const struct section *s,
+                                     struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    for (int i = 0; i < FINDINGS && status == BITCUT_OK; i++) {
+        struct section small = *s;
+        small.plot = &report_findings[i].plot;
+        if (!strcmp(report_findings[i].study, s->name) && report_has_figure(&small))
+            status = plot_draw(&r->small[i], PLOT_SMALL, small.plot, "", s->rows,
+                               &r->context->progress, f);
+    }
+    return status;
+}
+
 /* Write the data and figures of a section that has its rows. */
-static enum bitcut_status write_section(struct section *s, const struct report *r,
+static enum bitcut_status write_section(struct section *s, struct report *r,
                                         struct fault *f)
 {
     char path[PATH_LENGTH_MAX], data[SHA256_TEXT];
     enum bitcut_status status = BITCUT_OK;
     for (int kind = 0; kind < PLOTS && status == BITCUT_OK; kind++)
         status = draw(s, r, kind, f);
+    if (status == BITCUT_OK) status = draw_small(r, s, f);
     snprintf(path, sizeof path, "%s/%s.csv", r->folder, s->name);
     if (status == BITCUT_OK) status = report_write_csv(path, s->rows, f);
     if (status == BITCUT_OK) status = sha256_of_file(data, path, f);
@@ -143,15 +160,20 @@ static enum bitcut_status write_section(struct section *s, const struct report *
     return report_write_json(path, s, f);
 }
 
+/* What figure a section has, or why it has none; a text to be released. */
+static json_t *figure_of(const struct section *s)
+{
+    if (s->failed) return json_sprintf("none: %s", json_string_value(s->failed));
+    if (s->picture[PLOT_SVG].bytes) return json_string("svg");
+    return json_string(report_has_figure(s) ? "none: gnuplot is missing or failed"
+                                            : "table");
+}
+
 static void emit_section(struct context *x, const struct section *s, double seconds)
 {
-    emit_row(&x->emitter, json_pack("{s:s, s:I, s:s, s:f}", "study", s->name, "rows",
+    emit_row(&x->emitter, json_pack("{s:s, s:I, s:o, s:f}", "study", s->name, "rows",
                                     (json_int_t)json_array_size(s->rows), "figure",
-                                    s->failed                     ? "none: the section failed"
-                                    : s->picture[PLOT_SVG].bytes ? "svg"
-                                    : report_has_figure(s)         ? "none: gnuplot is missing or failed"
-                                                 : "table",
-                                    "seconds", seconds));
+                                    figure_of(s), "seconds", seconds));
 }
 
 static enum bitcut_status write_pages(const struct report *r, const struct page *page,
@@ -191,7 +213,8 @@ static int make_section(struct report *r, size_t at)
     return r->words->banner || failed_before(r, at) ? status : fail(s->name, &why);
 }
 
-/* A section that could not be written whole is not shown as finished, and ends the report.
+/* A section that could not be written whole is not shown as finished, and ends the
+ * report.
  */
 static int run_section(struct report *r, size_t at)
 {
@@ -211,26 +234,27 @@ static int run_section(struct report *r, size_t at)
     }
     page.sections = r->section;
     page.count = r->count;
+    page.small = r->small;
     r->ended = write_pages(r, &page, &f) != BITCUT_OK;
     if (r->ended) return fail(r->folder, &f);
     emit_section(r->context, s, seconds_now() - start);
     return status;
 }
 
-/* What standard output ends with: the verdict, or the verdicts on claims, and the page. */
+/* What standard output ends with: the verdict, or the verdicts on claims, and the page.
+ */
 static void emit_page(struct report *r)
 {
     const struct page page = { .sections = r->section, .count = r->count };
     const json_t *const banner = r->words->banner;
     json_t *const all = report_verdicts(&page);
-    json_t *const row =
-        json_pack("{s:O?, s:O?, s:O?, s:O?, s:o?, s:o}", "verdict",
-                  json_object_get(banner, "verdict"), "reason",
-                  json_object_get(banner, "reason"), "error",
-                  json_object_get(banner, "error"), "limit",
-                  json_object_get(banner, "limit"), "verdicts",
-                  json_array_size(all) ? report_all_counts(all) : NULL, "page",
-                  json_sprintf("%s/%s", r->folder, pages[0].name));
+    json_t *const row = json_pack(
+        "{s:O?, s:O?, s:O?, s:O?, s:o?, s:o}", "verdict",
+        json_object_get(banner, "verdict"), "reason", json_object_get(banner, "reason"),
+        "error", json_object_get(banner, "error"), "limit",
+        json_object_get(banner, "limit"), "verdicts",
+        json_array_size(all) ? report_all_counts(all) : NULL, "page",
+        json_sprintf("%s/%s", r->folder, pages[0].name));
     json_decref(all);
     emit_ending(&r->context->emitter, row);
 }

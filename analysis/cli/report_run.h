@@ -4,6 +4,7 @@
 #define BITCUT_ANALYSIS_CLI_REPORT_RUN_H
 
 #include "analysis/cli/command.h"
+#include "analysis/report/report_finding.h"
 #include "analysis/report/report.h"
 
 enum { REPORT_SECTIONS_MAX = 64 };
@@ -25,6 +26,7 @@ struct report {
         const void *about;
     } part[REPORT_SECTIONS_MAX];
     size_t count;
+    struct picture small[FINDINGS]; /* figures of findings */
     bool ended; /* before all sections were made: stopped, or a file cannot be written */
 };
 
@@ -39,7 +41,8 @@ int report_check_files(const struct report *r, const char *option, const char *p
 /* Make every section in turn and write its files; pages are written anew after each, so
    that what is finished stays.  The page says why a section failed, and the others are
    still made.  A folder that was not there is gone again if nothing came of it.  Prints a
-   row for each section, the ending and what is wrong, and returns the worst exit status. */
+   row for each section, the ending and what is wrong, and returns the worst exit status.
+ */
 int report_run(struct report *r);
 
 void report_clear(struct report *r);

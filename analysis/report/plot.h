@@ -6,8 +6,8 @@
 #include "analysis/study/study.h"
 
 /* SVG for pages; PDF, its fonts inside, for papers: as wide as a column of 8.6 cm where
-   it is of one panel, else as both columns. */
-enum plot_kind { PLOT_SVG, PLOT_PDF, PLOTS };
+   it is of one panel, else as both columns.  A small SVG is as wide as a phone. */
+enum plot_kind { PLOT_SVG, PLOT_PDF, PLOTS, PLOT_SMALL = PLOTS };
 
 /* The bytes of a picture, and a 0 after them. */
 struct picture {

@@ -19,6 +19,9 @@ const struct plot_form plot_forms[] = {
       .terminal = "pdfcairo enhanced size %.2fcm,%.2fcm font 'sans-serif,%g' fontscale 1 "
                   "linewidth 0.6",
       .width = { 0, 33, 68, 68 }, .axes = { 0, 16, 17, 14 } },
+    { .ending = "svg", .em = 12, .letters = 12,
+      .terminal = "svg enhanced size %.0f,%.0f font 'sans-serif,%g'",
+      .width = { 0, 30, 30, 30 }, .axes = { 0, 11, 11, 11 } },
     { 0 }
     /* clang-format on */
 };
@@ -48,7 +51,9 @@ static void write_quoted(FILE *to, const char *text)
     fputc('"', to);
 }
 
-#define GRID "set grid linecolor rgb '#C8C8C8' dashtype 3 linewidth 0.8\n"
+#define GRID                                                                             \
+    "set xtics nomirror\nset ytics nomirror\n"                                          \
+    "set grid linecolor rgb '#C8C8C8' dashtype 3 linewidth 0.8\n"
 
 /* --- where things are, in em -------------------------------------------------------- */
 
@@ -198,7 +203,7 @@ static void write_legend(FILE *to, const struct layout *l, const size_t *series,
         write_quoted(to, plot_series_name(l->d, s));
         separator = ", ";
     }
-    fputs("\nset tics\nset border\nunset key\n" GRID, to);
+    fputs("\nset border\nunset key\n" GRID, to);
 }
 
 /* --- axes ------------------------------------------------------------------------- */

@@ -62,11 +62,6 @@ bool report_shows_table(const struct section *s)
 
 /* --- comma-separated values -------------------------------------------------------- */
 
-static void write_all(FILE *to, report_write_character *write, const char *text)
-{
-    for (; *text; text++) write((unsigned char)*text, to);
-}
-
 /* Whether a spreadsheet would run it: a formula, and no number.  Some pass over blanks in
    front of it, and over control characters, for which "?" stands. */
 static bool is_formula(const char *text)
@@ -78,41 +73,41 @@ static bool is_formula(const char *text)
 
 /* In quotes, doubled inside, if it would break the column; a formula behind a ', which
    makes it text. */
-static void write_csv_cell(FILE *to, report_write_character *write, const char *text)
+static void write_csv_cell(FILE *to, const char *text)
 {
     const char *quote = text[strcspn(text, ",;\"")] ? "\"" : "";
-    write_all(to, write, quote);
-    if (is_formula(text)) write('\'', to);
+    fputs(quote, to);
+    if (is_formula(text)) fputc('\'', to);
     for (char shown[TEXT_BYTES]; text_next(shown, &text);) {
-        if (*shown == '"') write('"', to);
-        write_all(to, write, shown);
+        if (*shown == '"') fputc('"', to);
+        fputs(shown, to);
     }
-    write_all(to, write, quote);
+    fputs(quote, to);
 }
 
-void report_csv(FILE *to, report_write_character *write, json_t *rows)
+static void write_csv(FILE *to, json_t *rows)
 {
     const char *key;
     json_t *value, *first = json_array_get(rows, 0);
     const char *separator = "";
     json_object_foreach(first, key, value)
     {
-        write_all(to, write, separator);
-        write_csv_cell(to, write, key);
+        fputs(separator, to);
+        write_csv_cell(to, key);
         separator = ",";
     }
-    write('\n', to);
+    fputc('\n', to);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         separator = "";
         json_object_foreach(first, key, value)
         {
             char number[REPORT_CELL_MAX];
             json_t *cell = json_object_get(json_array_get(rows, i), key);
-            write_all(to, write, separator);
-            write_csv_cell(to, write, report_cell(number, cell, 17));
+            fputs(separator, to);
+            write_csv_cell(to, report_cell(number, cell, 17));
             separator = ",";
         }
-        write('\n', to);
+        fputc('\n', to);
     }
 }
 
@@ -121,7 +116,7 @@ enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault
     struct output o;
     const enum bitcut_status status = output_open(&o, path, f);
     if (status != BITCUT_OK) return status;
-    report_csv(o.file, fputc, rows);
+    write_csv(o.file, rows);
     return output_commit(&o, f);
 }
 

@@ -59,6 +59,7 @@ struct page {
                         "language", and "lines", an array of texts; or NULL               */
     const struct section *sections;
     size_t count;
+    const struct picture *small; /* of findings, by row (report_finding.h); NULL: none */
 };
 
 enum { REPORT_CELL_MAX = 64 };
@@ -117,14 +118,10 @@ json_t *report_units(json_t *verdicts);
 const struct section *report_section_next(const struct page *page, int chapter,
                                           const struct section *s);
 
-/* Write a character of comma-separated values. */
-typedef int report_write_character(int c, FILE *to);
-
 /* Write the rows as comma-separated values, a header line first, reals to 17 digits,
    quotes around what has a comma or a quote, and a ' before a text that a spreadsheet
    would run (one that begins with =, +, - or @ and is no number).  Texts are fit to print
    (lib/base/text.h), here and in the page. */
-void report_csv(FILE *to, report_write_character *write, json_t *rows);
 enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault *f);
 
 /* Whether its rows are drawn: as a plot asks for, if they have four points. */
@@ -146,8 +143,8 @@ json_t *report_caption(const struct section *s);
 typedef void report_form(FILE *to, const struct page *page);
 
 /* The page: what was tested and every verdict; then by chapters every section with its
-   text, verdicts, the command that gives its numbers, figure, table, and data inside the
-   page, so that it can be moved alone. */
+   text, verdicts, the command that gives its numbers, figure, table, and links to the data
+   beside it.  A table has 64 rows at most: all rows are in the data. */
 report_form report_html;
 
 /* The same without tables and data, as Markdown that names the files of figures and data

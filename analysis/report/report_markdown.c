@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/report/provenance.h"
+#include "analysis/report/report_finding.h"
 
 #include "analysis/study/claim.h"
 #include "lib/base/text.h"
@@ -125,12 +126,29 @@ static void write_verdicts(FILE *to, json_t *all)
     markdown(to, "\n");
 }
 
+/* Sentences on the claims that have a verdict. */
+static void write_findings(FILE *to, json_t *all)
+{
+    markdown(to, "## Findings\n\n");
+    for (int i = 0; i < FINDINGS; i++) {
+        const struct report_finding *const f = &report_findings[i];
+        if (!report_finding_verdict(f->part, all)) continue;
+        markdown(to, "**%s**\n\n", study_chapters[f->chapter].what);
+        for (const struct report_finding_part *p = f->part; p->claim; p++) {
+            const json_t *const verdict = report_finding_verdict(p, all);
+            if (verdict) write_paragraph(to, "* %s\n", report_finding_sentence(p, verdict));
+        }
+        markdown(to, "\n");
+    }
+}
+
 static void write_claims(FILE *to, const struct page *page)
 {
     static const char *const of_unit[] = { "unit", "evidence", "claims", NULL };
     json_t *all = report_verdicts(page), *units = report_units(all),
            *scales = report_scales(all);
     if (json_array_size(all)) {
+        if (page->small) write_findings(to, all);
         markdown(to, "## What was tested\n\n");
         write_paragraph(to, "%s\n\n", report_all_counts(all));
         write_paragraph(to, "%s\n\n", report_about_scales(all));

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/report/report_finding.h"
 #include "analysis/report/provenance.h"
+#include "analysis/report/report_style.h"
+#include "analysis/report/svg.h"
 
 #include "analysis/study/claim.h"
 #include "analysis/study/distinct.h"
 #include "lib/base/text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +44,23 @@ static void write_cell(FILE *to, const json_t *value, const char *tag)
     else html(to, "<%s>%s</%s>", tag, text, tag);
 }
 
-/* Every row and column. */
+/* The first rows of a long table: the others are in the data. */
+static size_t shown_of(size_t rows)
+{
+    enum { ROWS_MAX = 64 };
+    return rows < ROWS_MAX ? rows : ROWS_MAX;
+}
+
+/* The end of a table, which says how many rows it does not show. */
+static void end_table(FILE *to, size_t rows)
+{
+    html(to, "</tbody></table></div>\n");
+    if (shown_of(rows) < rows)
+        html(to, "<p>The data have the other %zu rows of this table.</p>\n",
+             rows - shown_of(rows));
+}
+
+/* Every column. */
 static void write_table(FILE *to, json_t *rows)
 {
     const char *key;
@@ -52,7 +72,7 @@ static void write_table(FILE *to, json_t *rows)
              key);
     }
     html(to, "</tr></thead><tbody>\n");
-    for (size_t i = 0; i < json_array_size(rows); i++) {
+    for (size_t i = 0; i < shown_of(json_array_size(rows)); i++) {
         html(to, "<tr>");
         json_object_foreach(first, key, value)
         {
@@ -60,7 +80,7 @@ static void write_table(FILE *to, json_t *rows)
         }
         html(to, "</tr>\n");
     }
-    html(to, "</tbody></table></div>\n");
+    end_table(to, json_array_size(rows));
 }
 
 /* The values of a key of `rows`, each once, as cells. */
@@ -113,7 +133,7 @@ static void write_matrix(FILE *to, const struct cells *c, json_t *rows)
     html(to, "<div class=\"wide\"><table><thead><tr><th>%s</th>", c->key_down);
     write_heads(to, &c->across, rows, c->key_across);
     html(to, "</tr></thead><tbody>\n");
-    for (size_t i = 0; i < c->down.groups; i++) {
+    for (size_t i = 0; i < shown_of(c->down.groups); i++) {
         html(to, "<tr>");
         write_cell(to,
                    json_object_get(json_array_get(rows, c->down.first[i]), c->key_down),
@@ -122,7 +142,7 @@ static void write_matrix(FILE *to, const struct cells *c, json_t *rows)
             write_cell(to, c->value[i * c->across.groups + j], "td");
         html(to, "</tr>\n");
     }
-    html(to, "</tbody></table></div>\n");
+    end_table(to, c->down.groups);
 }
 
 /* The values of y, x down or, if there are more of them, series; all rows where that
@@ -151,33 +171,13 @@ static void write_plotted(FILE *to, const struct study_plot *plot, json_t *rows)
     write_values(to, plot, rows, plot->below);
 }
 
-/* As a part of a link. */
-static int write_encoded(int c, FILE *to)
+/* The picture never becomes so narrow that its smallest letters, exponents of 9.6 px,
+   have less than 9 px: on a phone it scrolls. */
+static void write_picture(FILE *to, const char *svg)
 {
-    return strchr("\n%#\"'&<> ", c) ? fprintf(to, "%%%02X", (unsigned)c) : fputc(c, to);
-}
-
-/* A link that holds the data itself. */
-static void write_data_link(FILE *to, const char *name, json_t *rows)
-{
-    html(to, "<a download=\"%s.csv\" href=\"data:text/csv,", name);
-    report_csv(to, write_encoded, rows);
-    html(to, "\">%s.csv</a>", name);
-}
-
-/* The picture, which gnuplot wrote, without its XML prologue, which has no place inside
-   HTML.  It never becomes so narrow that its smallest letters, exponents of 9.6 px, have
-   less than 9 px: on a phone it scrolls. */
-static void write_svg(FILE *to, const char *svg)
-{
-    static const char tag[] = "<svg";
-    const char *start = strstr(svg, tag);
-    const char *const width = start ? strstr(start, "width=\"") : NULL;
-    if (!width) return;
-    start += strlen(tag);
-    html(to, "<div class=\"picture\"><svg style=\"min-width: %dpx\"",
-         atoi(width + strlen("width=\"")) * 15 / 16);
-    fputs(start, to);
+    html(to, "<div class=\"picture\" style=\"--least: %dpx\">",
+         (svg_width(svg) * 15 + 15) / 16);
+    svg_write(to, svg);
     html(to, "</div>\n");
 }
 
@@ -193,15 +193,18 @@ static void write_source(FILE *to, const struct section *s)
 {
     html(to, "<p>Numbers: <code>%s</code>", json_string_value(s->source));
     if (s->origin) html(to, ", recorded on %s", json_string_value(s->origin));
-    if (s->rows) {
-        html(to, "; all of them as ");
-        write_data_link(to, s->name, s->rows);
-    }
-    html(to, ", beside this page as <code>%s.json</code>%s</p>\n", s->name,
-         s->picture[PLOT_PDF].bytes ? ", the figure as PDF" : "");
+    html(to,
+         "; all of them as <a href=\"%s.csv\">%s.csv</a> and <a "
+         "href=\"%s.json\">%s.json</a>",
+         s->name, s->name, s->name, s->name);
+    if (s->picture[PLOT_PDF].bytes)
+        html(to, ", the figure as <a href=\"%s.pdf\">PDF</a>", s->name);
+    html(to, "</p>\n");
     write_element(to, "<p class=\"provenance\">%s</p>\n", report_kept(s));
     write_element(to, "<p class=\"provenance\">Made by: %s</p>\n", provenance_line(s));
 }
+
+enum { KEY_MAX = 160 }; /* of a filter */
 
 /* --- verdicts -------------------------------------------------------------------------
  */
@@ -226,8 +229,8 @@ static void write_text_cell(FILE *to, const json_t *row, const char *key)
 
 /* What rows say of a claim: the verdict and, below it, the number; `unlike` is the
    verdict of the small sizes if that is another, or NULL. */
-static void write_finding(FILE *to, const json_t *finding, const char *sizes,
-                          const json_t *unlike)
+static void write_found(FILE *to, const json_t *finding, const char *sizes,
+                        const json_t *unlike)
 {
     const char *verdict = text_of(finding, "verdict");
     html(to,
@@ -253,19 +256,35 @@ static void write_reason(FILE *to, const json_t *verdict)
     html(to, *r.own && *r.both ? "<br><em>both:</em> %s</td>" : "%s</td>", r.both);
 }
 
+/* What filters choose by: the paper without the place in it; the verdict; the unit, or
+   the device that was measured, which has the name of a chip in capitals. */
+static void write_keys(FILE *to, const json_t *row)
+{
+    const char *const paper = text_of(row, "paper"), *const unit = text_of(row, "unit"),
+                      *const device = text_of(row, "device");
+    char whose[KEY_MAX], chip[KEY_MAX];
+    snprintf(whose, sizeof whose, "%.*s", (int)strcspn(paper, ","), paper);
+    snprintf(chip, sizeof chip, "%s", unit ? unit : device ? device : "none");
+    for (char *c = chip; *c; c++) *c = (char)tolower((unsigned char)*c);
+    html(to, " data-paper=\"%s\" data-verdict=\"%s\" data-unit=\"%s\"", whose,
+         verdict_label(text_of(row, "verdict")), chip);
+}
+
 /* With what kept rows say, if there is a column of it. */
 static void write_verdict(FILE *to, const json_t *row, bool column)
 {
     const json_t *kept = json_object_get(row, "kept");
-    html(to, "<tr><td><a href=\"#%s\">%s</a></td>", text_of(row, "study"),
+    html(to, "<tr");
+    write_keys(to, row);
+    html(to, "><td><a href=\"#%s\">%s</a></td>", text_of(row, "study"),
          text_of(row, "claim"));
     write_text_cell(to, row, "paper");
     html(to, "<td data-sizes=\"printed: \">");
     write_short(to, row, "printed");
     html(to, "</td>");
-    write_finding(to, row, column ? "small sizes" : "found", NULL);
+    write_found(to, row, column ? "small sizes" : "found", NULL);
     if (json_is_object(kept))
-        write_finding(to, kept, "sizes of papers", report_changes(row) ? row : NULL);
+        write_found(to, kept, "sizes of papers", report_changes(row) ? row : NULL);
     else if (column) html(to, "<td data-sizes=\"sizes of papers: \">-</td>");
     write_reason(to, row);
     html(to, "</tr>\n");
@@ -306,7 +325,7 @@ static void write_lines(FILE *to, json_t *rows, const char *head, const char *te
 static void write_figure(FILE *to, const struct section *s)
 {
     html(to, "<figure>\n");
-    if (s->picture[PLOT_SVG].bytes) write_svg(to, s->picture[PLOT_SVG].bytes);
+    if (s->picture[PLOT_SVG].bytes) write_picture(to, s->picture[PLOT_SVG].bytes);
     else if (report_has_figure(s))
         html(to, "<p>No figure: gnuplot is missing or failed.</p>\n");
     write_element(to, "<figcaption>%s</figcaption>\n", report_caption(s));
@@ -345,63 +364,6 @@ static void write_section(FILE *to, const struct section *s)
     html(to, "</section>\n");
 }
 
-static const char head[] =
-    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width\">\n"
-    "<style>\n"
-    ":root { color-scheme: light dark; --line: #ccc; --code: #f2f2f2; --soft: #555; "
-    "--mark: #ffe8a3; --good: #1a7f37; --bad: #c5221f; --open: #6b5d00; }\n"
-    "@media (prefers-color-scheme: dark) { :root { --line: #555; --code: #2a2a2a; "
-    "--soft: #aaa; --mark: #5c4700; --good: #57c46c; --bad: #ff7b72; --open: #d9c25f; } "
-    "}\n"
-    ".banner { border-left: 0.4em solid; padding: 0.6em 1em; margin: 1em 0; } .banner "
-    "strong { font-size: 1.3em; display: block; } .accepted { border-color: var(--good); "
-    "} .accepted strong { color: var(--good); } .rejected { border-color: var(--bad); } "
-    ".rejected strong { color: var(--bad); } .open { border-color: var(--open); } .open "
-    "strong { color: var(--open); }\n"
-    "pre { background: var(--code); padding: 0.6em 1em; overflow-x: auto; font-size: "
-    "13px; user-select: all; } pre code { padding: 0; background: none; overflow-wrap: "
-    "normal; }\n"
-    "body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 "
-    "1em; overflow-wrap: break-word; }\n"
-    "h1, h2, h3 { line-height: 1.2; } section { margin-top: 3em; }\n"
-    "h2 { margin-top: 3em; border-bottom: 2px solid var(--line); }\n"
-    "table { border-collapse: collapse; font-size: 14px; }\n"
-    "th, td { border-bottom: 1px solid var(--line); padding: 0.2em 0.8em; text-align: "
-    "left; vertical-align: top; }\n"
-    ".number { text-align: right; font-variant-numeric: tabular-nums; }\n"
-    ".verdicts { width: 100%; table-layout: fixed; font-size: 13px; margin: 2em 0; }\n"
-    ".verdicts th, .verdicts td { padding: 0.2em 0.4em; }\n"
-    ".verdicts th { width: 10%; } .verdicts .claim { width: 22%; }\n"
-    ".verdicts .paper { width: 14%; } .verdicts .reason { width: 34%; }\n"
-    ".agrees::before { content: \"\\2713 \"; } .differs::before { content: \"\\2260 "
-    "\"; } .cannot::before { content: \"? \"; } .undecided::before { content: \"~ \"; }\n"
-    ".agrees { color: var(--good); } .differs { color: var(--bad); font-weight: bold; } "
-    ".cannot, .undecided { color: var(--open); } .changed { background: var(--mark); }\n"
-    ".lines td, .verdicts td, code { overflow-wrap: anywhere; }\n"
-    ".wide { overflow-x: auto; } figure { margin: 1em 0; }\n"
-    ".picture { overflow-x: auto; } .picture svg { max-width: 100%; height: auto; } "
-    ".picture #gnuplot_canvas > rect:first-of-type { fill: none; }\n"
-    "figcaption { font-style: italic; } .provenance { font-size: 12px; color: "
-    "var(--soft); "
-    "}\n"
-    "@media screen and (prefers-color-scheme: dark) { .picture svg { filter: invert(1) "
-    "hue-rotate(180deg); } }\n"
-    "code { background: var(--code); padding: 0.1em 0.3em; }\n"
-    "@media (max-width: 40em) { .verdicts, .verdicts tbody, .verdicts tr, .verdicts td { "
-    "display: block; } .verdicts thead { display: none; } .verdicts td { border: 0; "
-    "padding: 0; } .verdicts tr { border-bottom: 1px solid var(--line); padding: 0.5em "
-    "0; } .verdicts td[data-sizes]::before { content: attr(data-sizes); } }\n"
-    "@page { size: A4; margin: 15mm; }\n"
-    "@media print { body { max-width: none; margin: 0; font-size: 11px; } table { "
-    "font-size: 10px; } details:not([open]) { "
-    "display: none; } h1, h2, h3 { break-after: avoid; } .whole, figure, tr, details { "
-    "break-inside: avoid; } summary { break-after: avoid; } .wide { overflow: visible; "
-    "} .picture { overflow: visible; } .picture svg { max-height: 17cm; min-width: 0 "
-    "!important; } "
-    ".verdicts, .provenance { font-size: 9px; } }\n"
-    "</style>\n";
-
 /* The verdict, which a sign and a word say besides the colour. */
 static void write_banner(FILE *to, const json_t *banner)
 {
@@ -435,31 +397,88 @@ static void write_answers(FILE *to, const struct page *page)
     write_lines(to, page->answers, "question", "answer");
 }
 
-/* What was tested, by whose models, and what became of it. */
-static void write_claims(FILE *to, const struct page *page)
+/* All claims, with what chooses some of them. */
+static void write_filtered(FILE *to, json_t *all)
 {
-    json_t *all = report_verdicts(page), *units = report_units(all),
-           *scales = report_scales(all);
-    if (json_array_size(all)) {
-        html(to, "<h2 id=\"verdicts\">What was tested</h2>\n");
-        write_element(to, "<p>%s</p>\n", report_all_counts(all));
-        write_element(to, "<p>%s</p>\n", report_about_scales(all));
-        if (json_array_size(scales)) write_table(to, scales);
-        write_element(to, "<p>%s</p>\n", report_all_changes(all));
-        html(to, "<p>Claims are of these units, whose models have this evidence:</p>\n");
-        html(to, "<div class=\"lines\">"); /* names of units break on a phone */
-        write_table(to, units);
-        html(to, "</div>\n");
-        write_verdicts(to, all);
-    }
+    static const char *const keys[] = { "paper", "verdict", "unit" };
+    html(to, "<p>The number below a verdict is the median of the cases of the claim; the "
+             "reason has the case that decides.</p>\n<form class=\"filters\" hidden>");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        html(to,
+             "<label>%s <select name=\"%s\"><option value=\"\">all</option></select>"
+             "</label>",
+             keys[i], keys[i]);
+    html(to, "<output></output></form>\n<div id=\"claims\">\n");
+    write_verdicts(to, all);
+    html(to, "</div>\n");
+    fputs(report_script, to);
+}
+
+/* What was tested, by whose models, and what became of it. */
+static void write_claims(FILE *to, json_t *all)
+{
+    if (!json_array_size(all)) return;
+    json_t *units = report_units(all), *scales = report_scales(all);
+    html(to, "<h2 id=\"verdicts\">What was tested</h2>\n");
+    write_element(to, "<p>%s</p>\n", report_all_counts(all));
+    write_element(to, "<p>%s</p>\n", report_about_scales(all));
+    if (json_array_size(scales)) write_table(to, scales);
+    write_element(to, "<p>%s</p>\n", report_all_changes(all));
+    html(to, "<p>Units used, and the evidence for each model:</p>\n");
+    html(to, "<div class=\"lines\">"); /* names of units break on a phone */
+    write_table(to, units);
+    html(to, "</div>\n");
+    write_filtered(to, all);
     json_decref(units);
-    json_decref(all);
     json_decref(scales);
 }
 
-static void write_contents(FILE *to, const struct page *page)
+/* A claim of a finding: what its verdict is, and where. */
+static void write_claim_link(FILE *to, const json_t *verdict)
 {
-    html(to, "<h2>Chapters</h2>\n<ul>\n");
+    const char *const name = text_of(verdict, "verdict");
+    html(to, "<span class=\"%s\">%s</span> <a href=\"#%s\">%s</a> ", name,
+         verdict_label(name), text_of(verdict, "study"), text_of(verdict, "name"));
+}
+
+/* The sentences of a finding, the claims that they are of, and its figure; nothing if no
+   claim has a verdict yet. */
+static void write_finding(FILE *to, const struct report_finding *f,
+                          const struct picture *figure, json_t *all)
+{
+    if (!report_finding_verdict(f->part, all)) return;
+    html(to, "<div class=\"finding\"><div><h3>%s</h3>\n<p>",
+         study_chapters[f->chapter].what);
+    for (const struct report_finding_part *p = f->part; p->claim; p++)
+        if (report_finding_verdict(p, all))
+            write_element(to, "%s\n",
+                          report_finding_sentence(p, report_finding_verdict(p, all)));
+    html(to, "</p>\n<p class=\"provenance\">");
+    for (const struct report_finding_part *p = f->part; p->claim; p++)
+        if (report_finding_verdict(p, all))
+            write_claim_link(to, report_finding_verdict(p, all));
+    html(to, "</p></div>\n<div>");
+    if (figure->bytes) write_picture(to, figure->bytes);
+    html(to, "</div></div>\n");
+}
+
+static void write_findings(FILE *to, const struct page *page, json_t *all)
+{
+    if (!json_array_size(all) || !page->small) return;
+    html(to,
+         "<div class=\"findings\"><h2 id=\"findings\">Findings</h2>\n"
+         "<p>A number is the median of the cases of a claim, by rows of the sizes "
+         "\"%s\".</p>\n",
+         text_of(json_array_get(all, 0), "scale"));
+    for (int i = 0; i < FINDINGS; i++)
+        write_finding(to, &report_findings[i], &page->small[i], all);
+    html(to, "</div>\n");
+}
+
+static void write_contents(FILE *to, const struct page *page, bool claims)
+{
+    html(to, "<h2 id=\"contents\">Contents</h2>\n<ul>\n");
+    if (claims) html(to, "<li><a href=\"#verdicts\">What was tested</a></li>\n");
     for (int chapter = 0; page->chapters[chapter].name; chapter++) {
         const struct section *s = report_section_next(page, chapter, NULL);
         if (!s) continue;
@@ -474,15 +493,18 @@ static void write_contents(FILE *to, const struct page *page)
 
 void report_html(FILE *to, const struct page *page)
 {
-    fputs(head, to);
+    json_t *all = report_verdicts(page);
+    fputs(report_style, to);
     html(to, "<title>%s</title></head><body>\n<h1>%s</h1>\n", page->title, page->title);
     write_banner(to, page->banner);
     html(to, "<p>Made by bitcut %s: <code>%s</code>. %s</p>\n", bitcut_version(),
          page->command, page->about);
     write_answers(to, page);
     write_code(to, page->code);
-    write_claims(to, page);
-    write_contents(to, page);
+    write_findings(to, page, all);
+    write_contents(to, page, json_array_size(all) > 0);
+    write_claims(to, all);
+    json_decref(all);
     for (int chapter = 0; page->chapters[chapter].name; chapter++) {
         const struct section *s = report_section_next(page, chapter, NULL);
         if (!s) continue;

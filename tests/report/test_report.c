@@ -7,6 +7,8 @@
 #include "analysis/report/plot_data.h"
 #include "analysis/report/plot_look.h"
 #include "analysis/report/provenance.h"
+#include "analysis/report/report_finding.h"
+#include "analysis/report/svg.h"
 #include "tests/scratch.h"
 #include "tests/test.h"
 
@@ -139,6 +141,9 @@ START_TEST(page_answers_first)
                                           "It is so.",
                                           "Is it?",
                                           "<td>1 &lt; 2</td>",
+                                          "Contents",
+                                          "<a href=\"#verdicts\">What was tested</a>",
+                                          "What does a split keep?",
                                           "Of 4 claims of papers",
                                           "2 agree, 1 differ, 1 are undecided, and 0",
                                           "Of 1 questions of bitcut",
@@ -147,12 +152,18 @@ START_TEST(page_answers_first)
                                           "<td>a100</td>",
                                           "published models only",
                                           "<td class=\"number\">2</td>",
+                                          "<form class=\"filters\" hidden>",
+                                          "<select name=\"paper\">",
+                                          "<select name=\"verdict\">",
+                                          "<select name=\"unit\">",
+                                          "data-paper=\"Some | Paper\" "
+                                          "data-verdict=\"agrees\" data-unit=\"a100\">",
                                           "<a href=\"#b\">first claim</a>",
                                           "\"printed: \">1.5</td>",
                                           "\"found: \"><span class=\"agrees\">",
                                           "agrees</span><br>2</td>",
                                           "as &lt;it&gt; is",
-                                          "What does a split keep?",
+                                          "data-verdict=\"undecided\" data-unit=\"none\">",
                                           "<h2 id=\"chapter-keeps\">",
                                           "Title a",
                                           "Title c",
@@ -163,7 +174,7 @@ START_TEST(page_answers_first)
                                           "<th>seen</th><td>a | b &lt; c</td>",
                                           "class=\"differs\">differs",
                                           "a &lt;device&gt;",
-                                          "data:text/csv,x,s%0A7,one%0A",
+                                          "<a href=\"b.csv\">b.csv</a>",
                                           NULL };
     check_form(report_html, pieces);
 }
@@ -192,6 +203,109 @@ START_TEST(markdown_says_the_same)
                                           "a \\<device\\>",
                                           NULL };
     check_form(report_markdown, pieces);
+}
+END_TEST
+
+/* --- findings --------------------------------------------------------------------- */
+
+static const struct claim *claim_of(const char *name)
+{
+    const struct claim *c = NULL;
+    while ((c = study_claim_next(c)))
+        if (!strcmp(c->name, name)) return c;
+    return NULL;
+}
+
+/* Each is of claims and a study that there are, and has a sentence for either verdict. */
+START_TEST(findings_are_of_claims)
+{
+    for (int i = 0; i < FINDINGS; i++) {
+        const struct report_finding *const f = &report_findings[i];
+        ck_assert_msg(table_find(TABLE(studies), f->study), "%s", f->study);
+        ck_assert(f->part[0].claim && f->plot.x && f->plot.y && f->plot.series);
+        for (const struct report_finding_part *p = f->part; p->claim; p++) {
+            ck_assert_msg(claim_of(p->claim), "%s", p->claim);
+            ck_assert_str_ne(p->agrees, p->differs);
+        }
+    }
+}
+END_TEST
+
+/* The sentence of a verdict, which is released. */
+static void check_sentence(json_t *verdict, const char *wanted)
+{
+    const struct report_finding_part part = { "n", "it holds, {} times", "it fails: {}" };
+    json_t *const sentence = report_finding_sentence(&part, verdict);
+    ck_assert_str_eq(json_string_value(sentence), wanted);
+    json_decref(sentence);
+    json_decref(verdict);
+}
+
+START_TEST(sentences_follow_verdicts)
+{
+    check_sentence(verdict("c", NULL, VERDICT_AGREES), "It holds, 2 times.");
+    check_sentence(verdict("c", NULL, VERDICT_DIFFERS), "It fails: 2.");
+    check_sentence(verdict("c", NULL, VERDICT_UNDECIDED), "It is undecided whether c.");
+    check_sentence(verdict("c", NULL, VERDICT_CANNOT), "It is not known whether c.");
+    check_sentence(also_kept(verdict("c", NULL, VERDICT_AGREES), VERDICT_DIFFERS, ""),
+                   "It holds, 2 times (at the sizes of papers the verdict is: differs).");
+    check_sentence(also_kept(verdict("c", NULL, VERDICT_AGREES), VERDICT_AGREES, ""),
+                   "It holds, 2 times.");
+}
+END_TEST
+
+/* The page and its Markdown begin with findings of the claims that have verdicts. */
+START_TEST(pages_begin_with_findings)
+{
+    static report_form *const forms[] = { report_html, report_markdown };
+    static const struct picture none[FINDINGS];
+    for (int i = 0; i < 4; i++) {
+        struct section s[3];
+        const struct scratch folder = scratch_make();
+        make_sections(s);
+        json_t *one = json_array_get(s[0].verdicts, i / 2);
+        const struct report_finding_part part = report_findings[0].part[0];
+        json_object_set_new(one, "name", json_string(part.claim));
+        json_object_set_new(one, "scale", json_string("small"));
+        json_object_set_new(json_array_get(s[0].verdicts, 0), "scale", json_string("small"));
+        const struct page page = { .title = "A report", .command = "bitcut", .about = "It.",
+                                   .chapters = study_chapters, .sections = s, .count = 3,
+                                   .small = none };
+        json_t *const sentence = report_finding_sentence(&part, one);
+        const char *const pieces[] = { "Findings", study_chapters[CHAPTER_KEEPS].what,
+                                       json_string_value(sentence), "What was tested",
+                                       NULL };
+        ck_assert_int_eq(report_write(folder.path, forms[i % 2], &page, NULL), BITCUT_OK);
+        check_order(text_of(folder.path), pieces);
+        ck_assert_ptr_null(strstr(text_of(folder.path), report_findings[1].part[0].agrees));
+        json_decref(sentence);
+        clear_sections(s);
+        scratch_remove(&folder);
+    }
+}
+END_TEST
+
+/* A picture in the page: no background, no empty groups, no attributes that the page
+   sets; texts, whatever they hold, stay. */
+START_TEST(pictures_are_short)
+{
+    static const char drawn[] =
+        "<?xml version=\"1.0\"?>\n<svg \n width=\"852\" height=\"9\"\n>\n<title>Gnuplot</title>\n"
+        "<rect x=\"0\" y=\"0\" width=\"852\" height=\"9\" fill=\"#ffffff\"/>\n"
+        "<g fill=\"none\" color=\"black\">\n</g>\n"
+        "<g fill=\"none\" stroke-width=\"2.00\"><path stroke='rgb(  0, 12,  9)'  d='M1,2  '/>"
+        "<text> a  fill=\"none\" , b</text></g>\n</svg>\n";
+    static const char wanted[] =
+        "<svg width=\"852\" height=\"9\"><g stroke-width=\"2.00\">"
+        "<path stroke='rgb(0,12,9)' d='M1,2'/><text> a  fill=\"none\" , b</text></g></svg>";
+    const struct scratch folder = scratch_make();
+    FILE *const file = fopen(folder.path, "w");
+    svg_write(file, drawn);
+    fclose(file);
+    ck_assert_str_eq(text_of(folder.path), wanted);
+    ck_assert_int_eq(svg_width(drawn), 852);
+    ck_assert_int_eq(svg_width("<svg>"), 0);
+    scratch_remove(&folder);
 }
 END_TEST
 
@@ -271,7 +385,7 @@ START_TEST(markdown_has_two_scales)
         "| second | Some \\| Paper | 1.5 | **agrees**: 2 | **differs** (small: agrees): "
         "3.25 "
         "| small: as \\<it\\> is; paper: as \\<it\\> was |",
-        "| third | Some \\| Paper | 1.5 | **cannot**: 2 | - |",
+        "| third | Some \\| Paper | 1.5 | **needs hardware**: 2 | - |",
         "* **agrees**, at the sizes of papers **differs**: second",
         "3 of 4 points",
         NULL
@@ -353,6 +467,8 @@ START_TEST(provenance_is_whole)
 }
 END_TEST
 
-TEST_MAIN("report", page_answers_first, markdown_says_the_same, page_has_two_scales,
+TEST_MAIN("report", page_answers_first, markdown_says_the_same, findings_are_of_claims,
+          sentences_follow_verdicts, pages_begin_with_findings, pictures_are_short,
+          page_has_two_scales,
           markdown_has_two_scales, reasons_are_told_apart, chapters_are_filled,
           figures_say_what_to_see, provenance_is_whole)
