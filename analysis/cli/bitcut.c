@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* O_PATH */
 
 #include "analysis/cli/command.h"
+#include "analysis/cli/default_options.h"
 #include "analysis/cli/guard.h"
 #include "analysis/cli/reference.h"
 #include "analysis/cli/screen.h"
@@ -61,9 +62,9 @@ static const struct option_row shared_options[] = {
     { "json", "print JSON Lines only on standard output", .kind = OPTION_FLAG,
       .value = &context.emitter.json },
     { "seed", "seed of all random numbers (default 1)", .kind = OPTION_SEED,
-      .value = &context.seed, .argument = "N" },
+      .value = &context.seed, .argument = "N", .has_default = true },
     { "threads", "number of threads (default 0: all processors)", .kind = OPTION_INT,
-      .value = &context.threads, .argument = "N" },
+      .value = &context.threads, .argument = "N", .has_default = true },
     { "help", "print this and exit", .kind = OPTION_FLAG, .value = &help },
     { "h", "the same as --help", .kind = OPTION_FLAG, .value = &help },
     { 0 }
@@ -116,6 +117,10 @@ static int print_help(void)
     printf("\nOptions of every command:\n");
     options_print(shared_options);
     options_print_line("--version", OPTION_WIDTH, "print the version and exit");
+    putchar('\n');
+    print_paragraph("Default options, such as \"--recipe ootomo --unit h100 --threads 4\", are "
+                    "read from the environment variable BITCUT_DEFAULTS, or else from the "
+                    "file ~/.config/bitcut/defaults.");
     putchar('\n');
     print_paragraph("Exit status: 0 good, 1 a comparison or bound failed, 2 usage, "
                     "3 cannot run, 130 Ctrl-C.");
@@ -198,8 +203,9 @@ static int read_words(const struct command *c, void *own,
     static const char *operands[OPERANDS_MAX];
     const char *const *words = (const char *const *)argv;
     const int end = c->failure ? program_at(argc, argv) : argc;
+    const char *defaults[DEFAULT_WORDS_MAX];
     struct fault f;
-    int n = 0;
+    int n = 0, more = 0;
     if (!own) return fail(c->name, &no_memory);
     for (; n < SHARED; n++) rows[n] = shared_options[n];
     for (const struct option_row *row = c->own; row->name; row++) {
@@ -211,12 +217,15 @@ static int read_words(const struct command *c, void *own,
     if (options_read(own, given, operands, &context.operand_count, c->operands_most, rows,
                      end, words, &f))
         return misread(c, c->failure && end == argc, &f);
+    if (!help && default_options_apply(own, given, rows, defaults, &more, &f) != BITCUT_OK)
+        return fail(NULL, &f);
     if (context.threads < 0 || context.threads > GIVEN_THREADS_MAX)
         return complain("--threads", "must be 0 to 1024");
     threads_limit(context.threads);
     context.operands = operands;
     /* A report is the same wherever it is written. */
-    context.command_line = options_join("bitcut", rows, "o", argc, words);
+    context.command_line =
+        options_join("bitcut", rows, "o", defaults, more, argc, words);
     return context.command_line ? EXIT_GOOD : fail(c->name, &no_memory);
 }
 

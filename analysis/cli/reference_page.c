@@ -149,7 +149,15 @@ static void program_page(const struct reference *r)
     fputs(".TP\n.B BITCUT_SIMD\nThe vector instructions that units are emulated by: "
           "avx512, avx2, plain or none.\nThey change no bit.\n"
           ".TP\n.B BITCUT_MODULES\nThe folder of the modules of devices.\n"
-          ".TP\n.B BITCUT_DATA\nThe folder of recorded and published data.\n",
+          ".TP\n.B BITCUT_DATA\nThe folder of recorded and published data.\n"
+          ".TP\n.B BITCUT_DEFAULTS\nDefault options, such as \\-\\-recipe ootomo "
+          "\\-\\-unit h100. The options can be\n\\-\\-recipe, \\-\\-unit, "
+          "\\-\\-seed and \\-\\-threads; those of a command line win.\n",
+          stdout);
+    section("FILES");
+    fputs(".TP\n.I ~/.config/bitcut/defaults\nThe same text, read if BITCUT_DEFAULTS is "
+          "not set. A # begins a comment.\nXDG_CONFIG_HOME names another folder than "
+          "~/.config.\n",
           stdout);
     put_see_also(NULL);
 }
