@@ -78,11 +78,9 @@ enum {
 /* -o, without a name for a command that has none. */
 static struct option_row output_option(const struct command *c)
 {
-    return (struct option_row){ .name = c->output ? "o" : NULL,
-                                .what = c->output,
-                                .kind = OPTION_TEXT,
-                                .value = &context.output,
-                                .argument = "PATH" };
+    struct option_row row = reference_output(c);
+    row.value = &context.output;
+    return row;
 }
 
 static void print_paragraph(const char *text)
@@ -250,15 +248,28 @@ static int run(const struct command *c, int argc, char **argv)
     return finish(status, c->failure ? c->failure : EXIT_CANNOT);
 }
 
-/* What the build asks for: --make-page [COMMAND], --make-completion. */
+static const struct shell {
+    const char *name;
+    void (*put)(const struct reference *r);
+} shells[] = { { "bash", reference_bash },
+               { "fish", reference_fish },
+               { "zsh", reference_zsh },
+               { 0 } };
+
+/* What the build asks for: --make-page [COMMAND], --make-completion SHELL. */
 static int write_reference(int argc, char **argv)
 {
     const struct reference reference = { commands, shared_options };
-    const struct command *c = argc > 2 ? table_find(TABLE(commands), argv[2]) : NULL;
-    if (argc > 2 && !c) return fail_unknown("command", argv[2], TABLE(commands));
-    if (!strcmp(argv[1], "--make-page")) reference_page(&reference, c);
-    else if (!strcmp(argv[1], "--make-completion")) reference_completion(&reference);
-    else return complain(argv[1], "is not an option");
+    const bool page = !strcmp(argv[1], "--make-page");
+    const char *const name = argc > 2 ? argv[2] : page ? NULL : "";
+    const struct command *c = name ? table_find(TABLE(commands), name) : NULL;
+    const struct shell *s = name ? table_find(TABLE(shells), name) : NULL;
+    if (page && name && !c) return fail_unknown("command", name, TABLE(commands));
+    if (!page && strcmp(argv[1], "--make-completion") != 0)
+        return complain(argv[1], "is not an option");
+    if (!page && !s) return fail_unknown("shell", name, TABLE(shells));
+    if (page) reference_page(&reference, c);
+    else s->put(&reference);
     return EXIT_GOOD;
 }
 

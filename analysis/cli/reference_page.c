@@ -98,10 +98,7 @@ static void put_examples(const struct command *c)
 
 static void command_page(const struct reference *r, const struct command *c)
 {
-    const struct option_row output[] = {
-        { c->output ? "o" : NULL, c->output, .kind = OPTION_TEXT, .argument = "PATH" },
-        { 0 }
-    };
+    const struct option_row output[] = { reference_output(c), { 0 } };
     put_title(c->name);
     section("NAME");
     printf("bitcut\\-%s \\- ", c->name);
