@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # What the build makes of the tables of options: a page for man for each command, and
-# completion for bash.
+# completion for bash, fish and zsh.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
@@ -76,28 +76,66 @@ bad_pages() {
     run 2 --make-nothing
 }
 
-# complete WORD...: what bash completes the last word to, a line each.
-complete_words() {
-    bash -c '. ./completion; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+# --- completion ---------------------------------------------------------------------------
+# complete_SHELL WORD...: what the shell completes the last word to, a line each.
+
+complete_bash() {
+    bash -c '. ./completion.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
         _bitcut bitcut "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
         printf "%s\n" "${COMPREPLY[@]}"' bash "$@" 2>&1
 }
 
-# completes WANT WORD...: the completions, with blanks between.
+complete_fish() {
+    # shellcheck disable=SC2016 # for fish
+    HOME=$PWD fish --no-config -c 'source completion.fish; complete -C "$argv"' "$@" 2>&1 |
+        cut -f 1
+}
+
+# A shell of its own at a terminal, whose completions go to a file.
+complete_zsh() {
+    mkdir -p zsh
+    rm -f zsh/found zsh/done
+    cp completion.zsh zsh/_bitcut
+    cat > zsh/setup << 'END'
+autoload -U compinit
+compinit -u -D
+compadd() {
+    local -a found
+    if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return; fi
+    builtin compadd -A found "$@"
+    print -l -- $found >> zsh/found
+    builtin compadd "$@"
+}
+finished() { : > zsh/done }
+comppostfuncs=(finished)
+bindkey '^I' complete-word
+print REA""DY
+END
+    # shellcheck disable=SC2016 # for zsh
+    TERM=xterm zsh -f -c 'zmodload zsh/zpty
+        zpty shell zsh -f -i
+        zpty -w shell "cd $PWD; fpath=($PWD/zsh \$fpath); . zsh/setup"
+        zpty -r -m shell line "*READY*"
+        zpty -w -n shell "$*"$'\''\t'\''
+        for (( i = 0; i < 300; i++ )); do [[ -e zsh/done ]] && break; sleep 0.1; done
+        zpty -d shell
+        [[ -e zsh/done ]] || echo "no completion in 30 seconds"' zsh "$@" 2>&1
+    [ ! -e zsh/found ] || grep . zsh/found
+}
+
+# completes WANT WORD...: the completions of $shell, with blanks between.
 completes() {
     want=$1
     shift
-    got=$(complete_words "$@" | tr '\n' ' ')
-    [ "$got" = "$want " ] || echo "$*: $got, not $want"
+    got=$("complete_$shell" "$@" | sort | tr '\n' ' ' | sed 's/^ *//')
+    [ "$got" = "${want:+$want }" ] || echo "$*: $got, not $want"
 }
 
 completed() {
-    bitcut --make-completion > completion
-    bash -n completion 2>&1
+    shell=$1
+    bitcut --make-completion "$shell" > "completion.$shell"
+    "$shell" -n "completion.$shell" 2>&1
     touch A.npy
-    # shellcheck disable=SC2086 # words
-    complete_words bitcut "" | sort > got
-    printf '%s\n' $commands --help --version | sort | diff - got
     completes "tile tolerance" bitcut t
     completes "--recipe" bitcut gemm --rec
     completes "ootomo ootomo-tf32" bitcut gemm --recipe oo
@@ -107,16 +145,45 @@ completed() {
     completes "rna" bitcut split --low rna
     completes "splits" bitcut list spl
     completes "" bitcut mma --unit Un
-    completes "exact emu" bitcut bench e
+    completes "emu exact" bitcut bench e
     completes "table1 table2" bitcut study table
     completes "" bitcut gemm -m ""
     completes "" bitcut gemm z
     completes "--threads" bitcut advise --thr
-    # Every option of every command is there.
-    for name in $commands; do
-        complete_words bitcut "$name" - | sort -u > got
-        bitcut "$name" --help | sed -n 's/^  \(-[^ ]*\) .*/\1/p' | sort -u | diff - got
+}
+
+# Every command is there, and every option of every command.
+all_completed() {
+    shell=$1
+    # shellcheck disable=SC2086 # words
+    printf '%s\n' $commands > want
+    case $shell in
+    bash) printf '%s\n' --help --version >> want ;;
+    esac
+    "complete_$shell" bitcut "" | { [ "$shell" = bash ] && cat || grep -v '^-'; } | sort > got
+    sort want | diff - got
+    # Two commands are enough where each takes a second.
+    for name in $([ "$shell" = bash ] && echo "$commands" || echo verify run); do
+        bitcut "$name" --help | sed -n 's/^  \(-[^ ]*\) .*/\1/p' | sort -u > want
+        { "complete_$shell" bitcut "$name" -; "complete_$shell" bitcut "$name" --; } |
+            grep -v '^no completion' | sort -u | diff want -
     done
+}
+
+# has_options SHELL: what a script does not name, where no shell can run it.
+has_options() {
+    bitcut --make-completion "$1" > script
+    for name in $commands; do
+        bitcut "$name" --help | sed -n 's/^  -*\([a-z-]*\) .*/\1/p' | while read -r option; do
+            grep -w -e "$name" -A 60 script | grep -qw -e "$option" || echo "$name: no $option"
+        done
+    done
+}
+
+# No completion of an unknown shell.
+bad_completion() {
+    run 2 --make-completion
+    run 2 --make-completion tcsh
 }
 
 ok_if_empty "Makefile.am has a page for each command" "$(pages_listed)"
@@ -138,10 +205,17 @@ else
     skip "pages are shown with the words that they have" "no groff"
 fi
 ok_if_empty "pages of nothing are refused" "$(bad_pages)"
-if command -v bash > /dev/null; then
-    ok_if_empty "bash completes commands, options and names" "$(completed)"
-else
-    skip "bash completes commands, options and names" "no bash"
-fi
+for shell in bash fish zsh; do
+    what="$shell completes commands, options and names"
+    if command -v $shell > /dev/null; then
+        ok_if_empty "$what" "$(completed $shell)"
+        ok_if_empty "$shell completes all options" "$(all_completed $shell)"
+    else
+        skip "$what" "no $shell: install the package $shell"
+        # It is written in any case.
+        ok_if_empty "completion for $shell has all options" "$(has_options $shell)"
+    fi
+done
+ok_if_empty "completion for an unknown shell is refused" "$(bad_completion)"
 ok_if_empty "CITATION.cff is of this version" "$(cited)"
 echo "1..$n"

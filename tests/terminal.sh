@@ -42,7 +42,7 @@ overview() {
     run 0
     [ "$(grep -c '^[A-Z].*:$' out)" -ge 7 ] || cat out
     sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' out | sort > got
-    bitcut --make-completion | sed -n "s/^ *_bitcut_words '\(.*\) --help --version'/\1/p" |
+    bitcut --make-completion bash | sed -n "s/^ *_bitcut_words '\(.*\) --help --version'/\1/p" |
         tr ' ' '\n' | sort | diff - got
     bitcut > /dev/full 2> err && echo "standard output is not looked at"
     for name in "" $commands; do

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* O_PATH */
 
 #include "analysis/cli/command.h"
+#include "analysis/cli/default_options.h"
 #include "analysis/cli/guard.h"
 #include "analysis/cli/reference.h"
 #include "analysis/cli/screen.h"
@@ -61,9 +62,9 @@ static const struct option_row shared_options[] = {
     { "json", "print JSON Lines only on standard output", .kind = OPTION_FLAG,
       .value = &context.emitter.json },
     { "seed", "seed of all random numbers (default 1)", .kind = OPTION_SEED,
-      .value = &context.seed, .argument = "N" },
+      .value = &context.seed, .argument = "N", .has_default = true },
     { "threads", "number of threads (default 0: all processors)", .kind = OPTION_INT,
-      .value = &context.threads, .argument = "N" },
+      .value = &context.threads, .argument = "N", .has_default = true },
     { "help", "print this and exit", .kind = OPTION_FLAG, .value = &help },
     { "h", "the same as --help", .kind = OPTION_FLAG, .value = &help },
     { 0 }
@@ -77,11 +78,9 @@ enum {
 /* -o, without a name for a command that has none. */
 static struct option_row output_option(const struct command *c)
 {
-    return (struct option_row){ .name = c->output ? "o" : NULL,
-                                .what = c->output,
-                                .kind = OPTION_TEXT,
-                                .value = &context.output,
-                                .argument = "PATH" };
+    struct option_row row = reference_output(c);
+    row.value = &context.output;
+    return row;
 }
 
 static void print_paragraph(const char *text)
@@ -116,6 +115,10 @@ static int print_help(void)
     printf("\nOptions of every command:\n");
     options_print(shared_options);
     options_print_line("--version", OPTION_WIDTH, "print the version and exit");
+    putchar('\n');
+    print_paragraph("Default options, such as \"--recipe ootomo --unit h100 --threads 4\", are "
+                    "read from the environment variable BITCUT_DEFAULTS, or else from the "
+                    "file ~/.config/bitcut/defaults.");
     putchar('\n');
     print_paragraph("Exit status: 0 good, 1 a comparison or bound failed, 2 usage, "
                     "3 cannot run, 130 Ctrl-C.");
@@ -198,8 +201,9 @@ static int read_words(const struct command *c, void *own,
     static const char *operands[OPERANDS_MAX];
     const char *const *words = (const char *const *)argv;
     const int end = c->failure ? program_at(argc, argv) : argc;
+    const char *defaults[DEFAULT_WORDS_MAX];
     struct fault f;
-    int n = 0;
+    int n = 0, more = 0;
     if (!own) return fail(c->name, &no_memory);
     for (; n < SHARED; n++) rows[n] = shared_options[n];
     for (const struct option_row *row = c->own; row->name; row++) {
@@ -211,12 +215,15 @@ static int read_words(const struct command *c, void *own,
     if (options_read(own, given, operands, &context.operand_count, c->operands_most, rows,
                      end, words, &f))
         return misread(c, c->failure && end == argc, &f);
+    if (!help && default_options_apply(own, given, rows, defaults, &more, &f) != BITCUT_OK)
+        return fail(NULL, &f);
     if (context.threads < 0 || context.threads > GIVEN_THREADS_MAX)
         return complain("--threads", "must be 0 to 1024");
     threads_limit(context.threads);
     context.operands = operands;
     /* A report is the same wherever it is written. */
-    context.command_line = options_join("bitcut", rows, "o", argc, words);
+    context.command_line =
+        options_join("bitcut", rows, "o", defaults, more, argc, words);
     return context.command_line ? EXIT_GOOD : fail(c->name, &no_memory);
 }
 
@@ -241,15 +248,28 @@ static int run(const struct command *c, int argc, char **argv)
     return finish(status, c->failure ? c->failure : EXIT_CANNOT);
 }
 
-/* What the build asks for: --make-page [COMMAND], --make-completion. */
+static const struct shell {
+    const char *name;
+    void (*put)(const struct reference *r);
+} shells[] = { { "bash", reference_bash },
+               { "fish", reference_fish },
+               { "zsh", reference_zsh },
+               { 0 } };
+
+/* What the build asks for: --make-page [COMMAND], --make-completion SHELL. */
 static int write_reference(int argc, char **argv)
 {
     const struct reference reference = { commands, shared_options };
-    const struct command *c = argc > 2 ? table_find(TABLE(commands), argv[2]) : NULL;
-    if (argc > 2 && !c) return fail_unknown("command", argv[2], TABLE(commands));
-    if (!strcmp(argv[1], "--make-page")) reference_page(&reference, c);
-    else if (!strcmp(argv[1], "--make-completion")) reference_completion(&reference);
-    else return complain(argv[1], "is not an option");
+    const bool page = !strcmp(argv[1], "--make-page");
+    const char *const name = argc > 2 ? argv[2] : page ? NULL : "";
+    const struct command *c = name ? table_find(TABLE(commands), name) : NULL;
+    const struct shell *s = name ? table_find(TABLE(shells), name) : NULL;
+    if (page && name && !c) return fail_unknown("command", name, TABLE(commands));
+    if (!page && strcmp(argv[1], "--make-completion") != 0)
+        return complain(argv[1], "is not an option");
+    if (!page && !s) return fail_unknown("shell", name, TABLE(shells));
+    if (page) reference_page(&reference, c);
+    else s->put(&reference);
     return EXIT_GOOD;
 }
 

@@ -36,7 +36,7 @@ struct run_options {
 static const struct run_options defaults = { .setup = SETUP_DEFAULTS };
 
 static const struct option_row options[] = {
-    SETUP_CHOICE(run),
+    SETUP_CHOICE(run, false),
     SETUP_VARIATIONS(run),
     { "rule",
       "PATTERN=RECIPE@UNIT[,promote=4,...] or PATTERN=original for call sites that match "

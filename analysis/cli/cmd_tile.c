@@ -39,7 +39,7 @@ static const struct option_row options[] = {
     { "n", "columns of B and C (default 8192)", OPTION(tile, n, COUNT, "N") },
     { "k", "columns of A, rows of B (default 8192)", OPTION(tile, k, COUNT, "K") },
     { "recipe", "recipe (bitcut list recipes; default legemm)",
-      OPTION(tile, recipe, TEXT, "R") },
+      OPTION(tile, recipe, TEXT, "R"), .has_default = true },
     { "tile", "rank this tile instead of the default tiles; may be repeated",
       OPTION(tile, tiles, TEXTS, "MxNxK") },
     { "waves", "waves in a group (default: chosen for the tile)",

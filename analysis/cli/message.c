@@ -4,6 +4,7 @@
 #include "analysis/cli/message.h"
 
 #include "analysis/cli/command.h"
+#include "analysis/cli/default_options.h"
 #include "analysis/cli/terminal.h"
 #include "emu/unit.h"
 #include "lib/base/text.h"
@@ -24,10 +25,17 @@ struct fault *message_keep(struct fault *to)
     return before;
 }
 
-/* Print "bitcut: what", `between`, and `text`, or keep it. */
+/* Print "bitcut: what", `between`, and `text`, or keep it; before an option that the
+   command line does not have stands what has set it. */
 static void print_message(const char *what, const char *between, enum bitcut_status status,
                           const char *text)
 {
+    const char *const source = default_options_source(what);
+    char whose[160];
+    if (source) {
+        snprintf(whose, sizeof whose, "%.*s: %s", text_fit(source, 120), source, what);
+        what = whose;
+    }
     flockfile(stderr);
     if (kept) {
         fault_set(kept, status, "%s%s%s", what, between, text);

@@ -220,14 +220,17 @@ void *options_init(size_t size, const void *defaults)
 }
 
 char *options_join(const char *program, const struct option_row *rows, const char *but,
-                   int argc, const char *const *argv)
+                   const char *const *more, int more_count, int argc,
+                   const char *const *argv)
 {
     bool only_operands = false;
     size_t length = strlen(program) + 1;
+    for (int i = 0; i < more_count; i++) length += strlen(more[i]) + 1;
     for (int i = 0; i < argc; i++) length += strlen(argv[i]) + 1;
     char *line = memory_allocate(length, 1);
     if (!line) return NULL;
     strcat(strcat(strcpy(line, program), " "), argv[0]);
+    for (int i = 0; i < more_count; i++) strcat(strcat(line, " "), more[i]);
     for (int i = 1; i < argc; i++) {
         only_operands |= !strcmp(argv[i], "--");
         const bool option = !only_operands && is_option(argv[i]);

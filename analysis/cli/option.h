@@ -48,6 +48,7 @@ struct option_row {
     void *value;          /* the variable; NULL: a member                   */
     const char *argument; /* its name in the help text; NULL for a flag     */
     size_t at;            /* bytes into the struct, of a member: see OPTION */
+    bool has_default;     /* the user can set one: see default_options.h    */
 };
 
 /* What a row has behind its name and text if its argument goes to a member of struct
@@ -81,10 +82,12 @@ enum bitcut_status options_read(void *own, bool *given, const char **operands,
                                 const struct option_row *rows, int argc,
                                 const char *const *argv, struct fault *f);
 
-/* `program` and the words argv[0..argc), which options_read() could read, with blanks
-   between, without the option `but` and its argument: to be freed; NULL: no memory. */
+/* `program`, argv[0], more[0..more_count) and the other words of argv[0..argc), which
+   options_read() could read, with blanks between, without the option `but` and its argument:
+   to be freed; NULL: no memory. */
 char *options_join(const char *program, const struct option_row *rows, const char *but,
-                   int argc, const char *const *argv);
+                   const char *const *more, int more_count, int argc,
+                   const char *const *argv);
 
 /* Set one, of that row, in the struct or variable.  As options_read(). */
 enum bitcut_status option_set(void *own, const struct option_row *row, const char *text,

@@ -15,7 +15,31 @@ struct reference {
 /* Print the page of one command, or of the program if it is NULL, to standard output. */
 void reference_page(const struct reference *r, const struct command *c);
 
-/* Print the script. */
-void reference_completion(const struct reference *r);
+/* Print the script for bash, zsh or fish. */
+void reference_bash(const struct reference *r);
+void reference_zsh(const struct reference *r);
+void reference_fish(const struct reference *r);
+
+/* "--" or "-", before an option's name. */
+const char *reference_dashes(const struct option_row *o);
+
+/* Whether an option may be given more than once. */
+bool reference_repeats(const struct option_row *o);
+
+/* What an option's argument can be, or an operand: a file; a name in tables of `bitcut
+   list`, with blanks between them ("": the tables' own names); or a word in `words`, with
+   blanks between.  None: anything. */
+struct reference_argument {
+    bool file, named;
+    char tables[80], words[80];
+};
+
+/* Those of `o`, a row of `rows`, and of a command's operands. */
+struct reference_argument reference_argument(const struct option_row *rows,
+                                             const struct option_row *o);
+struct reference_argument reference_operands(const struct command *c);
+
+/* The row of -o; its name is NULL if the command has none. */
+struct option_row reference_output(const struct command *c);
 
 #endif

@@ -98,10 +98,7 @@ static void put_examples(const struct command *c)
 
 static void command_page(const struct reference *r, const struct command *c)
 {
-    const struct option_row output[] = {
-        { c->output ? "o" : NULL, c->output, .kind = OPTION_TEXT, .argument = "PATH" },
-        { 0 }
-    };
+    const struct option_row output[] = { reference_output(c), { 0 } };
     put_title(c->name);
     section("NAME");
     printf("bitcut\\-%s \\- ", c->name);
@@ -149,7 +146,15 @@ static void program_page(const struct reference *r)
     fputs(".TP\n.B BITCUT_SIMD\nThe vector instructions that units are emulated by: "
           "avx512, avx2, plain or none.\nThey change no bit.\n"
           ".TP\n.B BITCUT_MODULES\nThe folder of the modules of devices.\n"
-          ".TP\n.B BITCUT_DATA\nThe folder of recorded and published data.\n",
+          ".TP\n.B BITCUT_DATA\nThe folder of recorded and published data.\n"
+          ".TP\n.B BITCUT_DEFAULTS\nDefault options, such as \\-\\-recipe ootomo "
+          "\\-\\-unit h100. The options can be\n\\-\\-recipe, \\-\\-unit, "
+          "\\-\\-seed and \\-\\-threads; those of a command line win.\n",
+          stdout);
+    section("FILES");
+    fputs(".TP\n.I ~/.config/bitcut/defaults\nThe same text, read if BITCUT_DEFAULTS is "
+          "not set. A # begins a comment.\nXDG_CONFIG_HOME names another folder than "
+          "~/.config.\n",
           stdout);
     put_see_also(NULL);
 }

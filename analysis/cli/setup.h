@@ -34,13 +34,14 @@ enum { SETUP_UNSET = INT_MIN };
       .tile_k = SETUP_UNSET,                                                             \
       .slices = 1 }
 
-/* The rows, which commands put first in their own table. */
-#define SETUP_CHOICE(COMMAND)                                                            \
+/* The rows, which commands put first in their own table; DEFAULT: the user's defaults
+   stand for them. */
+#define SETUP_CHOICE(COMMAND, DEFAULT)                                                   \
     { "recipe", "recipe of the GEMM (bitcut list recipes)",                              \
-      OPTION(COMMAND, setup.recipe, TEXT, "R") },                                        \
+      OPTION(COMMAND, setup.recipe, TEXT, "R"), .has_default = DEFAULT },                \
     {                                                                                    \
         "unit", "matrix unit or chip (bitcut list units, chips)",                        \
-            OPTION(COMMAND, setup.unit, TEXT, "U")                                       \
+            OPTION(COMMAND, setup.unit, TEXT, "U"), .has_default = DEFAULT               \
     }
 
 #define SETUP_MATRICES(COMMAND)                                                          \
@@ -87,7 +88,7 @@ enum { SETUP_UNSET = INT_MIN };
     }
 
 #define SETUP_OPTIONS(COMMAND)                                                           \
-    SETUP_CHOICE(COMMAND), SETUP_MATRICES(COMMAND), SETUP_VARIATIONS(COMMAND)
+    SETUP_CHOICE(COMMAND, true), SETUP_MATRICES(COMMAND), SETUP_VARIATIONS(COMMAND)
 
 /* A GEMM with its matrices: D (m x n) = alpha A B + beta C. */
 struct setup {
