@@ -390,7 +390,7 @@ rt_error sequence_start(const struct emulated &e, size_t sequence, int kept)
     const size_t count = w->gemm.m * w->gemm.n;
     const int adds = e.parts->adds[sequence];
     float *const sums = place<float>(e, e.at.kept) + (size_t)(kept - adds) * count;
-    const bool folds = w->plan.accumulators > 1 || adds || w->plan.order.sums;
+    const bool folds = w->plan.accumulators > 1 || adds || w->plan.order.partial_format;
     float *const results = folds ? place<float>(e, e.at.results) : sums;
     folding f = {};
     rt_error status = RT_SUCCESS;
@@ -405,8 +405,8 @@ rt_error sequence_start(const struct emulated &e, size_t sequence, int kept)
     f.accumulators = w->plan.accumulators;
     f.scale = w->plan.scale;
     f.nan = w->emulation.nan;
-    f.rounds = w->plan.order.sums != NULL;
-    if (f.rounds) f.sums = *w->plan.order.sums;
+    f.rounds = w->plan.order.partial_format != NULL;
+    if (f.rounds) f.sums = *w->plan.order.partial_format;
     if (status != RT_SUCCESS || !folds) return status;
     fold<<<blocks_for(count), EMULATE_THREADS, 0, e.stream>>>(sums, adds, count, f);
     return rt_last_error();

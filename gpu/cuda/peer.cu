@@ -239,7 +239,7 @@ struct factor factor_of(const struct gpu_work *w, const struct gpu_peer *peer,
     const size_t run = words_row_bytes(FORMAT_F16, x.k) / sizeof(uint16_t);
     if (!peer->split)
         return { m->at, m->each, CUBLAS_OP_N, (int)m->ld, (long long)m->stride };
-    return { (const uint16_t *)m->words + (size_t)word * x.lines * run, NULL,
+    return { (const uint16_t *)m->prepared + (size_t)word * x.lines * run, NULL,
              which == BITCUT_B ? CUBLAS_OP_T : CUBLAS_OP_N, (int)run,
              (long long)(m->prepared_stride / sizeof(uint16_t)) };
 }

@@ -160,7 +160,7 @@ static struct factor factor_of(const struct gpu_work *w, const struct gpu_peer *
     if (!peer->split)
         return (struct factor){ m->each ? (const void *)m->each : m->at, AS_IT_IS,
                                 (int)m->ld, (int64_t)m->stride };
-    return (struct factor){ (const uint16_t *)m->words + (size_t)word * x.lines * run,
+    return (struct factor){ (const uint16_t *)m->prepared + (size_t)word * x.lines * run,
                             which == BITCUT_B ? TRANSPOSED : AS_IT_IS, (int)run,
                             (int64_t)(m->prepared_stride / sizeof(uint16_t)) };
 }

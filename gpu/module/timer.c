@@ -189,7 +189,7 @@ static bool takes_pointers(const struct gpu_entrant *e)
 static void words_set(struct bitcut_matrix *m, const struct buffer *words,
                       struct operand x)
 {
-    m->words = words->at;
+    m->prepared = words->at;
     m->prepared_stride = prepared_stride(&x);
 }
 
