@@ -916,7 +916,6 @@ struct bitcut_part {
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm(), or the batch has no GEMM i.
-            BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
    Args:    count:   number of parts wanted.
             i:       position of the GEMM in the batch.
@@ -949,8 +948,8 @@ const char *bitcut_budget_part(size_t p);
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM i; or the bound
             is unknown.
-            BITCUT_UNSUPPORTED: the bound does not hold for this recipe on this unit, for
-            the reason in `why`; or as bitcut_gemm().
+            BITCUT_UNSUPPORTED: the bound does not hold for this recipe on this unit, for the
+            reason in `why`.
             BITCUT_NO_MEMORY.
    Args:    i:       position of the GEMM in the batch.
             threads: number of threads.
