@@ -44,7 +44,7 @@
      or by bitcut_gemm_init(), before the call.  A size that no version of the library had
      is refused with BITCUT_BAD_ARGUMENT.
    - Positions (index, i, p) count from 0.
-   - OpenMP.  Functions with an argument `threads`, and GEMMs on the device "host", run on
+   - OpenMP.  Functions with an argument `threads`, and GEMMs on the device "cpu", run on
      OpenMP.  If the OpenMP runtime has no memory or cannot start a thread, it ends the
      process; GCC's runtime prints a line and calls exit(1).  After such a call, GCC's
      runtime in a forked child waits for threads that exist only in the parent.  In the
@@ -76,7 +76,7 @@ extern "C" {
 
 /* --- status ----------------------------------------------------------------------- */
 
-/* Return the version of the library, such as "0.1.0". */
+/* Return the version of the library, such as "0.2.0". */
 const char *bitcut_version(void);
 
 /* The reason why a call failed. */
@@ -419,10 +419,10 @@ struct bitcut_matrix {
                       or column (column-major) to the next; 0: no gaps                  */
     size_t stride; /* elements from one matrix to the next; 0: all GEMMs share one
                       matrix                                                            */
-    const void *words;   /* prepared parts of A or B on a device, as
-                            bitcut_gemm_prepare() writes them, or NULL; if set, no
-                            member above is read                                        */
-    size_t words_stride; /* bytes from the prepared parts of one matrix to the next     */
+    const void *prepared; /* prepared parts of A or B on a device, as
+                             bitcut_gemm_prepare() writes them, or NULL; if set, no
+                             member above is read                                       */
+    size_t prepared_stride; /* bytes from the prepared parts of one matrix to the next  */
 };
 
 /* Order in which partial sums that were computed independently are added, in FP32 rounded
@@ -526,7 +526,7 @@ struct bitcut_gemm {
     const struct bitcut_rounding *high, *low; /* rounding rules of the parts; NULL:
                                                  those of the splits                    */
     int scale;        /* low parts carry 2^scale; BITCUT_UNSET: the scale of the splits */
-    int low_low;      /* product of two low parts: 1 computed, 0 dropped; BITCUT_UNSET:
+    int dropped_term; /* product of two low parts: 1 computed, 0 dropped; BITCUT_UNSET:
                          as the recipe                                                  */
     int promote;      /* instructions of accumulator 0 between promotions, 0: never;
                          BITCUT_UNSET: as the recipe                                    */
@@ -908,7 +908,7 @@ bool bitcut_fit_value(struct bitcut_field *value, const struct bitcut_fit *found
 struct bitcut_part {
     double mean; /* signed mean             */
     double rms;  /* root of the mean square */
-    double most; /* largest magnitude       */
+    double max;  /* largest magnitude       */
 };
 
 /* Compute the error budget of a GEMM, as the emulator computes it: the parts of its
@@ -948,8 +948,8 @@ const char *bitcut_budget_part(size_t p);
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM i; or the bound
             is unknown.
-            BITCUT_UNSUPPORTED: the bound does not hold for this recipe on this unit, for the
-            reason in `why`.
+            BITCUT_UNSUPPORTED: the bound does not hold for this recipe on this unit, for
+            the reason in `why`.
             BITCUT_NO_MEMORY.
    Args:    i:       position of the GEMM in the batch.
             threads: number of threads.
@@ -982,14 +982,14 @@ const char *bitcut_bound_name(size_t b);
 
 /* Options of bitcut_tolerance().  A member that is 0 has its default. */
 struct bitcut_tolerance_options {
-    size_t size;    /* sizeof this struct, as the caller was compiled                  */
-    size_t runs;    /* number of runs from which limits are observed; 0: 100           */
-    double alarm;   /* probability, below 1, that a correct result exceeds an observed
-                       limit; 0: 10^-6                                                 */
-    uint64_t seed;  /* seed of the runs                                                */
-    bool any_order; /* whether k may have any order, not only that of the GEMM         */
+    size_t size;    /* sizeof this struct, as the caller was compiled                */
+    size_t runs;    /* number of runs from which limits are observed; 0: 100         */
+    double false_alarm;   /* probability, below 1, that a correct result exceeds an
+                             observed limit; 0: 10^-6                                */
+    uint64_t seed;  /* seed of the runs                                              */
+    bool any_order; /* whether k may have any order, not only that of the GEMM       */
     bool two;       /* whether D is compared with another correct result, instead of
-                       the exact one                                                   */
+                       the exact one                                                 */
 };
 
 /* Number of entries of `over`. */
@@ -999,44 +999,44 @@ enum { BITCUT_DECADES = 7 };
    - u = 2^-24.  C is the exact alpha A B + beta C.  |A||B| is the sum of magnitudes
      |alpha| |A||B| + |beta C|.
    - A limit is infinite where there is none.
-   - With `two`, C is the other result, and all limits except `most` and `norm_most` are
+   - With `two`, C is the other result, and all limits except `max` and `norm_max` are
      for the errors of both results together.
    - A struct may end before "Since size 2" or "Since size 3"; then these members are not
      written. */
 struct bitcut_tolerances {
-    size_t size;          /* sizeof this struct, as the caller was compiled             */
-    size_t runs, outputs; /* number of runs, and of outputs of each run                 */
-    double bound;         /* worst case: |D - C| <= bound u |A||B| + underflow terms    */
-    double underflow;     /* largest sum of underflow terms in the runs, u |A||B|       */
-    double observed;      /* |D - C| <= observed u |A||B|, if `known`                   */
-    double most;          /* largest error of all runs, u |A||B|                        */
-    double norm_bound;    /* ||D - C|| <= norm_bound u (||A|| ||B||), Frobenius norms   */
-    double norm_observed; /* the same limit from the runs, if `norm_known`              */
-    double norm_most;     /* largest ||D - C|| of all runs, u (||A|| ||B||)             */
-    double rtol, atol;    /* |D - C| <= atol + rtol |C|, by the observed limit          */
-    double bound_rtol, bound_atol; /* the same, by the bound                            */
+    size_t size;          /* sizeof this struct, as the caller was compiled            */
+    size_t runs, outputs; /* number of runs, and of outputs of each run                */
+    double bound;         /* worst case: |D - C| <= bound u |A||B| + underflow terms   */
+    double underflow;     /* largest sum of underflow terms in the runs, u |A||B|      */
+    double limit;      /* |D - C| <= limit u |A||B|, if `known`                        */
+    double max;           /* largest error of all runs, u |A||B|                       */
+    double norm_bound;    /* ||D - C|| <= norm_bound u (||A|| ||B||), Frobenius norms  */
+    double norm_limit; /* the same limit from the runs, if `norm_known`                */
+    double norm_max;     /* largest ||D - C|| of all runs, u (||A|| ||B||)             */
+    double rtol, atol;    /* |D - C| <= atol + rtol |C|, by the observed limit         */
+    double bound_rtol, bound_atol; /* the same, by the bound                           */
     double slack; /* rtol and atol are at most this many times wider than the limit in
-                     |A||B| at nine of ten outputs; useless above 8                     */
-    double rtol_alone; /* rtol with atol = 0, observed; infinite where terms cancel     */
-    double rtol_slack; /* slack of rtol_alone                                           */
-    double cancelling; /* share of outputs with |A||B| above 10 |C|                     */
-    size_t wrong; /* outputs of correct runs that are NaN or infinite where C is not    */
+                     |A||B| at nine of ten outputs; useless above 8                    */
+    double rtol_alone; /* rtol with atol = 0, observed; infinite where terms cancel    */
+    double rtol_slack; /* slack of rtol_alone                                          */
+    double cancelling; /* share of outputs with |A||B| above 10 |C|                    */
+    size_t wrong; /* outputs of correct runs that are NaN or infinite where C is not   */
 
     /* Since size 2. */
     double with_underflow; /* |D - C| <= with_underflow u |A||B| + underflow terms;
-                              always known                                              */
-    double norm_with_underflow; /* the same for ||D - C|| and the norm of these terms   */
-    size_t zeros; /* runs in which D = 0, or D = 2 C, keeps all limits that are known   */
-    bool known, norm_known; /* whether the observed limits have their probability       */
+                              always known                                             */
+    double norm_with_underflow; /* the same for ||D - C|| and the norm of these terms  */
+    size_t zeros; /* runs in which D = 0, or D = 2 C, keeps all limits that are known  */
+    bool known, norm_known; /* whether the observed limits have their probability      */
 
     /* Since size 3. */
-    double alarm; /* as in the options                                                  */
-    size_t orders, arrangements; /* orders of k in each run: random ones, chosen ones   */
-    double with_underflow_most, norm_with_underflow_most; /* largest values of all runs */
-    double underflow_absolute; /* `underflow` in the units of D                         */
-    double bound_rtol_alone;   /* rtol with atol = 0, by the bound                      */
-    double over[BITCUT_DECADES]; /* shares of outputs with |A||B| above 10^i |C|        */
-    bool any_order, two; /* as in the options                                           */
+    double false_alarm; /* as in the options                                           */
+    size_t orders, arrangements; /* orders of k in each run: random ones, chosen ones  */
+    double with_underflow_max, norm_with_underflow_max; /* largest values of all runs  */
+    double underflow_absolute; /* `underflow` in the units of D                        */
+    double bound_rtol_alone;   /* rtol with atol = 0, by the bound                     */
+    double over[BITCUT_DECADES]; /* shares of outputs with |A||B| above 10^i |C|       */
+    bool any_order, two; /* as in the options                                          */
 };
 
 /* Compute the limits that a test of D should accept, for a GEMM like `gemm`: limits that
@@ -1044,7 +1044,7 @@ struct bitcut_tolerances {
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm() for the GEMM and its matrices; `count`
-            is not 1; a size is 0; the size of a struct is unknown; or `alarm` is no
+            is not 1; a size is 0; the size of a struct is unknown; or `false_alarm` is no
             probability.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
@@ -1183,12 +1183,12 @@ struct bitcut_device;
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: the name cannot be that of a device.
-            BITCUT_UNSUPPORTED: the backend ("hip", "host", ...) is not built in; its
+            BITCUT_UNSUPPORTED: the backend ("hip", "cpu", ...) is not built in; its
             module is missing or has another version; or there is no such device, or its
             architecture is not supported.
             BITCUT_NO_MEMORY.
    In:      name:   "cuda" or "cuda:0" for the first GPU that CUDA shows, "cuda:1" for the
-                    second; "host" for the processor of this machine.
+                    second; "cpu" for the processor of this machine.
    Out:     device: the device; written only on success.  The caller owns it;
                     bitcut_device_close() frees it.
             why:    the reason.
@@ -1199,7 +1199,7 @@ struct bitcut_device;
      meanwhile.  It is not read in a process with rights that its caller does not have
      (setuid, setgid, capabilities).
    - Any number of threads may use the device at a time.
-   - "host" needs AMX or AVX512-BF16, and no module.  Its memory is that of the process,
+   - "cpu" needs AMX or AVX512-BF16, and no module.  Its memory is that of the process,
      and streams are not read.  What is started is done when the call returns.  It uses as
      many threads as OpenMP has for the caller (OMP_NUM_THREADS). */
 enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char *name,
@@ -1221,8 +1221,8 @@ const char *bitcut_device_name(const struct bitcut_device *device) BITCUT_NONNUL
 
    - If `kernel` is set, this kernel computes the GEMM.
    - Otherwise a kernel is suitable if it belongs to the recipe; does what the row and the
-     variations `promote` and `low_low` say; takes the matrices, splits, slices and sizes;
-     and runs on the device, on `unit` if that is set.
+     variations `promote` and `dropped_term` say; takes the matrices, splits, slices and
+     sizes; and runs on the device, on `unit` if that is set.
    - The first suitable kernel in the order of the list determines the unit, and so the
      bits.  Among the suitable kernels with these bits, the device chooses the one whose
      tile suits the sizes and the device best (the manual, "Tile model").
@@ -1270,8 +1270,8 @@ const char *bitcut_device_name(const struct bitcut_device *device) BITCUT_NONNUL
             why:    the reason.
    - To emulate the same GEMM, set `kernel` of the result to NULL.  To run no other
      kernel, set its `unit` to NULL.
-   - Matrices are not read.  Of their pointers, the call only checks whether `words` and
-     `each` are NULL. */
+   - Matrices are not read.  Of their pointers, the call only checks whether `prepared`
+     and `each` are NULL. */
 enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
                                       const struct bitcut_device *device,
                                       const struct bitcut_gemm *gemm,
@@ -1332,11 +1332,11 @@ enum bitcut_status bitcut_gemm_workspace(size_t *bytes,
    - With a smaller workspace, as many GEMMs are computed at a time as it holds.  The
      parts of a shared operand are then computed again each time, unless they are
      prepared.
-   - "host" needs the workspace of one GEMM.
+   - "cpu" needs the workspace of one GEMM.
    - A batch of small GEMMs is always one launch.
    - Emulated GEMMs start one after the other, in the workspace of one.  The first GEMM of
      a unit may also synchronise.
-   - NaN in D is 0x7fffffff, and 0x7fff in f16.  On "host", and where the unit is
+   - NaN in D is 0x7fffffff, and 0x7fff in f16.  On "cpu", and where the unit is
      emulated, it is that of bitcut_gemm().
    - Infinities, zeros and subnormals are those of the unit.
    - NaN and infinities of one GEMM affect no other GEMM.
@@ -1363,10 +1363,11 @@ enum bitcut_operand {
             why:     the reason.
    - The size depends only on the size of the operand, k, the split, and whether the
      operand is equilibrated. */
-enum bitcut_status bitcut_gemm_words(size_t *bytes, const struct bitcut_device *device,
-                                     const struct bitcut_gemm *gemm,
-                                     enum bitcut_operand operand,
-                                     char *why) BITCUT_CHECK_RESULT;
+enum bitcut_status bitcut_gemm_prepared_size(size_t *bytes,
+                                             const struct bitcut_device *device,
+                                             const struct bitcut_gemm *gemm,
+                                             enum bitcut_operand operand,
+                                             char *why) BITCUT_CHECK_RESULT;
 
 /* Start preparing the parts of the first matrix of an operand, as bitcut_gemm_start()
    starts a GEMM.
@@ -1375,9 +1376,9 @@ enum bitcut_status bitcut_gemm_words(size_t *bytes, const struct bitcut_device *
    Args:    device:  the device.
             operand: the operand.
             stream:  the stream, as for bitcut_gemm_start().
-   In:      gemm:    the GEMM.  `words` of the operand is not read.
+   In:      gemm:    the GEMM.  `prepared` of the operand is not read.
    Out:     words:   the prepared parts, in device memory aligned to 256, of
-                     bitcut_gemm_words() bytes.
+                     bitcut_gemm_prepared_size() bytes.
             why:     the reason.
    - The parts serve any number of GEMMs later in the stream, if their operand has the
      same values, the same split and the same equilibration. */

@@ -171,7 +171,7 @@ START_TEST(test_failures)
     struct probe_result r = { .k = 7 };
     struct fault f;
     ck_assert_int_eq(probe_program_of(&r, &empty, 16, 64, &f), BITCUT_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(f.text, "is 0 times 2^-80, not 64: "));
+    ck_assert_ptr_nonnull(strstr(f.text, "is 0 times 2^-80 instead of 64: "));
     for (broken.fails_at = 1; broken.fails_at < 12; broken.fails_at++) {
         broken.runs = 0;
         ck_assert_int_eq(probe_program_of(&r, &broken, 16, 64, &f), BITCUT_UNSUPPORTED);

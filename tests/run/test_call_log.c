@@ -159,9 +159,9 @@ static void check_damaged(const char *folder, const char *path, const void *byte
     struct fault f = { .text = "" };
     scratch_write(path, bytes, size);
     ck_assert_int_eq(ledger_read(&l, path, &f), BITCUT_BAD_FILE);
-    ck_assert_msg(strstr(f.text, "bitcut run of this version") && !l, "%s", f.text);
+    ck_assert_msg(strstr(f.text, "this version of bitcut run") && !l, "%s", f.text);
     ck_assert_int_eq(run_total_read(&t, folder, &f), BITCUT_BAD_FILE);
-    ck_assert_msg(strstr(f.text, ".ledger: not what") && t.places == 77, "%s", f.text);
+    ck_assert_msg(strstr(f.text, ".ledger: not written") && t.places == 77, "%s", f.text);
 }
 
 START_TEST(damaged)

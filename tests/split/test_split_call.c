@@ -136,10 +136,10 @@ START_TEST(refuses)
         size_t elements;
         const char *why;
     } rows[] = {
-        { v, NULL, 0, 1, 0, 1, "no split" }, { v, s, -128, 1, 0, 1, "-127 <=" },
+        { v, NULL, 0, 1, 0, 1, "the split must not" }, { v, s, -128, 1, 0, 1, "-127 <=" },
         { v, s, 0, 128, 0, 1, "-127 <=" },   { v, s, 1, 0, 0, 1, "-127 <=" },
-        { v, s, 0, 1, -1, 1, "threads" },    { v, s, 0, 1, 0, SIZE_MAX, "more values" },
-        { NULL, s, 0, 1, 0, 1, "no place" },
+        { v, s, 0, 1, -1, 1, "threads" },    { v, s, 0, 1, 0, SIZE_MAX, "the number of values" },
+        { NULL, s, 0, 1, 0, 1, "the result must not" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char why[BITCUT_TEXT_MAX] = "";
