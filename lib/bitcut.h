@@ -1,27 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut: bit-exact models of GPU matrix units, the FP32 GEMM recipes that run on them,
-   and exact references.
+/* bitcut: bit-exact models of the matrix units of GPUs, the FP32 GEMM recipes that run on
+   them, and exact reference results.
 
-   Numbers travel as encodings: unsigned integers holding the bits of a format.  Every
-   function gives the same bits on any host, for any number of threads and whatever
-   rounding mode or flush-to-zero setting its caller has.  Rows are opaque and constant;
-   pointers to them stay valid for the life of the program.  The library never prints or
-   exits, and keeps no state but what bitcut_stop_on() sets and, from when it was loaded,
-   BITCUT_SIMD.
+   How to read a contract.  The first sentence says what the function computes.  Then
+   follow:
+     Returns:  each status or value, and its meaning.
+     Args:     handles, rows of tables, sizes and options.
+     In:       memory that the function reads.
+     Out:      memory that the function writes.
+     In/Out:   memory that the function reads and writes.
+   Then special cases follow as a list.
 
-   A function that cannot have its memory returns BITCUT_NO_MEMORY; one without a status
-   needs none.  None allocates through GMP or MPFR, which would abort.  But those with an
-   argument `threads`, and GEMMs on the device "cpu", run on OpenMP: if its runtime lacks
-   memory of its own, or cannot start a thread, it ends the process (GCC's prints a line
-   and calls exit(1)).  In a child that was forked behind such a call GCC's waits for
-   threads that only the parent has: call from a thread that the child has started.
+   General rules.  They hold for every function unless its contract says otherwise.
 
-   A call that returns a status refuses what it can see, with BITCUT_BAD_ARGUMENT: NULL
-   for a row, or for an array or a place that it reads or writes; and arrays of more bytes
-   than a size_t counts.  An array of no elements may be NULL.  Undefined are: NULL where
-   a call returns no status, but for names; pointers to anything but what is asked for;
-   arrays with less in them than the sizes say, or misaligned; names without their final
-   0; and arrays written that overlap others, where their call does not say they may. */
+   - Encodings.  Numbers are encodings: unsigned integers that hold the bits of a format.
+   - Reproducibility.  Every function gives the same bits on any host and for any number
+     of threads.  The caller's rounding mode and flush-to-zero setting have no effect.
+   - Ownership.  The caller owns every array and struct that it passes.
+   - Rows of tables are opaque and constant.  Pointers to rows are
+     valid for the life of the program.
+   - Output.  The library never prints and never exits.
+   - State.  The library has no global state except the stop flag of bitcut_stop_on(),
+     which belongs to a thread, and BITCUT_SIMD, which is read when the library is loaded.
+   - Memory.  BITCUT_NO_MEMORY: a function could not allocate memory.  A function that
+     returns no status needs none.  No function allocates through GMP or MPFR, which would
+     abort.
+   - Refusals.  A function that returns a status checks what it can see.  It returns
+     BITCUT_BAD_ARGUMENT if a required row, array or struct is NULL, or if an array has
+     more bytes than a size_t can count.  A contract that names other causes has these as
+     well.
+   - NULL.  An array without elements may be NULL.  The argument `why` and every argument
+     marked "or NULL" may be NULL.  Behaviour is undefined if a function that returns no
+     status receives NULL, except for name arguments and where its contract allows NULL.
+   - Undefined behaviour.  Behaviour is also undefined if a pointer points to another type
+     than the declared one; if an array is shorter than its sizes say, or misaligned; if a
+     name has no final 0; or if an array that is written overlaps another one, unless the
+     contract allows it.
+   - Argument `threads`: the number of threads; 0 uses all processors.  A negative number
+     is refused with BITCUT_BAD_ARGUMENT.
+   - Argument `why`: an array of BITCUT_TEXT_MAX characters, or NULL.  If the function
+     fails, it holds one line with the reason; otherwise it is not written.
+   - Structs with a member `size`: the caller sets `size` to sizeof the struct, directly
+     or by bitcut_gemm_init(), before the call.  A size that no version of the library had
+     is refused with BITCUT_BAD_ARGUMENT.
+   - Positions (index, i, p) count from 0.
+   - OpenMP.  Functions with an argument `threads`, and GEMMs on the device "cpu", run on
+     OpenMP.  If the OpenMP runtime has no memory or cannot start a thread, it ends the
+     process; GCC's runtime prints a line and calls exit(1).  After such a call, GCC's
+     runtime in a forked child waits for threads that exist only in the parent.  In the
+     child, make such calls from a thread that the child has started. */
 #ifndef BITCUT_H
 #define BITCUT_H
 
@@ -30,878 +57,1335 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Attributes by which gcc and clang check callers.  Other compilers ignore them.
+   - BITCUT_CHECK_RESULT: the compiler warns if the caller ignores the result.
+   - BITCUT_NONNULL(i, ...): the arguments at these positions, counted from 1, must not be
+     NULL, and the compiler warns where it sees NULL.  Functions without it check for NULL
+     themselves or accept it. */
+#ifdef __GNUC__
+#define BITCUT_CHECK_RESULT __attribute__((warn_unused_result))
+#define BITCUT_NONNULL(...) __attribute__((nonnull(__VA_ARGS__)))
+#else
+#define BITCUT_CHECK_RESULT
+#define BITCUT_NONNULL(...)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The version of the library, as "0.2.0". */
+/* --- status ----------------------------------------------------------------------- */
+
+/* Return the version of the library, such as "0.2.0". */
 const char *bitcut_version(void);
 
-/* Why a call failed. */
+/* The reason why a call failed. */
 enum bitcut_status {
-    BITCUT_OK,
-    BITCUT_BAD_ARGUMENT, /* shapes, counts or names that do not fit together */
-    BITCUT_BAD_FILE,     /* a file that is not what it should be             */
-    BITCUT_UNSUPPORTED,  /* a file or device that cannot be used             */
-    BITCUT_NO_MEMORY
+    BITCUT_OK,           /* success                                             */
+    BITCUT_BAD_ARGUMENT, /* shapes, counts or names that do not fit together    */
+    BITCUT_BAD_FILE,     /* malformed file                                      */
+    BITCUT_UNSUPPORTED,  /* file or device that cannot be used, or stopped call */
+    BITCUT_NO_MEMORY     /* not enough memory                                   */
 };
 
-/* One line of English for a status. */
+/* Describe a status.
+
+   Returns: one line of English. */
 const char *bitcut_status_text(enum bitcut_status status);
 
-/* Room for the line that says why a call failed, with its 0.  Such an array is the last
-   argument of calls that have much to say; it is written only then, and may be NULL. */
+/* Characters of an array `why`, with the final 0. */
 enum { BITCUT_TEXT_MAX = 240 };
 
-/* From now on calls of this thread that take `threads` look at *stop now and then, and
-   once it is not 0 come back before they are done: with BITCUT_UNSUPPORTED and "stopped";
-   but bitcut_explain() with what it has found by then, where `complete` is false.  A
-   signal handler may set it, or another thread.  What a call writes is then as its
-   contract says of failure; of bitcut_mma() and bitcut_exact_gemm() it is undefined.
-   `stop` is NULL at first, for calls that run to their end; else it stays valid until
-   another is set or the thread ends.  The one before comes back. */
+/* Set the stop flag of the calling thread.
+
+   From now on, calls of this thread with an argument `threads` read *stop at intervals.
+   Once *stop is not 0, such a call returns before it is done.
+
+   Returns: the previous flag; NULL at first.
+   In:      stop: the flag, or NULL: calls run to their end.  It must stay valid until
+                  another flag is set or the thread ends.
+   - A stopped call returns BITCUT_UNSUPPORTED, and `why` is "stopped".
+   - bitcut_explain() instead returns what it has found; `complete` is false then.
+   - Outputs of a stopped call are as its contract says for a failure.  Outputs of
+     bitcut_mma() and bitcut_exact_gemm() are undefined.
+   - A signal handler or another thread may set *stop. */
 const volatile sig_atomic_t *bitcut_stop_on(const volatile sig_atomic_t *stop);
 
 /* --- tables ----------------------------------------------------------------------- */
 
-struct bitcut_format;   /* f16, bf16, tf32, e4m3, f32, ...       */
-struct bitcut_rounding; /* rn, rna, rz, ru, rd, odd, cut, ...    */
-struct bitcut_split;    /* markidis, halfhalf, bitcut, ...       */
-struct bitcut_recipe;   /* plain, ootomo, legemm, ...            */
-struct bitcut_unit;     /* hopper/mma.m16n8k16.f32.f16, ...      */
+struct bitcut_format;   /* number format: f16, bf16, tf32, e4m3, f32, ... */
+struct bitcut_rounding; /* rounding rule: rn, rna, rz, ru, rd, odd, cut, ... */
+struct bitcut_split;    /* split: markidis, halfhalf, bitcut, ...         */
+struct bitcut_recipe;   /* recipe of a GEMM: plain, ootomo, legemm, ...   */
+struct bitcut_unit;     /* matrix unit: hopper/mma.m16n8k16.f32.f16, ...  */
 
-/* The row of that name, or NULL; of NULL, NULL.  `bitcut list` prints the names. */
+/* Find a format by its name.
+
+   Returns: the row; NULL if no row has this name, or name is NULL.
+   In:      name: a name of `bitcut list formats`, or NULL. */
 const struct bitcut_format *bitcut_format_find(const char *name);
+
+/* Find a rounding rule by its name.
+
+   Returns: the row; NULL if no row has this name, or name is NULL.
+   In:      name: a name of `bitcut list roundings`, or NULL. */
 const struct bitcut_rounding *bitcut_rounding_find(const char *name);
+
+/* Find a split by its name.
+
+   Returns: the row; NULL if no row has this name, or name is NULL.
+   In:      name: a name of `bitcut list splits`, or NULL. */
 const struct bitcut_split *bitcut_split_find(const char *name);
+
+/* Find a recipe by its name.
+
+   Returns: the row; NULL if no row has this name, or name is NULL.
+   In:      name: a name of `bitcut list recipes`, or NULL. */
 const struct bitcut_recipe *bitcut_recipe_find(const char *name);
 
-/* The unit of that name; or, for a chip (a100, h100, mi210, ...), its first instruction
-   for operands of `input` with an f32 accumulator; fma/f32 for f32 operands on a chip
-   without one.  NULL if there is none. */
+/* Find a unit by its name or by a chip.
+
+   Returns: the unit of this name; for a chip (a100, h100, mi210, ...) its first
+            instruction with operands of the format `input` and an f32 accumulator; NULL
+            if there is none.
+   Args:    input: the operand format; read only if `name` is a chip.
+   In:      name:  a name of `bitcut list units` or `bitcut list chips`, or NULL.
+   - f32 operands on a chip without such an instruction: the unit fma/f32. */
 const struct bitcut_unit *bitcut_unit_find(const char *name,
                                            const struct bitcut_format *input);
 
-/* The full name of a unit, as `bitcut list units` prints it. */
-const char *bitcut_unit_name(const struct bitcut_unit *unit);
+/* Return the full name of a unit, as `bitcut list units` prints it.
 
-/* The shape of the instruction: A is m x k, B k x n. */
-void bitcut_unit_shape(int *m, int *n, int *k, const struct bitcut_unit *unit);
+   Returns: the name.
+   Args:    unit: the unit. */
+const char *bitcut_unit_name(const struct bitcut_unit *unit) BITCUT_NONNULL(1);
+
+/* Return the shape of the instruction: A is m x k, B is k x n.
+
+   Args: unit:    the unit.
+   Out:  m, n, k: the sizes. */
+void bitcut_unit_shape(int *m, int *n, int *k, const struct bitcut_unit *unit)
+    BITCUT_NONNULL(1, 2, 3, 4);
 
 /* --- walking tables --------------------------------------------------------------- */
 
-/* Every table of the library as `bitcut list` prints it: its rows, of each its name, its
-   purpose and its fields.  `bitcut list` has more tables, which are the program's. */
+/* A table of the library, as `bitcut list` prints it.  A table has rows; a row has a
+   name, a purpose and fields.  `bitcut list` also prints tables that belong to the
+   program. */
 struct bitcut_table; /* units, chips, formats, roundings, splits, recipes, ... */
 
-/* The table after `table`, or the first for NULL; NULL after the last. */
+/* Step to the next table.
+
+   Returns: the table after `table`; NULL after the last one.
+   Args:    table: a table, or NULL: the first table is returned. */
 const struct bitcut_table *bitcut_table_next(const struct bitcut_table *table);
 
-/* The table of that name, or NULL; of NULL, NULL. */
+/* Find a table by its name.
+
+   Returns: the table; NULL if no table has this name, or name is NULL.
+   In:      name: the name, or NULL. */
 const struct bitcut_table *bitcut_table_find(const char *name);
 
-/* Its name, and one line on what its rows are. */
-const char *bitcut_table_name(const struct bitcut_table *table);
-const char *bitcut_table_what(const struct bitcut_table *table);
+/* Return the name of a table.
 
-/* The row after `row`, a row of that table, or the first for NULL; NULL after the last. A
-   row of "formats" is a struct bitcut_format, one of "roundings", "splits", "recipes" and
-   "units" what it is called as well. */
-const void *bitcut_row_next(const struct bitcut_table *table, const void *row);
+   Returns: the name.
+   Args:    table: the table. */
+const char *bitcut_table_name(const struct bitcut_table *table) BITCUT_NONNULL(1);
 
-/* Its name, and one line on what it is. */
-const char *bitcut_row_name(const void *row);
-const char *bitcut_row_what(const void *row);
+/* Describe the rows of a table.
 
-/* What the text of a field is. */
+   Returns: one line on what the rows are.
+   Args:    table: the table. */
+const char *bitcut_table_what(const struct bitcut_table *table) BITCUT_NONNULL(1);
+
+/* Step to the next row of a table.
+
+   Returns: the row after `row`; NULL after the last one.
+   Args:    table: the table.
+            row:   a row of this table, or NULL: the first row is returned.
+   - A row of "formats" is a struct bitcut_format.  Rows of "roundings", "splits",
+     "recipes" and "units" are likewise structs bitcut_rounding, bitcut_split,
+     bitcut_recipe and bitcut_unit. */
+const void *bitcut_row_next(const struct bitcut_table *table, const void *row)
+    BITCUT_NONNULL(1);
+
+/* Return the name of a row.
+
+   Returns: the name.
+   Args:    row: a row of any table. */
+const char *bitcut_row_name(const void *row) BITCUT_NONNULL(1);
+
+/* Describe a row.
+
+   Returns: one line on what the row is.
+   Args:    row: a row of any table. */
+const char *bitcut_row_what(const void *row) BITCUT_NONNULL(1);
+
+/* The meaning of a field's text. */
 enum bitcut_kind {
-    BITCUT_NULL,    /* empty: the row has no such field           */
-    BITCUT_BOOL,    /* true or false                              */
-    BITCUT_NUMBER,  /* an integer, or a real with a '.' or an 'e' */
-    BITCUT_TEXT,    /* itself                                     */
-    BITCUT_NUMBERS, /* a line for each, ended by '\n'             */
-    BITCUT_TEXTS    /* likewise                                   */
+    BITCUT_NULL,    /* empty: the row has no such field            */
+    BITCUT_BOOL,    /* "true" or "false"                           */
+    BITCUT_NUMBER,  /* integer, or real with a '.' or an 'e'       */
+    BITCUT_TEXT,    /* the text itself                             */
+    BITCUT_NUMBERS, /* several numbers, each on a line ended by \n */
+    BITCUT_TEXTS    /* several texts, each on a line ended by \n   */
 };
 
-enum { BITCUT_FIELD_MAX = 1024 }; /* room for the text of any field, with its 0 */
+/* Characters of the text of any field, with the final 0. */
+enum { BITCUT_FIELD_MAX = 1024 };
 
+/* A field of a row. */
 struct bitcut_field {
-    const char *name; /* valid for the life of the program */
-    enum bitcut_kind kind;
-    char text[BITCUT_FIELD_MAX]; /* the same in any locale */
+    const char *name;            /* name, valid for the life of the program */
+    enum bitcut_kind kind;       /* meaning of the text                     */
+    char text[BITCUT_FIELD_MAX]; /* value, the same in any locale           */
 };
 
-/* The field of a row at `index`, counted from 0: the same names in the same order for all
-   rows of a table.  False, and *field is as it was, if there are no more. */
-bool bitcut_row_field(struct bitcut_field *field, const struct bitcut_table *table,
-                      const void *row, size_t index);
+/* Read a field of a row.
 
-/* A member of a struct below that a function fills in, such as "bitcut_tolerances", for
-   callers without a C compiler: its name, in place of a value its type in C, "double" or
-   "size_t[2]", and where it lies.  Members come in no particular order; the first of the
-   struct, `size`, is not among them.  A size_t stands for every integer of that size.
-   False, and nothing is set, from the last one on, and of a struct that has no table. */
+   Returns: true; false if the row has no more fields.
+   Args:    table: the table.
+            row:   a row of this table.
+            index: position of the field.  All rows of a table have the same names in the
+                   same order.
+   Out:     field: the field; unchanged if the result is false. */
+bool bitcut_row_field(struct bitcut_field *field, const struct bitcut_table *table,
+                      const void *row, size_t index) BITCUT_NONNULL(1, 2, 3)
+    BITCUT_CHECK_RESULT;
+
+/* Describe a member of a struct below that a function fills in, for callers without a C
+   compiler.
+
+   Returns: true; false from the position after the last member on, and for a struct
+            without such a table.
+   Args:    index:  position of the member.
+   In:      name:   name of the struct, such as "bitcut_tolerances", or NULL.
+   Out:     member: name of the member, and its type in C as the text: "double" or
+                    "size_t[2]"; unchanged if the result is false.
+            offset: bytes from the start of the struct; unchanged if the result is false.
+   - Members come in no particular order.
+   - The first member, `size`, is not described.
+   - A size_t stands for every integer type of that size. */
 bool bitcut_struct_member(struct bitcut_field *member, size_t *offset, const char *name,
-                          size_t index);
+                          size_t index) BITCUT_NONNULL(1, 2) BITCUT_CHECK_RESULT;
 
 /* --- numbers ---------------------------------------------------------------------- */
 
-/* The encoding in `to` of the value that `encoding` has in `from`, whose bits above those
-   of the format do not matter, rounded once.  NaN gives the quiet NaN of `to`; infinities
-   and overflow give what the rounding rule says (a format without infinity gives its NaN,
-   without NaN its largest value).  A format without a sign, ue8m0 or ue4m3, gives its NaN
-   for what is below zero, and +0 for -0; ue8m0, which has no zero, 2^-127 for what is
-   rounded to it.  IEEE 754-2019 section 5.4.2, and 4.3.1 for a tie between powers of two,
-   which goes to the larger. */
+/* Convert an encoding from one format to another, rounded once.
+
+   Returns: the encoding in `to` of the value that `encoding` has in `from`.
+   Args:    to:       format of the result.
+            rounding: rounding rule.
+            from:     format of the argument.
+            encoding: the number; bits above those of `from` are ignored.
+   - NaN gives the quiet NaN of `to`.
+   - Infinities and overflow give what the rounding rule says.  If `to` has no infinity,
+     they give its NaN; if it has no NaN either, they give its largest value.
+   - A format without a sign (ue8m0, ue4m3) gives its NaN for negative values, and +0 for
+     -0.
+   - ue8m0 has no zero.  It gives 2^-127 for values that round to zero.
+   - A tie between powers of two goes to the larger one.
+   - Source: IEEE 754-2019, section 5.4.2; section 4.3.1 for ties. */
 uint64_t bitcut_format_convert(const struct bitcut_format *to,
                                const struct bitcut_rounding *rounding,
-                               const struct bitcut_format *from, uint64_t encoding);
+                               const struct bitcut_format *from, uint64_t encoding)
+    BITCUT_NONNULL(1, 2, 3);
 
-/* The same of `count` encodings, each in 1, 2, 4 or 8 bytes, the fewest that hold its
-   format.  Into *changed, or NULL, goes how many are another number than before: a zero
-   is another one with the other sign, a NaN is none with other bits.  The arrays may be
-   one if their elements have one size.  BITCUT_BAD_ARGUMENT as at the top. */
+/* Convert an array of encodings, each as bitcut_format_convert() does.
+
+   Returns: BITCUT_OK; BITCUT_BAD_ARGUMENT for the general causes alone.
+   Args:    to, rounding, from: as for bitcut_format_convert().
+            count:      number of elements.
+   In:      from_array: `count` encodings.
+   Out:     changed:    number of elements whose value changed, or NULL.
+            to_array:   `count` encodings.
+   - An element has 1, 2, 4 or 8 bytes, the fewest that hold its format.
+   - For `changed`, a zero with the other sign is another value; a NaN with other bits is
+     not.
+   - Both arrays may be the same array if their elements have the same size. */
 enum bitcut_status bitcut_format_convert_array(size_t *changed, void *to_array,
                                                const struct bitcut_format *to,
                                                const struct bitcut_rounding *rounding,
                                                const void *from_array,
                                                const struct bitcut_format *from,
-                                               size_t count);
+                                               size_t count) BITCUT_CHECK_RESULT;
 
-/* The words of the FP32 encoding x under a split, high word first; returns how many (1 to
-   3).  A word carries 2^(l s), s the split's scale and l its level; x is about the sum of
-   those that are not copies.  `bitcut list splits` has levels, copies, and the format of
-   each word, whose encoding it is. */
-int bitcut_split_apply(uint64_t word[3], const struct bitcut_split *split, uint32_t x);
+/* Split an FP32 value into parts, the high part first.
 
-/* The same of `count` FP32 encodings: array[w][i] becomes word w of x[i], in 1, 2, 4 or 8
-   bytes, the fewest that hold the word's format.  array[w] is not read from the number of
-   words on, and may be NULL, for a word that is not wanted. BITCUT_BAD_ARGUMENT as at the
-   top. */
+   Returns: the number of parts, 1 to 3.
+   Args:    split: the split.
+            x:     FP32 encoding.
+   Out:     word:  encodings of the parts, each in the format of its part.
+   - A part of level l carries the factor 2^(l s), where s is the scale of the split.
+   - x is approximately the sum of the parts, without this factor and without copies.
+   - `bitcut list splits` has the levels, the copies and the format of each part. */
+int bitcut_split_apply(uint64_t word[3], const struct bitcut_split *split, uint32_t x)
+    BITCUT_NONNULL(1, 2);
+
+/* Split an array of FP32 values, each as bitcut_split_apply() does.
+
+   Returns: BITCUT_OK; BITCUT_BAD_ARGUMENT for the general causes alone.
+   Args:    split: the split.
+            count: number of values.
+   In:      x:     `count` FP32 encodings.
+   Out:     array: array[w][i] is part w of x[i].
+   - An element has 1, 2, 4 or 8 bytes, the fewest that hold the format of its part.
+   - array[w] may be NULL: part w is not written.
+   - array[w] is not read if the split has no part w. */
 enum bitcut_status bitcut_split_array(void *const array[3],
                                       const struct bitcut_split *split, const uint32_t *x,
-                                      size_t count);
+                                      size_t count) BITCUT_CHECK_RESULT;
 
-/* What a split keeps of FP32 values, exponent by exponent: value p of exponent e goes to
-   values[(e - from) count + p], for from <= e <= to, -127 (zero and what is below 2^-126)
-   to 127, and p < count; behind them all of these together, of each p.  The values are x,
-   an array of so many elements of any signs, or if x is NULL all 2^23 positive ones of
-   each exponent.  `unit` reads the words, if it flushes those below the normal range of
-   their format as zeros; or NULL: none does.
+/* Measure what a split retains of FP32 values, for each exponent.
 
-   bitcut_split_measure_name(p) is one of the keys of `bitcut split` (the manual says what
-   they are), which prints the same: "count", "exact", "bits", "max_ulp", ...; NULL from
-   the last one on.  NaN: of no values, errors of values
-   all of which overflow, theory where it does not hold, or from the last p on.
-   Of x, "zeros", "infinite" and "nan" count all elements, in the last row; "count" has
-   none of these, nor has -127 the zeros then.  The same for any number of threads; threads = 0 uses all processors.
-   BITCUT_BAD_ARGUMENT as at the top, and a line in `why`, an array of BITCUT_TEXT_MAX or
-   NULL: no such exponents; negative threads.  BITCUT_NO_MEMORY.  Unless BITCUT_OK comes
-   back, values are undefined. */
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: not -127 <= from <= to <= 127, or negative threads.
+            BITCUT_NO_MEMORY.
+   Args:    count:    number of measures.
+            split:    the split.
+            unit:     the unit that reads the parts, or NULL.  If the unit flushes inputs
+                      below the normal range of their format to zero, parts are flushed.
+                      NULL: they are not flushed.
+            from, to: the exponents, from <= e <= to.  The range is -127 to 127, where
+                      -127 stands for zero and values below 2^-126.
+            elements: number of values in x; not read if x is NULL.
+            threads:  number of threads.
+   In:      x:        FP32 encodings of any sign, or NULL: all 2^23 positive values of
+                      each exponent.
+   Out:     values:   (to - from + 2) count numbers.  Measure p < count of exponent e is
+                      values[(e - from) count + p].  After them, the last row has measure
+                      p of all exponents together.
+            why:      the reason.
+   - bitcut_split_measure_name() names the measures; `bitcut split` prints them, and the
+     manual describes them.
+   - NaN: the exponent has no values; the measure is an error and all values overflow; the
+     measure is a theory that does not hold; or p is beyond the last measure.
+   - "zeros", "infinite" and "nan" count all elements of x.  They stand in the last row.
+   - With x, "count" excludes zeros, infinities and NaN, and exponent -127 has no zeros.
+   - The numbers are the same for any number of threads.
+   - If the result is not BITCUT_OK, values are undefined. */
 enum bitcut_status bitcut_split_measure(double *values, size_t count,
                                         const struct bitcut_split *split,
                                         const struct bitcut_unit *unit, int from, int to,
                                         const uint32_t *x, size_t elements, int threads,
-                                        char *why);
+                                        char *why) BITCUT_CHECK_RESULT;
+
+/* Name a measure of bitcut_split_measure().
+
+   Returns: a key of `bitcut split` ("count", "exact", "bits", "max_ulp", ...); NULL from
+            the position after the last measure on.
+   Args:    p: position of the measure. */
 const char *bitcut_split_measure_name(size_t p);
 
-/* The four 32-bit outputs of Philox 4x32-10 (Salmon et al., SC'11) for a counter and key:
-   the generator behind every input family. */
-void bitcut_philox(uint32_t output[4], const uint32_t counter[4], const uint32_t key[2]);
+/* Compute Philox 4x32-10, the random generator of every input family.
+
+   Out: output:  four 32-bit numbers.
+   In:  counter: the counter.
+        key:     the key.
+   - Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11. */
+void bitcut_philox(uint32_t output[4], const uint32_t counter[4], const uint32_t key[2])
+    BITCUT_NONNULL(1, 2, 3);
 
 /* --- one GEMM --------------------------------------------------------------------- */
 
-/* What a number that may be left open is until it is set: 0 says something else. */
+/* Value of a number that is left open; 0 has another meaning. */
 enum { BITCUT_UNSET = -1 };
 
-/* How the elements of a matrix lie in memory: row by row, or column by column. */
-enum bitcut_layout { BITCUT_ROW_MAJOR, BITCUT_COLUMN_MAJOR };
-
-/* A matrix of a GEMM, or of each GEMM of a batch: at strides, or where pointers point to.
-   Elements are encodings of the format, in 1, 2, 4 or 8 bytes, the fewest that hold it,
-   and are aligned to them.  A transposed matrix is one of the other layout. */
-struct bitcut_matrix {
-    union {
-        const void *at; /* the first one                                   */
-        void *to;       /* the same, of D: nothing else is written         */
-    };
-    union {
-        const void *const *each; /* NULL; or as many pointers as GEMMs, and then neither
-                                    `at` nor `stride` is read                           */
-        void *const *each_to;    /* the same, of D                                      */
-    };
-    const struct bitcut_format *format; /* NULL: f32 */
-    enum bitcut_layout layout;
-    size_t ld;     /* elements from one row, or column, in memory to the next; 0: none
-                      lie between them                                                  */
-    size_t stride; /* elements from one matrix to the next; 0: all GEMMs have the same  */
-    const void *prepared;   /* of A and B on a device: NULL, or what bitcut_gemm_prepare()
-                            wrote, and then nothing above is read                       */
-    size_t prepared_stride; /* bytes from those of one matrix to the next */
+/* Order of the elements of a matrix in memory. */
+enum bitcut_layout {
+    BITCUT_ROW_MAJOR,   /* row by row       */
+    BITCUT_COLUMN_MAJOR /* column by column */
 };
 
-/* How partial sums that were computed apart are added in FP32, to nearest. */
+/* A matrix of a GEMM, or one matrix for each GEMM of a batch, either at a stride or by an
+   array of pointers.
+   - An element is an encoding of the format.  It has 1, 2, 4 or 8 bytes, the fewest that
+     hold the format, and is aligned to its size.
+   - A transposed matrix is the same memory with the other layout.
+   - Of D, only the elements are written. */
+struct bitcut_matrix {
+    union {
+        const void *at; /* first matrix                                                 */
+        void *to;       /* first matrix, for D                                          */
+    };
+    union {
+        const void *const *each; /* one pointer for each GEMM, or NULL; if set, `at`
+                                    and `stride` are not read                           */
+        void *const *each_to;    /* the same, for D                                     */
+    };
+    const struct bitcut_format *format; /* format of the elements; NULL: f32            */
+    enum bitcut_layout layout;          /* order of the elements                        */
+    size_t ld;     /* leading dimension: elements from the start of one row (row-major)
+                      or column (column-major) to the next; 0: no gaps                  */
+    size_t stride; /* elements from one matrix to the next; 0: all GEMMs share one
+                      matrix                                                            */
+    const void *prepared; /* prepared parts of A or B on a device, as
+                             bitcut_gemm_prepare() writes them, or NULL; if set, no
+                             member above is read                                       */
+    size_t prepared_stride; /* bytes from the prepared parts of one matrix to the next  */
+};
+
+/* Order in which partial sums that were computed independently are added, in FP32 rounded
+   to nearest. */
 enum bitcut_reduction {
-    BITCUT_ASCENDING,  /* the first and the second, then the third, ...                */
-    BITCUT_DESCENDING, /* the last and the one before, then the one before that, ...   */
-    BITCUT_TREE        /* neighbours, then neighbours among these, ...; one left over
-                          waits                                                        */
+    BITCUT_ASCENDING,  /* the first and the second sum, then the third, ...             */
+    BITCUT_DESCENDING, /* the last sum and the one before it, then the next one before,
+                          ...                                                           */
+    BITCUT_TREE        /* neighbours, then neighbours of the results, ...; a sum
+                          without a neighbour waits                                     */
 };
 
 /* The order in which the products of one output are added, beyond what recipe and unit
-   say of it; all zeros: k ascending, one sum.  k is taken in k-steps, as many k as the
-   instruction has, of several the most, padded with +0.
-
-   k is cut into tiles of so many k that a tile begins at every multiple, counted from the
-   end that has no rest: with partial_first the tile of k mod tile elements, if there are
-   any, comes before the others.  Slices have ceil(tiles / slices) whole tiles each, the
-   last of them what is left; there may be fewer of them than were asked for.  In a slice
-   turns of so many k go to lane 0, 1, ..., and to lane 0 again; a short tile takes the
-   turns of a whole one.  With `cut`, slices have whole multiples of so many k instead,
-   the last of them what is left, and tiles, with what is not whole, begin anew in each.
-   With `balance_tail` they do so, too, and where the last slice would be shorter than the
-   others, it and the one before have half each of what both have: that one the larger
-   half if it is 1, else the smaller one rounded up to whole multiples of so many k, but
-   never more than the slices before.  Each lane of each slice is computed apart, as
-   struct bitcut_recipe says of slices (`bitcut list recipes`), from +0; then the lanes of
-   every slice are reduced, and then the slices.  The sum of each lane, and every sum of
-   two, is FP32 rounded to nearest even; with `partial_format` it is rounded once more, to
-   nearest even of that format.  Of f16 and bf16 that is what an addition in this format
-   gives. */
+   define.  All zeros mean: k ascending, one sum.
+   - k-step: as many k as the instruction has; with several instructions, as many as the
+     largest one has.  Missing k are padded with +0.
+   - Tiles: k is divided into tiles of `tile` k, each of which begins at a multiple of
+     `tile`.  The partial tile of k mod tile elements, if any, is the last tile.  With
+     `partial_first` it is the first tile, and multiples count from the end of k.
+   - Slices: each slice has ceil(tiles / slices) tiles; the last slice takes the
+     remainder.  There may be fewer slices than requested.
+   - `cut` > 0: the length of each slice is a multiple of `cut` instead; the last slice
+     takes the remainder.  Tiles and the partial tile restart in each slice.
+   - `balance_tail` > 0: tiles and the partial tile restart in each slice, too.  If the
+     last slice would be shorter than the others, it and the slice before it share their k
+     in two halves.  The earlier slice takes the larger half if `balance_tail` is 1;
+     otherwise it takes the smaller half, rounded up to a multiple of `balance_tail`.  It
+     is never longer than the slices before it.
+   - Lanes: in a slice, chunks of `chunk` k go to lane 0, 1, ..., and then to lane 0
+     again.  A partial tile takes the chunks of a whole tile.
+   - Sums: each lane of each slice is computed independently from +0, as the recipe
+     defines for slices (`bitcut list recipes`).  Then the lanes of every slice are
+     reduced, and then the slices.
+   - Rounding: the sum of each lane, and every sum of two, is FP32 rounded to nearest
+     even.  With `partial_format` it is rounded once more, to nearest even of that format.
+     For f16 and bf16 this equals an addition in that format. */
 struct bitcut_order {
-    int slices;         /* of k: split-K; 0 is 1                                        */
-    int tile;           /* k of a tile, rounded up to whole k-steps; 0: a k-step        */
-    bool partial_first; /* the partial tile comes first                                 */
-    int cut;            /* k that slices are whole multiples of; 0: tiles of all of k   */
-    int balance_tail;   /* k that half of the last two slices is a multiple of; 0: they
-                           stay as they are                                             */
-    int lanes;          /* sums that take turns; 0 is 1                                 */
-    int chunk;          /* k of a turn, rounded up to whole k-steps; 0: a k-step        */
-    enum bitcut_reduction reduction; /* of lanes, and of slices                         */
-    const struct bitcut_format *partial_format; /* of sums of lanes and slices; NULL: f32 */
+    int slices;         /* number of slices of k (split-K); 0: 1                       */
+    int tile;           /* k of a tile, rounded up to a multiple of the k-step; 0: one
+                           k-step                                                      */
+    bool partial_first; /* whether the partial tile is the first one                   */
+    int cut;            /* divisor of the length of slices; 0: slices consist of tiles */
+    int balance_tail;   /* divisor of the last slice but one; 0: the last two slices
+                           are not balanced                                            */
+    int lanes;          /* number of sums in a slice that take chunks in turn; 0: 1    */
+    int chunk;          /* k that a lane takes in a row, rounded up to a multiple of
+                           the k-step; 0: one k-step                                   */
+    enum bitcut_reduction reduction; /* order of the sums of lanes, and of slices      */
+    const struct bitcut_format *partial_format; /* format of these sums; NULL: f32     */
 };
 
-enum { BITCUT_ORDER_MAX = 200 }; /* room for the line of any order, with its 0 */
+/* Characters of the line of any order, with the final 0. */
+enum { BITCUT_ORDER_MAX = 200 };
 
-/* Take into *order, whose other fields stay as they are, what a line says, as option
-   --order of `bitcut gemm` takes it: "slices=2,tile=32,partial-first,reduction=tree". The
-   items are the fields, partial_first as "partial-first" without a value, and
-   `partial_format` with the name of a format.  BITCUT_BAD_ARGUMENT, and a line in `why`:
-   there is no such item, or its value is none; *order is as it was. */
+/* Parse an order from a line, as option --order of `bitcut gemm` does.
+
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: an item is unknown, or its value is invalid.
+   In:      line:  items with commas between them, such as
+                   "slices=2,tile=32,partial-first,reduction=tree".
+   In/Out:  order: the order.  Members that the line does not name are unchanged.
+   Out:     why:   the reason.
+   - The items are the members of the struct.
+   - `partial_first` is "partial-first", without a value.
+   - The value of "partial-format" is the name of a format.
+   - On failure, *order is unchanged. */
 enum bitcut_status bitcut_order_read(struct bitcut_order *order, const char *line,
-                                     char *why);
+                                     char *why) BITCUT_CHECK_RESULT;
 
-/* The line that bitcut_order_read() takes for it: only what an order of all zeros does not
-   say, which has an empty one. */
-void bitcut_order_write(char line[BITCUT_ORDER_MAX], const struct bitcut_order *order);
+/* Write the line of an order, from which bitcut_order_read() makes the same order.
 
-/* D = alpha A B + beta C for a batch of `count` GEMMs: A is m x k, B k x n, C and D m x
-   n, each size 0 and more.  bitcut_gemm_init() leaves everything open; the recipe, or a
-   kernel, the sizes and the matrices must be set.
+   In:  order: the order.
+   Out: line:  the members that differ from an order of all zeros; empty for all zeros. */
+void bitcut_order_write(char line[BITCUT_ORDER_MAX], const struct bitcut_order *order)
+    BITCUT_NONNULL(1, 2);
 
-   The same filled struct goes to the emulator and to a device, and gives the same bits
-   wherever the unit is the same.  What is left open, the recipe's row says, or the device
-   chooses; calls return the GEMM as it ran, with nothing open (roundings that are NULL
-   are those of the splits).
-
-   A, B and C hold values of formats that f32 holds; what f32 cannot hold of D is rounded
-   once more, to nearest even, and a NaN in D has the leading bits of the unit's NaN in
-   f32.  beta = +-0 never reads C.  D may be C, in the same place and format, or pointers;
-   it overlaps nothing else that is read, and no two matrices of it overlap.  Nothing
-   between the rows or columns of D is written. */
+/* D = alpha A B + beta C for a batch of `count` GEMMs: A is m x k, B is k x n, C and D
+   are m x n.  Each size may be 0.
+   - bitcut_gemm_init() leaves every member open.  The caller must set the recipe or a
+     kernel, the sizes and the matrices.
+   - The emulator and a device take the same filled struct.  They give the same bits
+     wherever the unit is the same.
+   - The row of the recipe decides what is left open, or the device chooses it.  Calls
+     return the GEMM as it ran, with nothing open.  Roundings that are NULL there are
+     those of the splits.
+   - A, B and C have formats whose values f32 can represent.
+   - If the format of D cannot represent an f32 result, the result is rounded once more,
+     to nearest even.  A NaN in D has the leading bits of the unit's NaN in f32.
+   - beta = +-0: C is never read.
+   - D may be C: the same memory and format, or the same pointers.  D must not overlap
+     other memory that is read.  Two matrices of D must not overlap.
+   - Nothing between the rows or columns of D is written. */
 struct bitcut_gemm {
-    size_t size; /* of this struct, in bytes, as its caller was compiled with          */
+    size_t size; /* sizeof this struct, as the caller was compiled                      */
 
-    const struct bitcut_recipe *recipe;           /* NULL: that of `kernel`            */
-    const struct bitcut_split *split_a, *split_b; /* NULL: the recipe's; of a recipe
-                                                     without one, a single word of the
-                                                     unit's operand format              */
-    const struct bitcut_rounding *high, *low;     /* of the words; NULL: the splits'   */
-    int scale;        /* low words carry 2^scale; BITCUT_UNSET: the splits'            */
-    int dropped_term;      /* 1: with the product of two low words, 0: without;
-                         BITCUT_UNSET: as the recipe                                   */
+    const struct bitcut_recipe *recipe; /* the recipe; NULL: the kernel's               */
+    const struct bitcut_split *split_a, *split_b; /* splits of A and B; NULL: the
+                                                     recipe's; a recipe without a split
+                                                     has one part in the operand format
+                                                     of the unit                        */
+    const struct bitcut_rounding *high, *low; /* rounding rules of the parts; NULL:
+                                                 those of the splits                    */
+    int scale;        /* low parts carry 2^scale; BITCUT_UNSET: the scale of the splits */
+    int dropped_term; /* product of two low parts: 1 computed, 0 dropped; BITCUT_UNSET:
+                         as the recipe                                                  */
     int promote;      /* instructions of accumulator 0 between promotions, 0: never;
-                         BITCUT_UNSET: as the recipe                                   */
-    int tile_k;       /* k that a term runs through before the next, 0: a k-step;
-                         BITCUT_UNSET: as the recipe                                   */
-    bool equilibrate; /* lines of A and B are scaled by powers of two before the split,
-                         see below                                                     */
-    bool any_promotion; /* a device may promote up to every 4th time that the recipe
-                           does, where that is faster: other bits, near the same error */
-    bool any_slices; /* without slices in `order`, a device may cut k into as many as one
-                        cluster of its blocks adds, where that is faster: other bits, near the
-                        same error, as shorter sums have                                 */
-    struct bitcut_order order;
+                         BITCUT_UNSET: as the recipe                                    */
+    int tile_k;       /* k that a term covers before the next term, 0: one k-step;
+                         BITCUT_UNSET: as the recipe                                    */
+    bool equilibrate; /* whether rows of A and columns of B are scaled by powers of two
+                         before the split, see "Equilibration" below                    */
+    bool any_promotion; /* whether a device may promote less often where that is
+                           faster, at every 4th promotion of the recipe or more often;
+                           the bits change, the error stays near                        */
+    bool any_slices; /* whether a device may choose the slices of k where that is
+                        faster, if `order` has none: at most as many as one cluster of
+                        its blocks adds; the bits change, the error stays near, as sums
+                        are shorter                                                     */
+    struct bitcut_order order; /* order of k                                            */
 
-    const struct bitcut_unit *unit; /* of the product of the high words, see below; NULL:
-                                       the device's, of `kernel` or its own choice      */
-    const char *kernel; /* NULL, or its name; not besides a unit             */
+    const struct bitcut_unit *unit; /* unit of the product of the high parts, see
+                                       "Units of a recipe" below; NULL: the unit of the
+                                       device, which is that of the kernel or its own
+                                       choice                                           */
+    const char *kernel; /* name of a kernel, or NULL; excludes a unit                   */
 
-    size_t count, m, n, k; /* count: 1 until it is set      */
-    uint32_t alpha, beta;  /* FP32 encodings; 1 and 0       */
-    struct bitcut_matrix a, b, c, d;
+    size_t count, m, n, k; /* number of GEMMs, initially 1, and their sizes             */
+    uint32_t alpha, beta;  /* FP32 encodings, initially 1 and 0                         */
+    struct bitcut_matrix a, b, c, d; /* the matrices                                    */
 };
 
-/* Words of one split may have several formats.  The unit takes the high words, other
-   words of their format and, where its operand is wider than the high word, all that it
-   holds.  A product with another word runs on the first unit of `bitcut list units` for
-   just the formats of its two words, of the same architecture and family (the name up to
-   its first '.', as hopper/mma), with the same accumulator format and no block scales: so
-   `unit` fixes them all, and bitcut_gemm_unit() names them.  A k-step has the largest k
-   of theirs, and the others execute as many instructions as make one, k ascending. */
+/* Units of a recipe.  The parts of one split may have several formats.
+   - The unit takes the high parts and other parts of the same format.  If its operand is
+     wider than the high part, it takes every part that its operand holds.
+   - A product with another part runs on the first unit of `bitcut list units` that has
+     exactly the formats of its two parts, the same architecture and family (the name up
+     to its first '.', such as hopper/mma), the same accumulator format and no block
+     scales.  So `unit` determines all units; bitcut_gemm_unit() names them.
+   - A k-step has the largest k of these units.  The others execute as many instructions
+     as make one k-step, k ascending. */
 
-/* What the product at position `index` runs on, counted from 0 in the order of the terms,
-   that of two low words first if it is kept.  The GEMM has a recipe and a unit.  NULL
-   from the last one on, and if bitcut_gemm() would refuse recipe, splits or unit. */
+/* Equilibration.  With `equilibrate`, each row of A and each column of B is multiplied by
+   a power of two, 2^r, before the split.
+   - 2^r puts the largest finite magnitude into [2^14, 2^15), or into the last binade but
+     one of the format of the high part or of a copy, if that is lower.
+   - The product is exact, or rounded to nearest where it is below 2^-126.
+   - r = 0 for a row or column that has no finite values except zeros.
+   - Before alpha, the output is multiplied by 2^-(r + r') of its row and column, and
+     rounded once, to nearest, with subnormals and infinity.
+   - No part of a finite value overflows, and no sum of parts does. */
+
+/* Return the unit on which a product of parts runs.
+
+   Returns: the unit; NULL from the position after the last product on, if gemm is NULL,
+            and if bitcut_gemm() would refuse the recipe, the splits or the unit.
+   Args:    index: position in the order of the terms; the product of two low parts is the
+                   first one if it is computed.
+   In:      gemm:  the GEMM, or NULL; it has a recipe and a unit. */
 const struct bitcut_unit *bitcut_gemm_unit(const struct bitcut_gemm *gemm, size_t index);
 
-/* With `equilibrate`, before the split, each row of A and column of B is multiplied by
-   the power of two 2^r that puts its largest finite magnitude into [2^14, 2^15), or into
-   the binade before the last one of the high word's format, or of a copy's, if that is
-   lower: exactly, or rounded to nearest where the product is below 2^-126.  r = 0 for a
-   row or column without finite values other than zeros.  Before alpha, the output is
-   multiplied by 2^-(r + r') of its row and its column and rounded once, to nearest, with
-   subnormals and infinity.  No word of a finite value overflows; no sum of them does. */
+/* Initialise a GEMM with every member left open.
 
-/* A GEMM with everything left open.  `size` is sizeof(struct bitcut_gemm): a library that
-   has grown takes the struct of a program compiled before as it was then. */
-void bitcut_gemm_init(struct bitcut_gemm *gemm, size_t size);
+   Args: size: sizeof(struct bitcut_gemm).
+   Out:  gemm: the GEMM.
+   - A newer library accepts the struct of a program compiled with an older header, with
+     the meaning that it had then. */
+void bitcut_gemm_init(struct bitcut_gemm *gemm, size_t size) BITCUT_NONNULL(1);
 
-enum { BITCUT_GEMM_MAX = 512 }; /* room for the line of any GEMM, with its 0 */
+/* Characters of the line of any GEMM, with the final 0. */
+enum { BITCUT_GEMM_MAX = 512 };
 
-/* A GEMM from a line that says how it is computed, and everything else is left open:
-   RECIPE@UNIT, the unit or a chip, and what is varied: "legemm@mi210",
-   "ootomo@a100,split=halfhalf,scale=10,promote=4,slices=2".  The items have the names of
-   options of `bitcut gemm` (split, split-a, split-b, high, low, scale, terms, promote,
-   tile-k, equilibrate); items of an order stand by themselves (bitcut_order_read()).
-   Into *to, whose size bitcut_gemm_init() has set, only on success.  BITCUT_BAD_ARGUMENT,
-   and a line in `why`: what is unknown, or does not fit together. */
-enum bitcut_status bitcut_gemm_read(struct bitcut_gemm *to, const char *line, char *why);
+/* Parse a line that says how a GEMM is computed, and leave every other member open.
 
-/* The line of a GEMM whose recipe and unit are set, without sizes and matrices, of which
-   bitcut_gemm_read() makes the same.  BITCUT_BAD_ARGUMENT: they are not. */
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: an item is unknown, or items do not fit together.
+   In:      line: RECIPE@UNIT, where UNIT is a unit or a chip, and variations after it,
+                  such as "legemm@mi210" and
+                  "ootomo@a100,split=halfhalf,scale=10,promote=4,slices=2".
+   In/Out:  to:   the GEMM; bitcut_gemm_init() has set its size.  On failure it is
+                  unchanged.
+   Out:     why:  the reason.
+   - The items have the names of options of `bitcut gemm`: split, split-a, split-b, high,
+     low, scale, terms, promote, tile-k, equilibrate.
+   - Items of bitcut_order_read() are items of this line, too. */
+enum bitcut_status bitcut_gemm_read(struct bitcut_gemm *to, const char *line, char *why)
+    BITCUT_CHECK_RESULT;
+
+/* Write the line of a GEMM, from which bitcut_gemm_read() makes the same GEMM.
+
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: the recipe or the unit is not set.
+   In:      gemm: the GEMM.
+   Out:     line: the line, without sizes and matrices. */
 enum bitcut_status bitcut_gemm_write(char line[BITCUT_GEMM_MAX],
-                                     const struct bitcut_gemm *gemm);
+                                     const struct bitcut_gemm *gemm) BITCUT_CHECK_RESULT;
 
 /* --- matrix units and GEMMs ------------------------------------------------------- */
 
-/* A batch of fragments: D[f] = A[f] B[f] + C[f] for f < count, to the bit of the unit.
-   Arrays hold one encoding an element, row-major: A[count][m][k], B[count][k][n],
-   C and D[count][m][n], k that of the instruction, m and n any.  D may be C.
-   BITCUT_BAD_ARGUMENT also if k is not the instruction's, the unit needs block scales,
-   threads is negative, or an encoding has bits outside its format. */
+/* Execute one instruction for a batch of fragments, D[f] = A[f] B[f] + C[f] for f <
+   count, with every bit of the unit.
+
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: k is not the k of the instruction; the unit needs block
+            scales; threads is negative; or an encoding has bits outside its format.
+            BITCUT_NO_MEMORY.
+   Args:    unit:    the unit.
+            count:   number of fragments.
+            m, n:    sizes of a fragment, any number.
+            k:       k of the instruction.
+            threads: number of threads.
+   In:      a, b, c: A[count][m][k], B[count][k][n] and C[count][m][n], row-major, one
+                     encoding an element.
+   Out:     d:       D[count][m][n].
+   - D may be C. */
 enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_t count,
                               size_t m, size_t n, size_t k, const uint64_t *a,
-                              const uint64_t *b, const uint64_t *c, int threads);
+                              const uint64_t *b, const uint64_t *c, int threads)
+    BITCUT_CHECK_RESULT;
 
-/* Compute the GEMMs of a batch on their unit: every bit that a kernel following the
-   recipe gives there.  gemm->unit must be set, and none of its words.  D may be C.
-   threads = 0 uses all processors.  Into *ran, whose size bitcut_gemm_init() has set,
-   goes the GEMM with nothing open; it may be `gemm` or NULL. BITCUT_BAD_ARGUMENT, and a
-   line in `why`, an array of BITCUT_TEXT_MAX or NULL: what does not fit together; a
-   leading dimension is too small; a matrix that is read or written is missing or
-   misaligned; negative threads; the unit's operands do not hold the high words, or there
-   is no unit for others; it accumulates in f16 and lines are equilibrated.
-   BITCUT_NO_MEMORY.  The environment variable BITCUT_SIMD, read when the library is
-   loaded, may be avx512, avx2, plain or none (the level changes no bit); another value is
-   BITCUT_BAD_ARGUMENT, a level that the processor lacks BITCUT_UNSUPPORTED.  Unless
-   BITCUT_OK comes back, a D is as it was or, in a batch, done. */
+/* Compute the GEMMs of a batch on their unit, with every bit that a kernel which follows
+   the recipe gives there.
+
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: members do not fit together; a leading dimension is too
+            small; a matrix that is read or written is NULL or misaligned; threads is
+            negative; the operands of the unit do not hold the high parts, or no unit
+            takes the other parts; the unit accumulates in f16 and `equilibrate` is set;
+            or BITCUT_SIMD has an invalid value.
+            BITCUT_UNSUPPORTED: the processor lacks the level that BITCUT_SIMD names.
+            BITCUT_NO_MEMORY.
+   Args:    threads: number of threads.
+   In:      gemm:    the GEMM.  gemm->unit must be set, and no matrix has prepared parts.
+   Out:     gemm->d: the results.
+            ran:     the GEMM with nothing open, or NULL; bitcut_gemm_init() has set its
+                     size.  It may be `gemm`.
+            why:     the reason.
+   - D may be C.
+   - If the result is not BITCUT_OK, each D is unchanged or, in a batch, complete.
+   - The environment variable BITCUT_SIMD is read when the library is loaded.  It may be
+     avx512, avx2, plain or none.  The level changes no bit. */
 enum bitcut_status bitcut_gemm(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
-                               int threads, char *why);
+                               int threads, char *why) BITCUT_CHECK_RESULT;
 
-/* Where a D differs; `size` is set by the caller, to sizeof(struct bitcut_difference). */
+/* Differences between a D and the emulator's. */
 struct bitcut_difference {
-    size_t size;              /* of this struct, as its caller was compiled with       */
-    size_t compared, differ;  /* elements of all D, and those of other bits            */
-    size_t gemm, row, column; /* of the first that differs, by GEMM and row; else 0    */
-    uint64_t given, expected; /* its encoding, and that of bitcut_gemm()               */
+    size_t size;              /* sizeof this struct, as the caller was compiled         */
+    size_t compared, differ;  /* elements of all D, and elements with other bits        */
+    size_t gemm, row, column; /* first element that differs, by GEMM and then by row; 0
+                                 if none                                                */
+    uint64_t given, expected; /* its encoding, and that of bitcut_gemm()                */
 };
 
-/* D of `gemm`, which is read here, against what bitcut_gemm() computes, every bit of each
-   element, of NaN as well.  All else is as in bitcut_gemm().  If D is C, C is no longer
-   there: keep it.  *to and *ran are set only on success; `ran` may be NULL.
-   BITCUT_BAD_ARGUMENT also: a size of a struct that no library had.  BITCUT_NO_MEMORY
-   also for a D of the emulator's. */
+/* Compare D with the results of bitcut_gemm(), every bit of each element, also of NaN.
+
+   Returns: as bitcut_gemm(); BITCUT_NO_MEMORY also if there is no memory for the
+            emulator's D.
+   Args:    threads: number of threads.
+   In:      gemm:    the GEMM, as for bitcut_gemm(), except that D is read.
+   Out:     to:      the differences.
+            ran:     as for bitcut_gemm(), or NULL.
+            why:     the reason.
+   - If D is C, the call cannot read the original C: keep a copy of C.
+   - *to and *ran are written only on success. */
 enum bitcut_status bitcut_gemm_verify(struct bitcut_difference *to,
                                       struct bitcut_gemm *ran,
                                       const struct bitcut_gemm *gemm, int threads,
-                                      char *why);
+                                      char *why) BITCUT_CHECK_RESULT;
 
-/* How far GEMM i of a batch, as it has been computed, is from the exact alpha A B + beta
-   C of its operands: values[p] becomes that of metric p, for p < count, NaN beyond those
-   there are.  Everything is as in bitcut_gemm(), but D is only read, and recipe and unit
-   are needed for what grades a result alone: without a unit these are NaN.  If D is C, C
-   is no longer there: judge A B, with beta = 0, or keep C.
-   BITCUT_BAD_ARGUMENT, and a line in `why`, as bitcut_gemm(); or there is no GEMM i.
-   BITCUT_NO_MEMORY. */
+/* Measure how far D is from the exact alpha A B + beta C of its operands.
+
+   Returns: as bitcut_gemm(); BITCUT_BAD_ARGUMENT also if the batch has no GEMM i.
+   Args:    count:   number of metrics.
+            i:       position of the GEMM in the batch.
+            threads: number of threads.
+   In:      gemm:    the GEMM as it was computed, as for bitcut_gemm(), except that D is
+                     read and that recipe and unit may be missing.
+   Out:     values:  values[p] is metric p, for p < count; NaN beyond the last metric.
+            why:     the reason.
+   - Recipe and unit are needed only for metrics that grade a result.  Without a unit
+     these metrics are NaN.
+   - If D is C, the call cannot read the original C: keep a copy of C, or measure A B with
+     beta = 0. */
 enum bitcut_status bitcut_gemm_judge(double *values, size_t count,
                                      const struct bitcut_gemm *gemm, size_t i,
-                                     int threads, char *why);
+                                     int threads, char *why) BITCUT_CHECK_RESULT;
 
-/* The name of metric i, counted from 0, as `bitcut list metrics` describes them in this
-   order; NULL from the last one on. */
+/* Name a metric.
+
+   Returns: the name; NULL from the position after the last metric on.
+   Args:    i: position of the metric, in the order of `bitcut list metrics`, which
+               describes them. */
 const char *bitcut_metric_name(size_t i);
 
-/* C = A B exactly, then rounded once, to nearest even: to FP32 in `c32` and to binary64
-   in `c64` (either may be NULL).  FP32 encodings, row-major and without gaps: A is m x k,
-   B k x n, C m x n.  NaN and infinities as in IEEE 754 with any order of the sum: NaN if
-   any term is NaN or infinities of both signs meet, as 0x7fc00000 and 0x7ff8000000000000.
-   A zero sum is +0 unless every term is a negative zero.  threads = 0 uses all
-   processors. A negative count of threads is as 0.
-   BITCUT_BAD_ARGUMENT also if k is above 2^46 and C has elements; BITCUT_NO_MEMORY. */
+/* Compute C = A B exactly, rounded once to nearest even.
+
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: k is above 2^46 and C has elements.
+            BITCUT_NO_MEMORY.
+   Args:    m, n, k: A is m x k, B is k x n, C is m x n.
+            threads: number of threads; a negative number is as 0.
+   In:      a, b:    FP32 encodings, row-major and without gaps.
+   Out:     c32:     C rounded to FP32, or NULL.
+            c64:     C rounded to binary64, or NULL.
+   - NaN and infinities are those of IEEE 754 with any order of the sum: the result is NaN
+     if any term is NaN, or if infinities of both signs meet.
+   - NaN is 0x7fc00000 and 0x7ff8000000000000.
+   - A zero sum is +0, except that it is -0 if every term is -0. */
 enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, size_t n,
                                      size_t k, const uint32_t *a, const uint32_t *b,
-                                     int threads);
+                                     int threads) BITCUT_CHECK_RESULT;
 
 /* --- what computed a matrix ------------------------------------------------------- */
 
-/* How much bitcut_explain() looks at.  What is 0 is the default, and `size` is
-   sizeof(struct bitcut_explain_options). */
+/* Options of bitcut_explain().  A member that is 0 has its default. */
 struct bitcut_explain_options {
-    size_t size;    /* of this struct, in bytes, as its caller was compiled with       */
-    size_t samples; /* outputs on which a hypothesis is confirmed; 0: 4096             */
-    double seconds; /* for the search, and again for comparing all of D; 0: 60         */
-    uint64_t seed;  /* of which outputs are looked at                                  */
+    size_t size;    /* sizeof this struct, as the caller was compiled                   */
+    size_t samples; /* number of outputs that confirm a hypothesis; 0: 4096             */
+    double seconds; /* time limit of the search, and again of comparing all of D; 0: 60 */
+    uint64_t seed;  /* seed of the sample of outputs                                    */
 };
 
-enum { BITCUT_EXPLANATION_MAX = 1024 }; /* room for the sentence, with its 0 */
+/* Characters of the sentence of an explanation, with the final 0. */
+enum { BITCUT_EXPLANATION_MAX = 1024 };
 
-/* What bitcut_explain() found; `size` is set by the caller, as of a struct above. */
+/* Result of bitcut_explain(). */
 struct bitcut_explanation {
-    size_t size;
-    bool found;        /* something gives everything that was compared, what it says of
-                          faults and of places included                                */
-    bool runs;         /* bitcut_gemm() gives it, of the GEMM that came back           */
-    bool complete;     /* the search had the time that it needs                        */
-    const char *fault; /* its name, as "k lost": of the hypothesis, or of a place that
-                          differs; NULL: there is none.  Valid for the life of the
-                          program                                                      */
-    size_t matched, sampled;        /* outputs of the sample that it gives to the bit  */
-    size_t compared, differ, total; /* outputs of D that were compared, those of them
-                                       that differ from it, and all that D has         */
-    size_t tried;                   /* hypotheses                                      */
-    char text[BITCUT_EXPLANATION_MAX]; /* one sentence of English with all of it      */
+    size_t size;       /* sizeof this struct, as the caller was compiled               */
+    bool found;        /* whether a hypothesis, with its faults and the places that
+                          differ, gives every output that was compared                 */
+    bool runs;         /* whether bitcut_gemm() gives it for the GEMM that is returned */
+    bool complete;     /* whether the search had the time that it needs                */
+    const char *fault; /* name of the fault of the hypothesis, or of a place that
+                          differs, such as "k lost"; NULL: none. Valid for the life of
+                          the program                                                  */
+    size_t matched, sampled;        /* outputs of the sample that the hypothesis gives
+                                       to the bit, and size of the sample              */
+    size_t compared, differ, total; /* outputs of D that were compared, outputs among
+                                       them that differ, and all outputs               */
+    size_t tried;                   /* number of hypotheses tried                      */
+    char text[BITCUT_EXPLANATION_MAX]; /* the result in one sentence of English        */
 };
 
-/* What computed D of `gemm`, which is read here: the recipe, its unit, its words, how it
-   is promoted, the order of k, and what a kernel may do wrong (the manual, "bitcut
-   explain").  Of the GEMM its sizes, alpha, beta and matrices count, and recipe and unit:
-   one that is set is the only one that is tried.  All else is what is looked for, and not
-   read.  Each matrix has any format and layout that bitcut_gemm() takes; one that only
-   fits, or gives D far nearer, with its rows as columns is read so.  In D of a format
-   other than f32 any NaN is as good as another.  If D is C, C is no longer there: keep
-   it.
+/* Find what computed D of a GEMM: the recipe, its unit, its parts, its promotion, the
+   order of k, and faults of the kernel (the manual, "bitcut explain").
 
-   *found, whose size bitcut_gemm_init() has set, becomes the GEMM with nothing open, of
-   the matrices as they were read: what gives all of D, or the most of it.  Where `runs`
-   is false some of what was found is nothing that a GEMM says, as another order of the
-   products, or D differs in places: `text` says it.  *report and *found are set only on
-   success; each may be NULL, as may `options`.  threads = 0 uses all processors.
-
-   With the same seed it says the same, unless time ran out: `complete` is false then, or
-   `compared` is below `total`.  BITCUT_BAD_ARGUMENT, and a line in `why`: as
-   bitcut_gemm() of matrices; `count` is not 1; D has no elements; no GEMM runs on the
-   unit; a size that no library had; seconds below 0 or NaN.  BITCUT_NO_MEMORY;
-   BITCUT_UNSUPPORTED as bitcut_gemm(). */
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: as bitcut_gemm() for matrices; `count` is not 1; D has no
+            elements; no GEMM runs on the unit; the size of a struct is unknown; or
+            `seconds` is negative or NaN.
+            BITCUT_UNSUPPORTED: as bitcut_gemm().
+            BITCUT_NO_MEMORY.
+   Args:    threads: number of threads.
+   In:      gemm:    the GEMM.  Its sizes, alpha, beta and matrices are read, also D.  A
+                     recipe or unit that is set is the only one tried.  All other members
+                     are searched for, and not read.
+            options: the options, or NULL.
+   Out:     report:  the result, or NULL.
+            found:   the GEMM with nothing open, or NULL; bitcut_gemm_init() has set its
+                     size.  It gives all of D, or the most of it, and has the matrices as
+                     they were read.
+            why:     the reason.
+   - A matrix has any format and layout that bitcut_gemm() accepts.  It is read transposed
+     if its shape fits only so, or if D is far nearer so.
+   - If D has another format than f32, all NaN are equal.
+   - If D is C, the call cannot read the original C: keep a copy of C.
+   - `runs` is false if the GEMM cannot express a part of the result, such as another
+     order of the products, or if D differs in places.  `text` says so.
+   - *report and *found are written only on success.
+   - The same seed gives the same result, unless time ran out.  If time ran out,
+     `complete` is false or `compared` is below `total`. */
 enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
                                   struct bitcut_gemm *found,
                                   const struct bitcut_gemm *gemm,
                                   const struct bitcut_explain_options *options,
-                                  int threads, char *why);
+                                  int threads, char *why) BITCUT_CHECK_RESULT;
 
 /* --- which rows explain an instruction -------------------------------------------- */
 
-/* Outputs of one instruction as they were recorded; `size` is sizeof(struct
-   bitcut_recording).  Arrays are those of bitcut_mma(), with D, and for a unit with block
-   scales scale_a[count][m][blocks], scale_b[count][blocks][n]; k is that of the
-   instruction. */
+/* Recorded outputs of one instruction.  The arrays are those of bitcut_mma(), with D.
+   For a unit with block scales there are also scale_a[count][m][blocks] and
+   scale_b[count][blocks][n]. */
 struct bitcut_recording {
-    size_t size; /* of this struct, in bytes, as its caller was compiled with           */
-    const struct bitcut_unit *unit; /* whose formats, k and block scales they have      */
-    size_t count, m, n, k;          /* fragments, and sizes of each                     */
-    size_t blocks; /* of k that have a scale each; 0 for a unit without                 */
-    const uint64_t *a, *b, *c, *d;
-    const uint64_t *scale_a, *scale_b; /* NULL for a unit without                       */
-    size_t outputs; /* that are looked at, spread evenly over all; 0: 1000              */
+    size_t size; /* sizeof this struct, as the caller was compiled                      */
+    const struct bitcut_unit *unit; /* unit with the formats, k and block scales        */
+    size_t count, m, n, k; /* number of fragments, and their sizes; k is that of the
+                              instruction                                               */
+    size_t blocks; /* number of blocks of k with a scale each; 0 for a unit without     */
+    const uint64_t *a, *b, *c, *d; /* encodings of the fragments                        */
+    const uint64_t *scale_a, *scale_b; /* encodings of the scales; NULL for a unit
+                                          without                                       */
+    size_t outputs; /* number of outputs that are used, spread evenly over all; 0: 1000 */
 };
 
-struct bitcut_fit; /* the rows that were found */
+struct bitcut_fit; /* rows that bitcut_fit() found */
 
-/* What bitcut_fit() found; `size` is set by the caller, as of a struct above. */
+/* Result of bitcut_fit(). */
 struct bitcut_fit_report {
-    size_t size;
-    bool unit_survives; /* the unit's own row gives every output                       */
-    bool complete;      /* false: in some part of the space too many rows survive, or
-                           had to be run, and the rest of it was not searched          */
-    bool near;          /* no row survives, and there is one that gives some outputs   */
-    size_t outputs;     /* that were looked at                                         */
-    size_t tried;       /* rows that were run                                          */
-    size_t groups;      /* of rows that survive: in each, every combination of the
-                           values of its fields does                                   */
-    uint64_t space, survivors; /* rows that there are, and those that survive          */
-    size_t misses;         /* outputs that the nearest row does not give; else 0       */
-    size_t explains_first; /* and how many it gives before the first of them, in the
-                              order in which rows are tested                           */
+    size_t size;        /* sizeof this struct, as the caller was compiled             */
+    bool unit_survives; /* whether the unit's own row gives every output              */
+    bool complete;      /* false: a part of the space was not searched to its end,
+                           because too many of its rows survive or had to be run      */
+    bool near;          /* whether no row survives and some row gives some outputs    */
+    size_t outputs;     /* number of outputs used                                     */
+    size_t tried;       /* number of rows run                                         */
+    size_t groups;      /* number of groups of surviving rows; in a group every
+                           combination of the values of its fields survives           */
+    uint64_t space, survivors; /* number of rows, and of rows that survive            */
+    size_t misses;         /* outputs that the nearest row does not give; otherwise 0 */
+    size_t explains_first; /* outputs that it gives before the first of these, in the
+                              order in which rows are tested                          */
 };
 
-/* Which rows explain recorded outputs, of all that the fields of a unit can make with its
-   formats, k and block scales (the manual, "bitcut fit"): all of them are searched,
-   though few are run.  A row survives if it gives every output to the bit, of NaN as
-   well.
+/* Find the rows that explain recorded outputs, among all rows that the fields of a unit
+   can form with its formats, k and block scales (the manual, "bitcut fit").
 
-   *found is set only on success; bitcut_fit_close() ends it.  `report` and `found` may be
-   NULL.  The same for any number of threads; threads = 0 uses all processors.
-   BITCUT_BAD_ARGUMENT, and a line in `why`, an array of BITCUT_TEXT_MAX or NULL: there
-   are no outputs, or no unit; k or blocks are not the unit's; an array is missing, or one
-   of scales is there that the unit does not have; an encoding has bits outside its
-   format; negative threads; a size of a struct that no library had.  BITCUT_NO_MEMORY. */
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: there is no unit, or no output; k or blocks are not those
+            of the unit; an array is NULL, or an array of scales is given for a unit
+            without; an encoding has bits outside its format; threads is negative; or the
+            size of a struct is unknown.
+            BITCUT_NO_MEMORY.
+   Args:    threads:   number of threads.
+   In:      recording: the recorded outputs.
+   Out:     report:    the result, or NULL.
+            found:     the rows, or NULL.  The caller owns them; bitcut_fit_close() frees
+                       them.
+            why:       the reason.
+   - A row survives if it gives every output to the bit, also of NaN.
+   - All rows are searched, although only few are run.
+   - *found is written only on success.
+   - The result is the same for any number of threads. */
 enum bitcut_status bitcut_fit(struct bitcut_fit_report *report, struct bitcut_fit **found,
                               const struct bitcut_recording *recording, int threads,
-                              char *why);
-void bitcut_fit_close(struct bitcut_fit *found); /* or NULL */
+                              char *why) BITCUT_CHECK_RESULT;
 
-/* The unit at `index`, counted from 0, of those in `bitcut list units` that survive; NULL
-   from the last one on. */
-const struct bitcut_unit *bitcut_fit_unit(const struct bitcut_fit *found, size_t index);
+/* Free the rows of bitcut_fit().
 
-/* In place of a group's number: all rows that survive, and the nearest one. */
-enum { BITCUT_FIT_ALL = -1, BITCUT_FIT_NEAREST = -2 };
+   Args: found: the rows, or NULL. */
+void bitcut_fit_close(struct bitcut_fit *found);
 
-/* The field at `index` of rows of a group, counted from 0, of those that they read, in
-   the order of `bitcut list units`: its name, and all of its values in one text for
-   people, "25", "-166..-131", "IEEE, Inf".  False, and *field is as it was, if there are
-   no more, or no such group. */
+/* Return a surviving unit of `bitcut list units`.
+
+   Returns: the unit; NULL from the position after the last one on.
+   Args:    found: the rows.
+            index: position among the units that survive. */
+const struct bitcut_unit *bitcut_fit_unit(const struct bitcut_fit *found, size_t index)
+    BITCUT_NONNULL(1);
+
+/* Values for the number of a group. */
+enum {
+    BITCUT_FIT_ALL = -1,    /* all rows that survive */
+    BITCUT_FIT_NEAREST = -2 /* the nearest row       */
+};
+
+/* Read a field of the rows of a group, with all of its values in one text for people:
+   "25", "-166..-131", "IEEE, Inf".
+
+   Returns: true; false if there are no more fields, or no such group.
+   Args:    found: the rows.
+            group: position of the group, or BITCUT_FIT_ALL or BITCUT_FIT_NEAREST.
+            index: position among the fields that these rows read, in the order of
+                   `bitcut list units`.
+   Out:     field: the name and the text; unchanged if the result is false. */
 bool bitcut_fit_field(struct bitcut_field *field, const struct bitcut_fit *found,
-                      int group, size_t index);
+                      int group, size_t index) BITCUT_NONNULL(1, 2) BITCUT_CHECK_RESULT;
 
-/* Its value at `place`, counted from 0, as bitcut_row_field() has those of a unit's row.
-   Of all rows that survive, a field with one value is decided, others are open. */
+/* Read one value of a field of the rows of a group, as bitcut_row_field() returns that of
+   the row of a unit.
+
+   Returns: true; false if there are no more values or fields, or no such group.
+   Args:    found, group, index: as for bitcut_fit_field().
+            place: position of the value.
+   Out:     value: the value; unchanged if the result is false.
+   - With BITCUT_FIT_ALL, a field with one value is decided; other fields are open. */
 bool bitcut_fit_value(struct bitcut_field *value, const struct bitcut_fit *found,
-                      int group, size_t index, size_t place);
+                      int group, size_t index, size_t place) BITCUT_NONNULL(1, 2)
+    BITCUT_CHECK_RESULT;
 
 /* --- where an error comes from, and what it may be -------------------------------- */
 
-/* A part of the error of all outputs: its signed mean, the root of its mean square and its
-   largest magnitude, in u (|alpha| |A||B| + |beta C|), u = 2^-24.  NaN of no outputs. */
+/* One part of the error, over all outputs, in u (|alpha| |A||B| + |beta C|), u = 2^-24.
+   The members are NaN if there are no outputs. */
 struct bitcut_part {
-    double mean, rms, max;
+    double mean; /* signed mean             */
+    double rms;  /* root of the mean square */
+    double max;  /* largest magnitude       */
 };
 
-/* Where the error of GEMM i of a batch, as the emulator computes it, comes from: parts[p]
-   becomes part p, for p < count, and behind the last one the error itself; NaN beyond.
-   Of each output the parts add up to its error exactly (the manual, "Error budget").  Of m
-   n k up to 2^30 all outputs count, else as many as have that many products, spread
-   evenly; those in which an input, a word, a sum or the result is infinite or NaN do not.
-   D is not read.  The same for any number of threads; threads = 0 uses all processors.
-   BITCUT_BAD_ARGUMENT, and a line in `why`, as bitcut_gemm(); or there is no GEMM i.
-   BITCUT_NO_MEMORY. */
+/* Compute the error budget of a GEMM, as the emulator computes it: the parts of its
+   error.
+
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: as bitcut_gemm(), or the batch has no GEMM i.
+            BITCUT_NO_MEMORY.
+   Args:    count:   number of parts wanted.
+            i:       position of the GEMM in the batch.
+            threads: number of threads.
+   In:      gemm:    the GEMM.  D is not read.
+   Out:     parts:   parts[p] is part p, for p < count.  After the last part stands the
+                     error itself; NaN after it.
+            why:     the reason.
+   - For each output the parts add up to its error exactly (the manual, "Error budget").
+   - If m n k <= 2^30, all outputs count.  Otherwise as many outputs count as have 2^30
+     products, spread evenly.
+   - An output does not count if an input, a part of a split, a sum or the result is
+     infinite or NaN.
+   - The result is the same for any number of threads. */
 enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
                                  const struct bitcut_gemm *gemm, size_t i, int threads,
-                                 char *why);
+                                 char *why) BITCUT_CHECK_RESULT;
 
-/* The name of part p, "representation" for 0; NULL behind "error". */
+/* Name a part of the error budget.
+
+   Returns: the name, "representation" for part 0; the last one is "error", and NULL
+            follows it.
+   Args:    p: position of the part. */
 const char *bitcut_budget_part(size_t p);
 
-/* What each output of GEMM i of a batch may err by: limit[row n + column], m n numbers in
-   binary64, rounded upward, in the units of D, so that |D - (alpha A B + beta C)| is at
-   most that where D is finite: for certain by a rigorous bound, of which the others say
-   when (`bitcut list bounds`; the manual, "Error bounds", has formulas and sources).  NaN
-   where there is no limit: an input or a word is infinite, NaN, or too large.  `name` is
-   a bound's, or NULL for "aligned".  Those that follow the emulator step by step,
-   "running", "biased" and "underflow" (which bounds that part of a budget alone), take
-   some 1 us a product.  D is not read, neither is its format known: what D is rounded to
-   besides FP32 comes on top.  Threads as above.
-   BITCUT_BAD_ARGUMENT, and a line in `why`, as bitcut_gemm(); or there is no GEMM i, or
-   no such bound.  BITCUT_UNSUPPORTED, and the reason in `why`: the bound does not hold
-   for this recipe on this unit.  BITCUT_NO_MEMORY. */
-enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, size_t i,
-                                const char *name, int threads, char *why);
+/* Compute an error bound for each output of a GEMM.
 
-/* The name of bound b, counted from 0; NULL from the last one on. */
+   Where D is finite, |D - (alpha A B + beta C)| is at most the bound.
+
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM i; or the bound
+            is unknown.
+            BITCUT_UNSUPPORTED: the bound does not hold for this recipe on this unit, for
+            the reason in `why`.
+            BITCUT_NO_MEMORY.
+   Args:    i:       position of the GEMM in the batch.
+            threads: number of threads.
+   In:      gemm:    the GEMM.  D is not read.
+            name:    name of a bound of `bitcut list bounds`, or NULL: "aligned".
+   Out:     limit:   limit[row n + column]: m n numbers in binary64, rounded upward, in
+                     the units of D.
+            why:     the reason.
+   - A rigorous bound holds in the worst case.  The description of every other bound says
+     when it holds (`bitcut list bounds`).
+   - NaN: there is no limit, because an input or a part is infinite, NaN or too large.
+   - The format of D is not considered.  Rounding D to another format than FP32 adds to
+     the error.
+   - "running", "biased" and "underflow" follow the emulator step by step, and take about
+     1 us for each product.
+   - "underflow" bounds only that part of the error budget.
+   - The result is the same for any number of threads.
+   - Source: the manual, "Error bounds", has the formulas and their sources. */
+enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, size_t i,
+                                const char *name, int threads,
+                                char *why) BITCUT_CHECK_RESULT;
+
+/* Name a bound.
+
+   Returns: the name; NULL from the position after the last bound on.
+   Args:    b: position of the bound. */
 const char *bitcut_bound_name(size_t b);
 
 /* --- what a test should accept ---------------------------------------------------- */
 
-/* How bitcut_tolerance() looks.  What is 0 is the default, and `size` is
-   sizeof(struct bitcut_tolerance_options). */
+/* Options of bitcut_tolerance().  A member that is 0 has its default. */
 struct bitcut_tolerance_options {
-    size_t size;    /* of this struct, in bytes, as its caller was compiled with        */
-    size_t runs;    /* that limits are observed in; 0: 100                              */
-    double false_alarm; /* probability, below 1, that a correct result is above an
-                     observed limit; 0: 10^-6 */
-    uint64_t seed;  /* of what runs are                                                 */
-    bool any_order; /* k in any order, not only that of the GEMM                        */
-    bool two;       /* D is compared with another correct result, not the exact one     */
+    size_t size;    /* sizeof this struct, as the caller was compiled                */
+    size_t runs;    /* number of runs from which limits are observed; 0: 100         */
+    double false_alarm;   /* probability, below 1, that a correct result exceeds an
+                             observed limit; 0: 10^-6                                */
+    uint64_t seed;  /* seed of the runs                                              */
+    bool any_order; /* whether k may have any order, not only that of the GEMM       */
+    bool two;       /* whether D is compared with another correct result, instead of
+                       the exact one                                                 */
 };
 
-/* Limits that a correct D keeps; `size` is set by the caller, as of a struct above.  u =
-   2^-24, C is the exact alpha A B + beta C, and |A||B| the sum of magnitudes |alpha|
-   |A||B| + |beta C|.  A limit is infinite where there is none.  With `two` C is the other
-   result, and all limits but `most` and `norm_max` are those of both together. */
+/* Number of entries of `over`. */
 enum { BITCUT_DECADES = 7 };
+
+/* Limits that a correct D keeps.
+   - u = 2^-24.  C is the exact alpha A B + beta C.  |A||B| is the sum of magnitudes
+     |alpha| |A||B| + |beta C|.
+   - A limit is infinite where there is none.
+   - With `two`, C is the other result, and all limits except `max` and `norm_max` are
+     for the errors of both results together.
+   - A struct may end before "Since size 2" or "Since size 3"; then these members are not
+     written. */
 struct bitcut_tolerances {
-    size_t size;
-    size_t runs, outputs; /* of each run so many                                       */
-    double bound;         /* |D - C| <= bound u |A||B| + what underflows, for certain  */
-    double underflow;     /* that is so many u |A||B| at most in the runs              */
-    double limit;      /* |D - C| <= observed u |A||B|, if `known`, ...             */
-    double max;          /* ... and the largest of all runs                           */
-    double norm_bound;    /* ||D - C|| <= that u (||A|| ||B||), Frobenius norms        */
-    double norm_limit, norm_max; /* ||D - C|| likewise, if `norm_known`           */
-    double rtol, atol; /* |D - C| <= atol + rtol |C|, by the observed limit ...         */
-    double bound_rtol, bound_atol; /* ... and by the bound                              */
-    double slack; /* how many times wider these are than the limit in |A||B|, at nine of
-                     ten outputs at most; above 8 they are not worth having            */
-    double rtol_alone; /* with atol = 0, observed; infinite where terms cancel          */
-    double rtol_slack; /* likewise                                                      */
-    double cancelling; /* share of outputs with |A||B| above 10 |C|                     */
-    size_t wrong; /* outputs of correct runs that are NaN or infinite where C is not    */
+    size_t size;          /* sizeof this struct, as the caller was compiled            */
+    size_t runs, outputs; /* number of runs, and of outputs of each run                */
+    double bound;         /* worst case: |D - C| <= bound u |A||B| + underflow terms   */
+    double underflow;     /* largest sum of underflow terms in the runs, u |A||B|      */
+    double limit;      /* |D - C| <= limit u |A||B|, if `known`                        */
+    double max;           /* largest error of all runs, u |A||B|                       */
+    double norm_bound;    /* ||D - C|| <= norm_bound u (||A|| ||B||), Frobenius norms  */
+    double norm_limit; /* the same limit from the runs, if `norm_known`                */
+    double norm_max;     /* largest ||D - C|| of all runs, u (||A|| ||B||)             */
+    double rtol, atol;    /* |D - C| <= atol + rtol |C|, by the observed limit         */
+    double bound_rtol, bound_atol; /* the same, by the bound                           */
+    double slack; /* rtol and atol are at most this many times wider than the limit in
+                     |A||B| at nine of ten outputs; useless above 8                    */
+    double rtol_alone; /* rtol with atol = 0, observed; infinite where terms cancel    */
+    double rtol_slack; /* slack of rtol_alone                                          */
+    double cancelling; /* share of outputs with |A||B| above 10 |C|                    */
+    size_t wrong; /* outputs of correct runs that are NaN or infinite where C is not   */
 
-    /* What follows came later: a struct of the size that ends here will do. */
-    double with_underflow; /* |D - C| <= that u |A||B| + what underflows, always known  */
-    double norm_with_underflow; /* ||D - C||, with the norm of what underflows         */
-    size_t zeros; /* runs in which D = 0, or D = 2 C, keeps all limits that are known    */
-    bool known, norm_known;
+    /* Since size 2. */
+    double with_underflow; /* |D - C| <= with_underflow u |A||B| + underflow terms;
+                              always known                                             */
+    double norm_with_underflow; /* the same for ||D - C|| and the norm of these terms  */
+    size_t zeros; /* runs in which D = 0, or D = 2 C, keeps all limits that are known  */
+    bool known, norm_known; /* whether the observed limits have their probability      */
 
-    /* Likewise. */
-    double false_alarm;          /* this and the last two as the options had them          */
-    size_t orders, arrangements; /* of k in each run: random ones, and chosen ones       */
-    double with_underflow_max, norm_with_underflow_max; /* the largest of all runs     */
-    double underflow_absolute; /* `underflow` in the units of D                          */
-    double bound_rtol_alone;   /* with atol = 0, by the bound                            */
-    double over[BITCUT_DECADES]; /* shares of outputs with |A||B| above 10^i |C|         */
-    bool any_order, two;
+    /* Since size 3. */
+    double false_alarm; /* as in the options                                           */
+    size_t orders, arrangements; /* orders of k in each run: random ones, chosen ones  */
+    double with_underflow_max, norm_with_underflow_max; /* largest values of all runs  */
+    double underflow_absolute; /* `underflow` in the units of D                        */
+    double bound_rtol_alone;   /* rtol with atol = 0, by the bound                     */
+    double over[BITCUT_DECADES]; /* shares of outputs with |A||B| above 10^i |C|       */
+    bool any_order, two; /* as in the options                                          */
 };
 
-/* What a test of D, of a GEMM like `gemm`, should accept: limits that the recipe on the
-   unit keeps, with everything else that the GEMM says.  D is not read.
+/* Compute the limits that a test of D should accept, for a GEMM like `gemm`: limits that
+   the recipe keeps on the unit, with every other member of the GEMM.
 
-   The bound is a priori: it follows from recipe, unit, order and k (the manual, "Error
-   bounds").  Observed limits come from runs on the matrices at hand, of some rows and
-   columns with k in random orders.  Of the largest errors of n runs let t be the median,
-   with r = n/2 above it, by e on average.  Then limits are
-
-     t + r e (((r + 1) / ((n + 1) p))^(1/r) - 1),
-
-   p the alarm, divided by how many runs have as many outputs as D: a correct D with k in a
-   random order is above with a probability of p at most, what the runs do not tell
-   included, if the tail of largest errors falls no slower than exponentially.  The same
-   rows and columns also have k in its own order and, with any_order, reversed, and by the
-   size of products descending and ascending: limits are at least those of these runs, and
-   1.25 times the largest error of these, and the largest of all runs.  They are no more
-   than the bound.
-
-   Where the runs have a heavier tail, `known` or `norm_known` is false: then the limit is
-   at least twice the largest of all runs, and has no probability.  It is false, too, where
-   what underflows may be much of an error and was perhaps in no run.  Limits with what
-   underflows hold then; where their own tail is heavy they are the bound.  What underflows
-   at an output is a sum over those of its products that have an element below a threshold
-   (the manual, "Tolerances"): bitcut_tolerance_judge() adds it.  A limit that D = 0 keeps
-   says nothing: then `zeros` is above 0.
-
-   The same for any number of threads; threads = 0 uses all processors.  `options` may be
-   NULL.  *to is set only on success.  BITCUT_BAD_ARGUMENT, and a line in `why`: as
-   bitcut_gemm() of the GEMM and its matrices; `count` is not 1, or a size is 0; a size of
-   a struct that no library had; an alarm that is no probability.  BITCUT_NO_MEMORY;
-   BITCUT_UNSUPPORTED as bitcut_gemm(). */
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: as bitcut_gemm() for the GEMM and its matrices; `count`
+            is not 1; a size is 0; the size of a struct is unknown; or `false_alarm` is no
+            probability.
+            BITCUT_UNSUPPORTED: as bitcut_gemm().
+            BITCUT_NO_MEMORY.
+   Args:    threads: number of threads.
+   In:      gemm:    the GEMM.  D is not read.
+            options: the options, or NULL.
+   Out:     to:      the limits; written only on success.
+            why:     the reason.
+   - The bound is a priori: it follows from the recipe, the unit, the order and k (the
+     manual, "Error bounds").
+   - Observed limits come from runs on the given matrices.  A run computes some rows and
+     columns with k in random orders.
+   - Formula: of the largest errors of n runs let t be the median, let r = n/2 of them be
+     above t, and let e be the mean of their excess over t.  The limit is
+       t + r e (((r + 1) / ((n + 1) p))^(1/r) - 1),
+     where p is the alarm divided by the number of runs that have as many outputs as D.
+   - A correct D with k in a random order exceeds this limit with a probability of at most
+     p, including the uncertainty of the runs, if the tail of the largest errors falls no
+     slower than exponentially.
+   - The same rows and columns are also computed with k in its own order and, with
+     `any_order`, reversed and by the size of products, descending and ascending.  A limit
+     is at least that of these runs, at least 1.25 times the largest error of these runs,
+     and at least the largest error of all runs.
+   - An observed limit is at most the bound.
+   - `known` or `norm_known` is false if the runs have a heavier tail.  Then the limit is
+     at least twice the largest error of all runs, and has no probability.
+   - `known` or `norm_known` is also false if underflow may be a large part of an error
+     and perhaps occurred in no run.  The limits with underflow hold then.  If their own
+     tail is heavy, they equal the bound.
+   - The underflow terms of an output are a sum over its products with an element below a
+     threshold (the manual, "Tolerances").  bitcut_tolerance_judge() adds them.
+   - A limit that D = 0 keeps says nothing.  `zeros` is above 0 then.
+   - The result is the same for any number of threads. */
 enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
                                     const struct bitcut_gemm *gemm,
                                     const struct bitcut_tolerance_options *options,
-                                    int threads, char *why);
+                                    int threads, char *why) BITCUT_CHECK_RESULT;
 
-/* What a D is by such limits; `size` is set by the caller, as of a struct above. */
+/* Verdict of bitcut_tolerance_judge().  A struct may end before "Since size 2"; then
+   these members are not written. */
 struct bitcut_tolerance_verdict {
-    size_t size;
-    bool accepted;         /* it keeps all limits that are known, and is NaN or infinite
-                              only where C is                                          */
-    bool zeros_accepted;   /* so is a D of zeros, and 2 C: the limits say nothing here   */
-    double component;      /* the largest |D - C| / |A||B|, u                          */
-    double with_underflow; /* the same without what underflows: may be negative         */
-    double norm;           /* ||D - C|| / (||A|| ||B||), u                              */
-    size_t worst;          /* the output of `component`, i n + j                       */
-    size_t above;          /* outputs above a componentwise limit that is known        */
-    size_t beyond;         /* ... above the bound                                      */
-    size_t wrong;          /* ... NaN or infinite where C is not, or the other way     */
+    size_t size;           /* sizeof this struct, as the caller was compiled           */
+    bool accepted;         /* whether D keeps all limits that are known, and is NaN or
+                              infinite only where C is                                 */
+    bool zeros_accepted;   /* whether D = 0, or D = 2 C, is accepted too: the limits
+                              say nothing                                              */
+    double component;      /* largest |D - C| / |A||B|, u                              */
+    double with_underflow; /* the same without underflow terms, u; may be negative     */
+    double norm;           /* ||D - C|| / (||A|| ||B||), u                             */
+    size_t worst;          /* output of `component`, i n + j                           */
+    size_t above;          /* number of outputs above a known componentwise limit      */
+    size_t beyond;         /* number of outputs above the bound                        */
+    size_t wrong;          /* number of outputs that are NaN or infinite where C is
+                              not, or the reverse                                      */
 
-    /* What follows came later: a struct of the size that ends here will do. */
-    size_t worst_at[2]; /* row and column of `worst`                                    */
-    double relres;      /* ||D - C|| / ||C||                                            */
+    /* Since size 2. */
+    size_t worst_at[2]; /* row and column of `worst`                                   */
+    double relres;      /* ||D - C|| / ||C||                                           */
 };
 
-/* Judge D, which is read, of a GEMM by the limits that bitcut_tolerance() found for it with
-   these options; of these only `any_order` is read, and `two` is false.  As
-   bitcut_tolerance(), and BITCUT_BAD_ARGUMENT if D is not there or `two` is set. */
+/* Judge D of a GEMM by the limits of bitcut_tolerance().
+
+   Returns: as bitcut_tolerance(); BITCUT_BAD_ARGUMENT also if D is NULL or `two` is set.
+   Args:    threads: number of threads.
+   In:      limits:  the limits that bitcut_tolerance() found for this GEMM with these
+                     options.
+            gemm:    the GEMM.  D is read.
+            options: the options, or NULL.  Only `any_order` and `two` are read; `two`
+                     must be false.
+   Out:     to:      the verdict; written only on success.
+            why:     the reason. */
 enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
                                           const struct bitcut_tolerances *limits,
                                           const struct bitcut_gemm *gemm,
                                           const struct bitcut_tolerance_options *options,
-                                          int threads, char *why);
+                                          int threads, char *why) BITCUT_CHECK_RESULT;
 
 /* --- which recipe will do --------------------------------------------------------- */
 
-/* What bitcut_advise() looks for.  What is 0 is the default, and `size` is
-   sizeof(struct bitcut_advice_options). */
+/* Options of bitcut_advise().  A member that is 0 has its default. */
 struct bitcut_advice_options {
-    size_t size;        /* of this struct, in bytes, as its caller was compiled with     */
-    const char *metric; /* "relres" or "backward_max"; NULL: relres                      */
-    double want;        /* at most so much of it; 0: 10^-6 of relres, 16 of backward_max */
-    uint64_t seed;      /* of which outputs are looked at                                */
+    size_t size;        /* sizeof this struct, as the caller was compiled              */
+    const char *metric; /* "relres" or "backward_max"; NULL: relres                    */
+    double want;        /* largest acceptable value of the metric; 0: 10^-6 of relres,
+                           16 of backward_max                                          */
+    uint64_t seed;      /* seed of the sample of outputs                               */
 };
 
-/* What it found; `size` is set by the caller, as of a struct above. */
+/* Result of bitcut_advise(). */
 struct bitcut_advice {
-    size_t size;
-    bool reaches;   /* the GEMM that came back does what is wanted; else it errs least  */
-    double cost;    /* its products for each of A B, as of f16 words on that chip       */
-    double error;   /* of a sample of outputs; infinite if a word of A or B overflows   */
-    double high;    /* below that it is of all, as far as the samples tell              */
-    double checked; /* of a second sample, which had no part in the choice              */
-    double bound;   /* what that is at most for certain; NaN: nothing is                */
-    size_t outputs, checks; /* of the samples                                           */
-    size_t tried;           /* GEMMs                                                    */
+    size_t size;    /* sizeof this struct, as the caller was compiled                 */
+    bool reaches;   /* whether the GEMM that is returned reaches `want`; otherwise it
+                       has the smallest error                                         */
+    double cost;    /* its products for each product of A B, as for f16 parts on its
+                       chip                                                           */
+    double error;   /* metric of a sample of outputs; infinite if a part of A or B
+                       overflows                                                      */
+    double high;    /* upper estimate of the metric of all outputs, from the samples  */
+    double checked; /* metric of a second sample, which had no part in the choice     */
+    double bound;   /* worst case of `checked`; NaN: there is no bound                */
+    size_t outputs, checks; /* sizes of the two samples                               */
+    size_t tried;           /* number of GEMMs tried                                  */
 };
 
-/* Which recipe multiplies A B of `gemm` accurately enough, for the fewest products, and on
-   what: of the GEMM sizes, A and B count, and recipe and unit: one that is set is the only
-   one that is tried.  If the unit is NULL, every chip is looked at (`bitcut list chips`).
-   The manual, "bitcut advise", says what is tried, and what a product costs.
+/* Find the recipe and unit that multiply A B accurately enough with the fewest products.
 
-   *found, whose size bitcut_gemm_init() has set, becomes the GEMM with nothing open: what
-   does it, or errs least if nothing does.  *to and *found are set only on success; each
-   may be NULL, as may `options`.  The same for any number of threads; threads = 0 uses all
-   processors.  BITCUT_BAD_ARGUMENT, and a line in `why`: as bitcut_gemm() of A and B;
-   `count` is not 1, or a size is 0; a size of a struct that no library had; no such
-   metric; `want` is negative or NaN; no GEMM of the recipe runs on the unit.
-   BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED as bitcut_gemm(). */
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: as bitcut_gemm() for A and B; `count` is not 1; a size is
+            0; the size of a struct is unknown; the metric is unknown; `want` is negative
+            or NaN; or no GEMM of the recipe runs on the unit.
+            BITCUT_UNSUPPORTED: as bitcut_gemm().
+            BITCUT_NO_MEMORY.
+   Args:    threads: number of threads.
+   In:      gemm:    the GEMM.  Its sizes, A and B are read.  A recipe or unit that is set
+                     is the only one tried.
+            options: the options, or NULL.
+   Out:     to:      the result, or NULL; written only on success.
+            found:   the GEMM with nothing open, or NULL; written only on success.
+                     bitcut_gemm_init() has set its size.  It reaches `want`, or has the
+                     smallest error if none does.
+            why:     the reason.
+   - If the unit is NULL, every chip of `bitcut list chips` is tried.
+   - The manual, "bitcut advise", says what is tried and what a product costs.
+   - The result is the same for any number of threads. */
 enum bitcut_status bitcut_advise(struct bitcut_advice *to, struct bitcut_gemm *found,
                                  const struct bitcut_gemm *gemm,
                                  const struct bitcut_advice_options *options,
-                                 int threads, char *why);
+                                 int threads, char *why) BITCUT_CHECK_RESULT;
 
 /* --- GEMMs on a device ------------------------------------------------------------ */
 
-/* A device and its kernels.  Threads may share one.  `why` is as that of bitcut_gemm().
- */
+/* A device and its kernels.  Threads may share one. */
 struct bitcut_device;
 
-/* Open a device by its name: "cuda" or "cuda:1", the first GPU that CUDA shows or the
-   second, by the module bitcut-cuda.so in the folder that the environment variable
-   BITCUT_MODULES names, or else beside the library, or where `make install` puts it.
-   *device is set only on success; bitcut_device_close() ends it, but not GEMMs that still
-   run.  Any number of threads may use it at a time.  BITCUT_UNSUPPORTED: the backend
-   ("hip", "cpu", ...) is not built in, there is no module, it is of another version, or
-   there is no such device, or none that it knows; BITCUT_BAD_ARGUMENT: no device can be
-   called so.
+/* Open a device by its name.
 
-   BITCUT_MODULES is read at each call, so no other thread may change the environment
-   meanwhile.  It is not read in a process with rights that its caller does not have
-   (setuid, setgid, capabilities).
-
-   "cpu" is this machine's processor, if it has AMX or AVX512-BF16, and needs no module.
-   Its memory is the process's; a stream is not read; and what is started is done when the
-   call returns, by as many threads as OpenMP has for the caller (OMP_NUM_THREADS). */
+   Returns: BITCUT_OK.
+            BITCUT_BAD_ARGUMENT: the name cannot be that of a device.
+            BITCUT_UNSUPPORTED: the backend ("hip", "cpu", ...) is not built in; its
+            module is missing or has another version; or there is no such device, or its
+            architecture is not supported.
+            BITCUT_NO_MEMORY.
+   In:      name:   "cuda" or "cuda:0" for the first GPU that CUDA shows, "cuda:1" for the
+                    second; "cpu" for the processor of this machine.
+   Out:     device: the device; written only on success.  The caller owns it;
+                    bitcut_device_close() frees it.
+            why:    the reason.
+   - The module of CUDA is bitcut-cuda.so.  It is searched for in the folder that the
+     environment variable BITCUT_MODULES names; otherwise in the folder of the library,
+     and where `make install` puts it.
+   - BITCUT_MODULES is read at each call, so no other thread may change the environment
+     meanwhile.  It is not read in a process with rights that its caller does not have
+     (setuid, setgid, capabilities).
+   - Any number of threads may use the device at a time.
+   - "cpu" needs AMX or AVX512-BF16, and no module.  Its memory is that of the process,
+     and streams are not read.  What is started is done when the call returns.  It uses as
+     many threads as OpenMP has for the caller (OMP_NUM_THREADS). */
 enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char *name,
-                                      char *why);
-void bitcut_device_close(struct bitcut_device *device); /* or NULL */
+                                      char *why) BITCUT_CHECK_RESULT;
 
-/* What its maker calls it. */
-const char *bitcut_device_name(const struct bitcut_device *device);
+/* Free a device.
 
-/* What runs a GEMM is a kernel (`bitcut list kernels`).  `kernel` names it.  Else it is
-   of the recipe, and does what the row and the variations `promote` and `dropped_term`
-   say. The first in the order of the list that does, takes the matrices, splits, slices
-   and sizes, and runs on the device, on `unit` if that is set, fixes the unit, and so the
-   bits.  Of those with these bits the one is taken whose tile suits the sizes and the
-   device best (the manual, "Tile model"); with `any_promotion` also of those that promote
-   less often, with `any_slices` of all slices of k that one launch adds.  The unit may be
-   another on another device, so set it, or name the kernel, where bits must never change.
-   A device remembers what it chose for the last 100 GEMMs or so: to choose takes longer
-   than to start.
+   Args: device: the device, or NULL.
+   - GEMMs that still run are not stopped. */
+void bitcut_device_close(struct bitcut_device *device);
 
-   Where `unit` is set, no kernel is named, and no kernel does all this, the device
-   emulates the unit, whichever it is, if its module can (that for CUDA): with every
-   recipe, split, variation and order, and all matrices, at strides or by pointers, that
-   bitcut_gemm() takes, to the same bits, NaN included, but without prepared words.  How,
-   it chooses by the numbers of the unit's row, of which bitcut_gemm_method() tells the
-   outcome.
+/* Return the name that the manufacturer gives the device.
 
-   Most kernels take f32 matrices at strides; k is taken ascending, in one slice or
-   several of whole k-steps.  Those for batches of small GEMMs take f16 matrices, at
-   strides or by pointers: by the recipe plain, or by fp32 on the unit fma/f32.  Each
-   matrix is in either layout; column-major C and D have the bits of row-major ones.
+   Returns: the name, valid until the device is closed.
+   Args:    device: the device. */
+const char *bitcut_device_name(const struct bitcut_device *device) BITCUT_NONNULL(1);
 
-   All calls check every argument before they do anything.  BITCUT_BAD_ARGUMENT: as the
-   contract of struct bitcut_gemm says; an unknown kernel, one of another recipe, or one
-   that does not do or take what is asked for; a matrix that the device does not reach, as
-   in the memory of the host or of another device; pointers that are in an array on the
-   device are not looked at.  BITCUT_UNSUPPORTED: the device has no kernel for the GEMM,
-   or cannot run the one named, or not on the unit; or the device's own reason. */
+/* Kernels.  A GEMM on a device is computed by a kernel (`bitcut list kernels`).
 
-/* What would run: the GEMM with nothing open, and both its unit and its kernel.  To
-   emulate it, make the kernel NULL; to run no other than it, the unit.  `ran` may be
-   `gemm`; ran->size must be set, as by bitcut_gemm_init().  No place of a matrix is read,
-   only whether words and pointers are NULL. */
+   - If `kernel` is set, this kernel computes the GEMM.
+   - Otherwise a kernel is suitable if it belongs to the recipe; does what the row and the
+     variations `promote` and `dropped_term` say; takes the matrices, splits, slices and
+     sizes; and runs on the device, on `unit` if that is set.
+   - The first suitable kernel in the order of the list determines the unit, and so the
+     bits.  Among the suitable kernels with these bits, the device chooses the one whose
+     tile suits the sizes and the device best (the manual, "Tile model").
+   - With `any_promotion`, it also chooses among kernels that promote less often.  With
+     `any_slices`, it also chooses among all slices of k that one launch adds.
+   - Another device may have another unit.  If bits must never change, set the unit or the
+     kernel.
+   - A device remembers its choice for about the last 100 GEMMs, because choosing takes
+     longer than starting.
+
+   Emulation.  If `unit` is set, `kernel` is not, and no kernel is suitable, the device
+   emulates the unit.
+
+   - The module must support emulation; that of CUDA does.
+   - It takes every unit, recipe, split, variation and order, and all matrices that
+     bitcut_gemm() takes, at strides or by pointers, but no prepared parts.  The bits are
+     those of bitcut_gemm(), also of NaN.
+   - The device chooses a method by the numbers of the row of the unit.
+     bitcut_gemm_method() returns it.
+
+   Matrices of kernels.
+
+   - Most kernels take f32 matrices at strides.  They take k ascending, in one slice or in
+     several slices whose lengths are multiples of the k-step.
+   - Kernels for batches of small GEMMs take f16 matrices, at strides or by pointers.
+     Their recipe is plain, or fp32 on the unit fma/f32.
+   - Each matrix has either layout.  Column-major C and D have the bits of row-major ones.
+
+   Returns, for all calls below.  All arguments are checked before anything is done.
+     BITCUT_BAD_ARGUMENT: a rule of struct bitcut_gemm is violated; the kernel is unknown,
+     belongs to another recipe, or does not do or take what the GEMM asks for; or the
+     device cannot reach a matrix, because it is in the memory of the host or of another
+     device.  Pointers in an array on the device are not checked.
+     BITCUT_UNSUPPORTED: the device has no kernel for the GEMM; it cannot run the named
+     kernel, or not on the unit; or the device reports a failure, which is the reason.
+     BITCUT_NO_MEMORY. */
+
+/* Choose what would run, without starting it.
+
+   Returns: as "Kernels" says.
+   Args:    device: the device.
+   In:      gemm:   the GEMM.
+   Out:     ran:    the GEMM with nothing open, and with both unit and kernel;
+                    bitcut_gemm_init() has set its size.  It may be `gemm`.
+            why:    the reason.
+   - To emulate the same GEMM, set `kernel` of the result to NULL.  To run no other
+     kernel, set its `unit` to NULL.
+   - Matrices are not read.  Of their pointers, the call only checks whether `prepared`
+     and `each` are NULL. */
 enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
                                       const struct bitcut_device *device,
-                                      const struct bitcut_gemm *gemm, char *why);
+                                      const struct bitcut_gemm *gemm,
+                                      char *why) BITCUT_CHECK_RESULT;
 
-/* How the device computes the product at position `index`, counted as bitcut_gemm_unit()
-   does: "kernel" if a kernel runs; else, where it emulates the unit, "native", by its own
-   instruction that adds alike; "tensor", by one that adds more products to more bits;
-   "cut", by integers; "simt", by FP32 operations; or "steps", as the emulator does it.
-   NULL from the last one on, and if bitcut_gemm_choose() would refuse the GEMM. */
+/* Return the method by which the device computes a product of parts.
+
+   Returns: "kernel": a kernel runs.
+            "native": emulated by the device's own instruction that adds in the same way.
+            "tensor": emulated by an instruction that adds more products to more bits.
+            "cut":    emulated by integers.
+            "simt":   emulated by FP32 operations.
+            "steps":  emulated as the emulator does it.
+            NULL from the position after the last product on, and if bitcut_gemm_choose()
+            would refuse the GEMM.
+   Args:    device: the device.
+            index:  position of the product, as for bitcut_gemm_unit().
+   In:      gemm:   the GEMM. */
 const char *bitcut_gemm_method(const struct bitcut_device *device,
                                const struct bitcut_gemm *gemm, size_t index);
 
-/* Bytes of device memory that one GEMM of the batch works in.  A batch needs no more, and
-   takes as many GEMMs at a time as it has been given that memory for.  Places are read as
-   by bitcut_gemm_choose(). */
+/* Return the size of the workspace that one GEMM of the batch needs.
+
+   Returns: as "Kernels" says.
+   Args:    device: the device.
+   In:      gemm:   the GEMM; its matrices are not read, as for bitcut_gemm_choose().
+   Out:     bytes:  bytes of device memory.
+            why:    the reason.
+   - A batch needs no more.  It computes as many GEMMs at a time as its workspace holds.
+     */
 enum bitcut_status bitcut_gemm_workspace(size_t *bytes,
                                          const struct bitcut_device *device,
-                                         const struct bitcut_gemm *gemm, char *why);
+                                         const struct bitcut_gemm *gemm,
+                                         char *why) BITCUT_CHECK_RESULT;
 
-/* Start the batch of GEMMs on a stream of the device's runtime (a cudaStream_t or a
-   hipStream_t; NULL is the default stream) and return without waiting: D is there when
-   the stream has come so far.  Any device may be the thread's current one, and stays so.
-   Nothing is allocated or synchronised, but the first call for a kernel loads it, which
-   may do both; and the stream may be capturing a graph, which can run any number of times
-   while the memory lasts.
+/* Start the batch of GEMMs on a stream, and return without waiting.
 
-   `workspace`, aligned to 256, has `bytes` bytes, as many as the query says or more, for
-   this batch alone until it is done: those of one stream can share one.  It may be NULL
-   if none are needed.  With what all need together, `count` times what one does if they
-   share nothing, all are computed by the same launches as one, up to 65535 with their
-   slices; with less, so many at a time, and the words of an operand that they share are
-   made again each time unless they are prepared ("cpu" needs what one does).  Batches of
-   small GEMMs are one launch always.  Emulated ones are started one after the other, in
-   the memory of one; the first of a unit may synchronise, too.
-
-   *ran is what bitcut_gemm_choose() gives, unless it is NULL.  NaN in D is 0x7fffffff, of
-   f16 0x7fff, but on "cpu" and where the unit is emulated that of bitcut_gemm();
-   infinities, zeros and subnormals are those of the unit.  NaN and infinities of one GEMM
-   change no other one.  If the device fails, D is undefined. */
+   Returns: as "Kernels" says.
+   Args:    device:    the device.
+            bytes:     bytes of the workspace: those of bitcut_gemm_workspace() or more.
+            stream:    a cudaStream_t or hipStream_t of the runtime of the device; NULL is
+                       the default stream.
+   In:      gemm:      the GEMM.
+   In/Out:  workspace: device memory aligned to 256; NULL if no bytes are needed.  It
+                       belongs to this batch alone until the batch is done; batches of one
+                       stream can share a workspace.
+   Out:     gemm->d:   the results, when the stream has reached this point.
+            ran:       the GEMM that bitcut_gemm_choose() returns, or NULL.
+            why:       the reason.
+   - Any device may be current in the thread.  It stays current.
+   - The call allocates nothing and synchronises nothing, except that the first call for a
+     kernel loads it, which may do both.
+   - The stream may be capturing a graph.  The graph can run any number of times while the
+     memory exists.
+   - With the workspace of all GEMMs together, the same launches compute all GEMMs as
+     compute one, up to 65535 GEMMs with their slices.  The GEMMs together need `count`
+     times the bytes of one GEMM if they share no operand.
+   - With a smaller workspace, as many GEMMs are computed at a time as it holds.  The
+     parts of a shared operand are then computed again each time, unless they are
+     prepared.
+   - "cpu" needs the workspace of one GEMM.
+   - A batch of small GEMMs is always one launch.
+   - Emulated GEMMs start one after the other, in the workspace of one.  The first GEMM of
+     a unit may also synchronise.
+   - NaN in D is 0x7fffffff, and 0x7fff in f16.  On "cpu", and where the unit is
+     emulated, it is that of bitcut_gemm().
+   - Infinities, zeros and subnormals are those of the unit.
+   - NaN and infinities of one GEMM affect no other GEMM.
+   - If the device fails, D is undefined. */
 enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
                                      const struct bitcut_device *device,
                                      const struct bitcut_gemm *gemm, void *workspace,
-                                     size_t bytes, void *stream, char *why);
+                                     size_t bytes, void *stream,
+                                     char *why) BITCUT_CHECK_RESULT;
 
-enum bitcut_operand { BITCUT_A, BITCUT_B };
+/* An operand of a GEMM. */
+enum bitcut_operand {
+    BITCUT_A, /* matrix A */
+    BITCUT_B  /* matrix B */
+};
 
-/* Bytes of the words of one operand, a multiple of 256.  They depend on its size, k, the
-   split, and whether it is equilibrated, alone. */
+/* Return the size of the prepared parts of one operand.
+
+   Returns: as "Kernels" says.
+   Args:    device:  the device.
+            operand: the operand.
+   In:      gemm:    the GEMM.
+   Out:     bytes:   bytes of device memory, a multiple of 256.
+            why:     the reason.
+   - The size depends only on the size of the operand, k, the split, and whether the
+     operand is equilibrated. */
 enum bitcut_status bitcut_gemm_prepared_size(size_t *bytes,
                                              const struct bitcut_device *device,
                                              const struct bitcut_gemm *gemm,
-                                             enum bitcut_operand operand, char *why);
+                                             enum bitcut_operand operand,
+                                             char *why) BITCUT_CHECK_RESULT;
 
-/* Start making the words of the first matrix of gemm->a or gemm->b (`words` there is not
-   read), in device memory aligned to 256, as bitcut_gemm_start() starts a GEMM.  They
-   serve any number of GEMMs, later in the stream, whose operand has the same values, with
-   the same split and equilibration. */
+/* Start preparing the parts of the first matrix of an operand, as bitcut_gemm_start()
+   starts a GEMM.
+
+   Returns: as "Kernels" says.
+   Args:    device:  the device.
+            operand: the operand.
+            stream:  the stream, as for bitcut_gemm_start().
+   In:      gemm:    the GEMM.  `prepared` of the operand is not read.
+   Out:     words:   the prepared parts, in device memory aligned to 256, of
+                     bitcut_gemm_prepared_size() bytes.
+            why:     the reason.
+   - The parts serve any number of GEMMs later in the stream, if their operand has the
+     same values, the same split and the same equilibration. */
 enum bitcut_status bitcut_gemm_prepare(void *words, const struct bitcut_device *device,
                                        const struct bitcut_gemm *gemm,
                                        enum bitcut_operand operand, void *stream,
-                                       char *why);
+                                       char *why) BITCUT_CHECK_RESULT;
 
 #ifdef __cplusplus
 }

@@ -60,7 +60,35 @@ cxx() {
     command -v "$name"
 }
 
-echo 1..5
+# The header alone, by strict compilers and by one that has no attributes.
+pedantic() {
+    for command in "$CC -std=c11" "$CC -std=c11 -U__GNUC__ -D__attribute__(x)=" \
+        "$(cxx) -std=c++11 -x c++"; do
+        case $command in " "*) continue ;; esac
+        # shellcheck disable=SC2086 # lists of words
+        $command -Wall -Wextra -Werror -pedantic -fsyntax-only "$srcdir/lib/bitcut.h" 2>&1 ||
+            echo "failed with $command"
+    done
+}
+
+# accepts STATEMENT: whether it compiles with warnings as errors.
+accepts() {
+    printf '#include <bitcut.h>\nvoid f(struct bitcut_gemm *g);\nvoid f(struct bitcut_gemm *g) { %s }\n' \
+        "$1" > "$work/warned.c"
+    # shellcheck disable=SC2086 # a list of words
+    $CC -std=c11 -Wall -Wextra -Werror -I"$srcdir/lib" -c -o "$work/warned.o" "$work/warned.c" \
+        > "$work/warnings" 2>&1
+}
+
+# What callers are not warned of: ignored results, and NULL where it is undefined.
+unwarned() {
+    accepts 'if (bitcut_gemm(0, g, 0, 0)) bitcut_gemm_init(g, sizeof *g);' || cat "$work/warnings"
+    for statement in 'bitcut_gemm(0, g, 0, 0);' 'bitcut_gemm_init((void *)0, sizeof *g);'; do
+        accepts "$statement" && echo "no warning: $statement"
+    done
+}
+
+echo 1..7
 ok_if_empty "exports are the functions of bitcut.h" "$(differences)"
 ok_if_empty "debian/libbitcut1.symbols has these" "$(packaged)"
 ok_if_empty "nothing in the library is writable" "$(writable)"
@@ -68,5 +96,7 @@ ok_if_empty "a C program builds and runs" "$(consume "$CC -std=c11" c)"
 if cxx=$(cxx); then
     ok_if_empty "a C++ program builds and runs" "$(consume "$cxx" c++)"
 else
-    echo "ok 6 - a C++ program builds and runs # SKIP no C++ compiler"
+    skip "a C++ program builds and runs" "no C++ compiler"
 fi
+ok_if_empty "the header is strict C11 and C++11" "$(pedantic)"
+ok_if_empty "callers are warned of ignored results and of NULL" "$(unwarned)"

@@ -4,6 +4,7 @@
 #include "lib/input/source.h"
 #include "lib/io/npy.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -121,8 +122,9 @@ static enum bitcut_status write_text(const char *path, const struct array *a,
                          ".mtx stores FP32 values, which cannot hold %s", format->name);
     enum bitcut_status status = matrix_init(&m, a->dim[0], a->dim[1], f);
     if (status != BITCUT_OK) return status;
-    bitcut_format_convert_array(NULL, m.at, f32, &roundings[ROUND_RN], a->data, format,
-                                a->count);
+    status = bitcut_format_convert_array(NULL, m.at, f32, &roundings[ROUND_RN], a->data,
+                                         format, a->count);
+    assert(status == BITCUT_OK); /* it refuses NULL alone */
     status = source_write(path, &m, f);
     matrix_clear(&m);
     return status;
@@ -177,8 +179,9 @@ static enum bitcut_status convert(struct conversion *c, const char *output,
     if (status == BITCUT_OK)
         status = array_init(&c->out, c->in.dims, c->in.dim, format_bytes(c->to), floating, f);
     if (status != BITCUT_OK) return status;
-    bitcut_format_convert_array(NULL, c->out.data, c->to, c->rounding, c->in.data, c->from,
-                                c->in.count);
+    status = bitcut_format_convert_array(NULL, c->out.data, c->to, c->rounding, c->in.data,
+                                         c->from, c->in.count);
+    assert(status == BITCUT_OK); /* it refuses NULL alone */
     return write_output(output, c, f);
 }
 

@@ -326,7 +326,7 @@ static void check(struct case_ *x, uint64_t seed)
     words_of_all(x);
     compute(got, x);
     k_parts_clear(&x->parts);
-    bitcut_gemm_write(line, &x->gemm);
+    ck_assert_int_eq(bitcut_gemm_write(line, &x->gemm), BITCUT_OK);
     for (size_t i = 0; i < ROWS * COLUMNS; i++)
         ck_assert_msg(got[i] == want[i],
                       "%s, k %zu, state %" PRIu64 ": (%zu, %zu) is %08x, not %08x", line,

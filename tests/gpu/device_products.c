@@ -79,8 +79,10 @@ static void do_instruction(struct one *o, int t, size_t p)
     uint64_t *const d = o->sum[term.accumulator];
     load_fragment(o, 0, (size_t)term.a, p, o->k_of[t]);
     load_fragment(o, 1, (size_t)term.b, p, o->k_of[t]);
-    bitcut_mma(d, o->unit[t], 1, o->x[0].lines, o->x[1].lines, o->k_of[t], o->fragment[0],
-               o->fragment[1], d, 1);
+    const enum bitcut_status status =
+        bitcut_mma(d, o->unit[t], 1, o->x[0].lines, o->x[1].lines, o->k_of[t],
+                   o->fragment[0], o->fragment[1], d, 1);
+    if (status != BITCUT_OK) abort();
     if (term.accumulator == 0 && program->promote &&
         ++o->unpromoted == (size_t)program->promote)
         promote(o);

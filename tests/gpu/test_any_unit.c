@@ -165,7 +165,7 @@ static void say_difference(const struct gpu_work *w, const char *got, const char
     while (at < elements &&
            !memcmp(got + at * (size_t)bytes, want + at * (size_t)bytes, (size_t)bytes))
         at++;
-    bitcut_gemm_write(line, &w->gemm);
+    if (bitcut_gemm_write(line, &w->gemm) != BITCUT_OK) strcpy(line, "GEMM without a line");
     uint64_t x = 0, y = 0;
     memcpy(&x, got + at * (size_t)bytes, (size_t)bytes);
     memcpy(&y, want + at * (size_t)bytes, (size_t)bytes);
