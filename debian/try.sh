@@ -78,7 +78,7 @@ run_examples() {
 }
 
 purge() {
-    inside use 'apt-get purge -qy bitcut bitcut-doc libbitcut0 libbitcut-dev python3-bitcut
+    inside use 'apt-get purge -qy bitcut bitcut-doc libbitcut1 libbitcut-dev python3-bitcut
         left=$(find / -xdev -path /try -prune -o -name "*bitcut*" -print); test -z "$left"'
 }
 

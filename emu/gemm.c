@@ -382,7 +382,7 @@ static enum bitcut_status check_public(const struct bitcut_gemm *g, int threads,
     if (g->kernel)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "a kernel requires a device; set the unit instead");
-    if (g->a.words || g->b.words)
+    if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
     if (threads < 0)

@@ -123,7 +123,7 @@ static void describe_recipe(struct field_writer *w, const void *row)
     tell_text(w, "split", r->split ? r->split->name : "of the unit");
     tell_formats(w, r->split);
     tell_terms(w, r);
-    tell_flag(w, "low_low", r->keeps_low_low);
+    tell_flag(w, "dropped_term", r->keeps_dropped_term);
     tell_integer(w, "promote", r->promote);
     tell_integer(w, "tile_k", r->tile_k);
     tell_text(w, "zeroed", recipe_zeroed_names[r->zeroed]);

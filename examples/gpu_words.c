@@ -26,11 +26,12 @@ static enum bitcut_status run(struct bitcut_gemm *ran, const struct bitcut_devic
                               struct bitcut_gemm *g)
 {
     size_t words_bytes, bytes;
-    enum bitcut_status s = bitcut_gemm_words(&words_bytes, cuda, g, BITCUT_B, why);
+    enum bitcut_status s =
+        bitcut_gemm_prepared_size(&words_bytes, cuda, g, BITCUT_B, why);
     if (s != BITCUT_OK) return s;
     void *words = device(words_bytes, NULL);
     s = bitcut_gemm_prepare(words, cuda, g, BITCUT_B, NULL, why);
-    g->b.words = words;
+    g->b.prepared = words;
     if (s == BITCUT_OK) s = bitcut_gemm_workspace(&bytes, cuda, g, why);
     if (s != BITCUT_OK) return s;
     void *workspace = device(bytes, NULL);

@@ -56,6 +56,6 @@ int main(int count, char **word)
         bitcut_gemm_judge(error, 64, &gemm, 0, 0, why))
         return fprintf(stderr, "%s\n", why), 3;
     puts(memcmp(d, model, sizeof d) ? "other bits than the model" : "the model's bits");
-    printf("error %.3g u |A||B|, limit %.3g\n", error[at], limit.observed);
-    return !(error[at] <= limit.observed);
+    printf("error %.3g u |A||B|, limit %.3g\n", error[at], limit.limit);
+    return !(error[at] <= limit.limit);
 }

@@ -11,7 +11,7 @@
 
    A function that cannot have its memory returns BITCUT_NO_MEMORY; one without a status
    needs none.  None allocates through GMP or MPFR, which would abort.  But those with an
-   argument `threads`, and GEMMs on the device "host", run on OpenMP: if its runtime lacks
+   argument `threads`, and GEMMs on the device "cpu", run on OpenMP: if its runtime lacks
    memory of its own, or cannot start a thread, it ends the process (GCC's prints a line
    and calls exit(1)).  In a child that was forked behind such a call GCC's waits for
    threads that only the parent has: call from a thread that the child has started.
@@ -34,7 +34,7 @@
 extern "C" {
 #endif
 
-/* The version of the library, as "0.1.0". */
+/* The version of the library, as "0.2.0". */
 const char *bitcut_version(void);
 
 /* Why a call failed. */
@@ -235,9 +235,9 @@ struct bitcut_matrix {
     size_t ld;     /* elements from one row, or column, in memory to the next; 0: none
                       lie between them                                                  */
     size_t stride; /* elements from one matrix to the next; 0: all GEMMs have the same  */
-    const void *words;   /* of A and B on a device: NULL, or what bitcut_gemm_prepare()
+    const void *prepared;   /* of A and B on a device: NULL, or what bitcut_gemm_prepare()
                             wrote, and then nothing above is read                       */
-    size_t words_stride; /* bytes from those of one matrix to the next                  */
+    size_t prepared_stride; /* bytes from those of one matrix to the next */
 };
 
 /* How partial sums that were computed apart are added in FP32, to nearest. */
@@ -318,7 +318,7 @@ struct bitcut_gemm {
                                                      unit's operand format              */
     const struct bitcut_rounding *high, *low;     /* of the words; NULL: the splits'   */
     int scale;        /* low words carry 2^scale; BITCUT_UNSET: the splits'            */
-    int low_low;      /* 1: with the product of two low words, 0: without;
+    int dropped_term;      /* 1: with the product of two low words, 0: without;
                          BITCUT_UNSET: as the recipe                                   */
     int promote;      /* instructions of accumulator 0 between promotions, 0: never;
                          BITCUT_UNSET: as the recipe                                   */
@@ -584,7 +584,7 @@ bool bitcut_fit_value(struct bitcut_field *value, const struct bitcut_fit *found
 /* A part of the error of all outputs: its signed mean, the root of its mean square and its
    largest magnitude, in u (|alpha| |A||B| + |beta C|), u = 2^-24.  NaN of no outputs. */
 struct bitcut_part {
-    double mean, rms, most;
+    double mean, rms, max;
 };
 
 /* Where the error of GEMM i of a batch, as the emulator computes it, comes from: parts[p]
@@ -627,8 +627,8 @@ const char *bitcut_bound_name(size_t b);
 struct bitcut_tolerance_options {
     size_t size;    /* of this struct, in bytes, as its caller was compiled with        */
     size_t runs;    /* that limits are observed in; 0: 100                              */
-    double alarm;   /* probability, below 1, that a correct result is above an observed
-                       limit; 0: 10^-6                                                  */
+    double false_alarm; /* probability, below 1, that a correct result is above an
+                     observed limit; 0: 10^-6 */
     uint64_t seed;  /* of what runs are                                                 */
     bool any_order; /* k in any order, not only that of the GEMM                        */
     bool two;       /* D is compared with another correct result, not the exact one     */
@@ -637,17 +637,17 @@ struct bitcut_tolerance_options {
 /* Limits that a correct D keeps; `size` is set by the caller, as of a struct above.  u =
    2^-24, C is the exact alpha A B + beta C, and |A||B| the sum of magnitudes |alpha|
    |A||B| + |beta C|.  A limit is infinite where there is none.  With `two` C is the other
-   result, and all limits but `most` and `norm_most` are those of both together. */
+   result, and all limits but `most` and `norm_max` are those of both together. */
 enum { BITCUT_DECADES = 7 };
 struct bitcut_tolerances {
     size_t size;
     size_t runs, outputs; /* of each run so many                                       */
     double bound;         /* |D - C| <= bound u |A||B| + what underflows, for certain  */
     double underflow;     /* that is so many u |A||B| at most in the runs              */
-    double observed;      /* |D - C| <= observed u |A||B|, if `known`, ...             */
-    double most;          /* ... and the largest of all runs                           */
+    double limit;      /* |D - C| <= observed u |A||B|, if `known`, ...             */
+    double max;          /* ... and the largest of all runs                           */
     double norm_bound;    /* ||D - C|| <= that u (||A|| ||B||), Frobenius norms        */
-    double norm_observed, norm_most; /* ||D - C|| likewise, if `norm_known`           */
+    double norm_limit, norm_max; /* ||D - C|| likewise, if `norm_known`           */
     double rtol, atol; /* |D - C| <= atol + rtol |C|, by the observed limit ...         */
     double bound_rtol, bound_atol; /* ... and by the bound                              */
     double slack; /* how many times wider these are than the limit in |A||B|, at nine of
@@ -664,9 +664,9 @@ struct bitcut_tolerances {
     bool known, norm_known;
 
     /* Likewise. */
-    double alarm; /* this and the last two as the options had them                      */
+    double false_alarm;          /* this and the last two as the options had them          */
     size_t orders, arrangements; /* of k in each run: random ones, and chosen ones       */
-    double with_underflow_most, norm_with_underflow_most; /* the largest of all runs     */
+    double with_underflow_max, norm_with_underflow_max; /* the largest of all runs     */
     double underflow_absolute; /* `underflow` in the units of D                          */
     double bound_rtol_alone;   /* with atol = 0, by the bound                            */
     double over[BITCUT_DECADES]; /* shares of outputs with |A||B| above 10^i |C|         */
@@ -789,7 +789,7 @@ struct bitcut_device;
    BITCUT_MODULES names, or else beside the library, or where `make install` puts it.
    *device is set only on success; bitcut_device_close() ends it, but not GEMMs that still
    run.  Any number of threads may use it at a time.  BITCUT_UNSUPPORTED: the backend
-   ("hip", "host", ...) is not built in, there is no module, it is of another version, or
+   ("hip", "cpu", ...) is not built in, there is no module, it is of another version, or
    there is no such device, or none that it knows; BITCUT_BAD_ARGUMENT: no device can be
    called so.
 
@@ -797,7 +797,7 @@ struct bitcut_device;
    meanwhile.  It is not read in a process with rights that its caller does not have
    (setuid, setgid, capabilities).
 
-   "host" is this machine's processor, if it has AMX or AVX512-BF16, and needs no module.
+   "cpu" is this machine's processor, if it has AMX or AVX512-BF16, and needs no module.
    Its memory is the process's; a stream is not read; and what is started is done when the
    call returns, by as many threads as OpenMP has for the caller (OMP_NUM_THREADS). */
 enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char *name,
@@ -808,9 +808,9 @@ void bitcut_device_close(struct bitcut_device *device); /* or NULL */
 const char *bitcut_device_name(const struct bitcut_device *device);
 
 /* What runs a GEMM is a kernel (`bitcut list kernels`).  `kernel` names it.  Else it is
-   of the recipe, and does what the row and the variations `promote` and `low_low` say.
-   The first in the order of the list that does, takes the matrices, splits, slices and
-   sizes, and runs on the device, on `unit` if that is set, fixes the unit, and so the
+   of the recipe, and does what the row and the variations `promote` and `dropped_term`
+   say. The first in the order of the list that does, takes the matrices, splits, slices
+   and sizes, and runs on the device, on `unit` if that is set, fixes the unit, and so the
    bits.  Of those with these bits the one is taken whose tile suits the sizes and the
    device best (the manual, "Tile model"); with `any_promotion` also of those that promote
    less often, with `any_slices` of all slices of k that one launch adds.  The unit may be
@@ -872,12 +872,12 @@ enum bitcut_status bitcut_gemm_workspace(size_t *bytes,
    if none are needed.  With what all need together, `count` times what one does if they
    share nothing, all are computed by the same launches as one, up to 65535 with their
    slices; with less, so many at a time, and the words of an operand that they share are
-   made again each time unless they are prepared ("host" needs what one does).  Batches of
+   made again each time unless they are prepared ("cpu" needs what one does).  Batches of
    small GEMMs are one launch always.  Emulated ones are started one after the other, in
    the memory of one; the first of a unit may synchronise, too.
 
    *ran is what bitcut_gemm_choose() gives, unless it is NULL.  NaN in D is 0x7fffffff, of
-   f16 0x7fff, but on "host" and where the unit is emulated that of bitcut_gemm();
+   f16 0x7fff, but on "cpu" and where the unit is emulated that of bitcut_gemm();
    infinities, zeros and subnormals are those of the unit.  NaN and infinities of one GEMM
    change no other one.  If the device fails, D is undefined. */
 enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
@@ -889,9 +889,10 @@ enum bitcut_operand { BITCUT_A, BITCUT_B };
 
 /* Bytes of the words of one operand, a multiple of 256.  They depend on its size, k, the
    split, and whether it is equilibrated, alone. */
-enum bitcut_status bitcut_gemm_words(size_t *bytes, const struct bitcut_device *device,
-                                     const struct bitcut_gemm *gemm,
-                                     enum bitcut_operand operand, char *why);
+enum bitcut_status bitcut_gemm_prepared_size(size_t *bytes,
+                                             const struct bitcut_device *device,
+                                             const struct bitcut_gemm *gemm,
+                                             enum bitcut_operand operand, char *why);
 
 /* Start making the words of the first matrix of gemm->a or gemm->b (`words` there is not
    read), in device memory aligned to 256, as bitcut_gemm_start() starts a GEMM.  They

@@ -3,7 +3,7 @@
 
 What the environment says:
 
-BITCUT_LIBRARY    the full path of a libbitcut.so that is built, and is taken; libbitcut.so.0 for
+BITCUT_LIBRARY    the full path of a libbitcut.so that is built, and is taken; libbitcut.so.1 for
                   that which the loader finds: none is taken then.  Without it the tree is compiled.
 BITCUT_MODULES    with BITCUT_LIBRARY: the folder of modules for devices, which are taken too.
 BITCUT_CONFIGURE  without it: arguments of configure, for --without-cuda --without-hip.
@@ -27,7 +27,7 @@ except ImportError:  # before setuptools 70
     from wheel.bdist_wheel import bdist_wheel
 
 TREE = pathlib.Path(__file__).resolve().parent.parent
-OF_THE_LOADER = "libbitcut.so.0"
+OF_THE_LOADER = "libbitcut.so.1"
 # Those of gpu/api/gpu.c, and the runtime that bitcut-executor.so opens.
 MODULES = ("bitcut-cuda.so", "bitcut-hip.so", "bitcut-executor.so", "bitcut-gfx9.so")
 

@@ -102,14 +102,14 @@ flushed() {
     "$python" -c '
 import json, sys
 row = json.loads(sys.stdin.readline())
-kept = {k["flush"]: k for k in row["kept"] if k["exponent"] is None and k["operand"] == "A"
+kept = {k["flush"]: k for k in row["retained"] if k["exponent"] is None and k["operand"] == "A"
         and k["split"] == "markidis" and k["scale_from"] == 0}
 if not (kept[False]["bits"] > 15 and kept[True]["bits"] < 12.5
         and kept[True]["p_flushed"] > 0.9): print(kept)
 values = row["values_a"]
 if sum(e["count"] for e in values["exponents"]) + values["zeros"] != 2560: print(values)
-splits = {k["split"] for k in row["kept"]}
-scales = {k["scale_to"] for k in row["kept"]}
+splits = {k["split"] for k in row["retained"]}
+scales = {k["scale_to"] for k in row["retained"]}
 if len(splits) < 15 or max(scales) != 14: print(splits, scales)' < out
 }
 

@@ -301,7 +301,7 @@ reported() {
     run 0 report --audit rows -o report1
     run 0 report --audit rows -o report2
     diff -r report1 report2 > differ || head -n 3 differ
-    for section in calls difference values bits kept chips scales; do
+    for section in calls difference values bits retained chips scales; do
         [ -s "report1/$section.csv" ] || echo "no $section"
     done
     grep -q 'What does the program multiply?.*8 calls of FP32 products from 2 places' report1/report.md ||

@@ -293,10 +293,10 @@ json_keys() {
     mma="mma --unit $(value unit) -a $1/A.npy -b $1/B.npy -c $1/C.npy -o json.npy"
     gemm='gemm --recipe ootomo --unit a100 -n 8'
     errors='relres max_error mred ulp_max backward_max seconds products_per_second'
-    errors="$errors words_underflow words_overflow ulp_histogram"
+    errors="$errors parts_underflow parts_overflow ulp_histogram"
     limits='m n k runs outputs orders false_alarm componentwise normwise underflow allclose'
     limits="$limits relative cancelling wrong numpy torch numpy_bound torch_bound power"
-    advice='want metric m n k outputs checks all advice places values_a values_b kept'
+    advice='want metric m n k outputs checks all advice places values_a values_b retained'
     advice="$advice scales tried transposed input_a input_b seed"
     terms='busy useful ratio groups busiest resident tlp memory flops work_dl work_cp'
     terms="$terms shared registers"
@@ -329,7 +329,7 @@ replay changed|set unit outputs mismatches first
 split --from 0 --to 1|split exponent exact bits max_ulp mean_ulp p_subnormal p_zero
 gemm --recipe half-fp8 --unit h100 -m 8 -n 8 -k 8|recipe unit units split
 bound --recipe ootomo --unit h100 -m 2 -n 2 -k 8|bound applies why limit observed ratio kind violations outputs
-$gemm -m 8 -k 8|bound_max verdict grade_words bound_grade explained recipe_limit
+$gemm -m 8 -k 8|bound_max verdict grade_text bound_grade explained recipe_limit
 $gemm -m 8 -k 8|recipe unit evidence equilibrate m n k seed $errors
 $gemm -m 8 -k 8 --input-a anybits|$errors
 $gemm -m 0 -k 0|$errors
@@ -354,7 +354,34 @@ END
 
 # --- the points -------------------------------------------------------------------------
 
+# Names of version 0.1 give the same bytes, and one line that names the new one.
+renamed() {
+    gemm="gemm --recipe fp32 --unit fma/f32 -m 9 -n 7 -k 90 --json"
+    renamed_row "--order: rest-first is now partial-first" \
+        "$gemm --split-k 2 --order tile=32,rest-first" "$gemm --split-k 2 --order tile=32,partial-first"
+    renamed_row "--order: turn is now chunk" \
+        "$gemm --order lanes=3,turn=8,sums=f16" "$gemm --order lanes=3,chunk=8,partial-format=f16"
+    renamed_row "--order: halve is now balance-tail" \
+        "$gemm --split-k 2 --order tile=40,halve=8" "$gemm --split-k 2 --order tile=40,balance-tail=8"
+    renamed_row "--device: host is now cpu" \
+        "record --random 1 --device host:1" "record --random 1 --device cpu:1"
+}
+
+# renamed_row LINE OLD NEW
+renamed_row() {
+    # shellcheck disable=SC2086 # words
+    bitcut $2 > old.out 2> old.err
+    old=$?
+    # shellcheck disable=SC2086 # words
+    bitcut $3 > new.out 2> new.err
+    [ $? = $old ] || echo "$2: status $old"
+    sed -i 's/"[a-z_]*second[a-z]*":[^,}]*//g' old.out new.out
+    cmp old.out new.out
+    echo "bitcut: $1; this version still reads the old name" | cat - new.err | cmp - old.err
+}
+
 ok_if_empty "files are made" "$(files_made)"
+ok_if_empty "names of version 0.1 are read" "$(renamed)"
 ok_if_empty "list prints every table" "$(tables_listed)"
 exhaustive "split counts the published bits" bits_kept
 exhaustive "study table1 agrees with the paper" table1_agrees

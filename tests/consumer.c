@@ -169,7 +169,7 @@ static int refuses_names_and_devices(void)
            bitcut_gemm_start(NULL, NULL, NULL, NULL, 0, NULL, NULL) == bad &&
            bitcut_gemm_choose(NULL, NULL, NULL, NULL) == bad &&
            bitcut_gemm_workspace(NULL, NULL, NULL, NULL) == bad &&
-           bitcut_gemm_words(NULL, NULL, NULL, BITCUT_A, NULL) == bad &&
+           bitcut_gemm_prepared_size(NULL, NULL, NULL, BITCUT_A, NULL) == bad &&
            bitcut_gemm_prepare(NULL, NULL, NULL, BITCUT_A, NULL, NULL) == bad;
 }
 
@@ -194,10 +194,10 @@ static int tolerates(void)
     g.a.at = g.b.at = third;
     t.size = sizeof t;
     if (bitcut_tolerance(&t, &g, &options, 1, NULL) != BITCUT_OK) return 0;
-    if (!(t.most > 0 && t.most <= t.observed && t.observed <= t.bound && t.bound < 10 &&
+    if (!(t.max > 0 && t.max <= t.limit && t.limit <= t.bound && t.bound < 10 &&
           t.rtol >= 0 && t.atol >= 0 && t.runs == 20 && t.outputs == 4 && !t.wrong))
         return 0;
-    options.alarm = 2;
+    options.false_alarm = 2;
     if (bitcut_tolerance(&t, &g, &options, 1, NULL) != BITCUT_BAD_ARGUMENT) return 0;
     t.size = 1;
     return bitcut_tolerance(&t, &g, NULL, 1, NULL) == BITCUT_BAD_ARGUMENT &&
@@ -255,8 +255,8 @@ static int bounds_errors(void)
     }
     return bitcut_bound(&limit, &g, 0, NULL, 1, NULL) == BITCUT_OK && limit >= lost &&
            limit < 1e-5 && bitcut_budget(parts, 3, &g, 0, 1, NULL) == BITCUT_OK &&
-           !strcmp(bitcut_budget_part(1), "underflow") && parts[0].most == 0 &&
-           parts[1].most > 0 && parts[1].mean == -parts[1].most &&
+           !strcmp(bitcut_budget_part(1), "underflow") && parts[0].max == 0 &&
+           parts[1].max > 0 && parts[1].mean == -parts[1].max &&
            bitcut_bound(&limit, &g, 0, "none", 1, NULL) == BITCUT_BAD_ARGUMENT &&
            bitcut_bound(NULL, &g, 0, NULL, 1, NULL) == BITCUT_BAD_ARGUMENT &&
            bitcut_bound(&limit, &g, 1, NULL, 1, NULL) == BITCUT_BAD_ARGUMENT &&

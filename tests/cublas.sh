@@ -176,7 +176,7 @@ left() {
         values fault | grep -q 'supports: unit volta/mma.* (supported: hopper/mma' || values fault
         BITCUT_MODULES=$work/none ran $as -- ./scenes product
         counted 'taken left reasons device' '0 1 device 1 null'
-        values fault | grep -q '^"no GPU backend: bitcut-cuda.so is not in ' || values fault
+        values fault | grep -q '^"no GPU backend: bitcut-cuda.so not found in ' || values fault
         DEVICE_FAULT=future ran $as -- ./scenes product
         counted 'taken left reasons' '0 1 device 1'
         DEVICE_FAULT='far memory' ran $as -- ./scenes product
@@ -290,7 +290,7 @@ by_command_line() {
     ran $as --least 999999999999999999 -- ./scenes product
     counted 'taken left reasons' '0 1 small 1'
     bitcut run --least 1000000000000000000 --audit -- ./scenes product > out 2> err
-    grep -q 'not a whole number below 10^18' err || cat err
+    grep -q 'expected a whole number below 10^18' err || cat err
     # The unit of the device's kernel.
     ran --recipe ootomo --device cuda -- ./scenes product
     [ "$(values way)" = "\"$way\"" ] || values way

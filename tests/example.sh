@@ -49,7 +49,7 @@ ran() {
 # What an installed library has beside it, as the package for Python does.
 beside() {
     mkdir "$work/beside"
-    cp -L .libs/libbitcut.so.0 tests/.libs/bitcut-cuda.so "$work/beside"
+    cp -L .libs/libbitcut.so.1 tests/.libs/bitcut-cuda.so "$work/beside"
     unset BITCUT_MODULES
     LD_LIBRARY_PATH=$work/beside${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     export LD_LIBRARY_PATH

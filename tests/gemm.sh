@@ -145,15 +145,15 @@ lines_for_people() {
 usual_said() {
     set -- gemm --recipe plain --unit a100 -m 40 -n 40 -k 100
     run 0 "$@" --threads 1 --json
-    sed -n 's/.*"usual":\[\([^]]*\)\].*/\1/p' out > one
+    sed -n 's/.*"typical":\[\([^]]*\)\].*/\1/p' out > one
     run 0 "$@" --threads 3 --json
-    sed -n 's/.*"usual":\[\([^]]*\)\].*/\1/p' out | cmp - one 2>&1
+    sed -n 's/.*"typical":\[\([^]]*\)\].*/\1/p' out | cmp - one 2>&1
     awk -F, '!($1 > 0 && $2 > $1 && $2 < 3 * $1)' one
     [ -s one ] || echo "nothing is usual"
     run 0 "$@" --reference none --json
-    if grep '"usual"' out; then echo "usual, without a reference"; fi
+    if grep '"typical"' out; then echo "usual, without a reference"; fi
     run 0 "$@" --reference fp32 --json
-    expect usual null
+    expect typical null
 }
 
 # few WORD...: tolerance in few runs.
@@ -192,7 +192,7 @@ tolerances_of_results() {
     worst=$(value backward_max)
     few 0 -a a.npy -b b.npy -d d.mtx --power 0 --json
     grep -q "\"given\":{\"componentwise\":$worst," out || cat out
-    grep -q '"above":0,"beyond":0,"wrong":0,"accepted":{"bound":true,"observed":true,"norm":true,"both":true,' out ||
+    grep -q '"above":0,"beyond":0,"wrong":0,"accepted":{"bound":true,"limit":true,"norm":true,"both":true,' out ||
         cat out
     awk 'NR == 10 { $1 = 1.0001 * $1 } { print }' d.mtx > bad.mtx
     few 1 -a a.npy -b b.npy -d bad.mtx --power 0 --json
@@ -338,7 +338,7 @@ graded() {
     run 0 gemm --recipe plain --unit a100 -m 16 -n 16 -k 512 --input-a integers --json \
         --input-b integers
     expect grade 3.0
-    expect words_error 0.0
+    expect parts_error 0.0
 }
 
 text_files_agree() {
@@ -440,7 +440,7 @@ bounds_told() {
     awk '$3 ~ /^[0-9]/ && $3 > 0 && !($3 <= $4 && $3 > 0.99 * $4 * $5 && $3 < 1.01 * $4 * $5)' out
     run 0 bound "$@" --json --samples 3
     [ "$(grep -c '"applies":true,"why":null' out)" -eq 5 ] || cat out
-    [ "$(grep -c '"looked":3,.*"violations":0' out)" -eq 3 ] || cat out
+    [ "$(grep -c '"compared":3,.*"violations":0' out)" -eq 3 ] || cat out
     run 0 bound --recipe fp32 --unit fma/f32 -m 7 -n 5 -k 90 --json
     [ "$(grep -c '"applies":true' out)" -eq 8 ] || cat out
     # positive sums of single f16 words on Volta, in the place of two words on Hopper

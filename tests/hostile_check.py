@@ -166,9 +166,9 @@ def place(name, **more):
                                    "equilibrate": True, "error": 1e-7, "bits_a": 22.5,
                                    "bits_b": 22.5, "overflow_a": 0.0, "overflow_b": 0.0,
                                    "flushed_a": 0.0, "flushed_b": 0.0}],
-                       "kept": [{"operand": "A", "count": 9, "scale_from": 0, "scale_to": 3,
+                       "retained": [{"operand": "A", "count": 9, "scale_from": 0, "scale_to": 3,
                                  "flush": False, **KEPT}],
-                       "kept_by_exponent": [{"recipe": "r", "scale": 0, "operand": o,
+                       "retained_by_exponent": [{"recipe": "r", "scale": 0, "operand": o,
                                              "exponent": e, "count": 3, **KEPT}
                                             for o in "AB" for e in (-2, 1)]},
             "schema": "bitcut-run/1", **more}

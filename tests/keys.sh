@@ -155,8 +155,8 @@ if [ -f "$libraries/libbitcut.so" ]; then
 fi
 
 # On this machine's matrix units, if it has some; --json has what is said of heat, too.
-if bitcut list devices --json | grep '"name":"host"' | grep -q '"here":true'; then
-    prints host bench gpu --device host -n 16 --rounds 1 --sustained 0 --kernel all
+if bitcut list devices --json | grep '"name":"cpu"' | grep -q '"here":true'; then
+    prints host bench gpu --device cpu -n 16 --rounds 1 --sustained 0 --kernel all
     sed -i '/^ratio_/d' host.printed
     sed -i '/: heat: /d' host.failed
 fi

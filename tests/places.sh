@@ -66,7 +66,7 @@ missing_said() {
     while read -r folder variable words; do
         # shellcheck disable=SC2086 # words
         run 3 $words
-        grep -q " $BITCUT_DATA${folder%/} (.*$variable names" err || cat err
+        grep -q " $BITCUT_DATA${folder%/} (.*$variable sets another" err || cat err
     done << 'END'
 /gpu BITCUT_DATA tile --gpu a800
 /gpu BITCUT_DATA report -o none

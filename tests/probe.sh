@@ -137,7 +137,7 @@ commands_refused() {
 the command was terminated by signal 9$|kill -9 $$
 .BITCUT_D is 64 x 256; expected 64 x 64$|cp "$BITCUT_A" "$BITCUT_D"
 .BITCUT_D: |echo > "$BITCUT_D"
-D of A and B all 2^-40 is 0 times 2^-80, not 256: |bitcut gemm -a "$BITCUT_A" -b "$BITCUT_B" -o "$BITCUT_D" --reference none --recipe plain --unit h100
+for A = B = 2^-40, D is 0 times 2^-80 instead of 256: |bitcut gemm -a "$BITCUT_A" -b "$BITCUT_B" -o "$BITCUT_D" --reference none --recipe plain --unit h100
 the command failed with exit status 7$|[ "$BITCUT_M $BITCUT_N $BITCUT_K" = "64 64 256" ] && [ -s "$BITCUT_A" ] && [ -s "$BITCUT_B" ] && exit 7
 the command failed with exit status 8$|if read -r line; then exit 1; else exit 8; fi
 END

@@ -53,7 +53,7 @@ modules_refused() {
 missing|no GPU backend: bitcut-cuda.so not found in .*/missing (built only with nvcc; BITCUT_MODULES sets another folder)$
 text|no GPU backend: .*bitcut-cuda.so
 empty|bitcut-cuda.so is not a bitcut module$
-other|bitcut-cuda.so has interface 99, and this bitcut needs [0-9]*: 
+other|bitcut-cuda.so has interface version 99, but this bitcut requires [0-9]*; build both from the same source$
 END
     [ ! -e new ] || ls -R new
 }

@@ -272,7 +272,7 @@ on_device() {
         BITCUT_MODULES=$work/honest
         cp "$library" honest/
         ran 125 --device cuda -- ./scenes once
-        line '^bitcut: --device: the module of this device does not emulate units$'
+        line '^bitcut: --device names a device whose module does not emulate units$'
         bitcut run --device cuda --audit -- ./scenes once > out 2> err
         line '^bitcut: --device requires --recipe, --rule or --against$'
     )
@@ -280,7 +280,7 @@ on_device() {
 
 # The processor's own matrix unit that has kernels, if it has one.
 own_unit() {
-    bitcut list devices --json | grep '"name":"host"' > host
+    bitcut list devices --json | grep '"name":"cpu"' > host
     if grep -q '"architectures":[^]]*"amx-bf16"' host; then
         echo amx/tdpbf16ps.m16n16k32.f32.bf16
     elif grep -q '"architectures":[^]]*"avx512-bf16"' host; then
@@ -295,12 +295,12 @@ summed() { sed -n "s/.*\"where\".*\"$1\":\([0-9]*\).*/\1/p" err | awk '{ n += $1
 # teams, in other modes of floating point and in children.
 on_own_device() {
     (
-        on=host unit=$(own_unit)
+        on=cpu unit=$(own_unit)
         called plain "$unit"
         [ "$(summed on_device)" -ge "$(summed taken)" ] ||
             echo "$(summed on_device) of $(summed taken) on the device"
         SCENE_RECIPE=bf16x6 SCENE_UNIT=$unit
-        as="--recipe bf16x6 --device host"
+        as="--recipe bf16x6 --device cpu"
         scene 0 "1 520 0 0" threads
         [ "$(counts on_device)" = 520 ] || tail -n 1 err
         # A sanitizer's frames of the kernels are larger than such a stack.
@@ -314,11 +314,11 @@ on_own_device() {
         ran 0 --audit --sample all --json -- ./scenes all
         [ "$(summed mismatches)" = 0 ] && [ "$(summed recomputed)" -gt 0 ] || cat err
         as=
-        ran 125 --recipe ootomo --unit a100 --device host -- ./scenes once
+        ran 125 --recipe ootomo --unit a100 --device cpu -- ./scenes once
         line '^bitcut: --device: no kernel implements recipe ootomo'
         # What no kernel computes is emulated.
         as="--rule *=ootomo@a100" SCENE_RECIPE=ootomo SCENE_UNIT=ampere/mma.m16n8k16.f32.f16
-        ran 0 --device host --json -- ./scenes all
+        ran 0 --device cpu --json -- ./scenes all
         [ "$(counts taken on_device)" = "3 0" ] || tail -n 1 err
     )
 }
@@ -436,7 +436,7 @@ ok_if_empty "the modules are built" "$(model_built models; model_built honest -D
 if [ -n "$sanitized" ]; then skip "children, --device" "a sanitizer's lock may be taken in a child"
 else ok_if_empty "children, --device" "$(forks_on_device)"; fi
 ok_if_empty "--device" "$(on_device)"
-what="--device host, the processor's own unit"
+what="--device cpu, the processor's own unit"
 if [ -n "$(own_unit)" ]; then ok_if_empty "$what" "$(on_own_device)"
 else skip "$what" "it has none"; fi
 echo "1..$n"

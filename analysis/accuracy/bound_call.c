@@ -30,7 +30,7 @@ static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *g
     if (status == BITCUT_OK) status = gemm_plan_on_unit(&to->plan, &to->gemm, f);
     if (status == BITCUT_OK && (i >= to->gemm.count || threads < 0))
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "invalid GEMM index or thread count");
-    if (status == BITCUT_OK && (to->gemm.a.words || to->gemm.b.words))
+    if (status == BITCUT_OK && (to->gemm.a.prepared || to->gemm.b.prepared))
         status = fault_set(f, BITCUT_BAD_ARGUMENT,
                            "prepared operands are accepted by device calls only");
     if (status == BITCUT_OK) status = gemm_check_operands(&to->gemm, f);

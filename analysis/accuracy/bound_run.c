@@ -80,7 +80,7 @@ const struct record_field bound_fields[] = {
     LIMIT(ratio, "ratio", "", "the most error / limit"),
     MEDIAN(tightness, "tightness", "", "the median limit / error, of outputs that err"),
     RESULT(outputs, "outputs", "", "outputs that have a limit"),
-    RESULT(looked, "looked", "", "outputs looked at"),
+    RESULT(looked, "compared", "", "outputs looked at"),
     RESULT(violations, "violations", "", "outputs that err by more"),
     LIMIT(worst_at, "worst", "", "row and column of the output nearest to its limit"),
     LIMIT(worst_error, "worst_error", BY_SIZE, "its error"),

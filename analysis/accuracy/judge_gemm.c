@@ -59,7 +59,7 @@ static enum bitcut_status check(const struct bitcut_gemm *g, size_t i, int threa
     struct gemm_plan plan;
     if (i >= g->count || threads < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "invalid GEMM index or thread count");
-    if (g->a.words || g->b.words)
+    if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
     const enum bitcut_status status =

@@ -107,13 +107,13 @@ static void advised(json_t *to, const char *place, const json_t *row, const char
 static void bits_rows(json_t *to, const char *place, const json_t *row, size_t at)
 {
     if (at < PANELS_MAX / 2)
-        advised(to, place, row, "kept_by_exponent", audit_bits_keys);
+        advised(to, place, row, "retained_by_exponent", audit_bits_keys);
 }
 
 static void kept_rows(json_t *to, const char *place, const json_t *row, size_t at)
 {
     (void)at;
-    advised(to, place, row, "kept", audit_kept_keys);
+    advised(to, place, row, "retained", audit_kept_keys);
 }
 
 static void chips_rows(json_t *to, const char *place, const json_t *row, size_t at)
@@ -216,7 +216,7 @@ static const struct audit_part parts[] = {
                    .text = "Bits of a value that its words hold, on average over the "
                            "values of the excerpts with that exponent; FP32 has 24." },
       .rows = bits_rows },
-    { .section = { .name = "kept",
+    { .section = { .name = "retained",
                    .chapter = ABOUT_VALUES,
                    .plot = &table,
                    .what = "all splits and scales, of all values together",

@@ -109,7 +109,7 @@ static int read_method(struct tile_method *method, const struct tile_options *o)
     if (!split_is_uniform(s))
         return complain("--recipe",
                         "has parts of two formats; tile models require one format");
-    *method = (struct tile_method){ .terms = r->terms + r->keeps_low_low,
+    *method = (struct tile_method){ .terms = r->terms + r->keeps_dropped_term,
                                     .words = s->words,
                                     .word_bytes = s->word[0].format->bits / 8,
                                     .accumulators = o->accumulators,

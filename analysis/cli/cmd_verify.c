@@ -50,7 +50,7 @@ static const struct option_row options[] = {
     SETUP_OPTIONS(verify),
     { "d", "the result to check, .npy or .mtx", OPTION(verify, d, TEXT, "FILE") },
     { "kernel",
-      "kernel to run on the device: a name or its beginning, DEVICE/NAME (host/amx), "
+      "kernel to run on the device: a name or its beginning, DEVICE/NAME (cpu/amx), "
       "DEVICE/RECIPE (hip/legemm: the best of a recipe), all, or split",
       OPTION(verify, kernel, TEXT, "K") },
     DEVICE_OPTION(verify, "emulator, of --kernel: cuda"),

@@ -12,12 +12,19 @@ bool device_is_emulator(const char *device)
     return !device || !strcmp(device, emulator);
 }
 
+void device_warn_renamed(const char *device)
+{
+    const struct gpu_backend *const old = device ? gpu_backend_renamed(device) : NULL;
+    if (old) warn_renamed("--device", old->was, old->name);
+}
+
 bool device_is_host(const char *device) { return device && gpu_is_own(device); }
 
 int device_open(struct recorder *r, const char *device, const char *command)
 {
     char folder[PLACE_MAX];
     struct fault f;
+    device_warn_renamed(device);
     if (device && device_is_emulator(device))
         return complain("--device", "cannot be the emulator; this command needs a GPU, "
                                     "for example --device cuda");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The option --device, one spelling in every command: emulator, host, cuda, cuda:1, hip,
+/* The option --device, one spelling in every command: emulator, cpu, cuda, cuda:1, hip,
    executor:gfx90a (bitcut list devices). */
 #ifndef BITCUT_ANALYSIS_CLI_DEVICE_OPTION_H
 #define BITCUT_ANALYSIS_CLI_DEVICE_OPTION_H
@@ -13,12 +13,15 @@
 #define DEVICE_OPTION(COMMAND, OTHERWISE)                                                \
     {                                                                                    \
         "device",                                                                        \
-            "host, cuda, cuda:1, ... (bitcut list devices; default " OTHERWISE ")",      \
+            "cpu, cuda, cuda:1, ... (bitcut list devices; default " OTHERWISE ")",      \
             OPTION(COMMAND, device, TEXT, "D")                                           \
     }
 
 /* Whether it says the emulator, or nothing. */
 bool device_is_emulator(const char *device);
+
+/* Say on standard error if a device has its name of version 0.1; NULL has none. */
+void device_warn_renamed(const char *device);
 
 /* Whether it says the host. */
 bool device_is_host(const char *device);

@@ -125,7 +125,7 @@ static const struct part parts[] = {
                            "values of A or of B with that exponent; FP32 has 24." },
       .asks = ASK_ADVISE,
       .rows = gemm_report_kept },
-    { .section = { .name = "kept",
+    { .section = { .name = "retained",
                    .chapter = ABOUT_VALUES,
                    .plot = &table,
                    .what = "all splits and scales, of all values together",

@@ -35,13 +35,13 @@ static void say_errors(struct outcome *to, const struct gemm_answers *a)
     const struct bitcut_tolerance_verdict *const v = &a->given.verdict;
     const char *const rest = t->known ? "" : " beyond underflow";
     to->error = t->known ? v->component : v->with_underflow;
-    to->limit = t->known ? t->observed : t->with_underflow;
+    to->limit = t->known ? t->limit : t->with_underflow;
     REASON("largest error%s %.3g u |A||B| (limit %.3g) at output (%zu, %zu)", rest, to->error,
            to->limit, v->worst_at[0], v->worst_at[1]);
     if (v->above)
         REASON(", %zu of %zu outputs exceed it", v->above, a->limits.m * a->limits.n);
     REASON("; normwise error %.3g u ||A|| ||B|| (limit %.3g%s); u = 2^-24", v->norm,
-           t->norm_known ? t->norm_observed : t->norm_with_underflow,
+           t->norm_known ? t->norm_limit : t->norm_with_underflow,
            t->norm_known ? "" : " plus the norm of what underflows");
     if (v->accepted && v->zeros_accepted)
         REASON("; a D of zeros is accepted as well, so these inputs test nothing");

@@ -60,6 +60,19 @@ int complain(const char *what, const char *why)
     return EXIT_USAGE;
 }
 
+void warn_renamed(const char *what, const char *was, const char *name)
+{
+    static const char *printed; /* a program has one old name, seldom two */
+    if (printed == was) return;
+    printed = was;
+    flockfile(stderr);
+    terminal_label(NULL);
+    text_print(stderr,
+               "bitcut: %s: %s is now %s; this version still reads the old name\n", what,
+               was, name);
+    funlockfile(stderr);
+}
+
 int check_use(const struct context *x, const struct option_use *uses, unsigned use)
 {
     const struct option_use *row = option_misused(x->given, x->options, uses, use);

@@ -31,6 +31,9 @@ struct fault *message_keep(struct fault *to);
    variable; return EXIT_USAGE. */
 int complain(const char *what, const char *why);
 
+/* Print once in a run that a name of version 0.1 is read, and what it is now. */
+void warn_renamed(const char *what, const char *was, const char *name);
+
 /* Print "bitcut: COMMAND: stopped", unless something was said since the command was: what
    it met then. */
 void fail_stopped(const char *command);

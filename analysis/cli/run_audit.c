@@ -225,8 +225,8 @@ static json_t *advice_row(const struct advise *x)
                                         "seed", "advice", "places", "scales", NULL };
     json_t *const row = json_object();
     record_json_keys(row, advise_fields, x, keys);
-    json_object_set_new(row, "kept", advise_rows_in_all(x));
-    json_object_set_new(row, "kept_by_exponent", advise_rows_by_exponent(x));
+    json_object_set_new(row, "retained", advise_rows_in_all(x));
+    json_object_set_new(row, "retained_by_exponent", advise_rows_by_exponent(x));
     return row;
 }
 

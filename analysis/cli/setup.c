@@ -61,7 +61,8 @@ static int fail_terms(const struct bitcut_recipe *r)
 {
     struct fault f;
     char more[40] = "";
-    if (r->low_low.a) snprintf(more, sizeof more, ", or %d with low*low", r->terms + 1);
+    if (r->dropped_term.a)
+        snprintf(more, sizeof more, ", or %d with low*low", r->terms + 1);
     fault_set(&f, BITCUT_BAD_ARGUMENT,
               "recipe %s has %d terms%s", r->name, r->terms, more);
     return fail("--terms", &f);
@@ -151,6 +152,9 @@ int setup_open_gemm(struct setup *s, const char *name)
     if (status != EXIT_GOOD) return status;
     if (o->order && order_read(&g->order, o->order, &f) != BITCUT_OK)
         return fail("--order", &f);
+    const struct configuration_field *const old =
+        o->order ? configuration_renamed(o->order) : NULL;
+    if (old) warn_renamed("--order", old->was, old->name);
     g->alpha = o->alpha;
     g->beta = o->beta != SETUP_BETA_UNSET ? o->beta : o->c ? F32_ONE : 0;
     g->equilibrate = o->equilibrate;

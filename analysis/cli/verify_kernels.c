@@ -392,7 +392,8 @@ static int check_options(const struct verify_kernels *what)
 static bool has_kernels_of(const struct recorder *r, const char *name, size_t length)
 {
     const struct gpu_backend *b = table_find(TABLE(gpu_backends), r->gpu.module->name);
-    const char *tables = b && b->tables ? b->tables : r->gpu.module->name;
+    if (b && !b->tables) return gpu_backend_is(b, name, length);
+    const char *tables = b ? b->tables : r->gpu.module->name;
     return strlen(tables) == length && !strncmp(tables, name, length);
 }
 
@@ -441,7 +442,7 @@ static const char *find_device(const char *name)
 {
     const size_t length = strcspn(name, "/");
     for (const struct gpu_backend *b = gpu_backends; name[length] && b->name; b++)
-        if (strlen(b->name) == length && !strncmp(b->name, name, length)) return b->name;
+        if (gpu_backend_is(b, name, length)) return b->name;
     return NULL;
 }
 
@@ -451,6 +452,7 @@ int verify_kernels(struct context *x, const struct verify_kernels *what)
     struct asked q = { x, *what, &r };
     const char *const device = what->device ? what->device : find_device(what->name);
     int status = check_options(what);
+    device_warn_renamed(what->name);
     if (status == EXIT_GOOD) status = device_open(&r, device, "verify");
     if (status != EXIT_GOOD) return status;
     if (!strcmp(what->name, "split")) status = try_splits(&q);

@@ -35,7 +35,7 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
     if (g->count != 1)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "the number of GEMMs must be 1, found %zu", g->count);
-    if (g->a.words || g->b.words)
+    if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
     return gemm_check_matrices(g, true, f);

@@ -136,7 +136,7 @@ static bool term_elsewhere(struct candidate *x, const struct space *s, int kind)
     int t = kind / RECIPE_ACCUMULATORS_MAX;
     if (!candidate_uniform(x) || to >= p->accumulators) return false;
     if (t == RECIPE_TERMS_MAX) {
-        if (p->low_low || p->terms == RECIPE_TERMS_MAX || p->split_a.words < 2 ||
+        if (p->dropped_term || p->terms == RECIPE_TERMS_MAX || p->split_a.words < 2 ||
             p->split_b.words < 2)
             return false;
         t = p->terms++;

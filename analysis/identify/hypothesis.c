@@ -152,7 +152,7 @@ static bool terms_vary(struct candidate *x, const struct space *s, size_t value)
     const bool other = value > PERMUTATIONS;
     const struct bitcut_recipe *r = x->gemm.recipe;
     if (other && r->terms == RECIPE_TERMS_MAX) return false;
-    if (other) x->gemm.low_low = !r->keeps_low_low;
+    if (other) x->gemm.dropped_term = !r->keeps_dropped_term;
     return true;
 }
 
@@ -184,7 +184,8 @@ static bool terms_alter(struct candidate *x, const struct space *s, size_t value
     (void)s;
     struct gemm_plan *p = &x->plan;
     const size_t at = value % (PERMUTATIONS + 1);
-    if (value > PERMUTATIONS && p->low_low == x->gemm.recipe->keeps_low_low) return false;
+    if (value > PERMUTATIONS && p->dropped_term == x->gemm.recipe->keeps_dropped_term)
+        return false;
     if (at == 0) return value != 0;
     if (!candidate_uniform(x)) return false;
     if (at == PERMUTATIONS) reverse(p->term, p->terms);
@@ -201,7 +202,8 @@ static void terms_say(char *text, size_t size, const struct candidate *x,
     text[0] = 0;
     if (value > PERMUTATIONS)
         say_more(text, size, "it has %s product of the low words%s",
-                 p->low_low ? "the" : "no", value % (PERMUTATIONS + 1) ? ", and " : "");
+                 p->dropped_term ? "the" : "no",
+                 value % (PERMUTATIONS + 1) ? ", and " : "");
     if (value % (PERMUTATIONS + 1) == 0) return;
     say_more(text, size, "its products come in order");
     for (int t = 0; t < p->terms; t++)

@@ -90,8 +90,8 @@ static bool is_advice(const json_t *x)
     static const struct {
         const char *key;
         const char *const *columns;
-    } lists[] = { { "kept", audit_kept_keys },
-                  { "kept_by_exponent", audit_bits_keys },
+    } lists[] = { { "retained", audit_kept_keys },
+                  { "retained_by_exponent", audit_bits_keys },
                   { "places", audit_chips_keys },
                   { "scales", audit_scales_keys } };
     if (!x || json_is_null(x)) return true;

@@ -30,7 +30,7 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
     if (g->count != 1 || !g->m || !g->n || !g->k)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "the GEMM must be a single one with m, n and k of at least 1");
-    if (g->a.words || g->b.words)
+    if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
     struct bitcut_gemm product = *g;

@@ -148,7 +148,7 @@ const struct record_field advise_fields[] = {
     RECORD_ITEMS(each_best, advise_trial_fields, "places", "what is advised at each place, or errs least there"),
     RECORD_STRUCT(struct advise, values[0], advise_values_fields, "values_a", "values of A"),
     RECORD_STRUCT(struct advise, values[1], advise_values_fields, "values_b", "values of B"),
-    RECORD_ITEMS(each_kept, advise_kept_fields, "kept", "what splits keep of them"),
+    RECORD_ITEMS(each_kept, advise_kept_fields, "retained", "what splits keep of them"),
     RECORD_ITEMS(each_scale, advise_scale_fields, "scales", "ootomo and legemm at 2^10, at 2^11 and equilibrated"),
     RECORD_ITEMS(each_trial, advise_trial_fields, "tried", "every GEMM that was tried, as `advice`"),
     { 0 }

@@ -177,16 +177,16 @@ int c_function(char line[C_LINES][C_LINE_MAX], const struct tolerance *tolerance
     const struct bitcut_tolerances *const t = &tolerance->limits;
     const bool rest = tolerance_needs_rest(t) || !t->norm_known,
                reads_c = gemm_reads_c(q->gemm);
-    const double norm = t->norm_known ? t->norm_observed : t->norm_with_underflow;
+    const double norm = t->norm_known ? t->norm_limit : t->norm_with_underflow;
     struct source to = { .line = line };
-    if (isinf(t->known ? t->observed : t->with_underflow)) return 0;
+    if (isinf(t->known ? t->limit : t->with_underflow)) return 0;
     add_head(&to, reads_c, rest);
     if (isfinite(norm)) add_squares(&to, reads_c, !t->norm_known);
     add(&to, "for (size_t i = 0; i < m; i++) {");
     add(&to, "for (size_t j = 0; j < n; j++) {");
     add_output(&to, tolerance, q->gemm, rest);
     add(&to, "const double error = fabs(D[i * n + j] - exact);");
-    if (t->known) add_limit(&to, t->observed + tolerance->sums, false);
+    if (t->known) add_limit(&to, t->limit + tolerance->sums, false);
     if (rest) add_limit(&to, t->with_underflow + tolerance->sums, true);
     if (isfinite(norm)) add(&to, "error2 += error * error;");
     if (isfinite(norm) && !t->norm_known) add(&to, "rest2 += rest * rest;");

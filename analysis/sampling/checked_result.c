@@ -27,7 +27,7 @@ const struct record_field given_fields[] = {
     VERDICT(wrong, "wrong", "",
             "outputs that are NaN or infinite where C is not, or the other way"),
     ACCEPTED(CRITERION_BOUND, "bound"),
-    ACCEPTED(CRITERION_OBSERVED, "observed"),
+    ACCEPTED(CRITERION_OBSERVED, "limit"),
     ACCEPTED(CRITERION_NORM, "norm"),
     RECORD_MEMBER(struct tolerance_given, verdict.accepted, "accepted", "accepted.both", "",
                   "whether D keeps all limits that are known"),
@@ -44,7 +44,7 @@ const struct record_field given_fields[] = {
 /* The least of the componentwise limits that are known, absolute. */
 static double limit_at(const struct bitcut_tolerances *t, const struct sample_run *r, size_t i)
 {
-    const double size = r->x.magnitude[i] * 0x1p-24, by_size = t->observed * size,
+    const double size = r->x.magnitude[i] * 0x1p-24, by_size = t->limit * size,
                  by_rest = t->with_underflow * size + r->allowance[i];
     return t->known && by_size < by_rest ? by_size : by_rest;
 }

@@ -41,14 +41,14 @@ static bool bound(const struct sample_run *r, const struct bitcut_tolerances *t)
 static bool observed(const struct sample_run *r, const struct bitcut_tolerances *t)
 {
     return keeps_component(r, t->with_underflow, r->allowance) &&
-           (!t->known || keeps_component(r, t->observed, NULL));
+           (!t->known || keeps_component(r, t->limit, NULL));
 }
 
 static bool norm(const struct sample_run *r, const struct bitcut_tolerances *t)
 {
     return sample_run_norm_rest(r) <= t->norm_with_underflow &&
            (!t->norm_known ||
-            metrics[METRIC_NORMWISE].value(&r->x, 1) <= t->norm_observed);
+            metrics[METRIC_NORMWISE].value(&r->x, 1) <= t->norm_limit);
 }
 
 static bool both(const struct sample_run *r, const struct bitcut_tolerances *t)
@@ -77,7 +77,7 @@ static bool numpy(const struct sample_run *r, const struct bitcut_tolerances *t)
 
 const struct criterion criteria[] = {
     [CRITERION_BOUND] = { "bound", "componentwise, by the worst-case bound", bound },
-    [CRITERION_OBSERVED] = { "observed", "componentwise, by the observed limits",
+    [CRITERION_OBSERVED] = { "limit", "componentwise, by the observed limits",
                              observed },
     [CRITERION_NORM] = { "norm", "normwise, by the observed limits", norm },
     [CRITERION_BOTH] = { "both", "componentwise and normwise, by the observed limits",

@@ -23,7 +23,7 @@ const struct record_field power_fields[] = {
     POWER(runs, "runs", "", "runs in which the fault is possible and changes D"),
     POWER(error, "error", "u |A||B|", "the median of the largest errors of runs"),
     REJECTED(CRITERION_BOUND, "bound"),
-    REJECTED(CRITERION_OBSERVED, "observed"),
+    REJECTED(CRITERION_OBSERVED, "limit"),
     REJECTED(CRITERION_NORM, "norm"),
     REJECTED(CRITERION_BOTH, "both"),
     REJECTED(CRITERION_ALLCLOSE, "allclose"),

@@ -153,7 +153,7 @@ static void write_norm(char line[PYTHON_LINE_MAX], const struct python_library *
     char limit[REAL_TEXT_MAX], alpha[REAL_TEXT_MAX + 4], beta[REAL_TEXT_MAX + 4];
     char size[SUM_MAX], c[SUM_MAX] = "";
     const bool rest = !t->limits.norm_known;
-    write_up(limit, ((rest ? t->limits.norm_with_underflow : t->limits.norm_observed) +
+    write_up(limit, ((rest ? t->limits.norm_with_underflow : t->limits.norm_limit) +
                      t->sums) * U);
     write_factor(alpha, g->alpha, true);
     write_factor(beta, g->beta, true);
@@ -201,7 +201,7 @@ int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX],
     const double limit = observed ? t->with_underflow : t->bound,
                  lost = observed || rest ? 0 : 2 * t->underflow;
     int count = 1;
-    if (isinf(alone ? t->observed : limit)) return 0;
+    if (isinf(alone ? t->limit : limit)) return 0;
     write_exact(exact, l, q->two);
     write_sum(sum, sizeof sum, l, q->gemm, false);
     write_sum(size, sizeof size, l, q->gemm, true);
@@ -211,10 +211,10 @@ int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX],
         write_rest(&line[count], l, tolerance, q);
         count += 2;
     }
-    if (alone) write_assertion(line[count++], l, t->observed + sums, exact, false);
+    if (alone) write_assertion(line[count++], l, t->limit + sums, exact, false);
     if (rest || !observed)
         write_assertion(line[count++], l, limit + lost + sums, exact, rest);
-    if (observed && isfinite(t->norm_known ? t->norm_observed : t->norm_with_underflow))
+    if (observed && isfinite(t->norm_known ? t->norm_limit : t->norm_with_underflow))
         write_norm(line[count++], l, tolerance, q->gemm, exact);
     if (observed ? tolerance_closes(t) : tolerance_bound_closes(t))
         write_allclose(line[count++], l, observed ? t->rtol : t->bound_rtol,

@@ -303,9 +303,9 @@ static struct limit limit_of_rest(const struct reports *x, enum measure measure,
 static bool zeros_pass(const struct bitcut_tolerances *t, const struct run_report *r)
 {
     const double *const error = r->error[ZEROS];
-    return !(t->known && error[BY_SIZE] > t->observed) &&
+    return !(t->known && error[BY_SIZE] > t->limit) &&
            !(error[BY_REST] > t->with_underflow) &&
-           !(t->norm_known && error[BY_NORM] > t->norm_observed) &&
+           !(t->norm_known && error[BY_NORM] > t->norm_limit) &&
            !(error[BY_NORM_REST] > t->norm_with_underflow);
 }
 
@@ -377,8 +377,8 @@ static void count_sizes(struct bitcut_tolerances *to, const struct reports *x, d
 
 static void double_all(struct bitcut_tolerances *t)
 {
-    double *const limit[] = { &t->bound, &t->observed, &t->with_underflow, &t->norm_bound,
-                              &t->norm_observed, &t->norm_with_underflow, &t->rtol,
+    double *const limit[] = { &t->bound, &t->limit, &t->with_underflow, &t->norm_bound,
+                              &t->norm_limit, &t->norm_with_underflow, &t->rtol,
                               &t->atol, &t->bound_rtol, &t->bound_atol, &t->rtol_alone,
                               &t->bound_rtol_alone, &t->underflow, &t->underflow_absolute };
     for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) *limit[i] *= 2;
@@ -415,17 +415,17 @@ static void conclude(struct bitcut_tolerances *to, const struct reports *x, doub
                        rest = limit_of_rest(x, BY_REST, bound, true),
                        norm = limit_of(x, BY_NORM, x->each, all),
                        norm_rest = limit_of_rest(x, BY_NORM_REST, bound, broad);
-    to->observed = component.observed;
-    to->most = component.most;
+    to->limit = component.observed;
+    to->max = component.most;
     to->known = component.known && underflow_is_little(x, component.observed, whole);
     to->with_underflow = rest.observed;
-    to->with_underflow_most = rest.most;
+    to->with_underflow_max = rest.most;
     to->norm_bound = all;
-    to->norm_observed = norm.observed;
-    to->norm_most = norm.most;
+    to->norm_limit = norm.observed;
+    to->norm_max = norm.most;
     to->norm_known = norm.known && (whole || (to->known && broad));
     to->norm_with_underflow = norm_rest.observed;
-    to->norm_with_underflow_most = norm_rest.most;
+    to->norm_with_underflow_max = norm_rest.most;
     const double half = limit_of(x, BY_SIZE, x->each / 2, all).observed,
                  observed = to->known ? half + sums : (double)INFINITY;
     find_allclose(to, x, room, bound + sums, observed);
@@ -434,7 +434,7 @@ static void conclude(struct bitcut_tolerances *to, const struct reports *x, doub
 
 bool tolerance_needs_rest(const struct bitcut_tolerances *t)
 {
-    return !t->known || t->underflow > t->observed;
+    return !t->known || t->underflow > t->limit;
 }
 
 enum { SLACK_MAX = 8 }; /* with more, limits for allclose() are not worth having */
@@ -503,7 +503,7 @@ enum bitcut_status tolerance_find(struct tolerance *to,
             .limits = { .size = sizeof *t,
                         .any_order = q->any_order,
                         .two = q->two,
-                        .alarm = q->alarm,
+                        .false_alarm = q->alarm,
                         .runs = q->runs,
                         .outputs = s.rows * s.cols,
                         .orders = s.orders,

@@ -19,8 +19,8 @@ static enum bitcut_status take_options(struct bitcut_tolerance_options *to,
         o = *from;
     }
     if (!o.runs) o.runs = 100;
-    if (o.alarm == 0) o.alarm = 1e-6;
-    if (threads < 0 || !(o.alarm > 0 && o.alarm < 1))
+    if (o.false_alarm == 0) o.false_alarm = 1e-6;
+    if (threads < 0 || !(o.false_alarm > 0 && o.false_alarm < 1))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "threads must not be negative, and the false-alarm rate must be "
                          "between 0 and 1");
@@ -36,7 +36,7 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
     if (g->count != 1 || !g->m || !g->n || !g->k)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "the GEMM must be a single one with m, n and k of at least 1");
-    if (g->a.words || g->b.words)
+    if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
     const enum bitcut_status status = gemm_plan_on_unit(&plan, g, f);
@@ -47,7 +47,7 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
 static enum bitcut_status check_size(size_t size, struct fault *f)
 {
     static const size_t older[] = { offsetof(struct bitcut_tolerances, with_underflow),
-                                    offsetof(struct bitcut_tolerances, alarm) };
+                                    offsetof(struct bitcut_tolerances, false_alarm) };
     return struct_check_since("tolerances", size, sizeof(struct bitcut_tolerances), older, f);
 }
 
@@ -68,7 +68,7 @@ static enum bitcut_status find(struct bitcut_tolerances *to, const struct bitcut
                                           .any_order = o->any_order,
                                           .two = o->two,
                                           .runs = o->runs,
-                                          .alarm = o->alarm };
+                                          .alarm = o->false_alarm };
     status = tolerance_find(&t, &q, threads, progress_of_thread(), f);
     if (status == BITCUT_OK) *to = t.limits;
     gemm_data_clear(&data);
@@ -141,7 +141,7 @@ enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
             : fault_set(&f, BITCUT_BAD_ARGUMENT, "verdict and limits must not be NULL");
     if (status == BITCUT_OK) status = struct_check_since("tolerances", limits->size, sizeof *limits,
                                     (const size_t[2]){ offsetof(struct bitcut_tolerances,
-                                                                alarm) }, &f);
+                                                                false_alarm) }, &f);
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
     if (status == BITCUT_OK && o.two)
         status = fault_set(&f, BITCUT_BAD_ARGUMENT, "D requires the exact reference");

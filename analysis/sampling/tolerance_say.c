@@ -34,26 +34,26 @@ const struct record_field tolerance_fields[] = {
     LIMIT(outputs, "outputs", "", "outputs of each run"),
     LIMIT(orders, "orders", "", "random orders of k in each run"),
     LIMIT(arrangements, "arrangements", "", "chosen orders of k in each run"),
-    LIMIT(alarm, "false_alarm", "", "the part of correct results that may be above a limit"),
+    LIMIT(false_alarm, "false_alarm", "", "the part of correct results that may be above a limit"),
     LIMIT(bound, "componentwise.bound", BY_SIZE, "|D - C| is below it for certain"),
-    LIMIT(observed, "componentwise.observed", BY_SIZE, "|D - C| is below it for a test"),
-    LIMIT(most, "componentwise.most", BY_SIZE, "the largest of all runs"),
-    LIMIT(known, "componentwise.known", "", "whether `observed` has the probability asked for"),
+    LIMIT(limit, "componentwise.limit", BY_SIZE, "|D - C| is below it for a test"),
+    LIMIT(max, "componentwise.max", BY_SIZE, "the largest of all runs"),
+    LIMIT(known, "componentwise.known", "", "whether `limit` has the probability asked for"),
     SAME(bound, "with_underflow.bound", BY_SIZE, "|D - C| less what underflows, for certain"),
-    LIMIT(with_underflow, "with_underflow.observed", BY_SIZE,
+    LIMIT(with_underflow, "with_underflow.limit", BY_SIZE,
           "|D - C| less what underflows, for a test"),
-    LIMIT(with_underflow_most, "with_underflow.most", BY_SIZE, "the largest of all runs"),
+    LIMIT(with_underflow_max, "with_underflow.max", BY_SIZE, "the largest of all runs"),
     RECORD_FUNCTION(always, "with_underflow.known", "true"),
     LIMIT(zeros, "zeros", "", "runs in which a D of zeros keeps all limits that are known"),
     LIMIT(norm_bound, "normwise.bound", BY_NORM, "||D - C|| is below it for certain"),
-    LIMIT(norm_observed, "normwise.observed", BY_NORM, "||D - C|| is below it for a test"),
-    LIMIT(norm_most, "normwise.most", BY_NORM, "the largest of all runs"),
-    LIMIT(norm_known, "normwise.known", "", "whether `observed` has the probability asked for"),
+    LIMIT(norm_limit, "normwise.limit", BY_NORM, "||D - C|| is below it for a test"),
+    LIMIT(norm_max, "normwise.max", BY_NORM, "the largest of all runs"),
+    LIMIT(norm_known, "normwise.known", "", "whether `limit` has the probability asked for"),
     SAME(bound, "norm_with_underflow.bound", BY_NORM,
          "||D - C|| less the norm of what underflows, for certain"),
-    LIMIT(norm_with_underflow, "norm_with_underflow.observed", BY_NORM,
+    LIMIT(norm_with_underflow, "norm_with_underflow.limit", BY_NORM,
           "||D - C|| less the norm of what underflows, for a test"),
-    LIMIT(norm_with_underflow_most, "norm_with_underflow.most", BY_NORM,
+    LIMIT(norm_with_underflow_max, "norm_with_underflow.max", BY_NORM,
           "the largest of all runs"),
     RECORD_FUNCTION(always, "norm_with_underflow.known", "true"),
     LIMIT(underflow, "underflow", BY_SIZE, "the most that underflows in the runs"),
@@ -126,7 +126,8 @@ static void say_sample(char *text, size_t size, const struct bitcut_tolerances *
 static void say_alarm(char *text, size_t size, const struct tolerance_answer *a)
 {
     say_more(text, size, "at most one correct result in %.0f is above it%s",
-             1 / a->found->limits.alarm, a->shuffled ? " if k is in a random order" : "");
+             1 / a->found->limits.false_alarm,
+             a->shuffled ? " if k is in a random order" : "");
 }
 
 /* A limit with what underflows, as large as that for certain if the runs do not tell. */
@@ -143,11 +144,11 @@ void tolerance_say_component(char *text, size_t size, const void *answer)
     const struct bitcut_tolerances *const t = &a->found->limits;
     if (say_wrong(text, size, t)) return;
     if (t->known) {
-        say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24", other(t), t->observed);
-        say_sample(text, size, t, t->observed, t->most, true);
+        say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24", other(t), t->limit);
+        say_sample(text, size, t, t->limit, t->max, true);
         say_more(text, size, "; for a test: ");
         say_alarm(text, size, a);
-        if (t->underflow > t->observed) {
+        if (t->underflow > t->limit) {
             say_more(text, size, "; and ");
             say_rest(text, size, t);
         }
@@ -157,7 +158,7 @@ void tolerance_say_component(char *text, size_t size, const void *answer)
         say_alarm(text, size, a);
         say_more(text, size, "; in |A||B| alone the largest of ");
         say_runs(text, size, t, true);
-        say_more(text, size, " is %.3g u, and no probability is known", t->most);
+        say_more(text, size, " is %.3g u, and no probability is known", t->max);
     }
     if (t->zeros) /* a test that zeros pass finds nothing */
         say_more(text, size,
@@ -172,9 +173,9 @@ static void say_norm(char *text, size_t size, const void *answer)
         &((const struct tolerance_answer *)answer)->found->limits;
     if (say_wrong(text, size, t)) return;
     say_more(text, size, "||D - %s|| <= %.3g u ||A|| ||B||%s, Frobenius norms", other(t),
-             t->norm_known ? t->norm_observed : t->norm_with_underflow,
+             t->norm_known ? t->norm_limit : t->norm_with_underflow,
              t->norm_known ? "" : " + the norm of what underflows");
-    if (t->norm_known) say_sample(text, size, t, t->norm_observed, t->norm_most, false);
+    if (t->norm_known) say_sample(text, size, t, t->norm_limit, t->norm_max, false);
     say_more(text, size,
              "; for a test as well: small errors of all outputs are above it");
 }
@@ -249,7 +250,7 @@ void tolerance_say_given(char *text, size_t size, const void *answer)
     if (v->wrong) say_more(text, size, "%zu not finite where C is; ", v->wrong);
     say_more(text, size, "the worst, (%zu, %zu), errs by %.3g u |A||B|", v->worst_at[0],
              v->worst_at[1], v->component);
-    if (t->known) say_more(text, size, " of %.3g", t->observed);
+    if (t->known) say_more(text, size, " of %.3g", t->limit);
     else
         say_more(text, size, ", and the most without what underflows is %.3g of %.3g",
                  v->with_underflow, t->with_underflow);
@@ -257,7 +258,7 @@ void tolerance_say_given(char *text, size_t size, const void *answer)
         say_more(text, size, ", %zu of %zu outputs are above that", v->above,
                  a->question->m * a->question->n);
     say_more(text, size, "; normwise %.3g u of %.3g%s", v->norm,
-             t->norm_known ? t->norm_observed : t->norm_with_underflow,
+             t->norm_known ? t->norm_limit : t->norm_with_underflow,
              t->norm_known ? "" : " and the norm of what underflows");
     if (v->accepted && limited)
         say_more(text, size,

@@ -94,9 +94,9 @@ enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
 
 const struct standing standings[] = {
     [STANDS_BEYOND] = { "beyond", "beyond the bound" },
-    [STANDS_ABOVE] = { "above-usual", "more than usual" },
-    [STANDS_USUAL] = { "usual", "as usual" },
-    [STANDS_BELOW] = { "below-usual", "less than usual" },
+    [STANDS_ABOVE] = { "above-typical", "more than usual" },
+    [STANDS_USUAL] = { "typical", "typical" },
+    [STANDS_BELOW] = { "below-typical", "less than usual" },
     [STANDS_WITHIN] = { "within", "within the bound" },
     { 0 }
 };

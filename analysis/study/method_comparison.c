@@ -69,7 +69,7 @@ static struct bitcut_gemm gemm_of_entrant(const struct entrant *e)
     if (e->order) g.order = *e->order;
     g.equilibrate = e->equilibrate;
     if (e->promote) g.promote = e->promote == PROMOTE_NEVER ? 0 : e->promote;
-    if (e->terms) g.low_low = e->terms > recipes[e->recipe].terms;
+    if (e->terms) g.dropped_term = e->terms > recipes[e->recipe].terms;
     return g;
 }
 

@@ -137,7 +137,7 @@ static enum bitcut_status run_rounding(const struct study *study, struct study_p
    average, and not if it is less: units are far from it on either side. */
 #define BIAS 10
 
-#define SUMS_OF_NVIDIA "vendor=NVIDIA operands=f16 partial-format=f32 k=1024"
+#define SUMS_OF_NVIDIA "vendor=NVIDIA operands=f16 sums=f32 k=1024"
 
 /* Not RDNA's V_DOT2, which truncates. */
 #define SUMS_OF_CDNA                                                                     \

@@ -134,7 +134,7 @@ static const struct claim slices_claims[] = {
       .judge = claim_judge_values,
       .about = &(const struct claim_values){
           .key = "k_worst", .cases = "unit", .least = 1024,
-          .where = "operands=e4m3|e4m3fnuz partial-format=f32 slice_bits=4" },
+          .where = "operands=e4m3|e4m3fnuz sums=f32 slice_bits=4" },
       .otherwise = "sums are counted up to the first that is not exact",
       .beside = "products of the largest slices; units that keep 13 bits below the "
                 "largest term are exact for less, those with 25 for all" },

@@ -57,7 +57,7 @@ static void leave(struct set *s)
 static bool same_matrix(const struct bitcut_matrix *x, const struct bitcut_matrix *y)
 {
     return x->format == y->format && x->layout == y->layout && x->ld == y->ld &&
-           !x->each == !y->each && !x->words == !y->words;
+           !x->each == !y->each && !x->prepared == !y->prepared;
 }
 
 static bool same_order(const struct bitcut_order *x, const struct bitcut_order *y)
@@ -74,10 +74,10 @@ static bool same_way(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
 {
     return x->recipe == y->recipe && x->split_a == y->split_a &&
            x->split_b == y->split_b && x->high == y->high && x->low == y->low &&
-           x->scale == y->scale && x->low_low == y->low_low && x->promote == y->promote &&
-           x->tile_k == y->tile_k && x->equilibrate == y->equilibrate &&
-           x->any_promotion == y->any_promotion && x->any_slices == y->any_slices &&
-           same_order(&x->order, &y->order) &&
+           x->scale == y->scale && x->dropped_term == y->dropped_term &&
+           x->promote == y->promote && x->tile_k == y->tile_k &&
+           x->equilibrate == y->equilibrate && x->any_promotion == y->any_promotion &&
+           x->any_slices == y->any_slices && same_order(&x->order, &y->order) &&
            x->unit == y->unit && !x->kernel == !y->kernel &&
            (!x->kernel || !strcmp(x->kernel, y->kernel));
 }
@@ -106,8 +106,8 @@ static void move_matrix(struct bitcut_matrix *to, const struct bitcut_matrix *fr
     to->at = from->at;
     to->each = from->each;
     to->stride = from->stride;
-    to->words = from->words;
-    to->words_stride = from->words_stride;
+    to->prepared = from->prepared;
+    to->prepared_stride = from->prepared_stride;
 }
 
 /* Give the GEMM what the choice did not depend on. */

@@ -190,7 +190,8 @@ static enum bitcut_status try_kernel(struct gpu_work *to, const struct gpu_devic
     struct bitcut_gemm own = *g;
     if (!own.kernel) {
         own.promote = promotes_as(k, g, promote) ? k->program.promote : promote;
-        if (own.low_low == BITCUT_UNSET) own.low_low = g->recipe->keeps_low_low;
+        if (own.dropped_term == BITCUT_UNSET)
+            own.dropped_term = g->recipe->keeps_dropped_term;
     }
     return gpu_work_make(to, &own, k, device, f);
 }

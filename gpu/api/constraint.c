@@ -68,7 +68,8 @@ static void had_split(char *text, const struct bitcut_gemm *g, const struct gpu_
     else SAY("%d parts in %s", k->program.words, formats[k->format].name);
 }
 
-static void had_low_low(char *text, const struct bitcut_gemm *g, const struct gpu_work *w)
+static void had_dropped_term(char *text, const struct bitcut_gemm *g,
+                             const struct gpu_work *w)
 {
     (void)g;
     SAY("%s", w->kernel->program.terms > w->gemm.recipe->terms ? "included" : "left out");
@@ -94,7 +95,7 @@ static const struct wish wishes[] = {
     { .field = { GEMM(a.format), GEMM(b.format), GEMM(c.format) },
       .asked = { .some = "matrices of several formats" }, .had = { .say = had_formats },
       .status = BITCUT_BAD_ARGUMENT },
-    { .field = { GEMM(a.words), GEMM(b.words) },
+    { .field = { GEMM(a.prepared), GEMM(b.prepared) },
       .asked = { .some = "prepared operands" }, .had = { .some = "matrices" },
       .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(a.each), GEMM(b.each), GEMM(c.each), GEMM(d.each) },
@@ -106,9 +107,9 @@ static const struct wish wishes[] = {
     { .field = { GEMM(split_a), GEMM(split_b), GEMM(high), GEMM(low), GEMM(scale) },
       .asked = { .say = asked_split }, .had = { .say = had_split },
       .status = BITCUT_BAD_ARGUMENT },
-    { .field = { GEMM(low_low) },
+    { .field = { GEMM(dropped_term) },
       .asked = { .some = "the low*low term", .none = "no low*low term" },
-      .had = { .say = had_low_low }, .status = BITCUT_BAD_ARGUMENT },
+      .had = { .say = had_dropped_term }, .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(tile_k) },
       .asked = { .some = "tiles of k = %lld", .none = "its tiles along k" }, .had = { .some = "none" },
       .status = BITCUT_BAD_ARGUMENT },
@@ -142,7 +143,7 @@ static void drop(struct bitcut_gemm *g, const struct wish *wish)
     struct bitcut_gemm none;
     bitcut_gemm_init(&none, sizeof none);
     none.a.format = none.b.format = none.c.format = g->d.format;
-    none.low_low = g->low_low == BITCUT_UNSET ? BITCUT_UNSET : !g->low_low;
+    none.dropped_term = g->dropped_term == BITCUT_UNSET ? BITCUT_UNSET : !g->dropped_term;
     none.tile_k = 0;
     none.order.slices = 1;
     none.m = none.n = none.k = 1;

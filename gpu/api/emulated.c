@@ -40,7 +40,7 @@ static enum bitcut_status check_matrices(const struct bitcut_gemm *gemm, struct 
 {
     struct bitcut_gemm g = *gemm;
     g.count = 0;
-    if (g.a.words || g.b.words)
+    if (g.a.prepared || g.b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s accepts no prepared operands",
                          gpu_emulated.name);
     return gemm_check_matrices(&g, false, f);
@@ -56,7 +56,7 @@ static void matrix_settle(struct bitcut_matrix *x, size_t rows, size_t cols)
 static void settle(struct bitcut_gemm *g, const struct gemm_plan *p)
 {
     g->promote = p->promote;
-    g->low_low = p->low_low;
+    g->dropped_term = p->dropped_term;
     matrix_settle(&g->a, g->m, g->k);
     matrix_settle(&g->b, g->k, g->n);
     matrix_settle(&g->d, g->m, g->n);

@@ -138,7 +138,7 @@ static enum bitcut_status choose_words(struct gpu_work *to, const struct bitcut_
     if (!gpu_kernel_splits(to->kernel))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s accepts no prepared operands",
                          to->kernel->name);
-    m->words = NULL;
+    m->prepared = NULL;
     m->ld = which == BITCUT_A ? matrix_ld(m, g->m, g->k) : matrix_ld(m, g->k, g->n);
     return BITCUT_OK;
 }
@@ -149,7 +149,7 @@ static size_t words_bytes(const struct bitcut_device *x, const struct gpu_work *
     return divide_up(x->gpu.module->words(w, which), GPU_ALIGNMENT) * GPU_ALIGNMENT;
 }
 
-enum bitcut_status bitcut_gemm_words(size_t *bytes, const struct bitcut_device *x,
+enum bitcut_status bitcut_gemm_prepared_size(size_t *bytes, const struct bitcut_device *x,
                                      const struct bitcut_gemm *gemm,
                                      enum bitcut_operand which, char *why)
 {
@@ -174,7 +174,7 @@ static enum bitcut_status check_operand(const struct gpu_work *w,
     *(which == BITCUT_A ? &g.n : &g.m) = 1;
     g.count = 1;
     g.beta = 0;
-    other->words = any;
+    other->prepared = any;
     g.d = (struct bitcut_matrix){ .at = any };
     const enum bitcut_status status = gemm_check_matrices(&g, false, f);
     if (status != BITCUT_OK) return status;

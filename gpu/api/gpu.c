@@ -30,10 +30,10 @@ const struct gpu_variant_row gpu_variants[] = {
 
 const struct gpu_backend gpu_backends[] = {
     /* clang-format off */
-    { "cuda",     "NVIDIA GPUs, by the module bitcut-cuda.so",          "bitcut-cuda.so",     "nvcc",         NULL,  false, NULL         },
-    { "hip",      "AMD GPUs, by the module bitcut-hip.so",              "bitcut-hip.so",      "an AMD clang", NULL,  false, NULL         },
-    { "host",     "the matrix units of this machine's processor",       NULL,                 NULL,           NULL,  false, &host_module },
-    { "executor", "AMD GPUs' own code, executed by a model of the GPU", "bitcut-executor.so", "an AMD clang", "hip", true,  NULL         },
+    { "cuda",     "NVIDIA GPUs, by the module bitcut-cuda.so",          "bitcut-cuda.so",     "nvcc",         NULL,  false, NULL,         NULL   },
+    { "hip",      "AMD GPUs, by the module bitcut-hip.so",              "bitcut-hip.so",      "an AMD clang", NULL,  false, NULL,         NULL   },
+    { "cpu",      "the matrix units of this machine's processor",       NULL,                 NULL,           NULL,  false, &host_module, "host" },
+    { "executor", "AMD GPUs' own code, executed by a model of the GPU", "bitcut-executor.so", "an AMD clang", "hip", true,  NULL,         NULL   },
     { 0 }
     /* clang-format on */
 };
@@ -154,8 +154,26 @@ static enum bitcut_status no_such_name(const char *name, struct fault *f)
 {
     return fault_set(
         f, BITCUT_BAD_ARGUMENT,
-        "unknown device \"%.*s\"; use host, cuda, cuda:1, ... (see bitcut list devices)",
+        "unknown device \"%.*s\"; use cpu, cuda, cuda:1, ... (see bitcut list devices)",
         text_fit(name, 100), name);
+}
+
+static bool is_name(const char *name, const char *text, size_t length)
+{
+    return name && strlen(name) == length && !strncmp(name, text, length);
+}
+
+bool gpu_backend_is(const struct gpu_backend *b, const char *text, size_t length)
+{
+    return is_name(b->name, text, length) || is_name(b->was, text, length);
+}
+
+const struct gpu_backend *gpu_backend_renamed(const char *device)
+{
+    const struct gpu_backend *row = NULL;
+    while ((row = table_next(TABLE(gpu_backends), row)))
+        if (is_name(row->was, device, strcspn(device, ":/"))) break;
+    return row;
 }
 
 /* The backend of a device's name, and what comes behind its ':', or NULL. */
@@ -165,7 +183,7 @@ static enum bitcut_status parse(const struct gpu_backend **backend, const char *
     const size_t length = strcspn(name, ":");
     const struct gpu_backend *row = NULL;
     while ((row = table_next(TABLE(gpu_backends), row)))
-        if (strlen(row->name) == length && !strncmp(row->name, name, length)) break;
+        if (gpu_backend_is(row, name, length)) break;
     if (!row) return no_such_name(name, f);
     *backend = row;
     *which = name[length] ? name + length + 1 : NULL;

@@ -28,9 +28,17 @@ struct gpu_backend {
                              own                                                       */
     bool by_architecture; /* its devices are called after their architectures          */
     const struct gpu_module *own; /* that is part of the program; else NULL            */
+    const char *was; /* its name in version 0.1, which is still read; NULL: the same   */
 };
 
 extern const struct gpu_backend gpu_backends[]; /* ended by a row without a name */
+
+/* Whether the first `length` characters of a text are its name, or the one before. */
+bool gpu_backend_is(const struct gpu_backend *backend, const char *text, size_t length);
+
+/* The backend that the name of a device or of its kernels calls by its name in version
+   0.1; NULL: none. */
+const struct gpu_backend *gpu_backend_renamed(const char *device);
 
 /* An open module. */
 struct gpu {

@@ -29,7 +29,7 @@ enum bitcut_status gpu_matrix_check(const char *name, const struct bitcut_matrix
 {
     if (!elements) return BITCUT_OK;
     return check_reached(name,
-                         m->words  ? m->words
+                         m->prepared  ? m->prepared
                          : m->each ? (const void *)m->each
                                    : m->at,
                          gpu, device, f);
@@ -78,7 +78,7 @@ static enum bitcut_status check_workspace(const struct gpu *gpu,
 
 static void matrix_advance(struct bitcut_matrix *x, size_t count)
 {
-    if (x->words) x->words = (const char *)x->words + count * x->words_stride;
+    if (x->prepared) x->prepared = (const char *)x->prepared + count * x->prepared_stride;
     else if (x->each) x->each += count;
     else if (x->at)
         x->at = (const char *)x->at +

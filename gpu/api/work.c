@@ -20,7 +20,7 @@ static bool implements(const struct gpu_kernel *k, const struct bitcut_recipe *r
     const struct gpu_program *p = &k->program;
     const int extra = p->terms - r->terms, words = r->split ? r->split->words : 1;
     if (r->tile_k || p->words != words || extra < 0 || extra > 1) return false;
-    if (extra && !same_term(r->low_low, p->term[0])) return false;
+    if (extra && !same_term(r->dropped_term, p->term[0])) return false;
     for (int i = 0; i < r->terms; i++)
         if (!same_term(r->term[i], p->term[i + extra])) return false;
     return true;
@@ -201,12 +201,12 @@ static enum bitcut_status check_matrix(struct bitcut_matrix *x, const char *name
                                        const struct gpu_kernel *k, struct fault *f)
 {
     const struct bitcut_format *takes = &formats[k->matrices];
-    if (x->words && gpu_kernel_splits(k)) return BITCUT_OK;
+    if (x->prepared && gpu_kernel_splits(k)) return BITCUT_OK;
     if (matrix_format(x) != takes)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%s requires A, B, C and D in %s, but %s is in %s", k->name,
                          takes->name, name, matrix_format(x)->name);
-    if (gpu_kernel_splits(k) ? x->each != NULL : x->words != NULL)
+    if (gpu_kernel_splits(k) ? x->each != NULL : x->prepared != NULL)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s accepts no %s", k->name,
                          gpu_kernel_splits(k) ? "pointers to matrices"
                                               : "prepared operands");
@@ -233,7 +233,8 @@ static enum bitcut_status make(struct gpu_work *w, struct fault *f)
     const struct gpu_kernel *k = w->kernel;
     struct bitcut_gemm *g = &w->gemm;
     if (g->promote == BITCUT_UNSET) g->promote = k->program.promote;
-    if (g->low_low == BITCUT_UNSET) g->low_low = k->program.terms > g->recipe->terms;
+    if (g->dropped_term == BITCUT_UNSET)
+        g->dropped_term = k->program.terms > g->recipe->terms;
     enum bitcut_status status = gemm_plan_make(&w->plan, g, &formats[k->format],
                                                &formats[k->format], f);
     if (status == BITCUT_OK) status = check_plan(&w->plan, w, f);
@@ -258,14 +259,14 @@ static enum bitcut_status check_words(const char *name, const struct bitcut_matr
                                       size_t count, struct fault *f)
 {
     size_t bytes;
-    if (!x->words) return BITCUT_OK;
-    if (count && (x->words_stride % GPU_ALIGNMENT ||
-                  !size_multiply(&bytes, count - 1, x->words_stride)))
+    if (!x->prepared) return BITCUT_OK;
+    if (count && (x->prepared_stride % GPU_ALIGNMENT ||
+                  !size_multiply(&bytes, count - 1, x->prepared_stride)))
         return fault_set(
             f, BITCUT_BAD_ARGUMENT,
             "%s: the stride of prepared operands must be a multiple of %d below 2^64",
             name, GPU_ALIGNMENT);
-    if ((uintptr_t)x->words % GPU_ALIGNMENT)
+    if ((uintptr_t)x->prepared % GPU_ALIGNMENT)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is not aligned to %d bytes", name,
                          GPU_ALIGNMENT);
     return BITCUT_OK;

@@ -92,7 +92,7 @@ static const struct gpu_family families[] = {
 
 const struct gpu_module host_module = {
     .interface = GPU_INTERFACE,
-    .name = "host",
+    .name = "cpu",
     .what = "the matrix units of this machine's processor",
     .architectures = host_architectures,
     .families = families,

@@ -167,7 +167,7 @@ static struct factor factor_of(const struct gpu_work *w, const struct gpu_peer *
     const struct operand x = operand_of(w, which);
     const struct bitcut_matrix *const m = x.matrix;
     if (!peer->split) return (struct factor){ matrix_nth(m, i), m->ld };
-    return (struct factor){ (const char *)m->words + i * m->words_stride,
+    return (struct factor){ (const char *)m->prepared + i * m->prepared_stride,
                             words_line_bytes(&x) / sizeof(uint16_t) };
 }
 

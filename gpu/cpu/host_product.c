@@ -107,11 +107,11 @@ static void half_make(struct host_half *x, size_t one, char *tiles, char *larges
 {
     const struct operand *const o = &x->tiles.operand;
     const struct bitcut_matrix *const m = o->matrix;
-    const char *words = (const char *)m->words;
-    if (one && !(words ? m->words_stride : m->stride)) return;
+    const char *words = (const char *)m->prepared;
+    if (one && !(words ? m->prepared_stride : m->stride)) return;
     x->at = (uint32_t *)tiles;
     if (words) {
-        words += one * m->words_stride;
+        words += one * m->prepared_stride;
         x->largest = words_largest(words, o);
         host_tiles_take((uint32_t *)tiles, &x->tiles, words);
         return;

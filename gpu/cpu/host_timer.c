@@ -125,9 +125,9 @@ static struct gpu_work work_of(const struct gpu_session *s, const struct gpu_ent
     struct gpu_work w = { .kernel = e->kernel, .gemm = s->gemm, .plan = e->plan };
     if (!made) return w;
     const struct operand a = operand_of(&w, BITCUT_A), b = operand_of(&w, BITCUT_B);
-    const size_t stride_a = words_stride(&a), stride_b = words_stride(&b);
-    w.gemm.a.words = s->words_a.at, w.gemm.a.words_stride = stride_a;
-    w.gemm.b.words = s->words_b.at, w.gemm.b.words_stride = stride_b;
+    const size_t stride_a = prepared_stride(&a), stride_b = prepared_stride(&b);
+    w.gemm.a.prepared = s->words_a.at, w.gemm.a.prepared_stride = stride_a;
+    w.gemm.b.prepared = s->words_b.at, w.gemm.b.prepared_stride = stride_b;
     return w;
 }
 
@@ -140,8 +140,8 @@ static int operand_split(const struct buffer *to, const struct gpu_work *w,
     for (size_t i = 0; i < w->gemm.count && !told; i++) {
         struct gpu_work one = *w;
         one.gemm = gemm_nth(&w->gemm, i);
-        told = host_prepare((char *)to->at + i * words_stride(&x), &one, which, 0, NULL,
-                            fault);
+        told = host_prepare((char *)to->at + i * prepared_stride(&x), &one, which, 0,
+                            NULL, fault);
     }
     return told;
 }
@@ -177,8 +177,8 @@ static int entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e,
     memset(s->d.at, 0xff, s->d_bytes);
     if (has_words(e)) {
         const struct operand a = operand_of(&w, BITCUT_A), b = operand_of(&w, BITCUT_B);
-        if (buffer_reserve(&s->words_a, w.gemm.count * words_stride(&a), fault) ||
-            buffer_reserve(&s->words_b, w.gemm.count * words_stride(&b), fault))
+        if (buffer_reserve(&s->words_a, w.gemm.count * prepared_stride(&a), fault) ||
+            buffer_reserve(&s->words_b, w.gemm.count * prepared_stride(&b), fault))
             return 1;
     }
     w = work_of(s, e, has_words(e) && e->part != GPU_WHOLE);

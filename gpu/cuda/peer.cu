@@ -241,7 +241,7 @@ struct factor factor_of(const struct gpu_work *w, const struct gpu_peer *peer,
         return { m->at, m->each, CUBLAS_OP_N, (int)m->ld, (long long)m->stride };
     return { (const uint16_t *)m->words + (size_t)word * x.lines * run, NULL,
              which == BITCUT_B ? CUBLAS_OP_T : CUBLAS_OP_N, (int)run,
-             (long long)(m->words_stride / sizeof(uint16_t)) };
+             (long long)(m->prepared_stride / sizeof(uint16_t)) };
 }
 
 /* A number of the type that the row sums in. */

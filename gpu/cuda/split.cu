@@ -33,7 +33,7 @@ static_assert(THREADS * EACH * 2 == BLOCK_LINES * BLOCK_K && GPU_WORDS_RUN % EAC
 struct arguments {
     char *words;
     const float *from;
-    size_t words_stride, stride; /* bytes, and elements, to the next matrix */
+    size_t prepared_stride, stride; /* bytes, and elements, to the next matrix */
     size_t lines, k, ld;
     bool across;
     int count, copy; /* of words; which of them is a copy, 0: none */
@@ -56,7 +56,7 @@ __device__ const float *values(const arguments &a)
 }
 __device__ uint32_t *largest_of(const arguments &a)
 {
-    return a.largest + blockIdx.y * (a.words_stride / sizeof *a.largest);
+    return a.largest + blockIdx.y * (a.prepared_stride / sizeof *a.largest);
 }
 
 /* The words of EACH values. */
@@ -109,7 +109,7 @@ __device__ void split_run(const arguments &a, const float (&x)[EACH], size_t lin
 {
     const size_t run = run_of(a);
     const size_t at = line * run + p, all = a.lines * run;
-    char *words = a.words + blockIdx.y * a.words_stride;
+    char *words = a.words + blockIdx.y * a.prepared_stride;
     uint32_t word[EACH];
     float rest[EACH];
     make_words<F, HIGH>(word, x, a.high);
@@ -421,7 +421,7 @@ arguments arguments_of(const struct to_split &t)
     const struct operand &x = t.operand;
     return { (char *)t.words,
              (const float *)x.matrix->at,
-             words_stride(&x),
+             prepared_stride(&x),
              x.matrix->stride,
              x.lines,
              x.k,

@@ -26,7 +26,7 @@ struct hip_rounding {
 struct hip_split {
     char *words;
     const float *from;
-    uint64_t words_stride, stride; /* bytes, and elements, to the next matrix */
+    uint64_t prepared_stride, stride; /* bytes, and elements, to the next matrix */
     uint64_t lines, k, ld;
     uint64_t largest_at; /* bytes from the words to the lines' magnitudes */
     uint32_t parts;      /* blocks along y                                */

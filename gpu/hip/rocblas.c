@@ -162,7 +162,7 @@ static struct factor factor_of(const struct gpu_work *w, const struct gpu_peer *
                                 (int)m->ld, (int64_t)m->stride };
     return (struct factor){ (const uint16_t *)m->words + (size_t)word * x.lines * run,
                             which == BITCUT_B ? TRANSPOSED : AS_IT_IS, (int)run,
-                            (int64_t)(m->words_stride / sizeof(uint16_t)) };
+                            (int64_t)(m->prepared_stride / sizeof(uint16_t)) };
 }
 
 /* A number of the type that the row sums in. */

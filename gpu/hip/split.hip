@@ -141,7 +141,7 @@ DEVICE void split_run(const struct hip_split &a, float (&x)[EACH], uint64_t line
     typedef typename F::word word;
     const uint64_t run = (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
     if (p >= run) return;
-    word *to = (word *)(a.words + block_z() * a.words_stride) + line * run + p;
+    word *to = (word *)(a.words + block_z() * a.prepared_stride) + line * run + p;
     for (int j = 0; j < a.count; j++, to += a.lines * run) {
         run_of<word> made;
 #pragma unroll
@@ -207,7 +207,7 @@ DEVICE uint32_t find_largest(const struct hip_split &a, uint64_t first, int line
 #pragma unroll
     for (int e = 0; e < RUN / EACH; e++) mine = larger(mine, found[line][e]);
     if (p == 0 && first + line < a.lines)
-        ((uint32_t *)(a.words + block_z() * a.words_stride +
+        ((uint32_t *)(a.words + block_z() * a.prepared_stride +
                       a.largest_at))[first + line] = mine;
     return mine;
 }

@@ -40,7 +40,7 @@ static rt_error start(void *words, const struct operand *o, size_t matrices,
     const struct hip_split x = {
         .words = words,
         .from = o->matrix->at,
-        .words_stride = words_stride(o),
+        .prepared_stride = prepared_stride(o),
         .stride = o->matrix->stride,
         .lines = o->lines,
         .k = o->k,

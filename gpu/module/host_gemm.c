@@ -126,7 +126,7 @@ static struct part piece_at(const struct cutting *c, int i, int piece)
 
 static bool lies(const struct bitcut_matrix *x, enum bitcut_layout layout)
 {
-    return x->layout == layout && !x->each && !x->words;
+    return x->layout == layout && !x->each && !x->prepared;
 }
 
 /* Into as many parts as are worth while, and none of them empty. */
@@ -150,7 +150,7 @@ static struct cutting cutting_of(const struct gpu_work *w)
         const enum bitcut_layout layout =
             operand ? BITCUT_COLUMN_MAJOR : BITCUT_ROW_MAJOR;
         const struct bitcut_matrix *const other = operand ? &g->a : &g->b;
-        if (lies(operand ? &g->b : &g->a, layout) && !other->words &&
+        if (lies(operand ? &g->b : &g->a, layout) && !other->prepared &&
             lies(&g->d, layout) && (!gemm_reads_c(g) || lies(&g->c, layout)))
             return cut(operand, operand ? g->n : g->m, operand ? g->m : g->n,
                        !other->each);

@@ -68,7 +68,7 @@ size_t words_bytes(const struct operand *x)
     return words_alone(x) + (x->equilibrate ? x->lines * sizeof(uint32_t) : 0);
 }
 
-size_t words_stride(const struct operand *x)
+size_t prepared_stride(const struct operand *x)
 {
     return divide_up(words_bytes(x), GPU_ALIGNMENT) * GPU_ALIGNMENT;
 }
@@ -81,7 +81,7 @@ const uint32_t *words_largest(const void *words, const struct operand *x)
 
 size_t words_made(const struct gpu_work *w, const struct operand *x)
 {
-    if (x->matrix->words) return 0;
+    if (x->matrix->prepared) return 0;
     return x->matrix->stride ? w->gemm.count : 1;
 }
 

@@ -63,7 +63,7 @@ size_t words_bytes(const struct operand *x);
 size_t words_made(const struct gpu_work *work, const struct operand *x);
 
 /* From the words of one matrix to those of the next where the split pass puts them. */
-size_t words_stride(const struct operand *x);
+size_t prepared_stride(const struct operand *x);
 
 /* Where the largest magnitudes of equilibrated lines are; NULL: they are not. */
 const uint32_t *words_largest(const void *words, const struct operand *x);

@@ -28,9 +28,9 @@ void device_leave(int before)
 static struct words words_of(const struct operand *x)
 {
     const struct bitcut_matrix *m = x->matrix;
-    const size_t own = m->stride ? words_stride(x) : 0;
-    return (struct words){ m->words, x->lines, words_line_bytes(x),
-                           words_low_line_bytes(x), m->words ? m->words_stride : own };
+    const size_t own = m->stride ? prepared_stride(x) : 0;
+    return (struct words){ m->prepared, x->lines, words_line_bytes(x),
+                           words_low_line_bytes(x), m->prepared ? m->prepared_stride : own };
 }
 
 /* --- what lies where -------------------------------------------------------------- */
@@ -72,8 +72,8 @@ static struct parts parts_of(const struct gpu_work *w)
 {
     const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
     const struct gpu_product p = product_of(w);
-    return (struct parts){ words_made(w, &a) * words_stride(&a),
-                           words_made(w, &b) * words_stride(&b),
+    return (struct parts){ words_made(w, &a) * prepared_stride(&a),
+                           words_made(w, &b) * prepared_stride(&b),
                            w->kernel->workspace ? w->kernel->workspace(&p) : 0 };
 }
 
@@ -101,11 +101,11 @@ static rt_error words_make(struct gpu_product *p, const struct gpu_work *w,
     const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
     struct to_split of[2];
     int count = 0;
-    if (!a.matrix->words)
+    if (!a.matrix->prepared)
         p->a.at = workspace,
         of[count++] = (struct to_split){ workspace, a, words_made(w, &a) };
-    workspace += words_made(w, &a) * words_stride(&a);
-    if (!b.matrix->words)
+    workspace += words_made(w, &a) * prepared_stride(&a);
+    if (!b.matrix->prepared)
         p->b.at = workspace,
         of[count++] = (struct to_split){ workspace, b, words_made(w, &b) };
     p->behind_split = count && p->k; /* there are lines and matrices */

@@ -190,7 +190,7 @@ static void words_set(struct bitcut_matrix *m, const struct buffer *words,
                       struct operand x)
 {
     m->words = words->at;
-    m->words_stride = words_stride(&x);
+    m->prepared_stride = prepared_stride(&x);
 }
 
 /* What it does, from words that are made before unless all of it is timed. */
@@ -252,9 +252,9 @@ static rt_error entrant_prepare(struct gpu_session *s, const struct gpu_entrant 
     if (has_words(e)) {
         const struct operand a = operand_of(&w, BITCUT_A), b = operand_of(&w, BITCUT_B);
         if (status == RT_SUCCESS)
-            status = buffer_reserve(&s->words_a, s->count * words_stride(&a));
+            status = buffer_reserve(&s->words_a, s->count * prepared_stride(&a));
         if (status == RT_SUCCESS)
-            status = buffer_reserve(&s->words_b, s->count * words_stride(&b));
+            status = buffer_reserve(&s->words_b, s->count * prepared_stride(&b));
     }
     w = work_of(s, e);
     if (e->kernel && status == RT_SUCCESS)

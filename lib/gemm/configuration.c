@@ -16,27 +16,34 @@
 
 /* As rows of JSON have them. */
 const struct configuration_field configuration_fields[] = {
-    { "split-a", "split", CONFIGURATION_SPLIT, AT(split_a, split_a), 0, 0 },
-    { "split-b", "split_b", CONFIGURATION_SPLIT, AT(split_b, split_b), 0, 0 },
-    { "high", "high", CONFIGURATION_ROUNDING, AT(high, split_a.word[0].rounding), 0, 0 },
-    { "low", "low", CONFIGURATION_ROUNDING, AT(low, split_a.word[1].rounding), 0, 0 },
-    { "scale", "scale", CONFIGURATION_NUMBER, AT(scale, split_a.scale), BITCUT_UNSET, 0 },
-    { "equilibrate", "equilibrate", CONFIGURATION_FLAG, AT_BOTH(equilibrate), 0, 1 },
-    { "terms", "terms", CONFIGURATION_TERMS, AT(low_low, terms), BITCUT_UNSET, 0 },
-    { "promote", "promote", CONFIGURATION_NUMBER, AT_BOTH(promote), BITCUT_UNSET, 0 },
-    { "tile-k", "tile_k", CONFIGURATION_NUMBER, AT_BOTH(tile_k), BITCUT_UNSET, 0 },
-    { "slices", "split_k", CONFIGURATION_NUMBER, AT_BOTH(order.slices), 1, 0 },
-    { "tile", "tile", CONFIGURATION_NUMBER, AT_BOTH(order.tile), 0, 0 },
+    { "split-a", "split", CONFIGURATION_SPLIT, AT(split_a, split_a), 0, 0, NULL },
+    { "split-b", "split_b", CONFIGURATION_SPLIT, AT(split_b, split_b), 0, 0, NULL },
+    { "high", "high", CONFIGURATION_ROUNDING, AT(high, split_a.word[0].rounding), 0, 0,
+      NULL },
+    { "low", "low", CONFIGURATION_ROUNDING, AT(low, split_a.word[1].rounding), 0, 0,
+      NULL },
+    { "scale", "scale", CONFIGURATION_NUMBER, AT(scale, split_a.scale), BITCUT_UNSET, 0,
+      NULL },
+    { "equilibrate", "equilibrate", CONFIGURATION_FLAG, AT_BOTH(equilibrate), 0, 1,
+      NULL },
+    { "terms", "terms", CONFIGURATION_TERMS, AT(dropped_term, terms), BITCUT_UNSET, 0,
+      NULL },
+    { "promote", "promote", CONFIGURATION_NUMBER, AT_BOTH(promote), BITCUT_UNSET, 0,
+      NULL },
+    { "tile-k", "tile_k", CONFIGURATION_NUMBER, AT_BOTH(tile_k), BITCUT_UNSET, 0, NULL },
+    { "slices", "split_k", CONFIGURATION_NUMBER, AT_BOTH(order.slices), 1, 0, NULL },
+    { "tile", "tile", CONFIGURATION_NUMBER, AT_BOTH(order.tile), 0, 0, NULL },
     { "partial-first", "partial_first", CONFIGURATION_FLAG, AT_BOTH(order.partial_first),
-      0, 1 },
-    { "cut", "cut", CONFIGURATION_NUMBER, AT_BOTH(order.cut), 0, 0 },
+      0, 1, "rest-first" },
+    { "cut", "cut", CONFIGURATION_NUMBER, AT_BOTH(order.cut), 0, 0, NULL },
     { "balance-tail", "balance_tail", CONFIGURATION_NUMBER, AT_BOTH(order.balance_tail),
-      0, 0 },
-    { "lanes", "lanes", CONFIGURATION_NUMBER, AT_BOTH(order.lanes), 1, 0 },
-    { "chunk", "chunk", CONFIGURATION_NUMBER, AT_BOTH(order.chunk), 0, 0 },
-    { "reduction", "reduction", CONFIGURATION_REDUCTION, AT_BOTH(order.reduction), 0, 2 },
+      0, 0, "halve" },
+    { "lanes", "lanes", CONFIGURATION_NUMBER, AT_BOTH(order.lanes), 1, 0, NULL },
+    { "chunk", "chunk", CONFIGURATION_NUMBER, AT_BOTH(order.chunk), 0, 0, "turn" },
+    { "reduction", "reduction", CONFIGURATION_REDUCTION, AT_BOTH(order.reduction), 0, 2,
+      NULL },
     { "partial-format", "partial_format", CONFIGURATION_FORMAT,
-      AT_BOTH(order.partial_format), 0, 2 },
+      AT_BOTH(order.partial_format), 0, 2, "sums" },
     { .name = NULL },
 };
 
@@ -45,8 +52,21 @@ enum { PLACES = 3, VALUE_MAX = 60 };
 const struct configuration_field *configuration_find(const char *name)
 {
     const struct configuration_field *x = configuration_fields;
-    while (x->name && strcmp(x->name, name) != 0) x++;
+    while (x->name && strcmp(x->name, name) != 0 &&
+           (!x->was || strcmp(x->was, name) != 0))
+        x++;
     return x->name ? x : NULL;
+}
+
+const struct configuration_field *configuration_renamed(const char *list)
+{
+    for (const struct configuration_field *x = configuration_fields; x->name; x++)
+        for (const char *at = x->was ? list : NULL; at; at = strchr(at, ',')) {
+            if (*at == ',') at++;
+            const size_t length = strcspn(at, "=,");
+            if (length == strlen(x->was) && !memcmp(at, x->was, length)) return x;
+        }
+    return NULL;
 }
 
 static bool is_of_order(const struct configuration_field *x)

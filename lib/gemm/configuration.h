@@ -15,7 +15,7 @@ enum configuration_kind {
     CONFIGURATION_REDUCTION, /* its number */
     CONFIGURATION_FLAG,
     CONFIGURATION_NUMBER,
-    CONFIGURATION_TERMS /* low_low: the recipe's terms, or one more */
+    CONFIGURATION_TERMS /* dropped_term: the recipe's terms, or one more */
 };
 
 struct configuration_field {
@@ -26,12 +26,17 @@ struct configuration_field {
     int none;       /* up to that a number says nothing */
     int place; /* in a line it comes behind all of a lower one: of those of an order of k, or
                   of the others, which are in front */
+    const char *was; /* the name in version 0.1, which is still read; NULL: the same */
 };
 
 /* Ended by one without a name. */
 extern const struct configuration_field configuration_fields[];
 
+/* The field with this name, or with this name in version 0.1; NULL: unknown name. */
 const struct configuration_field *configuration_find(const char *name);
+
+/* The first field that a list of items has by its name in version 0.1; NULL: none. */
+const struct configuration_field *configuration_renamed(const char *list);
 
 /* The table whose rows are its values; rows NULL: there is none. */
 struct table configuration_table(const struct configuration_field *field);

@@ -14,7 +14,7 @@
 static const struct bitcut_gemm open_gemm = {
     .size = sizeof open_gemm,
     .scale = BITCUT_UNSET,
-    .low_low = BITCUT_UNSET,
+    .dropped_term = BITCUT_UNSET,
     .promote = BITCUT_UNSET,
     .tile_k = BITCUT_UNSET,
     .count = 1,
@@ -44,7 +44,7 @@ static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct faul
     if (!is_open_or_to(g->scale, GEMM_SCALE_MAX))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "scale must be 0 to %d",
                          GEMM_SCALE_MAX);
-    if (!is_open_or_to(g->low_low, 1) || layouts > BITCUT_COLUMN_MAJOR ||
+    if (!is_open_or_to(g->dropped_term, 1) || layouts > BITCUT_COLUMN_MAJOR ||
         o->reduction > BITCUT_TREE)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "unknown value of an enumeration in the GEMM");
@@ -142,7 +142,7 @@ static struct gemm_plan plan_of(const struct bitcut_gemm *g,
     struct gemm_plan p = { .recipe = r,
                            .split_a = split_of(g, g->split_a, a),
                            .split_b = split_of(g, g->split_b, b),
-                           .low_low = chosen(g->low_low, r->keeps_low_low),
+                           .dropped_term = chosen(g->dropped_term, r->keeps_dropped_term),
                            .equilibrate = gemm_equilibrates(g),
                            .promote = chosen(g->promote, r->promote),
                            .tile_k = chosen(g->tile_k, r->tile_k),
@@ -151,7 +151,8 @@ static struct gemm_plan plan_of(const struct bitcut_gemm *g,
     p.scale = p.split_a.words > 1   ? p.split_a.scale
               : p.split_b.words > 1 ? p.split_b.scale
                                     : 0;
-    if (p.low_low && r->low_low.a) add_term(&p, r->low_low); /* else it is refused */
+    if (p.dropped_term && r->dropped_term.a)
+        add_term(&p, r->dropped_term); /* else it is refused */
     for (int i = 0; i < r->terms; i++) add_term(&p, r->term[i]);
     return p;
 }
@@ -213,7 +214,7 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm
 {
     const struct gemm_plan p = plan_of(g, a, b);
     enum bitcut_status status =
-        recipe_takes(g->recipe, &p.split_a, &p.split_b, p.low_low, f);
+        recipe_takes(g->recipe, &p.split_a, &p.split_b, p.dropped_term, f);
     if (status == BITCUT_OK) status = check_tiles(&p, f);
     if (status == BITCUT_OK && p.order.partial_format &&
         !is_result_format(p.order.partial_format))
@@ -242,7 +243,7 @@ void gemm_settle(struct bitcut_gemm *g, const struct gemm_plan *p)
     if (!g->split_a) g->split_a = p->recipe->split;
     if (!g->split_b) g->split_b = p->recipe->split;
     g->scale = p->scale;
-    g->low_low = p->low_low;
+    g->dropped_term = p->dropped_term;
     g->promote = p->promote;
     g->tile_k = p->tile_k;
     g->equilibrate = p->equilibrate;
@@ -371,7 +372,7 @@ static enum bitcut_status check_matrix(const struct checked *m, bool pointers,
 {
     const size_t length = lines_of(m->x, m->rows, m->cols).length;
     size_t each;
-    if (m->x->words) return BITCUT_OK;
+    if (m->x->prepared) return BITCUT_OK;
     if (!takes_format(m))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s cannot have the format %s", m->name,
                          matrix_format(m->x)->name);

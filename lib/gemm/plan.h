@@ -41,7 +41,7 @@ struct gemm_plan {
     int terms;
     int accumulators; /* used: of these the terms have all                 */
     int scale;        /* of the low words of both, 0 if neither has any    */
-    bool low_low, equilibrate;
+    bool dropped_term, equilibrate;
     int target;                /* t of equilibrated rows of A (lib/number/equilibrate.h);
                                   of B as well where a kernel has words of both alike */
     int promote, tile_k;       /* as in struct bitcut_recipe                        */

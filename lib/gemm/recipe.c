@@ -39,16 +39,16 @@ const struct bitcut_recipe recipes[] = {
                           .split = SPLIT(MARKIDIS),
                           .terms = 3,
                           .term = { LH(0), HL(0), HH(0) },
-                          .low_low = LL(0),
-                          .keeps_low_low = true,
+                          .dropped_term = LL(0),
+                          .keeps_dropped_term = true,
                           .source = "Markidis 2018; Ootomo Code 2" },
     [RECIPE_FENG] = { .name = "feng",
                       .what = "as markidis with the round-split of EGEMM-TC",
                       .split = SPLIT(FENG),
                       .terms = 3,
                       .term = { LH(0), HL(0), HH(0) },
-                      .low_low = LL(0),
-                      .keeps_low_low = true,
+                      .dropped_term = LL(0),
+                      .keeps_dropped_term = true,
                       .source = "EGEMM-TC as Ootomo section 1 describes it" },
     [RECIPE_OOTOMO] = { .name = "ootomo",
                         .what = "corrections in a separate accumulator; the main product "
@@ -56,7 +56,7 @@ const struct bitcut_recipe recipes[] = {
                         .split = SPLIT(HALFHALF),
                         .terms = 3,
                         .term = { LH(1), HL(1), HH(0) },
-                        .low_low = LL(2),
+                        .dropped_term = LL(2),
                         .promote = 1,
                         .source = "Ootomo Code 3, cutlass_halfhalf" },
     [RECIPE_OOTOMO_TF32] = { .name = "ootomo-tf32",
@@ -64,7 +64,7 @@ const struct bitcut_recipe recipes[] = {
                              .split = SPLIT(TF32TF32),
                              .terms = 3,
                              .term = { LH(1), HL(1), HH(0) },
-                             .low_low = LL(2),
+                             .dropped_term = LL(2),
                              .promote = 1,
                              .source = "Ootomo section 3.5, cutlass_tf32tf32" },
     [RECIPE_LEGEMM] = { .name = "legemm",
@@ -73,7 +73,7 @@ const struct bitcut_recipe recipes[] = {
                         .split = SPLIT(BITCUT),
                         .terms = 3,
                         .term = { HH(0), HL(1), LH(1) },
-                        .low_low = LL(2),
+                        .dropped_term = LL(2),
                         .source = "LE-GEMM Algorithm 1" },
     [RECIPE_FP32] = { .name = "fp32",
                       .what = "FP32 multiply-add, k ascending (SGEMM of a library has "
@@ -88,7 +88,7 @@ const struct bitcut_recipe recipes[] = {
                         .split = SPLIT(TF32TF32),
                         .terms = 3,
                         .term = { LH(0), HL(0), HH(0) },
-                        .low_low = LL(0),
+                        .dropped_term = LL(0),
                         .source = "this project's kernels: the order of CUTLASS and "
                                   "Triton on the words of "
                                   "Ootomo section 3.3; those run cutlass-tf32x3 and "
@@ -99,7 +99,7 @@ const struct bitcut_recipe recipes[] = {
                         .split = SPLIT(BF16X2),
                         .terms = 3,
                         .term = { LH(0), HL(0), HH(0) },
-                        .low_low = LL(0),
+                        .dropped_term = LL(0),
                         .source = "Henry, Tang and Heinecke 2019, three products; what "
                                   "frameworks run are "
                                   "triton-bf16x3 and xla-bf16x3" },
@@ -140,7 +140,7 @@ const struct bitcut_recipe recipes[] = {
                                 .split = SPLIT(CUTLASS_TF32X2),
                                 .terms = 3,
                                 .term = { LH(0), HL(0), HH(0) },
-                                .low_low = LL(0),
+                                .dropped_term = LL(0),
                                 .promote = CUTLASS_STAGE,
                                 .source =
                                     "CUTLASS 4.7 OpMultiplyAddFastF32 on sm80: gemm/warp/"
@@ -171,7 +171,7 @@ const struct bitcut_recipe recipes[] = {
                                .split = SPLIT(TRITON_TF32X2),
                                .terms = 3,
                                .term = { LH(0), HL(0), HH(0) },
-                               .low_low = LL(0),
+                               .dropped_term = LL(0),
                                .tile_k = USUAL_TILE,
                                .zeroed = RECIPE_ZEROES_NAN,
                                .source = "Triton 2025 tl.dot tf32x3: "
@@ -183,7 +183,7 @@ const struct bitcut_recipe recipes[] = {
                                .split = SPLIT(BF16X2),
                                .terms = 3,
                                .term = { LH(0), HL(0), HH(0) },
-                               .low_low = LL(0),
+                               .dropped_term = LL(0),
                                .tile_k = USUAL_TILE,
                                .zeroed = RECIPE_ZEROES_NAN,
                                .source = "Triton 2025 tl.dot bf16x3: the same file, "
@@ -206,7 +206,7 @@ const struct bitcut_recipe recipes[] = {
                             .split = SPLIT(BF16X2),
                             .terms = 3,
                             .term = { LH(0), HL(0), HH(0) },
-                            .low_low = LL(0),
+                            .dropped_term = LL(0),
                             .tile_k = USUAL_TILE,
                             .zeroed = RECIPE_ZEROES_NOT_FINITE,
                             .source = "XLA 2025 (JAX) BF16_BF16_F32_X3: "
@@ -239,7 +239,7 @@ const struct bitcut_recipe recipes[] = {
                           .split = SPLIT(HALF_E4M3),
                           .terms = 3,
                           .term = { TERM(1, 2, 1), TERM(2, 1, 1), HH(0) },
-                          .low_low = LL(2),
+                          .dropped_term = LL(2),
                           .promote = 4,
                           .source = "this project's own; none that mixes formats was "
                                     "found published" },
@@ -249,7 +249,7 @@ const struct bitcut_recipe recipes[] = {
                            .split = SPLIT(HALF_S8),
                            .terms = 3,
                            .term = { TERM(1, 2, 1), TERM(2, 1, 1), HH(0) },
-                           .low_low = LL(2),
+                           .dropped_term = LL(2),
                            .promote = 4,
                            .source = "this project's own; integers of equilibrated "
                                      "lines, added exactly, are "
@@ -304,7 +304,7 @@ static enum bitcut_status check_levels(const int level[RECIPE_ACCUMULATORS_MAX],
 
 enum bitcut_status recipe_takes(const struct bitcut_recipe *r,
                                 const struct bitcut_split *split_a,
-                                const struct bitcut_split *split_b, bool low_low,
+                                const struct bitcut_split *split_b, bool dropped_term,
                                 struct fault *f)
 {
     const bool low_a = split_a->words > 1, low_b = split_b->words > 1;
@@ -314,8 +314,8 @@ enum bitcut_status recipe_takes(const struct bitcut_recipe *r,
                                         : 0 };
     int level[RECIPE_ACCUMULATORS_MAX];
     for (int i = 0; i < RECIPE_ACCUMULATORS_MAX; i++) level[i] = EMPTY;
-    if (low_low &&
-        (split_parts(split_a) != 2 || split_parts(split_b) != 2 || r->low_low.a != 1))
+    if (dropped_term && (split_parts(split_a) != 2 || split_parts(split_b) != 2 ||
+                         r->dropped_term.a != 1))
         return fault_set(
             f, BITCUT_BAD_ARGUMENT,
             "only recipes with two parts have a low*low term; %s has %d terms", r->name,
@@ -326,7 +326,7 @@ enum bitcut_status recipe_takes(const struct bitcut_recipe *r,
                          "choose splits of equal scale",
                          split_a->scale, split_b->scale);
     enum bitcut_status status =
-        low_low ? add_term(level, r, split, r->low_low, f) : BITCUT_OK;
+        dropped_term ? add_term(level, r, split, r->dropped_term, f) : BITCUT_OK;
     for (int i = 0; i < r->terms && status == BITCUT_OK; i++)
         status = add_term(level, r, split, r->term[i], f);
     return status == BITCUT_OK && split.scale ? check_levels(level, r, f) : status;

@@ -58,8 +58,8 @@ struct bitcut_recipe {
         *split; /* NULL: one word of the unit's own operand format    */
     int terms;
     struct recipe_term term[RECIPE_TERMS_MAX];
-    struct recipe_term low_low; /* where the product of two low words goes if kept    */
-    bool keeps_low_low;
+    struct recipe_term dropped_term; /* where the product of two low words goes if kept */
+    bool keeps_dropped_term;
     int promote;               /* instructions of accumulator 0 between promotions;
                                   0: none                                          */
     int tile_k;                /* k of a tile; 0: no tiles.  Needed by the next and by
@@ -106,7 +106,7 @@ extern const struct bitcut_recipe recipes[]; /* ended by a row whose name is NUL
    BITCUT_BAD_ARGUMENT says what does not fit. */
 enum bitcut_status recipe_takes(const struct bitcut_recipe *recipe,
                                 const struct bitcut_split *split_a,
-                                const struct bitcut_split *split_b, bool low_low,
+                                const struct bitcut_split *split_b, bool dropped_term,
                                 struct fault *f);
 
 #endif

@@ -9,14 +9,15 @@ are read where they are.
 [[11.0]]
 """
 
-from typing import TYPE_CHECKING, Any
+import warnings
+from typing import Any
 
 from ._arrays import Array
 from ._calls import (Advice, Budget, Explanation, Fit, Gemm, Metrics, Retention, Tolerances,
                      Verification, Words, advise, bound, budget, convert, exact, explain, fit, gemm,
                      judge, mma, retention, split, tolerance, verify, workspace)
 from ._device import devices
-from ._library import (BadArgument, BadFile, BadType, Cannot, Error, NoMemory, NotFound,
+from ._library import (BadArgument, BadFile, BadType, Error, NoMemory, NotFound, Unsupported,
                        __version__, path as library)
 from ._tables import Table, table, tables
 from ._torch import Emulation, emulate
@@ -34,12 +35,20 @@ _tables_of_library = {row["name"]: _table_function(row["name"], row["what"])
                       for row in tables()}
 globals().update({name: f for name, f in _tables_of_library.items() if name.isidentifier()})
 
-if TYPE_CHECKING:
-    def __getattr__(name: str) -> Any: ...  # the tables, which are known when the library is
+_RENAMED = {"Cannot": "Unsupported"}  # names of version 0.1
 
-__all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Cannot", "Emulation",
+
+def __getattr__(name: str) -> Any:
+    """A name of version 0.1, with a warning; the tables are known when the library is."""
+    if name not in _RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(f"bitcut.{name} is now bitcut.{_RENAMED[name]}", DeprecationWarning, 2)
+    return globals()[_RENAMED[name]]
+
+
+__all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Emulation",
            "Error", "Explanation", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Retention",
-           "Table", "Tolerances", "Verification", "Words", "advise", "bound", "budget", "convert",
+           "Table", "Tolerances", "Unsupported", "Verification", "Words", "advise", "bound", "budget", "convert",
            "devices", "emulate", "exact", "explain", "fit", "gemm", "judge", "library", "mma", "retention",
            "split", "table", "tables", "tolerance", "verify", "workspace",
            *sorted(_tables_of_library)]

@@ -46,7 +46,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          split: Optional[str] = None,
          split_a: Optional[str] = None, split_b: Optional[str] = None,
          high: Optional[str] = None, low: Optional[str] = None, scale: Optional[int] = None,
-         low_low: Optional[bool] = None, promote: Optional[int] = None,
+         dropped_term: Optional[bool] = None, promote: Optional[int] = None,
          tile_k: Optional[int] = None, equilibrate: bool = False, order: OrderLike = None,
          format_a: Optional[str] = None, format_b: Optional[str] = None,
          format_c: Optional[str] = None, format_d: Optional[str] = None, out: Any = None,
@@ -65,7 +65,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
 
     recipe, unit, split, high, low
         names of recipes(), units() or chips(), splits(), roundings().
-    scale, promote, tile_k, low_low, equilibrate
+    scale, promote, tile_k, dropped_term, equilibrate
         as in struct bitcut_gemm; None: as the recipe's row.
     order
         of k: the line that ``bitcut gemm --order`` takes, or a dict with its items.
@@ -83,7 +83,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
         `workspace`, of as many bytes as workspace() says, give it.
 
     device
-        "host": arrays of the host's memory by the processor's own matrix units (AMX, AVX512-BF16),
+        "cpu": arrays of the host's memory by the processor's own matrix units (AMX, AVX512-BF16),
         if devices() has them, to the same bits.  Arguments and results are those of GPUs, but for
         `stream`; D is there when the call returns.  OMP_NUM_THREADS says how many threads.
 
@@ -92,7 +92,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
         raise BadArgument("threads: of the emulator; OMP_NUM_THREADS says it of a device's kernels")
     p = Problem(a, b, c, out, recipe=recipe, unit=unit, alpha=alpha, beta=beta, split=split,
                 split_a=split_a, split_b=split_b, high=high, low=low, scale=scale,
-                low_low=low_low, promote=promote, tile_k=tile_k, equilibrate=equilibrate,
+                dropped_term=dropped_term, promote=promote, tile_k=tile_k, equilibrate=equilibrate,
                 order=order, format_a=format_a, format_b=format_b, format_c=format_c,
                 format_d=format_d, copy=copy, writes=True, kernel=kernel,
                 any_promotion=any_promotion, any_slices=any_slices, stream=stream,
@@ -126,7 +126,7 @@ def workspace(a: Any, b: Any, **given) -> int:
 Gemm.line = property(lambda self: self._line, doc="recipe@unit, and what is varied")
 
 # What every call that takes a GEMM has: matrices, and how D is computed.
-HOW = ("recipe", "unit", "split", "split_a", "split_b", "high", "low", "scale", "low_low",
+HOW = ("recipe", "unit", "split", "split_a", "split_b", "high", "low", "scale", "dropped_term",
        "promote", "tile_k", "equilibrate", "order")
 WHAT = ("c", "alpha", "beta", "format_a", "format_b", "format_c", "format_d", "copy")
 
@@ -594,7 +594,7 @@ def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: i
     parts = (Part * len(names))()
     compute(lib.bitcut_budget, parts, len(names), byref(p.struct),
             integer(index, "index", DIMENSION_MAX), _threads(threads), keep=(p, parts))
-    return Budget(**{name: {"mean": x.mean, "rms": x.rms, "most": x.most}
+    return Budget(**{name: {"mean": x.mean, "rms": x.rms, "max": x.max}
                      for name, x in zip(names, parts)})
 
 
@@ -603,7 +603,7 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
     """What each output of gemm() may err by where D is finite: an array (m, n) of binary64,
     rounded upward, in the units of D, by a row of bounds(): for certain, if that is rigorous.
     A D that overflows has no limit, though there may be a number here.  NaN: there is no limit,
-    as an element of A or B, or a word of it, is infinite, NaN, or too large.  Cannot: the bound
+    as an element of A or B, or a word of it, is infinite, NaN, or too large.  Unsupported: the bound
     does not hold for this recipe on this unit."""
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given})
     to = _arrays.empty((p.struct.m, p.struct.n), "f64")
@@ -622,7 +622,7 @@ class Verdict(Result):
 
 class Tolerances(Result):
     """Limits that a correct D keeps, as struct bitcut_tolerances has them: |D - C| <=
-    ``observed`` u |A||B| at each output if ``known``, ||D - C|| <= ``norm_observed`` u ||A|| ||B||
+    ``limit`` u |A||B| at each output if ``known``, ||D - C|| <= ``norm_limit`` u ||A|| ||B||
     if ``norm_known``; |D - C| <= ``with_underflow`` u |A||B| and what underflows, and norms
     likewise (``norm_with_underflow``), always; and ``bound`` u |A||B| and what underflows, which
     was ``underflow`` u |A||B| at most in the runs, for certain; u = 2^-24, C exact.  In ``zeros``
@@ -643,22 +643,22 @@ class Tolerances(Result):
 
     def _figure(self):
         return points("What a correct output errs by at most", [
-            (f"largest of {self.runs} runs", self.most), ("limit for a test", self.observed),
+            (f"largest of {self.runs} runs", self.max), ("limit for a test", self.limit),
             ("for certain, but for underflow" if self.underflow > self.bound / 100 else
              "for certain", self.bound)], "u |A||B|, u = 2^-24")
 
 
 def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None, runs: int = 0,
-              alarm: float = 0.0, seed: int = 1, two: bool = False, threads: int = 0,
+              false_alarm: float = 0.0, seed: int = 1, two: bool = False, threads: int = 0,
               **given) -> Tolerances:
     """What a test of D = A B by a recipe on a unit should accept, from `runs` runs (0: 100) on
     these matrices; with k in a random order a correct D is above each limit that is known
-    with a probability of `alarm` (0: 1e-6) at most, and in its own order never if the runs have
+    with a probability of `false_alarm` (0: 1e-6) at most, and in its own order never if the runs have
     all outputs (``outputs`` is m n).  order="any": k in any order.  two: D is compared with another correct result."""
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
                         "order": None if order == "any" else order}, batch=False)
     options, found = fresh(ToleranceOptions), fresh(_Tolerances)
-    options.runs, options.alarm = integer(runs, "runs", DIMENSION_MAX), real(alarm, "alarm")
+    options.runs, options.false_alarm = integer(runs, "runs", DIMENSION_MAX), real(false_alarm, "false_alarm")
     options.seed, options.two = integer(seed, "seed", SEED_MAX), bool(two)
     options.any_order = order == "any"
     compute(lib.bitcut_tolerance, byref(found), byref(p.struct), byref(options),

@@ -10,10 +10,11 @@ import os
 import pathlib
 import sys
 import threading
+import warnings
 from typing import Any, Optional
 
 from ._arrays import FLOATS, element_bytes, empty, look
-from ._library import (BadArgument, BadType, Cannot, byref, c_size_t, c_void_p, compute, fresh_gemm,
+from ._library import (BadArgument, BadType, Unsupported, byref, c_size_t, c_void_p, compute, fresh_gemm,
                        lib, path as library, read, text)
 from ._tables import Table
 
@@ -154,19 +155,19 @@ def device(name: str) -> c_void_p:
 
 def devices() -> Table:
     """What has kernels here, with its name: GPUs, none where there is no module for them, and
-    "host", the matrix units of this machine's processor, if it has any.  gemm() multiplies arrays
-    on GPUs there, and those of the host by its own units where device="host" says so."""
+    "cpu", the matrix units of this machine's processor, if it has any.  gemm() multiplies arrays
+    on GPUs there, and those of the host by its own units where device="cpu" says so."""
     rows = []
     numbered = [f"{backend}:{number}" for backend in ("cuda", "hip") for number in range(64)]
     missing = set()
-    for name in numbered + ["host"]:
+    for name in numbered + ["cpu"]:
         backend = name.partition(":")[0]
         if backend in missing:
             continue
         try:
             rows.append({"name": name,
                          "what": lib.bitcut_device_name(device(name)).decode()})
-        except Cannot:
+        except Unsupported:
             missing.add(backend)
     return Table("devices", "what has kernels here", rows)
 
@@ -220,8 +221,10 @@ class HostPlace:
 
     def __init__(self, device: str, operands, stream: Any):
         text(device, "device")
-        if device.partition(":")[0] != "host":
-            raise BadArgument(f"device: {device!r}: it can be 'host'; GPUs multiply the arrays "
+        if device.partition(":")[0] == "host":
+            warnings.warn("device 'host' is now 'cpu'", DeprecationWarning, 4)
+        elif device.partition(":")[0] != "cpu":
+            raise BadArgument(f"device: {device!r}: it can be 'cpu'; GPUs multiply the arrays "
                               "that are in their memory")
         there = [o.view for o in operands if o.view.device]
         if there:

@@ -126,7 +126,7 @@ OF_DEVICES = ("kernel", "any_promotion", "any_slices")  # what of struct bitcut_
 
 
 def way(recipe: Optional[str] = None, unit: Optional[str] = None, *, order: OrderLike = None,
-        low_low: Optional[bool] = None, kernel: Optional[str] = None,
+        dropped_term: Optional[bool] = None, kernel: Optional[str] = None,
         any_promotion: bool = False, any_slices: bool = False, device: bool = False,
         **variations):
     """A struct bitcut_gemm of what is computed how, without matrices; `device`: by a device,
@@ -137,12 +137,12 @@ def way(recipe: Optional[str] = None, unit: Optional[str] = None, *, order: Orde
     elif device:
         _open(g, recipe, unit)
         _vary(g, **variations)
-    elif any(x is not None and x is not False for x in (*variations.values(), low_low, order)):
+    elif any(x is not None and x is not False for x in (*variations.values(), dropped_term, order)):
         raise BadArgument("variations of a recipe need both recipe and unit")
     else:
         _open(g, recipe, unit)
-    if low_low is not None:
-        g.low_low = int(bool(low_low))
+    if dropped_term is not None:
+        g.dropped_term = int(bool(dropped_term))
     if kernel is not None:
         g.kernel = text(kernel, "kernel")
     g.any_promotion, g.any_slices = bool(any_promotion), bool(any_slices)
@@ -199,7 +199,7 @@ class Operand:
         if view.device and not on_device:
             if not copy:
                 raise BadType(f"{name}: in the memory of {view.device}; copy=True copies it to the "
-                              "host")
+                              "cpu")
             view = look(_device.to_host(view), name)
         if writes and not isinstance(x, View) and view.source is not x:
             raise BadArgument(f"{name}: only a copy of it can be had, which nobody would see")
@@ -264,7 +264,7 @@ class Problem:
             self.place = _device.Place(operands, stream)
         there = [name for name in OF_DEVICES if how.get(name)] + ["stream"] * (stream is not None)
         if there and not self.place:
-            raise BadArgument(f"{', '.join(there)}: of arrays on a GPU alone, or with device='host'")
+            raise BadArgument(f"{', '.join(there)}: of arrays on a GPU alone, or with device='cpu'")
         self.struct = g = way(**how, device=self.place is not None)
         (g.m, g.k), (rows, g.n) = self.a.shape, self.b.shape
         if rows != g.k:

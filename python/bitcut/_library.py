@@ -34,7 +34,7 @@ class BadFile(Error, OSError):
     """A file that is not what it should be (BITCUT_BAD_FILE)."""
 
 
-class Cannot(Error, RuntimeError):
+class Unsupported(Error, RuntimeError):
     """What cannot be done here, or with this recipe on this unit (BITCUT_UNSUPPORTED)."""
 
 
@@ -46,7 +46,7 @@ class NotFound(Error, ImportError):
     """There is no libbitcut.so, or not of this version."""
 
 
-ERRORS = {1: BadArgument, 2: BadFile, 3: Cannot, 4: NoMemory}
+ERRORS = {1: BadArgument, 2: BadFile, 3: Unsupported, 4: NoMemory}
 
 # --- structs, as in bitcut.h ---------------------------------------------------------------
 
@@ -60,8 +60,8 @@ class Matrix(Structure):
 
     _anonymous_ = ("_at", "_each")
     _fields_ = [("_at", _At), ("_each", _Each), ("format", c_void_p), ("layout", c_int),
-                ("ld", c_size_t), ("stride", c_size_t), ("words", c_void_p),
-                ("words_stride", c_size_t)]
+                ("ld", c_size_t), ("stride", c_size_t), ("prepared", c_void_p),
+                ("prepared_stride", c_size_t)]
 
 
 class Order(Structure):
@@ -73,7 +73,7 @@ class Order(Structure):
 class Gemm(Structure):
     _fields_ = [("size", c_size_t), ("recipe", c_void_p), ("split_a", c_void_p),
                 ("split_b", c_void_p), ("high", c_void_p), ("low", c_void_p), ("scale", c_int),
-                ("low_low", c_int), ("promote", c_int), ("tile_k", c_int),
+                ("dropped_term", c_int), ("promote", c_int), ("tile_k", c_int),
                 ("equilibrate", c_bool), ("any_promotion", c_bool), ("any_slices", c_bool),
                 ("order", Order), ("unit", c_void_p),
                 ("kernel", c_char_p), ("count", c_size_t), ("m", c_size_t), ("n", c_size_t),
@@ -110,11 +110,11 @@ class FitReport(Structure):
 
 
 class Part(Structure):
-    _fields_ = [("mean", c_double), ("rms", c_double), ("most", c_double)]
+    _fields_ = [("mean", c_double), ("rms", c_double), ("max", c_double)]
 
 
 class ToleranceOptions(Structure):
-    _fields_ = [("size", c_size_t), ("runs", c_size_t), ("alarm", c_double), ("seed", c_uint64),
+    _fields_ = [("size", c_size_t), ("runs", c_size_t), ("false_alarm", c_double), ("seed", c_uint64),
                 ("any_order", c_bool), ("two", c_bool)]
 
 
@@ -192,7 +192,7 @@ def _candidates():
         return [os.environ["BITCUT_LIBRARY"]]
     here = pathlib.Path(__file__).resolve().parent
     files = [here / "libbitcut.so", here.parent.parent / "build" / ".libs" / "libbitcut.so"]
-    return [str(f) for f in files if f.exists()] + ["libbitcut.so.0"]
+    return [str(f) for f in files if f.exists()] + ["libbitcut.so.1"]
 
 
 def _load(version):
@@ -219,7 +219,7 @@ def _load(version):
     return library, name
 
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 lib, path = _load(__version__)
 
 TYPES = {"bool": c_bool, "int": c_int, "size_t": c_size_t, "double": c_double, "char": c_char,

@@ -19,7 +19,7 @@ from . import _device
 from ._arrays import View, _device_of
 from ._calls import HOW, _threads
 from ._gemm import Operand, Problem, line_of, way
-from ._library import BadArgument, BadType, Cannot, byref, compute, fresh_gemm, lib
+from ._library import BadArgument, BadType, Unsupported, byref, compute, fresh_gemm, lib
 from ._results import Result
 
 
@@ -57,7 +57,7 @@ def _torch():
         from torch.overrides import TorchFunctionMode
         from torch.utils._python_dispatch import TorchDispatchMode
     except ImportError as error:
-        raise Cannot(f"emulate: it needs PyTorch 1.13 or later: {error}") from None
+        raise Unsupported(f"emulate: it needs PyTorch 1.13 or later: {error}") from None
     return torch, TorchDispatchMode, TorchFunctionMode
 
 
@@ -183,7 +183,7 @@ class Emulation(Result):
             if why is None and len(factors) == 2 and _fit(row, *factors):
                 try:
                     return self._product(torch, name, row, args, **kwargs)
-                except (BadArgument, Cannot) as error:
+                except (BadArgument, Unsupported) as error:
                     if not tensors[0].is_cuda:
                         raise
                     why = f"on cuda: {error}"  # which has no such kernel, nor emulates
@@ -201,7 +201,7 @@ class Emulation(Result):
 
     def _leave(self, func, args, kwargs, why):
         if self._strict:
-            raise Cannot(f"emulate: {why}: bitcut does not compute it")
+            raise Unsupported(f"emulate: {why}: bitcut does not compute it")
         self._count(self.left, why)
         _passing.on = True
         try:
@@ -264,6 +264,6 @@ def emulate(recipe: str, unit: str, *, strict: bool = False, threads: int = 0,
     ``e.taken`` counts what was computed here, ``e.left`` what PyTorch computed, and why: other
     types than float32, GPUs that have no such kernel and emulate nothing, sparse tensors, and
     what multiplies in one piece, as convolutions do.  strict: such an operation is an exception,
-    Cannot, instead.  Modules and scaled_dot_product_attention do not take their fused paths
+    Unsupported, instead.  Modules and scaled_dot_product_attention do not take their fused paths
     inside."""
     return Emulation(recipe, unit, strict, threads, variations)

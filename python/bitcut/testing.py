@@ -103,15 +103,15 @@ def assert_gemm(d: Any, a: Any, b: Any, *, recipe: str, unit: str, weak: bool = 
         raise _too_weak_zero("the right result is zero everywhere")
 
 
-def _derivation(t: Tolerances, alarm: float, order: OrderLike) -> str:
+def _derivation(t: Tolerances, false_alarm: float, order: OrderLike) -> str:
     k = "k in any order" if order == "any" else "k in the order of the recipe, or as given"
     each = f"{t.with_underflow:.3g} u |A||B| and what underflows" + (
-        f", and {t.observed:.3g} u |A||B|," if t.known else "")
+        f", and {t.limit:.3g} u |A||B|," if t.known else "")
     return (f"\n  limits: {each} at each output, u = 2^-24: the largest error "
-            f"of {t.runs} runs of {t.outputs} outputs, {k}, was {t.most:.3g}, and its tail gives "
-            f"the limit that one correct result in {1 / (alarm or 1e-6):.3g} is above; "
-            f"{t.norm_observed:.3g} u ||A|| ||B|| of all outputs, likewise, the largest was "
-            f"{t.norm_most:.3g}; for certain {t.bound:.3g} u |A||B|, as if every rounding did "
+            f"of {t.runs} runs of {t.outputs} outputs, {k}, was {t.max:.3g}, and its tail gives "
+            f"the limit that one correct result in {1 / (false_alarm or 1e-6):.3g} is above; "
+            f"{t.norm_limit:.3g} u ||A|| ||B|| of all outputs, likewise, the largest was "
+            f"{t.norm_max:.3g}; for certain {t.bound:.3g} u |A||B|, as if every rounding did "
             f"its worst, and what underflows, {t.underflow:.3g} u |A||B| at most in the runs")
 
 
@@ -121,15 +121,15 @@ def _beyond(v, t: Tolerances) -> list:
     if v.wrong > t.wrong:
         wrong.append(f"{v.wrong:.0f} outputs are NaN or infinite where the exact result is not, "
                      "or the other way about")
-    if t.known and not v.component <= t.observed:
+    if t.known and not v.component <= t.limit:
         wrong.append(f"an output errs by {v.component:.4g} u |A||B|, which is above "
-                     f"{t.observed:.3g}")
+                     f"{t.limit:.3g}")
     elif v.above:
         wrong.append(f"an output errs by {v.with_underflow:.4g} u |A||B| more than what "
                      f"underflows, which is above {t.with_underflow:.3g}")
-    if t.norm_known and not v.norm <= t.norm_observed:
+    if t.norm_known and not v.norm <= t.norm_limit:
         wrong.append(f"all outputs together err by {v.norm:.4g} u ||A|| ||B||, which is above "
-                     f"{t.norm_observed:.3g}")
+                     f"{t.norm_limit:.3g}")
     if not (v.accepted or v.wrong or wrong):
         wrong.append(f"all outputs together err by more than {t.norm_with_underflow:.3g} u "
                      "||A|| ||B|| and what underflows")
@@ -137,18 +137,18 @@ def _beyond(v, t: Tolerances) -> list:
 
 
 def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
-                      order: OrderLike = "any", runs: int = 0, alarm: float = 0.0, seed: int = 1,
+                      order: OrderLike = "any", runs: int = 0, false_alarm: float = 0.0, seed: int = 1,
                       weak: bool = False, seconds: float = 5.0, **given):
     """D, FP32, errs no more than the recipe on the unit may: by the limits that tolerance()
     derives for these matrices, at each output and for all together, NaN and infinities not
     passing.  A correct D in the order of the recipe passes if the runs have all outputs, as of
     up to 2^20 products with `order` the GEMM's own; with k in a random order it fails with a
-    probability of `alarm` (0: 1e-6) at most, once for each limit, as far as 100 runs tell; with
+    probability of `false_alarm` (0: 1e-6) at most, once for each limit, as far as 100 runs tell; with
     another order it may err more than those that were tried.  The message has what is beyond which limit, where the limits come from,
     and what bitcut explains of D in `seconds`."""
     if Operand(d, "D", given.get("format_d"), given.get("copy", False)).format != "f32":
         raise BadArgument("D: not FP32: limits are of FP32 results; compare bits instead")
-    t = tolerance(a, b, recipe=recipe, unit=unit, order=order, runs=runs, alarm=alarm,
+    t = tolerance(a, b, recipe=recipe, unit=unit, order=order, runs=runs, false_alarm=false_alarm,
                   seed=seed, **given)
     how = {"recipe": recipe, "unit": unit, **given}
     if order != "any":
@@ -159,7 +159,7 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
     wrong = _beyond(v, t)
     if wrong:
         raise AssertionError(f"D is not close to {recipe} on {unit}: " + "; ".join(wrong)
-                             + _derivation(t, alarm, order)
+                             + _derivation(t, false_alarm, order)
                              + _explained(d, a, b, given, seconds))
     if weak:
         return

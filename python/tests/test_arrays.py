@@ -234,7 +234,7 @@ class Refused(unittest.TestCase):
                             ({"scale": -1}, "scale"), ({"promote": 2**40}, "promote"),
                             ({"threads": -1}, "threads"), ({"threads": 2**31}, "threads"),
                             ({"order": "sheep=3"}, "sheep"), ({"order": {"tile": -1}}, "tile"),
-                            ({"split": "half", "low_low": True}, ""),
+                            ({"split": "half", "dropped_term": True}, ""),
                             ({"beta": 1.0}, "no C"), ({"recipe": "a\0b"}, "character 0")):
             self.refused(words, bitcut.gemm, a, b, **more)
         for more in ({"scale": 1.5}, {"alpha": "x"}, {"recipe": 3}, {"order": 3},

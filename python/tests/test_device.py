@@ -217,7 +217,7 @@ class Devices(Folder):
                 ("markidis", "ideal/rz25", "steps", {"equilibrate": True}),
                 ("half-fp8", "h100", ["cut", "cut", "native"], {}),
                 ("plain", "volta/mma.m8n8k4.f16.f16", "cut", {}),
-                ("ootomo", "a100", "tensor", {"split": "bitcut", "promote": 3, "low_low": True}),
+                ("ootomo", "a100", "tensor", {"split": "bitcut", "promote": 3, "dropped_term": True}),
                 ("ootomo", "a100", "tensor", {"order": "slices=3", "any_promotion": True})):
             g = self.run_there(self.a, self.b, recipe=recipe, unit=unit, **given)
             given.pop("any_promotion", None)
@@ -358,7 +358,7 @@ class Devices(Folder):
                     workspace=There(numpy.zeros(64, "u1")))),
                 (bitcut.BadArgument, "no promotion .supported: every", lambda: bitcut.gemm(
                     a, b, recipe="ootomo", promote=0, out=d)),
-                (bitcut.Cannot, "liar", lambda: bitcut.gemm(a, b, recipe="legemm", out=d)),
+                (bitcut.Unsupported, "liar", lambda: bitcut.gemm(a, b, recipe="legemm", out=d)),
                 (bitcut.BadArgument, ": of arrays on a GPU alone", lambda: bitcut.gemm(
                     self.a, self.b, recipe="ootomo", kernel="x"))):
             with self.assertRaisesRegex(error, words):
@@ -390,10 +390,10 @@ class Devices(Folder):
                       "a = There(numpy.ones((16, 16), 'f4'))\n"
                       "d = There(numpy.ones((16, 16), 'f4'))\n"
                       "try: bitcut.gemm(a, a, recipe='ootomo', out=d)\n"
-                      "except bitcut.Cannot as error: print(error)",
+                      "except bitcut.Unsupported as error: print(error)",
                       BITCUT_MODULES=self.folder.name)
         self.assertRegex(done.stdout + done.stderr,
-                         r"^\[('host')?\]\nno GPU backend: bitcut-cuda.so not found in")
+                         r"^\[('cpu')?\]\nno GPU backend: bitcut-cuda.so not found in")
 
     def test_devices(self):
         names = bitcut.devices().names()

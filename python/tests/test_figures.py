@@ -71,7 +71,7 @@ class Results(unittest.TestCase):
         found = bitcut.tolerance(uniform(19, 70), uniform(70, 13), **self.way)
         said, _, cells = self.figure(found)
         self.assertEqual([x.split(": ")[1] for x in said], [
-            cell(x) for x in (found.most, found.observed, found.bound)])
+            cell(x) for x in (found.max, found.limit, found.bound)])
         self.assertIn(cell(found.atol), cells)
 
     def test_without_figures(self):

@@ -17,18 +17,26 @@ VARIATIONS = [
     {"order": "slices=2,tile=32,partial-first,reduction=tree"}, {"high": "rz", "low": "rz"},
     {"split_a": "bitcut", "split_b": "halfhalf", "scale": 10},
     {"order": {"lanes": 2, "chunk": 16, "partial_format": "f16"}}, {"alpha": 1.5, "beta": -0.75},
-    {"low_low": True},
+    {"dropped_term": True},
 ]
 
 
 def option(name, value):
-    if name == "low_low":
+    if name == "dropped_term":
         return ["--terms", 4]
     if value is True:
         return ["--" + name]
     if isinstance(value, dict):
-        value = ",".join(f"{k}={v}" for k, v in value.items())
+        value = ",".join(f"{k.replace('_', '-')}={v}" for k, v in value.items())
     return ["--" + name.replace("_", "-"), value]
+
+
+class Renamed(unittest.TestCase):
+    def test_names_of_version_0_1(self):
+        with self.assertWarnsRegex(DeprecationWarning, "is now bitcut.Unsupported"):
+            self.assertIs(bitcut.Cannot, bitcut.Unsupported)
+        with self.assertRaises(AttributeError):
+            bitcut.Cannnot  # pylint: disable=pointless-statement
 
 
 @needs_numpy
@@ -110,7 +118,7 @@ class Computed(Folder):
         self.assertEqual(list(parts), [part["name"] for part in row["budget"]["parts"]])
         for part in row["budget"]["parts"]:
             got = parts[part["name"]]
-            self.assertEqual([got["mean"], got["rms"], got["most"]],
+            self.assertEqual([got["mean"], got["rms"], got["max"]],
                              [part["u"][key] for key in ("mean", "rms", "max")])
         size = 2.0**-24 * (abs(a.astype("f8")) @ abs(b.astype("f8")))
         rows = self.program("bound", "--recipe", "ootomo", "--unit", "a100", "-a", "A.npy", "-b",
@@ -119,7 +127,7 @@ class Computed(Folder):
             def limits():
                 return bitcut.bound(a, b, recipe="ootomo", unit="a100", name=row["bound"])
             if not row["applies"]:
-                with self.assertRaises(bitcut.Cannot) as caught:
+                with self.assertRaises(bitcut.Unsupported) as caught:
                     limits()
                 self.assertIn(row["why"].split(":")[-1].strip(), str(caught.exception))
             else:
@@ -133,11 +141,11 @@ class Computed(Folder):
                                 "A.npy", "-b", "B.npy", "--power", 0,
                                 *(["--order", order] if order else []))
             t = bitcut.tolerance(a, b, recipe="ootomo", unit="a100", order=order,
-                                 alarm=row["false_alarm"])
-            self.assertEqual([t.bound, t.observed, t.most], [
-                row["componentwise"][key] for key in ("bound", "observed", "most")])
-            self.assertEqual([t.norm_bound, t.norm_observed, t.norm_most], [
-                row["normwise"][key] for key in ("bound", "observed", "most")])
+                                 false_alarm=row["false_alarm"])
+            self.assertEqual([t.bound, t.limit, t.max], [
+                row["componentwise"][key] for key in ("bound", "limit", "max")])
+            self.assertEqual([t.norm_bound, t.norm_limit, t.norm_max], [
+                row["normwise"][key] for key in ("bound", "limit", "max")])
         row, = self.program("advise", "-a", "A.npy", "-b", "B.npy", "--unit", "h100")
         advice = bitcut.advise(a, b, unit="h100").to_dict()
         for key in set(advice) & set(row["advice"]):

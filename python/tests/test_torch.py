@@ -138,7 +138,7 @@ class Forward(Torch):
         a, b = random(20, 200), random(200, 20, seed=2)
         seen = {bits(gemm(a, b))}
         for more in ({"equilibrate": True}, {"unit": "a100"}, {"order": "slices=4"},
-                     {"recipe": "cublas-tf32", "unit": "a100"}, {"promote": 4, "low_low": True}):
+                     {"recipe": "cublas-tf32", "unit": "a100"}, {"promote": 4, "dropped_term": True}):
             want = gemm(a, b, **more)
             self.same(self.inside(lambda: a @ b, {"mm": 1}, **more), want, more)
             self.assertNotIn(bits(want), seen, more)
@@ -426,7 +426,7 @@ class Left(Torch):
             self.same(a @ b, gemm(a, b))
             for f, words in ((lambda: a.double() @ b.double(), "mm of float64"),
                              (lambda: torch.cdist(a, a), "_cdist_forward, whole")):
-                with self.assertRaisesRegex(bitcut.Cannot, words):
+                with self.assertRaisesRegex(bitcut.Unsupported, words):
                     f()
         self.assertEqual((e.taken, e.left), ({"mm": 1}, {}))
 
@@ -516,7 +516,7 @@ class Without(unittest.TestCase):
     def test_no_torch(self):
         done = python("import sys; sys.modules['torch'] = None\nimport bitcut\n"
                       "try: bitcut.emulate('plain', 'a100')\n"
-                      "except bitcut.Cannot as error: print(error)")
+                      "except bitcut.Unsupported as error: print(error)")
         self.assertRegex(done.stdout, "^emulate: it needs PyTorch 1.13 or later: .*torch.*\n$")
 
 

@@ -305,7 +305,7 @@ static void vary(struct bitcut_gemm *g, uint64_t *rng)
     if (gemm_equilibrates(g) && g->order.partial_format == &formats[FORMAT_F16])
         g->order.partial_format = NULL; /* scaled sums are beyond f16 */
     if (test_between(rng, 0, 2) == 0) g->promote = test_between(rng, 0, 3);
-    if (test_between(rng, 0, 3) == 0) g->low_low = test_between(rng, 0, 1);
+    if (test_between(rng, 0, 3) == 0) g->dropped_term = test_between(rng, 0, 1);
     if (test_between(rng, 0, 3) == 0) g->tile_k = test_between(rng, 0, 64);
     if (test_between(rng, 0, 1)) return;
     g->alpha = (uint32_t)test_between(rng, 0x3e000000, 0x41800000);

@@ -203,7 +203,7 @@ START_TEST(judging_refused)
     ck_assert_int_eq(bitcut_gemm_judge(NULL, 1, &g, 0, 1, NULL), BITCUT_BAD_ARGUMENT);
     ck_assert_int_eq(bitcut_gemm_judge(&value, 1, NULL, 0, 1, NULL), BITCUT_BAD_ARGUMENT);
     ck_assert_int_eq(bitcut_gemm_judge(&value, 1, &g, 0, -1, NULL), BITCUT_BAD_ARGUMENT);
-    g.a.words = x;
+    g.a.prepared = x;
     ck_assert_int_eq(bitcut_gemm_judge(&value, 1, &g, 0, 1, NULL), BITCUT_BAD_ARGUMENT);
     ck_assert(value == 7);
 }

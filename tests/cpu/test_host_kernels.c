@@ -185,7 +185,7 @@ static char *words_prepare(struct gpu_work *w, enum bitcut_operand which, size_t
 {
     struct bitcut_matrix *const m = which == BITCUT_A ? &w->gemm.a : &w->gemm.b;
     const struct operand o = operand_of(w, which);
-    const size_t stride = words_stride(&o), own = host_module.words(w, which);
+    const size_t stride = prepared_stride(&o), own = host_module.words(w, which);
     *bytes = (w->gemm.count - 1) * stride + own;
     char *const at = memory_make(*bytes);
     for (size_t i = 0; i < w->gemm.count; i++) {
@@ -195,7 +195,7 @@ static char *words_prepare(struct gpu_work *w, enum bitcut_operand which, size_t
         ck_assert_int_eq(
             host_module.prepare(at + i * stride, &one, which, 0, NULL, fault), 0);
     }
-    *m = (struct bitcut_matrix){ .words = at, .words_stride = m->stride ? stride : 0 };
+    *m = (struct bitcut_matrix){ .prepared = at, .prepared_stride = m->stride ? stride : 0 };
     return at;
 }
 

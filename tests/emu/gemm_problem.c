@@ -14,7 +14,7 @@ struct asked asked_of(const struct bitcut_recipe *r, const struct bitcut_unit *u
                            .unit = u,
                            .split_a = r->split ? *r->split : split_plain(u->a),
                            .split_b = r->split ? *r->split : split_plain(u->b),
-                           .low_low = r->keeps_low_low,
+                           .dropped_term = r->keeps_dropped_term,
                            .promote = r->promote,
                            .tile_k = r->tile_k,
                            .order = { .slices = 1, .lanes = 1 },
@@ -26,7 +26,8 @@ struct bitcut_gemm asked_given(const struct asked *g)
     struct bitcut_gemm x = gemm_of(g->recipe, g->unit);
     x.split_a = &g->split_a;
     x.split_b = &g->split_b;
-    x.low_low = g->low_low == g->recipe->keeps_low_low ? BITCUT_UNSET : g->low_low;
+    x.dropped_term =
+        g->dropped_term == g->recipe->keeps_dropped_term ? BITCUT_UNSET : g->dropped_term;
     x.promote = g->promote == g->recipe->promote ? BITCUT_UNSET : g->promote;
     x.tile_k = g->tile_k == g->recipe->tile_k ? BITCUT_UNSET : g->tile_k;
     x.equilibrate = g->equilibrate;
@@ -129,14 +130,15 @@ static void print_value(const char *name, uint32_t x)
 static void print_difference(const struct asked *g, const struct problem *p, size_t i,
                              size_t j, uint32_t got, uint32_t want)
 {
-    printf("# %s on %s, %zu x %zu x %zu, equilibrate %d, low_low %d, promote %d, "
+    printf("# %s on %s, %zu x %zu x %zu, equilibrate %d, dropped_term %d, promote %d, "
            "tile_k %d, slices %d, tile %d, partial_first %d, cut %d, balance_tail %d, "
            "lanes %d, chunk %d, reduction %d, "
            "threads %d, splits %s %s\n",
-           g->recipe->name, g->unit->name, p->m, p->n, p->k, g->equilibrate, g->low_low,
-           g->promote, g->tile_k, g->order.slices, g->order.tile, g->order.partial_first,
-           g->order.cut, g->order.balance_tail, g->order.lanes, g->order.chunk,
-           (int)g->order.reduction, g->threads, g->split_a.name, g->split_b.name);
+           g->recipe->name, g->unit->name, p->m, p->n, p->k, g->equilibrate,
+           g->dropped_term, g->promote, g->tile_k, g->order.slices, g->order.tile,
+           g->order.partial_first, g->order.cut, g->order.balance_tail, g->order.lanes,
+           g->order.chunk, (int)g->order.reduction, g->threads, g->split_a.name,
+           g->split_b.name);
     printf("# alpha %08" PRIx32 ", beta %08" PRIx32 ", D is %sC\n# row %zu of A:",
            g->alpha, g->beta, p->in_place ? "" : "not ", i);
     for (size_t x = 0; x < p->k; x++) printf(" %08" PRIx32, p->a[i * p->lda + x]);

@@ -32,7 +32,7 @@ struct asked {
     const struct bitcut_recipe *recipe;
     const struct bitcut_unit *unit;
     struct bitcut_split split_a, split_b;
-    bool equilibrate, low_low;
+    bool equilibrate, dropped_term;
     int promote, tile_k;
     struct bitcut_order order;
     uint32_t alpha, beta;

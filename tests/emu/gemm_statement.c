@@ -102,7 +102,7 @@ static const struct bitcut_unit *unit_of(const struct asked *g, struct recipe_te
 static int terms_of(struct recipe_term term[RECIPE_TERMS_MAX + 1], const struct asked *g)
 {
     int n = 0;
-    if (g->low_low) term[n++] = g->recipe->low_low;
+    if (g->dropped_term) term[n++] = g->recipe->dropped_term;
     for (int i = 0; i < g->recipe->terms; i++) term[n++] = g->recipe->term[i];
     return n;
 }
@@ -294,7 +294,7 @@ static void term_run(struct sums *x, const struct asked *g, struct recipe_term t
 /* The last accumulator that some term uses. */
 static int last_used(const struct asked *g)
 {
-    int last = g->low_low ? g->recipe->low_low.accumulator : 0;
+    int last = g->dropped_term ? g->recipe->dropped_term.accumulator : 0;
     for (int i = 0; i < g->recipe->terms; i++)
         if (g->recipe->term[i].accumulator > last) last = g->recipe->term[i].accumulator;
     return last;

@@ -130,7 +130,7 @@ static void options_draw(struct asked *g, uint64_t *rng)
     };
     if (test_between(rng, 0, 2)) {
         const bool two_parts = g->split_a.words == 2 || g->split_a.word[2].copy;
-        g->low_low = two_parts && test_between(rng, 0, 1);
+        g->dropped_term = two_parts && test_between(rng, 0, 1);
         g->promote = promotes[test_between(rng, 0, 3)];
         order_draw(&g->order, rng);
         if (test_between(rng, 0, 1)) g->tile_k = tiles[test_between(rng, 0, 3)];

@@ -127,9 +127,9 @@ static void change_nothing(struct asked *g) { (void)g; }
 static void change_to_two_words(struct asked *g)
 {
     g->split_a = g->split_b = splits[SPLIT_HALFHALF];
-    g->low_low = true;
+    g->dropped_term = true;
 }
-static void change_low_low(struct asked *g) { g->low_low = true; }
+static void change_low_low(struct asked *g) { g->dropped_term = true; }
 static void change_promote_to_one(struct asked *g) { g->promote = 1; }
 static void change_tile_to_none(struct asked *g) { g->tile_k = 0; }
 static void change_scale(struct asked *g)
@@ -139,7 +139,7 @@ static void change_scale(struct asked *g)
 static void change_scale_of_a(struct asked *g) { g->split_a = splits[SPLIT_MARKIDIS]; }
 static void change_words(struct asked *g)
 {
-    g->split_a = g->split_b = splits[SPLIT_HALF], g->low_low = false;
+    g->split_a = g->split_b = splits[SPLIT_HALF], g->dropped_term = false;
 }
 static void change_words_of_b(struct asked *g) { g->split_b = splits[SPLIT_HALF]; }
 static void change_format(struct asked *g)
@@ -417,7 +417,7 @@ END_TEST
 static const struct {
     const char *name;
     int terms, promote;
-    bool low_low;
+    bool dropped_term;
 } defaults[] = {
     { "plain", 1, 0, false },  { "markidis", 4, 0, true },     { "feng", 4, 0, true },
     { "ootomo", 3, 1, false }, { "ootomo-tf32", 3, 1, false }, { "legemm", 3, 0, false },
@@ -440,12 +440,12 @@ START_TEST(rows_made_definite)
         ck_assert(g.alpha == ONE && g.beta == 0 && g.count == 1);
         ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
         ck_assert_int_eq(plan.promote, defaults[i].promote);
-        ck_assert_int_eq(plan.low_low, defaults[i].low_low);
+        ck_assert_int_eq(plan.dropped_term, defaults[i].dropped_term);
         ck_assert_msg(plan.terms == defaults[i].terms, "%s: %d terms", r->name,
                       plan.terms);
-        g.low_low = !plan.low_low;
+        g.dropped_term = !plan.dropped_term;
         if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) continue;
-        ck_assert_int_eq(plan.terms, defaults[i].terms + (g.low_low ? 1 : -1));
+        ck_assert_int_eq(plan.terms, defaults[i].terms + (g.dropped_term ? 1 : -1));
     }
     ck_assert_ptr_null(bitcut_recipe_find("ootomo "));
     ck_assert_ptr_null(bitcut_recipe_find(""));

@@ -233,7 +233,7 @@ static void unit_and_kernel(struct bitcut_gemm *g) { g->kernel = "x"; }
 static void too_short(struct bitcut_gemm *g) { g->size = 8; }
 static void too_long(struct bitcut_gemm *g) { g->size = sizeof *g + 8; }
 static void scale(struct bitcut_gemm *g) { g->scale = 61; }
-static void low_low(struct bitcut_gemm *g) { g->low_low = 2; }
+static void dropped_term(struct bitcut_gemm *g) { g->dropped_term = 2; }
 static void promote(struct bitcut_gemm *g) { g->promote = -2; }
 static void tile_k(struct bitcut_gemm *g) { g->tile_k = -2; }
 static void slices(struct bitcut_gemm *g) { g->order.slices = -1; }
@@ -243,7 +243,7 @@ static void reduction(struct bitcut_gemm *g)
     g->order.reduction = (enum bitcut_reduction)3;
 }
 static void layout(struct bitcut_gemm *g) { g->d.layout = (enum bitcut_layout)2; }
-static void words(struct bitcut_gemm *g) { g->a.words = g; }
+static void words(struct bitcut_gemm *g) { g->a.prepared = g; }
 static void too_wide(struct bitcut_gemm *g) { g->a.format = &formats[FORMAT_F64]; }
 static void no_nan(struct bitcut_gemm *g) { g->d.format = &formats[FORMAT_E2M1]; }
 static void misaligned(struct bitcut_gemm *g) { g->b.at = (const char *)g->b.at + 2; }
@@ -279,7 +279,7 @@ static const struct {
     { too_short, "bitcut_gemm_init() first" },
     { too_long, "newer" },
     { scale, "0 to 60" },
-    { low_low, "enumeration" },
+    { dropped_term, "enumeration" },
     { promote, "negative" },
     { tile_k, "negative" },
     { slices, "negative" },
@@ -323,7 +323,7 @@ START_TEST(what_ran)
     bitcut_gemm_init(&ran, sizeof ran);
     ck_assert_int_eq(bitcut_gemm(&ran, &g, 1, NULL), BITCUT_OK);
     ck_assert(ran.size == sizeof ran && ran.split_a == &splits[SPLIT_HALFHALF] &&
-              ran.split_b == ran.split_a && ran.promote == 1 && ran.low_low == 0 &&
+              ran.split_b == ran.split_a && ran.promote == 1 && ran.dropped_term == 0 &&
               ran.tile_k == 0 && ran.scale == 11 && ran.order.slices == 1 &&
               ran.order.lanes == 1 && !ran.high && !ran.low); /* the splits' own */
     ran.d.to = again;
@@ -358,7 +358,7 @@ START_TEST(units_of_products)
                              *e4m3 = unit_find("hopper/mma.m16n8k32.f32.e4m3", NULL),
                              *f32 = unit_find("fma/f32", NULL);
     struct bitcut_gemm g = gemm_of(&recipes[RECIPE_HALF_FP8], f16);
-    g.low_low = 1;
+    g.dropped_term = 1;
     for (size_t i = 0; i < 4; i++)
         ck_assert_ptr_eq(bitcut_gemm_unit(&g, i), i < 3 ? e4m3 : f16);
     ck_assert_ptr_null(bitcut_gemm_unit(&g, 4));

@@ -28,9 +28,9 @@ static bool same_way(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
 {
     return x->recipe == y->recipe && x->unit == y->unit && x->split_a == y->split_a &&
            x->split_b == y->split_b && x->high == y->high && x->low == y->low &&
-           x->scale == y->scale && x->low_low == y->low_low && x->promote == y->promote &&
-           x->tile_k == y->tile_k && x->equilibrate == y->equilibrate &&
-           same_order(&x->order, &y->order);
+           x->scale == y->scale && x->dropped_term == y->dropped_term &&
+           x->promote == y->promote && x->tile_k == y->tile_k &&
+           x->equilibrate == y->equilibrate && same_order(&x->order, &y->order);
 }
 
 static void check_round_trip(const struct bitcut_gemm *g)
@@ -128,7 +128,7 @@ static void vary(struct bitcut_gemm *g, uint64_t *rng)
     g->high = ROW_OR_NONE(roundings, all, rng);
     g->low = ROW_OR_NONE(roundings, all, rng);
     g->scale = number(rng, BITCUT_UNSET, 60);
-    g->low_low = number(rng, BITCUT_UNSET, 1);
+    g->dropped_term = number(rng, BITCUT_UNSET, 1);
     g->promote = number(rng, BITCUT_UNSET, 9);
     g->tile_k = number(rng, BITCUT_UNSET, 4096);
     g->equilibrate = test_bits(rng) & 1;
@@ -174,7 +174,7 @@ START_TEST(by_hand)
     ck_assert_str_eq(g.split_b->name, "bitcut");
     ck_assert_str_eq(g.high->name, "rz");
     ck_assert_str_eq(g.low->name, "rn");
-    ck_assert(g.scale == 10 && g.low_low == 1 && g.promote == 2 && g.tile_k == 64);
+    ck_assert(g.scale == 10 && g.dropped_term == 1 && g.promote == 2 && g.tile_k == 64);
     ck_assert(g.equilibrate && g.order.slices == 3 && g.order.tile == 32);
     ck_assert(g.order.partial_first && g.order.cut == 8 && g.order.balance_tail == 16);
     ck_assert(g.order.lanes == 2 && g.order.chunk == 4);
@@ -299,7 +299,7 @@ START_TEST(lengths)
     g.split_a = g.split_b = longest(TABLE(splits));
     g.high = g.low = longest(TABLE(roundings));
     g.scale = g.promote = g.tile_k = 999999999;
-    g.low_low = 1;
+    g.dropped_term = 1;
     g.equilibrate = true;
     g.order =
         (struct bitcut_order){ 999999999, 999999999,         true,

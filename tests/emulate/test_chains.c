@@ -284,7 +284,7 @@ static void vary(struct bitcut_gemm *g, struct bitcut_split split[2], uint64_t *
     const int last = (int)table_length() - 1;
     if (!test_between(rng, 0, 2)) g->promote = test_between(rng, 0, 5);
     if (!test_between(rng, 0, 2)) g->tile_k = one_of(rng, 0, 70);
-    if (!test_between(rng, 0, 2)) g->low_low = test_between(rng, 0, 1);
+    if (!test_between(rng, 0, 2)) g->dropped_term = test_between(rng, 0, 1);
     if (!test_between(rng, 0, 3)) g->scale = test_between(rng, 0, 12);
     g->equilibrate = !test_between(rng, 0, 3);
     for (int i = 0; i < 2; i++) split[i] = splits[test_between(rng, 0, last)];

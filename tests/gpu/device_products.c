@@ -189,8 +189,8 @@ static struct parts parts_of(const struct gpu_work *w)
 {
     const struct bitcut_gemm *g = &w->gemm;
     const size_t slices = (size_t)w->plan.order.slices;
-    return (struct parts){ { g->a.words ? 0 : model_words(w, BITCUT_A),
-                             g->b.words ? 0 : model_words(w, BITCUT_B) },
+    return (struct parts){ { g->a.prepared ? 0 : model_words(w, BITCUT_A),
+                             g->b.prepared ? 0 : model_words(w, BITCUT_B) },
                            slices > 1 ? slices * g->m * g->n * sizeof(float) : 0 };
 }
 
@@ -217,9 +217,9 @@ static void compute_all(struct one *o, char *at)
     for (o->matrix = 0; o->matrix < w->gemm.count; o->matrix++) {
         for (int i = 0; i < 2; at += parts.words[i++]) {
             const struct bitcut_matrix *m = o->x[i].matrix;
-            if (!m->words) model_make_words(at, &o->x[i], o->matrix);
+            if (!m->prepared) model_make_words(at, &o->x[i], o->matrix);
             o->words[i] =
-                m->words ? (const char *)m->words + o->matrix * m->words_stride : at;
+                m->prepared ? (const char *)m->prepared + o->matrix * m->prepared_stride : at;
         }
         if (parts.slices) memset(at, 0xff, parts.slices);
         at += parts.slices;
@@ -267,7 +267,7 @@ enum bitcut_status model_emulate(const struct gpu_work *w)
     if (!g.recipe || (!kernel && !is_told(w))) return BITCUT_UNSUPPORTED;
     g.split_a = &split_a;
     g.split_b = &split_b;
-    g.low_low = kernel ? k->program.terms > g.recipe->terms : w->plan.low_low;
+    g.dropped_term = kernel ? k->program.terms > g.recipe->terms : w->plan.dropped_term;
     g.promote = kernel ? k->program.promote : w->plan.promote;
     if (!kernel) g.tile_k = w->plan.tile_k;
     g.equilibrate = w->plan.equilibrate;
@@ -314,7 +314,7 @@ static int enqueue(struct model_stream *s, char *fault)
 int model_start(const struct gpu_work *w, void *at, int device, void *stream, char *fault)
 {
     const size_t slices = (size_t)w->plan.order.slices;
-    const bool by_words = w->gemm.a.words || w->gemm.b.words || w->kernel->low_format;
+    const bool by_words = w->gemm.a.prepared || w->gemm.b.prepared || w->kernel->low_format;
     const struct device_fault *wanted = model_fault_on(device);
     struct model_stream *const s = model_of(stream);
     if (model_refuse(fault)) return 1;

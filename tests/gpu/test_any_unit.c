@@ -89,7 +89,7 @@ static bool vary(struct bitcut_gemm *g, uint64_t *rng)
     struct gemm_plan plan;
     g->promote = promotes[pick(rng, 7)];
     g->tile_k = tiles[pick(rng, 6)];
-    g->low_low = pick(rng, 3) - 1;
+    g->dropped_term = pick(rng, 3) - 1;
     g->equilibrate = pick(rng, 4) == 0;
     g->scale = pick(rng, 4) ? BITCUT_UNSET : pick(rng, 14);
     if (pick(rng, 3) == 0) {

@@ -38,7 +38,7 @@ static bool same_matrix(const struct bitcut_matrix *x, const struct bitcut_matri
 {
     return x->at == y->at && x->each == y->each && x->format == y->format &&
            x->layout == y->layout && x->ld == y->ld && x->stride == y->stride &&
-           x->words == y->words && x->words_stride == y->words_stride;
+           x->prepared == y->prepared && x->prepared_stride == y->prepared_stride;
 }
 
 static bool same_order(const struct bitcut_order *x, const struct bitcut_order *y)
@@ -53,10 +53,10 @@ static bool same_gemm(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
 {
     return x->size == y->size && x->recipe == y->recipe && x->split_a == y->split_a &&
            x->split_b == y->split_b && x->high == y->high && x->low == y->low &&
-           x->scale == y->scale && x->low_low == y->low_low && x->promote == y->promote &&
-           x->tile_k == y->tile_k && x->equilibrate == y->equilibrate &&
-           x->any_promotion == y->any_promotion && x->any_slices == y->any_slices &&
-           same_order(&x->order, &y->order) &&
+           x->scale == y->scale && x->dropped_term == y->dropped_term &&
+           x->promote == y->promote && x->tile_k == y->tile_k &&
+           x->equilibrate == y->equilibrate && x->any_promotion == y->any_promotion &&
+           x->any_slices == y->any_slices && same_order(&x->order, &y->order) &&
            x->unit == y->unit && x->kernel == y->kernel && x->count == y->count &&
            x->m == y->m && x->n == y->n && x->k == y->k && x->alpha == y->alpha &&
            x->beta == y->beta && same_matrix(&x->a, &y->a) && same_matrix(&x->b, &y->b) &&
@@ -87,7 +87,7 @@ static bool same_plan(const struct gemm_plan *x, const struct gemm_plan *y)
 {
     return x->recipe == y->recipe && same_split(&x->split_a, &y->split_a) &&
            same_split(&x->split_b, &y->split_b) && same_terms(x, y) &&
-           x->scale == y->scale && x->low_low == y->low_low &&
+           x->scale == y->scale && x->dropped_term == y->dropped_term &&
            x->equilibrate == y->equilibrate && x->target == y->target &&
            x->promote == y->promote && x->tile_k == y->tile_k &&
            same_order(&x->order, &y->order);
@@ -129,7 +129,7 @@ static const void *const pointers[1] = { some };
     CHANGE(minus_zero, x->beta = 0x80000000)                                             \
     CHANGE(places, (x->a.at = some, x->d.at = some + 1, x->b.stride = 64))               \
     CHANGE(strides, (x->a.stride = 4, x->c.stride = 5, x->d.stride = 6))                 \
-    CHANGE(words, (x->a.words = some, x->a.words_stride = 512))                          \
+    CHANGE(words, (x->a.prepared = some, x->a.prepared_stride = 512))                       \
     CHANGE(each, x->b.each = pointers)                                                   \
     CHANGE(count, x->count = 7)                                                          \
     CHANGE(none, x->count = 0)                                                           \
@@ -157,8 +157,9 @@ static const void *const pointers[1] = { some };
     CHANGE(high, x->high = bitcut_rounding_find("rz"))                                   \
     CHANGE(low, x->low = bitcut_rounding_find("rz"))                                     \
     CHANGE(scale, x->scale = 3)                                                          \
-    CHANGE(low_low, x->low_low = 1)                                                      \
-    CHANGE(no_low_low, (x->recipe = bitcut_recipe_find("markidis"), x->low_low = 0))     \
+    CHANGE(dropped_term, x->dropped_term = 1)                                            \
+    CHANGE(no_low_low,                                                                   \
+           (x->recipe = bitcut_recipe_find("markidis"), x->dropped_term = 0))            \
     CHANGE(promote, x->promote = 4)                                                      \
     CHANGE(tile_k, x->tile_k = 32)                                                       \
     CHANGE(equilibrate, x->equilibrate = true)                                           \
@@ -168,8 +169,8 @@ static const void *const pointers[1] = { some };
     CHANGE(cut, x->order.cut = 16)                                                       \
     CHANGE(halve, x->order.balance_tail = 16)                                            \
     CHANGE(lanes, x->order.lanes = 2)                                                    \
-    CHANGE(turn, x->order.chunk = 16)                                                     \
-    CHANGE(sums, x->order.partial_format = &formats[FORMAT_F16])                                   \
+    CHANGE(turn, x->order.chunk = 16)                                                    \
+    CHANGE(sums, x->order.partial_format = &formats[FORMAT_F16])                         \
     CHANGE(reduction, x->order.reduction = BITCUT_TREE)                                  \
     CHANGE(unit, x->unit = bitcut_unit_find(UNIT, NULL))                                 \
     CHANGE(emulated, x->unit = bitcut_unit_find("volta/mma.m8n8k4.f32.f16", NULL))       \

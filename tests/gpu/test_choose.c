@@ -361,10 +361,11 @@ static bool timing_read(struct timing *t, const json_t *line)
     const int bytes = strcmp(t->format, "tf32") ? 2 : 4;
     t->n = (size_t)json_integer_value(json_object_get(line, "n"));
     t->ms = json_real_value(json_object_get(line, "ms"));
-    t->score = judged(hopper(r->terms + r->keeps_low_low, r->split ? r->split->words : 1,
-                             bytes, columns, depth, stages),
-                      sizes(t->n, t->n, t->n))
-                   .score;
+    t->score =
+        judged(hopper(r->terms + r->keeps_dropped_term, r->split ? r->split->words : 1,
+                      bytes, columns, depth, stages),
+               sizes(t->n, t->n, t->n))
+            .score;
     return true;
 }
 

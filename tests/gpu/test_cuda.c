@@ -263,19 +263,21 @@ static struct block prepare(const struct trial *t, enum bitcut_operand which,
 {
     size_t bytes = 1;
     struct bitcut_gemm g = t->g;
-    ck_assert_int_eq(bitcut_gemm_words(&bytes, device, &g, which, NULL), BITCUT_OK);
+    ck_assert_int_eq(bitcut_gemm_prepared_size(&bytes, device, &g, which, NULL),
+                     BITCUT_OK);
     ck_assert_uint_eq(bytes % 256, 0);
     const size_t copies = to->stride && t->g.count ? t->g.count : 1;
     struct block x = block_make(copies * bytes);
     for (size_t e = 0; e < copies; e++) {
         struct bitcut_matrix *from = which == BITCUT_A ? &g.a : &g.b;
         from->at = (const uint32_t *)to->at + e * to->stride;
-        from->words = device; /* not read */
+        from->prepared = device; /* not read */
         ck_assert_int_eq(
             bitcut_gemm_prepare(x.at + e * bytes, device, &g, which, NULL, NULL),
             BITCUT_OK);
     }
-    *to = (struct bitcut_matrix){ .words = x.at, .words_stride = to->stride ? bytes : 0 };
+    *to = (struct bitcut_matrix){ .prepared = x.at,
+                                  .prepared_stride = to->stride ? bytes : 0 };
     return x;
 }
 

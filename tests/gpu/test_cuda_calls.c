@@ -12,7 +12,7 @@
 
 static const struct {
     const char *device, *recipe, *split, *on;
-    int promote, low_low;
+    int promote, dropped_term;
     bool any_promotion;
     int slices;
     size_t m;
@@ -65,7 +65,7 @@ START_TEST(kernels_chosen)
         g.split_a = g.split_b = bitcut_split_find(choices[i].split);
         g.unit = choices[i].on ? bitcut_unit_find(choices[i].on, NULL) : NULL;
         g.promote = choices[i].promote;
-        g.low_low = choices[i].low_low;
+        g.dropped_term = choices[i].dropped_term;
         g.any_promotion = choices[i].any_promotion;
         g.order.slices = choices[i].slices;
         g.m = choices[i].m;
@@ -229,18 +229,18 @@ START_TEST(devices_refused)
           "AMD "
           "clang; BITCUT_MODULES sets another folder)" },
         { "cuda:m99", models, "", BITCUT_BAD_ARGUMENT,
-          "unknown device \"cuda:m99\"; use host, cuda, cuda:1, ... (see bitcut list "
+          "unknown device \"cuda:m99\"; use cpu, cuda, cuda:1, ... (see bitcut list "
           "devices)" },
-        { "host:1", models, "", BITCUT_UNSUPPORTED,
+        { "cpu:1", models, "", BITCUT_UNSUPPORTED,
           "no device: device 1 does not exist" },
         { "gpu", models, "", BITCUT_BAD_ARGUMENT,
-          "unknown device \"gpu\"; use host, cuda, cuda:1, ... (see bitcut list "
+          "unknown device \"gpu\"; use cpu, cuda, cuda:1, ... (see bitcut list "
           "devices)" },
         { "cuda:", models, "", BITCUT_BAD_ARGUMENT,
-          "unknown device \"cuda:\"; use host, cuda, cuda:1, ... (see bitcut list "
+          "unknown device \"cuda:\"; use cpu, cuda, cuda:1, ... (see bitcut list "
           "devices)" },
         { "cuda:1x", models, "", BITCUT_BAD_ARGUMENT,
-          "unknown device \"cuda:1x\"; use host, cuda, cuda:1, ... (see bitcut list "
+          "unknown device \"cuda:1x\"; use cpu, cuda, cuda:1, ... (see bitcut list "
           "devices)" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {

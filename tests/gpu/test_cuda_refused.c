@@ -96,14 +96,14 @@ SPOIL(by_pointers_too, x->g.a.each = pointers)
 SPOIL(wide_c, (x->g.c.at = x->g.d.at, x->g.c.ld++))
 SPOIL(turned_c,
       (x->g.c.at = x->g.d.at, x->g.c.layout = BITCUT_COLUMN_MAJOR, x->g.c.ld = x->g.m))
-SPOIL(odd_words, x->g.a.words = x->workspace + 128)
-SPOIL(odd_words_stride, (x->g.a.words = x->workspace, x->g.a.words_stride = 128))
+SPOIL(odd_words, x->g.a.prepared = x->workspace + 128)
+SPOIL(odd_words_stride, (x->g.a.prepared = x->workspace, x->g.a.prepared_stride = 128))
 SPOIL(huge_stride_a, (x->g.count = 9, x->g.a.stride = huge))
 SPOIL(huge_stride_b, (x->g.count = 9, x->g.b.stride = huge))
 SPOIL(huge_stride_c, (x->g.count = 9, x->g.c.stride = huge))
 SPOIL(huge_stride_d, (x->g.count = 9, x->g.d.stride = huge))
 SPOIL(huge_stride_words,
-      (x->g.count = 9, x->g.a.words = x->workspace, x->g.a.words_stride = huge))
+      (x->g.count = 9, x->g.a.prepared = x->workspace, x->g.a.prepared_stride = huge))
 SPOIL(one_d, (x->g.count = 2, x->g.d.stride = 0))
 SPOIL(overlapping_d, (x->g.count = 2, x->g.d.stride--))
 SPOIL(crossing_d, (x->g.count = 3, x->g.d.stride = x->g.n, x->g.d.ld = 3 * x->g.n - 1))
@@ -120,7 +120,7 @@ SPOIL(sliced_batch, (make_small(x, "batch.mma.64"), x->g.order.slices = 2))
 SPOIL(scaled_batch, (make_small(x, "batch.mma.64"), x->g.equilibrate = true))
 SPOIL(flushed_batch,
       (make_small(x, "batch.mma.64"), x->g.high = bitcut_rounding_find("rn-ftz")))
-SPOIL(prepared_batch, (make_small(x, "batch.mma.64"), x->g.a.words = x->workspace))
+SPOIL(prepared_batch, (make_small(x, "batch.mma.64"), x->g.a.prepared = x->workspace))
 SPOIL(odd_pointers, (make_small(x, "batch.mma.64"),
                      x->g.a.each = (const void *const *)((const char *)pointers + 2)))
 SPOIL(odd_f16, (make_small(x, "batch.mma.64"), x->g.b.at = (const char *)x->g.b.at + 1))
@@ -369,7 +369,7 @@ START_TEST(words_refused)
         { 0, 11, false, "A must not be NULL" },
         { 64, 11, true, "words is not aligned to 256 bytes" },
     };
-    g.a.words = a;
+    g.a.prepared = a;
     device_open();
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         g.a.at = refused[i].there ? a : NULL;

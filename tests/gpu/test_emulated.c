@@ -61,7 +61,7 @@ START_TEST(methods_chosen)
         ck_assert_msg(same_text(ran.kernel, choices[i].kernel), "row %zu: %s", i,
                       ran.kernel ? ran.kernel : "no kernel");
         ck_assert_ptr_eq(ran.unit, g.unit);
-        ck_assert(ran.promote >= 0 && ran.low_low >= 0 && ran.tile_k >= 0 &&
+        ck_assert(ran.promote >= 0 && ran.dropped_term >= 0 && ran.tile_k >= 0 &&
                   ran.order.slices == 1);
         for (size_t t = 0; t < 4; t++) {
             const char *const method = bitcut_gemm_method(device, &g, t);
@@ -98,7 +98,7 @@ static uint32_t memory[64 * 8] __attribute__((aligned(256)));
 SPOIL(other_words, g->recipe = bitcut_recipe_find("tf32x3"))
 SPOIL(scaled_unit,
       g->unit = bitcut_unit_find("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3", NULL))
-SPOIL(prepared, g->b.words = memory)
+SPOIL(prepared, g->b.prepared = memory)
 SPOIL(no_format, g->a.format = &formats[FORMAT_F64])
 SPOIL(short_ld, g->d.ld = 7)
 SPOIL(huge, g->m = g->n = (size_t)1 << 27)
@@ -152,7 +152,7 @@ START_TEST(no_words)
     size_t bytes = 7;
     device_open();
     g.a.at = memory;
-    ck_assert_int_eq(bitcut_gemm_words(&bytes, device, &g, BITCUT_A, why),
+    ck_assert_int_eq(bitcut_gemm_prepared_size(&bytes, device, &g, BITCUT_A, why),
                      BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(why, "emulation accepts no prepared operands");
     ck_assert_int_eq(bitcut_gemm_prepare(memory, device, &g, BITCUT_A, NULL, why),

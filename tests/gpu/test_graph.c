@@ -424,7 +424,8 @@ static void try_prepared(struct trial *t, uint64_t *state)
 {
     size_t bytes;
     void *stream = stream_make();
-    ck_assert_int_eq(bitcut_gemm_words(&bytes, cuda, &t->g, BITCUT_B, NULL), BITCUT_OK);
+    ck_assert_int_eq(bitcut_gemm_prepared_size(&bytes, cuda, &t->g, BITCUT_B, NULL),
+                     BITCUT_OK);
     const address words = allocate(t->count * bytes);
     struct bitcut_gemm g = t->g;
     trial_fill(t, state, stream);
@@ -434,8 +435,8 @@ static void try_prepared(struct trial *t, uint64_t *state)
             bitcut_gemm_prepare(at(words + i * bytes), cuda, &g, BITCUT_B, stream, NULL),
             BITCUT_OK);
     }
-    t->g.b.words = at(words);
-    t->g.b.words_stride = bytes;
+    t->g.b.prepared = at(words);
+    t->g.b.prepared_stride = bytes;
     for (int i = 0; i < 2; i++) trial_start(t, stream);
     trial_check(t, stream);
     GOOD(driver.release(words));

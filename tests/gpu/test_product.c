@@ -172,9 +172,9 @@ static void check_operand(const struct gpu_work *w, enum bitcut_operand which,
     same(x.lines, lines, "lines");
     same(x.k, w->gemm.k, "k");
     same(gemm_words(w, which), all, "bytes");
-    same(words_stride(&x) % GPU_ALIGNMENT, 0, "stride's rest");
-    ck_assert_msg(words_stride(&x) >= all && words_stride(&x) < all + GPU_ALIGNMENT,
-                  "%s: stride %zu of %zu bytes", now, words_stride(&x), all);
+    same(prepared_stride(&x) % GPU_ALIGNMENT, 0, "stride's rest");
+    ck_assert_msg(prepared_stride(&x) >= all && prepared_stride(&x) < all + GPU_ALIGNMENT,
+                  "%s: stride %zu of %zu bytes", now, prepared_stride(&x), all);
     if (!w->plan.equilibrate) {
         same_place(largest, NULL, "the largest");
         return;
@@ -217,8 +217,8 @@ static struct bitcut_matrix matrix_of(int kind, int operand, enum bitcut_layout 
     static const float elements[2];
     struct bitcut_matrix x = { .at = &elements[operand], .layout = layout, .ld = 70 };
     if (kind == STRIDED || kind == PREPARED_ONCE) x.stride = 1000;
-    if (kind == PREPARED || kind == PREPARED_ONCE) x.words = prepared[operand];
-    if (kind == PREPARED) x.words_stride = 512;
+    if (kind == PREPARED || kind == PREPARED_ONCE) x.prepared = prepared[operand];
+    if (kind == PREPARED) x.prepared_stride = 512;
     return x;
 }
 
@@ -233,13 +233,13 @@ static struct place place_of(const struct gpu_work *w, enum bitcut_operand which
                              const struct known *s, const char *at)
 {
     const struct bitcut_matrix *const x = which == BITCUT_A ? &w->gemm.a : &w->gemm.b;
-    struct place to = { .at = x->words ? x->words : at,
+    struct place to = { .at = x->prepared ? x->prepared : at,
                         .lines = which == BITCUT_A ? w->gemm.m : w->gemm.n };
     to.end = end_of(s, to.lines, w->gemm.k);
     while (to.own < to.end + (w->plan.equilibrate ? 4 * to.lines : 0))
         to.own += GPU_ALIGNMENT;
-    to.made = x->words ? 0 : x->stride ? w->gemm.count : 1;
-    to.stride = x->words ? x->words_stride : x->stride ? to.own : 0;
+    to.made = x->prepared ? 0 : x->stride ? w->gemm.count : 1;
+    to.stride = x->prepared ? x->prepared_stride : x->stride ? to.own : 0;
     return to;
 }
 
@@ -306,7 +306,7 @@ static void check_start(const struct gpu_work *w, const struct known *s)
     char *const behind_a = workspace + a.made * a.own;
     const struct place b = place_of(w, BITCUT_B, s, behind_a);
     char *const own = behind_a + b.made * b.own;
-    const int made = !g->a.words + !g->b.words;
+    const int made = !g->a.prepared + !g->b.prepared;
     seen.splits = seen.operands = seen.launches = 0;
     same(gemm_workspace(w),
          (size_t)(own - workspace) + own_bytes(g->m, g->n, g->k, SLICES), "workspace");
@@ -315,8 +315,8 @@ static void check_start(const struct gpu_work *w, const struct known *s)
     ck_assert_int_eq(seen.launches, 1);
     ck_assert(seen.splits == 1 || (seen.splits == 0 && !made));
     same((size_t)seen.operands, (size_t)made, "operands that are made");
-    if (!g->a.words) check_split(&seen.of[0], &a, w, true);
-    if (!g->b.words) check_split(&seen.of[made - 1], &b, w, false);
+    if (!g->a.prepared) check_split(&seen.of[0], &a, w, true);
+    if (!g->b.prepared) check_split(&seen.of[made - 1], &b, w, false);
     const struct gpu_product *const p = &seen.product;
     check_words_given(&p->a, p->lines.a, p->lines.stride_a, &a, w, s);
     check_words_given(&p->b, p->lines.b, p->lines.stride_b, &b, w, s);

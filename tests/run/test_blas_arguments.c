@@ -197,7 +197,7 @@ static void check_at(const float *got, const float *want)
 /* Where the product's description says that element (i, j) is. */
 static const float *described(const struct bitcut_matrix *x, size_t i, size_t j)
 {
-    if (!x->ld || x->format || x->words) ck_abort_msg("not the matrix of a BLAS");
+    if (!x->ld || x->format || x->prepared) ck_abort_msg("not the matrix of a BLAS");
     return (const float *)x->at +
            (x->layout == BITCUT_ROW_MAJOR ? i * x->ld + j : j * x->ld + i);
 }

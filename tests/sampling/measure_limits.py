@@ -39,8 +39,8 @@ def main():
         beyond, grades = [0, 0], collections.Counter()
         for seed in range(runs):
             found = row("gemm", *setup, "--seed", str(10**6 + seed))
-            beyond[0] += found["backward_max"] > limit["componentwise"]["observed"]
-            beyond[1] += found["normwise"] > limit["normwise"]["observed"]
+            beyond[0] += found["backward_max"] > limit["componentwise"]["limit"]
+            beyond[1] += found["normwise"] > limit["normwise"]["limit"]
             grades[found["bound_grade"]] += 1
         print(recipe, unit, inputs, k, runs, *(f"{100 * n / runs:.2g} %" for n in beyond),
               *(f"{grade} {100 * n / runs:.3g} %" for grade, n in grades.most_common()),

@@ -13,10 +13,10 @@ START_TEST(lines_of_python)
     struct bitcut_gemm g = gemm_named("ootomo", "h100");
     struct tolerance_question q = { .gemm = &g, .m = 4, .n = 4, .k = 1 << 22 };
     struct tolerance t = { .limits = { .bound = 16,
-                                       .observed = 2,
+                                       .limit = 2,
                                        .known = true,
                                        .with_underflow = 4,
-                                       .norm_observed = 1,
+                                       .norm_limit = 1,
                                        .norm_known = true,
                                        .slack = 3,
                                        .bound_atol = 1,

@@ -89,13 +89,13 @@ START_TEST(limits_hold)
             ck_assert(t.limits.outputs > 15 * 15 && t.limits.outputs <= 20 * 20 &&
                       t.limits.runs == 40 && !t.limits.wrong);
             ck_assert_msg(t.limits.orders > 5 || !any, "%zu orders", t.limits.orders);
-            ck_assert_msg(t.limits.most < t.limits.observed &&
-                              t.limits.observed <= 5 * t.limits.most &&
-                              t.limits.most <= t.limits.bound + t.limits.underflow,
-                          "%s: %g, %g, %g", cases[c].recipe, t.limits.most,
-                          t.limits.observed, t.limits.bound);
-            ck_assert(t.limits.norm_most < t.limits.norm_observed &&
-                      t.limits.norm_observed <= 5 * t.limits.norm_most);
+            ck_assert_msg(t.limits.max < t.limits.limit &&
+                              t.limits.limit <= 5 * t.limits.max &&
+                              t.limits.max <= t.limits.bound + t.limits.underflow,
+                          "%s: %g, %g, %g", cases[c].recipe, t.limits.max,
+                          t.limits.limit, t.limits.bound);
+            ck_assert(t.limits.norm_max < t.limits.norm_limit &&
+                      t.limits.norm_limit <= 5 * t.limits.norm_max);
             struct power p;
             ck_assert_int_eq(power_measure(&p, &q, &t, RUNS, 1, 0, NULL, NULL),
                              BITCUT_OK);
@@ -125,13 +125,13 @@ START_TEST(same_limits)
     const struct tolerance other = found(&q, 3);
     fesetenv(FE_DFL_ENV);
     const struct tolerance seed = found(&r, 3);
-    const size_t after = offsetof(struct bitcut_tolerances, alarm);
+    const size_t after = offsetof(struct bitcut_tolerances, false_alarm);
     ck_assert(!memcmp(&one.limits, &other.limits, offsetof(struct bitcut_tolerances, known)) &&
               one.limits.known == other.limits.known &&
               one.limits.norm_known == other.limits.norm_known &&
               !memcmp((const char *)&one.limits + after, (const char *)&other.limits + after,
                       offsetof(struct bitcut_tolerances, any_order) - after));
-    ck_assert(one.limits.observed != seed.limits.observed);
+    ck_assert(one.limits.limit != seed.limits.limit);
 }
 END_TEST
 
@@ -146,17 +146,17 @@ START_TEST(wider_limits)
     q.m = 160;
     const struct tolerance many = found(&q, 0);
     ck_assert(many.limits.outputs <= 256 &&
-              many.limits.observed > one.limits.observed);
+              many.limits.limit > one.limits.limit);
     q.alarm = 1e-3;
     const struct tolerance more = found(&q, 0);
-    ck_assert(more.limits.observed < many.limits.observed);
+    ck_assert(more.limits.limit < many.limits.limit);
     q.two = true;
     const struct tolerance two = found(&q, 0);
-    ck_assert(two.limits.observed == 2 * more.limits.observed &&
+    ck_assert(two.limits.limit == 2 * more.limits.limit &&
               two.limits.bound == 2 * more.limits.bound &&
-              two.limits.norm_observed == 2 * more.limits.norm_observed &&
+              two.limits.norm_limit == 2 * more.limits.norm_limit &&
               two.limits.bound_atol == 2 * more.limits.bound_atol &&
-              two.limits.most == more.limits.most);
+              two.limits.max == more.limits.max);
 }
 END_TEST
 
@@ -174,7 +174,7 @@ START_TEST(relative_limits)
     const struct tolerance p = found(&q, 0);
     ck_assert(p.limits.slack < 1.01 && p.limits.rtol_slack < 1.01 && p.limits.cancelling == 0);
     ck_assert(tolerance_closes(&p.limits) &&
-              p.limits.rtol_alone < 1.1 * 0x1p-24 * p.limits.observed);
+              p.limits.rtol_alone < 1.1 * 0x1p-24 * p.limits.limit);
     q.source.context = &both;
     const struct tolerance b = found(&q, 0);
     ck_assert(isinf(b.limits.bound_rtol_alone) && isinf(b.limits.rtol_alone) &&
@@ -197,13 +197,13 @@ START_TEST(ends_of_the_range)
     struct tolerance_question q = question_of(&g, &large, 16);
     char line[PYTHON_LINES][PYTHON_LINE_MAX];
     const struct tolerance l = found(&q, 0);
-    ck_assert(l.limits.wrong == 40 * 256 && isinf(l.limits.observed) &&
+    ck_assert(l.limits.wrong == 40 * 256 && isinf(l.limits.limit) &&
               isinf(l.limits.bound));
     ck_assert_int_eq(python_lines(line, &python_libraries[0], &l, &q, true), 0);
     q.source.context = &small;
     const struct tolerance s = found(&q, 0);
     ck_assert(!s.limits.wrong && s.limits.underflow > s.limits.bound &&
-              s.limits.observed <= s.limits.underflow + s.limits.bound);
+              s.limits.limit <= s.limits.underflow + s.limits.bound);
     ck_assert_int_eq(python_lines(line, &python_libraries[0], &s, &q, false), 4);
     ck_assert_str_eq(strchr(line[3], '+'), "+ rest).all()");
     ck_assert(strstr(line[2], "rest = ") == line[2]);
@@ -271,8 +271,8 @@ START_TEST(own_order_passes)
             const struct bitcut_tolerance_verdict v = judged(&g, &t, &o);
             ck_assert_msg(v.accepted && !v.zeros_accepted && !v.wrong && !v.above,
                           "%s on %s, data %d: %g u of %g, %zu above", g.recipe->name,
-                          g.unit->name, how, v.component, t.observed, v.above);
-            ck_assert(t.observed >= t.most && t.norm_observed >= t.norm_most && !t.zeros);
+                          g.unit->name, how, v.component, t.limit, v.above);
+            ck_assert(t.limit >= t.max && t.norm_limit >= t.norm_max && !t.zeros);
             g.d.to = zero;
             ck_assert(!judged(&g, &t, &o).accepted);
             g.d.to = d;
@@ -575,7 +575,7 @@ START_TEST(calls_refused)
     }
     ck_assert_int_eq(bitcut_tolerance(&t, &right, NULL, -1, NULL), BITCUT_BAD_ARGUMENT);
     ck_assert_int_eq(bitcut_tolerance(&t, &right, NULL, 1, NULL), BITCUT_OK);
-    ck_assert(t.observed == 0 && t.most == 0 && t.wrong == 0);
+    ck_assert(t.limit == 0 && t.max == 0 && t.wrong == 0);
     /* of a program that was compiled before limits had what underflows */
     t.size = offsetof(struct bitcut_tolerances, with_underflow);
     t.zeros = 77;

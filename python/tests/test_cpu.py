@@ -7,7 +7,7 @@ from helper import needs_numpy, numpy, python, uniform
 
 import bitcut
 
-HERE = "host" in bitcut.devices().names()
+HERE = "cpu" in bitcut.devices().names()
 
 
 @needs_numpy
@@ -15,11 +15,11 @@ HERE = "host" in bitcut.devices().names()
 class Host(unittest.TestCase):
     def same(self, a, b, recipe, **more):
         """By the device; then by the emulator, on the unit that it had."""
-        there = bitcut.gemm(a, b, recipe=recipe, device="host", **more)
+        there = bitcut.gemm(a, b, recipe=recipe, device="cpu", **more)
         more.pop("workspace", None)
         here = bitcut.gemm(a, b, recipe=recipe, unit=there.unit, **more)
         self.assertTrue(there.kernel.endswith(f".{recipe}.bf16"), there.kernel)
-        self.assertEqual((there.device, here.d.shape), ("host", there.d.shape))
+        self.assertEqual((there.device, here.d.shape), ("cpu", there.d.shape))
         numpy.testing.assert_array_equal(there.d.view("u4"), here.d.view("u4"))
         return there
 
@@ -37,20 +37,20 @@ class Host(unittest.TestCase):
         """D and the workspace where the caller says."""
         a, b = uniform(33, 64, seed=4), uniform(64, 17, seed=5)
         d = numpy.zeros((33, 17), "f4")
-        needed = bitcut.workspace(a, b, recipe="bf16x9", device="host")
+        needed = bitcut.workspace(a, b, recipe="bf16x9", device="cpu")
         room = numpy.empty(needed + 256, "u1")
         room = room[-room.ctypes.data % 256:][:needed]
-        self.assertIs(bitcut.gemm(a, b, recipe="bf16x9", device="host", out=d,
+        self.assertIs(bitcut.gemm(a, b, recipe="bf16x9", device="cpu", out=d,
                                   workspace=room).d, d)
         numpy.testing.assert_array_equal(d, self.same(a, b, "bf16x9").d)
         with self.assertRaisesRegex(bitcut.BadArgument, "the workspace has 256 bytes"):
-            bitcut.gemm(a, b, recipe="bf16x9", device="host", workspace=room[:256])
+            bitcut.gemm(a, b, recipe="bf16x9", device="cpu", workspace=room[:256])
 
     def test_children(self):
         """A child of a process that has multiplied multiplies, too."""
         done = python("import bitcut, os, numpy\n"
                       "a = numpy.ones((150, 150), 'f4')\n"
-                      "def run(): return bitcut.gemm(a, a, recipe='bf16x3', device='host').d[1, 1]\n"
+                      "def run(): return bitcut.gemm(a, a, recipe='bf16x3', device='cpu').d[1, 1]\n"
                       "assert run() == 150\n"
                       "if os.fork() == 0: os._exit(run() != 150)\n"
                       "print(os.wait()[1])")
@@ -59,13 +59,13 @@ class Host(unittest.TestCase):
     def test_refused(self):
         a = uniform(8, 8, seed=6)
         for why, error, more in [
-                ("it can be 'host'", bitcut.BadArgument, {"device": "cuda:0"}),
+                ("it can be 'cpu'", bitcut.BadArgument, {"device": "cuda:0"}),
                 ("int is no name", bitcut.BadType, {"device": 1}),
-                ("device 5 does not exist", bitcut.Cannot, {"device": "host:5"}),
-                ("OMP_NUM_THREADS", bitcut.BadArgument, {"device": "host", "threads": 2}),
-                ("the host has none", bitcut.BadArgument, {"device": "host", "stream": 1}),
-                ("no kernel implements recipe ootomo", bitcut.Cannot,
-                 {"device": "host", "recipe": "ootomo"}),
+                ("device 5 does not exist", bitcut.Unsupported, {"device": "cpu:5"}),
+                ("OMP_NUM_THREADS", bitcut.BadArgument, {"device": "cpu", "threads": 2}),
+                ("the host has none", bitcut.BadArgument, {"device": "cpu", "stream": 1}),
+                ("no kernel implements recipe ootomo", bitcut.Unsupported,
+                 {"device": "cpu", "recipe": "ootomo"}),
                 ("kernel: of arrays on a GPU alone, or", bitcut.BadArgument, {"kernel": "amx"})]:
             with self.subTest(why), self.assertRaisesRegex(error, why):
                 bitcut.gemm(a, a, **{"recipe": "bf16x3", **more})

@@ -51,10 +51,10 @@ listed() {
 }
 
 recorded() {
-    run 0 record --device host --unit "$1" --random "$outputs" --json
+    run 0 record --device cpu --unit "$1" --random "$outputs" --json
     expect mismatches 0
     [ "$(value outputs)" -ge "$outputs" ] || echo "only $(value outputs) outputs"
-    run 0 record --device host "$directed/$1" -o set --json
+    run 0 record --device cpu "$directed/$1" -o set --json
     expect mismatches 0
     expect repeats_differ 0
     rm -rf set
@@ -64,10 +64,10 @@ recorded() {
 kernels() {
     while read -r recipe words; do
         # shellcheck disable=SC2086 # words
-        run 0 verify --kernel "host/$1.$recipe.bf16" $words --json
+        run 0 verify --kernel "cpu/$1.$recipe.bf16" $words --json
         expect mismatches 0
         expect unit "$2"
-        run 0 gemm --recipe "$recipe" --unit "$2" --device host -m 40 -n 50 -k 60 -o there.npy
+        run 0 gemm --recipe "$recipe" --unit "$2" --device cpu -m 40 -n 50 -k 60 -o there.npy
         run 0 gemm --recipe "$recipe" --unit "$2" -m 40 -n 50 -k 60 -o here.npy
         cmp there.npy here.npy
     done << 'END'
@@ -80,7 +80,7 @@ END
         tiny="--recipe plain --unit $2 -m 40 -n 50 -k 60 --split $split --input-a \
 urand(1.17e-38,1.18e-38) --input-b exp_rand(90,100)"
         # shellcheck disable=SC2086 # words
-        run 0 gemm $tiny --device host -o there.npy
+        run 0 gemm $tiny --device cpu -o there.npy
         # shellcheck disable=SC2086 # words
         run 0 gemm $tiny -o "$split.npy"
         cmp there.npy "$split.npy"
@@ -120,7 +120,7 @@ timed() {
     library
     # Standard error has how far rounds lie apart, if they do.
     LD_LIBRARY_PATH=$work/libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
-        bitcut bench gpu --device host -n 33 --rounds 1 --sustained 0 --threads 1 --kernel "$1" \
+        bitcut bench gpu --device cpu -n 33 --rounds 1 --sustained 0 --threads 1 --kernel "$1" \
         --json > rows 2> err || { echo "status $?"; cat err; }
     grep -v '"fault":null' rows
     for name in $1.plain.bf16 $1.bf16x3.bf16 $1.bf16x6.bf16 $1.bf16x9.bf16; do
@@ -145,21 +145,21 @@ refused() {
         run "$status" $words
         grep -q "^bitcut: $why" err || cat err
     done << END
-3|--device: no device: device 1 does not exist$|record --random 1 --device host:1
-3|--unit: hopper/mma.m16n8k16.f32.f16 is not a unit of this device|record --random 1 --device host --unit hopper/mma.m16n8k16.f32.f16
-2|--device names a device whose module does not emulate units|bench emu --device host
-2|--study names a study without kernels in the module of this device|bench gpu --device host --study batch
-2|--kernel names no kernel with tiles on this device|tile --kernel avx512.plain.bf16 --device host
-2|--kernel names another device than --device|verify --kernel cuda/plain --device host
+3|--device: no device: device 1 does not exist$|record --random 1 --device cpu:1
+3|--unit: hopper/mma.m16n8k16.f32.f16 is not a unit of device|record --random 1 --device cpu --unit hopper/mma.m16n8k16.f32.f16
+2|--device names a device whose module does not emulate units|bench emu --device cpu
+2|--study names a study without kernels in the module of this device|bench gpu --device cpu --study batch
+2|--kernel names no kernel with tiles on this device|tile --kernel avx512.plain.bf16 --device cpu
+2|--kernel names another device than --device|verify --kernel cuda/plain --device cpu
 END
     units | while read -r architecture flag unit rest; do
         if here "$architecture" || ! modelled "$unit"; then continue; fi
-        run 3 record --random 1 --device host --unit "$unit"
+        run 3 record --random 1 --device cpu --unit "$unit"
         grep -qF "$why" err || cat err
     done
 }
 
-bitcut list devices --json | grep '"name":"host"' > host
+bitcut list devices --json | grep '"name":"cpu"' > host
 bitcut list units --json > models
 if [ -r /proc/cpuinfo ] && [ "$(uname -m)" = x86_64 ]; then
     ok_if_empty "units are those of /proc/cpuinfo" "$(listed)"
