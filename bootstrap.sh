@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")"
 
 packages="gcc libc6-dev make autoconf automake libtool pkg-config
-libgmp-dev libmpfr-dev libjansson-dev check gnuplot-nox texinfo"
+libgmp-dev libmpfr-dev libjansson-dev check gnuplot-nox texinfo xz-utils"
 # A compiler of code for AMD GPUs, where the system has it: else that module is not built.
 optional="clang-19 lld-19"
 case " $* " in *" --without-hip "*) optional= ;; esac
@@ -97,7 +97,7 @@ built .libs/libbitcut.so "the C library"
 built bitcut-run.so "products of other programs (bitcut run)"
 built bitcut-cuda.so "kernels for NVIDIA GPUs"
 built bitcut-hip.so "kernels for AMD GPUs"
-built doc/bitcut.html "the manual"
+built doc/bitcut.html/index.html "the manual"
 built doc/bitcut.info "the manual for info"
 echo "Next: build/bitcut            the commands by task"
 echo "      make -C build check     the tests"

@@ -31,6 +31,11 @@ pages_complete() {
         grep -q "^.SH SYNOPSIS" page || echo "$name: no synopsis"
         grep -qx ".B info bitcut" page || echo "$name: the command that opens the manual is not on a line of its own"
     done
+    for name in "" $commands; do
+        # shellcheck disable=SC2086 # nothing for the page of the program
+        bitcut --make-page $name | sed '1,/^.SH EXAMPLES/d' | grep -q '^.fBbitcut ' ||
+            echo "bitcut $name: no example"
+    done
     run 0 --make-page
     for name in $commands; do grep -q "^.BR bitcut.-$name (1)" out || echo "no $name"; done
 }

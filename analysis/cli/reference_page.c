@@ -82,16 +82,13 @@ static void put_see_also(const char *command)
           stdout);
 }
 
-static void put_examples(const struct command *c)
+static void put_example(const struct example *e)
 {
-    section("EXAMPLES");
-    for (int i = 0; i < EXAMPLES; i++) {
-        fputs(i ? ".PP\n" : "", stdout);
-        put(c->examples[i].what);
-        fputs(":\n.PP\n.RS 4\n\\fB", stdout);
-        put(c->examples[i].line);
-        fputs("\\fR\n.RE\n", stdout);
-    }
+    fputs(".PP\n", stdout);
+    put(e->what);
+    fputs(":\n.PP\n.RS 4\n\\fB", stdout);
+    put(e->line);
+    fputs("\\fR\n.RE\n", stdout);
 }
 
 /* --- pages ------------------------------------------------------------------------ */
@@ -117,7 +114,8 @@ static void command_page(const struct reference *r, const struct command *c)
     put_options(output);
     put_options(r->shared);
     put_exit_status();
-    put_examples(c);
+    section("EXAMPLES");
+    for (int i = 0; i < EXAMPLES; i++) put_example(&c->examples[i]);
     put_see_also(c->name);
 }
 
@@ -156,6 +154,12 @@ static void program_page(const struct reference *r)
           "not set. A # begins a comment.\nXDG_CONFIG_HOME names another folder than "
           "~/.config.\n",
           stdout);
+    /* Each works on the matrices of the one before it. */
+    section("EXAMPLES");
+    for (const struct command *const *c = r->commands; *c; c++)
+        if (!strcmp((*c)->name, "gemm") || !strcmp((*c)->name, "verify") ||
+            !strcmp((*c)->name, "explain"))
+            put_example(&(*c)->examples[0]);
     put_see_also(NULL);
 }
 
