@@ -66,9 +66,9 @@ static uint64_t from_f32(const struct job *job, int i, uint32_t x)
                                  &formats[FORMAT_F32], x);
 }
 
-/* The register after accumulator 0 was promoted to it by a kernel that slips. */
+/* The register after accumulator 0 was promoted to it by a kernel that faults. */
 static uint32_t promoted(const struct cell *x, const struct job *job,
-                         const struct gemm_slips *s)
+                         const struct gemm_faults *s)
 {
     const uint32_t v =
         f32_through(s->moved, &roundings[ROUND_RN], to_f32(job, 0, x->accumulator[0]));
@@ -82,7 +82,7 @@ static uint32_t promoted(const struct cell *x, const struct job *job,
 
 static void promote(struct cell *x, const struct job *job)
 {
-    const struct gemm_slips *s = job->plan->slips;
+    const struct gemm_faults *s = job->plan->faults;
     const uint32_t before = x->master;
     x->master =
         s ? promoted(x, job, s) : add32(job, before, to_f32(job, 0, x->accumulator[0]));
@@ -93,7 +93,7 @@ static void promote(struct cell *x, const struct job *job)
 
 static void cell_start(struct cell *x, const struct job *job)
 {
-    const struct gemm_slips *s = job->plan->slips;
+    const struct gemm_faults *s = job->plan->faults;
     *x = (struct cell){ 0 };
     if (s && s->start) x->accumulator[0] = from_f32(job, 0, s->start);
 }
@@ -129,16 +129,16 @@ static void cell_term(struct cell *x, const struct job *job, int t,
                       const struct number *a, const struct number *b)
 {
     const struct bitcut_unit *u = job->plan->unit[t];
-    const struct gemm_slips *slips = job->plan->slips;
+    const struct gemm_faults *faults = job->plan->faults;
     const int accumulator = job->plan->term[t].accumulator;
     uint64_t *c = &x->accumulator[accumulator];
     for (int k = 0; k < job->plan->k_step; k += u->k) {
         const uint64_t before = *c;
         *c = unit_dot(u, (struct lane){ a + k, NULL }, (struct lane){ b + k, NULL }, *c);
-        if (slips && slips->kept)
+        if (faults && faults->kept)
             *c = from_f32(
                 job, accumulator,
-                f32_through(slips->kept, slips->kept_by, to_f32(job, accumulator, *c)));
+                f32_through(faults->kept, faults->kept_by, to_f32(job, accumulator, *c)));
         if (job->watch) tell_instruction(job, t, a + k, b + k, before, *c);
         if (accumulator == 0 && ++x->done == (size_t)job->plan->promote) promote(x, job);
     }
@@ -239,7 +239,7 @@ static void tile_of_k(struct tile *t, const struct job *job, size_t from, size_t
     for (int first = 0; first < job->plan->terms; first += job->schedule.together)
         tile_terms(t, job, from, to, first);
     const bool adds =
-        job->schedule.promotes && !(job->plan->slips && job->plan->slips->forgets);
+        job->schedule.promotes && !(job->plan->faults && job->plan->faults->forgets);
     for (size_t i = 0; i < t->rows && adds; i++)
         for (size_t j = 0; j < t->cols; j++)
             if (t->cell[i][j].done) promote(&t->cell[i][j], job);

@@ -156,9 +156,9 @@ static enum bitcut_status operand_make(struct words *to, const struct job *job,
                : (struct words_source){ own, s->columns ? s->lines : length, s->columns };
     const enum bitcut_status status =
         words_make(to, &rule, source, s->lines, direct ? k : length, length, threads);
-    if (status == BITCUT_OK && job->plan->slips && job->plan->slips->respell)
-        words_respell(to, job->plan->slips, s->columns ? BITCUT_B : BITCUT_A, all.element,
-                      k);
+    if (status == BITCUT_OK && job->plan->faults && job->plan->faults->respell)
+        words_respell(to, job->plan->faults, s->columns ? BITCUT_B : BITCUT_A,
+                      all.element, k);
     free(own);
     return status;
 }
@@ -285,7 +285,7 @@ static enum bitcut_status run_all(const struct bitcut_gemm *g, const struct job 
 }
 
 /* Whether there is more than words that are respelled: only the engine does that. */
-static bool slips_in_sums(const struct gemm_slips *s)
+static bool faults_in_sums(const struct gemm_faults *s)
 {
     return s && (s->start || s->kept || s->moved || s->held || s->adds || s->stays ||
                  s->replaces || s->forgets);
@@ -300,7 +300,7 @@ static enum bitcut_status choose_kernels(struct job *job, const struct simd_leve
     if (status != BITCUT_OK) return status;
     job->splits = level->kernels;
     if (!job->watch && gemm_unit_takes_words(job->unit, job->plan) &&
-        fast_takes(job->unit) && !slips_in_sums(job->plan->slips))
+        fast_takes(job->unit) && !faults_in_sums(job->plan->faults))
         job->kernels = level->kernels;
     return BITCUT_OK;
 }
@@ -311,7 +311,7 @@ static bool is_for_device(const struct bitcut_gemm *g, const struct gemm_plan *p
                           const struct gemm_options *o)
 {
     const double products = (double)g->m * (double)g->n * (double)g->k;
-    return o->offload && !o->watch && !plan->slips && g->count && products > 0 &&
+    return o->offload && !o->watch && !plan->faults && g->count && products > 0 &&
            products >= o->offload->least;
 }
 
@@ -410,7 +410,7 @@ enum bitcut_status gemm_call(struct bitcut_gemm *ran, const struct bitcut_gemm *
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
     if (status == BITCUT_OK) status = check_public(&g, options->threads, &f);
     if (status == BITCUT_OK) status = gemm_run(&g, options, &f);
-    if (status != BITCUT_OK) return fault_tell(why, status, &f);
+    if (status != BITCUT_OK) return fault_write(why, status, &f);
     gemm_plan_on_unit(&plan, &g, NULL);
     gemm_settle(&g, &plan);
     gemm_give(ran, &g);

@@ -46,9 +46,10 @@ struct exact_sums;
 
 /* What may compute in this processor's place, to the same bits: a device. */
 struct gemm_offload {
-    /* Run a checked GEMM, of a batch of one without pointers, by a plan without slips, as
-       gemm_run_plan() says, from any thread.  *took is false: it does not run this one,
-       and has not begun; that is alike for all of a batch, as places do not matter. */
+    /* Run a checked GEMM, of a batch of one without pointers, by a plan without faults,
+       as gemm_run_plan() says, from any thread.  *took is false: it does not run this
+       one, and has not begun; that is alike for all of a batch, as places do not matter.
+     */
     enum bitcut_status (*run)(bool *took, const struct bitcut_gemm *g,
                               const struct gemm_plan *plan, void *context,
                               struct fault *f);
@@ -88,7 +89,7 @@ enum bitcut_status gemm_call(struct bitcut_gemm *ran, const struct bitcut_gemm *
 /* The same for a GEMM that was checked, by a plan that gemm_plan_on_unit() made of it or
    of another on the same unit; also one changed afterwards: terms, dropped, repeated or
    in another order, `scale` by which accumulators fold, promotion, roundings of words and
-   the scale that they carry, and with slips; no vector instructions run sums that have
+   the scale that they carry, and with faults; no vector instructions run sums that have
    any.  So are kernels modelled that do not do what a recipe says. */
 enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                                  const struct gemm_plan *plan,

@@ -41,9 +41,10 @@ static enum bitcut_status read_unit(struct bitcut_gemm *g, const char *name,
                      way_words(g)->name, g->recipe->name);
 }
 
-enum bitcut_status way_read(struct bitcut_gemm *to, const char *line, struct fault *f)
+enum bitcut_status configuration_line_read(struct bitcut_gemm *to, const char *line,
+                                           struct fault *f)
 {
-    char text[WAY_MAX];
+    char text[CONFIGURATION_LINE_MAX];
     struct gemm_plan plan;
     if (strlen(line) >= sizeof text)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
@@ -70,10 +71,11 @@ enum bitcut_status way_read(struct bitcut_gemm *to, const char *line, struct fau
 
 /* --- writing ---------------------------------------------------------------------- */
 
-void way_write(char line[WAY_MAX], const struct bitcut_gemm *g)
+void configuration_line_write(char line[CONFIGURATION_LINE_MAX],
+                              const struct bitcut_gemm *g)
 {
-    snprintf(line, WAY_MAX, "%s@%s", g->recipe->name, g->unit->name);
-    configuration_write(line, WAY_MAX, g);
+    snprintf(line, CONFIGURATION_LINE_MAX, "%s@%s", g->recipe->name, g->unit->name);
+    configuration_write(line, CONFIGURATION_LINE_MAX, g);
 }
 
 /* --- for callers ------------------------------------------------------------------ */
@@ -85,9 +87,9 @@ enum bitcut_status bitcut_gemm_read(struct bitcut_gemm *to, const char *line, ch
     enum bitcut_status status = gemm_check_place(to, &f);
     if (status == BITCUT_OK && (!to || !line))
         status = fault_set(&f, BITCUT_BAD_ARGUMENT, "line and GEMM must not be NULL");
-    if (status == BITCUT_OK) status = way_read(&g, line, &f);
+    if (status == BITCUT_OK) status = configuration_line_read(&g, line, &f);
     if (status == BITCUT_OK) gemm_give(to, &g);
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }
 
 enum bitcut_status bitcut_gemm_write(char line[BITCUT_GEMM_MAX],
@@ -97,6 +99,6 @@ enum bitcut_status bitcut_gemm_write(char line[BITCUT_GEMM_MAX],
     const enum bitcut_status status =
         line ? gemm_take(&g, gemm, NULL) : BITCUT_BAD_ARGUMENT;
     if (status != BITCUT_OK || !g.recipe || !g.unit) return BITCUT_BAD_ARGUMENT;
-    way_write(line, &g);
+    configuration_line_write(line, &g);
     return BITCUT_OK;
 }

@@ -9,19 +9,22 @@
 #include "lib/base/status.h"
 #include "lib/bitcut.h"
 
-/* Room for the line that way_write() makes, with its 0. */
-enum { WAY_MAX = BITCUT_GEMM_MAX };
+/* Room for the line that configuration_line_write() makes, with its 0. */
+enum { CONFIGURATION_LINE_MAX = BITCUT_GEMM_MAX };
 
 /* Make *to a GEMM that is computed so, with everything else open; bitcut_gemm() takes it.
    A unit may be a chip.  BITCUT_BAD_ARGUMENT names what is unknown or does not fit
    together; *to is set only on success. */
-enum bitcut_status way_read(struct bitcut_gemm *to, const char *line, struct fault *f);
+enum bitcut_status configuration_line_read(struct bitcut_gemm *to, const char *line,
+                                           struct fault *f);
 
-/* Write the line of a GEMM whose recipe and unit are set.  way_read() makes the same of
-   it. */
-void way_write(char line[WAY_MAX], const struct bitcut_gemm *g);
+/* Write the line of a GEMM whose recipe and unit are set.  configuration_line_read()
+   makes the same of it. */
+void configuration_line_write(char line[CONFIGURATION_LINE_MAX],
+                              const struct bitcut_gemm *g);
 
-/* The format of the high words that A has, if the recipe or the splits say; else f16. */
+/* The format of the high words that A has, if the recipe or the splits describe; else
+ * f16. */
 const struct bitcut_format *way_words(const struct bitcut_gemm *g);
 
 #endif

@@ -76,7 +76,7 @@ static enum bitcut_status emulate(struct bitcut_gemm *ran, const struct bitcut_g
         fits ? memory_allocate(count, (size_t)format_bytes(matrix_format(&g.d))) : NULL;
     if (!d) {
         fault_set(&f, BITCUT_NO_MEMORY, "not enough memory for the emulator's D");
-        return fault_tell(why, BITCUT_NO_MEMORY, &f);
+        return fault_write(why, BITCUT_NO_MEMORY, &f);
     }
     g.d = (struct bitcut_matrix){ .to = d, .format = g.d.format, .stride = g.m * g.n };
     const enum bitcut_status status = bitcut_gemm(ran, &g, threads, why);
@@ -97,13 +97,13 @@ enum bitcut_status bitcut_gemm_verify(struct bitcut_difference *to,
         status = struct_check("differences", to ? to->size : 0, sizeof *to, &f);
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
     if (status == BITCUT_OK) status = gemm_check_matrices(&g, true, &f);
-    if (status != BITCUT_OK) return fault_tell(why, status, &f);
+    if (status != BITCUT_OK) return fault_write(why, status, &f);
     bitcut_gemm_init(&done, sizeof done);
     status = emulate(&done, &g, threads, why);
     if (status != BITCUT_OK) return status;
     status = compare_all(&found, &g, &done, &f);
     free(done.d.to);
-    if (status != BITCUT_OK) return fault_tell(why, status, &f);
+    if (status != BITCUT_OK) return fault_write(why, status, &f);
     done.d = g.d;
     *to = found;
     gemm_give(ran, &done);

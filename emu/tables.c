@@ -14,88 +14,91 @@ static void tell_field(struct field_writer *w, const struct field *f,
                        const struct bitcut_unit *u)
 {
     char text[FIELD_TEXT_MAX];
-    if (!field_used(f, u)) tell_text(w, f->name, NULL);
-    else tell_value(w, f->name, field_value(text, f, u, field_get(f, u)), text);
+    if (!field_used(f, u)) write_text_field(w, f->name, NULL);
+    else write_value_field(w, f->name, field_value(text, f, u, field_get(f, u)), text);
 }
 
 static void describe_unit(struct field_writer *w, const void *row)
 {
     const struct bitcut_unit *u = row;
-    tell_line(w, "shape", "%dx%dx%d", u->m, u->n, u->k);
-    tell_format(w, "a", u->a);
-    tell_format(w, "b", u->b);
-    tell_format(w, "c", u->c);
-    tell_format(w, "scale", u->scale);
+    write_line_field(w, "shape", "%dx%dx%d", u->m, u->n, u->k);
+    write_format_field(w, "a", u->a);
+    write_format_field(w, "b", u->b);
+    write_format_field(w, "c", u->c);
+    write_format_field(w, "scale", u->scale);
     for (const struct field *f = fields; f->name; f++) tell_field(w, f, u);
-    tell_text(w, "vendor", unit_vendor(u));
-    tell_text(w, "evidence", unit_evidence(u));
-    tell_list(w, "open", BITCUT_TEXTS);
+    write_text_field(w, "vendor", unit_vendor(u));
+    write_text_field(w, "evidence", unit_evidence(u));
+    write_list_field(w, "open", BITCUT_TEXTS);
     for (const struct field *f = fields; f->name; f++)
-        if (field_is_open(f, u)) tell_item(w, "%s", f->name);
-    tell_text(w, "source", u->source);
+        if (field_is_open(f, u)) write_item_field(w, "%s", f->name);
+    write_text_field(w, "source", u->source);
 }
 
 static void describe_summation(struct field_writer *w, const void *row)
 {
     const struct summation *s = row;
-    tell_list(w, "reads", BITCUT_TEXTS);
+    write_list_field(w, "reads", BITCUT_TEXTS);
     for (const struct field *f = fields; f->name; f++)
-        if (f->reads > 0 && s->reads & (unsigned)f->reads) tell_item(w, "%s", f->name);
-    tell_flag(w, "exact", s->reads_exact);
-    tell_flag(w, "fast", s->fast != NULL);
+        if (f->reads > 0 && s->reads & (unsigned)f->reads)
+            write_item_field(w, "%s", f->name);
+    write_flag_field(w, "exact", s->reads_exact);
+    write_flag_field(w, "fast", s->fast != NULL);
 }
 
 static void describe_chip(struct field_writer *w, const void *row)
 {
     const struct chip *const c = row;
-    tell_text(w, "architecture", c->architecture);
-    tell_list(w, "also", BITCUT_TEXTS);
-    for (int i = 0; i < CHIP_ALSO_MAX && c->also[i]; i++) tell_item(w, "%s", c->also[i]);
-    tell_text(w, "source", c->source);
-    tell_text(w, "rates", c->rates);
-    tell_flag(w, "ratios", c->ratios);
+    write_text_field(w, "architecture", c->architecture);
+    write_list_field(w, "also", BITCUT_TEXTS);
+    for (int i = 0; i < CHIP_ALSO_MAX && c->also[i]; i++)
+        write_item_field(w, "%s", c->also[i]);
+    write_text_field(w, "source", c->source);
+    write_text_field(w, "rates", c->rates);
+    write_flag_field(w, "ratios", c->ratios);
 }
 
 static void describe_format(struct field_writer *w, const void *row)
 {
     const struct bitcut_format *f = row;
-    tell_integer(w, "bits", f->bits - f->pad);
-    tell_integer(w, "held_in", f->bits);
-    tell_integer(w, "exponent_bits", f->exponent_bits);
-    tell_integer(w, "fraction_bits", f->fraction_bits);
-    tell_integer(w, "emin", format_emin(f));
-    tell_integer(w, "emax", format_emax(f));
-    tell_real(w, "largest", format_to_double(f, format_largest(f, false)));
+    write_integer_field(w, "bits", f->bits - f->pad);
+    write_integer_field(w, "held_in", f->bits);
+    write_integer_field(w, "exponent_bits", f->exponent_bits);
+    write_integer_field(w, "fraction_bits", f->fraction_bits);
+    write_integer_field(w, "emin", format_emin(f));
+    write_integer_field(w, "emax", format_emax(f));
+    write_real_field(w, "largest", format_to_double(f, format_largest(f, false)));
 }
 
 /* The format of each word; of no split, none. */
-static void tell_formats(struct field_writer *w, const struct bitcut_split *s)
+static void write_formats_field(struct field_writer *w, const struct bitcut_split *s)
 {
-    tell_list(w, "formats", BITCUT_TEXTS);
-    for (int i = 0; s && i < s->words; i++) tell_item(w, "%s", s->word[i].format->name);
+    write_list_field(w, "formats", BITCUT_TEXTS);
+    for (int i = 0; s && i < s->words; i++)
+        write_item_field(w, "%s", s->word[i].format->name);
 }
 
 /* Levels of all words, and which are copies. */
 static void tell_levels(struct field_writer *w, const struct bitcut_split *s)
 {
-    tell_list(w, "levels", BITCUT_NUMBERS);
-    for (int i = 0; i < s->words; i++) tell_item(w, "%d", s->word[i].level);
-    tell_list(w, "copies", BITCUT_NUMBERS);
+    write_list_field(w, "levels", BITCUT_NUMBERS);
+    for (int i = 0; i < s->words; i++) write_item_field(w, "%d", s->word[i].level);
+    write_list_field(w, "copies", BITCUT_NUMBERS);
     for (int i = 0; i < s->words; i++)
-        if (s->word[i].copy) tell_item(w, "%d", i);
+        if (s->word[i].copy) write_item_field(w, "%d", i);
 }
 
 static void describe_split(struct field_writer *w, const void *row)
 {
     const struct bitcut_split *s = row;
-    tell_format(w, "format", s->word[0].format);
-    tell_text(w, "high", s->word[0].rounding->name);
-    tell_text(w, "low", s->words > 1 ? split_low(s)->name : "");
-    tell_integer(w, "words", s->words);
-    tell_formats(w, s);
-    tell_integer(w, "scale", s->scale);
+    write_format_field(w, "format", s->word[0].format);
+    write_text_field(w, "high", s->word[0].rounding->name);
+    write_text_field(w, "low", s->words > 1 ? split_low(s)->name : "");
+    write_integer_field(w, "words", s->words);
+    write_formats_field(w, s);
+    write_integer_field(w, "scale", s->scale);
     tell_levels(w, s);
-    tell_text(w, "source", s->source);
+    write_text_field(w, "source", s->source);
 }
 
 /* High, low and lowest of three, or a copy of the value. */
@@ -111,55 +114,55 @@ static void tell_terms(struct field_writer *w, const struct bitcut_recipe *r)
     char line[8 * (RECIPE_TERMS_MAX + 1)] = "";
     for (int i = 0; i < r->terms; i++) {
         const struct recipe_term t = r->term[i];
-        say_more(line, sizeof line, "%s%c%c:%d%s", i ? " " : "", letter_of(r->split, t.a),
+        text_add(line, sizeof line, "%s%c%c:%d%s", i ? " " : "", letter_of(r->split, t.a),
                  letter_of(r->split, t.b), t.accumulator, t.scaled ? "*" : "");
     }
-    tell_text(w, "terms", line);
+    write_text_field(w, "terms", line);
 }
 
 static void describe_recipe(struct field_writer *w, const void *row)
 {
     const struct bitcut_recipe *r = row;
-    tell_text(w, "split", r->split ? r->split->name : "of the unit");
-    tell_formats(w, r->split);
+    write_text_field(w, "split", r->split ? r->split->name : "of the unit");
+    write_formats_field(w, r->split);
     tell_terms(w, r);
-    tell_flag(w, "dropped_term", r->keeps_dropped_term);
-    tell_integer(w, "promote", r->promote);
-    tell_integer(w, "tile_k", r->tile_k);
-    tell_text(w, "zeroed", recipe_zeroed_names[r->zeroed]);
-    tell_text(w, "source", r->source);
+    write_flag_field(w, "dropped_term", r->keeps_dropped_term);
+    write_integer_field(w, "promote", r->promote);
+    write_integer_field(w, "tile_k", r->tile_k);
+    write_text_field(w, "zeroed", recipe_zeroed_names[r->zeroed]);
+    write_text_field(w, "source", r->source);
 }
 
 static void describe_framework(struct field_writer *w, const void *row)
 {
     const struct framework *x = row;
-    tell_text(w, "library", x->library);
-    tell_text(w, "setting", x->setting);
-    tell_text(w, "recipe", x->recipe->name);
-    tell_text(w, "split", x->split ? x->split->name : NULL);
-    tell_text(w, "unit", x->unit);
-    tell_text(w, "order", x->order);
-    tell_text(w, "known", known_names[x->known]);
-    tell_text(w, "open", x->open);
-    tell_text(w, "source", x->source);
+    write_text_field(w, "library", x->library);
+    write_text_field(w, "setting", x->setting);
+    write_text_field(w, "recipe", x->recipe->name);
+    write_text_field(w, "split", x->split ? x->split->name : NULL);
+    write_text_field(w, "unit", x->unit);
+    write_text_field(w, "order", x->order);
+    write_text_field(w, "known", known_names[x->known]);
+    write_text_field(w, "open", x->open);
+    write_text_field(w, "source", x->source);
 }
 
 static void describe_input(struct field_writer *w, const void *row)
 {
     const struct input_family *in = row;
-    tell_list(w, "parameters", BITCUT_TEXTS);
+    write_list_field(w, "parameters", BITCUT_TEXTS);
     for (int i = 0; i < in->parameters; i++) {
         char value[REAL_TEXT_MAX];
         real_text(value, in->parameter[i].standard, 6);
-        tell_item(w, "%s=%s", in->parameter[i].name, value);
+        write_item_field(w, "%s=%s", in->parameter[i].name, value);
     }
 }
 
 static void describe_pair(struct field_writer *w, const void *row)
 {
     const struct input_pair *p = row;
-    tell_text(w, "a", p->a);
-    tell_text(w, "b", p->b);
+    write_text_field(w, "a", p->a);
+    write_text_field(w, "b", p->b);
 }
 
 /* --- the table of tables ---------------------------------------------------------- */

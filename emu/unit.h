@@ -27,7 +27,7 @@ enum zero_sign {
 
 /* What subnormal a, b and C are read as. */
 enum input_flush {
-    INPUT_KEPT,     /* as they are                                       */
+    INPUT_RECORDED, /* as they are                                       */
     INPUT_POSITIVE, /* +0                                                */
     INPUT_SIGNED,   /* a zero of their sign                              */
     INPUT_C         /* C a zero of its sign, a and b as they are; only

@@ -47,7 +47,7 @@ _Static_assert(sizeof(enum nan_rule) == sizeof(int), "read as int");
 _Static_assert(sizeof(enum direction) == sizeof(int), "read as int");
 _Static_assert(sizeof(enum overflow) == sizeof(int), "read as int");
 
-static enum bitcut_kind say(char *text, const char *name)
+static enum bitcut_kind describe(char *text, const char *name)
 {
     snprintf(text, FIELD_TEXT_MAX, "%s", name);
     return BITCUT_TEXT;
@@ -56,7 +56,7 @@ static enum bitcut_kind say(char *text, const char *name)
 static enum bitcut_kind tell_int(char *text, const struct bitcut_unit *u, int64_t value)
 {
     (void)u;
-    if (value == FRACTION_EXACT) return say(text, "exact");
+    if (value == FRACTION_EXACT) return describe(text, "exact");
     snprintf(text, FIELD_TEXT_MAX, "%" PRId64, value);
     return BITCUT_NUMBER;
 }
@@ -64,7 +64,7 @@ static enum bitcut_kind tell_int(char *text, const struct bitcut_unit *u, int64_
 static enum bitcut_kind tell_bool(char *text, const struct bitcut_unit *u, int64_t value)
 {
     (void)u;
-    say(text, value ? "true" : "false");
+    describe(text, value ? "true" : "false");
     return BITCUT_BOOL;
 }
 
@@ -75,11 +75,11 @@ static enum bitcut_kind tell_bits(char *text, const struct bitcut_unit *u, int64
     return BITCUT_TEXT;
 }
 
-static enum bitcut_kind tell_format(char *text, const struct bitcut_unit *u,
-                                    int64_t value)
+static enum bitcut_kind write_format_field(char *text, const struct bitcut_unit *u,
+                                           int64_t value)
 {
     (void)u;
-    say(text, value < 0 ? "" : formats[value].name);
+    describe(text, value < 0 ? "" : formats[value].name);
     return value < 0 ? BITCUT_NULL : BITCUT_TEXT;
 }
 
@@ -87,7 +87,7 @@ static enum bitcut_kind tell_summation(char *text, const struct bitcut_unit *u,
                                        int64_t value)
 {
     (void)u;
-    return say(text, summations[value]->name);
+    return describe(text, summations[value]->name);
 }
 
 static const char *const orders[] = { "ascending", "descending", "bit 0",
@@ -104,7 +104,7 @@ static const char *const overflows[] = { "IEEE", "Inf", "largest", "modulo", NUL
 /* clang-format off */
 static const struct field_kind number    = { get_int, set_int, tell_int, NULL, true };
 static const struct field_kind flag      = { get_bool, set_bool, tell_bool, NULL, false };
-static const struct field_kind format    = { get_format, set_format, tell_format, NULL, false };
+static const struct field_kind format    = { get_format, set_format, write_format_field, NULL, false };
 static const struct field_kind bits      = { get_bits, set_bits, tell_bits, NULL, false };
 static const struct field_kind summation = { get_summation, set_summation, tell_summation, NULL, false };
 static const struct field_kind order     = { get_int, set_int, NULL, orders, false };
@@ -172,7 +172,7 @@ enum bitcut_kind field_value(char text[FIELD_TEXT_MAX], const struct field *f,
                              const struct bitcut_unit *u, int64_t value)
 {
     if (f->kind->tell) return f->kind->tell(text, u, value);
-    return say(text, f->kind->text[value]);
+    return describe(text, f->kind->text[value]);
 }
 
 /* --- rows ------------------------------------------------------------------------- */

@@ -241,7 +241,7 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
 
 /* Respell the words at `at`, those of element k of a line. */
 static void respell(struct words *w, struct magnitudes *all, size_t at,
-                    const struct gemm_slips *slips, enum bitcut_operand operand,
+                    const struct gemm_faults *faults, enum bitcut_operand operand,
                     size_t line, size_t k)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
@@ -249,7 +249,7 @@ static void respell(struct words *w, struct magnitudes *all, size_t at,
     uint32_t word[SPLIT_WORDS_MAX] = { 0 };
     for (int j = 0; j < w->count; j++)
         word[j] = (uint32_t)bitcut_format_convert(f32, rn, w->format[j], get(w, j, at));
-    slips->respell(word, slips->context, operand, line, k);
+    faults->respell(word, faults->context, operand, line, k);
     for (int j = 0; j < w->count; j++) {
         const struct bitcut_format *f = w->format[j];
         const uint32_t e = (uint32_t)bitcut_format_convert(f, rn, f32, word[j]),
@@ -260,7 +260,7 @@ static void respell(struct words *w, struct magnitudes *all, size_t at,
     }
 }
 
-void words_respell(struct words *w, const struct gemm_slips *slips,
+void words_respell(struct words *w, const struct gemm_faults *faults,
                    enum bitcut_operand operand, const size_t *element, size_t k)
 {
     for (size_t line = 0; line < w->lines; line++) {
@@ -268,7 +268,7 @@ void words_respell(struct words *w, const struct gemm_slips *slips,
         for (size_t p = 0; p < w->length; p++) {
             const size_t from = element ? element[p] : p;
             if (from < k)
-                respell(w, &all, words_index(w, line, p), slips, operand, line, from);
+                respell(w, &all, words_index(w, line, p), faults, operand, line, from);
         }
         w->magnitudes[line] = all;
     }

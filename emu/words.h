@@ -56,9 +56,9 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
                               size_t length, int threads);
 void words_clear(struct words *w);
 
-/* Change all words as slips->respell does, but those of padding.  Element p of a line is
+/* Change all words as faults->respell does, but those of padding.  Element p of a line is
    its k element[p], SIZE_MAX for padding; NULL: p, padding from k on. */
-void words_respell(struct words *w, const struct gemm_slips *slips,
+void words_respell(struct words *w, const struct gemm_faults *faults,
                    enum bitcut_operand operand, const size_t *element, size_t k);
 
 /* Words kept for the next run on the same matrix, and what they were made by. */

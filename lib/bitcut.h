@@ -1221,8 +1221,8 @@ const char *bitcut_device_name(const struct bitcut_device *device) BITCUT_NONNUL
 
    - If `kernel` is set, this kernel computes the GEMM.
    - Otherwise a kernel is suitable if it belongs to the recipe; does what the row and the
-     variations `promote` and `dropped_term` say; takes the matrices, splits, slices and
-     sizes; and runs on the device, on `unit` if that is set.
+     variations `promote` and `dropped_term` describe; takes the matrices, splits, slices
+   and sizes; and runs on the device, on `unit` if that is set.
    - The first suitable kernel in the order of the list determines the unit, and so the
      bits.  Among the suitable kernels with these bits, the device chooses the one whose
      tile suits the sizes and the device best (the manual, "Tile model").

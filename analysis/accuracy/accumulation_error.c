@@ -17,7 +17,8 @@ double path_growth(double x) { return expm1(x); }
 
 /* --- the order of k --------------------------------------------------------------- */
 
-enum bitcut_status path_of(struct path *to, const struct gemm_plan *p, size_t k)
+enum bitcut_status accumulation_of(struct accumulation *to, const struct gemm_plan *p,
+                                   size_t k)
 {
     struct k_parts parts;
     size_t met[K_PARTS_KEPT_MAX + 1], kept = 0, most = 0, longest = 0;
@@ -33,7 +34,7 @@ enum bitcut_status path_of(struct path *to, const struct gemm_plan *p, size_t k)
                 1 + (met[kept - 2] > met[kept - 1] ? met[kept - 2] : met[kept - 1]);
         if (met[kept - 1] > most) most = met[kept - 1];
     }
-    *to = (struct path){ longest, parts.steps, parts.count, most };
+    *to = (struct accumulation){ longest, parts.steps, parts.count, most };
     k_parts_clear(&parts);
     return BITCUT_OK;
 }
@@ -41,7 +42,7 @@ enum bitcut_status path_of(struct path *to, const struct gemm_plan *p, size_t k)
 /* --- accumulators ----------------------------------------------------------------- */
 
 /* Sums over the roundings that a product meets: of v; of what v is inside of steps and of
-   their results (path_error.block); of v^2. */
+   their results (accumulation_error.block); of v^2. */
 struct met {
     double all, block, squares;
 };
@@ -103,16 +104,16 @@ static double instructions_of(const struct gemm_plan *p, int t)
 }
 
 /* The course of an accumulator in a lane. */
-struct course {
+struct chain {
     double k_steps;    /* of a chain: between promotions at the end of tiles     */
     double most;       /* instructions of a chain                                */
     double promotions; /* in all                                                 */
 };
 
-static struct course course_of(const struct gemm_plan *p, const struct path *path,
-                               int accumulator)
+static struct chain chain_of(const struct gemm_plan *p, const struct accumulation *path,
+                             int accumulator)
 {
-    struct course c = { (double)path->k_steps, (double)INFINITY, 0 };
+    struct chain c = { (double)path->k_steps, (double)INFINITY, 0 };
     double instructions = 0, tiles = 1;
     if (accumulator != 0 || !(p->promote || p->tile_k)) return c;
     for (int t = 0; t < p->terms; t++)
@@ -129,10 +130,10 @@ static struct course course_of(const struct gemm_plan *p, const struct path *pat
 
 /* What a product meets in its accumulator and in its promotions, the first of which is to
    0. */
-static struct met accumulator_met(const struct gemm_plan *p, const struct path *path,
-                                  int accumulator)
+static struct met accumulator_met(const struct gemm_plan *p,
+                                  const struct accumulation *path, int accumulator)
 {
-    const struct course c = course_of(p, path, accumulator);
+    const struct chain c = chain_of(p, path, accumulator);
     struct met all = { 0 }, most = { 0 }, own = { 0 };
     double instructions = 0;
     for (int t = 0; t < p->terms; t++) {
@@ -177,8 +178,8 @@ static double scalars_of(uint32_t alpha, uint32_t beta)
 }
 
 /* From accumulator i to D. */
-static struct met after_met(const struct gemm_plan *p, const struct path *path, int i,
-                            uint32_t alpha, uint32_t beta)
+static struct met after_met(const struct gemm_plan *p, const struct accumulation *path,
+                            int i, uint32_t alpha, uint32_t beta)
 {
     const double additions = (double)path->additions,
                  sums = p->order.partial_format
@@ -190,10 +191,10 @@ static struct met after_met(const struct gemm_plan *p, const struct path *path, 
 }
 
 /* Additions of sums in all lanes. */
-static double additions_of(const struct gemm_plan *p, const struct path *path)
+static double additions_of(const struct gemm_plan *p, const struct accumulation *path)
 {
     const double lanes = (double)path->lanes,
-                 promotions = course_of(p, path, 0).promotions;
+                 promotions = chain_of(p, path, 0).promotions;
     return lanes * (larger_double(promotions, 1) + p->accumulators - 1) - 1;
 }
 
@@ -223,7 +224,7 @@ static double instruction_least(const struct bitcut_unit *u)
 
 /* In all that happens before lines are scaled back: accumulators, what scales them, their
    promotions and folds, and sums of lanes and slices. */
-static double least_before(const struct gemm_plan *p, const struct path *path)
+static double least_before(const struct gemm_plan *p, const struct accumulation *path)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     const double lanes = (double)path->lanes;
@@ -244,13 +245,14 @@ static double least_before(const struct gemm_plan *p, const struct path *path)
 
 /* --- all of it -------------------------------------------------------------------- */
 
-struct path_error path_error_of(const struct gemm_plan *p, const struct path *path,
-                                uint32_t alpha, uint32_t beta)
+struct accumulation_error accumulation_error_of(const struct gemm_plan *p,
+                                                const struct accumulation *path,
+                                                uint32_t alpha, uint32_t beta)
 {
     const double scalars = scalars_of(alpha, beta),
                  back = p->equilibrate ? fabs(value_of_float(alpha)) : 0;
-    struct path_error e = { .update = beta << 1 != 0 ? U : 0,
-                            .additions = additions_of(p, path) };
+    struct accumulation_error e = { .update = beta << 1 != 0 ? U : 0,
+                                    .additions = additions_of(p, path) };
     double most = 0;
     assert(hostfp_entered());
     for (int t = 0; t < p->terms; t++) {
@@ -267,7 +269,7 @@ struct path_error path_error_of(const struct gemm_plan *p, const struct path *pa
     return e;
 }
 
-static void keep_larger(struct path_error *to, const struct path_error *x)
+static void keep_larger(struct accumulation_error *to, const struct accumulation_error *x)
 {
     for (int t = 0; t < RECIPE_TERMS_MAX; t++)
         to->term[t] = larger_double(to->term[t], x->term[t]);
@@ -277,19 +279,20 @@ static void keep_larger(struct path_error *to, const struct path_error *x)
 }
 
 /* By so many intervals of l, each with the most k-steps and additions of it. */
-struct path_error path_error_any(const struct gemm_plan *p, size_t k, uint32_t alpha,
-                                 uint32_t beta)
+struct accumulation_error accumulation_error_any(const struct gemm_plan *p, size_t k,
+                                                 uint32_t alpha, uint32_t beta)
 {
     enum { INTERVALS = 256 };
     const size_t step = (size_t)p->k_step, each = divide_up(k, INTERVALS);
-    struct path_error most = { .update = 0 };
+    struct accumulation_error most = { .update = 0 };
     for (size_t from = 1; from <= k || from == 1; from += each ? each : 1) {
-        const struct path path = { .k_steps =
-                                       divide_up(smaller(from + each, k), step) + 1,
-                                   .all = 3 * k,
-                                   .lanes = k,
-                                   .additions = k - smaller(k, from) };
-        const struct path_error e = path_error_of(p, &path, alpha, beta);
+        const struct accumulation path = {
+            .k_steps = divide_up(smaller(from + each, k), step) + 1,
+            .all = 3 * k,
+            .lanes = k,
+            .additions = k - smaller(k, from)
+        };
+        const struct accumulation_error e = accumulation_error_of(p, &path, alpha, beta);
         keep_larger(&most, &e);
     }
     return most;

@@ -6,7 +6,7 @@
 #include "emu/gemm.h"
 
 /* The order of k, as far as errors go. */
-struct path {
+struct accumulation {
     size_t k_steps;   /* of the longest lane of a slice                       */
     size_t all;       /* of all lanes of all slices together                  */
     size_t lanes;     /* lanes of slices that have any                        */
@@ -14,7 +14,8 @@ struct path {
 };
 
 /* That of a plan for k products.  BITCUT_NO_MEMORY. */
-enum bitcut_status path_of(struct path *to, const struct gemm_plan *plan, size_t k);
+enum bitcut_status accumulation_of(struct accumulation *to, const struct gemm_plan *plan,
+                                   size_t k);
 
 /* What happens on the way errs by so much: |D - (alpha S + beta c)| is at most
 
@@ -34,7 +35,7 @@ enum bitcut_status path_of(struct path *to, const struct gemm_plan *plan, size_t
    products is met once (struct step_error); a unit with c_last rounds once more.  Sums in
    FP32 have v = u = 2^-24, or besides that of the format of sums of slices. What
    underflows is added. */
-struct path_error {
+struct accumulation_error {
     double term[RECIPE_TERMS_MAX];
     double update, before, after;
 
@@ -49,15 +50,16 @@ struct path_error {
                          beside those of products                                     */
 };
 
-struct path_error path_error_of(const struct gemm_plan *plan, const struct path *path,
-                                uint32_t alpha, uint32_t beta);
+struct accumulation_error accumulation_error_of(const struct gemm_plan *plan,
+                                                const struct accumulation *path,
+                                                uint32_t alpha, uint32_t beta);
 
 /* The same for every order of k-steps, slices and lanes: a product is one of l in a lane,
    which are ceil(l / k of a k-step) + 1 k-steps at most, and meets no more than k - l
    additions then; the largest error of all l.  Lanes that are added have at least one
    product each. */
-struct path_error path_error_any(const struct gemm_plan *plan, size_t k, uint32_t alpha,
-                                 uint32_t beta);
+struct accumulation_error accumulation_error_any(const struct gemm_plan *plan, size_t k,
+                                                 uint32_t alpha, uint32_t beta);
 
 /* e^x - 1. */
 double path_growth(double x);

@@ -22,18 +22,18 @@
 /* --- constants -------------------------------------------------------------------- */
 
 /* What each term errs by on its way, of its size. */
-struct ways {
+struct term_errors {
     double term[RECIPE_TERMS_MAX];
 };
 
 /* What the products of operands that keep that err by. */
-static double product_error(const struct gemm_plan *p, const struct ways *way,
-                            const struct kept *a, const struct kept *b)
+static double product_error(const struct gemm_plan *p, const struct term_errors *way,
+                            const struct retained *a, const struct retained *b)
 {
-    double sum = kept_lost(p, a, b);
+    double sum = retained_lost(p, a, b);
     for (int t = 0; t < p->terms; t++) {
         const double size =
-            a->at[KEPT_WORD + p->term[t].a] * b->at[KEPT_WORD + p->term[t].b];
+            a->at[RETAINED_WORD + p->term[t].a] * b->at[RETAINED_WORD + p->term[t].b];
         if (size > 0) sum += size * way->term[t];
     }
     return sum;
@@ -43,9 +43,10 @@ static double product_error(const struct gemm_plan *p, const struct ways *way,
 static double upward(double x) { return x * (1 + 0x1p-40); }
 
 /* What is beside the products, of operands of which that underflows. */
-static struct bound_beside beside_of(const struct gemm_plan *p, const struct ways *way,
-                                     const struct kept_most *a, const struct kept_most *b,
-                                     const struct kept *less_a, const struct kept *less_b)
+static struct bound_beside
+beside_of(const struct gemm_plan *p, const struct term_errors *way,
+          const struct retained_max *a, const struct retained_max *b,
+          const struct retained *less_a, const struct retained *less_b)
 {
     return (
         struct bound_beside){ .of_a = upward(product_error(p, way, &a->times, less_b)),
@@ -77,22 +78,22 @@ static void relate_to_lines(struct bound_apriori *x, const struct gemm_plan *p,
 }
 
 /* What operands keep at most; scaled ones are FP32 as well. */
-static struct kept_most most_of(const struct gemm_plan *p, enum bitcut_operand operand)
+static struct retained_max most_of(const struct gemm_plan *p, enum bitcut_operand operand)
 {
-    const struct kept_reader r = kept_reader_of(p, operand);
-    struct kept_most most = kept_most_of(&r);
+    const struct retained_reader r = retained_reader_of(p, operand);
+    struct retained_max most = retained_max_of(&r);
     if (p->equilibrate) {
-        most.beside.at[KEPT_REST] += 0x1p-150;
-        most.low.at[KEPT_REST] += 0x1p-150;
+        most.beside.at[RETAINED_REST] += 0x1p-150;
+        most.low.at[RETAINED_REST] += 0x1p-150;
     }
     return most;
 }
 
 static struct bound_apriori constants_of(const struct gemm_plan *p, double alpha,
-                                         const struct path_error *e,
-                                         const struct ways *way)
+                                         const struct accumulation_error *e,
+                                         const struct term_errors *way)
 {
-    const struct kept_most a = most_of(p, BITCUT_A), b = most_of(p, BITCUT_B);
+    const struct retained_max a = most_of(p, BITCUT_A), b = most_of(p, BITCUT_B);
     const double relative =
         larger_double(product_error(p, way, &a.times, &b.times), e->update);
     const struct bound_beside any = beside_of(p, way, &a, &b, &a.beside, &b.beside);
@@ -116,9 +117,9 @@ static double alpha_of(const struct bitcut_gemm *g)
     return fabs(value_of_float(g->alpha));
 }
 
-static struct ways as_built(const struct path_error *e)
+static struct term_errors as_built(const struct accumulation_error *e)
 {
-    struct ways way;
+    struct term_errors way;
     for (int t = 0; t < RECIPE_TERMS_MAX; t++) way.term[t] = e->term[t];
     return way;
 }
@@ -127,18 +128,19 @@ enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_g
                                  size_t k, bool any_order, struct fault *f)
 {
     struct gemm_plan p;
-    struct path path = { 0 };
+    struct accumulation path = { 0 };
     struct hostfp mode;
     enum bitcut_status status = gemm_plan_on_unit(&p, g, f);
     if (status == BITCUT_OK && !any_order) {
-        status = path_of(&path, &p, k);
+        status = accumulation_of(&path, &p, k);
         if (status != BITCUT_OK) fault_set(f, status, "not enough memory for the bound");
     }
     if (status != BITCUT_OK) return status;
     hostfp_enter(&mode);
-    const struct path_error e = any_order ? path_error_any(&p, k, g->alpha, g->beta)
-                                          : path_error_of(&p, &path, g->alpha, g->beta);
-    const struct ways way = as_built(&e);
+    const struct accumulation_error e =
+        any_order ? accumulation_error_any(&p, k, g->alpha, g->beta)
+                  : accumulation_error_of(&p, &path, g->alpha, g->beta);
+    const struct term_errors way = as_built(&e);
     *to = constants_of(&p, alpha_of(g), &e, &way);
     hostfp_leave(&mode);
     return BITCUT_OK;
@@ -152,10 +154,10 @@ enum bitcut_status bound_problem_make(struct bound_problem *to,
 {
     struct hostfp mode;
     *to = (struct bound_problem){ .gemm = g, .plan = plan, .x = x, .given = given };
-    if (path_of(&to->path, plan, x->m && x->n ? x->k : 0) != BITCUT_OK)
+    if (accumulation_of(&to->path, plan, x->m && x->n ? x->k : 0) != BITCUT_OK)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the bounds");
     hostfp_enter(&mode);
-    to->way = path_error_of(plan, &to->path, g->alpha, g->beta);
+    to->way = accumulation_error_of(plan, &to->path, g->alpha, g->beta);
     hostfp_leave(&mode);
     return BITCUT_OK;
 }
@@ -197,7 +199,8 @@ static struct bound_apriori any_order(const struct bound_problem *x)
     const double fused = p->unit[0]->summation->rounds_each ? 0 : x->way.additions,
                  scalars = (x->gemm->alpha != F32_ONE) + gemm_reads_c(x->gemm),
                  sums = ((double)x->x->k + larger_double(fused, 0)) * U;
-    const struct ways way = { .term = { sums + (1 + sums) * path_growth(scalars * U) } };
+    const struct term_errors way = { .term = { sums +
+                                               (1 + sums) * path_growth(scalars * U) } };
     return constants_of(p, alpha_of(x->gemm), &x->way, &way);
 }
 
@@ -223,7 +226,7 @@ static bool is_block_fma(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 
 static struct bound_apriori block_fma(const struct bound_problem *x)
 {
-    struct ways way;
+    struct term_errors way;
     for (int t = 0; t < RECIPE_TERMS_MAX; t++) way.term[t] = x->way.block[t];
     return constants_of(x->plan, alpha_of(x->gemm), &x->way, &way);
 }
@@ -245,7 +248,7 @@ static bool is_zero_mean(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 
 static struct bound_apriori zero_mean(const struct bound_problem *x)
 {
-    struct ways way = { .term = { 0 } };
+    struct term_errors way = { .term = { 0 } };
     for (int t = 0; t < x->plan->terms; t++) {
         const double squares = x->way.squares[t];
         way.term[t] = expm1(LAMBDA * sqrt(squares) + squares / (1 - 0x1p-8));
@@ -284,7 +287,7 @@ static bool is_promoted(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 
 static struct bound_apriori words(const struct bound_problem *x)
 {
-    const struct ways way = as_built(&x->way);
+    const struct term_errors way = as_built(&x->way);
     return constants_of(x->plan, alpha_of(x->gemm), &x->way, &way);
 }
 

@@ -78,8 +78,8 @@ struct bound_problem {
     const struct gemm_plan *plan;
     const struct comparison *x;
     bool given; /* D is another's than the emulator's */
-    struct path path;
-    struct path_error way;
+    struct accumulation path;
+    struct accumulation_error way;
     const struct exact_sums
         *sums; /* lib/exact/exact_sums.h, which change no bit; or NULL */
 };

@@ -72,7 +72,7 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of parts must not be NULL");
     if (status == BITCUT_OK) status = find_budget(parts, count, &c, threads, &f);
     gemm_data_clear(&c.data);
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }
 
 /* --- bounds ----------------------------------------------------------------------- */
@@ -133,5 +133,5 @@ enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, s
     if (status == BITCUT_OK && c.gemm.m && c.gemm.n)
         status = find_bound(limit, row, &c, threads, &f);
     gemm_data_clear(&c.data);
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }

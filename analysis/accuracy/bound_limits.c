@@ -207,7 +207,7 @@ enum bitcut_status bound_apriori_rest(double *rest, const struct bound_apriori *
 
 /* Lines of A or of B. */
 struct side {
-    struct kept_reader reader;
+    struct retained_reader reader;
     const uint32_t *at;
     size_t lines, across, along;
     int *exponent; /* of each: what it is equilibrated by ... */
@@ -218,7 +218,7 @@ struct side {
 struct factors {
     const struct bound_problem *x;
     struct side a, b;
-    int field[KEPT_FIELDS], fields; /* of B, that count                  */
+    int field[RETAINED_FIELDS], fields; /* of B, that count                  */
     uint32_t *of_a, *of_b;          /* [fields][m][k] and [fields][k][n] */
     double *product;                /* [m][n]                            */
 };
@@ -233,24 +233,25 @@ static void factors_clear(struct factors *t)
 }
 
 /* What the elements err by that keep `a` of A and 1 of one field of B. */
-static double error_beside(const struct bound_problem *x, const struct kept *a, int field)
+static double error_beside(const struct bound_problem *x, const struct retained *a,
+                           int field)
 {
     const struct gemm_plan *const p = x->plan;
-    struct kept one = { .at = { 0 } };
+    struct retained one = { .at = { 0 } };
     one.at[field] = 1;
-    double sum = kept_lost(p, a, &one);
+    double sum = retained_lost(p, a, &one);
     for (int t = 0; t < p->terms; t++)
-        if (field == KEPT_WORD + p->term[t].b)
-            sum += a->at[KEPT_WORD + p->term[t].a] * x->way.term[t];
+        if (field == RETAINED_WORD + p->term[t].b)
+            sum += a->at[RETAINED_WORD + p->term[t].a] * x->way.term[t];
     return sum;
 }
 
 /* Fields of B that anything of A meets. */
 static void find_fields(struct factors *t)
 {
-    struct kept any;
-    for (int i = 0; i < KEPT_FIELDS; i++) any.at[i] = 1;
-    for (int i = 0; i < KEPT_FIELDS; i++)
+    struct retained any;
+    for (int i = 0; i < RETAINED_FIELDS; i++) any.at[i] = 1;
+    for (int i = 0; i < RETAINED_FIELDS; i++)
         if (error_beside(t->x, &any, i) > 0) t->field[t->fields++] = i;
 }
 
@@ -272,17 +273,17 @@ static void measure_line(struct side *s, const struct bound_problem *x, size_t l
         const double v = fabs(value_of_float(at[p * s->along]));
         if (isfinite(v) && v > most) most = v;
     }
-    s->exponent[line] = kept_exponent(x->plan, &s->reader, at, x->x->k, s->along);
+    s->exponent[line] = retained_exponent(x->plan, &s->reader, at, x->x->k, s->along);
     frexp(most, &s->scaled[line]);
     s->scaled[line] += s->exponent[line];
 }
 
-static struct kept kept_at(const struct side *s, size_t line, size_t p)
+static struct retained retained_at(const struct side *s, size_t line, size_t p)
 {
-    struct kept plain;
-    kept_of(&plain, &s->reader, s->at[line * s->across + p * s->along],
-            s->exponent[line]);
-    return kept_aligned(&plain, &s->reader);
+    struct retained plain;
+    retained_of(&plain, &s->reader, s->at[line * s->across + p * s->along],
+                s->exponent[line]);
+    return retained_aligned(&plain, &s->reader);
 }
 
 static void fill_line_of_a(struct factors *t, size_t i)
@@ -290,7 +291,7 @@ static void fill_line_of_a(struct factors *t, size_t i)
     const size_t k = t->x->x->k, size = t->a.lines * k;
     measure_line(&t->a, t->x, i);
     for (size_t p = 0; p < k; p++) {
-        const struct kept a = kept_at(&t->a, i, p);
+        const struct retained a = retained_at(&t->a, i, p);
         for (int n = 0; n < t->fields; n++)
             t->of_a[(size_t)n * size + i * k + p] =
                 upward(ldexp(error_beside(t->x, &a, t->field[n]), -t->a.scaled[i]));
@@ -302,7 +303,7 @@ static void fill_line_of_b(struct factors *t, size_t j)
     const size_t k = t->x->x->k, size = t->b.lines * k;
     measure_line(&t->b, t->x, j);
     for (size_t p = 0; p < k; p++) {
-        const struct kept b = kept_at(&t->b, j, p);
+        const struct retained b = retained_at(&t->b, j, p);
         for (int n = 0; n < t->fields; n++)
             t->of_b[(size_t)n * size + p * t->b.lines + j] =
                 upward(ldexp(b.at[t->field[n]], -t->b.scaled[j]));
@@ -333,14 +334,14 @@ static bool allocate_side(struct side *s)
 static bool factors_init(struct factors *t, const struct bound_problem *x)
 {
     const struct comparison *const c = x->x;
-    const size_t fields = KEPT_FIELDS;
+    const size_t fields = RETAINED_FIELDS;
     *t = (struct factors){ .x = x,
-                           .a = { .reader = kept_reader_of(x->plan, BITCUT_A),
+                           .a = { .reader = retained_reader_of(x->plan, BITCUT_A),
                                   .at = c->a,
                                   .lines = c->m,
                                   .across = c->k,
                                   .along = 1 },
-                           .b = { .reader = kept_reader_of(x->plan, BITCUT_B),
+                           .b = { .reader = retained_reader_of(x->plan, BITCUT_B),
                                   .at = c->b,
                                   .lines = c->n,
                                   .across = 1,

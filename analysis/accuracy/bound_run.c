@@ -44,18 +44,18 @@ static const char *source(const void *result)
     return ((const struct bound_result *)result)->row->source;
 }
 
-static void say_verdict(char *text, size_t size, const void *result)
+static void describe_verdict(char *text, size_t size, const void *result)
 {
     const struct bound_result *const r = result;
-    if (!r->applies) say_more(text, size, "no: %s", r->why);
+    if (!r->applies) text_add(text, size, "no: %s", r->why);
     else if (r->violations)
-        say_more(text, size, "%zu of %zu outputs are beyond, (%zu, %zu) the most",
+        text_add(text, size, "%zu of %zu outputs are beyond, (%zu, %zu) the most",
                  r->violations, r->outputs, r->worst_at[0], r->worst_at[1]);
-    else if (!r->outputs) say_more(text, size, "no output has a limit");
+    else if (!r->outputs) text_add(text, size, "no output has a limit");
     else if (r->outputs < r->looked)
-        say_more(text, size, "holds in %zu of %zu outputs that have a limit", r->outputs,
+        text_add(text, size, "holds in %zu of %zu outputs that have a limit", r->outputs,
                  r->looked);
-    else say_more(text, size, "holds in %zu outputs", r->outputs);
+    else text_add(text, size, "holds in %zu outputs", r->outputs);
 }
 
 #define RESULT(member, key, unit, what)                                                  \
@@ -85,7 +85,7 @@ const struct record_field bound_fields[] = {
     LIMIT(worst_at, "worst", "", "row and column of the output nearest to its limit"),
     LIMIT(worst_error, "worst_error", BY_SIZE, "its error"),
     LIMIT(worst_limit, "worst_limit", BY_SIZE, "its limit"),
-    RECORD_SENTENCE(say_verdict, "verdict", "whether it holds, in words"),
+    RECORD_SENTENCE(describe_verdict, "verdict", "whether it holds, in words"),
     RECORD_TEXT_OF(source, "source", "where it comes from"),
     { 0 }
     /* clang-format on */
@@ -314,7 +314,7 @@ enum bitcut_status bound_run(struct bound_result results[BOUNDS],
 }
 
 enum bitcut_status bound_find(struct bound_result results[BOUNDS],
-                              const struct bound_question *q,
+                              const struct bound_request *q,
                               const struct gemm_options *options, struct fault *f)
 {
     const struct gemm_data *const p = q->data;
@@ -340,10 +340,10 @@ const struct bound_result *bound_broken(const struct bound_result results[BOUNDS
     return NULL;
 }
 
-void bound_say_broken(char *text, size_t size, const void *results)
+void bound_describe_broken(char *text, size_t size, const void *results)
 {
     const struct bound_result *const broken = bound_broken(results);
     if (!broken) return;
-    say_more(text, size, "NO: the rigorous bound \"%s\" is broken: ", broken->row->name);
-    say_verdict(text, size, broken);
+    text_add(text, size, "NO: the rigorous bound \"%s\" is broken: ", broken->row->name);
+    describe_verdict(text, size, broken);
 }

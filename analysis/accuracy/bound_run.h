@@ -46,7 +46,7 @@ enum bitcut_status bound_run_row(struct bound_result *to, const struct bound_row
                                  const struct progress *progress, struct fault *f);
 
 /* A D and what it is of: a GEMM on a unit, its plan and its matrices. */
-struct bound_question {
+struct bound_request {
     const struct bitcut_gemm *gemm;
     const struct gemm_plan *plan;
     const struct gemm_data *data;
@@ -57,13 +57,13 @@ struct bound_question {
 
 /* What every bound says of it, by row of `bounds`.  As judge_init() and bound_run(). */
 enum bitcut_status bound_find(struct bound_result results[BOUNDS],
-                              const struct bound_question *q,
+                              const struct bound_request *q,
                               const struct gemm_options *options, struct fault *f);
 
 /* The first rigorous bound that does not hold; NULL: all do, as they should. */
 const struct bound_result *bound_broken(const struct bound_result results[BOUNDS]);
 
 /* A sentence on all of them (lib/base/record.h): nothing unless one is broken. */
-record_say bound_say_broken;
+record_describe bound_describe_broken;
 
 #endif

@@ -11,32 +11,32 @@
 /* A row of A or a column of B without gaps. */
 struct line {
     const uint32_t *at;
-    struct kept_reader reader;
-    struct kept_most most;
+    struct retained_reader reader;
+    struct retained_max most;
     int exponent;
 };
 
 static struct line line_of(const struct bound_problem *x, enum bitcut_operand operand,
                            const uint32_t *at)
 {
-    const struct kept_reader r = kept_reader_of(x->plan, operand);
-    return (struct line){ at, r, kept_most_of(&r),
-                          kept_exponent(x->plan, &r, at, x->x->k, 1) };
+    const struct retained_reader r = retained_reader_of(x->plan, operand);
+    return (struct line){ at, r, retained_max_of(&r),
+                          retained_exponent(x->plan, &r, at, x->x->k, 1) };
 }
 
 /* How far underflow can move the words of an element: both what they are and what they
    would be are within so much of it. */
 static double underflow_of(const struct line *l, double size)
 {
-    const struct kept *const less =
+    const struct retained *const less =
         size < l->most.normal ? &l->most.beside : &l->most.low;
-    return size > 0 && size < l->most.full ? 2 * less->at[KEPT_REST] : 0;
+    return size > 0 && size < l->most.full ? 2 * less->at[RETAINED_REST] : 0;
 }
 
 /* The words of an element without underflow are so much at most. */
 static double words_of(const struct line *l, double size)
 {
-    return size * (1 + l->most.times.at[KEPT_REST]);
+    return size * (1 + l->most.times.at[RETAINED_REST]);
 }
 
 /* Add up what words lose over k. */
@@ -44,11 +44,11 @@ static void add_lines(struct bound_watched *to, const struct bound_problem *x,
                       const struct line *a, const struct line *b)
 {
     for (size_t p = 0; p < x->x->k; p++) {
-        struct kept of_a, of_b;
-        kept_of(&of_a, &a->reader, a->at[p], a->exponent);
-        kept_of(&of_b, &b->reader, b->at[p], b->exponent);
-        to->lost += kept_lost(x->plan, &of_a, &of_b);
-        const double size_a = of_a.at[KEPT_WHOLE], size_b = of_b.at[KEPT_WHOLE],
+        struct retained of_a, of_b;
+        retained_of(&of_a, &a->reader, a->at[p], a->exponent);
+        retained_of(&of_b, &b->reader, b->at[p], b->exponent);
+        to->lost += retained_lost(x->plan, &of_a, &of_b);
+        const double size_a = of_a.at[RETAINED_WHOLE], size_b = of_b.at[RETAINED_WHOLE],
                      less_a = underflow_of(a, size_a), less_b = underflow_of(b, size_b);
         to->underflow +=
             less_a * words_of(b, size_b) + less_b * words_of(a, size_a) + less_a * less_b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/accuracy/budget_watch.h"
-#include "analysis/accuracy/budget_words.h"
+#include "analysis/accuracy/budget_parts.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
 #include "lib/number/hostfp.h"
@@ -47,14 +47,15 @@ static void account_clear(struct account *x)
 static void account_fill(struct account *x, const struct watcher *w,
                          const struct bitcut_gemm *g, uint32_t c, int exponents)
 {
-    const struct ledger *const sum = &w->sum[0];
+    const struct budget_sums *const sum = &w->sum[0];
     mpz_t y;
     mpz_init(y);
     for (int i = 1; i < STAGES; i++)
         mpz_sub(x->part[BUDGET_REPRESENTATION + i - 1], x->stage[i], x->stage[i - 1]);
-    mpz_sub(x->part[BUDGET_DROPPED], sum->entry[LEDGER_PRODUCTS], x->stage[STAGE_REAL]);
-    for (int i = LEDGER_ALIGNED; i < LEDGER_ENTRIES; i++)
-        mpz_set(x->part[BUDGET_ALIGNMENT + i - LEDGER_ALIGNED], sum->entry[i]);
+    mpz_sub(x->part[BUDGET_DROPPED], sum->entry[BUDGET_SUM_PRODUCTS],
+            x->stage[STAGE_REAL]);
+    for (int i = BUDGET_SUM_ALIGNED; i < BUDGET_SUM_ENTRIES; i++)
+        mpz_set(x->part[BUDGET_ALIGNMENT + i - BUDGET_SUM_ALIGNED], sum->entry[i]);
     mpz_set(x->value, x->stage[STAGE_EXACT]);
     dyadic_shift(x->value, -exponents);
     dyadic_multiply(x->value, g->alpha);

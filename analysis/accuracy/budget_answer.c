@@ -35,7 +35,7 @@ static size_t find_bad(struct bad_output *worst, size_t count, const struct comp
     return found;
 }
 
-static struct budget_matrices matrices_of(const struct budget_question *q)
+static struct budget_matrices matrices_of(const struct budget_problem *q)
 {
     const struct gemm_data *const x = q->data;
     return (struct budget_matrices){ x->a.at,   x->b.at,   x->c.at,
@@ -43,7 +43,7 @@ static struct budget_matrices matrices_of(const struct budget_question *q)
 }
 
 static enum bitcut_status find_place(struct budget_place *to,
-                                     const struct budget_question *q, size_t i, size_t j,
+                                     const struct budget_problem *q, size_t i, size_t j,
                                      double u, struct fault *f)
 {
     const struct budget_matrices x = matrices_of(q);
@@ -54,7 +54,7 @@ static enum bitcut_status find_place(struct budget_place *to,
 static enum bitcut_status find_worst(struct budget_answer *to,
                                      const struct gemm_options *options, struct fault *f)
 {
-    const struct budget_question *const q = to->question;
+    const struct budget_problem *const q = to->problem;
     const struct exact_update update = { q->gemm->alpha, q->gemm->beta, q->data->c.at };
     const size_t n = q->d->cols, most = smaller(q->worst, q->d->rows * n);
     struct bad_output *const bad = memory_allocate(most, sizeof *bad);
@@ -77,13 +77,13 @@ static enum bitcut_status find_worst(struct budget_answer *to,
     return status;
 }
 
-enum bitcut_status budget_find(struct budget_answer *to, const struct budget_question *q,
+enum bitcut_status budget_find(struct budget_answer *to, const struct budget_problem *q,
                                const struct gemm_options *options, const char **option,
                                struct fault *f)
 {
     const struct budget_matrices x = matrices_of(q);
     enum bitcut_status status = BITCUT_OK;
-    *to = (struct budget_answer){ .question = q };
+    *to = (struct budget_answer){ .problem = q };
     *option = "budget";
     if (q->all)
         status = budget_gemm(&to->all, q->gemm, q->plan, &x, options->threads,
@@ -110,8 +110,8 @@ void budget_answer_clear(struct budget_answer *x)
 /* --- sentences -------------------------------------------------------------------- */
 
 /* The parts, at most so many, the largest first; zeros are left out. */
-static void say_parts(char *text, size_t size, const double part[BUDGET_PARTS], double unit,
-                      int most_parts)
+static void describe_parts(char *text, size_t size, const double part[BUDGET_PARTS],
+                           double unit, int most_parts)
 {
     bool said[BUDGET_PARTS] = { false };
     for (int n = 0; n < most_parts; n++) {
@@ -122,7 +122,7 @@ static void say_parts(char *text, size_t size, const double part[BUDGET_PARTS], 
                 most = i;
         if (most == BUDGET_PARTS) return;
         said[most] = true;
-        say_more(text, size, "%s%s %.3g", n ? ", " : "", budget_rows[most].name,
+        text_add(text, size, "%s%s %.3g", n ? ", " : "", budget_rows[most].name,
                  part[most] / unit);
     }
 }
@@ -132,30 +132,30 @@ static const struct budget_answer *budget_of(const void *answer)
     return ((const struct gemm_answer *)answer)->budget;
 }
 
-void budget_say_all(char *text, size_t size, const void *answer)
+void budget_describe_all(char *text, size_t size, const void *answer)
 {
     const struct budget_answer *const a = budget_of(answer);
     double rms[BUDGET_PARTS];
-    if (!a || !a->question->all) return;
+    if (!a || !a->problem->all) return;
     const struct budget_summary *const b = &a->all;
     const struct budget_statistics *const all = &b->part[BUDGET_PARTS][BUDGET_U];
     if (!b->outputs) return;
     if (b->without == b->outputs) {
-        say_more(text, size, "all %zu outputs have none: %s", b->outputs, b->event.what);
+        text_add(text, size, "all %zu outputs have none: %s", b->outputs, b->event.what);
         return;
     }
     for (int i = 0; i < BUDGET_PARTS; i++) rms[i] = b->part[i][BUDGET_U].rms;
-    say_parts(text, size, rms, 1, BUDGET_PARTS);
-    say_more(text, size, "%s%.3g u |A||B| in all (RMS; mean %.3g, most %.3g)",
+    describe_parts(text, size, rms, 1, BUDGET_PARTS);
+    text_add(text, size, "%s%.3g u |A||B| in all (RMS; mean %.3g, most %.3g)",
              *text ? "; " : "", all->rms, all->mean, all->most);
     if (b->outputs < b->total)
-        say_more(text, size, ", of %zu of %zu outputs", b->outputs, b->total);
+        text_add(text, size, ", of %zu of %zu outputs", b->outputs, b->total);
     if (b->without)
-        say_more(text, size, "; %zu have none: %s", b->without, b->event.what);
+        text_add(text, size, "; %zu have none: %s", b->without, b->event.what);
 }
 
 /* Each with its largest parts. */
-void budget_say_worst(char *text, size_t size, const void *answer)
+void budget_describe_worst(char *text, size_t size, const void *answer)
 {
     enum { SAID = 4 };
     const struct budget_answer *const a = budget_of(answer);
@@ -163,38 +163,38 @@ void budget_say_worst(char *text, size_t size, const void *answer)
         const struct budget_place *const p = &a->worst[n];
         const struct budget_output *const b = &p->budget;
         const double unit = ldexp(b->size, -24);
-        say_more(text, size, "%s(%zu, %zu) ", n ? "; " : "", p->i, p->j);
+        text_add(text, size, "%s(%zu, %zu) ", n ? "; " : "", p->i, p->j);
         if (isinf(p->u)) {
-            say_more(text, size, "is NaN or infinite where C is not");
+            text_add(text, size, "is NaN or infinite where C is not");
             continue;
         }
-        say_more(text, size, "errs by %.3g u |A||B|", p->u);
+        text_add(text, size, "errs by %.3g u |A||B|", p->u);
         if (p->given != b->d)
-            say_more(text, size, ", of which the recipe has %.3g: 0x%08x for 0x%08x",
+            text_add(text, size, ", of which the recipe has %.3g: 0x%08x for 0x%08x",
                      (b->event.what ? (double)INFINITY : fabs(b->error)) / unit, p->given,
                      b->d);
         else if (!b->event.what) {
-            say_more(text, size, ": ");
-            say_parts(text, size, b->part, unit > 0 ? unit : 1, 2);
+            text_add(text, size, ": ");
+            describe_parts(text, size, b->part, unit > 0 ? unit : 1, 2);
         }
     }
 }
 
-void budget_say_one(char *text, size_t size, const void *answer)
+void budget_describe_one(char *text, size_t size, const void *answer)
 {
     const struct budget_answer *const a = budget_of(answer);
     char parts[400] = "";
-    if (!a || !a->question->one) return;
+    if (!a || !a->problem->one) return;
     const struct budget_place *const p = &a->one;
     const struct budget_output *const b = &p->budget;
     const double unit = ldexp(b->size, -24);
-    say_more(text, size, "(%zu, %zu) ", p->i, p->j);
+    text_add(text, size, "(%zu, %zu) ", p->i, p->j);
     if (b->event.what) {
-        say_more(text, size, "has no sum: %s, after %zu instructions", b->event.what,
+        text_add(text, size, "has no sum: %s, after %zu instructions", b->event.what,
                  b->event.at);
         return;
     }
-    say_more(text, size, "errs by %.3g u |A||B|: ", b->error / unit);
-    say_parts(parts, sizeof parts, b->part, unit > 0 ? unit : 1, BUDGET_PARTS);
-    say_more(text, size, "%s", *parts ? parts : "it is exact");
+    text_add(text, size, "errs by %.3g u |A||B|: ", b->error / unit);
+    describe_parts(parts, sizeof parts, b->part, unit > 0 ? unit : 1, BUDGET_PARTS);
+    text_add(text, size, "%s", *parts ? parts : "it is exact");
 }

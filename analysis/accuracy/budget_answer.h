@@ -5,10 +5,10 @@
 
 #include "analysis/accuracy/budget.h"
 #include "analysis/accuracy/gemm_data.h"
-#include "emu/gemm_say.h"
+#include "emu/gemm_sentence.h"
 
 /* What is asked of a result, `d`, of a GEMM on a unit. */
-struct budget_question {
+struct budget_problem {
     const struct bitcut_gemm *gemm;
     const struct gemm_plan *plan;
     const struct gemm_data *data;
@@ -28,7 +28,7 @@ struct budget_place {
 };
 
 struct budget_answer {
-    const struct budget_question *question;
+    const struct budget_problem *problem;
     struct budget_summary all;
     struct budget_place one, *worst; /* worst: the worst first */
     size_t worst_count;
@@ -36,7 +36,7 @@ struct budget_answer {
 
 /* BITCUT_NO_MEMORY, BITCUT_UNSUPPORTED if asked to stop; *option is then the part that
    failed, "budget".  budget_answer_clear() ends it, whatever that is. */
-enum bitcut_status budget_find(struct budget_answer *to, const struct budget_question *q,
+enum bitcut_status budget_find(struct budget_answer *to, const struct budget_problem *q,
                                const struct gemm_options *options, const char **option,
                                struct fault *f);
 void budget_answer_clear(struct budget_answer *x);
@@ -44,21 +44,21 @@ void budget_answer_clear(struct budget_answer *x);
 /* All that is said of a result. */
 struct judged;
 struct gemm_answer {
-    struct gemm_told gemm;              /* first                              */
+    struct gemm_description gemm;       /* first                              */
     const struct judged *judged;        /* NULL: it was not                   */
     const struct budget_answer *budget; /* NULL: it was not asked for         */
 };
 
 /* Sentences (lib/base/record.h) on an answer that begins with a struct gemm_answer. */
-void budget_say_all(char *text, size_t size, const void *answer);
-void budget_say_worst(char *text, size_t size, const void *answer);
-void budget_say_one(char *text, size_t size, const void *answer);
+void budget_describe_all(char *text, size_t size, const void *answer);
+void budget_describe_worst(char *text, size_t size, const void *answer);
+void budget_describe_one(char *text, size_t size, const void *answer);
 
 #define BUDGET_LINES                                                                     \
-    { "error budget", budget_say_all, RECORD_ALWAYS, NULL },                             \
-        { "worst outputs", budget_say_worst, RECORD_ALWAYS, NULL },                      \
+    { "error budget", budget_describe_all, RECORD_ALWAYS, NULL },                        \
+        { "worst outputs", budget_describe_worst, RECORD_ALWAYS, NULL },                 \
     {                                                                                    \
-        "one output", budget_say_one, RECORD_ALWAYS, NULL                                \
+        "one output", budget_describe_one, RECORD_ALWAYS, NULL                           \
     }
 
 #endif

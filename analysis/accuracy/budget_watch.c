@@ -54,55 +54,55 @@ static bool is_zero_f32(uint64_t encoding) { return encoding << 33 == 0; }
 
 /* --- ledgers ---------------------------------------------------------------------- */
 
-static void ledger_init(struct ledger *x)
+static void budget_sums_init(struct budget_sums *x)
 {
-    for (int i = 0; i < LEDGER_ENTRIES; i++) mpz_init(x->entry[i]);
+    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++) mpz_init(x->entry[i]);
     x->drift = (struct drift){ 0 };
 }
 
-static void ledger_clear(struct ledger *x)
+static void budget_sums_clear(struct budget_sums *x)
 {
-    for (int i = 0; i < LEDGER_ENTRIES; i++) mpz_clear(x->entry[i]);
+    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++) mpz_clear(x->entry[i]);
 }
 
-static void ledger_zero(struct ledger *x)
+static void budget_sums_zero(struct budget_sums *x)
 {
-    for (int i = 0; i < LEDGER_ENTRIES; i++) mpz_set_ui(x->entry[i], 0);
+    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++) mpz_set_ui(x->entry[i], 0);
     x->drift = (struct drift){ 0 };
 }
 
-static void ledger_add(struct ledger *to, const struct ledger *x)
+static void budget_sums_add(struct budget_sums *to, const struct budget_sums *x)
 {
-    for (int i = 0; i < LEDGER_ENTRIES; i++)
+    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++)
         mpz_add(to->entry[i], to->entry[i], x->entry[i]);
     to->drift.most += x->drift.most;
     to->drift.mean += x->drift.mean;
     to->drift.squares += x->drift.squares;
 }
 
-static void ledger_shift(struct ledger *x, long by)
+static void budget_sums_shift(struct budget_sums *x, long by)
 {
-    for (int i = 0; i < LEDGER_ENTRIES; i++)
+    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++)
         if (mpz_sgn(x->entry[i])) dyadic_shift(x->entry[i], by);
     drift_shift(&x->drift, (int)by);
 }
 
 /* The sum is `value`: what its entries lack is of this one. */
-static void ledger_close(struct ledger *x, int entry, const mpz_t value)
+static void budget_sums_close(struct budget_sums *x, int entry, const mpz_t value)
 {
     mpz_t lack;
     mpz_init_set(lack, value);
-    for (int i = 0; i < LEDGER_ENTRIES; i++) mpz_sub(lack, lack, x->entry[i]);
+    for (int i = 0; i < BUDGET_SUM_ENTRIES; i++) mpz_sub(lack, lack, x->entry[i]);
     mpz_add(x->entry[entry], x->entry[entry], lack);
     mpz_clear(lack);
 }
 
-static void ledger_close_f32(struct ledger *x, int entry, uint32_t value)
+static void budget_sums_close_f32(struct budget_sums *x, int entry, uint32_t value)
 {
     mpz_t y;
     mpz_init(y);
     dyadic_set_f32(y, value);
-    ledger_close(x, entry, y);
+    budget_sums_close(x, entry, y);
     mpz_clear(y);
 }
 
@@ -122,23 +122,23 @@ struct watcher *watcher_new(const struct gemm_plan *plan)
     if (!w) return NULL;
     w->plan = plan;
     for (int i = 0; i < RECIPE_ACCUMULATORS_MAX; i++) {
-        ledger_init(&w->accumulator[i].ledger);
+        budget_sums_init(&w->accumulator[i].sums);
         mpz_init(w->accumulator[i].now);
         running_start(&w->accumulator[i]);
     }
-    ledger_init(&w->promoted);
-    for (int i = 0; i <= K_PARTS_KEPT_MAX; i++) ledger_init(&w->sum[i]);
+    budget_sums_init(&w->promoted);
+    for (int i = 0; i <= K_PARTS_KEPT_MAX; i++) budget_sums_init(&w->sum[i]);
     return w;
 }
 
 void watcher_free(struct watcher *w)
 {
     for (int i = 0; i < RECIPE_ACCUMULATORS_MAX; i++) {
-        ledger_clear(&w->accumulator[i].ledger);
+        budget_sums_clear(&w->accumulator[i].sums);
         mpz_clear(w->accumulator[i].now);
     }
-    ledger_clear(&w->promoted);
-    for (int i = 0; i <= K_PARTS_KEPT_MAX; i++) ledger_clear(&w->sum[i]);
+    budget_sums_clear(&w->promoted);
+    for (int i = 0; i <= K_PARTS_KEPT_MAX; i++) budget_sums_clear(&w->sum[i]);
     free(w);
 }
 
@@ -259,51 +259,51 @@ static void see_instruction(struct watcher *w, const struct watch_event *e)
         wide_add_term(&x->products, product_term(u, e->a[i], e->b[i]), false);
     for (int i = 0; i < w->trace.sums; i++) {
         add_cut(x, &w->trace, &w->trace.sum[i]);
-        drift_terms(&x->ledger.drift, u, &w->trace, &w->trace.sum[i]);
-        drift_sum(&x->ledger.drift, u, &w->trace.sum[i]);
+        drift_terms(&x->sums.drift, u, &w->trace, &w->trace.sum[i]);
+        drift_sum(&x->sums.drift, u, &w->trace.sum[i]);
     }
     if (u->c_last && !is_zero(u->c, e->before))
-        drift_round(&x->ledger.drift, place_of(u->c, e->after));
+        drift_round(&x->sums.drift, place_of(u->c, e->after));
     dyadic_set(x->now, u->c, e->after);
     x->used = true;
 }
 
-/* The ledger of an accumulator, up to date. */
-static struct ledger *settled(struct watcher *w, int accumulator)
+/* The sums of an accumulator, up to date. */
+static struct budget_sums *settled(struct watcher *w, int accumulator)
 {
     struct running *const x = &w->accumulator[accumulator];
     mpz_t y;
-    if (!x->used) return &x->ledger;
+    if (!x->used) return &x->sums;
     mpz_init(y);
     dyadic_set_wide(y, &x->products);
-    mpz_add(x->ledger.entry[LEDGER_PRODUCTS], x->ledger.entry[LEDGER_PRODUCTS], y);
+    mpz_add(x->sums.entry[BUDGET_SUM_PRODUCTS], x->sums.entry[BUDGET_SUM_PRODUCTS], y);
     dyadic_set_wide(y, &x->cut);
-    mpz_add(x->ledger.entry[LEDGER_ALIGNED], x->ledger.entry[LEDGER_ALIGNED], y);
+    mpz_add(x->sums.entry[BUDGET_SUM_ALIGNED], x->sums.entry[BUDGET_SUM_ALIGNED], y);
     mpz_clear(y);
-    ledger_close(&x->ledger, LEDGER_ACCUMULATED, x->now);
+    budget_sums_close(&x->sums, BUDGET_SUM_ACCUMULATED, x->now);
     running_start(x);
-    return &x->ledger;
+    return &x->sums;
 }
 
 static void accumulator_zero(struct watcher *w, int accumulator)
 {
-    ledger_zero(&w->accumulator[accumulator].ledger);
+    budget_sums_zero(&w->accumulator[accumulator].sums);
     running_start(&w->accumulator[accumulator]);
 }
 
 static void see_promotion(struct watcher *w, const struct watch_event *e)
 {
-    ledger_add(&w->promoted, settled(w, 0));
-    ledger_close_f32(&w->promoted, LEDGER_PROMOTED, (uint32_t)e->after);
+    budget_sums_add(&w->promoted, settled(w, 0));
+    budget_sums_close_f32(&w->promoted, BUDGET_SUM_PROMOTED, (uint32_t)e->after);
     if (!is_zero_f32(e->before)) drift_f32(&w->promoted.drift, (uint32_t)e->after);
     accumulator_zero(w, 0);
 }
 
 static void see_scaling(struct watcher *w, const struct watch_event *e)
 {
-    struct ledger *const x = settled(w, e->accumulator);
-    ledger_shift(x, -w->plan->scale);
-    ledger_close_f32(x, LEDGER_PROMOTED, (uint32_t)e->after);
+    struct budget_sums *const x = settled(w, e->accumulator);
+    budget_sums_shift(x, -w->plan->scale);
+    budget_sums_close_f32(x, BUDGET_SUM_PROMOTED, (uint32_t)e->after);
     dyadic_set_f32(w->accumulator[e->accumulator].now, (uint32_t)e->after);
     const double left = fabs(ldexp(value_of_float((uint32_t)e->before), -w->plan->scale) -
                              value_of_float((uint32_t)e->after));
@@ -311,7 +311,7 @@ static void see_scaling(struct watcher *w, const struct watch_event *e)
 }
 
 /* What an accumulator adds to the sum of its lane. */
-static const struct ledger *part_of_lane(struct watcher *w, int accumulator)
+static const struct budget_sums *part_of_lane(struct watcher *w, int accumulator)
 {
     const bool promotes = w->plan->promote || w->plan->tile_k;
     return accumulator == 0 && promotes ? &w->promoted : settled(w, accumulator);
@@ -319,17 +319,17 @@ static const struct ledger *part_of_lane(struct watcher *w, int accumulator)
 
 static void see_start(struct watcher *w, const struct watch_event *e)
 {
-    struct ledger *const sum = &w->sum[w->kept];
-    ledger_zero(sum);
-    ledger_add(sum, part_of_lane(w, e->accumulator));
+    struct budget_sums *const sum = &w->sum[w->kept];
+    budget_sums_zero(sum);
+    budget_sums_add(sum, part_of_lane(w, e->accumulator));
 }
 
 static void see_fold(struct watcher *w, const struct watch_event *e)
 {
-    struct ledger *const sum = &w->sum[w->kept];
-    ledger_shift(sum, -w->plan->scale);
-    ledger_add(sum, part_of_lane(w, e->accumulator));
-    ledger_close_f32(sum, LEDGER_PROMOTED, (uint32_t)e->after);
+    struct budget_sums *const sum = &w->sum[w->kept];
+    budget_sums_shift(sum, -w->plan->scale);
+    budget_sums_add(sum, part_of_lane(w, e->accumulator));
+    budget_sums_close_f32(sum, BUDGET_SUM_PROMOTED, (uint32_t)e->after);
     if (!is_zero_f32(e->before)) drift_f32(&sum->drift, (uint32_t)e->after);
 }
 
@@ -345,16 +345,16 @@ static void drift_kept(struct watcher *w, struct drift *d, uint32_t sum)
 static void see_sum(struct watcher *w, const struct watch_event *e)
 {
     drift_kept(w, &w->sum[w->kept].drift, (uint32_t)e->after);
-    ledger_close_f32(&w->sum[w->kept++], LEDGER_SLICED, (uint32_t)e->after);
+    budget_sums_close_f32(&w->sum[w->kept++], BUDGET_SUM_SLICED, (uint32_t)e->after);
     for (int i = 0; i < w->plan->accumulators; i++) accumulator_zero(w, i);
-    ledger_zero(&w->promoted);
+    budget_sums_zero(&w->promoted);
 }
 
 static void see_addition(struct watcher *w, const struct watch_event *e)
 {
     w->kept--;
-    ledger_add(&w->sum[w->kept - 1], &w->sum[w->kept]);
-    ledger_close_f32(&w->sum[w->kept - 1], LEDGER_SLICED, (uint32_t)e->after);
+    budget_sums_add(&w->sum[w->kept - 1], &w->sum[w->kept]);
+    budget_sums_close_f32(&w->sum[w->kept - 1], BUDGET_SUM_SLICED, (uint32_t)e->after);
     drift_f32(&w->sum[w->kept - 1].drift, (uint32_t)e->after);
     drift_kept(w, &w->sum[w->kept - 1].drift, (uint32_t)e->after);
 }

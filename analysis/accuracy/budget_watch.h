@@ -10,12 +10,12 @@
 
 /* What a sum is made of: exact products, and errors. */
 enum {
-    LEDGER_PRODUCTS,
-    LEDGER_ALIGNED,
-    LEDGER_ACCUMULATED,
-    LEDGER_PROMOTED,
-    LEDGER_SLICED,
-    LEDGER_ENTRIES
+    BUDGET_SUM_PRODUCTS,
+    BUDGET_SUM_ALIGNED,
+    BUDGET_SUM_ACCUMULATED,
+    BUDGET_SUM_PROMOTED,
+    BUDGET_SUM_SLICED,
+    BUDGET_SUM_ENTRIES
 };
 
 /* How far rounding may have moved a sum, by what was rounded where but not by how much it
@@ -29,15 +29,15 @@ struct drift {
     double squares; /* ... of (G/2)^2                       */
 };
 
-struct ledger {
-    mpz_t entry[LEDGER_ENTRIES];
+struct budget_sums {
+    mpz_t entry[BUDGET_SUM_ENTRIES];
     struct drift drift;
 };
 
-/* An accumulator: its ledger up to some instruction, and the products and what was cut
+/* An accumulator: its sums up to some instruction, and the products and what was cut
    since. */
 struct running {
-    struct ledger ledger;
+    struct budget_sums sums;
     struct wide products, cut;
     bool used; /* since */
     mpz_t now;
@@ -46,7 +46,8 @@ struct running {
 struct watcher {
     const struct gemm_plan *plan;
     struct running accumulator[RECIPE_ACCUMULATORS_MAX];
-    struct ledger promoted, sum[K_PARTS_KEPT_MAX + 1]; /* the last one: not yet kept */
+    struct budget_sums promoted,
+        sum[K_PARTS_KEPT_MAX + 1]; /* the last one: not yet kept */
     int kept;
     size_t instructions;
     struct budget_event event;
@@ -65,7 +66,7 @@ struct watcher *watcher_new(const struct gemm_plan *plan);
 void watcher_free(struct watcher *w);
 
 /* For struct gemm_watch, with the watcher as its context.  At the end sum[0] has the
-   ledger of `total`, unless there is an event. */
+   sums of `total`, unless there is an event. */
 void watcher_see(void *context, const struct watch_event *e);
 
 /* The output has no sum, unless that was known before. */

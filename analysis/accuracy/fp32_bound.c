@@ -140,8 +140,8 @@ static void raise_limits(double *limit, const struct comparison *x, const uint32
     }
 }
 
-enum bitcut_status commit_fp32(double *limit, const struct comparison *x,
-                               const struct gemm_options *o, struct fault *f)
+enum bitcut_status error_bound_fp32(double *limit, const struct comparison *x,
+                                    const struct gemm_options *o, struct fault *f)
 {
     struct bitcut_gemm g =
         gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", &formats[FORMAT_F32]));
@@ -165,24 +165,24 @@ enum bitcut_status commit_fp32(double *limit, const struct comparison *x,
 /* What words keep of lines in several norms, against the norm of the line; of several
    lines the worst.  `aligned` is 2-norms of words that are aligned. */
 struct norms {
-    struct kept one, two, aligned;
-    size_t underflow, overflow; /* elements, as struct commit_error says */
+    struct retained one, two, aligned;
+    size_t underflow, overflow; /* elements, as struct error_bound says */
 };
 
 /* The rows of A or the columns of B. */
 struct side {
     const struct gemm_plan *plan;
-    struct kept_reader reader;
+    struct retained_reader reader;
     const uint32_t *at;
     size_t lines, k, line_stride, stride;
 };
 
 static void add_element(struct norms *sum, const struct side *s, uint32_t x, int exponent)
 {
-    struct kept plain;
-    const struct kept_event event = kept_of(&plain, &s->reader, x, exponent);
-    const struct kept aligned = kept_aligned(&plain, &s->reader);
-    for (int i = 0; i < KEPT_FIELDS; i++) {
+    struct retained plain;
+    const struct retained_event event = retained_of(&plain, &s->reader, x, exponent);
+    const struct retained aligned = retained_aligned(&plain, &s->reader);
+    for (int i = 0; i < RETAINED_FIELDS; i++) {
         sum->one.at[i] += plain.at[i];
         sum->two.at[i] += plain.at[i] * plain.at[i];
         sum->aligned.at[i] += aligned.at[i] * aligned.at[i];
@@ -194,9 +194,9 @@ static void add_element(struct norms *sum, const struct side *s, uint32_t x, int
 /* NaN, as of Inf - Inf or Inf 0, is as bad as infinite. */
 static double known(double x) { return isnan(x) ? (double)INFINITY : x; }
 
-static void relate(struct kept *x, double size, bool squares)
+static void relate(struct retained *x, double size, bool squares)
 {
-    for (int i = 0; i < KEPT_FIELDS; i++) {
+    for (int i = 0; i < RETAINED_FIELDS; i++) {
         const double part = known(x->at[i] / size);
         x->at[i] = squares ? sqrt(part) : part;
     }
@@ -206,22 +206,22 @@ static void relate(struct kept *x, double size, bool squares)
 static struct norms line_norms_of(const struct side *s, size_t line)
 {
     const uint32_t *const at = s->at + line * s->line_stride;
-    const int exponent = kept_exponent(s->plan, &s->reader, at, s->k, s->stride);
+    const int exponent = retained_exponent(s->plan, &s->reader, at, s->k, s->stride);
     struct norms sum = { .underflow = 0 };
     for (size_t p = 0; p < s->k; p++) {
         const uint32_t x = at[p * s->stride];
         if (isfinite(value_of_float(x))) add_element(&sum, s, x, exponent);
     }
-    if (sum.one.at[KEPT_WHOLE] == 0) return (struct norms){ .underflow = 0 };
-    relate(&sum.one, sum.one.at[KEPT_WHOLE], false);
-    relate(&sum.two, sum.two.at[KEPT_WHOLE], true);
-    relate(&sum.aligned, sum.aligned.at[KEPT_WHOLE], true);
+    if (sum.one.at[RETAINED_WHOLE] == 0) return (struct norms){ .underflow = 0 };
+    relate(&sum.one, sum.one.at[RETAINED_WHOLE], false);
+    relate(&sum.two, sum.two.at[RETAINED_WHOLE], true);
+    relate(&sum.aligned, sum.aligned.at[RETAINED_WHOLE], true);
     return sum;
 }
 
-static void keep_worst(struct kept *worst, const struct kept *x)
+static void keep_worst(struct retained *worst, const struct retained *x)
 {
-    for (int i = 0; i < KEPT_FIELDS; i++)
+    for (int i = 0; i < RETAINED_FIELDS; i++)
         worst->at[i] = larger_double(worst->at[i], x->at[i]);
 }
 
@@ -253,7 +253,7 @@ static struct side side_of(const struct gemm_plan *p, const struct comparison *x
 {
     const bool of_a = which == BITCUT_A, empty = x->m == 0 || x->n == 0;
     return (struct side){ .plan = p,
-                          .reader = kept_reader_of(p, which),
+                          .reader = retained_reader_of(p, which),
                           .at = of_a ? x->a : x->b,
                           .lines = empty  ? 0
                                    : of_a ? x->m
@@ -264,43 +264,45 @@ static struct side side_of(const struct gemm_plan *p, const struct comparison *x
 }
 
 /* All of *e but what was counted. */
-static void add_up(struct commit_error *e, const struct bitcut_gemm *g,
-                   const struct gemm_plan *p, const struct path *path,
+static void add_up(struct error_bound *e, const struct bitcut_gemm *g,
+                   const struct gemm_plan *p, const struct accumulation *path,
                    const struct norms *a, const struct norms *b)
 {
-    const struct path_error way = path_error_of(p, path, g->alpha, g->beta);
+    const struct accumulation_error way =
+        accumulation_error_of(p, path, g->alpha, g->beta);
     const double alpha = fabs(value_of_float(g->alpha));
-    double all = kept_lost(p, &a->two, &b->two);
+    double all = retained_lost(p, &a->two, &b->two);
     for (int t = 0; t < p->terms; t++)
-        all += a->aligned.at[KEPT_WORD + p->term[t].a] *
-               b->aligned.at[KEPT_WORD + p->term[t].b] * way.term[t];
+        all += a->aligned.at[RETAINED_WORD + p->term[t].a] *
+               b->aligned.at[RETAINED_WORD + p->term[t].b] * way.term[t];
     if (p->equilibrate) all += way.before * 0x1p-28; /* lines have 2^14 at least each */
-    e->words = known(kept_lost(p, &a->one, &b->one)) / U;
+    e->words = known(retained_lost(p, &a->one, &b->one)) / U;
     e->all = known(larger_double(all, way.update)) / U;
     e->least = way.after + (p->equilibrate ? 0 : alpha * way.before);
 }
 
-enum bitcut_status commit_recipe(struct commit_error *e, const struct bitcut_gemm *g,
-                                 const struct comparison *x, int threads, struct fault *f)
+enum bitcut_status error_bound_recipe(struct error_bound *e, const struct bitcut_gemm *g,
+                                      const struct comparison *x, int threads,
+                                      struct fault *f)
 {
     struct gemm_plan p;
-    struct path path;
+    struct accumulation path;
     struct hostfp mode;
     enum bitcut_status status = gemm_plan_on_unit(&p, g, f);
     if (status != BITCUT_OK) return status;
-    if (path_of(&path, &p, x->m && x->n ? x->k : 0) != BITCUT_OK)
+    if (accumulation_of(&path, &p, x->m && x->n ? x->k : 0) != BITCUT_OK)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
     const struct side rows = side_of(&p, x, BITCUT_A), columns = side_of(&p, x, BITCUT_B);
     const struct norms a = worst_of(&rows, threads), b = worst_of(&columns, threads);
-    *e = (struct commit_error){ .underflow = { a.underflow, b.underflow },
-                                .overflow = { a.overflow, b.overflow } };
+    *e = (struct error_bound){ .underflow = { a.underflow, b.underflow },
+                               .overflow = { a.overflow, b.overflow } };
     hostfp_enter(&mode);
     add_up(e, g, &p, &path, &a, &b);
     hostfp_leave(&mode);
     return BITCUT_OK;
 }
 
-double commit_share(const struct comparison *x, const struct commit_error *e)
+double error_bound_share(const struct comparison *x, const struct error_bound *e)
 {
     double most = 0;
     struct hostfp mode;

@@ -23,11 +23,11 @@
    not finite means nothing.  Of the options `threads`, `progress` and `offload` are read,
    and change no bit.  BITCUT_NO_MEMORY, or what a device says, or
    BITCUT_UNSUPPORTED if asked to stop. */
-enum bitcut_status commit_fp32(double *limit, const struct comparison *x,
-                               const struct gemm_options *options, struct fault *f);
+enum bitcut_status error_bound_fp32(double *limit, const struct comparison *x,
+                                    const struct gemm_options *options, struct fault *f);
 
 /* The largest errors of a recipe on a unit, in u = 2^-24. */
-struct commit_error {
+struct error_bound {
     /* How far words and the products that the recipe has are from the operands and all
        products, in 1-norms of lines, the worst of all rows of A and columns of B: with
        r = ||x - words of x|| / ||x|| and t_w = ||2^-sw word w|| / ||x||,
@@ -53,12 +53,12 @@ struct commit_error {
    (analysis/split/representation_error.h), and what their products err by on their way to
    D (analysis/accuracy/accumulation_error.h), as large as the terms that they are in.
    BITCUT_NO_MEMORY. */
-enum bitcut_status commit_recipe(struct commit_error *e, const struct bitcut_gemm *g,
-                                 const struct comparison *x, int threads,
-                                 struct fault *f);
+enum bitcut_status error_bound_recipe(struct error_bound *e, const struct bitcut_gemm *g,
+                                      const struct comparison *x, int threads,
+                                      struct fault *f);
 
 /* The largest |D - C| against what these errors allow at its element: above 1 the result
    is not that of the recipe on the unit.  Elements count as metrics say. */
-double commit_share(const struct comparison *x, const struct commit_error *e);
+double error_bound_share(const struct comparison *x, const struct error_bound *e);
 
 #endif

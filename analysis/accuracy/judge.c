@@ -125,15 +125,15 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
     return BITCUT_OK;
 }
 
-enum bitcut_status judge_grade(struct judge *j, struct commit_error *e,
+enum bitcut_status judge_grade(struct judge *j, struct error_bound *e,
                                const struct bitcut_gemm *g,
                                const struct gemm_options *options, struct fault *f)
 {
     struct comparison *const x = &j->comparison;
     double *limit = memory_allocate(x->m * x->n, sizeof *limit);
     if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
-    enum bitcut_status status = commit_fp32(limit, x, options, f);
-    if (status == BITCUT_OK) status = commit_recipe(e, g, x, options->threads, f);
+    enum bitcut_status status = error_bound_fp32(limit, x, options, f);
+    if (status == BITCUT_OK) status = error_bound_recipe(e, g, x, options->threads, f);
     if (status != BITCUT_OK) {
         free(limit);
         return status;

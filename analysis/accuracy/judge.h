@@ -37,8 +37,9 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
 void judge_clear(struct judge *j);
 
 /* Set what grades need: the limits of an FP32 GEMM in j->comparison, and in *e the errors
-   of g, whose result will be judged.  As commit_fp32(); a failure leaves both alone. */
-enum bitcut_status judge_grade(struct judge *j, struct commit_error *e,
+   of g, whose result will be judged.  As error_bound_fp32(); a failure leaves both alone.
+ */
+enum bitcut_status judge_grade(struct judge *j, struct error_bound *e,
                                const struct bitcut_gemm *g,
                                const struct gemm_options *options, struct fault *f);
 

@@ -34,7 +34,7 @@ static enum bitcut_status judge(double *values, size_t count, const struct bitcu
                                 const struct dense *x, int threads, struct fault *f)
 {
     const struct exact_update update = { g->alpha, g->beta, x->c.at };
-    struct commit_error error;
+    struct error_bound error;
     const struct gemm_options options = { .threads = threads,
                                           .progress = progress_of_thread() };
     struct judge j;
@@ -83,5 +83,5 @@ enum bitcut_status bitcut_gemm_judge(double *values, size_t count,
         status = fault_set(&f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
     if (status == BITCUT_OK) status = judge(values, count, &g, &x, threads, &f);
     dense_clear(&x);
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }

@@ -17,8 +17,8 @@ struct comparison {
     const double *row_norm, *col_norm; /* line_norms(), unless m n = 0 */
     uint32_t alpha, beta;              /* FP32 encodings                              */
     const uint32_t *c;                 /* not read if beta is +-0                     */
-    const double *limit;               /* commit_fp32(); NULL: there is no grade      */
-    double words;                      /* of commit_recipe(): u                       */
+    const double *limit; /* error_bound_fp32(); NULL: there is no grade      */
+    double words;        /* of error_bound_recipe(): u                       */
 };
 
 /* Words that hold the operands to this many u in 1-norms, and the products dropped with
@@ -29,7 +29,7 @@ enum { METRIC_WORDS_MAX = 32 };
 
 /* `grade` answers whether D is as good as a conventional FP32 GEMM, after grades A, B, C
    of Demmel et al., which compare with k u, whatever the data.  Here an FP32 GEMM's error
-   on the same data is the limit: commit_fp32().
+   on the same data is the limit: error_bound_fp32().
      3  every |D - C| is at most its limit and (|alpha| k + 2) 2^-150, what each rounding
         loses in the subnormal range (componentwise);
      2  else mixed_max is at most mixed_limit, the same measure of the limits;

@@ -120,7 +120,7 @@ static bool set_products(struct trial *t, int first, struct place p)
 
 enum { PRODUCTS_TEXT = 80 };
 
-static void say_products(char text[PRODUCTS_TEXT], struct place p)
+static void describe_products(char text[PRODUCTS_TEXT], struct place p)
 {
     const int exponent = p.top - p.below, alike = p.count - (p.times > 1);
     char first[24] = "", beside[24] = "";
@@ -147,7 +147,7 @@ static bool try_c(struct monotone_example *to, const struct bitcut_unit *u,
     to->after[0] = top;
     to->after[1] = run(&t);
     to->products = p.count + (p.beside != 0);
-    say_products(products, p);
+    describe_products(products, p);
     snprintf(to->text, sizeof to->text, "%s; c %.9g -> %.9g: d %.9g -> %.9g", products,
              to->before[0], to->after[0], to->before[1], to->after[1]);
     return to->after[1] < to->before[1];
@@ -171,7 +171,7 @@ static bool try_product(struct monotone_example *to, const struct bitcut_unit *u
     else t.a[0] = encode(u->a, 0);
     to->after[1] = run(&t);
     to->products = p.count + (p.beside != 0) + 2 - by_c;
-    say_products(products, p);
+    describe_products(products, p);
     if (!by_c) snprintf(first, sizeof first, "1 product 2^%d, ", p.top);
     snprintf(
         to->text, sizeof to->text,

@@ -7,7 +7,7 @@
 #include "analysis/sampling/checked_result.h"
 #include "analysis/sampling/judged.h"
 #include "analysis/sampling/power.h"
-#include "analysis/split/split_kept.h"
+#include "analysis/split/split_retention.h"
 #include "emu/gemm.h"
 #include "lib/base/table.h"
 
@@ -34,9 +34,9 @@ const struct record answers[] = {
     INNER(bin, "explain.ulps", "outputs by their distance", explain_bin_fields),
     INNER(differing, "explain.differing", "an output that differs", differing_fields),
     INNER(distance, "explain.distances", "a recipe", explain_distance_fields),
-    INNER(two, "explain of a pair", "two results", two_fields),
-    INNER(box, "explain of a pair.places", "a place in which they differ", two_place_fields),
-    INNER(two, "explain of a pair.largest", "the largest distance", two_largest_fields),
+    INNER(two, "explain of a pair", "two results", result_pair_fields),
+    INNER(box, "explain of a pair.places", "a place in which they differ", result_pair_place_fields),
+    INNER(two, "explain of a pair.largest", "the largest distance", result_pair_largest_fields),
     ANSWER(bitcut_fit_report, "fit", "which rows explain recorded sets", fit_fields),
     INNER(fitted, "fit.nearest", "the row that gives most, if none gives all",
           fit_nearest_fields),
@@ -45,14 +45,14 @@ const struct record answers[] = {
     ANSWER(bitcut_tolerances, "tolerance", "limits of a test", tolerance_fields),
     ANSWER(bitcut_tolerance_verdict, "tolerance.given", "what a result is by such limits",
            given_fields),
-    INNER(split_kept, "split", "what a split keeps", split_fields),
-    INNER(split_kept, "split", "what a split keeps, measured", split_measures),
-    INNER(split_kept, "split", "elements of no exponent", split_specials),
+    INNER(split_retention, "split", "what a split keeps", split_fields),
+    INNER(split_retention, "split", "what a split keeps, measured", split_measures),
+    INNER(split_retention, "split", "elements of no exponent", split_specials),
     INNER(power_row, "tolerance.power", "what tests with these limits reject", power_fields),
     INNER(advise, "advise", "which recipe will do", advise_fields),
     ANSWER(bitcut_advice, "advise.advice", "a recipe that will do", advise_trial_fields),
     INNER(advise_values, "advise.values_a", "values of an operand", advise_values_fields),
-    INNER(advise_kept, "advise.kept", "what splits keep of them", advise_kept_fields),
+    INNER(advise_retained, "advise.kept", "what splits keep of them", advise_retained_fields),
     INNER(advise_scale, "advise.scales", "one way to scale words", advise_scale_fields),
     { 0 }
     /* clang-format on */

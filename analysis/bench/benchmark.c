@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-/* What came of the kernels: the first that did not run ends the race. */
-static enum bitcut_status judge(struct race_result *result, const struct course *c,
-                                struct fault *f)
+/* What came of the kernels: the first that did not run ends the benchmark. */
+static enum bitcut_status judge(struct benchmark_result *result,
+                                const struct benchmark_round *c, struct fault *f)
 {
     for (size_t i = 0; i < c->runners; i++) {
         const struct runner *r = &c->runner[i];
@@ -17,49 +17,50 @@ static enum bitcut_status judge(struct race_result *result, const struct course 
     return BITCUT_OK;
 }
 
-static enum bitcut_status run_heat(struct race_result *result, struct course *c,
-                                   const struct heat *heat, struct fault *f)
+static enum bitcut_status run_workload(struct benchmark_result *result,
+                                       struct benchmark_round *c,
+                                       const struct workload *workload, struct fault *f)
 {
-    const struct race *race = c->race;
-    c->shape = heat->shape;
-    c->input = heat->input;
-    race->begins(race->listener, heat, c->count);
-    enum bitcut_status status = course_enter(c, f);
-    if (status == BITCUT_OK) status = course_run(c, f);
+    const struct benchmark *benchmark = c->benchmark;
+    c->shape = workload->shape;
+    c->input = workload->input;
+    benchmark->begins(benchmark->listener, workload, c->count);
+    enum bitcut_status status = benchmark_round_enter(c, f);
+    if (status == BITCUT_OK) status = benchmark_round_run(c, f);
     if (status != BITCUT_OK) return status;
     for (size_t i = 0; i < c->runners; i++)
-        race->row(race->listener, course_row(c, &c->runner[i]));
+        benchmark->row(benchmark->listener, benchmark_round_row(c, &c->runner[i]));
     c->done++;
-    course_add_to_mean(c);
+    benchmark_round_add_to_mean(c);
     return judge(result, c, f);
 }
 
-/* All heats in batches of c->count. */
-static enum bitcut_status run_count(struct race_result *result, struct course *c,
-                                    struct fault *f)
+/* All workloads in batches of c->count. */
+static enum bitcut_status run_count(struct benchmark_result *result,
+                                    struct benchmark_round *c, struct fault *f)
 {
-    const struct race *race = c->race;
+    const struct benchmark *benchmark = c->benchmark;
     enum bitcut_status status = BITCUT_OK;
     for (int pointers = 0; pointers < 2; pointers++)
-        c->mean[pointers] = (struct race_mean){ 0 };
-    for (size_t i = 0; i < race->heats && status == BITCUT_OK; i++)
-        status = run_heat(result, c, &race->heat[i], f);
+        c->mean[pointers] = (struct benchmark_mean){ 0 };
+    for (size_t i = 0; i < benchmark->workloads && status == BITCUT_OK; i++)
+        status = run_workload(result, c, &benchmark->workload[i], f);
     for (int pointers = 0; pointers < 2 && status == BITCUT_OK; pointers++)
         if (c->mean[pointers].shapes)
-            race->row(race->listener, course_mean_row(c, pointers));
+            benchmark->row(benchmark->listener, benchmark_round_mean_row(c, pointers));
     return status;
 }
 
-enum bitcut_status race_run(struct race_result *result, const struct race *race,
-                            struct fault *f)
+enum bitcut_status benchmark_run(struct benchmark_result *result,
+                                 const struct benchmark *benchmark, struct fault *f)
 {
-    struct course *c = calloc(1, sizeof *c);
+    struct benchmark_round *c = calloc(1, sizeof *c);
     enum bitcut_status status = BITCUT_OK;
-    *result = (struct race_result){ 0 };
+    *result = (struct benchmark_result){ 0 };
     if (!c) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
-    c->race = race;
-    for (size_t i = 0; i < race->counts && status == BITCUT_OK; i++) {
-        c->count = race->count[i];
+    c->benchmark = benchmark;
+    for (size_t i = 0; i < benchmark->counts && status == BITCUT_OK; i++) {
+        c->count = benchmark->count[i];
         status = run_count(result, c, f);
     }
     free(c);

@@ -53,7 +53,7 @@ static enum bitcut_status generate(struct matrix *to, const struct look *x,
                                    struct fault *f)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    const struct race *r = x->course->race;
+    const struct benchmark *r = x->course->benchmark;
     const size_t seeds = is_f32(x) ? x->distinct : 1, each = x->distinct / seeds * rows;
     struct input input;
     enum bitcut_status status = input_parse(&input, x->course->input, f);
@@ -96,7 +96,7 @@ static struct excerpt all_of(size_t count) { return (struct excerpt){ .count = c
 static void choose_outputs(struct look *x)
 {
     const struct kernel_shape s = x->course->shape;
-    const uint64_t seed = x->course->race->seed;
+    const uint64_t seed = x->course->benchmark->seed;
     const double products = (double)s.m * (double)s.n * (double)s.k;
     const double fit = fmin(fmax(GEMMS, whole_products / products), EXCERPT_MAX);
     const bool whole = products <= whole_products;
@@ -109,7 +109,7 @@ static void choose_outputs(struct look *x)
 /* GEMM i of those looked at: its lines and the exact product. */
 static enum bitcut_status gather(struct look *x, size_t i, struct fault *f)
 {
-    const struct race *r = x->course->race;
+    const struct benchmark *r = x->course->benchmark;
     const struct kernel_shape s = x->course->shape;
     const size_t number = excerpt_line(&x->gemms, i) % x->distinct,
                  each = outputs_of_gemm(x);
@@ -173,10 +173,11 @@ void look_clear(struct look *x)
     matrix_clear(&x->a);
 }
 
-enum bitcut_status look_init(struct look *x, const struct course *c, struct fault *f)
+enum bitcut_status look_init(struct look *x, const struct benchmark_round *c,
+                             struct fault *f)
 {
     x->course = c;
-    x->format = &formats[c->race->study->matrices];
+    x->format = &formats[c->benchmark->study->matrices];
     x->bytes = (size_t)format_bytes(x->format);
     x->distinct = is_f32(x) ? c->count : smaller(c->count, DISTINCT);
     const enum bitcut_status status = operands_init(x, f);
@@ -188,7 +189,7 @@ enum bitcut_status look_init(struct look *x, const struct course *c, struct faul
 enum bitcut_status look_read(struct look *x, struct gpu_session *session, struct fault *f)
 {
     char why[GPU_FAULT_MAX];
-    const struct gpu_timer *timer = race_timer(x->course->race);
+    const struct gpu_timer *timer = benchmark_timer(x->course->benchmark);
     const size_t each = lines_at_once(x), m = x->course->shape.m, n = x->course->shape.n;
     unsigned char *to = x->d;
     for (size_t i = 0; i < x->gemms.count * x->rows.count; i += each) {
@@ -209,8 +210,8 @@ static enum bitcut_status run_model(struct look *x, const struct runner *r,
                                     struct fault *f)
 {
     const struct gpu_entrant *e = &r->entrant;
-    const struct gemm_options options = { .threads = x->course->race->threads,
-                                          .progress = x->course->race->progress };
+    const struct gemm_options options = { .threads = x->course->benchmark->threads,
+                                          .progress = x->course->benchmark->progress };
     const size_t bytes = outputs_of_gemm(x) * x->bytes;
     enum bitcut_status status = BITCUT_OK;
     if (x->modelled == e->kernel && x->modelled_slices == e->plan.order.slices)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of a heat is looked at: operands, the outputs that are compared, and what these
-   should be. */
+/* What of a workload is looked at: operands, the outputs that are compared, and what
+   these should be. */
 #ifndef BITCUT_ANALYSIS_BENCH_BENCHMARK_CHECK_H
 #define BITCUT_ANALYSIS_BENCH_BENCHMARK_CHECK_H
 
@@ -9,7 +9,7 @@
 
 /* Matrices of several GEMMs lie below each other. */
 struct look {
-    const struct course *course;
+    const struct benchmark_round *course;
     const struct bitcut_format *format; /* of A, B and D                              */
     size_t bytes;                       /* of an element                              */
     size_t distinct;                    /* of A, and of B: GEMM i has i % distinct    */
@@ -27,9 +27,10 @@ struct look {
     int modelled_slices;
 };
 
-/* Make the operands, and choose outputs, as race_run() says, and their exact values. *x
-   is zeros before, and cleared also after a failure. */
-enum bitcut_status look_init(struct look *x, const struct course *c, struct fault *f);
+/* Make the operands, and choose outputs, as benchmark_run() says, and their exact values.
+   *x is zeros before, and cleared also after a failure. */
+enum bitcut_status look_init(struct look *x, const struct benchmark_round *c,
+                             struct fault *f);
 void look_clear(struct look *x);
 
 /* Make x->a and x->b the encodings that a session takes, one after the other. */

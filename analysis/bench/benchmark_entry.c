@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-struct bitcut_gemm course_gemm(const struct course *c, int slices)
+struct bitcut_gemm benchmark_round_gemm(const struct benchmark_round *c, int slices)
 {
     const struct kernel_shape s = c->shape;
     return (struct bitcut_gemm){
@@ -11,21 +11,22 @@ struct bitcut_gemm course_gemm(const struct course *c, int slices)
     };
 }
 
-static bool takes_part(const struct course *c, const struct gpu_peer *peer)
+static bool takes_part(const struct benchmark_round *c, const struct gpu_peer *peer)
 {
-    const struct gpu_timer *const timer = race_timer(c->race);
-    return peer->matrices == c->race->study->matrices &&
+    const struct gpu_timer *const timer = benchmark_timer(c->benchmark);
+    return peer->matrices == c->benchmark->study->matrices &&
            !(timer->absent && timer->absent(peer));
 }
 
-const struct gpu_peer *course_peer(const struct course *c, const struct gpu_peer *at)
+const struct gpu_peer *benchmark_round_peer(const struct benchmark_round *c,
+                                            const struct gpu_peer *at)
 {
-    at = at ? at + 1 : race_timer(c->race)->peers;
+    at = at ? at + 1 : benchmark_timer(c->benchmark)->peers;
     while (at->name && !takes_part(c, at)) at++;
     return at->name ? at : NULL;
 }
 
-static bool splits_already(const struct course *c, const struct runner *r)
+static bool splits_already(const struct benchmark_round *c, const struct runner *r)
 {
     for (size_t i = 0; i < c->runners; i++) {
         const struct gpu_entrant *e = &c->runner[i].entrant;
@@ -37,7 +38,7 @@ static bool splits_already(const struct course *c, const struct runner *r)
 }
 
 /* All parts of it; a split that others have is timed once. */
-static enum bitcut_status add(struct course *c, struct runner r, struct fault *f)
+static enum bitcut_status add(struct benchmark_round *c, struct runner r, struct fault *f)
 {
     for (int part = 0; part < GPU_PARTS; part++) {
         r.entrant.part = (enum gpu_part)part;
@@ -50,7 +51,7 @@ static enum bitcut_status add(struct course *c, struct runner r, struct fault *f
     return BITCUT_OK;
 }
 
-static enum bitcut_status add_peer(struct course *c, const struct gpu_peer *peer,
+static enum bitcut_status add_peer(struct benchmark_round *c, const struct gpu_peer *peer,
                                    struct fault *f)
 {
     struct runner r = { .entrant = { .peer = peer, .plan.order.slices = 1 },
@@ -64,16 +65,17 @@ static enum bitcut_status add_peer(struct course *c, const struct gpu_peer *peer
 }
 
 /* By strides, and by pointers if it takes them. */
-static enum bitcut_status add_kernel(struct course *c, const struct gpu_kernel *kernel,
-                                     int slices, struct fault *f)
+static enum bitcut_status add_kernel(struct benchmark_round *c,
+                                     const struct gpu_kernel *kernel, int slices,
+                                     struct fault *f)
 {
-    const struct recorder *recorder = c->race->recorder;
+    const struct recorder *recorder = c->benchmark->recorder;
     struct gpu_work w;
     struct runner r = { .entrant = { .kernel = kernel }, .name = kernel->name };
     enum bitcut_status status = kernel_gemm(&r.gemm, recorder, kernel, f);
     if (status != BITCUT_OK) return status;
     r.gemm.order.slices = slices;
-    r.gemm.equilibrate = c->race->equilibrate;
+    r.gemm.equilibrate = c->benchmark->equilibrate;
     status = gpu_work_make(&w, &r.gemm, kernel, &recorder->device, f);
     if (status != BITCUT_OK) return status;
     r.entrant.plan = w.plan;
@@ -83,34 +85,36 @@ static enum bitcut_status add_kernel(struct course *c, const struct gpu_kernel *
     return status == BITCUT_OK && !r.split ? add(c, r, f) : status;
 }
 
-static enum bitcut_status fail_empty(const struct course *c, struct fault *f)
+static enum bitcut_status fail_empty(const struct benchmark_round *c, struct fault *f)
 {
     const struct kernel_shape s = c->shape;
-    const char *const lacks = c->race->recorder->device.lacks;
-    if (race_is_large(c->race))
+    const char *const lacks = c->benchmark->recorder->device.lacks;
+    if (benchmark_is_large(c->benchmark))
         return fault_set(f, BITCUT_UNSUPPORTED,
                          "no kernel of study %s runs on this device%s%.110s",
-                         c->race->study->name, *lacks ? "; " : "", lacks);
+                         c->benchmark->study->name, *lacks ? "; " : "", lacks);
     return fault_set(f, BITCUT_UNSUPPORTED,
                      "no kernel for %zu x %zu x %zu runs on this device", s.m, s.n, s.k);
 }
 
-enum bitcut_status course_enter(struct course *c, struct fault *f)
+enum bitcut_status benchmark_round_enter(struct benchmark_round *c, struct fault *f)
 {
-    const struct race *race = c->race;
-    const struct bitcut_gemm gemm = course_gemm(c, 1);
+    const struct benchmark *benchmark = c->benchmark;
+    const struct bitcut_gemm gemm = benchmark_round_gemm(c, 1);
     const struct gpu_peer *p = NULL;
     const struct gpu_kernel *kernel = NULL;
     enum bitcut_status status = BITCUT_OK;
     size_t kernels = 0;
     c->runners = 0;
-    while (status == BITCUT_OK && (p = course_peer(c, p))) status = add_peer(c, p, f);
+    while (status == BITCUT_OK && (p = benchmark_round_peer(c, p)))
+        status = add_peer(c, p, f);
     while (status == BITCUT_OK &&
-           (kernel = gpu_kernel_next(&race->recorder->gpu, kernel))) {
-        if (!bench_wants(kernel, race->recorder, race->study, &race->filter, &gemm))
+           (kernel = gpu_kernel_next(&benchmark->recorder->gpu, kernel))) {
+        if (!bench_wants(kernel, benchmark->recorder, benchmark->study,
+                         &benchmark->filter, &gemm))
             continue;
         kernels++;
-        for (const int *slices = race->study->slices; *slices && status == BITCUT_OK;
+        for (const int *slices = benchmark->study->slices; *slices && status == BITCUT_OK;
              slices++)
             if (*slices <= kernel->slices_most)
                 status = add_kernel(c, kernel, *slices, f);

@@ -14,7 +14,7 @@ static const double burst_milliseconds = 20, all_milliseconds = 200;
 
 /* What is called, and how often. */
 struct host {
-    const struct race *race;
+    const struct benchmark *benchmark;
     struct gpu_session *session;
     struct gpu_chosen *chosen;
     struct gpu_place place;
@@ -27,7 +27,7 @@ typedef bool host_call(struct host *h);
 
 static bool start(struct host *h)
 {
-    const struct recorder *const r = h->race->recorder;
+    const struct recorder *const r = h->benchmark->recorder;
     struct gpu_work w;
     struct fault f;
     return gpu_work_recall(&w, h->chosen, &r->gpu, &r->device, &h->gemm, &f) ==
@@ -38,7 +38,7 @@ static bool start(struct host *h)
 
 static bool choose(struct host *h)
 {
-    const struct recorder *const r = h->race->recorder;
+    const struct recorder *const r = h->benchmark->recorder;
     struct gpu_work w;
     struct fault f;
     return gpu_work_choose(&w, &r->gpu, &r->device, &h->another, &f) == BITCUT_OK;
@@ -47,13 +47,13 @@ static bool choose(struct host *h)
 static bool start_empty(struct host *h)
 {
     char why[GPU_FAULT_MAX];
-    return race_timer(h->race)->start_empty(h->session, why) == 0;
+    return benchmark_timer(h->benchmark)->start_empty(h->session, why) == 0;
 }
 
 static bool wait_for_all(struct host *h)
 {
     char why[GPU_FAULT_MAX];
-    const struct gpu_timer *const timer = race_timer(h->race);
+    const struct gpu_timer *const timer = benchmark_timer(h->benchmark);
     return !timer->wait || timer->wait(h->session, why) == 0;
 }
 
@@ -96,16 +96,19 @@ static void set_calls(struct host *h, const struct runner *r)
 }
 
 void host_cost_measure(struct runner *r, struct gpu_session *session,
-                       const struct race *race)
+                       const struct benchmark *benchmark)
 {
     char why[GPU_FAULT_MAX];
-    struct host h = { .race = race, .session = session, .chosen = gpu_chosen_make() };
+    struct host h = { .benchmark = benchmark,
+                      .session = session,
+                      .chosen = gpu_chosen_make() };
     r->host = (struct host_cost){ 0 };
-    if (h.chosen && race_timer(race)->place(&h.place, session, &r->entrant, why) == 0) {
+    if (h.chosen &&
+        benchmark_timer(benchmark)->place(&h.place, session, &r->entrant, why) == 0) {
         set_calls(&h, r);
-        if (race_timer(race)->wait) r->host.start = median(&h, start, h.burst);
+        if (benchmark_timer(benchmark)->wait) r->host.start = median(&h, start, h.burst);
         r->host.choose = median(&h, choose, CHOICES);
-        if (race_timer(race)->start_empty)
+        if (benchmark_timer(benchmark)->start_empty)
             r->host.launch = median(&h, start_empty, BURST_MAX);
     }
     gpu_chosen_free(h.chosen);

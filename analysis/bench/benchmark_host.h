@@ -10,6 +10,6 @@
    nothing; the device does what is started between them.  What fails there is not
    measured: 0. */
 void host_cost_measure(struct runner *r, struct gpu_session *session,
-                       const struct race *race);
+                       const struct benchmark *benchmark);
 
 #endif

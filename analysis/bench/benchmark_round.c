@@ -16,9 +16,9 @@ enum {
     PREPARED = 2     /* rounds that verifying and the loop under load count for */
 };
 
-/* A heat under way. */
+/* A workload under way. */
 struct live {
-    struct course *course;
+    struct benchmark_round *course;
     struct look look;
     struct gpu_session *session;
     size_t steps; /* for progress */
@@ -28,14 +28,14 @@ struct live {
 
 static const struct gpu_timer *timer_of(const struct live *x)
 {
-    return race_timer(x->course->race);
+    return benchmark_timer(x->course->benchmark);
 }
 
 /* The operands go to the device. */
 static enum bitcut_status session_init(struct live *x, struct fault *f)
 {
     char why[GPU_FAULT_MAX];
-    struct course *const c = x->course;
+    struct benchmark_round *const c = x->course;
     struct look *const l = &x->look;
     struct bitcut_gemm g;
     bitcut_gemm_init(&g, sizeof g);
@@ -44,7 +44,7 @@ static enum bitcut_status session_init(struct live *x, struct fault *f)
     g.a.format = g.b.format = l->format;
     look_pack(l);
     const int status = timer_of(x)->begin(&x->session, &c->library, &g, l->distinct,
-                                          c->race->recorder->device.number, why);
+                                          c->benchmark->recorder->device.number, why);
     matrix_clear(&l->b);
     matrix_clear(&l->a);
     return status == 0 ? BITCUT_OK : fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
@@ -58,7 +58,7 @@ static enum bitcut_status run(struct gpu_measurement *to, struct live *x,
                               const struct gpu_loop *loop, struct fault *f)
 {
     char why[GPU_FAULT_MAX];
-    if (progress_stopped(x->course->race->progress))
+    if (progress_stopped(x->course->benchmark->progress))
         return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     if (timer_of(x)->run(to, x->session, entrant, loop, why) != 0)
         snprintf(r->fault, sizeof r->fault, "%s", why);
@@ -74,13 +74,15 @@ static int repeats_for(double milliseconds, double once)
     return !(wanted <= REPEATS_MAX) ? REPEATS_MAX : wanted > 1 ? (int)wanted : 1;
 }
 
-/* Each of the heat's runners takes as many steps as there are rounds, and PREPARED. */
+/* Each of the workload's runners takes as many steps as there are rounds, and PREPARED.
+ */
 static void step(struct live *x)
 {
-    const struct course *c = x->course;
-    const struct race *r = c->race;
+    const struct benchmark_round *c = x->course;
+    const struct benchmark *r = c->benchmark;
     const size_t all = c->runners * (r->rounds + PREPARED);
-    progress_report(r->progress, c->done * all + x->steps++, r->heats * r->counts * all);
+    progress_report(r->progress, c->done * all + x->steps++,
+                    r->workloads * r->counts * all);
 }
 
 static enum bitcut_status check(struct runner *r, struct live *x, struct fault *f)
@@ -108,7 +110,7 @@ static enum bitcut_status choose_repeats(struct runner *r, struct live *x,
     struct gpu_measurement once;
     const enum bitcut_status status = run(&once, x, r, &r->entrant, &loop_once, f);
     if (status == BITCUT_OK && !r->fault[0])
-        r->repeats = repeats_for(RACE_BURST_MS, once.milliseconds);
+        r->repeats = repeats_for(BENCHMARK_BURST_MS, once.milliseconds);
     return status;
 }
 
@@ -142,8 +144,8 @@ static enum bitcut_status run_burst(double *ms, struct live *x, struct runner *r
 /* Every runner once in each round. */
 static enum bitcut_status run_rounds(struct live *x, double *times, struct fault *f)
 {
-    struct course *const c = x->course;
-    const size_t rounds = c->race->rounds;
+    struct benchmark_round *const c = x->course;
+    const size_t rounds = c->benchmark->rounds;
     enum bitcut_status status = BITCUT_OK;
     for (size_t round = 0; round < rounds; round++) {
         shuffle(x);
@@ -167,7 +169,7 @@ static void find_median(struct runner *r, double *times, size_t count)
 /* The loop under load. */
 static enum bitcut_status run_sustained(struct live *x, struct runner *r, struct fault *f)
 {
-    const double tenth = (double)x->course->race->sustained_milliseconds / 10;
+    const double tenth = (double)x->course->benchmark->sustained_milliseconds / 10;
     step(x);
     if (r->fault[0] || r->entrant.part == GPU_SPLIT || !(tenth > 0)) return BITCUT_OK;
     const int repeats = repeats_for((10 - WARM_TENTHS) * tenth, r->ms);
@@ -184,7 +186,7 @@ static enum bitcut_status run_sustained(struct live *x, struct runner *r, struct
 static void measure_host(struct live *x, struct runner *r)
 {
     if (!r->entrant.kernel || r->entrant.part != GPU_WHOLE || r->fault[0]) return;
-    host_cost_measure(r, x->session, x->course->race);
+    host_cost_measure(r, x->session, x->course->benchmark);
 }
 
 /* What the unit of a runner can do; of one unit it is measured once. */
@@ -205,12 +207,12 @@ static void measure_peak(struct live *x, struct runner *r)
 
 static enum bitcut_status time_all(struct live *x, struct fault *f)
 {
-    struct course *const c = x->course;
-    const size_t rounds = c->race->rounds;
+    struct benchmark_round *const c = x->course;
+    const size_t rounds = c->benchmark->rounds;
     double *times = memory_allocate(c->runners * rounds, sizeof *times);
     if (!times) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     enum bitcut_status status = BITCUT_OK;
-    x->rng = rng_start(c->race->seed, RACE_ORDER_STREAM + c->done);
+    x->rng = rng_start(c->benchmark->seed, BENCHMARK_ORDER_STREAM + c->done);
     for (size_t i = 0; i < c->runners; i++) measure_peak(x, &c->runner[i]);
     for (size_t i = 0; i < c->runners && status == BITCUT_OK; i++)
         if (!c->runner[i].fault[0]) status = choose_repeats(&c->runner[i], x, f);
@@ -227,7 +229,7 @@ static enum bitcut_status time_all(struct live *x, struct fault *f)
     return status;
 }
 
-enum bitcut_status course_run(struct course *c, struct fault *f)
+enum bitcut_status benchmark_round_run(struct benchmark_round *c, struct fault *f)
 {
     struct live *x = calloc(1, sizeof *x);
     if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One heat of a race: its runners, how they are verified and timed, and their rows. */
+/* One heat of a benchmark: its runners, how they are verified and timed, and their rows.
+ */
 #ifndef BITCUT_ANALYSIS_BENCH_BENCHMARK_ROUND_H
 #define BITCUT_ANALYSIS_BENCH_BENCHMARK_ROUND_H
 
@@ -38,32 +39,33 @@ enum { RUNNERS_MAX = 512 };
 enum { MEAN_PEERS_MAX = 8 };
 
 /* How much faster than each peer, over the shapes on which the kernel was timed. */
-struct race_mean {
+struct benchmark_mean {
     double sum[MEAN_PEERS_MAX];
     int timed[MEAN_PEERS_MAX]; /* on so many of the shapes the peer, too */
     int shapes;
 };
 
-/* The heat that is raced now. */
-struct course {
-    const struct race *race;
+/* The workload that is raced now. */
+struct benchmark_round {
+    const struct benchmark *benchmark;
     struct kernel_shape shape;
     size_t count;
     const char *input;
-    size_t done; /* heats before, for progress */
+    size_t done; /* workloads before, for progress */
     struct runner runner[RUNNERS_MAX];
     size_t runners;
     struct gpu_library library; /* what the peers are of */
-    struct race_mean mean[2]; /* over the heats of this count, by strides, by pointers */
+    struct benchmark_mean
+        mean[2]; /* over the workloads of this count, by strides, by pointers */
 };
 
-static inline const struct gpu_timer *race_timer(const struct race *r)
+static inline const struct gpu_timer *benchmark_timer(const struct benchmark *r)
 {
     return r->recorder->gpu.module->timer;
 }
 
 /* Whether its GEMMs are large ones, from words; else small ones, read as they are. */
-static inline bool race_is_large(const struct race *r)
+static inline bool benchmark_is_large(const struct benchmark *r)
 {
     return r->study->matrices == FORMAT_F32;
 }
@@ -78,28 +80,30 @@ static inline double runner_sustained(const struct runner *r)
                                                  : 0;
 }
 
-/* The GEMMs of the heat, as the tile model reads them. */
-struct bitcut_gemm course_gemm(const struct course *c, int slices);
+/* The GEMMs of the workload, as the tile model reads them. */
+struct bitcut_gemm benchmark_round_gemm(const struct benchmark_round *c, int slices);
 
 /* The peer after `at` that takes the study's matrices and is here; the first for NULL; NULL at the
    end. */
-const struct gpu_peer *course_peer(const struct course *c, const struct gpu_peer *at);
+const struct gpu_peer *benchmark_round_peer(const struct benchmark_round *c,
+                                            const struct gpu_peer *at);
 
 /* All that take part, the peers first, into c->runner.  BITCUT_UNSUPPORTED: no kernel
  * does. */
-enum bitcut_status course_enter(struct course *c, struct fault *f);
+enum bitcut_status benchmark_round_enter(struct benchmark_round *c, struct fault *f);
 
 /* Verify and time the runners, and set c->library. */
-enum bitcut_status course_run(struct course *c, struct fault *f);
+enum bitcut_status benchmark_round_run(struct benchmark_round *c, struct fault *f);
 
-/* The row of a runner, whose heat is finished. */
-json_t *course_row(const struct course *c, const struct runner *r);
+/* The row of a runner, whose workload is finished. */
+json_t *benchmark_round_row(const struct benchmark_round *c, const struct runner *r);
 
-/* Add the ratios of the heat's first kernel to the mean of its addressing, of f16 alone.
+/* Add the ratios of the workload's first kernel to the mean of its addressing, of f16
+ * alone.
  */
-void course_add_to_mean(struct course *c);
+void benchmark_round_add_to_mean(struct benchmark_round *c);
 
-/* The row of the mean by strides, or by pointers, over one heat or more. */
-json_t *course_mean_row(const struct course *c, bool pointers);
+/* The row of the mean by strides, or by pointers, over one workload or more. */
+json_t *benchmark_round_mean_row(const struct benchmark_round *c, bool pointers);
 
 #endif

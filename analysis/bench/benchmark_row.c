@@ -73,24 +73,24 @@ static void set_times(json_t *row, const char *unit, double each, const struct r
 /* --- what runners did -------------------------------------------------------------- */
 
 /* Of all GEMMs of a batch. */
-static double products(const struct course *c)
+static double products(const struct benchmark_round *c)
 {
     const struct kernel_shape s = c->shape;
     return (double)c->count * (double)s.m * (double)s.n * (double)s.k;
 }
 
-static double flops(const struct course *c, const struct runner *r)
+static double flops(const struct benchmark_round *c, const struct runner *r)
 {
     return r->entrant.part == GPU_SPLIT ? 0 : 2 * products(c);
 }
 
 /* The fewest bytes that the part reads and writes: operands or their words, and D. */
-static double bytes_moved(const struct course *c, const struct runner *r)
+static double bytes_moved(const struct benchmark_round *c, const struct runner *r)
 {
     const double count = (double)c->count, m = (double)c->shape.m, n = (double)c->shape.n,
                  k = (double)c->shape.k;
     const struct bitcut_split *split = &r->entrant.plan.split_a;
-    const double element = format_bytes(&formats[c->race->study->matrices]),
+    const double element = format_bytes(&formats[c->benchmark->study->matrices]),
                  words =
                      r->split ? format_bytes(split->word[0].format) * split->words : 0;
     const double operands = count * (m + n) * k, d = element * count * m * n;
@@ -108,8 +108,8 @@ static double per_ms(const struct runner *r, double amount)
 }
 
 /* The peer's same part, or all of it if it has no parts; NULL if it was not timed. */
-static const struct runner *peer_runner(const struct course *c, const struct gpu_peer *p,
-                                        enum gpu_part part)
+static const struct runner *peer_runner(const struct benchmark_round *c,
+                                        const struct gpu_peer *p, enum gpu_part part)
 {
     const struct runner *found = NULL;
     for (size_t i = 0; i < c->runners; i++) {
@@ -120,7 +120,7 @@ static const struct runner *peer_runner(const struct course *c, const struct gpu
 }
 
 /* How much faster than a peer; 0: one was not timed, or it is a split pass. */
-static double ratio_to(const struct course *c, const struct runner *r,
+static double ratio_to(const struct benchmark_round *c, const struct runner *r,
                        const struct gpu_peer *p)
 {
     const enum gpu_part part = r->entrant.part;
@@ -129,13 +129,14 @@ static double ratio_to(const struct course *c, const struct runner *r,
 }
 
 /* To each peer; and to the fastest of those in FP32, if none is called sgemm. */
-static void describe_ratios(json_t *row, const struct course *c, const struct runner *r)
+static void describe_ratios(json_t *row, const struct benchmark_round *c,
+                            const struct runner *r)
 {
     static const char fastest[] = "sgemm";
     const struct gpu_peer *p = NULL;
     double least = INFINITY;
     bool singles = false, has = false;
-    while ((p = course_peer(c, p))) {
+    while ((p = benchmark_round_peer(c, p))) {
         const double ratio = ratio_to(c, r, p);
         set_ratio(row, p, ratio);
         has |= !strcmp(p->name, fastest);
@@ -165,9 +166,9 @@ static void describe_found(json_t *row, const struct runner *r, bool known)
 }
 
 /* Where and how all of it ran. */
-static void describe_race(json_t *row, const struct course *c)
+static void describe_benchmark(json_t *row, const struct benchmark_round *c)
 {
-    const struct race *r = c->race;
+    const struct benchmark *r = c->benchmark;
     const struct gpu_device *d = &r->recorder->device;
     json_object_update_new(
         row, json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "study",
@@ -184,13 +185,13 @@ static double burst(const struct runner *r) { return runner_is_timed(r) ? r->ms 
 
 /* Of a third of the rate of products of 16-bit words, the fastest peer's, both in bursts
    or both under load, percent. */
-static double third(const struct course *c, const struct runner *r,
+static double third(const struct benchmark_round *c, const struct runner *r,
                     double (*milliseconds)(const struct runner *r))
 {
     const double own = milliseconds(r);
     const struct gpu_peer *p = NULL;
     double halves = 0;
-    while ((p = course_peer(c, p))) {
+    while ((p = benchmark_round_peer(c, p))) {
         const struct runner *half =
             p->role == GPU_PEER_HALF ? peer_runner(c, p, GPU_PRODUCT) : NULL;
         const double ms = half ? milliseconds(half) : 0;
@@ -217,17 +218,18 @@ static const char *limit_of(const struct runner *r)
 }
 
 /* Which of its figures say that the heat of the board counts, or NULL. */
-static const char *heat_of(const struct runner *r)
+static const char *workload_of(const struct runner *r)
 {
     if (!runner_is_timed(r)) return NULL;
-    if (fabs(percent_over(runner_sustained(r), r->ms)) > RACE_HEAT_PERCENT)
+    if (fabs(percent_over(runner_sustained(r), r->ms)) > BENCHMARK_HEAT_PERCENT)
         return "sustained";
-    return fabs(percent_over(r->ms_last, r->ms_first)) > RACE_HEAT_PERCENT ? "rounds"
-                                                                           : NULL;
+    return fabs(percent_over(r->ms_last, r->ms_first)) > BENCHMARK_HEAT_PERCENT ? "rounds"
+                                                                                : NULL;
 }
 
 /* What it did under load, and how far its rounds lie apart. */
-static void describe_load(json_t *row, const struct course *c, const struct runner *r)
+static void describe_load(json_t *row, const struct benchmark_round *c,
+                          const struct runner *r)
 {
     const double ms = runner_sustained(r);
     const bool timed = runner_is_timed(r);
@@ -244,15 +246,15 @@ static void describe_load(json_t *row, const struct course *c, const struct runn
     set_real(row, "watts", watts(r));
     set_real(row, "watts_limit", r->loop.board_watts_most);
     set_text(row, "limit", limit_of(r));
-    set_text(row, "heat", heat_of(r));
+    set_text(row, "heat", workload_of(r));
 }
 
 /* Where the tile model ranks it among the kernels of the same bits: 1 is its choice, 0
    that it does not. */
-static size_t rank_of(const struct course *c, const struct runner *r)
+static size_t rank_of(const struct benchmark_round *c, const struct runner *r)
 {
-    const struct bitcut_gemm gemm = course_gemm(c, r->entrant.plan.order.slices);
-    const struct recorder *recorder = c->race->recorder;
+    const struct bitcut_gemm gemm = benchmark_round_gemm(c, r->entrant.plan.order.slices);
+    const struct recorder *recorder = c->benchmark->recorder;
     struct gpu_choice x[GPU_CHOICES_MAX];
     const size_t count =
         gpu_kernel_rank(x, &recorder->gpu, &recorder->device, r->entrant.kernel, &gemm);
@@ -262,7 +264,7 @@ static size_t rank_of(const struct course *c, const struct runner *r)
 }
 
 /* Its speed over that of the fastest of the same part and bits. */
-static double share_of_best(const struct course *c, const struct runner *r)
+static double share_of_best(const struct benchmark_round *c, const struct runner *r)
 {
     double best = r->ms;
     for (size_t i = 0; i < c->runners; i++) {
@@ -277,7 +279,8 @@ static double share_of_best(const struct course *c, const struct runner *r)
 }
 
 /* Where it is on a roofline, and what its GEMMs cost. */
-static void describe_costs(json_t *row, const struct course *c, const struct runner *r)
+static void describe_costs(json_t *row, const struct benchmark_round *c,
+                           const struct runner *r)
 {
     const double bytes = bytes_moved(c, r), joules = watts(r) * runner_sustained(r) / 1e3;
     set_real(row, "flops_per_byte", flops(c, r) / bytes);
@@ -302,18 +305,20 @@ static void describe_kernel(json_t *row, const struct runner *r)
 }
 
 /* What its unit can do, and how much of that it does, where the module measures it. */
-static void describe_peak(json_t *row, const struct course *c, const struct runner *r)
+static void describe_peak(json_t *row, const struct benchmark_round *c,
+                          const struct runner *r)
 {
     const struct gpu_kernel *const k = r->entrant.kernel;
-    if (!race_timer(c->race)->peak) return;
+    if (!benchmark_timer(c->benchmark)->peak) return;
     const double terms = k ? k->program.terms : 1, rate = per_ms(r, products(c)) * 1e3;
-    set_count(row, "threads", true, (size_t)threads_for(c->race->threads, SIZE_MAX));
+    set_count(row, "threads", true, (size_t)threads_for(c->benchmark->threads, SIZE_MAX));
     set_count(row, "terms", k, k ? (size_t)k->program.terms : 0);
     set_real(row, "peak_products_per_second", r->peak);
     set_real(row, "of_peak", r->peak > 0 ? terms * rate / r->peak : 0);
 }
 
-static void describe_large(json_t *row, const struct course *c, const struct runner *r)
+static void describe_large(json_t *row, const struct benchmark_round *c,
+                           const struct runner *r)
 {
     const bool tiled = r->entrant.kernel && r->entrant.part != GPU_SPLIT;
     const size_t rank = tiled ? rank_of(c, r) : 0;
@@ -334,7 +339,8 @@ static void describe_large(json_t *row, const struct course *c, const struct run
 
 /* --- small GEMMs, as they are ------------------------------------------------------ */
 
-static void describe_small(json_t *row, const struct course *c, const struct runner *r)
+static void describe_small(json_t *row, const struct benchmark_round *c,
+                           const struct runner *r)
 {
     set_times(row, "us", 1e3, r);
     set_real(row, "gflops", per_ms(r, flops(c, r)) / 1e6);
@@ -347,11 +353,11 @@ static void describe_small(json_t *row, const struct course *c, const struct run
 
 /* --- rows ------------------------------------------------------------------------- */
 
-json_t *course_row(const struct course *c, const struct runner *r)
+json_t *benchmark_round_row(const struct benchmark_round *c, const struct runner *r)
 {
     const struct gpu_entrant *e = &r->entrant;
     const struct kernel_shape s = c->shape;
-    const bool large = race_is_large(c->race);
+    const bool large = benchmark_is_large(c->benchmark);
     const bool pointers = e->kernel ? e->pointers : e->peer->pointers;
     json_t *row = json_pack(
         "{s:s, s:s, s:o, s:o, s:o, s:o}", "name", r->name, large ? "part" : "addressing",
@@ -360,25 +366,26 @@ json_t *course_row(const struct course *c, const struct runner *r)
     if (large) describe_large(row, c, r);
     else describe_small(row, c, r);
     set_text(row, "fault", r->fault);
-    describe_race(row, c);
+    describe_benchmark(row, c);
     return row;
 }
 
-void course_add_to_mean(struct course *c)
+void benchmark_round_add_to_mean(struct benchmark_round *c)
 {
     const struct kernel_shape s = c->shape;
     const struct gpu_kernel *first = NULL;
-    if (race_is_large(c->race) || s.m > MEAN_SIDES_MAX || s.n > MEAN_SIDES_MAX ||
-        s.k > MEAN_SIDES_MAX)
+    if (benchmark_is_large(c->benchmark) || s.m > MEAN_SIDES_MAX ||
+        s.n > MEAN_SIDES_MAX || s.k > MEAN_SIDES_MAX)
         return;
     for (size_t i = 0; i < c->runners; i++) {
         const struct runner *r = &c->runner[i];
         if (!first) first = r->entrant.kernel;
         if (!first || r->entrant.kernel != first || r->fault[0]) continue;
-        struct race_mean *const to = &c->mean[r->entrant.pointers];
+        struct benchmark_mean *const to = &c->mean[r->entrant.pointers];
         const struct gpu_peer *peer = NULL;
         to->shapes++;
-        for (int p = 0; p < MEAN_PEERS_MAX && (peer = course_peer(c, peer)); p++) {
+        for (int p = 0; p < MEAN_PEERS_MAX && (peer = benchmark_round_peer(c, peer));
+             p++) {
             const double ratio = ratio_to(c, r, peer);
             to->sum[p] += ratio;
             to->timed[p] += ratio > 0;
@@ -386,15 +393,15 @@ void course_add_to_mean(struct course *c)
     }
 }
 
-json_t *course_mean_row(const struct course *c, bool pointers)
+json_t *benchmark_round_mean_row(const struct benchmark_round *c, bool pointers)
 {
-    const struct race_mean *x = &c->mean[pointers];
+    const struct benchmark_mean *x = &c->mean[pointers];
     json_t *row = json_pack("{s:s, s:s, s:i, s:o}", "name", "mean", "addressing",
                             addressings[pointers], "shapes", x->shapes, "count",
                             json_count(c->count));
     const struct gpu_peer *peer = NULL;
-    for (int p = 0; p < MEAN_PEERS_MAX && (peer = course_peer(c, peer)); p++)
+    for (int p = 0; p < MEAN_PEERS_MAX && (peer = benchmark_round_peer(c, peer)); p++)
         set_ratio(row, peer, x->timed[p] == x->shapes ? x->sum[p] / x->shapes : 0);
-    describe_race(row, c);
+    describe_benchmark(row, c);
     return row;
 }

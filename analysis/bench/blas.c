@@ -29,7 +29,7 @@ void blas_open(struct blas *s)
         s->library = blas_library_open(s->row);
     }
     if (!s->library) return;
-    blas_library_say(s->name, sizeof s->name, s->row, s->library, 0);
+    blas_library_describe(s->name, sizeof s->name, s->row, s->library, 0);
     blas_library_find(&s->multiply[BLAS_SINGLE], s->library, "cblas_sgemm");
     blas_library_find(&s->multiply[BLAS_DOUBLE], s->library, "cblas_dgemm");
 }

@@ -13,7 +13,7 @@ const struct known_split known_splits[] = {
 #define WHAT_IS_KEPT                                                                     \
     "bits", "exact", "max_ulp", "p_subnormal", "p_zero", "p_flushed", "p_overflow", NULL
 
-static bool is_of(const struct advise_kept *kept, const struct bitcut_split *s)
+static bool is_of(const struct advise_retained *kept, const struct bitcut_split *s)
 {
     return kept->split == s && kept->scale_from <= s->scale &&
            s->scale <= kept->scale_to && !kept->flush && !kept->all;
@@ -26,11 +26,11 @@ json_t *advise_rows_by_exponent(const struct advise *x)
     json_t *const list = json_array();
     for (const struct known_split *known = known_splits; known->recipe; known++)
         for (size_t i = 0; i < x->kept.count; i++) {
-            const struct advise_kept *const kept = &x->kept.at[i];
+            const struct advise_retained *const kept = &x->kept.at[i];
             if (!is_of(kept, known->split)) continue;
             json_t *const one = json_pack("{s:s, s:i}", "recipe", known->recipe, "scale",
                                           known->split->scale);
-            record_json_keys(one, advise_kept_fields, kept, keys);
+            record_json_keys(one, advise_retained_fields, kept, keys);
             json_array_append_new(list, one);
         }
     return list;
@@ -44,7 +44,7 @@ json_t *advise_rows_in_all(const struct advise *x)
     for (size_t i = 0; i < x->kept.count; i++) {
         if (!x->kept.at[i].all) continue;
         json_t *const one = json_object();
-        record_json_keys(one, advise_kept_fields, &x->kept.at[i], keys);
+        record_json_keys(one, advise_retained_fields, &x->kept.at[i], keys);
         json_array_append_new(list, one);
     }
     return list;

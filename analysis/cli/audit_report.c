@@ -3,7 +3,7 @@
 
 #include "analysis/cli/recorded_results.h"
 #include "analysis/cli/report_run.h"
-#include "analysis/cli/say.h"
+#include "analysis/cli/row_value.h"
 #include "analysis/report/audit_file.h"
 #include "lib/base/text.h"
 
@@ -110,7 +110,7 @@ static void bits_rows(json_t *to, const char *place, const json_t *row, size_t a
         advised(to, place, row, "retained_by_exponent", audit_bits_keys);
 }
 
-static void kept_rows(json_t *to, const char *place, const json_t *row, size_t at)
+static void recorded_rows(json_t *to, const char *place, const json_t *row, size_t at)
 {
     (void)at;
     advised(to, place, row, "retained", audit_kept_keys);
@@ -226,7 +226,7 @@ static const struct audit_part parts[] = {
                        "keeps at scales from scale_from to scale_to, how often the low "
                        "word is subnormal or zero, how often a word overflows, and how "
                        "often a unit that flushes subnormals reads it as zero." },
-      .rows = kept_rows },
+      .rows = recorded_rows },
     { .section = { .name = "chips",
                    .chapter = ABOUT_RECIPES,
                    .plot = &table,
@@ -390,7 +390,7 @@ static void answer_advice(struct audit_work *w)
         if (!places++) snprintf(common, sizeof common, "%s", advice);
         same &= !strcmp(advice, common);
         if (places <= ADVICE_TOLD_MAX)
-            say_more(list, sizeof list, "%s%s at %s", *list ? "; " : "", advice,
+            text_add(list, sizeof list, "%s%s at %s", *list ? "; " : "", advice,
                      text_at(row, "place"));
     }
     const char *const question = "Which recipe would do?";
@@ -436,7 +436,7 @@ int audit_report(struct context *x, const char *path, const char *folder)
                             .answers = words.answers,
                             .inputs = json_array() };
     int status = read_rows(&w);
-    if (status == EXIT_GOOD) status = kept_digest_file(w.inputs, path);
+    if (status == EXIT_GOOD) status = recorded_digest_file(w.inputs, path);
     if (status == EXIT_GOOD) {
         answer_sizes(&w);
         answer_errors(&w);

@@ -2,7 +2,7 @@
 #include "analysis/cli/bench_gpu.h"
 
 #include "analysis/bench/benchmark.h"
-#include "analysis/cli/bench_heat.h"
+#include "analysis/cli/bench_temperature.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/terminal.h"
 #include "lib/input/input.h"
@@ -10,24 +10,25 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEATS_MAX = 512, N_MAX = 10000000, TILE_MAX = 4096 };
+enum { WORKLOADS_MAX = 512, N_MAX = 10000000, TILE_MAX = 4096 };
 
-static const struct option_counts usual_sizes = { 5, { 1024, 2048, 4096, 8192, 16384 } },
-                                  usual_on_host = { 4, { 512, 1024, 2048, 4096 } };
+static const struct option_counts typical_sizes = { 5,
+                                                    { 1024, 2048, 4096, 8192, 16384 } },
+                                  typical_on_host = { 4, { 512, 1024, 2048, 4096 } };
 
 struct bench {
     struct context *context;
     const struct bench_options *options;
     struct recorder recorder;
-    struct heat heat[HEATS_MAX];
-    struct race race;
+    struct workload workload[WORKLOADS_MAX];
+    struct benchmark benchmark;
     char label[96];
     struct bench_heat hot;
 };
 
 static bool is_small(const struct bench *b)
 {
-    return b->race.study->matrices != FORMAT_F32;
+    return b->benchmark.study->matrices != FORMAT_F32;
 }
 
 /* --- what people look at; --json has all ------------------------------------------ */
@@ -90,10 +91,10 @@ static const struct emit_column small_columns[] = {
     /* clang-format on */
 };
 
-static void show_heat(void *bench, const struct heat *heat, size_t gemms)
+static void show_workload(void *bench, const struct workload *workload, size_t gemms)
 {
     struct bench *const b = bench;
-    const struct kernel_shape s = heat->shape;
+    const struct kernel_shape s = workload->shape;
     char count[32] = "";
     if (gemms > 1) snprintf(count, sizeof count, "%zu of ", gemms);
     snprintf(b->label, sizeof b->label, "%s%zu x %zu x %zu", count, s.m, s.n, s.k);
@@ -116,18 +117,18 @@ static int add_set(struct bench *b, const struct shape_set *set)
     const bool on_host = device_is_host(b->options->device);
     const struct option_counts *sizes = !set->scaled   ? &once
                                         : given->count ? given
-                                        : on_host      ? &usual_on_host
-                                                       : &usual_sizes;
+                                        : on_host      ? &typical_on_host
+                                                       : &typical_sizes;
     const char *input = set->input ? set->input : b->options->input;
     if (set->scaled && is_small(b) && !given->count)
         return complain("-n", "is required; kernels for batches support sizes up to 64");
     for (int i = 0; i < sizes->count; i++)
         for (const struct kernel_shape *s = set->shape; s->m; s++) {
             const size_t n = sizes->at[i];
-            if (b->race.heats == HEATS_MAX)
+            if (b->benchmark.workloads == WORKLOADS_MAX)
                 return complain("--shapes", "is given too often");
-            b->heat[b->race.heats++] =
-                (struct heat){ { s->m * n, s->n * n, s->k * n }, input };
+            b->workload[b->benchmark.workloads++] =
+                (struct workload){ { s->m * n, s->n * n, s->k * n }, input };
         }
     return EXIT_GOOD;
 }
@@ -135,7 +136,7 @@ static int add_set(struct bench *b, const struct shape_set *set)
 /* Those of the command line, or the study's. */
 static int add_sets(struct bench *b)
 {
-    const struct option_texts own = { 1, { b->race.study->shapes } }, *texts = &own;
+    const struct option_texts own = { 1, { b->benchmark.study->shapes } }, *texts = &own;
     int status = EXIT_GOOD;
     bool scaled = false;
     if (b->options->shapes.count) texts = &b->options->shapes;
@@ -155,12 +156,12 @@ static int add_counts(struct bench *b)
 {
     static const size_t single = 1;
     const struct option_counts *given = &b->options->batches;
-    const size_t *own = b->race.study->batches,
+    const size_t *own = b->benchmark.study->batches,
                  most = is_small(b) ? N_MAX : GPU_COUNT_MAX;
-    b->race.count = given->count ? given->at : *own ? own : &single;
-    b->race.counts = given->count ? (size_t)given->count : 1;
+    b->benchmark.count = given->count ? given->at : *own ? own : &single;
+    b->benchmark.counts = given->count ? (size_t)given->count : 1;
     if (given->count && !*own) return complain("--batch", "requires a study of batches");
-    while (!given->count && *own && own[b->race.counts]) b->race.counts++;
+    while (!given->count && *own && own[b->benchmark.counts]) b->benchmark.counts++;
     for (int i = 0; i < given->count; i++)
         if (given->at[i] < 1 || given->at[i] > most)
             return complain("--batch",
@@ -176,14 +177,16 @@ static int check_options(struct bench *b)
     const struct bench_options *o = b->options;
     struct input input;
     struct fault f;
-    b->race.study = o->study ? table_find(TABLE(bench_studies), o->study) : bench_studies;
-    if (!b->race.study) return fail_unknown("--study", o->study, TABLE(bench_studies));
-    if (!o->rounds || o->rounds > RACE_ROUNDS_MAX)
+    b->benchmark.study =
+        o->study ? table_find(TABLE(bench_studies), o->study) : bench_studies;
+    if (!b->benchmark.study)
+        return fail_unknown("--study", o->study, TABLE(bench_studies));
+    if (!o->rounds || o->rounds > BENCHMARK_ROUNDS_MAX)
         return complain("--rounds", "must be 1 to 99");
     for (int i = 0; i < o->sizes.count; i++)
         if (o->sizes.at[i] < 1 || o->sizes.at[i] > N_MAX)
             return complain("-n", "must be 1 to 10000000");
-    if (o->tile && !option_tile(b->race.filter.tile, o->tile, 2, TILE_MAX))
+    if (o->tile && !option_tile(b->benchmark.filter.tile, o->tile, 2, TILE_MAX))
         return complain("--tile", "requires sides such as 128x64 or 128x64x32");
     if (input_parse(&input, o->input, &f) != BITCUT_OK)
         return fail_input("--input", "inputs", &f);
@@ -194,11 +197,11 @@ static int check_options(struct bench *b)
 /* Whether the module has a kernel that is called so, and one with the tile. */
 static int check_filter(const struct bench *b)
 {
-    const struct bench_filter *filter = &b->race.filter;
+    const struct bench_filter *filter = &b->benchmark.filter;
     const struct gpu_kernel *kernel = NULL;
     bool called = !filter->kernel, tiled = false, some = false;
     while ((kernel = gpu_kernel_next(&b->recorder.gpu, kernel))) {
-        if (kernel->matrices != b->race.study->matrices) continue;
+        if (kernel->matrices != b->benchmark.study->matrices) continue;
         some = true;
         called |= filter->kernel && kernel_is_called(kernel->name, filter->kernel);
         tiled |= bench_has_tile(kernel, filter);
@@ -219,15 +222,15 @@ static int check_filter(const struct bench *b)
 static int run(const struct bench *b)
 {
     struct fault f;
-    struct race_result result;
+    struct benchmark_result result;
     if (!b->recorder.gpu.module->timer)
         return complain("bench", "gpu requires a device whose module can time kernels");
     const int status = check_filter(b);
     if (status != EXIT_GOOD) return status;
     b->context->emitter.columns = is_small(b) ? small_columns : columns;
-    const bool ran = race_run(&result, &b->race, &f) == BITCUT_OK;
+    const bool ran = benchmark_run(&result, &b->benchmark, &f) == BITCUT_OK;
     terminal_label(NULL);
-    bench_heat_say(&b->hot);
+    bench_heat_describe(&b->hot);
     if (!ran) return fail(result.failed ? result.failed : "bench", &f);
     return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
@@ -237,21 +240,22 @@ int bench_gpu(struct context *x)
     static struct bench b;
     const struct bench_options *const options = x->own;
     b = (struct bench){ .context = x, .options = options };
-    b.race = (struct race){ .recorder = &b.recorder,
+    b.benchmark =
+        (struct benchmark){ .recorder = &b.recorder,
                             .filter.kernel = options->kernel,
                             .equilibrate = options->equilibrate,
-                            .heat = b.heat,
+                            .workload = b.workload,
                             .seed = x->seed,
                             .threads = x->threads,
                             .rounds = options->rounds,
                             .sustained_milliseconds = options->sustained_milliseconds,
                             .progress = &x->progress,
-                            .begins = show_heat,
+                            .begins = show_workload,
                             .row = show_row,
                             .listener = &b };
     int status = check_options(&b);
     if (status != EXIT_GOOD) return status;
-    if (is_small(&b)) b.race.sustained_milliseconds = 0;
+    if (is_small(&b)) b.benchmark.sustained_milliseconds = 0;
     status = device_open(&b.recorder, options->device, "bench");
     if (status != EXIT_GOOD) return status;
     status = run(&b);

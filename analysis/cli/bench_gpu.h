@@ -18,8 +18,9 @@ struct bench_options {
     bool equilibrate; /* what kernels, not peers, multiply */
 };
 
-/* Print the rows of race_run() (analysis/bench/benchmark.h) by the options of x, as heats
-   finish.  Returns an exit status: EXIT_FOUND if a kernel does not give its model's bits. */
+/* Print the rows of benchmark_run() (analysis/bench/benchmark.h) by the options of x, as
+   workloads finish.  Returns an exit status: EXIT_FOUND if a kernel does not give its
+   model's bits. */
 int bench_gpu(struct context *x);
 
 #endif

@@ -85,7 +85,7 @@ static struct option_row output_option(const struct command *c)
 
 static void print_paragraph(const char *text)
 {
-    screen_wrap(screen_columns(SCREEN_USUAL), 0, 0, text, SCREEN_NEUTRAL);
+    screen_wrap(screen_columns(SCREEN_TYPICAL), 0, 0, text, SCREEN_NEUTRAL);
 }
 
 static void print_commands(void)
@@ -130,7 +130,7 @@ static void print_examples(const struct example *e)
     printf("\nExamples:\n");
     for (int i = 0; i < EXAMPLES; i++) {
         printf("  %s:\n    ", e[i].what);
-        screen_wrap(screen_columns(SCREEN_USUAL), 4, 4, e[i].line, SCREEN_NEUTRAL);
+        screen_wrap(screen_columns(SCREEN_TYPICAL), 4, 4, e[i].line, SCREEN_NEUTRAL);
     }
 }
 

@@ -83,7 +83,7 @@ static json_t *worst_json(const struct budget_place *p)
 
 void budget_json(json_t *row, const struct budget_answer *a)
 {
-    const struct budget_question *const q = a->question;
+    const struct budget_problem *const q = a->problem;
     if (q->all) json_object_set_new(row, "budget", summary_json(&a->all, q->d->cols));
     if (q->one) json_object_set_new(row, "at", output_json(&a->one));
     if (!q->worst) return;
@@ -119,7 +119,7 @@ int budget_check(const struct budget_options *o, const struct setup *s)
     return fail("--at", &f);
 }
 
-int budget_run(struct budget_answer *to, const struct budget_question *q,
+int budget_run(struct budget_answer *to, const struct budget_problem *q,
                const struct context *x)
 {
     const struct gemm_options options = context_options(x);
@@ -131,18 +131,18 @@ int budget_run(struct budget_answer *to, const struct budget_question *q,
     return fail(name, &f);
 }
 
-int budget_ask(struct budget_answer *to, struct budget_question *q,
+int budget_ask(struct budget_answer *to, struct budget_problem *q,
                const struct budget_options *o, const struct setup *s,
                const struct gemm_data *data, const struct matrix *d,
                const struct context *x)
 {
-    *q = (struct budget_question){ .gemm = &s->gemm,
-                                   .plan = &s->plan,
-                                   .data = data,
-                                   .d = d,
-                                   .all = o->all,
-                                   .worst = o->worst,
-                                   .one = o->at != NULL };
+    *q = (struct budget_problem){ .gemm = &s->gemm,
+                                  .plan = &s->plan,
+                                  .data = data,
+                                  .d = d,
+                                  .all = o->all,
+                                  .worst = o->worst,
+                                  .one = o->at != NULL };
     if (q->one) parse_at(&q->i, &q->j, o->at, s);
     return budget_run(to, q, x);
 }

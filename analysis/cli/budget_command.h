@@ -28,13 +28,13 @@ struct budget_options {
 int budget_check(const struct budget_options *o, const struct setup *s);
 
 /* As budget_find(); prints and returns an exit status. */
-int budget_run(struct budget_answer *to, const struct budget_question *q,
+int budget_run(struct budget_answer *to, const struct budget_problem *q,
                const struct context *x);
 
 /* What the options ask of d, which `data` give by the recipe of s or another: *q, and the
    answer to it, which budget_answer_clear() ends, whatever the exit status that is
    returned. */
-int budget_ask(struct budget_answer *to, struct budget_question *q,
+int budget_ask(struct budget_answer *to, struct budget_problem *q,
                const struct budget_options *o, const struct setup *s,
                const struct gemm_data *data, const struct matrix *d,
                const struct context *x);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut advise: which recipe on which chip multiplies given matrices well enough, and of
    several products each. */
-#include "analysis/cli/say.h"
+#include "analysis/cli/row_value.h"
 #include "analysis/cli/setup.h"
-#include "analysis/sampling/advise_say.h"
+#include "analysis/sampling/advise_text.h"
 #include "lib/io/json_record.h"
 #include "lib/number/bits.h"
 
@@ -48,11 +48,11 @@ static const struct option_row options[] = {
 
 static_assert((int)ADVISE_PLACES_MAX >= (int)OPTION_TEXTS_MAX, "all --unit fit");
 
-/* A question with all that it points to. */
+/* A problem with all that it points to. */
 struct work {
     struct matrix a[OPTION_TEXTS_MAX], b[OPTION_TEXTS_MAX];
     const char *place[ADVISE_PLACES_MAX];
-    struct advise_question q;
+    struct advise_problem q;
 };
 
 static void work_clear(struct work *w)
@@ -127,8 +127,9 @@ static int take_largest(uint32_t to[2], const uint32_t largest[2])
 static int take(struct work *w, const struct context *x)
 {
     const struct advise_options *const o = x->own;
-    w->q.metric = table_find(TABLE(weighed_metrics), o->metric);
-    if (!w->q.metric) return fail_unknown("--metric", o->metric, TABLE(weighed_metrics));
+    w->q.metric = table_find(TABLE(norm_sample_metrics), o->metric);
+    if (!w->q.metric)
+        return fail_unknown("--metric", o->metric, TABLE(norm_sample_metrics));
     w->q.want = o->want == WANT_UNSET ? w->q.metric->want : value_of_float(o->want);
     w->q.seed = x->seed;
     w->q.values = true;

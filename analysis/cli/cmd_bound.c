@@ -60,12 +60,12 @@ static int judge_d(struct context *x, const struct setup *s, const struct matrix
     const struct bound_options *const o = x->own;
     const struct gemm_options how = context_options(x);
     const struct gemm_data data = { s->a, s->b, s->c };
-    const struct bound_question q = { .gemm = &s->gemm,
-                                      .plan = &s->plan,
-                                      .data = &data,
-                                      .d = d->at,
-                                      .given = o->d,
-                                      .samples = o->samples };
+    const struct bound_request q = { .gemm = &s->gemm,
+                                     .plan = &s->plan,
+                                     .data = &data,
+                                     .d = d->at,
+                                     .given = o->d,
+                                     .samples = o->samples };
     struct bound_result results[BOUNDS];
     struct fault f;
     if (bound_find(results, &q, &how, &f) != BITCUT_OK) return fail("bound", &f);

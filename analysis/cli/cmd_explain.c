@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut explain: what computed a matrix. */
 #include "analysis/cli/explain_probe.h"
-#include "analysis/cli/say.h"
+#include "analysis/cli/row_value.h"
 #include "analysis/cli/setup.h"
 #include "analysis/identify/result_pair.h"
 #include "lib/base/clock.h"
@@ -82,10 +82,10 @@ static json_t *explanation_json(const struct explanation *e)
     return row;
 }
 
-static json_t *two_json(const struct two *t)
+static json_t *result_pair_json(const struct result_pair *t)
 {
     json_t *const row = json_object();
-    record_json(row, two_fields, t);
+    record_json(row, result_pair_fields, t);
     return row;
 }
 
@@ -117,7 +117,7 @@ static int fail_interrupted(const struct explanation *e)
 
 /* Explain one D and print what it is.  There is something to clear if the status is
    EXIT_GOOD or EXIT_FOUND. */
-static int explain(struct explanation *e, struct context *x, const struct question *q,
+static int explain(struct explanation *e, struct context *x, const struct problem *q,
                    const struct explain_options *o)
 {
     struct fault f;
@@ -131,12 +131,12 @@ static int explain(struct explanation *e, struct context *x, const struct questi
 }
 
 /* Two results, which share the time: what the first leaves the second has. */
-static int explain_two(struct context *x, const struct question q[2],
+static int explain_two(struct context *x, const struct problem q[2],
                        const struct explain_options *all)
 {
     struct explain_options o = *all;
     static struct explanation e[2];
-    struct two t;
+    struct result_pair t;
     struct fault f;
     const double start = seconds_now();
     o.seconds = all->seconds / 2;
@@ -147,9 +147,9 @@ static int explain_two(struct context *x, const struct question q[2],
     int status = explain(&e[1], x, &q[1], &o);
     if (status <= EXIT_FOUND) {
         if (first > status) status = first;
-        if (two_compare(&t, e, &o, &f) != BITCUT_OK) status = fail("explain", &f);
+        if (result_pair_compare(&t, e, &o, &f) != BITCUT_OK) status = fail("explain", &f);
         else
-            emit_row(&x->emitter, x->emitter.json ? two_json(&t)
+            emit_row(&x->emitter, x->emitter.json ? result_pair_json(&t)
                                                   : sentence_json("both", t.text));
         explain_clear(&e[1]);
     }
@@ -157,7 +157,7 @@ static int explain_two(struct context *x, const struct question q[2],
     return status;
 }
 
-static int explain_all(struct context *x, const struct question *q)
+static int explain_all(struct context *x, const struct problem *q)
 {
     const struct explain_command_options *const asked = x->own;
     const struct explain_options o = { .samples = asked->samples,
@@ -175,7 +175,7 @@ static int explain_all(struct context *x, const struct question *q)
 }
 
 /* What alone may have computed D, as far as it was said. */
-static int narrow(struct question *q, const struct explain_command_options *o)
+static int narrow(struct problem *q, const struct explain_command_options *o)
 {
     q->recipe = o->recipe ? bitcut_recipe_find(o->recipe) : NULL;
     q->unit = o->unit ? table_find(TABLE(units), o->unit) : NULL;
@@ -184,8 +184,8 @@ static int narrow(struct question *q, const struct explain_command_options *o)
     return o->unit && !q->unit ? fail_unit(o->unit, false) : EXIT_GOOD;
 }
 
-/* The matrices of one question, and D of each. */
-static int read_all(struct question q[RESULTS], const struct explain_command_options *o)
+/* The matrices of one problem, and D of each. */
+static int read_all(struct problem q[RESULTS], const struct explain_command_options *o)
 {
     int status = setup_read(&q[0].a, "-a", o->a);
     if (status == EXIT_GOOD) status = setup_read(&q[0].b, "-b", o->b);
@@ -195,7 +195,7 @@ static int read_all(struct question q[RESULTS], const struct explain_command_opt
         if (i) q[i].d = (struct matrix){ 0 };
         q[i].name = o->d.text[i];
         status = setup_read(&q[i].d, "-d", q[i].name);
-        if (status == EXIT_GOOD) q[i].format = question_format(&q[i].d);
+        if (status == EXIT_GOOD) q[i].format = problem_format(&q[i].d);
     }
     return status;
 }
@@ -212,7 +212,7 @@ static int check_options(const struct explain_command_options *o)
 static int run(struct context *x)
 {
     const struct explain_command_options *const o = x->own;
-    struct question q[RESULTS] = { { .alpha = o->alpha, .beta = o->beta } };
+    struct problem q[RESULTS] = { { .alpha = o->alpha, .beta = o->beta } };
     if (o->beta == SETUP_BETA_UNSET) q[0].beta = o->c ? F32_ONE : 0;
     if (explain_probe_misused(x, &o->probe)) return EXIT_USAGE;
     if (explain_probe_asked(&o->probe)) return explain_probe(x, &o->probe, o->device);

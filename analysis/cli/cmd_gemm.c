@@ -4,7 +4,7 @@
 #include "analysis/cli/device_gemm.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/operands.h"
-#include "analysis/cli/say.h"
+#include "analysis/cli/row_value.h"
 #include "analysis/sampling/judged.h"
 #include "lib/base/clock.h"
 #include "lib/input/source.h"
@@ -69,7 +69,7 @@ static json_t *describe(const struct setup *s, const struct context *x)
 }
 
 /* Where it ran, for sentences: methods once where all are alike. */
-static void tell_place(struct gemm_told *to, const struct device_gemm *g)
+static void write_place_field(struct gemm_description *to, const struct device_gemm *g)
 {
     const struct gpu_kernel *kernel = g->work.kernel;
     const char *name;
@@ -139,7 +139,7 @@ static int answer(struct context *x, const struct setup *s, const struct device_
     struct gemm_options how = context_options(x);
     struct judged judged;
     struct budget_answer budget = { .worst = NULL };
-    struct budget_question question;
+    struct budget_problem problem;
     struct fault f;
     int status = EXIT_GOOD;
     if (g->on_device) how.offload = &g->offload.offload;
@@ -150,15 +150,15 @@ static int answer(struct context *x, const struct setup *s, const struct device_
         else status = fail("reference", &f);
     }
     if (status == EXIT_GOOD)
-        status = budget_ask(&budget, &question, &o->budget, s, &data, d, x);
+        status = budget_ask(&budget, &problem, &o->budget, s, &data, d, x);
     if (status == EXIT_GOOD) status = save(&s->a, o->save_a);
     if (status == EXIT_GOOD) status = save(&s->b, o->save_b);
     if (status == EXIT_GOOD) status = save(d, x->output);
     if (status == EXIT_GOOD) {
-        struct gemm_answer a = { .gemm = setup_told(s, x, true),
+        struct gemm_answer a = { .gemm = setup_description(s, x, true),
                                  .judged = reference ? &judged : NULL,
                                  .budget = &budget };
-        tell_place(&a.gemm, g);
+        write_place_field(&a.gemm, g);
         budget_json(row, &budget);
         emit_answer(&x->emitter, row, judged_lines, &a);
     } else {

@@ -24,16 +24,16 @@
 
 static void describe_metric(struct field_writer *w, const void *row)
 {
-    tell_text(w, "source", ((const struct metric *)row)->source);
+    write_text_field(w, "source", ((const struct metric *)row)->source);
 }
 
 static void describe_bound(struct field_writer *w, const void *row)
 {
     const struct bound_row *b = row;
-    tell_text(w, "kind", bound_kinds[b->kind]);
-    tell_text(w, "of", b->underflow ? "underflow" : "error");
-    tell_flag(w, "sharp", b->sharp);
-    tell_text(w, "source", b->source);
+    write_text_field(w, "kind", bound_kinds[b->kind]);
+    write_text_field(w, "of", b->underflow ? "underflow" : "error");
+    write_flag_field(w, "sharp", b->sharp);
+    write_text_field(w, "source", b->source);
 }
 
 /* Whether a larger addend can make an output of a unit smaller. */
@@ -45,112 +45,115 @@ static void describe_monotone(struct field_writer *w, const void *row)
         struct monotone_example e;
         const enum monotone_addend addend = (enum monotone_addend)i;
         const bool lowered = !monotone_in(row, addend);
-        tell_flag(w, names[i][0], !lowered);
-        tell_text(w, names[i][1],
-                  lowered && monotone_example_find(&e, row, addend) ? e.text : NULL);
+        write_flag_field(w, names[i][0], !lowered);
+        write_text_field(w, names[i][1],
+                         lowered && monotone_example_find(&e, row, addend) ? e.text
+                                                                           : NULL);
     }
 }
 
 /* TFLOP/s, or products of f16 words in the time of one; null: not known, no unit. */
-static void tell_rate(struct field_writer *w, const char *name, double rate)
+static void write_rate_field(struct field_writer *w, const char *name, double rate)
 {
-    if (rate > 0) tell_real(w, name, rate);
-    else tell_text(w, name, NULL);
+    if (rate > 0) write_real_field(w, name, rate);
+    else write_text_field(w, name, NULL);
 }
 
 static void describe_rate(struct field_writer *w, const void *row)
 {
     const struct rate_row *r = row;
-    tell_rate(w, "f16_tflops", rate_tflops(r));
-    tell_rate(w, "bf16", rate_cost(r, RATE_BF16));
-    tell_rate(w, "tf32", rate_cost(r, RATE_TF32));
-    tell_rate(w, "fp8", rate_cost(r, RATE_FP8));
-    tell_rate(w, "s8", rate_cost(r, RATE_S8));
-    tell_rate(w, "f32", rate_cost(r, RATE_F32));
-    tell_text(w, "source", r->source);
+    write_rate_field(w, "f16_tflops", rate_tflops(r));
+    write_rate_field(w, "bf16", rate_cost(r, RATE_BF16));
+    write_rate_field(w, "tf32", rate_cost(r, RATE_TF32));
+    write_rate_field(w, "fp8", rate_cost(r, RATE_FP8));
+    write_rate_field(w, "s8", rate_cost(r, RATE_S8));
+    write_rate_field(w, "f32", rate_cost(r, RATE_F32));
+    write_text_field(w, "source", r->source);
 }
 
 static void describe_model(struct field_writer *w, const void *row)
 {
     const struct tile_model *m = row;
-    tell_flag(w, "rates", m->rates);
-    tell_list(w, "factors", BITCUT_TEXTS);
+    write_flag_field(w, "rates", m->rates);
+    write_list_field(w, "factors", BITCUT_TEXTS);
     for (int i = 0; i < TILE_FACTORS; i++)
-        tell_item(w, "%s: %s", m->factor[i].name, m->factor[i].what);
+        write_item_field(w, "%s: %s", m->factor[i].name, m->factor[i].what);
 }
 
 /* A bound; 0 is none. */
-static void tell_most(struct field_writer *w, const char *name, size_t most)
+static void write_most_field(struct field_writer *w, const char *name, size_t most)
 {
-    if (most) tell_integer(w, name, (long long)most);
-    else tell_text(w, name, NULL);
+    if (most) write_integer_field(w, name, (long long)most);
+    else write_text_field(w, name, NULL);
 }
 
 static struct gpu gpu; /* the module that is listed */
 
 static void describe_architecture(struct field_writer *w, const void *row)
 {
-    tell_text(w, "units", ((const struct gpu_architecture *)row)->units);
+    write_text_field(w, "units", ((const struct gpu_architecture *)row)->units);
 }
 
-static void tell_architectures(struct field_writer *w, unsigned set)
+static void write_architectures_field(struct field_writer *w, unsigned set)
 {
     const struct gpu_architecture *row = NULL;
-    tell_list(w, "architectures", BITCUT_TEXTS);
+    write_list_field(w, "architectures", BITCUT_TEXTS);
     while ((row = gpu_architecture_next(&gpu, row)))
-        if (set & row->bit) tell_item(w, "%s", row->name);
+        if (set & row->bit) write_item_field(w, "%s", row->name);
 }
 
 static void describe_instruction(struct field_writer *w, const void *row)
 {
     const struct gpu_instruction *i = row;
-    tell_line(w, "shape", "%dx%dx%d", i->m, i->n, i->k);
-    tell_integer(w, "a_bytes", i->a_bytes);
-    tell_integer(w, "b_bytes", i->b_bytes);
-    tell_integer(w, "c_bytes", i->c_bytes);
-    tell_architectures(w, i->architectures);
-    tell_list(w, "variants", BITCUT_TEXTS);
+    write_line_field(w, "shape", "%dx%dx%d", i->m, i->n, i->k);
+    write_integer_field(w, "a_bytes", i->a_bytes);
+    write_integer_field(w, "b_bytes", i->b_bytes);
+    write_integer_field(w, "c_bytes", i->c_bytes);
+    write_architectures_field(w, i->architectures);
+    write_list_field(w, "variants", BITCUT_TEXTS);
     for (int v = 0; v < GPU_VARIANTS; v++)
-        if (i->variants >> v & 1) tell_item(w, "%s", gpu_variants[v].name);
+        if (i->variants >> v & 1) write_item_field(w, "%s", gpu_variants[v].name);
 }
 
 static void describe_kernel(struct field_writer *w, const void *row)
 {
     const struct gpu_kernel *k = row;
-    tell_text(w, "recipe", k->recipe);
-    tell_text(w, "instruction", k->instruction);
-    tell_text(w, "matrices", formats[k->matrices].name);
-    tell_text(w, "input", formats[k->format].name);
-    tell_integer(w, "terms", k->program.terms);
-    tell_integer(w, "promote", k->program.promote);
-    if (k->tile_m) tell_line(w, "tile", "%dx%dx%d", k->tile_m, k->tile_n, k->tile_k);
-    else tell_text(w, "tile", NULL);
-    tell_most(w, "products", (size_t)k->products);
-    tell_most(w, "warps", (size_t)k->warps);
-    tell_integer(w, "stages", k->stages);
-    tell_integer(w, "threads", k->threads);
-    tell_integer(w, "shared_bytes", k->shared_bytes);
-    tell_integer(w, "registers", k->registers);
-    tell_integer(w, "cluster", k->cluster_m * k->cluster_n);
-    tell_integer(w, "load_bytes", k->load_bytes);
-    tell_integer(w, "read_bytes", k->read_bytes);
-    tell_integer(w, "slices_most", k->slices_most);
-    tell_most(w, "slices_together", (size_t)k->slices_together);
-    tell_most(w, "size_most", k->size_most);
-    tell_architectures(w, k->architectures);
+    write_text_field(w, "recipe", k->recipe);
+    write_text_field(w, "instruction", k->instruction);
+    write_text_field(w, "matrices", formats[k->matrices].name);
+    write_text_field(w, "input", formats[k->format].name);
+    write_integer_field(w, "terms", k->program.terms);
+    write_integer_field(w, "promote", k->program.promote);
+    if (k->tile_m)
+        write_line_field(w, "tile", "%dx%dx%d", k->tile_m, k->tile_n, k->tile_k);
+    else write_text_field(w, "tile", NULL);
+    write_most_field(w, "products", (size_t)k->products);
+    write_most_field(w, "warps", (size_t)k->warps);
+    write_integer_field(w, "stages", k->stages);
+    write_integer_field(w, "threads", k->threads);
+    write_integer_field(w, "shared_bytes", k->shared_bytes);
+    write_integer_field(w, "registers", k->registers);
+    write_integer_field(w, "cluster", k->cluster_m * k->cluster_n);
+    write_integer_field(w, "load_bytes", k->load_bytes);
+    write_integer_field(w, "read_bytes", k->read_bytes);
+    write_integer_field(w, "slices_most", k->slices_most);
+    write_most_field(w, "slices_together", (size_t)k->slices_together);
+    write_most_field(w, "size_most", k->size_most);
+    write_architectures_field(w, k->architectures);
 }
 
 static void describe_bench(struct field_writer *w, const void *row)
 {
     const struct bench_study *b = row;
-    tell_text(w, "shapes", b->shapes);
-    tell_list(w, "kernels", BITCUT_TEXTS);
+    write_text_field(w, "shapes", b->shapes);
+    write_list_field(w, "kernels", BITCUT_TEXTS);
     for (int i = 0; i < SELECTIONS_MAX && b->kernels[i]; i++)
-        tell_item(w, "%s", b->kernels[i]);
-    tell_list(w, "slices", BITCUT_NUMBERS);
-    for (const int *s = b->slices; *s; s++) tell_item(w, "%d", *s);
-    tell_list(w, "batches", BITCUT_NUMBERS);
-    for (const size_t *count = b->batches; *count; count++) tell_item(w, "%zu", *count);
+        write_item_field(w, "%s", b->kernels[i]);
+    write_list_field(w, "slices", BITCUT_NUMBERS);
+    for (const int *s = b->slices; *s; s++) write_item_field(w, "%d", *s);
+    write_list_field(w, "batches", BITCUT_NUMBERS);
+    for (const size_t *count = b->batches; *count; count++)
+        write_item_field(w, "%zu", *count);
 }
 
 /* "4n" for 4, "n" for 1, of a scaled set; else the number. */
@@ -162,14 +165,14 @@ static void length_text(char text[24], size_t length, bool scaled)
 static void describe_shapes(struct field_writer *w, const void *row)
 {
     const struct shape_set *s = row;
-    tell_text(w, "input", s->input ? s->input : "");
-    tell_list(w, "shapes", BITCUT_TEXTS);
+    write_text_field(w, "input", s->input ? s->input : "");
+    write_list_field(w, "shapes", BITCUT_TEXTS);
     for (const struct kernel_shape *at = s->shape; at->m; at++) {
         char m[24], n[24], k[24];
         length_text(m, at->m, s->scaled);
         length_text(n, at->n, s->scaled);
         length_text(k, at->k, s->scaled);
-        tell_item(w, "%sx%sx%s", m, n, k);
+        write_item_field(w, "%sx%sx%s", m, n, k);
     }
 }
 
@@ -204,15 +207,15 @@ static const struct bitcut_table own_tables[] = {
 };
 
 /* Tables in pieces. */
-static const void *next_fault(const void *row) { return defect_next(row); }
+static const void *next_fault(const void *row) { return kernel_fault_next(row); }
 
 static void describe_fault(struct field_writer *w, const void *row)
 {
-    const struct defect *const d = row;
-    tell_text(w, "changes",
-              d->exact  ? "the product"
-              : d->fine ? "a few ulps"
-                        : "words or sums");
+    const struct kernel_fault *const d = row;
+    write_text_field(w, "changes",
+                     d->exact  ? "the product"
+                     : d->fine ? "a few ulps"
+                               : "words or sums");
 }
 
 static const void *next_claim(const void *row) { return study_claim_next(row); }
@@ -220,18 +223,19 @@ static const void *next_claim(const void *row) { return study_claim_next(row); }
 static void describe_claim(struct field_writer *w, const void *row)
 {
     const struct claim *const c = row;
-    tell_text(w, "study", study_of_claim(c)->name);
-    tell_text(w, "paper", c->paper);
-    if (c->printed) tell_text(w, "printed", c->printed);
-    else tell_real(w, "printed", c->number);
-    tell_flag(w, "quote", c->origin == ORIGIN_PAPER && !c->described);
-    tell_text(w, "device", c->device);
-    tell_text(w, "unit", c->unit);
-    tell_text(w, "needs", c->needs);
-    tell_text(w, "origin", claim_origins[c->origin].name);
-    tell_text(w, "criterion", c->criterion ? claim_criteria[c->criterion].name : NULL);
-    tell_text(w, "assumes", c->assumes);
-    tell_text(w, "otherwise", c->otherwise);
+    write_text_field(w, "study", study_of_claim(c)->name);
+    write_text_field(w, "paper", c->paper);
+    if (c->printed) write_text_field(w, "printed", c->printed);
+    else write_real_field(w, "printed", c->number);
+    write_flag_field(w, "quote", c->origin == ORIGIN_PAPER && !c->described);
+    write_text_field(w, "device", c->device);
+    write_text_field(w, "unit", c->unit);
+    write_text_field(w, "needs", c->needs);
+    write_text_field(w, "origin", claim_origins[c->origin].name);
+    write_text_field(w, "criterion",
+                     c->criterion ? claim_criteria[c->criterion].name : NULL);
+    write_text_field(w, "assumes", c->assumes);
+    write_text_field(w, "otherwise", c->otherwise);
 }
 
 /* The answer whose key a row is. */
@@ -256,9 +260,9 @@ static const void *next_key(const void *row)
 static void describe_key(struct field_writer *w, const void *row)
 {
     const struct record_field *const f = row;
-    tell_text(w, "of", answer_of(f)->keys);
-    tell_text(w, "unit", *f->unit ? f->unit : NULL);
-    tell_text(w, "member", f->member);
+    write_text_field(w, "of", answer_of(f)->keys);
+    write_text_field(w, "unit", *f->unit ? f->unit : NULL);
+    write_text_field(w, "member", f->member);
 }
 
 struct chained_table {
@@ -353,7 +357,7 @@ static void print_row(struct context *x, const struct bitcut_table *table, const
     if (!is_chosen(x, name, table->name && !strcmp(table->name, "units"))) return;
     json_t *row = json_pack("{s:s}", "name", name);
     for (size_t i = 0; bitcut_row_field(&field, table, of, i); i++)
-        json_object_set_new(row, field.name, json_told(field.kind, field.text));
+        json_object_set_new(row, field.name, json_of_text(field.kind, field.text));
     json_object_set_new(row, "what", json_string(bitcut_row_what(of)));
     emit_row(&x->emitter, row);
     rows_printed++;
@@ -375,7 +379,7 @@ static json_t *chips_of(const char *unit)
         if (!*text || fits) memcpy(text, longer, sizeof text);
         else more++;
     }
-    if (more) say_more(text, sizeof text, " +%d", more);
+    if (more) text_add(text, sizeof text, " +%d", more);
     return json_string(*text ? text : "-");
 }
 

@@ -72,8 +72,8 @@ static json_t *cell(const struct kills *k, const struct field *f)
     for (int i = 0; i < k->count; i++) {
         if (k->mutant[i].field != f) continue;
         const char *const between = *text ? "/" : "";
-        if (k->mutant[i].proof) say_more(text, sizeof text, "%s=", between);
-        else say_more(text, sizeof text, "%s%zu", between, k->noticed[i]);
+        if (k->mutant[i].proof) text_add(text, sizeof text, "%s=", between);
+        else text_add(text, sizeof text, "%s%zu", between, k->noticed[i]);
     }
     return json_string(text);
 }
@@ -167,12 +167,13 @@ static enum bitcut_status add_set(struct kills *k, const struct set *s,
 {
     const struct fragments in = set_fragments(s);
     const struct gpu_variant_row *variant;
-    struct told told;
+    struct variant_operands operands;
     enum bitcut_status status = variant_of(&variant, s, f);
-    if (status == BITCUT_OK) status = variant_tell(&told, &s->unit, variant, &in, f);
+    if (status == BITCUT_OK)
+        status = variant_operands_make(&operands, &s->unit, variant, &in, f);
     if (status != BITCUT_OK) return status;
-    status = count_noticed(k, s, &told.x, x, f);
-    told_clear(&told);
+    status = count_noticed(k, s, &operands.x, x, f);
+    variant_operands_clear(&operands);
     return status;
 }
 

@@ -199,12 +199,13 @@ static enum bitcut_status compare(struct recording *g, const struct context *x,
                                   struct fault *f)
 {
     const struct fragments in = set_fragments(&g->set);
-    struct told told;
+    struct variant_operands operands;
     if (!g->set.known) return BITCUT_OK;
-    enum bitcut_status status = variant_tell(&told, &g->set.unit, g->variant, &in, f);
+    enum bitcut_status status =
+        variant_operands_make(&operands, &g->set.unit, g->variant, &in, f);
     if (status != BITCUT_OK) return status;
-    status = judge(g, &told.x, x, f);
-    told_clear(&told);
+    status = judge(g, &operands.x, x, f);
+    variant_operands_clear(&operands);
     return status;
 }
 

@@ -52,12 +52,12 @@ static void replay_set(struct outcome *o, const char *folder, const struct set *
 {
     const struct fragments in = set_fragments(s);
     const struct gpu_variant_row *variant;
-    struct told told;
+    struct variant_operands operands;
     if (variant_of(&variant, s, &o->fault) != BITCUT_OK ||
-        variant_tell(&told, &s->unit, variant, &in, &o->fault) != BITCUT_OK)
+        variant_operands_make(&operands, &s->unit, variant, &in, &o->fault) != BITCUT_OK)
         return;
-    replay_fragments(o, folder, s, &told.x, threads, progress);
-    told_clear(&told);
+    replay_fragments(o, folder, s, &operands.x, threads, progress);
+    variant_operands_clear(&operands);
 }
 
 static struct outcome replay_folder(const struct found *x, int threads,

@@ -88,7 +88,7 @@ struct work {
     const struct report_options *options;
     struct results results;
     struct study_run run; /* of studies */
-    struct kept_studies kept;
+    struct recorded_studies kept;
     json_t *results_files, *library_files; /* their names and digests */
 };
 
@@ -163,28 +163,28 @@ static int read_results(struct work *w)
 {
     const struct option_texts *const given = &w->options->results;
     struct results none = { { NULL } };
-    int status = kept_sources(&w->run.sources, &none, READS_LIBRARIES | READS_GPUS);
-    if (status == EXIT_GOOD) status = kept_digests(w->library_files, "libraries");
+    int status = recorded_sources(&w->run.sources, &none, READS_LIBRARIES | READS_GPUS);
+    if (status == EXIT_GOOD) status = recorded_digests(w->library_files, "libraries");
     if (w->options->no_results || status != EXIT_GOOD) return status;
     w->run.sources.results = &w->results;
     for (int i = 0; i < given->count && status == EXIT_GOOD; i++)
-        status = kept_read_file(&w->results, given->text[i]);
-    if (!given->count) status = kept_read_results(&w->results);
+        status = recorded_read_file(&w->results, given->text[i]);
+    if (!given->count) status = recorded_read_results(&w->results);
     for (int i = 0; i < given->count && status == EXIT_GOOD; i++)
-        status = kept_digest_file(w->results_files, given->text[i]);
+        status = recorded_digest_file(w->results_files, given->text[i]);
     if (!given->count && status == EXIT_GOOD)
-        status = kept_digests(w->results_files, "results");
+        status = recorded_digests(w->results_files, "results");
     if (status == EXIT_GOOD) results_derive(&w->results, shape_set_of);
     return status;
 }
 
 /* Kept rows, unless those of the report are of another seed and as large. */
-static int read_kept(struct work *w)
+static int read_recorded(struct work *w)
 {
     if (w->options->no_studies ||
-        (w->run.scale == STUDY_PAPER && !report_study_is_kept(&w->run)))
+        (w->run.scale == STUDY_PAPER && !report_study_is_recorded(&w->run)))
         return EXIT_GOOD;
-    return kept_studies_read(&w->kept);
+    return recorded_studies_read(&w->kept);
 }
 
 static int check_options(struct work *w)
@@ -203,7 +203,7 @@ static int make(struct work *w)
 {
     const struct option_texts *const given = &w->options->results;
     int status = read_results(w);
-    if (status == EXIT_GOOD) status = read_kept(w);
+    if (status == EXIT_GOOD) status = read_recorded(w);
     if (status != EXIT_GOOD) return status;
     if (!w->options->no_studies) add_studies(w);
     add_figures(w);
@@ -246,7 +246,7 @@ static int report_studies(struct context *x, const char *folder)
     json_decref(w.results_files);
     json_decref(w.library_files);
     json_decref(w.run.sources.libraries);
-    kept_studies_clear(&w.kept);
+    recorded_studies_clear(&w.kept);
     results_clear(&w.results);
     return status;
 }

@@ -5,7 +5,7 @@
 
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/install_path.h"
-#include "analysis/cli/run_say.h"
+#include "analysis/cli/run_text.h"
 #include "analysis/cli/setup.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/run/folder.h"
@@ -109,20 +109,20 @@ static int find_unit(struct run_options *o)
 }
 
 /* The way of --recipe and --unit. */
-static int tell_way(struct run_options *o)
+static int write_way_field(struct run_options *o)
 {
     struct setup s = { .options = &o->setup };
-    char line[WAY_MAX];
+    char line[CONFIGURATION_LINE_MAX];
     int status = EXIT_GOOD;
     if (o->setup.recipe && !o->setup.unit && !device_is_emulator(o->device))
         status = find_unit(o);
     if (status == EXIT_GOOD) status = setup_gemm(&s);
     if (status != EXIT_GOOD) return status;
-    way_write(line, &s.gemm);
-    return tell(SETTING_WAY, line) ? EXIT_GOOD : fail_memory();
+    configuration_line_write(line, &s.gemm);
+    return tell(SETTING_CONFIGURATION, line) ? EXIT_GOOD : fail_memory();
 }
 
-static int tell_rules(const struct option_texts *rules)
+static int write_rules_field(const struct option_texts *rules)
 {
     static char list[OPTION_TEXTS_MAX * 1024];
     for (int i = 0; i < rules->count; i++) {
@@ -130,21 +130,22 @@ static int tell_rules(const struct option_texts *rules)
         struct fault f;
         if (run_rule_read(&rule, rules->text[i], &f) != BITCUT_OK)
             return fail("--rule", &f);
-        say_more(list, sizeof list, "%s=%s\n", rule.pattern, rule.way.line);
+        text_add(list, sizeof list, "%s=%s\n", rule.pattern, rule.way.line);
     }
     return !*list || tell(SETTING_RULES, list) ? EXIT_GOOD : fail_memory();
 }
 
-static int tell_against(const char *against)
+static int write_against_field(const char *against)
 {
-    struct run_way way;
+    struct run_configuration way;
     struct fault f;
     if (!against) return EXIT_GOOD;
-    if (run_way_read(&way, against, &f) != BITCUT_OK) return fail("--against", &f);
+    if (run_configuration_read(&way, against, &f) != BITCUT_OK)
+        return fail("--against", &f);
     return tell(SETTING_AGAINST, way.line) ? EXIT_GOOD : fail_memory();
 }
 
-static int tell_audit(const struct run_options *o)
+static int write_audit_field(const struct run_options *o)
 {
     static struct run_settings s;
     struct fault f;
@@ -161,7 +162,7 @@ static int tell_audit(const struct run_options *o)
     return tell(SETTING_AUDIT, o->sample ? o->sample : "10") ? EXIT_GOOD : fail_memory();
 }
 
-static int tell_least(const char *least)
+static int write_least_field(const char *least)
 {
     static struct run_settings s;
     struct fault f;
@@ -199,8 +200,8 @@ static int check_emulating_device(struct context *x, const char *device)
 }
 
 /* The device, if it can be opened here, and its module where the program finds it. */
-static int tell_device(const char *library, struct context *x,
-                       const struct run_options *o)
+static int write_device_field(const char *library, struct context *x,
+                              const struct run_options *o)
 {
     char modules[PLACE_MAX];
     if (device_is_emulator(o->device)) return EXIT_GOOD;
@@ -241,21 +242,21 @@ static void forget_settings(void)
     while (run_setting_unknown(name)) unsetenv(name);
 }
 
-static int tell_all(const char *folder, const char *library, struct context *x)
+static int write_all_field(const char *folder, const char *library, struct context *x)
 {
     struct run_options o = *(const struct run_options *)x->own;
     char threads[16];
     forget_settings();
-    int status = tell_audit(&o);
+    int status = write_audit_field(&o);
     if (status != EXIT_GOOD) return status;
-    if (o.setup.recipe || o.setup.unit) status = tell_way(&o);
+    if (o.setup.recipe || o.setup.unit) status = write_way_field(&o);
     else if (!o.rules.count && !o.against && !o.audit)
         status =
             complain("run", "requires --recipe and --unit, --rule, --against or --audit");
-    if (status == EXIT_GOOD) status = tell_rules(&o.rules);
-    if (status == EXIT_GOOD) status = tell_against(o.against);
-    if (status == EXIT_GOOD) status = tell_least(o.least);
-    if (status == EXIT_GOOD) status = tell_device(library, x, &o);
+    if (status == EXIT_GOOD) status = write_rules_field(&o.rules);
+    if (status == EXIT_GOOD) status = write_against_field(o.against);
+    if (status == EXIT_GOOD) status = write_least_field(o.least);
+    if (status == EXIT_GOOD) status = write_device_field(library, x, &o);
     snprintf(threads, sizeof threads, "%d", x->threads);
     if (status == EXIT_GOOD &&
         !(tell(SETTING_THREADS, threads) && tell(SETTING_FOLDER, folder) &&
@@ -308,7 +309,7 @@ static int find_asked_folder(struct run *r, const char *folder)
     else if (!S_ISDIR(status.st_mode)) why = strerror(ENOTDIR);
     else if (access(whole, R_OK | W_OK | X_OK) != 0) why = strerror(errno);
     else if (strlen(whole) >= sizeof r->folder) why = strerror(ENAMETOOLONG);
-    else if (run_folder_has_ledger(whole))
+    else if (run_folder_has_call_log(whole))
         why =
             "the folder has the logs of another run (see --read); choose an empty folder";
     else strcpy(r->folder, whole);
@@ -367,7 +368,8 @@ static int find_program(struct run *r, const struct context *x)
 
 /* Rules that fit no place: a pattern that means another one does nothing, and says
    nothing. */
-static void tell_idle_rules(const struct run_total *t, const struct option_texts *rules)
+static void write_idle_rules_field(const struct run_total *t,
+                                   const struct option_texts *rules)
 {
     for (int i = 0; i < rules->count && t->places; i++) {
         struct run_rule rule;
@@ -387,8 +389,8 @@ static void tell_idle_rules(const struct run_total *t, const struct option_texts
 
 /* Say what was done.  Standard output is the program's, so this goes to standard error.
  */
-static int tell_total(struct run *r, const char *folder, double elapsed,
-                      struct context *x)
+static int print_total(struct run *r, const char *folder, double elapsed,
+                       struct context *x)
 {
     static struct run_total total;
     const struct run_options *const o = x->own;
@@ -401,14 +403,14 @@ static int tell_total(struct run *r, const char *folder, double elapsed,
         fflush(stdout);
         if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) x->emitter.broken = true;
     }
-    const struct run_told told = { .total = &total,
-                                   .program = o->read ? NULL : r->program,
-                                   .elapsed = elapsed,
-                                   .folder = total.sum->watched ? folder : NULL,
-                                   .want = o->want,
-                                   .file = r->writes ? r->output.file : NULL };
-    run_say(&told, x);
-    if (!x->emitter.json) tell_idle_rules(&total, &o->rules);
+    const struct run_description told = { .total = &total,
+                                          .program = o->read ? NULL : r->program,
+                                          .elapsed = elapsed,
+                                          .folder = total.sum->watched ? folder : NULL,
+                                          .want = o->want,
+                                          .file = r->writes ? r->output.file : NULL };
+    run_describe(&told, x);
+    if (!x->emitter.json) write_idle_rules_field(&total, &o->rules);
     run_total_clear(&total);
     if (!r->writes) return EXIT_GOOD;
     r->writes = false;
@@ -430,7 +432,7 @@ static int start_and_tell(struct run *r, struct context *x)
     }
     /* Who reads standard error may have enough; the folder goes nevertheless. */
     signal(SIGPIPE, SIG_IGN);
-    const int told = tell_total(r, r->folder, seconds_now() - began, x);
+    const int told = print_total(r, r->folder, seconds_now() - began, x);
     return told == EXIT_GOOD ? status : told;
 }
 
@@ -440,7 +442,7 @@ static int run_program(struct run *r, struct context *x)
     if (!status) status = find_program(r, x);
     if (!status &&
         (find_folder(r, x->own) != EXIT_GOOD || find_output(r, x) != EXIT_GOOD ||
-         tell_all(r->folder, r->library, x) != EXIT_GOOD))
+         write_all_field(r->folder, r->library, x) != EXIT_GOOD))
         status = PROGRAM_OWN_FAILURE;
     if (!status) status = start_and_tell(r, x);
     if (r->writes) output_abandon(&r->output);
@@ -479,7 +481,7 @@ static int run(struct context *x)
     if (!o->read) return run_program(&r, x);
     if (check_reading(x) != EXIT_GOOD) return PROGRAM_OWN_FAILURE;
     int status = find_output(&r, x) == EXIT_GOOD ? 0 : PROGRAM_OWN_FAILURE;
-    if (!status) status = tell_total(&r, o->read, 0, x);
+    if (!status) status = print_total(&r, o->read, 0, x);
     if (r.writes) output_abandon(&r.output);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut split: what a split keeps, by exponent. */
 #include "analysis/cli/setup.h"
-#include "analysis/split/split_kept.h"
+#include "analysis/split/split_retention.h"
 #include "lib/io/json_record.h"
 
 struct split_options {
@@ -112,7 +112,7 @@ static int choose(struct bitcut_split *split, bool *flush, struct split_options 
 
 /* --- work ------------------------------------------------------------------------- */
 
-static void print_row(struct context *x, const struct split_kept *kept)
+static void print_row(struct context *x, const struct split_retention *kept)
 {
     json_t *const row = json_object();
     record_json(row, split_fields, kept);
@@ -120,24 +120,25 @@ static void print_row(struct context *x, const struct split_kept *kept)
 }
 
 /* A row for each exponent that has values, and for all of an array together. */
-static int measure(struct context *x, const struct split_question *q,
+static int measure(struct context *x, const struct split_problem *q,
                    const struct split_options *o)
 {
-    struct split_kept all = split_kept_none(q), one;
+    struct split_retention all = split_retention_none(q), one;
     struct fault f;
     for (int e = o->to; e >= o->from; e--) {
         progress_report(&x->progress, (size_t)(o->to - e), (size_t)(o->to - o->from + 1));
-        if (split_kept_measure(&one, q, e, x->threads, &x->progress, &f) != BITCUT_OK)
+        if (split_retention_measure(&one, q, e, x->threads, &x->progress, &f) !=
+            BITCUT_OK)
             return fail("split", &f);
         if (!one.r.count) continue;
         print_row(x, &one);
-        split_kept_add(&all, &one);
+        split_retention_add(&all, &one);
     }
     if (q->of) print_row(x, &all);
     return EXIT_GOOD;
 }
 
-static int measure_file(struct context *x, struct split_question *q,
+static int measure_file(struct context *x, struct split_problem *q,
                         const struct split_options *o)
 {
     struct matrix values = { .at = NULL };
@@ -160,9 +161,9 @@ static int run(struct context *x)
 {
     struct split_options o = *(const struct split_options *)x->own;
     struct bitcut_split split;
-    struct split_question q = { .split = &split,
-                                .samples = o.exhaustive ? 0 : o.samples,
-                                .seed = x->seed };
+    struct split_problem q = { .split = &split,
+                               .samples = o.exhaustive ? 0 : o.samples,
+                               .seed = x->seed };
     const int status = choose(&split, &q.flush, &o, x);
     if (status != EXIT_GOOD) return status;
     return o.path ? measure_file(x, &q, &o) : measure(x, &q, &o);

@@ -42,7 +42,7 @@ static const struct option_row options[] = {
 struct work {
     struct context *context;
     const struct study_options *options;
-    struct study_book book;
+    struct study_log log;
     struct study_run run;
     struct results results;
     struct output_lock lock; /* of -o */
@@ -112,7 +112,7 @@ static void print_rows(struct work *w, const struct study *study, size_t at, jso
     for (size_t i = 0; i < json_array_size(rows); i++) {
         json_t *row = json_array_get(rows, i);
         emit_row(e, e->json
-                        ? study_book_line(&w->book, study, at, json_array_size(rows), row)
+                        ? study_log_line(&w->log, study, at, json_array_size(rows), row)
                         : json_incref(row));
     }
 }
@@ -122,7 +122,7 @@ static int save(struct work *w)
     struct fault f;
     const char *path = w->context->output;
     w->saved = seconds_now();
-    if (!path || study_book_write(&w->book, path, &f) == BITCUT_OK) return EXIT_GOOD;
+    if (!path || study_log_write(&w->log, path, &f) == BITCUT_OK) return EXIT_GOOD;
     return fail(path, &f);
 }
 
@@ -130,7 +130,7 @@ static int save(struct work *w)
 static void take(void *context, size_t at, json_t *rows)
 {
     struct work *w = context;
-    study_book_of(&w->book, w->study)->rows[at] = rows;
+    study_log_of(&w->log, w->study)->rows[at] = rows;
     w->computed++;
     w->rows += json_array_size(rows);
     if (!w->context->output && !w->options->verdicts) print_rows(w, w->study, at, rows);
@@ -140,7 +140,7 @@ static void take(void *context, size_t at, json_t *rows)
 /* Which points are to be computed: those of the shard that are not there. */
 static bool *wanted_points(struct work *w)
 {
-    struct study_points *p = study_book_of(&w->book, w->study);
+    struct study_points *p = study_log_of(&w->log, w->study);
     bool *wanted = memory_allocate(p->count, sizeof *wanted);
     for (size_t at = 0; wanted && at < p->count; at++) {
         wanted[at] = at % w->shards == w->shard && !p->rows[at];
@@ -152,7 +152,7 @@ static bool *wanted_points(struct work *w)
 
 static void print_summary(struct work *w)
 {
-    const struct study_points *p = study_book_of(&w->book, w->study);
+    const struct study_points *p = study_log_of(&w->log, w->study);
     emit_row(&w->context->emitter,
              json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "study", w->study->name,
                        "points", json_count(p->count), "computed",
@@ -190,9 +190,9 @@ static const struct emit_column verdict_columns[] = { { "name", "claim", 0, NULL
 
 static void print_verdicts(struct work *w, const struct study *study)
 {
-    struct study_points *p = study_book_of(&w->book, study);
+    struct study_points *p = study_log_of(&w->log, study);
     size_t missing;
-    json_t *rows = study_book_rows(&missing, p);
+    json_t *rows = study_log_rows(&missing, p);
     for (const struct claim *c = study->claims; c->name; c++)
         emit_row(&w->context->emitter,
                  claim_verdict(study->name, c, rows, missing, p->count));
@@ -207,7 +207,7 @@ static int read_sources(struct work *w)
     unsigned reads = 0;
     for (int i = 0; studies[i]; i++)
         if (is_wanted(w->context, studies[i])) reads |= studies[i]->reads;
-    return kept_sources(&w->run.sources, &w->results, reads);
+    return recorded_sources(&w->run.sources, &w->results, reads);
 }
 
 /* The points that the file of --resume has.  Only a file that is not there has none. */
@@ -216,7 +216,7 @@ static int read_resumed(struct work *w)
     struct stat about;
     const char *const path = w->context->output;
     if (!w->options->resume || (stat(path, &about) && errno == ENOENT)) return EXIT_GOOD;
-    return study_book_read(&w->book, NULL, path);
+    return study_log_read(&w->log, NULL, path);
 }
 
 static int run_studies(struct work *w)
@@ -226,7 +226,7 @@ static int run_studies(struct work *w)
     int status = check_names(x);
     if (status == EXIT_GOOD) status = read_sources(w);
     if (status != EXIT_GOOD) return status;
-    if (study_book_begin(&w->book, w->run.scale, w->run.seed, &f) != BITCUT_OK)
+    if (study_log_begin(&w->log, w->run.scale, w->run.seed, &f) != BITCUT_OK)
         return fail("study", &f);
     status = read_resumed(w);
     for (int i = 0; studies[i] && status == EXIT_GOOD; i++) {
@@ -243,11 +243,11 @@ static int merge_files(struct work *w)
     const struct context *x = w->context;
     int status = EXIT_GOOD;
     for (int i = 0; i < x->operand_count && status == EXIT_GOOD; i++)
-        status = study_book_read(&w->book, NULL, x->operands[i]);
-    if (status == EXIT_GOOD && !w->book.begun)
+        status = study_log_read(&w->log, NULL, x->operands[i]);
+    if (status == EXIT_GOOD && !w->log.begun)
         return complain("--merge", "found no rows in the files");
     for (int i = 0; studies[i] && status == EXIT_GOOD; i++) {
-        const struct study_points *p = &w->book.of[i];
+        const struct study_points *p = &w->log.of[i];
         size_t there = 0;
         for (size_t at = 0; at < p->count; at++) {
             there += p->rows[at] != NULL;
@@ -291,7 +291,7 @@ static int run(struct context *x)
     if (status == EXIT_GOOD) status = o->merge ? merge_files(&w) : run_studies(&w);
     emulating_device_close(&device, x);
     output_unlock(&w.lock);
-    study_book_clear(&w.book);
+    study_log_clear(&w.log);
     json_decref(w.run.sources.libraries);
     results_clear(&w.results);
     return status;

@@ -78,7 +78,7 @@ static const struct option_use uses[] = {
 enum { PATH_LENGTH_MAX = DATA_PATH_MAX + DATA_NAME_MAX + 8 };
 
 /* The file of a kept description. */
-static int find_kept(char path[PATH_LENGTH_MAX], const char *name)
+static int find_recorded(char path[PATH_LENGTH_MAX], const char *name)
 {
     static struct data_files files;
     struct fault f;
@@ -96,7 +96,7 @@ static int read_gpu(struct tile_gpu *gpu, const char *name)
     if (!name)
         return complain("--gpu", "is required, a name such as a100 or a .json file");
     snprintf(path, sizeof path, "%s", name);
-    const int status = gpu_is_path(name) ? EXIT_GOOD : find_kept(path, name);
+    const int status = gpu_is_path(name) ? EXIT_GOOD : find_recorded(path, name);
     if (status != EXIT_GOOD) return status;
     return gpu_file_read(gpu, path, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
 }

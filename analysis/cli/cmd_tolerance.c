@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut tolerance: what a test of a kernel should accept, and what it then rejects. */
 #include "analysis/cli/operands.h"
-#include "analysis/cli/say.h"
+#include "analysis/cli/row_value.h"
 #include "analysis/sampling/python_lines.h"
-#include "analysis/sampling/tolerance_say.h"
+#include "analysis/sampling/tolerance_text.h"
 #include "lib/base/text.h"
 #include "lib/input/source.h"
 #include "lib/io/json_record.h"
@@ -82,7 +82,7 @@ struct work {
     struct gemm_data data;
     struct matrix d; /* d.at is NULL unless -d was given */
     struct shuffled_source shuffled;
-    struct tolerance_question q;
+    struct tolerance_problem q;
 };
 
 /* "any" is no order that a GEMM could have. */
@@ -164,7 +164,7 @@ static int make(struct work *w, const struct context *x)
 
 static json_t *describe(const struct work *w, const struct context *x)
 {
-    const struct tolerance_question *const q = &w->q;
+    const struct tolerance_problem *const q = &w->q;
     json_t *row = json_object();
     setup_describe(row, &w->s.gemm, &w->s.plan);
     json_object_update_new(
@@ -178,7 +178,7 @@ static json_t *describe(const struct work *w, const struct context *x)
 
 /* The tests as lines of Python, by each library and by both limits. */
 static void add_python(json_t *row, const struct tolerance *t,
-                       const struct tolerance_question *q)
+                       const struct tolerance_problem *q)
 {
     for (const struct python_library *l = python_libraries; l->name; l++)
         for (int observed = 1; observed >= 0; observed--) {
@@ -198,7 +198,7 @@ static json_t *answer_json(const struct work *w, const struct tolerance_answer *
     const struct tolerance_options *const o = x->own;
     json_t *row = describe(w, x);
     record_json(row, tolerance_fields, &a->found->limits);
-    add_python(row, a->found, a->question);
+    add_python(row, a->found, a->problem);
     if (a->given) {
         json_t *const given = json_object();
         record_json(given, given_fields, a->given);
@@ -220,7 +220,7 @@ static json_t *answer_json(const struct work *w, const struct tolerance_answer *
 static int find(const struct work *w, struct context *x)
 {
     const struct tolerance_options *const o = x->own;
-    const struct tolerance_question *const q = &w->q;
+    const struct tolerance_problem *const q = &w->q;
     struct tolerance t;
     struct tolerance_given given;
     struct power p = { .row = NULL };
@@ -233,11 +233,11 @@ static int find(const struct work *w, struct context *x)
         status =
             power_measure(&p, q, &t, o->power, x->seed, x->threads, &x->progress, &f);
     if (status != BITCUT_OK) return fail("tolerance", &f);
-    struct gemm_told told = setup_told(&w->s, x, false);
+    struct gemm_description told = setup_description(&w->s, x, false);
     told.m = q->m, told.n = q->n, told.k = q->k;
     const struct tolerance_answer a = { .gemm = told,
                                         .found = &t,
-                                        .question = q,
+                                        .problem = q,
                                         .shuffled = q->source.as_is != NULL,
                                         .given = o->d ? &given : NULL,
                                         .power = o->power ? &p : NULL };

@@ -4,9 +4,9 @@
 #include "analysis/cli/budget_command.h"
 #include "analysis/cli/code_command.h"
 #include "analysis/cli/device_option.h"
-#include "analysis/cli/explain_say.h"
+#include "analysis/cli/explain_text.h"
 #include "analysis/cli/operands.h"
-#include "analysis/cli/say.h"
+#include "analysis/cli/row_value.h"
 #include "analysis/cli/setup.h"
 #include "analysis/cli/verify_kernels.h"
 #include "analysis/verify/verified.h"
@@ -167,19 +167,19 @@ static int explain_d(struct verified *v, const struct setup *s, const struct mat
                      const struct context *x)
 {
     const struct block *const part = v->part.row ? &v->part : NULL;
-    struct question q = { .a = s->a,
-                          .b = s->b,
-                          .c = s->c,
-                          .d = *d,
-                          .alpha = s->gemm.alpha,
-                          .beta = s->gemm.beta };
+    struct problem q = { .a = s->a,
+                         .b = s->b,
+                         .c = s->c,
+                         .d = *d,
+                         .alpha = s->gemm.alpha,
+                         .beta = s->gemm.beta };
     if (part) {
         q.a = (struct matrix){ .rows = part->rows, .cols = part->k, .at = part->a };
         q.b = (struct matrix){ .rows = part->k, .cols = part->cols, .at = part->b };
         q.c = (struct matrix){ .rows = part->rows, .cols = part->cols, .at = part->c };
         q.d = (struct matrix){ .rows = part->rows, .cols = part->cols, .at = part->d };
     }
-    q.format = question_format(&q.d);
+    q.format = problem_format(&q.d);
     return explain_sentence(v->hypothesis, &q, part, seconds_explain(x->own), x);
 }
 
@@ -203,11 +203,11 @@ static int report(struct context *x, struct verified *v, const struct setup *s,
 {
     const struct verify_options *const o = x->own;
     struct budget_answer budget = { .worst = NULL };
-    struct budget_question question;
+    struct budget_problem problem;
     int status = v->found.differ ? explain_d(v, s, d, x) : EXIT_GOOD;
     json_t *const row = describe(v, code);
     if (status == EXIT_GOOD)
-        status = budget_ask(&budget, &question, &o->budget, s, data, d, x);
+        status = budget_ask(&budget, &problem, &o->budget, s, data, d, x);
     if (status == EXIT_GOOD) budget_json(row, &budget);
     v->gemm.budget = status == EXIT_GOOD ? &budget : NULL;
     emit_answer(&x->emitter, row, verified_lines, v);
@@ -222,13 +222,13 @@ static int compare(struct context *x, const struct setup *s, const struct matrix
     const struct verify_options *const o = x->own;
     const struct gemm_data data = { s->a, s->b, s->c };
     const struct gemm_options how = context_options(x);
-    const struct verify_question q = { .gemm = &s->gemm,
-                                       .plan = &s->plan,
-                                       .data = &data,
-                                       .d = d,
-                                       .code = code,
-                                       .samples = o->samples,
-                                       .seed = x->seed };
+    const struct verify_problem q = { .gemm = &s->gemm,
+                                      .plan = &s->plan,
+                                      .data = &data,
+                                      .d = d,
+                                      .code = code,
+                                      .samples = o->samples,
+                                      .seed = x->seed };
     static struct verified v;
     char executed[80];
     const char *what;

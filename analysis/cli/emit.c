@@ -200,7 +200,7 @@ static json_t *shown(json_t *value, int digits)
     return json_real(strtod(text, NULL));
 }
 
-static bool all_usual(json_t *rows, const struct emit_column *c)
+static bool all_typical(json_t *rows, const struct emit_column *c)
 {
     for (size_t i = 0; c->usual && i < json_array_size(rows); i++) {
         char text[CELL_MAX];
@@ -219,7 +219,7 @@ static json_t *chosen(json_t *rows, const struct emit_column *columns)
     for (size_t i = 0; i < json_array_size(rows); i++)
         json_array_append_new(few, json_object());
     for (const struct emit_column *c = columns; c->key; c++) {
-        if (all_usual(rows, c)) continue;
+        if (all_typical(rows, c)) continue;
         for (size_t i = 0; i < json_array_size(rows); i++) {
             json_t *value = json_object_get(json_array_get(rows, i), c->key);
             json_object_set_new(json_array_get(few, i), c->heading,
@@ -309,10 +309,10 @@ static void print_below(json_t *rows)
 
 /* --- lines ------------------------------------------------------------------------ */
 
-json_t *emit_sentence(record_say *say, const void *answer)
+json_t *emit_sentence(record_describe *describe, const void *answer)
 {
     char text[CELL_MAX] = "";
-    say(text, CELL_MAX, answer);
+    describe(text, CELL_MAX, answer);
     text_clean(text);
     return *text ? json_string(text) : NULL;
 }
@@ -323,7 +323,7 @@ static json_t *answer_said(const struct record_line *lines, const void *answer)
 {
     json_t *const said = json_array();
     for (const struct record_line *line = lines; line && line->label; line++) {
-        json_t *const sentence = emit_sentence(line->say, answer);
+        json_t *const sentence = emit_sentence(line->describe, answer);
         if (sentence)
             json_array_append_new(said,
                                   json_pack("{s:s, s:o, s:s, s:i}", "what", line->label,

@@ -61,7 +61,7 @@ void emit_answer(struct emitter *e, json_t *row, const struct record_line *lines
 void emit_ending(struct emitter *e, json_t *row);
 
 /* A sentence on an answer, fit to print, to be released; NULL: it does not have it. */
-json_t *emit_sentence(record_say *say, const void *answer);
+json_t *emit_sentence(record_describe *describe, const void *answer);
 
 /* What people read of an answer: an array of objects of texts "what", the label of a line,
    and "says". */

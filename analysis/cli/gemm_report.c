@@ -28,47 +28,49 @@ static const struct table_row chapters[ABOUTS] = {
     { "test", "What should a test accept?" }
 };
 
-/* A section as a row: the question that gives it, and its rows from the answer. */
+/* A section as a row: the problem that gives it, and its rows from the answer. */
 struct part {
     struct section section;
-    enum gemm_question asks;
+    enum gemm_problem asks;
     enum { ANY_RESULT, RESULT_GIVEN, RESULT_EMULATED } needs;
     gemm_report_rows *rows;
     const struct record_line *lines; /* what it says of the answer; NULL: nothing  */
 };
 
 /* Lines of answers that a section shows in part. */
-static const struct record_line values_lines[] = { { .label = "A", .say = advise_say_a },
-                                                   { .label = "B", .say = advise_say_b },
-                                                   { 0 } };
+static const struct record_line values_lines[] = {
+    { .label = "A", .describe = advise_describe_a },
+    { .label = "B", .describe = advise_describe_b },
+    { 0 }
+};
 static const struct record_line recipes_lines[] = {
-    { .label = "wanted", .say = advise_say_want },
-    { .label = "advice", .say = advise_say_best },
-    { .label = "advice", .say = advise_say_none },
-    { .label = "fastest", .say = advise_say_fastest },
-    { .label = "check", .say = advise_say_command },
+    { .label = "wanted", .describe = advise_describe_want },
+    { .label = "advice", .describe = advise_describe_best },
+    { .label = "advice", .describe = advise_describe_none },
+    { .label = "fastest", .describe = advise_describe_fastest },
+    { .label = "check", .describe = advise_describe_command },
     { 0 }
 };
 static const struct record_line scales_lines[] = {
-    { .label = "scale", .say = advise_say_scales }, { 0 }
+    { .label = "scale", .describe = advise_describe_scales }, { 0 }
 };
 static const struct record_line explanation_lines[] = {
     /* the others depend on time */
-    { .label = "explanation", .say = explain_say_text },
-    { .label = "error of D", .say = explain_say_error },
-    { .label = "recipes", .say = explain_say_distances },
-    { .label = "sum over k", .say = explain_say_sum },
-    { .label = "D lies off by", .say = explain_say_spread },
-    { .label = "differs in", .say = explain_say_boxes },
-    { .label = "which repeats", .say = explain_say_period },
-    { .label = "the same bits", .say = explain_say_equal },
+    { .label = "explanation", .describe = explain_describe_text },
+    { .label = "error of D", .describe = explain_describe_error },
+    { .label = "recipes", .describe = explain_describe_distances },
+    { .label = "sum over k", .describe = explain_describe_sum },
+    { .label = "D lies off by", .describe = explain_describe_spread },
+    { .label = "differs in", .describe = explain_describe_boxes },
+    { .label = "which repeats", .describe = explain_describe_period },
+    { .label = "the same bits", .describe = explain_describe_equal },
     { 0 }
 };
 static const struct record_line worst_lines[] = {
-    { .label = "worst outputs", .say = budget_say_worst }, { 0 }
+    { .label = "worst outputs", .describe = budget_describe_worst }, { 0 }
 };
 static const struct record_line bounds_lines[] = {
-    { .label = "bounds", .say = bound_say_broken }, { 0 }
+    { .label = "bounds", .describe = bound_describe_broken }, { 0 }
 };
 
 #define BY_EXPONENT .x = "exponent", .x_label = "exponent of the value"
@@ -124,7 +126,7 @@ static const struct part parts[] = {
                    .text = "Bits of a value that its words hold, on average over the "
                            "values of A or of B with that exponent; FP32 has 24." },
       .asks = ASK_ADVISE,
-      .rows = gemm_report_kept },
+      .rows = gemm_report_recorded },
     { .section = { .name = "retained",
                    .chapter = ABOUT_VALUES,
                    .plot = &table,
@@ -137,7 +139,7 @@ static const struct part parts[] = {
                        "overflows, and how often a unit that flushes subnormals reads "
                        "it as zero." },
       .asks = ASK_ADVISE,
-      .rows = gemm_report_kept_in_all },
+      .rows = gemm_report_recorded_in_all },
     { .section = { .name = "recipes",
                    .chapter = ABOUT_RECIPES,
                    .plot = &table,
@@ -247,27 +249,27 @@ static const struct part parts[] = {
 
 /* What people ask, what they ask first before the rest, and the sentence that answers it. */
 static const struct {
-    enum gemm_question of;
-    record_say *say;
-    const char *question;
+    enum gemm_problem of;
+    record_describe *describe;
+    const char *problem;
 } asked[] = {
-    { ASK_EXPLAIN, explain_say_text, "What computed D?" },
-    { ASK_BOUND, bound_say_broken, "Is D within the rigorous bounds?" },
-    { ASK_EXPLAIN, explain_say_error, "How accurate is D?" },
-    { ASK_EXPLAIN, explain_say_boxes, "Where does D differ?" },
-    { ASK_VERIFY, budget_say_worst, "What are its worst outputs?" },
-    { ASK_ADVISE, advise_say_best, "Which recipe is enough?" },
-    { ASK_ADVISE, advise_say_none, "Which recipe is enough?" },
-    { ASK_ADVISE, advise_say_fastest, "On which chip is that fastest?" },
-    { ASK_ADVISE, advise_say_scales, "2^10, 2^11 or equilibration?" },
-    { ASK_GEMM, gemm_say_what_ran, "Which model was run?" },
-    { ASK_VERIFY, verified_say_verdict, "Is D the model's to the bit?" },
-    { ASK_VERIFY, verified_say_first, "Where does it begin to differ?" },
-    { ASK_GEMM, judged_say_verdict, "Is the model as good as FP32?" },
-    { ASK_GEMM, budget_say_all, "Where does the model's error come from?" },
-    { ASK_TOLERANCE, tolerance_say_component, "What should a test accept?" },
-    { ASK_ADVISE, advise_say_a, "What is A?" },
-    { ASK_ADVISE, advise_say_b, "What is B?" },
+    { ASK_EXPLAIN, explain_describe_text, "What computed D?" },
+    { ASK_BOUND, bound_describe_broken, "Is D within the rigorous bounds?" },
+    { ASK_EXPLAIN, explain_describe_error, "How accurate is D?" },
+    { ASK_EXPLAIN, explain_describe_boxes, "Where does D differ?" },
+    { ASK_VERIFY, budget_describe_worst, "What are its worst outputs?" },
+    { ASK_ADVISE, advise_describe_best, "Which recipe is enough?" },
+    { ASK_ADVISE, advise_describe_none, "Which recipe is enough?" },
+    { ASK_ADVISE, advise_describe_fastest, "On which chip is that fastest?" },
+    { ASK_ADVISE, advise_describe_scales, "2^10, 2^11 or equilibration?" },
+    { ASK_GEMM, gemm_describe_what_ran, "Which model was run?" },
+    { ASK_VERIFY, verified_describe_verdict, "Is D the model's to the bit?" },
+    { ASK_VERIFY, verified_describe_first, "Where does it begin to differ?" },
+    { ASK_GEMM, judged_describe_verdict, "Is the model as good as FP32?" },
+    { ASK_GEMM, budget_describe_all, "Where does the model's error come from?" },
+    { ASK_TOLERANCE, tolerance_describe_component, "What should a test accept?" },
+    { ASK_ADVISE, advise_describe_a, "What is A?" },
+    { ASK_ADVISE, advise_describe_b, "What is B?" },
 };
 
 /* Of all that is known so far. */
@@ -276,10 +278,10 @@ static void answer(struct gemm_report_work *w)
     json_array_clear(w->answers);
     for (size_t n = 0; n < sizeof asked / sizeof asked[0]; n++) {
         const void *const found = gemm_answer_to(&w->a, asked[n].of);
-        json_t *const sentence = found ? emit_sentence(asked[n].say, found) : NULL;
+        json_t *const sentence = found ? emit_sentence(asked[n].describe, found) : NULL;
         if (sentence)
             json_array_append_new(w->answers,
-                                  json_pack("{s:s, s:o}", "question", asked[n].question,
+                                  json_pack("{s:s, s:o}", "question", asked[n].problem,
                                             "answer", sentence));
     }
 }
@@ -416,7 +418,7 @@ static int digest(struct gemm_report_work *w)
     const char *const path[] = { o->a, o->b, o->c, o->d };
     int status = EXIT_GOOD;
     for (int i = 0; i < 4 && status == EXIT_GOOD; i++)
-        if (path[i]) status = kept_digest_file(w->inputs, path[i]);
+        if (path[i]) status = recorded_digest_file(w->inputs, path[i]);
     return status;
 }
 

@@ -42,7 +42,7 @@ static int read_options(struct gemm_answers *a)
     if (status == EXIT_GOOD)
         status = read_option(&a->seconds, "seconds", OPTION_COUNT, o->seconds);
     if (status != EXIT_GOOD) return status;
-    a->want = o->want ? value_of_float(want) : weighed_metrics[0].want;
+    a->want = o->want ? value_of_float(want) : norm_sample_metrics[0].want;
     if (!(a->want > 0)) return complain("--want", "must be greater than 0");
     if (!f32_is_zero(a->beta) && !o->c)
         return complain("--beta", "must be 0 without -c");
@@ -62,10 +62,10 @@ bool gemm_answers_misshapen(const struct gemm_answers *a)
 static enum bitcut_status take(struct gemm_answers *a, const struct bitcut_gemm *g,
                                struct fault *f)
 {
-    char line[WAY_MAX];
+    char line[CONFIGURATION_LINE_MAX];
     struct bitcut_gemm read;
-    way_write(line, g);
-    enum bitcut_status status = way_read(&read, line, f);
+    configuration_line_write(line, g);
+    enum bitcut_status status = configuration_line_read(&read, line, f);
     if (status != BITCUT_OK) return status;
     read.alpha = a->alpha;
     read.beta = a->beta;
@@ -140,7 +140,7 @@ static int choose(struct gemm_answers *a)
     const struct bitcut_gemm loop =
         gemm_of(bitcut_recipe_find("fp32"), bitcut_unit_find("fma/f32", NULL));
     if (!a->chosen && take(a, &loop, &why) != BITCUT_OK) return fail("--recipe", &why);
-    way_write(a->way, &a->s.gemm);
+    configuration_line_write(a->way, &a->s.gemm);
     snprintf(a->note, sizeof a->note, "compared with %s instead: %s", a->way, why.text);
     return EXIT_GOOD;
 }
@@ -175,9 +175,9 @@ int gemm_answers_read(struct gemm_answers *a)
     return status == EXIT_GOOD && o->recipe ? take_asked(a) : status;
 }
 
-static bool has(const struct gemm_answers *a, enum gemm_question question)
+static bool has(const struct gemm_answers *a, enum gemm_problem problem)
 {
-    return a->of[question].tried && a->of[question].status <= EXIT_FOUND;
+    return a->of[problem].tried && a->of[problem].status <= EXIT_FOUND;
 }
 
 void gemm_answers_clear(struct gemm_answers *a)
@@ -234,17 +234,17 @@ static int find_advice(struct gemm_answers *a)
     const int status = setup_check_inner(&a->s, true);
     if (status != EXIT_GOOD) return status;
     choose_places(a);
-    const struct advise_question q = { .a = &a->s.a,
-                                       .b = &a->s.b,
-                                       .pairs = 1,
-                                       .metric = &weighed_metrics[0],
-                                       .want = a->want,
-                                       .place = a->place,
-                                       .places = a->places,
-                                       .seed = x->seed,
-                                       .input_a = a->o->a,
-                                       .input_b = a->o->b,
-                                       .values = true };
+    const struct advise_problem q = { .a = &a->s.a,
+                                      .b = &a->s.b,
+                                      .pairs = 1,
+                                      .metric = &norm_sample_metrics[0],
+                                      .want = a->want,
+                                      .place = a->place,
+                                      .places = a->places,
+                                      .seed = x->seed,
+                                      .input_a = a->o->a,
+                                      .input_b = a->o->b,
+                                      .values = true };
     if (advise_find(&a->advice, &q, x->threads, &x->progress, &f) != BITCUT_OK)
         return fail("advise", &f);
     return a->advice.choice ? EXIT_GOOD : EXIT_FOUND;
@@ -258,14 +258,14 @@ static enum bitcut_status ask_explanation(struct gemm_answers *a, struct fault *
                                              .seed = x->seed,
                                              .threads = x->threads,
                                              .progress = &x->progress };
-    const struct question q = { .a = a->s.a,
-                                .b = a->s.b,
-                                .c = a->s.c,
-                                .d = a->d,
-                                .alpha = a->alpha,
-                                .beta = a->beta,
-                                .format = question_format(&a->d),
-                                .name = a->o->d };
+    const struct problem q = { .a = a->s.a,
+                               .b = a->s.b,
+                               .c = a->s.c,
+                               .d = a->d,
+                               .alpha = a->alpha,
+                               .beta = a->beta,
+                               .format = problem_format(&a->d),
+                               .name = a->o->d };
     const enum bitcut_status status = explain_run(&a->explanation, &q, &options, f);
     if (status != BITCUT_OK || !a->explanation.interrupted) return status;
     explain_clear(&a->explanation);
@@ -298,15 +298,15 @@ static int judge(struct judged *to, const struct bitcut_gemm *g, const struct ma
 }
 
 /* The budget of the worst outputs of d, and with `all` of all. */
-static int find_budget(struct budget_answer *to, struct budget_question *q,
+static int find_budget(struct budget_answer *to, struct budget_problem *q,
                        const struct matrix *d, bool all, const struct gemm_answers *a)
 {
-    *q = (struct budget_question){ .gemm = &a->s.gemm,
-                                   .plan = &a->s.plan,
-                                   .data = &a->data,
-                                   .d = d,
-                                   .all = all,
-                                   .worst = WORST };
+    *q = (struct budget_problem){ .gemm = &a->s.gemm,
+                                  .plan = &a->s.plan,
+                                  .data = &a->data,
+                                  .d = d,
+                                  .all = all,
+                                  .worst = WORST };
     return budget_run(to, q, a->context);
 }
 
@@ -323,8 +323,8 @@ static int find_gemm(struct gemm_answers *a)
     if (status == EXIT_GOOD) status = judge(&a->judged, &a->s.gemm, &a->emulated, a);
     if (status == EXIT_GOOD)
         status =
-            find_budget(&a->budget, &a->budget_question, &a->emulated, !is_large(a), a);
-    a->model = (struct gemm_answer){ .gemm = setup_told(&a->s, a->context, true),
+            find_budget(&a->budget, &a->budget_problem, &a->emulated, !is_large(a), a);
+    a->model = (struct gemm_answer){ .gemm = setup_description(&a->s, a->context, true),
                                      .judged = &a->judged,
                                      .budget = &a->budget };
     return status;
@@ -346,7 +346,7 @@ static int find_fp32(struct gemm_answers *a)
 static int find_verified(struct gemm_answers *a)
 {
     const struct gemm_options options = context_options(a->context);
-    const struct verify_question q = {
+    const struct verify_problem q = {
         .gemm = &a->s.gemm, .plan = &a->s.plan, .data = &a->data, .d = &a->d
     };
     struct verified *const v = &a->verified;
@@ -354,7 +354,7 @@ static int find_verified(struct gemm_answers *a)
     const char *what;
     if (verified_find(v, &what, &q, &options, &f) != BITCUT_OK) return fail(what, &f);
     v->gemm.budget = &a->worst;
-    const int status = find_budget(&a->worst, &a->worst_question, &a->d, false, a);
+    const int status = find_budget(&a->worst, &a->worst_problem, &a->d, false, a);
     if (status != EXIT_GOOD) verified_clear(v);
     return status != EXIT_GOOD ? status : v->found.differ ? EXIT_FOUND : EXIT_GOOD;
 }
@@ -363,11 +363,11 @@ static int find_bounds(struct gemm_answers *a)
 {
     const struct gemm_options options = context_options(a->context);
     const int status = a->d.at ? EXIT_GOOD : emulate(a);
-    const struct bound_question q = { .gemm = &a->s.gemm,
-                                      .plan = &a->s.plan,
-                                      .data = &a->data,
-                                      .d = a->d.at ? a->d.at : a->emulated.at,
-                                      .given = a->d.at };
+    const struct bound_request q = { .gemm = &a->s.gemm,
+                                     .plan = &a->s.plan,
+                                     .data = &a->data,
+                                     .d = a->d.at ? a->d.at : a->emulated.at,
+                                     .given = a->d.at };
     struct fault f;
     if (status != EXIT_GOOD) return status;
     if (bound_find(a->bound, &q, &options, &f) != BITCUT_OK) return fail("bound", &f);
@@ -377,7 +377,7 @@ static int find_bounds(struct gemm_answers *a)
 static enum bitcut_status ask_tolerance(struct gemm_answers *a, struct fault *f)
 {
     const struct context *const x = a->context;
-    const struct tolerance_question *const q = &a->limits;
+    const struct tolerance_problem *const q = &a->limits;
     enum bitcut_status status =
         tolerance_find(&a->tolerance, q, x->threads, &x->progress, f);
     if (status == BITCUT_OK && a->d.at)
@@ -393,26 +393,27 @@ static int find_tolerance(struct gemm_answers *a)
 {
     struct fault f;
     a->shuffled = (struct shuffled_source){ &a->data, a->context->seed };
-    a->limits = (struct tolerance_question){ .gemm = &a->s.gemm,
-                                             .source = shuffled_runs(&a->shuffled),
-                                             .m = a->s.a.rows,
-                                             .n = a->s.b.cols,
-                                             .k = a->s.a.cols,
-                                             .runs = RUNS,
-                                             .alarm = (double)1e-6f };
+    a->limits = (struct tolerance_problem){ .gemm = &a->s.gemm,
+                                            .source = shuffled_runs(&a->shuffled),
+                                            .m = a->s.a.rows,
+                                            .n = a->s.b.cols,
+                                            .k = a->s.a.cols,
+                                            .runs = RUNS,
+                                            .alarm = (double)1e-6f };
     if (ask_tolerance(a, &f) != BITCUT_OK) return fail("tolerance", &f);
-    a->test = (struct tolerance_answer){ .gemm = setup_told(&a->s, a->context, false),
-                                         .found = &a->tolerance,
-                                         .question = &a->limits,
-                                         .shuffled = true,
-                                         .given = a->d.at ? &a->given : NULL,
-                                         .power = &a->power };
+    a->test =
+        (struct tolerance_answer){ .gemm = setup_description(&a->s, a->context, false),
+                                   .found = &a->tolerance,
+                                   .problem = &a->limits,
+                                   .shuffled = true,
+                                   .given = a->d.at ? &a->given : NULL,
+                                   .power = &a->power };
     return a->d.at && !a->given.verdict.accepted ? EXIT_FOUND : EXIT_GOOD;
 }
 
 /* --- the questions ---------------------------------------------------------------- */
 
-/* What of the report's own options the command of a question takes. */
+/* What of the report's own options the command of a problem takes. */
 enum { TAKES_C = 1, TAKES_D = 2, TAKES_CHOICE = 4, TAKES_WANT = 8, TAKES_SECONDS = 16 };
 
 static const struct {
@@ -433,20 +434,20 @@ static const struct {
     /* clang-format on */
 };
 
-int gemm_ask(struct gemm_answers *a, enum gemm_question question)
+int gemm_ask(struct gemm_answers *a, enum gemm_problem problem)
 {
-    struct gemm_asked *const of = &a->of[question];
+    struct gemm_asked *const of = &a->of[problem];
     if (!of->tried) {
         struct fault *const before = message_keep(&of->why);
-        of->status = questions[question].takes & TAKES_CHOICE ? choose(a) : EXIT_GOOD;
-        if (of->status == EXIT_GOOD) of->status = questions[question].find(a);
+        of->status = questions[problem].takes & TAKES_CHOICE ? choose(a) : EXIT_GOOD;
+        if (of->status == EXIT_GOOD) of->status = questions[problem].find(a);
         of->tried = true;
         message_keep(before);
     }
     return of->status <= EXIT_FOUND ? of->status : fail(NULL, &of->why);
 }
 
-const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_question question)
+const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_problem problem)
 {
     const void *const answer[QUESTIONS] = {
         [ASK_ADVISE] = &a->advice,   [ASK_EXPLAIN] = &a->explanation,
@@ -454,7 +455,7 @@ const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_question ques
         [ASK_VERIFY] = &a->verified, [ASK_BOUND] = a->bound,
         [ASK_TOLERANCE] = &a->test,
     };
-    return has(a, question) ? answer[question] : NULL;
+    return has(a, problem) ? answer[problem] : NULL;
 }
 
 /* --- command lines ---------------------------------------------------------------- */
@@ -471,24 +472,24 @@ static bool is_plain(const char *word)
 static void add_option(char *line, const char *option, const char *value)
 {
     if (!value) return;
-    say_more(line, LINE_LENGTH_MAX, " %s ", option);
+    text_add(line, LINE_LENGTH_MAX, " %s ", option);
     if (is_plain(value)) {
-        say_more(line, LINE_LENGTH_MAX, "%s", value);
+        text_add(line, LINE_LENGTH_MAX, "%s", value);
         return;
     }
-    say_more(line, LINE_LENGTH_MAX, "'");
+    text_add(line, LINE_LENGTH_MAX, "'");
     for (; *value; value++)
-        if (*value == '\'') say_more(line, LINE_LENGTH_MAX, "'\\''");
-        else say_more(line, LINE_LENGTH_MAX, "%c", *value);
-    say_more(line, LINE_LENGTH_MAX, "'");
+        if (*value == '\'') text_add(line, LINE_LENGTH_MAX, "'\\''");
+        else text_add(line, LINE_LENGTH_MAX, "%c", *value);
+    text_add(line, LINE_LENGTH_MAX, "'");
 }
 
 /* What is varied of a GEMM: items of its line (emu/gemm_text.h), NAME or NAME=VALUE, as
    options; those of the order of k as one. */
 static void add_variations(char *line, const struct bitcut_gemm *g)
 {
-    char items[WAY_MAX], order[ORDER_TEXT_MAX];
-    way_write(items, g);
+    char items[CONFIGURATION_LINE_MAX], order[ORDER_TEXT_MAX];
+    configuration_line_write(items, g);
     char *item = strchr(items, ',');
     for (char *next; item; item = next) {
         struct bitcut_order one = { .slices = 0 };
@@ -497,7 +498,7 @@ static void add_variations(char *line, const struct bitcut_gemm *g)
         if (order_read(&one, item, NULL) == BITCUT_OK) continue;
         char *const value = strchr(item, '=');
         if (value) *value = ' ';
-        say_more(line, LINE_LENGTH_MAX, " --%s", item);
+        text_add(line, LINE_LENGTH_MAX, " --%s", item);
     }
     order_write(order, &g->order);
     if (*order) add_option(line, "--order", order + 1);
@@ -512,12 +513,12 @@ static void add_choice(char *line, const struct gemm_answers *a)
     if (!asked) add_variations(line, &a->s.gemm);
 }
 
-json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_question question)
+json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_problem problem)
 {
     const struct gemm_report_options *const o = a->o;
-    const unsigned takes = questions[question].takes;
+    const unsigned takes = questions[problem].takes;
     char line[LINE_LENGTH_MAX] = "bitcut ";
-    say_more(line, LINE_LENGTH_MAX, "%s", questions[question].command);
+    text_add(line, LINE_LENGTH_MAX, "%s", questions[problem].command);
     if (takes & TAKES_CHOICE) add_choice(line, a);
     add_option(line, "-a", o->a);
     add_option(line, "-b", o->b);
@@ -529,8 +530,7 @@ json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_question ques
     if (takes & TAKES_D) add_option(line, "-d", o->d);
     if (takes & TAKES_WANT) add_option(line, "--want", o->want);
     if (takes & TAKES_SECONDS) add_option(line, "--seconds", o->seconds);
-    say_more(line, LINE_LENGTH_MAX, "%s", questions[question].more);
-    if (question == ASK_GEMM && !is_large(a))
-        say_more(line, LINE_LENGTH_MAX, " --budget");
+    text_add(line, LINE_LENGTH_MAX, "%s", questions[problem].more);
+    if (problem == ASK_GEMM && !is_large(a)) text_add(line, LINE_LENGTH_MAX, " --budget");
     return json_text(line);
 }

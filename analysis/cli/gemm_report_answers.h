@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a report on one GEMM asks the library, each question once and when it is needed.
+/* What a report on one GEMM asks the library, each problem once and when it is needed.
  */
 #ifndef BITCUT_ANALYSIS_CLI_GEMM_REPORT_ANSWERS_H
 #define BITCUT_ANALYSIS_CLI_GEMM_REPORT_ANSWERS_H
@@ -7,13 +7,13 @@
 #include "analysis/cli/gemm_report.h"
 #include "analysis/cli/setup.h"
 #include "analysis/identify/explain.h"
-#include "analysis/sampling/advise_say.h"
+#include "analysis/sampling/advise_text.h"
 #include "analysis/sampling/judged.h"
-#include "analysis/sampling/tolerance_say.h"
+#include "analysis/sampling/tolerance_text.h"
 #include "analysis/verify/verified.h"
 
 /* The questions.  What computed D is found before D is compared with it. */
-enum gemm_question {
+enum gemm_problem {
     ASK_ADVISE,
     ASK_EXPLAIN,
     ASK_GEMM, /* the recipe and unit that D is compared with, on the emulator */
@@ -52,11 +52,11 @@ struct gemm_answers {
     struct explanation explanation;
     struct judged judged, fp32;
     struct gemm_answer model;
-    struct budget_question budget_question, worst_question;
+    struct budget_problem budget_problem, worst_problem;
     struct budget_answer budget, worst; /* of the emulated D; of D */
     struct verified verified;
     struct bound_result bound[BOUNDS];
-    struct tolerance_question limits;
+    struct tolerance_problem limits;
     struct shuffled_source shuffled;
     struct tolerance tolerance;
     struct tolerance_given given;
@@ -70,7 +70,7 @@ void gemm_answers_clear(struct gemm_answers *a);
 
 /* Ask, if it was not asked before, and what has to be known before.  Says what is wrong,
    each time, and returns an exit status: above EXIT_FOUND there is no answer. */
-int gemm_ask(struct gemm_answers *a, enum gemm_question question);
+int gemm_ask(struct gemm_answers *a, enum gemm_problem problem);
 
 /* Whether D has another shape than A B, which has one. */
 bool gemm_answers_misshapen(const struct gemm_answers *a);
@@ -78,9 +78,9 @@ bool gemm_answers_misshapen(const struct gemm_answers *a);
 /* The answer, as its sentences take it: a struct advise, explanation, gemm_answer,
    judged, verified, tolerance_answer, or bound results; NULL: it was not asked, or there
    is none. */
-const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_question question);
+const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_problem problem);
 
 /* The command line that asks the same, as a text to be released. */
-json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_question question);
+json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_problem problem);
 
 #endif

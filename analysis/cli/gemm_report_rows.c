@@ -33,12 +33,12 @@ static void append_all(json_t *to, json_t *list)
     json_decref(list);
 }
 
-void gemm_report_kept(json_t *to, const struct gemm_answers *a)
+void gemm_report_recorded(json_t *to, const struct gemm_answers *a)
 {
     append_all(to, advise_rows_by_exponent(&a->advice));
 }
 
-void gemm_report_kept_in_all(json_t *to, const struct gemm_answers *a)
+void gemm_report_recorded_in_all(json_t *to, const struct gemm_answers *a)
 {
     append_all(to, advise_rows_in_all(&a->advice));
 }
@@ -82,7 +82,7 @@ void gemm_report_tried(json_t *to, const struct gemm_answers *a)
                   !is_before(&trial[i], &trial[j]);
         json_t *const one = json_object();
         record_json_keys(one, advise_trial_fields, &trial[i], keys);
-        advise_say_chips(few, sizeof few, &trial[i]);
+        advise_describe_chips(few, sizeof few, &trial[i]);
         json_object_set_new(one, "chips", json_string(few));
         json_array_insert_new(to, at, one);
     }

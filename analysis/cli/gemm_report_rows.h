@@ -11,7 +11,7 @@ typedef void gemm_report_rows(json_t *to, const struct gemm_answers *a);
 /* Of advice: values by exponent; what splits keep of them, a column for the recipe that
    each is known for; the same of all values and scales; recipes by cost; ways to scale.
  */
-gemm_report_rows gemm_report_values, gemm_report_kept, gemm_report_kept_in_all,
+gemm_report_rows gemm_report_values, gemm_report_recorded, gemm_report_recorded_in_all,
     gemm_report_tried, gemm_report_scales;
 
 /* Recipes by their distance from D; the worst outputs of the emulated D and of D with

@@ -19,17 +19,17 @@ struct outcome {
     char reason[REASON_ROOM];
 };
 
-#define REASON(...) say_more(to->reason, REASON_ROOM, __VA_ARGS__)
+#define REASON(...) text_add(to->reason, REASON_ROOM, __VA_ARGS__)
 
 /* --- of a result ------------------------------------------------------------------ */
 
-static bool tried(const struct gemm_answers *a, enum gemm_question question)
+static bool tried(const struct gemm_answers *a, enum gemm_problem problem)
 {
-    return a->of[question].tried;
+    return a->of[problem].tried;
 }
 
 /* The errors of D and their limits. */
-static void say_errors(struct outcome *to, const struct gemm_answers *a)
+static void print_errors(struct outcome *to, const struct gemm_answers *a)
 {
     const struct bitcut_tolerances *const t = &a->tolerance.limits;
     const struct bitcut_tolerance_verdict *const v = &a->given.verdict;
@@ -62,18 +62,19 @@ static void judge_errors(struct outcome *to, const struct gemm_answers *a)
         REASON("%zu of %zu outputs are NaN or infinite where the exact result is not, or the "
                "other way; ",
                wrong, a->limits.m * a->limits.n);
-    if (limited) say_errors(to, a);
+    if (limited) print_errors(to, a);
     else
         REASON("no limit is known: results of correct kernels are NaN or infinite, or any "
                "error may be theirs");
     if (broken) REASON("; the rigorous bound \"%s\" is broken", broken->row->name);
 }
 
-static void say_compared(struct outcome *to, const struct gemm_answers *a)
+static void print_compared(struct outcome *to, const struct gemm_answers *a)
 {
     if (!a->chosen) return;
     REASON(". Reference: the exact product; limits are those of ");
-    if (gemm_answer_to(a, ASK_GEMM)) gemm_say_what_ran(to->reason, REASON_ROOM, &a->model);
+    if (gemm_answer_to(a, ASK_GEMM))
+        gemm_describe_what_ran(to->reason, REASON_ROOM, &a->model);
     else REASON("%s on %s", a->s.gemm.recipe->name, a->s.gemm.unit->name);
     if (*a->note) REASON("; D is %s", a->note);
     REASON(".");
@@ -91,7 +92,7 @@ static void judge_result(struct outcome *to, const struct gemm_answers *a)
                    : "");
     } else if (gemm_answer_to(a, ASK_TOLERANCE) && tried(a, ASK_BOUND)) {
         judge_errors(to, a);
-        say_compared(to, a);
+        print_compared(to, a);
     } else if (asked->tried && asked->status > EXIT_FOUND) {
         to->outcome = REPORT_NOT_JUDGED;
         REASON("%s.", asked->why.text);
@@ -102,7 +103,7 @@ static void judge_result(struct outcome *to, const struct gemm_answers *a)
 
 /* --- of matrices ------------------------------------------------------------------ */
 
-static void say_advice(struct outcome *to, const struct gemm_answers *a)
+static void print_advice(struct outcome *to, const struct gemm_answers *a)
 {
     const struct advise_trial *const best = advise_best(&a->advice);
     if (!best) {
@@ -123,7 +124,7 @@ static void judge_matrices(struct outcome *to, const struct gemm_answers *a)
 {
     const struct gemm_asked *const asked = &a->of[ASK_ADVISE];
     if (gemm_answer_to(a, ASK_ADVISE)) {
-        say_advice(to, a);
+        print_advice(to, a);
     } else if (asked->tried && asked->status > EXIT_FOUND) {
         to->outcome = REPORT_NOT_MEASURED;
         REASON("%s.", asked->why.text);

@@ -280,8 +280,8 @@ void options_print_line(const char *name, int width, const char *what)
 {
     const int length = (int)strlen(name);
     printf("  %-*s ", width, name);
-    screen_wrap(screen_columns(SCREEN_USUAL), (length < width ? width : length) + 3, 2, what,
-                SCREEN_NEUTRAL);
+    screen_wrap(screen_columns(SCREEN_TYPICAL), (length < width ? width : length) + 3, 2,
+                what, SCREEN_NEUTRAL);
 }
 
 void options_print(const struct option_row *rows)

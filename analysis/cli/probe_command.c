@@ -29,8 +29,8 @@ static enum bitcut_status system_fault(const char *what, int error, struct fault
 
 enum { PATH_LENGTH_MAX = PLACE_MAX + 256 };
 
-static void path_of(char path[PATH_LENGTH_MAX], const struct probe_command *x,
-                    const char *name)
+static void accumulation_of(char path[PATH_LENGTH_MAX], const struct probe_command *x,
+                            const char *name)
 {
     snprintf(path, PATH_LENGTH_MAX, "%s/%s", x->folder, name);
 }
@@ -53,7 +53,7 @@ void probe_command_close(struct probe_command *x)
     DIR *const folder = *x->folder ? opendir(x->folder) : NULL;
     char path[PATH_LENGTH_MAX];
     for (const struct dirent *e; folder && (e = readdir(folder));) {
-        path_of(path, x, e->d_name);
+        accumulation_of(path, x, e->d_name);
         unlink(path);
     }
     if (folder) closedir(folder);
@@ -79,7 +79,7 @@ static bool set_environment(const struct probe_command *x, const struct matrix *
     char path[PATH_LENGTH_MAX];
     bool good = true;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        path_of(path, x, files[i][1]);
+        accumulation_of(path, x, files[i][1]);
         good = good && !setenv(files[i][0], path, 1);
     }
     return good && set_size("BITCUT_M", a->rows) && set_size("BITCUT_N", b->cols) &&
@@ -174,7 +174,7 @@ static enum bitcut_status write_matrix(const struct probe_command *x, const char
                                        const struct matrix *m, struct fault *f)
 {
     char path[PATH_LENGTH_MAX];
-    path_of(path, x, name);
+    accumulation_of(path, x, name);
     return source_write(path, m, f);
 }
 
@@ -184,7 +184,7 @@ static enum bitcut_status read_result(struct matrix *d, const struct probe_comma
     char path[PATH_LENGTH_MAX];
     struct fault why;
     struct matrix got;
-    path_of(path, x, "D.npy");
+    accumulation_of(path, x, "D.npy");
     if (access(path, F_OK))
         return fault_set(f, BITCUT_UNSUPPORTED,
                          "the command did not write the file $BITCUT_D");
@@ -206,7 +206,7 @@ enum bitcut_status probe_command_run(struct matrix *d, void *context,
 {
     const struct probe_command *x = context;
     char path[PATH_LENGTH_MAX];
-    path_of(path, x, "D.npy");
+    accumulation_of(path, x, "D.npy");
     unlink(path);
     enum bitcut_status status = write_matrix(x, "A.npy", a, f);
     if (status == BITCUT_OK) status = write_matrix(x, "B.npy", b, f);

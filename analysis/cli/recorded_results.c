@@ -21,7 +21,7 @@ static int fail_line(const char *path, size_t line, const struct fault *f)
     return fail(where, f);
 }
 
-int kept_read_file(struct results *r, const char *path)
+int recorded_read_file(struct results *r, const char *path)
 {
     size_t line;
     struct fault f;
@@ -29,8 +29,8 @@ int kept_read_file(struct results *r, const char *path)
     return fail_line(path, line, &f);
 }
 
-int kept_folder(const char *folder, const char *what, bool optional,
-                int (*read)(void *to, const char *path), void *to)
+int recorded_folder(const char *folder, const char *what, bool optional,
+                    int (*read)(void *to, const char *path), void *to)
 {
     static struct data_files kept;
     struct fault f;
@@ -45,11 +45,14 @@ int kept_folder(const char *folder, const char *what, bool optional,
     return status;
 }
 
-static int read_results(void *to, const char *path) { return kept_read_file(to, path); }
-
-int kept_read_results(struct results *r)
+static int read_results(void *to, const char *path)
 {
-    return kept_folder("results", "recorded results", false, read_results, r);
+    return recorded_read_file(to, path);
+}
+
+int recorded_read_results(struct results *r)
+{
+    return recorded_folder("results", "recorded results", false, read_results, r);
 }
 
 static enum bitcut_status append(void *rows, json_t *row, struct fault *f)
@@ -87,19 +90,20 @@ static int read_gpus(const struct study_gpu **gpus)
 static int read_all_libraries(json_t **rows)
 {
     *rows = json_array();
-    return kept_folder("libraries", "recorded libraries", false, read_libraries, *rows);
+    return recorded_folder("libraries", "recorded libraries", false, read_libraries,
+                           *rows);
 }
 
 static int read_all_results(const struct results **to, struct results *results)
 {
-    const int status = kept_read_results(results);
+    const int status = recorded_read_results(results);
     if (status != EXIT_GOOD) return status;
     results_derive(results, shape_set_of);
     *to = results;
     return EXIT_GOOD;
 }
 
-int kept_sources(struct study_sources *to, struct results *results, unsigned reads)
+int recorded_sources(struct study_sources *to, struct results *results, unsigned reads)
 {
     int status = EXIT_GOOD;
     *to = (struct study_sources){ .results = NULL };
@@ -112,7 +116,7 @@ int kept_sources(struct study_sources *to, struct results *results, unsigned rea
 
 /* --- digests ---------------------------------------------------------------------- */
 
-int kept_digest_file(json_t *to, const char *path)
+int recorded_digest_file(json_t *to, const char *path)
 {
     char digest[SHA256_TEXT];
     struct fault f;
@@ -124,9 +128,9 @@ int kept_digest_file(json_t *to, const char *path)
     return EXIT_GOOD;
 }
 
-static int digest(void *to, const char *path) { return kept_digest_file(to, path); }
+static int digest(void *to, const char *path) { return recorded_digest_file(to, path); }
 
-int kept_digests(json_t *to, const char *folder)
+int recorded_digests(json_t *to, const char *folder)
 {
-    return kept_folder(folder, folder, false, digest, to);
+    return recorded_folder(folder, folder, false, digest, to);
 }

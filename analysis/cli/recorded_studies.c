@@ -24,34 +24,34 @@ static const struct study *study_of_file(const char *path)
 
 static int read_file(void *to, const char *path)
 {
-    struct kept_studies *kept = to;
+    struct recorded_studies *kept = to;
     const struct study *study = study_of_file(path);
     struct fault f;
     if (!study) {
         fault_set(&f, BITCUT_BAD_FILE, "unknown study; see bitcut list studies");
         return fail(path, &f);
     }
-    const int status = study_book_read(&kept->book, study, path);
+    const int status = study_log_read(&kept->log, study, path);
     if (status != EXIT_GOOD) return status;
     json_t *file = json_array();
     json_object_set_new(kept->files, study->name, file);
-    return kept_digest_file(file, path);
+    return recorded_digest_file(file, path);
 }
 
-int kept_studies_read(struct kept_studies *kept)
+int recorded_studies_read(struct recorded_studies *kept)
 {
     struct fault f;
     kept->files = json_object();
-    if (study_book_begin(&kept->book, (enum study_scale)KEPT_SCALE, KEPT_SEED, &f) !=
-        BITCUT_OK)
+    if (study_log_begin(&kept->log, (enum study_scale)RECORDED_SCALE, RECORDED_SEED,
+                        &f) != BITCUT_OK)
         return fail(folder, &f);
-    return kept_folder(folder, folder, true, read_file, kept);
+    return recorded_folder(folder, folder, true, read_file, kept);
 }
 
-void kept_studies_clear(struct kept_studies *kept)
+void recorded_studies_clear(struct recorded_studies *kept)
 {
     json_decref(kept->files);
-    study_book_clear(&kept->book);
+    study_log_clear(&kept->log);
     kept->files = NULL;
 }
 
@@ -67,11 +67,12 @@ static bool same_keys(json_t *a, json_t *b)
     return json_object_size(a) == json_object_size(b);
 }
 
-int kept_studies_check(struct kept_studies *kept, const struct study *study, json_t *rows)
+int recorded_studies_check(struct recorded_studies *kept, const struct study *study,
+                           json_t *rows)
 {
     char name[80];
     struct fault f;
-    const struct study_points *points = study_book_of(&kept->book, study);
+    const struct study_points *points = study_log_of(&kept->log, study);
     bool same = true;
     for (size_t at = 0; at < points->count; at++)
         for (size_t i = 0; i < json_array_size(points->rows[at]); i++)

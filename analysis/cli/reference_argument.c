@@ -33,7 +33,7 @@ static void tables_of(char *text, size_t size, const struct option_row *o)
     if (!at) return;
     for (at += strlen(words);; at += 2) {
         const size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz");
-        say_more(text, size, "%s%.*s", *text ? " " : "", (int)length, at);
+        text_add(text, size, "%s%.*s", *text ? " " : "", (int)length, at);
         at += length;
         if (strncmp(at, ", ", 2) != 0) return;
     }

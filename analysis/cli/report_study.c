@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-bool report_study_is_kept(const struct study_run *run)
+bool report_study_is_recorded(const struct study_run *run)
 {
-    return run->scale == (enum study_scale)KEPT_SCALE && run->seed == KEPT_SEED;
+    return run->scale == (enum study_scale)RECORDED_SCALE && run->seed == RECORDED_SEED;
 }
 
 /* --- rows ------------------------------------------------------------------------- */
@@ -34,23 +34,25 @@ static enum bitcut_status make_rows(json_t **rows, struct study_points *kept,
                                     const struct study_run *run, struct fault *f)
 {
     size_t missing;
-    if (!report_study_is_kept(run)) return study_rows(rows, study, run, f);
+    if (!report_study_is_recorded(run)) return study_rows(rows, study, run, f);
     const enum bitcut_status status = complete(kept, study, run, f);
-    if (status == BITCUT_OK) *rows = study_book_rows(&missing, kept);
+    if (status == BITCUT_OK) *rows = study_log_rows(&missing, kept);
     return status;
 }
 
 /* --- what is kept ----------------------------------------------------------------- */
 
 /* Say it, and that it is read. */
-static void tell_kept(struct section *s, const struct study_points *points, json_t *file)
+static void write_kept_field(struct section *s, const struct study_points *points,
+                             json_t *file)
 {
     size_t there = 0;
     json_t *inputs = json_array();
     for (size_t at = 0; at < points->count; at++) there += points->rows[at] != NULL;
-    s->kept = json_pack("{s:s, s:o, s:o, s:o}", "scale", study_scales[KEPT_SCALE].name,
-                        "seed", json_seed(KEPT_SEED), "points", json_count(there), "of",
-                        json_count(points->count));
+    s->kept =
+        json_pack("{s:s, s:o, s:o, s:o}", "scale", study_scales[RECORDED_SCALE].name,
+                  "seed", json_seed(RECORDED_SEED), "points", json_count(there), "of",
+                  json_count(points->count));
     json_object_update(s->kept, json_array_get(file, 0));
     if (s->inputs) json_array_extend(inputs, s->inputs);
     json_array_extend(inputs, file);
@@ -77,7 +79,7 @@ static json_t *verdicts_of(const struct section *s, const struct study *study,
                            const struct study_points *kept)
 {
     size_t missing = 0;
-    json_t *all = json_array(), *rows = kept ? study_book_rows(&missing, kept) : NULL;
+    json_t *all = json_array(), *rows = kept ? study_log_rows(&missing, kept) : NULL;
     for (const struct claim *c = study->claims; c->name; c++) {
         json_t *verdict = claim_verdict(study->name, c, s->rows, 0, 0);
         json_object_set_new(verdict, "scale", json_string(s->scale));
@@ -92,17 +94,17 @@ static json_t *verdicts_of(const struct section *s, const struct study *study,
 }
 
 int report_study(struct section *s, const struct study *study,
-                 const struct study_run *run, struct kept_studies *kept)
+                 const struct study_run *run, struct recorded_studies *kept)
 {
     json_t *file = json_object_get(kept->files, study->name);
-    struct study_points *points = study_book_of(&kept->book, study);
+    struct study_points *points = study_log_of(&kept->log, study);
     struct fault f;
-    if (file) tell_kept(s, points, file);
+    if (file) write_kept_field(s, points, file);
     if (make_rows(&s->rows, points, study, run, &f) != BITCUT_OK)
         return fail(s->name, &f);
-    const int status = file ? kept_studies_check(kept, study, s->rows) : EXIT_GOOD;
+    const int status = file ? recorded_studies_check(kept, study, s->rows) : EXIT_GOOD;
     if (status != EXIT_GOOD) return status;
     s->verdicts =
-        verdicts_of(s, study, file && !report_study_is_kept(run) ? points : NULL);
+        verdicts_of(s, study, file && !report_study_is_recorded(run) ? points : NULL);
     return EXIT_GOOD;
 }

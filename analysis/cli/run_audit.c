@@ -19,14 +19,14 @@ enum { FILE_MAX = 4096, METRICS_MAX = 64 };
 
 /* The exponents of an operand, as those of `bitcut advise`: -127 is of subnormals; and in
    short, "2^-12..2^1": below the last. */
-static void add_operand(json_t *row, const struct ledger_values *v, const char *values,
+static void add_operand(json_t *row, const struct call_log_values *v, const char *values,
                         const char *range)
 {
     json_t *const list = json_array();
-    uint64_t all = v->count[LEDGER_EXPONENTS - 1];
+    uint64_t all = v->count[CALL_LOG_EXPONENTS - 1];
     const uint64_t subnormal = v->count[0] - v->zeros;
     int least = 0, most = -1;
-    for (int e = LEDGER_EXPONENTS - 2; e >= 0; e--) {
+    for (int e = CALL_LOG_EXPONENTS - 2; e >= 0; e--) {
         const uint64_t count = e ? v->count[e] : subnormal;
         all += v->count[e];
         if (!count) continue;
@@ -41,14 +41,14 @@ static void add_operand(json_t *row, const struct ledger_values *v, const char *
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "values", json_count(all),
                   "zeros", json_count(v->zeros), "subnormal", json_count(subnormal),
                   "infinite", json_count(v->infinite), "nan",
-                  json_count(v->count[LEDGER_EXPONENTS - 1] - v->infinite),
+                  json_count(v->count[CALL_LOG_EXPONENTS - 1] - v->infinite),
                   "exponent_min", any ? json_integer(least) : json_null(), "exponent_max",
                   any ? json_integer(most) : json_null(), "exponents", list));
     json_object_set_new(row, range,
                         any ? json_sprintf("2^%d..2^%d", least, most + 1) : json_null());
 }
 
-static void add_values(json_t *row, const struct ledger_place *p)
+static void add_values(json_t *row, const struct call_log_site *p)
 {
     static const char *const keys[2][2] = { { "values_a", "range_a" },
                                             { "values_b", "range_b" } };
@@ -81,7 +81,7 @@ static bool file_of(char path[FILE_MAX], const char *folder, const char *name,
 }
 
 static bool read_piece(struct matrix *to, const char *folder,
-                       const struct ledger_excerpt *e, const char *which, size_t rows,
+                       const struct call_log_excerpt *e, const char *which, size_t rows,
                        size_t cols)
 {
     char path[FILE_MAX];
@@ -94,7 +94,7 @@ static bool read_piece(struct matrix *to, const char *folder,
 }
 
 static bool read_pieces(struct pieces *x, const char *folder,
-                        const struct ledger_excerpt *e)
+                        const struct call_log_excerpt *e)
 {
     *x = (struct pieces){ .a = { .at = NULL } };
     return read_piece(&x->a, folder, e, "a", e->rows, e->k) &&
@@ -124,14 +124,14 @@ static double worse(double a, double b) { return !(a >= b) && !isnan(a) ? b : a;
 
 /* |D - C| <= k u |A||B| whatever the order of an FP32 sum (Jeannerod and Rump 2013), and
    2 more for alpha and beta; as backward_max counts, in u. */
-static double fp32_bound(const struct ledger_excerpt *e)
+static double fp32_bound(const struct call_log_excerpt *e)
 {
     return (double)e->k + (e->alpha != F32_ONE || !f32_is_zero(e->beta) ? 2 : 0);
 }
 
 /* The excerpt as a GEMM in a way, with D in `d`. */
 static struct bitcut_gemm gemm_of_pieces(const struct bitcut_gemm *way, uint32_t *d,
-                                         const struct ledger_excerpt *e,
+                                         const struct call_log_excerpt *e,
                                          const struct pieces *x)
 {
     struct bitcut_gemm g = *way;
@@ -141,7 +141,7 @@ static struct bitcut_gemm gemm_of_pieces(const struct bitcut_gemm *way, uint32_t
     return g;
 }
 
-static void judge(struct errors *to, const struct ledger_excerpt *e,
+static void judge(struct errors *to, const struct call_log_excerpt *e,
                   const struct pieces *x, int threads)
 {
     double values[METRICS_MAX];
@@ -158,8 +158,8 @@ static void judge(struct errors *to, const struct ledger_excerpt *e,
 
 /* Compute D once more, in the way in which the program's was computed: an output depends
    on its row of A and its column of B alone. */
-static void compute_again(struct errors *to, const struct run_way *way,
-                          const struct ledger_excerpt *e, const struct pieces *x,
+static void compute_again(struct errors *to, const struct run_configuration *way,
+                          const struct call_log_excerpt *e, const struct pieces *x,
                           int threads)
 {
     struct matrix d;
@@ -175,13 +175,13 @@ static void compute_again(struct errors *to, const struct run_way *way,
 
 /* Of D of all excerpts, as the program got it.  Excerpts whose files can be read are left
    in the place.  The outputs that are others, computed once more. */
-static size_t add_errors(json_t *row, struct ledger_place *p, const struct run_audit *how,
-                         struct context *x)
+static size_t add_errors(json_t *row, struct call_log_site *p,
+                         const struct run_audit *how, struct context *x)
 {
     struct errors all = { .outputs = 0 };
     uint32_t good = 0;
-    struct run_way way = { .original = true };
-    run_way_read(&way, p->way, NULL);
+    struct run_configuration way = { .original = true };
+    run_configuration_read(&way, p->way, NULL);
     for (uint32_t i = 0; i < p->excerpts && !progress_stopped(&x->progress); i++) {
         struct pieces pieces;
         if (read_pieces(&pieces, how->folder, &p->excerpt[i])) {
@@ -232,36 +232,37 @@ static json_t *advice_row(const struct advise *x)
 
 /* The unit that a place's products are computed on, or compared with, not the program's
    own; NULL: none. */
-static const char *unit_of(const struct ledger_place *p)
+static const char *unit_of(const struct call_log_site *p)
 {
     const char *const lines[] = { p->way, p->against };
-    struct run_way way;
+    struct run_configuration way;
     for (int i = 0; i < 2; i++)
-        if (*lines[i] && run_way_read(&way, lines[i], NULL) == BITCUT_OK && !way.original)
+        if (*lines[i] && run_configuration_read(&way, lines[i], NULL) == BITCUT_OK &&
+            !way.original)
             return way.gemm.unit->name;
     return NULL;
 }
 
 /* The largest magnitude that fits the exponents that were counted; 0: none were. */
-static uint32_t largest_of(const struct ledger_values *v)
+static uint32_t largest_of(const struct call_log_values *v)
 {
-    uint32_t e = LEDGER_EXPONENTS - 2;
+    uint32_t e = CALL_LOG_EXPONENTS - 2;
     while (e > 0 && !v->count[e]) e--;
     return e > 0 || v->count[0] > v->zeros ? e << 23 | 0x7fffff : 0;
 }
 
 /* The operands of all excerpts, and where products of them may be computed. */
 struct operands {
-    struct matrix a[LEDGER_EXCERPTS_MAX], b[LEDGER_EXCERPTS_MAX];
+    struct matrix a[CALL_LOG_EXCERPTS_MAX], b[CALL_LOG_EXCERPTS_MAX];
     const char *place[ADVISE_PLACES_MAX];
 };
 
-static bool read_operands(struct operands *to, const struct ledger_place *p,
+static bool read_operands(struct operands *to, const struct call_log_site *p,
                           const char *folder)
 {
     bool good = p->excerpts != 0;
     for (uint32_t i = 0; i < p->excerpts && good; i++) {
-        const struct ledger_excerpt *const e = &p->excerpt[i];
+        const struct call_log_excerpt *const e = &p->excerpt[i];
         good = e->rows && e->cols && e->k &&
                read_piece(&to->a[i], folder, e, "a", e->rows, e->k) &&
                read_piece(&to->b[i], folder, e, "b", e->k, e->cols);
@@ -271,7 +272,7 @@ static bool read_operands(struct operands *to, const struct ledger_place *p,
 
 static void operands_clear(struct operands *o)
 {
-    for (int i = 0; i < LEDGER_EXCERPTS_MAX; i++) {
+    for (int i = 0; i < CALL_LOG_EXCERPTS_MAX; i++) {
         matrix_clear(&o->a[i]);
         matrix_clear(&o->b[i]);
     }
@@ -280,14 +281,14 @@ static void operands_clear(struct operands *o)
 /* What is advised for all excerpts together, and for words that are to hold all values
    that were seen, on the unit of the place, or of the chips of which one is chosen if there
    is none.  Prints what is wrong; false: nothing is said. */
-static bool advise(struct advise *to, struct operands *o, const struct ledger_place *p,
+static bool advise(struct advise *to, struct operands *o, const struct call_log_site *p,
                    const struct run_audit *how, const struct context *x)
 {
-    const struct weighed_metric *const metric = &weighed_metrics[0];
+    const struct norm_sample_metric *const metric = &norm_sample_metrics[0];
     uint32_t want;
     struct fault f;
     o->place[0] = unit_of(p);
-    const struct advise_question q = {
+    const struct advise_problem q = {
         .a = o->a,
         .b = o->b,
         .pairs = p->excerpts,
@@ -307,7 +308,7 @@ static bool advise(struct advise *to, struct operands *o, const struct ledger_pl
     return false;
 }
 
-static void add_advice(json_t *row, const struct ledger_place *p,
+static void add_advice(json_t *row, const struct call_log_site *p,
                        const struct run_audit *how, struct context *x)
 {
     struct operands o = { .a = { { .at = NULL } } };
@@ -323,10 +324,10 @@ static void add_advice(json_t *row, const struct ledger_place *p,
     operands_clear(&o);
 }
 
-size_t run_audit_add(json_t *row, const struct ledger_place *p,
+size_t run_audit_add(json_t *row, const struct call_log_site *p,
                      const struct run_audit *how, struct context *x)
 {
-    struct ledger_place own = *p;
+    struct call_log_site own = *p;
     json_object_set_new(row, "watched", json_count(p->watched));
     add_values(row, p);
     const size_t mismatches = add_errors(row, &own, how, x);

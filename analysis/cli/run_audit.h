@@ -19,7 +19,7 @@ struct run_audit {
    they should be, and what `bitcut advise` says of all excerpts and of the values that
    were seen.  What there is nothing to say of is null.  Prints what is wrong with an
    excerpt, and goes on without it.  The outputs that are not those of bitcut gemm. */
-size_t run_audit_add(json_t *row, const struct ledger_place *p,
+size_t run_audit_add(json_t *row, const struct call_log_site *p,
                      const struct run_audit *how, struct context *x);
 
 #endif

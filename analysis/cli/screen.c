@@ -37,7 +37,7 @@ int screen_columns(int otherwise)
     }
     if (!isatty(STDOUT_FILENO)) return otherwise;
     return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col ? limit(size.ws_col)
-                                                                   : SCREEN_USUAL;
+                                                                   : SCREEN_TYPICAL;
 }
 
 /* --- colours ---------------------------------------------------------------------- */

@@ -6,12 +6,12 @@
 
 #include <stdbool.h>
 
-enum { SCREEN_USUAL = 80 };
+enum { SCREEN_TYPICAL = 80 };
 
 /* The number of columns that lines on standard output may take: the environment's COLUMNS
-   if it is a number, else the width of the terminal (SCREEN_USUAL if the terminal does not
-   tell it), else `otherwise`, if standard output is no terminal.  0: there is no limit, as
-   COLUMNS=0 says, too. */
+   if it is a number, else the width of the terminal (SCREEN_TYPICAL if the terminal does
+   not tell it), else `otherwise`, if standard output is no terminal.  0: there is no
+   limit, as COLUMNS=0 says, too. */
 int screen_columns(int otherwise);
 
 /* The colour of a text. */

@@ -291,15 +291,17 @@ static bool is_drawn(const char *input)
     return input && source_check(input, NULL) != BITCUT_OK;
 }
 
-struct gemm_told setup_told(const struct setup *s, const struct context *x, bool seeded)
+struct gemm_description setup_description(const struct setup *s, const struct context *x,
+                                          bool seeded)
 {
-    return (struct gemm_told){ .gemm = &s->gemm,
-                               .plan = &s->plan,
-                               .m = s->a.rows,
-                               .n = s->b.cols,
-                               .k = s->a.cols,
-                               .input_a = s->input_a,
-                               .input_b = s->input_b,
-                               .seeded = seeded && (is_drawn(s->input_a) || is_drawn(s->input_b)),
-                               .seed = x->seed };
+    return (struct gemm_description){ .gemm = &s->gemm,
+                                      .plan = &s->plan,
+                                      .m = s->a.rows,
+                                      .n = s->b.cols,
+                                      .k = s->a.cols,
+                                      .input_a = s->input_a,
+                                      .input_b = s->input_b,
+                                      .seeded = seeded && (is_drawn(s->input_a) ||
+                                                           is_drawn(s->input_b)),
+                                      .seed = x->seed };
 }

@@ -6,7 +6,7 @@
 
 #include "analysis/cli/command.h"
 #include "emu/gemm.h"
-#include "emu/gemm_say.h"
+#include "emu/gemm_sentence.h"
 #include "lib/gemm/matrix.h"
 #include "lib/number/fma.h"
 
@@ -145,7 +145,8 @@ void setup_describe(json_t *row, const struct bitcut_gemm *gemm,
 
 /* The same for sentences, on the emulator, with the sizes and names of s; `seeded`: families
    are drawn by the seed of x. */
-struct gemm_told setup_told(const struct setup *s, const struct context *x, bool seeded);
+struct gemm_description setup_description(const struct setup *s, const struct context *x,
+                                          bool seeded);
 
 /* Free the matrices. */
 void setup_clear(struct setup *s);

@@ -22,10 +22,10 @@ int study_scale_read(enum study_scale *scale, const char *name)
     return EXIT_GOOD;
 }
 
-enum bitcut_status study_book_begin(struct study_book *book, enum study_scale scale,
-                                    uint64_t seed, struct fault *f)
+enum bitcut_status study_log_begin(struct study_log *book, enum study_scale scale,
+                                   uint64_t seed, struct fault *f)
 {
-    *book = (struct study_book){ .begun = true, .scale = scale, .seed = seed };
+    *book = (struct study_log){ .begun = true, .scale = scale, .seed = seed };
     for (int i = 0; studies[i]; i++) {
         struct study_points *p = &book->of[i];
         p->count = studies[i]->points(studies[i], scale);
@@ -36,9 +36,9 @@ enum bitcut_status study_book_begin(struct study_book *book, enum study_scale sc
     return BITCUT_OK;
 }
 
-void study_book_clear(struct study_book *book)
+void study_log_clear(struct study_log *book)
 {
-    for (int i = 0; i < BOOK_STUDIES_MAX; i++) {
+    for (int i = 0; i < LOG_STUDIES_MAX; i++) {
         struct study_points *p = &book->of[i];
         for (size_t at = 0; p->rows && at < p->count; at++) json_decref(p->rows[at]);
         free(p->rows);
@@ -53,7 +53,7 @@ static int study_number(const char *name)
     return i;
 }
 
-struct study_points *study_book_of(struct study_book *book, const struct study *study)
+struct study_points *study_log_of(struct study_log *book, const struct study *study)
 {
     return &book->of[study_number(study->name)];
 }
@@ -65,8 +65,8 @@ struct study_points *study_book_of(struct study_book *book, const struct study *
 static const char *const keys[] = { "study",  "scale",  "seed", "point", "rows",
                                     "schema", "digest", NULL };
 
-json_t *study_book_line(const struct study_book *book, const struct study *study,
-                        size_t at, size_t count, json_t *row)
+json_t *study_log_line(const struct study_log *book, const struct study *study, size_t at,
+                       size_t count, json_t *row)
 {
     json_t *line =
         json_pack("{s:s, s:s, s:o, s:o, s:o}", "study", study->name, "scale",
@@ -85,7 +85,7 @@ static bool is_count(const json_t *x)
     return json_is_integer(x) && json_integer_value(x) >= 0;
 }
 
-static enum bitcut_status begin_by(struct study_book *book, const json_t *row,
+static enum bitcut_status begin_by(struct study_log *book, const json_t *row,
                                    struct fault *f)
 {
     const char *scale = json_string_value(json_object_get(row, "scale"));
@@ -93,21 +93,21 @@ static enum bitcut_status begin_by(struct study_book *book, const json_t *row,
     const struct table_row *found = scale ? table_find(TABLE(study_scales), scale) : NULL;
     if (!found || !(is_count(seed) || json_is_string(seed)))
         return fault_set(f, BITCUT_BAD_FILE, "expected a row of a study");
-    return study_book_begin(book, (enum study_scale)(found - study_scales),
-                            json_is_string(seed)
-                                ? strtoull(json_string_value(seed), NULL, 10)
-                                : (uint64_t)json_integer_value(seed),
-                            f);
+    return study_log_begin(book, (enum study_scale)(found - study_scales),
+                           json_is_string(seed)
+                               ? strtoull(json_string_value(seed), NULL, 10)
+                               : (uint64_t)json_integer_value(seed),
+                           f);
 }
 
 /* Rows of one file, by point as far as they came. */
-struct book_reader {
-    struct study_book *book;
+struct log_reader {
+    struct study_log *log;
     const struct study *only; /* whose they have to be, or NULL */
-    struct study_book file;   /* what this file has             */
+    struct study_log file;    /* what this file has             */
 };
 
-/* The schema that study_book_line() has now, in an object to be released. */
+/* The schema that study_log_line() has now, in an object to be released. */
 static const char *schema_now(json_t **holder)
 {
     *holder = json_object();
@@ -124,10 +124,10 @@ static bool is_of_now(const json_t *row)
     return same;
 }
 
-static enum bitcut_status check_line(const struct book_reader *r, const json_t *row,
+static enum bitcut_status check_line(const struct log_reader *r, const json_t *row,
                                      struct fault *f)
 {
-    const struct study_book *book = r->book;
+    const struct study_log *book = r->log;
     json_t *seed = json_seed(book->seed);
     const char *scale = json_string_value(json_object_get(row, "scale"));
     const bool same_seed = json_equal(seed, json_object_get(row, "seed"));
@@ -151,7 +151,7 @@ static enum bitcut_status check_line(const struct book_reader *r, const json_t *
 
 static enum bitcut_status take_line(void *context, json_t *row, struct fault *f)
 {
-    struct book_reader *r = context;
+    struct log_reader *r = context;
     const char *name = json_string_value(json_object_get(row, "study"));
     const json_t *at = json_object_get(row, "point"),
                  *count = json_object_get(row, "rows");
@@ -159,10 +159,10 @@ static enum bitcut_status take_line(void *context, json_t *row, struct fault *f)
     enum bitcut_status status = BITCUT_OK;
     if (!name || !studies[i] || !is_count(at) || !is_count(count))
         status = fault_set(f, BITCUT_BAD_FILE, "expected a row of a study");
-    if (status == BITCUT_OK && !r->book->begun) status = begin_by(r->book, row, f);
+    if (status == BITCUT_OK && !r->log->begun) status = begin_by(r->log, row, f);
     if (status == BITCUT_OK) status = check_line(r, row, f);
     if (status == BITCUT_OK && !r->file.begun)
-        status = study_book_begin(&r->file, r->book->scale, r->book->seed, f);
+        status = study_log_begin(&r->file, r->log->scale, r->log->seed, f);
     if (status == BITCUT_OK && (size_t)json_integer_value(at) >= r->file.of[i].count)
         status = fault_set(f, BITCUT_BAD_FILE, "%s has no point %lld", name,
                            (long long)json_integer_value(at));
@@ -188,10 +188,10 @@ static json_t *whole_point(json_t *lines)
 }
 
 /* Move a point of a file into the book, if it is whole. */
-static enum bitcut_status move_point(const struct book_reader *r, int i, size_t at,
+static enum bitcut_status move_point(const struct log_reader *r, int i, size_t at,
                                      struct fault *f)
 {
-    json_t *lines = r->file.of[i].rows[at], **to = &r->book->of[i].rows[at],
+    json_t *lines = r->file.of[i].rows[at], **to = &r->log->of[i].rows[at],
            *rows = lines ? whole_point(lines) : NULL;
     const bool other = rows && *to && !json_equal(rows, *to);
     if (rows && !*to) *to = rows;
@@ -206,7 +206,7 @@ static enum bitcut_status move_point(const struct book_reader *r, int i, size_t 
     return BITCUT_OK;
 }
 
-static enum bitcut_status move_points(const struct book_reader *r, struct fault *f)
+static enum bitcut_status move_points(const struct log_reader *r, struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
     for (int i = 0; studies[i]; i++)
@@ -216,8 +216,8 @@ static enum bitcut_status move_points(const struct book_reader *r, struct fault 
 }
 
 /* First what rows say, as it words what is wrong of a row of another version or study. */
-static enum bitcut_status read_lines(size_t *line, struct book_reader *r,
-                                     const char *path, struct fault *f)
+static enum bitcut_status read_lines(size_t *line, struct log_reader *r, const char *path,
+                                     struct fault *f)
 {
     char *bytes;
     size_t size;
@@ -234,38 +234,38 @@ static enum bitcut_status read_lines(size_t *line, struct book_reader *r,
     return status;
 }
 
-int study_book_read(struct study_book *book, const struct study *only, const char *path)
+int study_log_read(struct study_log *book, const struct study *only, const char *path)
 {
-    static struct book_reader r;
+    static struct log_reader r;
     char where[4096];
     size_t line;
     struct fault f;
-    r.book = book;
+    r.log = book;
     r.only = only;
     enum bitcut_status status = read_lines(&line, &r, path, &f);
     snprintf(where, sizeof where, status != BITCUT_OK && line ? "%s:%zu" : "%s", path,
              line);
     if (status == BITCUT_OK && r.file.begun) status = move_points(&r, &f);
-    study_book_clear(&r.file);
+    study_log_clear(&r.file);
     return status == BITCUT_OK ? EXIT_GOOD : fail(where, &f);
 }
 
 /* --- writing ---------------------------------------------------------------------- */
 
-static void write_point(FILE *to, const struct study_book *book, int i, size_t at)
+static void write_point(FILE *to, const struct study_log *book, int i, size_t at)
 {
     json_t *rows = book->of[i].rows[at];
     for (size_t r = 0; r < json_array_size(rows); r++) {
-        json_t *line = study_book_line(book, studies[i], at, json_array_size(rows),
-                                       json_array_get(rows, r));
+        json_t *line = study_log_line(book, studies[i], at, json_array_size(rows),
+                                      json_array_get(rows, r));
         json_dumpf(line, to, JSON_COMPACT | JSON_REAL_PRECISION(17));
         fputc('\n', to);
         json_decref(line);
     }
 }
 
-enum bitcut_status study_book_write(const struct study_book *book, const char *path,
-                                    struct fault *f)
+enum bitcut_status study_log_write(const struct study_log *book, const char *path,
+                                   struct fault *f)
 {
     struct output o;
     const enum bitcut_status status = output_open(&o, path, f);
@@ -276,7 +276,7 @@ enum bitcut_status study_book_write(const struct study_book *book, const char *p
     return output_commit(&o, f);
 }
 
-json_t *study_book_rows(size_t *missing, const struct study_points *points)
+json_t *study_log_rows(size_t *missing, const struct study_points *points)
 {
     json_t *all = json_array();
     *missing = 0;

@@ -2,7 +2,7 @@
 #include "analysis/cli/verify_kernels.h"
 
 #include "analysis/cli/device_option.h"
-#include "analysis/cli/explain_say.h"
+#include "analysis/cli/explain_text.h"
 #include "analysis/cli/setup.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/verify/kernel_difference.h"
@@ -41,13 +41,13 @@ static struct verified_on on_device(const struct asked *q, const char *kernel)
 static int explain_kernel(struct verified_kernel *v, const struct asked *q)
 {
     const struct kernel_failure *const from = &v->result.failure;
-    const struct question what = { .a = from->a,
-                                   .b = from->b,
-                                   .c = from->c,
-                                   .d = from->d,
-                                   .format = from->format,
-                                   .alpha = from->alpha,
-                                   .beta = from->c.at ? from->beta : 0 };
+    const struct problem what = { .a = from->a,
+                                  .b = from->b,
+                                  .c = from->c,
+                                  .d = from->d,
+                                  .format = from->format,
+                                  .alpha = from->alpha,
+                                  .beta = from->c.at ? from->beta : 0 };
     if (!from->d.at) return EXIT_GOOD;
     return explain_sentence(v->hypothesis, &what, NULL, q->what.seconds, q->context);
 }
@@ -214,10 +214,10 @@ static int print_kernel(struct trying *t, struct tried *k)
     struct context *const x = t->asked->context;
     struct verified_kernel v = { .on = on_device(t->asked, k->trial.kernel->name),
                                  .result = k->result };
-    v.on.gemm = (struct gemm_told){ .gemm = &k->trial.gemm,
-                                    .plan = &k->plan,
-                                    .kernel = v.on.kernel,
-                                    .device = v.on.device };
+    v.on.gemm = (struct gemm_description){ .gemm = &k->trial.gemm,
+                                           .plan = &k->plan,
+                                           .kernel = v.on.kernel,
+                                           .device = v.on.device };
     const int status = explain_kernel(&v, t->asked);
     json_t *const row = json_object();
     record_json(row, verified_on_fields, &v);

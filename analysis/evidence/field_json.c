@@ -7,5 +7,5 @@ json_t *field_json(const struct field *f, const struct bitcut_unit *u, int64_t v
 {
     char text[FIELD_TEXT_MAX];
     const enum bitcut_kind kind = field_value(text, f, u, value);
-    return json_told(kind, text);
+    return json_of_text(kind, text);
 }

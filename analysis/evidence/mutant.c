@@ -357,7 +357,7 @@ bool mutant_ideal(struct bitcut_unit *ideal, const struct bitcut_unit *u)
     ideal->block = u->k;
     ideal->fraction = FRACTION_EXACT;
     ideal->c_last = ideal->normalise = ideal->floor = false;
-    ideal->flush_inputs = INPUT_KEPT;
+    ideal->flush_inputs = INPUT_RECORDED;
     ideal->via = NULL;
     ideal->result = u->c;
     ideal->rounding = (struct bitcut_rounding){ .direction = TO_NEAREST_EVEN };

@@ -90,14 +90,15 @@ static enum bitcut_status try_batch(struct trial_result *result, struct set *s,
                                     struct fault *f)
 {
     const struct fragments x = set_fragments(s);
-    struct told told;
+    struct variant_operands told;
     size_t repeats;
     enum bitcut_status status = recorder_run(&s->d, &repeats, t->recorder, t->instruction,
                                              t->variant, &x, s->shape, stop, f);
-    if (status == BITCUT_OK) status = variant_tell(&told, t->unit, t->variant, &x, f);
+    if (status == BITCUT_OK)
+        status = variant_operands_make(&told, t->unit, t->variant, &x, f);
     if (status != BITCUT_OK) return status;
     status = judge(result, s, model, t, &told.x, from, stop, f);
-    told_clear(&told);
+    variant_operands_clear(&told);
     return status;
 }
 

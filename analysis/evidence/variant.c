@@ -37,23 +37,24 @@ static uint64_t sign_bit(const struct bitcut_format *format)
     return UINT64_C(1) << (format->bits - 1);
 }
 
-enum bitcut_status variant_tell(struct told *t, const struct bitcut_unit *unit,
-                                const struct gpu_variant_row *variant,
-                                const struct fragments *x, struct fault *f)
+enum bitcut_status variant_operands_make(struct variant_operands *t,
+                                         const struct bitcut_unit *unit,
+                                         const struct gpu_variant_row *variant,
+                                         const struct fragments *x, struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
-    *t = (struct told){ .x = *x };
+    *t = (struct variant_operands){ .x = *x };
     if (variant->negates_a)
         status = change(&t->a, &t->x.a, sign_bit(unit->a), UINT64_MAX, f);
     if (variant->negates_b && status == BITCUT_OK)
         status = change(&t->b, &t->x.b, sign_bit(unit->b), UINT64_MAX, f);
     if (variant->ignores_c && status == BITCUT_OK)
         status = change(&t->c, &t->x.c, 0, 0, f);
-    if (status != BITCUT_OK) told_clear(t);
+    if (status != BITCUT_OK) variant_operands_clear(t);
     return status;
 }
 
-void told_clear(struct told *t)
+void variant_operands_clear(struct variant_operands *t)
 {
     array_clear(&t->c);
     array_clear(&t->b);

@@ -13,16 +13,17 @@ enum bitcut_status variant_of(const struct gpu_variant_row **variant, const stru
 
 /* The operands of a batch as the unit sees them, with the signs and the C of a variant.
  */
-struct told {
+struct variant_operands {
     struct fragments x;
     struct array a, b, c; /* what is not as in the batch itself; else empty */
 };
 
 /* BITCUT_NO_MEMORY is the only failure, and leaves nothing to clear.  *t uses the arrays
-   of *x until told_clear(). */
-enum bitcut_status variant_tell(struct told *t, const struct bitcut_unit *unit,
-                                const struct gpu_variant_row *variant,
-                                const struct fragments *x, struct fault *f);
-void told_clear(struct told *t);
+   of *x until variant_operands_clear(). */
+enum bitcut_status variant_operands_make(struct variant_operands *t,
+                                         const struct bitcut_unit *unit,
+                                         const struct gpu_variant_row *variant,
+                                         const struct fragments *x, struct fault *f);
+void variant_operands_clear(struct variant_operands *t);
 
 #endif

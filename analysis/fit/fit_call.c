@@ -181,5 +181,5 @@ enum bitcut_status bitcut_fit(struct bitcut_fit_report *report, struct bitcut_fi
     hostfp_enter(&saved); /* host doubles count rows and say which outputs are used */
     if (status == BITCUT_OK) status = find(found, report, recording, threads, &f);
     hostfp_leave(&saved);
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }

@@ -23,16 +23,17 @@ static enum bitcut_status read_outputs(struct recorded *to, size_t *done,
 {
     const struct fragments in = set_fragments(s);
     const struct gpu_variant_row *variant;
-    struct told told;
+    struct variant_operands told;
     enum bitcut_status status = variant_of(&variant, s, f);
-    if (status == BITCUT_OK) status = variant_tell(&told, &s->unit, variant, &in, f);
+    if (status == BITCUT_OK)
+        status = variant_operands_make(&told, &s->unit, variant, &in, f);
     if (status != BITCUT_OK) return status;
     for (size_t i = 0; i < count; i++) {
         fit_take(&to[*done], &s->unit, &told.x, &s->d, s->shape,
                  fit_place(i, count, s->d.count));
         *done += is_known(s, to[*done].d);
     }
-    told_clear(&told);
+    variant_operands_clear(&told);
     return BITCUT_OK;
 }
 

@@ -72,7 +72,7 @@ static void note_best(struct hunt *h, const struct bitcut_unit *row, size_t give
     h->best = *row;
 }
 
-/* Run a row of the box and settle all rows for which that answers the question; the
+/* Run a row of the box and settle all rows for which that answers the problem; the
    others are left. */
 static void settle(struct hunt *h, const struct box *box, const struct bitcut_unit *row)
 {

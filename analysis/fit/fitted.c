@@ -35,7 +35,7 @@ static bool said_at(struct bitcut_field *field, const void *group, size_t i)
         field->name = fields[f].name;
         field->kind = BITCUT_TEXT;
         group_text(field->text, SAID_MAX, g, f);
-        if (!group_has_one(g, f)) say_more(field->text, SAID_MAX, " (open)");
+        if (!group_has_one(g, f)) text_add(field->text, SAID_MAX, " (open)");
         return true;
     }
     return false;
@@ -72,7 +72,7 @@ static const void *special_at(const void *answer, size_t i, void *room)
         snprintf(text, SAID_MAX, "and %zu more: --json has all", count - SHOWN);
     for (int f = 0; f < FIELD_COUNT && i < SHOWN; f++) {
         if (!g.set[f] || g.set[f] == a->all.set[f]) continue;
-        say_more(text, SAID_MAX, "%s%s ", *text ? "; " : "", fields[f].name);
+        text_add(text, SAID_MAX, "%s%s ", *text ? "; " : "", fields[f].name);
         const size_t used = strlen(text);
         group_text(text + used, SAID_MAX - used, &g, f);
     }
@@ -131,7 +131,7 @@ void fitted_look(struct fitted *a)
     a->nearest = answer_group(&a->fit, BITCUT_FIT_NEAREST);
     *a->open = 0;
     for (size_t i = 0; (name = field_at(a, true, i)); i++)
-        say_more(a->open, sizeof a->open, "%s%s", i ? " " : "", name);
+        text_add(a->open, sizeof a->open, "%s%s", i ? " " : "", name);
 }
 
 /* --- fields ----------------------------------------------------------------------- */

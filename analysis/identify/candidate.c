@@ -46,35 +46,35 @@ size_t candidate_places(const struct candidate *x, size_t k)
            (x->lost_are_zero ? 0 : x->lost.end - x->lost.first);
 }
 
-static struct spot spot_of(const struct candidate *x, const struct question *q,
+static struct spot spot_of(const struct candidate *x, const struct problem *q,
                            enum bitcut_operand operand, size_t line, size_t k)
 {
-    const struct extent e = { operand == BITCUT_A ? question_m(q) : question_n(q),
-                              question_k(q) };
+    const struct extent e = { operand == BITCUT_A ? problem_m(q) : problem_n(q),
+                              problem_k(q) };
     return x->spot[operand] ? x->spot[operand](x, &e, line, k) : (struct spot){ line, k };
 }
 
-uint32_t candidate_element(const struct candidate *x, const struct question *q,
+uint32_t candidate_element(const struct candidate *x, const struct problem *q,
                            enum bitcut_operand operand, size_t line, size_t k)
 {
     const struct spot at = spot_of(x, q, operand, line, k);
-    if (k == SIZE_MAX || at.k >= question_k(q)) return 0;
-    const uint32_t value = question_element(q, operand, at.line, at.k);
+    if (k == SIZE_MAX || at.k >= problem_k(q)) return 0;
+    const uint32_t value = problem_element(q, operand, at.line, at.k);
     const bool subnormal = (value & 0x7f800000) == 0;
     return x->flushed && subnormal ? value & 0x80000000 : value;
 }
 
-uint32_t candidate_c(const struct candidate *x, const struct question *q, size_t i,
+uint32_t candidate_c(const struct candidate *x, const struct problem *q, size_t i,
                      size_t j)
 {
-    const size_t n = question_n(q), m = question_m(q);
+    const size_t n = problem_n(q), m = problem_m(q);
     if (!q->c.at) return 0;
-    if (x->c_by_columns) return question_c(q, (j * m + i) / n, (j * m + i) % n);
+    if (x->c_by_columns) return problem_c(q, (j * m + i) / n, (j * m + i) % n);
     if (x->moves_c) {
         i = spot_of(x, q, BITCUT_A, i, 0).line;
         j = spot_of(x, q, BITCUT_B, j, 0).line;
     }
-    return question_c(q, i, j);
+    return problem_c(q, i, j);
 }
 
 uint32_t candidate_finish(const struct candidate *x, uint32_t product, uint32_t c)
@@ -149,13 +149,13 @@ static void respell(uint32_t *word, const void *context, enum bitcut_operand ope
                     size_t line, size_t k)
 {
     const struct respelling *const r = context;
-    const struct question *const q = r->b->q;
+    const struct problem *const q = r->b->q;
     const bool is_a = operand == BITCUT_A;
     const size_t at = is_a ? r->b->row[line] : r->b->col[line];
     struct spelling s = { .word = word,
                           .operand = operand,
                           .element = operand_at(r, operand, line, k),
-                          .has_other = at < (is_a ? question_n(q) : question_m(q)),
+                          .has_other = at < (is_a ? problem_n(q) : problem_m(q)),
                           .split = is_a ? &r->x->plan.split_a : &r->x->plan.split_b,
                           .other_split = is_a ? &r->x->plan.split_b : &r->x->plan.split_a,
                           .x = r->x };
@@ -186,10 +186,10 @@ static enum bitcut_status run_operands(uint32_t *d, const struct candidate *x,
     struct bitcut_gemm g = x->gemm;
     struct gemm_plan plan = x->plan;
     struct gemm_options own = *options;
-    struct gemm_slips slips = x->slips;
+    struct gemm_faults faults = x->faults;
     if (products) g.alpha = F32_ONE, g.beta = 0;
-    if (x->respell) slips.respell = respell, slips.context = &spelling;
-    if (x->respell || x->slipped) plan.slips = &slips;
+    if (x->respell) faults.respell = respell, faults.context = &spelling;
+    if (x->respell || x->slipped) plan.faults = &faults;
     if (x->respell || o->own_a) own.words = NULL; /* those of changed operands */
     g.unit = &x->unit;
     for (int t = 0; t < RECIPE_TERMS_MAX && candidate_uniform(x); t++)

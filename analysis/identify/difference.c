@@ -225,7 +225,7 @@ static bool fills_lines(const struct box *b, const struct pair_of *x)
     return 2 * b->differ > rows * cols;
 }
 
-bool difference_say(struct box *b, const struct pair_of *x)
+bool difference_describe(struct box *b, const struct pair_of *x)
 {
     const uint32_t first = first_of(b, x);
     const char *what = NULL;
@@ -254,12 +254,12 @@ const struct record_field differing_fields[] = {
     { 0 }
 };
 
-void differing_say(char *text, size_t size, const struct differing *first, size_t count,
-                   size_t from)
+void differing_describe(char *text, size_t size, const struct differing *first,
+                        size_t count, size_t from)
 {
     enum { SAID = 4 };
     for (size_t i = from; i < count && i < SAID; i++)
-        say_more(text, size, "%sD[%zu, %zu] is 0x%08x for 0x%08x", *text ? "; " : "",
+        text_add(text, size, "%sD[%zu, %zu] is 0x%08x for 0x%08x", *text ? "; " : "",
                  first[i].row, first[i].col, (unsigned)first[i].given,
                  (unsigned)first[i].expected);
 }

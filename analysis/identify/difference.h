@@ -28,8 +28,8 @@ extern const struct record_field differing_fields[];
 
 /* Say those of a list from one on, the first few: "D[0, 3] is 0x3f800001 for 0x3f800000;
    ...", indices and encodings as Python takes them. */
-void differing_say(char *text, size_t size, const struct differing *first, size_t count,
-                   size_t from);
+void differing_describe(char *text, size_t size, const struct differing *first,
+                        size_t count, size_t from);
 
 /* A result and what it should be: row-major m x n without gaps; c may be NULL. */
 struct pair_of {
@@ -47,7 +47,7 @@ size_t difference_first(struct differing first[DIFFERING_MAX], const struct pair
 
 /* Say what is in a box, if all of its differences are plain: zeros, NaN, one number, C,
    or outputs from elsewhere.  False: nothing of that. */
-bool difference_say(struct box *box, const struct pair_of *x);
+bool difference_describe(struct box *box, const struct pair_of *x);
 
 /* The same where all of a box differ and its values do not go with those that should be
    there: no more than numbers drawn at random do, of 3 standard errors of their

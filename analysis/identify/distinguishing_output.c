@@ -21,7 +21,7 @@ static bool is_alone(const struct compared *x, size_t i, size_t j)
            !differs(x, i, j + 1);
 }
 
-bool telling_take(struct telling *t, const struct compared *x, size_t most)
+bool distinguishing_take(struct distinguishing *t, const struct compared *x, size_t most)
 {
     size_t count = 0, alone = 0, seen = 0, taken = 0;
     for (size_t i = 0; i < x->rows; i++)
@@ -64,9 +64,9 @@ static size_t join(size_t *to, size_t most, const size_t *first, size_t firsts,
     return count;
 }
 
-enum bitcut_status telling_block(struct block *to, const struct telling *t,
-                                 const struct block *other, size_t rows, size_t cols,
-                                 struct fault *f)
+enum bitcut_status distinguishing_block(struct block *to, const struct distinguishing *t,
+                                        const struct block *other, size_t rows,
+                                        size_t cols, struct fault *f)
 {
     const size_t kept = smaller(t->taken, TELLING_MAX);
     size_t *const row = memory_allocate(rows + kept, sizeof *row);

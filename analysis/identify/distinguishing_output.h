@@ -10,7 +10,7 @@ enum { TELLING_MAX = 8 };
 
 /* The last of those that were taken, by row and column of D as it is read; all zeros:
    none. */
-struct telling {
+struct distinguishing {
     size_t row[TELLING_MAX], col[TELLING_MAX];
     size_t taken; /* so many, also beyond those kept */
 };
@@ -26,12 +26,12 @@ struct compared {
 /* Take at most so many outputs in which the two differ, which lie spread.  False, and
    nothing is taken: there are none; or they are many, or lie side by side, as what a
    kernel got wrong in a tile or a line. */
-bool telling_take(struct telling *t, const struct compared *x, size_t most);
+bool distinguishing_take(struct distinguishing *t, const struct compared *x, size_t most);
 
 /* The block of their rows and columns, and of as many more of those of another one as
    make `rows` and `cols`.  BITCUT_NO_MEMORY leaves nothing to clear. */
-enum bitcut_status telling_block(struct block *to, const struct telling *t,
-                                 const struct block *other, size_t rows, size_t cols,
-                                 struct fault *f);
+enum bitcut_status distinguishing_block(struct block *to, const struct distinguishing *t,
+                                        const struct block *other, size_t rows,
+                                        size_t cols, struct fault *f);
 
 #endif

@@ -55,15 +55,16 @@ static enum bitcut_status compare_best(struct whole *w, struct explanation *e,
 
 /* Search again on outputs that the best hypothesis does not give, and on a sample with
    them, until `end`. */
-static enum bitcut_status search_again(struct explanation *e, const struct telling *t,
+static enum bitcut_status search_again(struct explanation *e,
+                                       const struct distinguishing *t,
                                        const struct block *sample, double end,
                                        const struct explain_options *o, struct fault *f)
 {
     struct block screen, more;
     enum bitcut_status status =
-        telling_block(&screen, t, sample, TELLING_MAX, TELLING_MAX, f);
+        distinguishing_block(&screen, t, sample, TELLING_MAX, TELLING_MAX, f);
     if (status != BITCUT_OK) return status;
-    status = telling_block(&more, t, sample, sample->rows, sample->cols, f);
+    status = distinguishing_block(&more, t, sample, sample->rows, sample->cols, f);
     if (status == BITCUT_OK) {
         e->best = (struct verdict){ .sampled = 0 };
         e->equals = 0;
@@ -74,16 +75,16 @@ static enum bitcut_status search_again(struct explanation *e, const struct telli
     return status;
 }
 
-static bool take_telling(struct telling *t, const struct whole *w)
+static bool take_distinguishing(struct distinguishing *t, const struct whole *w)
 {
     const struct compared x = { w->x.d, w->x.h, w->x.m, w->x.n, NULL, NULL };
-    return telling_take(t, &x, TELLING_MAX / 2);
+    return distinguishing_take(t, &x, TELLING_MAX / 2);
 }
 
 /* Search again.  If what is found gives more of D than *w does, *w and *e are of that;
  *more: it gives nearly all, and has outputs that tell. */
 static enum bitcut_status narrow_once(struct whole *w, struct explanation *e,
-                                      struct telling *t, bool *more,
+                                      struct distinguishing *t, bool *more,
                                       const struct block *sample, double end,
                                       const struct explain_options *o, struct fault *f)
 {
@@ -94,7 +95,7 @@ static enum bitcut_status narrow_once(struct whole *w, struct explanation *e,
     enum bitcut_status status = search_again(e, t, sample, end, o, f);
     if (status == BITCUT_OK && e->best.sampled) status = compare_best(&now, e, o, f);
     const bool whole = status == BITCUT_OK && now.x.m == w->x.m;
-    *more = whole && take_telling(t, &now);
+    *more = whole && take_distinguishing(t, &now);
     if (whole && e->answer.differ < before->answer.differ) {
         const struct whole old = *w;
         *w = now;
@@ -116,9 +117,9 @@ static enum bitcut_status narrow_down(struct whole *w, struct explanation *e,
                                       const struct explain_options *o, struct fault *f)
 {
     enum { ROUNDS = 16 };
-    struct telling t = { .taken = 0 };
+    struct distinguishing t = { .taken = 0 };
     enum bitcut_status status = BITCUT_OK;
-    bool more = question_is_short(&e->q) && take_telling(&t, w);
+    bool more = problem_is_short(&e->q) && take_distinguishing(&t, w);
     for (int i = 0; i < ROUNDS && more && seconds_now() < end &&
                     !progress_stopped(o->progress) && status == BITCUT_OK;
          i++)
@@ -176,7 +177,7 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
                                         const struct explain_options *o, struct fault *f)
 {
     const double end = seconds_now() + o->seconds;
-    e->error = coarse_error(screen, e->q.alpha, e->q.beta);
+    e->error = quick_check_error(screen, e->q.alpha, e->q.beta);
     enum bitcut_status status = explain_space_make(&e->space, screen, f);
     if (status == BITCUT_OK && o->like) status = explain_find_like(e, sample, o, f);
     if (status == BITCUT_OK && !e->answer.complete)
@@ -187,11 +188,11 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
 }
 
 /* The outputs on which hypotheses are tried; of results of few bits those that tell. */
-static enum bitcut_status take_screen(struct block *to, const struct question *q,
+static enum bitcut_status take_screen(struct block *to, const struct problem *q,
                                       struct window w, uint64_t seed, struct fault *f)
 {
     enum { WIDE = 512 };
-    const bool is_short = question_is_short(q);
+    const bool is_short = problem_is_short(q);
     size_t col[SCREEN_COLS];
     struct block wide;
     enum bitcut_status status =
@@ -199,7 +200,7 @@ static enum bitcut_status take_screen(struct block *to, const struct question *q
                     is_short ? WIDE : SCREEN_COLS, seed, STREAM_SCREEN, f);
     if (status != BITCUT_OK || !is_short) return status;
     const size_t cols =
-        coarse_ties(col, SCREEN_COLS, &wide, q->format, q->alpha, q->beta);
+        quick_check_ties(col, SCREEN_COLS, &wide, q->format, q->alpha, q->beta);
     for (size_t j = 0; j < cols; j++) col[j] = wide.col[col[j]];
     status =
         cols ? block_take(to, q, wide.row, wide.rows, col, cols, f)
@@ -208,10 +209,10 @@ static enum bitcut_status take_screen(struct block *to, const struct question *q
     return status;
 }
 
-static enum bitcut_status
-search_question(struct explanation *e, const struct explain_options *o, struct fault *f)
+static enum bitcut_status search_problem(struct explanation *e,
+                                         const struct explain_options *o, struct fault *f)
 {
-    const struct window all = { 0, question_m(&e->q), 0, question_n(&e->q) };
+    const struct window all = { 0, problem_m(&e->q), 0, problem_n(&e->q) };
     const size_t side = (size_t)sqrt((double)o->samples),
                  rows = all.row_end < side   ? all.row_end
                         : all.col_end < side ? o->samples / all.col_end
@@ -230,7 +231,7 @@ search_question(struct explanation *e, const struct explain_options *o, struct f
 
 /* Whether GEMMs run on the only unit, if there is one: each word of one is its operand.
  */
-static enum bitcut_status check_unit(const struct question *q, struct fault *f)
+static enum bitcut_status check_unit(const struct problem *q, struct fault *f)
 {
     struct gemm_plan plan;
     struct bitcut_gemm g;
@@ -284,10 +285,10 @@ static void conclude(struct explanation *e)
     a->fault = explain_fault(e);
     a->matched = e->best.matched;
     a->sampled = e->best.sampled;
-    explain_say(a->text, e);
+    explain_describe(a->text, e);
 }
 
-enum bitcut_status explain_run(struct explanation *e, const struct question *q,
+enum bitcut_status explain_run(struct explanation *e, const struct problem *q,
                                const struct explain_options *o, struct fault *f)
 {
     struct explanation *const x = calloc(1, sizeof *x); /* large, for a thread's stack */
@@ -295,12 +296,12 @@ enum bitcut_status explain_run(struct explanation *e, const struct question *q,
     if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     x->q = *q;
     enum bitcut_status status = check_unit(q, f);
-    if (status == BITCUT_OK) status = coarse_read(&x->q, o->seed, f);
-    if (status == BITCUT_OK && (!question_m(&x->q) || !question_n(&x->q)))
+    if (status == BITCUT_OK) status = quick_check_read(&x->q, o->seed, f);
+    if (status == BITCUT_OK && (!problem_m(&x->q) || !problem_n(&x->q)))
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "D is empty");
-    if (status == BITCUT_OK && !question_k(&x->q))
+    if (status == BITCUT_OK && !problem_k(&x->q))
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "A and B have no products: k is 0");
-    if (status == BITCUT_OK) status = search_question(x, o, f);
+    if (status == BITCUT_OK) status = search_problem(x, o, f);
     x->interrupted = progress_stopped(o->progress);
     x->seconds = seconds_now() - start;
     if (status == BITCUT_OK) {

@@ -37,7 +37,7 @@ struct verdict {
 /* All that was found.  Lists have so many that are kept, and so many there are. */
 struct explanation {
     struct bitcut_explanation answer; /* first: what callers see                     */
-    struct question q;                /* as the matrices are read                    */
+    struct problem q;                 /* as the matrices are read                    */
     struct space space;
     double error;        /* median |D - exact| in 2^-24 |A||B|                          */
     struct verdict best; /* it gives everything that was compared, or the most          */
@@ -57,7 +57,7 @@ struct explanation {
    was found and compared so far stands.  BITCUT_BAD_ARGUMENT: shapes that do not fit, or
    no GEMM runs on the unit; BITCUT_NO_MEMORY.  Only after BITCUT_OK there is something to
    clear. */
-enum bitcut_status explain_run(struct explanation *e, const struct question *q,
+enum bitcut_status explain_run(struct explanation *e, const struct problem *q,
                                const struct explain_options *o, struct fault *f);
 void explain_clear(struct explanation *e);
 
@@ -66,11 +66,12 @@ extern const struct record_field explain_fields[], explain_best_fields[],
     explain_part_fields[], explain_equal_fields[], explain_bin_fields[],
     explain_distance_fields[];
 extern const struct record_line explain_lines[];
-record_say explain_say_text, explain_say_error, explain_say_distances, explain_say_sum,
-    explain_say_spread, explain_say_boxes, explain_say_period, explain_say_equal;
+record_describe explain_describe_text, explain_describe_error, explain_describe_distances,
+    explain_describe_sum, explain_describe_spread, explain_describe_boxes,
+    explain_describe_period, explain_describe_equal;
 
 /* The one sentence: what D is, or that no hypothesis gives it, and the nearest one. */
-void explain_say(char text[SENTENCE_MAX], const struct explanation *e);
+void explain_describe(char text[SENTENCE_MAX], const struct explanation *e);
 
 /* The name of a fault: of the hypothesis, else of the first part that differs; NULL:
    there is none. */
@@ -78,6 +79,7 @@ const char *explain_fault(const struct explanation *e);
 
 /* What a hypothesis says beyond recipe and unit: parts of a sentence after "but ", an
    empty text if it changes nothing. */
-void verdict_say(char *text, size_t size, const struct verdict *v, const struct space *s);
+void verdict_describe(char *text, size_t size, const struct verdict *v,
+                      const struct space *s);
 
 #endif

@@ -41,7 +41,7 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
     return gemm_check_matrices(g, true, f);
 }
 
-static void question_clear(struct question *q)
+static void problem_clear(struct problem *q)
 {
     matrix_clear(&q->a);
     matrix_clear(&q->b);
@@ -49,19 +49,19 @@ static void question_clear(struct question *q)
     matrix_clear(&q->d);
 }
 
-static enum bitcut_status question_take(struct question *to, const struct bitcut_gemm *g,
-                                        int threads, struct fault *f)
+static enum bitcut_status problem_take(struct problem *to, const struct bitcut_gemm *g,
+                                       int threads, struct fault *f)
 {
-    struct question q = { .format = matrix_format(&g->d),
-                          .alpha = g->alpha,
-                          .beta = g->beta,
-                          .recipe = g->recipe,
-                          .unit = g->unit };
+    struct problem q = { .format = matrix_format(&g->d),
+                         .alpha = g->alpha,
+                         .beta = g->beta,
+                         .recipe = g->recipe,
+                         .unit = g->unit };
     if (!view_matrix(&q.a, &g->a, 0, g->m, g->k, threads) ||
         !view_matrix(&q.b, &g->b, 0, g->k, g->n, threads) ||
         !view_matrix(&q.d, &g->d, 0, g->m, g->n, threads) ||
         (gemm_reads_c(g) && !view_matrix(&q.c, &g->c, 0, g->m, g->n, threads))) {
-        question_clear(&q);
+        problem_clear(&q);
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
     }
     *to = q;
@@ -86,9 +86,9 @@ static struct bitcut_gemm gemm_found(const struct explanation *e,
     if (!e->best.sampled) return g;
     g = e->best.x.gemm;
     if (gemm_plan_on_unit(&plan, &g, NULL) == BITCUT_OK) gemm_settle(&g, &plan);
-    g.m = question_m(&e->q);
-    g.n = question_n(&e->q);
-    g.k = question_k(&e->q);
+    g.m = problem_m(&e->q);
+    g.n = problem_n(&e->q);
+    g.k = problem_k(&e->q);
     g.a = asked->a;
     g.b = asked->b;
     g.c = asked->c;
@@ -108,9 +108,9 @@ static enum bitcut_status explain_gemm(struct bitcut_explanation *report,
                                        const struct explain_options *o, struct fault *f)
 {
     struct explanation *const e = malloc(sizeof *e); /* large, for a thread's stack */
-    struct question q;
+    struct problem q;
     if (!e) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
-    enum bitcut_status status = question_take(&q, g, o->threads, f);
+    enum bitcut_status status = problem_take(&q, g, o->threads, f);
     if (status != BITCUT_OK) return free(e), status;
     status = explain_run(e, &q, o, f);
     if (status == BITCUT_OK) {
@@ -120,7 +120,7 @@ static enum bitcut_status explain_gemm(struct bitcut_explanation *report,
         explain_clear(e);
     }
     free(e);
-    question_clear(&q);
+    problem_clear(&q);
     return status;
 }
 
@@ -143,5 +143,5 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
     hostfp_enter(&saved); /* host doubles say what is tried */
     if (status == BITCUT_OK) status = explain_gemm(report, found, &g, &o, &f);
     hostfp_leave(&saved);
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }

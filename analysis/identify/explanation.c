@@ -2,7 +2,7 @@
 /* An explanation: its fields, and its lines. */
 #include "analysis/identify/explain.h"
 #include "analysis/order/order_sentence.h"
-#include "emu/gemm_say.h"
+#include "emu/gemm_sentence.h"
 #include "emu/gemm_text.h"
 #include "lib/base/size.h"
 #include "lib/base/text.h"
@@ -27,7 +27,7 @@ static const void *differing_at(const void *answer, size_t i, void *room)
 }
 
 /* A hypothesis and the space that it is of. */
-struct placed {
+struct ranked {
     const struct verdict *v;
     const struct space *space;
 };
@@ -35,8 +35,8 @@ struct placed {
 static const void *equal_at(const void *answer, size_t i, void *room)
 {
     const struct explanation *const e = answer;
-    struct placed *const to = room;
-    *to = (struct placed){ &e->equal[i], &e->space };
+    struct ranked *const to = room;
+    *to = (struct ranked){ &e->equal[i], &e->space };
     return i < smaller(e->equals, EQUALS_MAX) ? to : NULL;
 }
 
@@ -102,9 +102,9 @@ static bool are_numbers(const void *bin) { return !((const struct bin *)bin)->la
 
 static void write_gemm(char *text, size_t size, const void *answer)
 {
-    char line[WAY_MAX];
-    way_write(line, &((const struct explanation *)answer)->best.x.gemm);
-    say_more(text, size, "%s", line);
+    char line[CONFIGURATION_LINE_MAX];
+    configuration_line_write(line, &((const struct explanation *)answer)->best.x.gemm);
+    text_add(text, size, "%s", line);
 }
 
 static void write_order(char *text, size_t size, const void *answer)
@@ -115,23 +115,23 @@ static void write_order(char *text, size_t size, const void *answer)
 static void write_changes(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
-    verdict_say(text, smaller(size, CHANGES_MAX), &e->best, &e->space);
+    verdict_describe(text, smaller(size, CHANGES_MAX), &e->best, &e->space);
 }
 
 static void write_placed(char *text, size_t size, const void *placed)
 {
-    const struct placed *const p = placed;
-    verdict_say(text, smaller(size, CHANGES_MAX), p->v, p->space);
+    const struct ranked *const p = placed;
+    verdict_describe(text, smaller(size, CHANGES_MAX), p->v, p->space);
 }
 
 static const char *recipe_of(const void *placed)
 {
-    return ((const struct placed *)placed)->v->x.gemm.recipe->name;
+    return ((const struct ranked *)placed)->v->x.gemm.recipe->name;
 }
 
 static const char *unit_of(const void *placed)
 {
-    return ((const struct placed *)placed)->v->x.gemm.unit->name;
+    return ((const struct ranked *)placed)->v->x.gemm.unit->name;
 }
 
 #define OF_ALL(place, key, unit, what)                                                   \
@@ -208,66 +208,68 @@ const struct record_field explain_fields[] = {
 
 /* --- lines ------------------------------------------------------------------------ */
 
-void explain_say_text(char *text, size_t size, const void *answer)
+void explain_describe_text(char *text, size_t size, const void *answer)
 {
-    say_more(text, size, "%s", ((const struct explanation *)answer)->answer.text);
+    text_add(text, size, "%s", ((const struct explanation *)answer)->answer.text);
 }
 
-void explain_say_error(char *text, size_t size, const void *answer)
+void explain_describe_error(char *text, size_t size, const void *answer)
 {
     char error[NUMBER_SAID_MAX];
     number_said(error, ((const struct explanation *)answer)->error, 3);
-    say_more(text, size, "%s u |A||B| from the exact result, the median (u = 2^-24)", error);
+    text_add(text, size, "%s u |A||B| from the exact result, the median (u = 2^-24)",
+             error);
 }
 
-void explain_say_distances(char *text, size_t size, const void *answer)
+void explain_describe_distances(char *text, size_t size, const void *answer)
 {
     enum { SHOWN = 5 };
     struct distance r;
     for (size_t i = 0; i < SHOWN && distance_at(answer, i, &r); i++)
-        say_more(text, size, "%s%s %.3g", i ? ", " : "", r.name, r.ulps);
+        text_add(text, size, "%s%s %.3g", i ? ", " : "", r.name, r.ulps);
     if (*text)
-        say_more(text, size, " (median ulps from each as it stands, on its nearest unit)");
+        text_add(text, size,
+                 " (median ulps from each as it stands, on its nearest unit)");
 }
 
-void explain_say_sum(char *text, size_t size, const void *answer)
+void explain_describe_sum(char *text, size_t size, const void *answer)
 {
     const struct verdict *const v = &((const struct explanation *)answer)->best;
-    const struct gemm_told told = { .gemm = &v->x.gemm, .plan = &v->x.plan };
-    if (v->sampled) gemm_say_sum(text, size, &told);
+    const struct gemm_description told = { .gemm = &v->x.gemm, .plan = &v->x.plan };
+    if (v->sampled) gemm_describe_sum(text, size, &told);
 }
 
-void explain_say_spread(char *text, size_t size, const void *answer)
+void explain_describe_spread(char *text, size_t size, const void *answer)
 {
     struct bin b;
     for (size_t i = 0; bin_at(answer, i, &b); i++)
-        if (!b.last) say_bin(text, size, b.i, b.count);
-        else say_more(text, size, "%sNaN or infinite: %zu", i ? ", " : "", b.count);
-    if (*text) say_more(text, size, " (ulps: outputs)");
+        if (!b.last) text_add_bin(text, size, b.i, b.count);
+        else text_add(text, size, "%sNaN or infinite: %zu", i ? ", " : "", b.count);
+    if (*text) text_add(text, size, " (ulps: outputs)");
 }
 
 /* What is there is in the sentence. */
-void explain_say_boxes(char *text, size_t size, const void *answer)
+void explain_describe_boxes(char *text, size_t size, const void *answer)
 {
     const struct box *b;
     for (size_t i = 0; (b = part_at(answer, i, NULL)); i++)
-        say_more(text, size, "%srows %zu to %zu, columns %zu to %zu: %zu (%s)",
+        text_add(text, size, "%srows %zu to %zu, columns %zu to %zu: %zu (%s)",
                  i ? "; " : "", b->row, b->row_end - 1, b->col, b->col_end - 1, b->differ,
                  b->fault ? b->fault : "unknown why");
 }
 
-static void say_first(char *text, size_t size, const void *answer)
+static void describe_first(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
-    differing_say(text, size, e->first, e->firsts, 0);
+    differing_describe(text, size, e->first, e->firsts, 0);
 }
 
-void explain_say_period(char *text, size_t size, const void *answer)
+void explain_describe_period(char *text, size_t size, const void *answer)
 {
     const struct spread *const s = &((const struct explanation *)answer)->spread;
-    if (s->row_period) say_more(text, size, "every %zu rows", s->row_period);
+    if (s->row_period) text_add(text, size, "every %zu rows", s->row_period);
     if (s->col_period)
-        say_more(text, size, "%severy %zu columns", *text ? ", " : "", s->col_period);
+        text_add(text, size, "%severy %zu columns", *text ? ", " : "", s->col_period);
 }
 
 /* Whether both are one recipe with the same changes, on whatever units. */
@@ -276,30 +278,32 @@ static bool are_alike(const struct explanation *e, size_t i, size_t j)
     const struct verdict *const x = &e->equal[i], *const y = &e->equal[j];
     char of_x[CHANGES_MAX], of_y[CHANGES_MAX];
     if (x->x.gemm.recipe != y->x.gemm.recipe) return false;
-    verdict_say(of_x, sizeof of_x, x, &e->space);
-    verdict_say(of_y, sizeof of_y, y, &e->space);
+    verdict_describe(of_x, sizeof of_x, x, &e->space);
+    verdict_describe(of_y, sizeof of_y, y, &e->space);
     return !strcmp(of_x, of_y);
 }
 
 /* That from `first` on, on its first units; returns how many of the list that is. */
-static size_t say_units(char *text, size_t size, const struct explanation *e, size_t first)
+static size_t describe_units(char *text, size_t size, const struct explanation *e,
+                             size_t first)
 {
     enum { SAID = 3 };
     char changes[CHANGES_MAX];
     size_t count = 0;
-    say_more(text, size, "%s%s on", *text ? "; " : "", e->equal[first].x.gemm.recipe->name);
+    text_add(text, size, "%s%s on", *text ? "; " : "",
+             e->equal[first].x.gemm.recipe->name);
     for (size_t i = first; i < smaller(e->equals, EQUALS_MAX); i++)
         if (are_alike(e, first, i) && count++ < SAID)
-            say_more(text, size, "%s %s", count > 1 ? "," : "",
+            text_add(text, size, "%s %s", count > 1 ? "," : "",
                      e->equal[i].x.gemm.unit->name);
-    if (count > SAID) say_more(text, size, " and %zu more units", count - SAID);
-    verdict_say(changes, sizeof changes, &e->equal[first], &e->space);
-    if (*changes) say_more(text, size, ", but %s", changes);
+    if (count > SAID) text_add(text, size, " and %zu more units", count - SAID);
+    verdict_describe(changes, sizeof changes, &e->equal[first], &e->space);
+    if (*changes) text_add(text, size, ", but %s", changes);
     return count;
 }
 
 /* Each recipe once, with the units on which it is the same. */
-void explain_say_equal(char *text, size_t size, const void *answer)
+void explain_describe_equal(char *text, size_t size, const void *answer)
 {
     enum { SHOWN = 3 };
     const struct explanation *const e = answer;
@@ -308,38 +312,38 @@ void explain_say_equal(char *text, size_t size, const void *answer)
         bool before = false;
         for (size_t j = 0; j < i && !before; j++) before = are_alike(e, j, i);
         if (before) continue;
-        told += say_units(text, size, e, i);
+        told += describe_units(text, size, e, i);
         recipes_told++;
     }
-    if (e->equals > told) say_more(text, size, "; and %zu more", e->equals - told);
+    if (e->equals > told) text_add(text, size, "; and %zu more", e->equals - told);
 }
 
-static void say_looked(char *text, size_t size, const void *answer)
+static void describe_looked(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
-    say_more(text, size, "%zu of %zu outputs; %zu hypotheses%s; %.2g s", e->answer.compared,
-             e->answer.total, e->answer.tried,
+    text_add(text, size, "%zu of %zu outputs; %zu hypotheses%s; %.2g s",
+             e->answer.compared, e->answer.total, e->answer.tried,
              e->answer.complete ? "" : ", not all for want of time (--seconds)",
              e->seconds);
 }
 
-static void say_device(char *text, size_t size, const void *answer)
+static void describe_device(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
-    if (e->device) say_more(text, size, "%s", e->device);
+    if (e->device) text_add(text, size, "%s", e->device);
 }
 
 const struct record_line explain_lines[] = {
-    { .label = "explanation", .say = explain_say_text },
-    { .label = "error of D", .say = explain_say_error },
-    { .label = "recipes", .say = explain_say_distances },
-    { .label = "sum over k", .say = explain_say_sum },
-    { .label = "D lies off by", .say = explain_say_spread },
-    { .label = "differs in", .say = explain_say_boxes },
-    { .label = "the first", .say = say_first },
-    { .label = "which repeats", .say = explain_say_period },
-    { .label = "the same bits", .say = explain_say_equal },
-    { .label = "looked at", .say = say_looked },
-    { .label = "computed by", .say = say_device },
+    { .label = "explanation", .describe = explain_describe_text },
+    { .label = "error of D", .describe = explain_describe_error },
+    { .label = "recipes", .describe = explain_describe_distances },
+    { .label = "sum over k", .describe = explain_describe_sum },
+    { .label = "D lies off by", .describe = explain_describe_spread },
+    { .label = "differs in", .describe = explain_describe_boxes },
+    { .label = "the first", .describe = describe_first },
+    { .label = "which repeats", .describe = explain_describe_period },
+    { .label = "the same bits", .describe = explain_describe_equal },
+    { .label = "looked at", .describe = describe_looked },
+    { .label = "computed by", .describe = describe_device },
     { 0 }
 };

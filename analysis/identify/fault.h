@@ -7,7 +7,7 @@
 
 /* A row of a table of faults.  A fault has kinds, 0 to kinds(s) - 1: which term, which
    rounding.  One of the functions is NULL. */
-struct defect {
+struct kernel_fault {
     const char *name;
     const char *what;  /* "the product of ... is missing" */
     bool fine;         /* it changes a few ulps at most      */
@@ -20,15 +20,16 @@ struct defect {
     size_t (*kinds)(const struct space *s); /* NULL: 1 */
     bool (*vary)(struct candidate *x, const struct space *s, int kind);
     bool (*alter)(struct candidate *x, const struct space *s, int kind);
-    void (*say)(char *text, size_t size, const struct candidate *x, const struct space *s,
-                int kind); /* NULL: `what` */
+    void (*describe)(char *text, size_t size, const struct candidate *x,
+                     const struct space *s, int kind); /* NULL: `what` */
 };
 
 /* The families, each ended by a row whose name is NULL. */
-extern const struct defect defects_terms[], defects_words[], defects_epilogue[],
-    defects_k[], defects_sums[], defects_lines[];
+extern const struct kernel_fault kernel_faults_terms[], kernel_faults_parts[],
+    kernel_faults_epilogue[], kernel_faults_k[], kernel_faults_sums[],
+    kernel_faults_layout[];
 
 /* The row after `row`, of any family, or the first when it is NULL; NULL at the end. */
-const struct defect *defect_next(const struct defect *row);
+const struct kernel_fault *kernel_fault_next(const struct kernel_fault *row);
 
 #endif

@@ -38,8 +38,8 @@ static bool stored_shorter(struct candidate *x, const struct space *s, int kind)
     return s->format == &formats[FORMAT_F32];
 }
 
-static void say_shorter(char *text, size_t size, const struct candidate *x,
-                        const struct space *s, int kind)
+static void describe_shorter(char *text, size_t size, const struct candidate *x,
+                             const struct space *s, int kind)
 {
     (void)s, (void)kind;
     snprintf(text, size, "the result was rounded to %s (%s) before it was stored",
@@ -183,7 +183,7 @@ static bool c_by_columns(struct candidate *x, const struct space *s, int kind)
 
 /* --- the table -------------------------------------------------------------------- */
 
-const struct defect defects_epilogue[] = {
+const struct kernel_fault kernel_faults_epilogue[] = {
     { .name = "alpha ignored",
       .exact = true,
       .what = "alpha is taken as 1",
@@ -254,6 +254,6 @@ const struct defect defects_epilogue[] = {
       .of_store = true,
       .kinds = every_shorter,
       .alter = stored_shorter,
-      .say = say_shorter },
+      .describe = describe_shorter },
     { 0 }
 };

@@ -18,8 +18,8 @@ static bool k_lost(struct candidate *x, const struct space *s, int kind)
     return true;
 }
 
-static void say_lost(char *text, size_t size, const struct candidate *x,
-                     const struct space *s, int kind)
+static void describe_lost(char *text, size_t size, const struct candidate *x,
+                          const struct space *s, int kind)
 {
     (void)x;
     const struct k_range r = s->range[kind / 2];
@@ -41,8 +41,8 @@ static bool k_twice(struct candidate *x, const struct space *s, int kind)
     return true;
 }
 
-static void say_k_twice(char *text, size_t size, const struct candidate *x,
-                        const struct space *s, int kind)
+static void describe_k_twice(char *text, size_t size, const struct candidate *x,
+                             const struct space *s, int kind)
 {
     (void)x;
     const struct k_range r = s->range[kind];
@@ -68,8 +68,8 @@ static size_t every_step(const struct space *s)
     return STEPS;
 }
 
-static void say_steps(char *text, size_t size, const char *what,
-                      const struct candidate *x)
+static void describe_steps(char *text, size_t size, const char *what,
+                           const struct candidate *x)
 {
     snprintf(text, size, what, x->by[0]);
 }
@@ -87,11 +87,11 @@ static bool k_descends(struct candidate *x, const struct space *s, int kind)
     return (size_t)x->by[0] < s->k && x->by[0] % x->plan.k_step == 0;
 }
 
-static void say_descends(char *text, size_t size, const struct candidate *x,
-                         const struct space *s, int kind)
+static void describe_descends(char *text, size_t size, const struct candidate *x,
+                              const struct space *s, int kind)
 {
     (void)s, (void)kind;
-    say_steps(text, size, "k is taken from the last down, %d at a time", x);
+    describe_steps(text, size, "k is taken from the last down, %d at a time", x);
 }
 
 /* Every by[1]-th step from the first, then every one from the second, ... */
@@ -124,8 +124,8 @@ static bool k_strided(struct candidate *x, const struct space *s, int kind)
     return (size_t)(x->by[0] * x->by[1]) <= s->k && x->by[0] % x->plan.k_step == 0;
 }
 
-static void say_strided(char *text, size_t size, const struct candidate *x,
-                        const struct space *s, int kind)
+static void describe_strided(char *text, size_t size, const struct candidate *x,
+                             const struct space *s, int kind)
 {
     (void)s, (void)kind;
     snprintf(text, size, "k is taken %d at a time, each %dth first, then those between",
@@ -160,8 +160,8 @@ static bool k_stale(struct candidate *x, const struct space *s, int kind)
     return stages > 1 && (size_t)x->by[0] * (size_t)(stage ? stage : stages) < s->k;
 }
 
-static void say_stale(char *text, size_t size, const struct candidate *x,
-                      const struct space *s, int kind)
+static void describe_stale(char *text, size_t size, const struct candidate *x,
+                           const struct space *s, int kind)
 {
     (void)s, (void)kind;
     snprintf(text, size,
@@ -210,8 +210,8 @@ static bool slices_overlap(struct candidate *x, const struct space *s, int kind)
            (!x->plan.k_step || step % x->plan.k_step == 0);
 }
 
-static void say_overlap(char *text, size_t size, const struct candidate *x,
-                        const struct space *s, int kind)
+static void describe_overlap(char *text, size_t size, const struct candidate *x,
+                             const struct space *s, int kind)
 {
     (void)s, (void)kind;
     snprintf(text, size,
@@ -222,44 +222,44 @@ static void say_overlap(char *text, size_t size, const struct candidate *x,
 
 /* --- the table -------------------------------------------------------------------- */
 
-const struct defect defects_k[] = {
+const struct kernel_fault kernel_faults_k[] = {
     { .name = "k lost",
       .exact = true,
       .of_ranges = true,
       .what = "some products are not added",
       .kinds = twice_ranges,
       .alter = k_lost,
-      .say = say_lost },
+      .describe = describe_lost },
     { .name = "k twice",
       .exact = true,
       .of_ranges = true,
       .what = "some products are added twice",
       .kinds = every_range,
       .alter = k_twice,
-      .say = say_k_twice },
+      .describe = describe_k_twice },
     { .name = "k stale",
       .exact = true,
       .what = "some steps have the operands of the one before",
       .kinds = every_stage,
       .alter = k_stale,
-      .say = say_stale },
+      .describe = describe_stale },
     { .name = "k descending",
       .fine = true,
       .what = "k is taken from the last down",
       .kinds = every_step,
       .alter = k_descends,
-      .say = say_descends },
+      .describe = describe_descends },
     { .name = "k in turns",
       .fine = true,
       .what = "k is taken in strides",
       .kinds = every_stride,
       .alter = k_strided,
-      .say = say_strided },
+      .describe = describe_strided },
     { .name = "slices overlap",
       .exact = true,
       .what = "slices have k of the one before",
       .kinds = every_overlap,
       .alter = slices_overlap,
-      .say = say_overlap },
+      .describe = describe_overlap },
     { 0 }
 };

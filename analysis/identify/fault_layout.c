@@ -82,8 +82,8 @@ static bool lines_stored(struct candidate *x, const struct space *s, int kind)
     return s->reads_c; /* else it is the same as lines that are read */
 }
 
-static void say_lines(char *text, size_t size, const struct candidate *x,
-                      const struct space *s, int kind)
+static void describe_lines(char *text, size_t size, const struct candidate *x,
+                           const struct space *s, int kind)
 {
     (void)s, (void)kind;
     const char *const line = line_names[x->by[1]];
@@ -133,8 +133,8 @@ static bool k_read(struct candidate *x, const struct space *s, int kind)
     return true;
 }
 
-static void say_k(char *text, size_t size, const struct candidate *x,
-                  const struct space *s, int kind)
+static void describe_k(char *text, size_t size, const struct candidate *x,
+                       const struct space *s, int kind)
 {
     (void)s, (void)kind;
     snprintf(text, size, k_ways[x->by[2]].what, operand_names[x->by[1]], x->by[0]);
@@ -167,8 +167,8 @@ static bool lines_stale(struct candidate *x, const struct space *s, int kind)
     return true;
 }
 
-static void say_stale(char *text, size_t size, const struct candidate *x,
-                      const struct space *s, int kind)
+static void describe_stale(char *text, size_t size, const struct candidate *x,
+                           const struct space *s, int kind)
 {
     (void)s, (void)kind;
     snprintf(text, size, "%ss of %s with the bit of %d have the k of %d before",
@@ -203,8 +203,8 @@ static bool by_columns(struct candidate *x, const struct space *s, int kind)
     return true;
 }
 
-static void say_by_columns(char *text, size_t size, const struct candidate *x,
-                           const struct space *s, int kind)
+static void describe_by_columns(char *text, size_t size, const struct candidate *x,
+                                const struct space *s, int kind)
 {
     (void)x, (void)s;
     snprintf(text, size, "%s is read as if it were stored by columns",
@@ -251,8 +251,8 @@ static bool not_masked(struct candidate *x, const struct space *s, int kind)
     return s->k % (size_t)x->by[0];
 }
 
-static void say_not_masked(char *text, size_t size, const struct candidate *x,
-                           const struct space *s, int kind)
+static void describe_not_masked(char *text, size_t size, const struct candidate *x,
+                                const struct space *s, int kind)
 {
     (void)s;
     snprintf(
@@ -264,42 +264,42 @@ static void say_not_masked(char *text, size_t size, const struct candidate *x,
 
 /* --- the table -------------------------------------------------------------------- */
 
-const struct defect defects_lines[] = {
+const struct kernel_fault kernel_faults_layout[] = {
     { .name = "wrong lines",
       .exact = true,
       .what = "rows of A or columns of B are swapped, shifted or read twice",
       .kinds = every_line_way,
       .alter = lines_read,
-      .say = say_lines },
+      .describe = describe_lines },
     { .name = "moved",
       .exact = true,
       .what = "rows or columns of D are in each other's place",
       .kinds = every_line_way,
       .alter = lines_stored,
-      .say = say_lines },
+      .describe = describe_lines },
     { .name = "wrong k",
       .exact = true,
       .what = "k of A or B alone are swapped or shifted",
       .kinds = every_k_way,
       .alter = k_read,
-      .say = say_k },
+      .describe = describe_k },
     { .name = "stale lines",
       .exact = true,
       .what = "some rows of A or columns of B are those of the step before",
       .kinds = every_stale_line,
       .alter = lines_stale,
-      .say = say_stale },
+      .describe = describe_stale },
     { .name = "by columns",
       .exact = true,
       .what = "A or B is read as if it were stored the other way round",
       .kinds = operands,
       .alter = by_columns,
-      .say = say_by_columns },
+      .describe = describe_by_columns },
     { .name = "not masked",
       .exact = true,
       .what = "products beyond the last k are added",
       .kinds = every_tile,
       .alter = not_masked,
-      .say = say_not_masked },
+      .describe = describe_not_masked },
     { 0 }
 };

@@ -43,8 +43,8 @@ static bool words_unscaled(struct candidate *x, const struct space *s, int kind)
 
 static const char *const whose[] = { "A and B", "A", "B" };
 
-static void say_unscaled(char *text, size_t size, const struct candidate *x,
-                         const struct space *s, int kind)
+static void describe_unscaled(char *text, size_t size, const struct candidate *x,
+                              const struct space *s, int kind)
 {
     (void)s;
     snprintf(text, size, "the low words of %s are not multiplied by 2^%d", whose[kind],
@@ -73,8 +73,8 @@ static bool fold_other(struct candidate *x, const struct space *s, int kind)
     return true;
 }
 
-static void say_fold_other(char *text, size_t size, const struct candidate *x,
-                           const struct space *s, int kind)
+static void describe_fold_other(char *text, size_t size, const struct candidate *x,
+                                const struct space *s, int kind)
 {
     (void)s;
     snprintf(text, size, "corrections are scaled back by 2^-%d, but words carry 2^%d",
@@ -111,8 +111,8 @@ static bool words_flushed(struct candidate *x, const struct space *s, int kind)
     return any && (x->plan.split_a.words > 1 || kind == 0);
 }
 
-static void say_flushed(char *text, size_t size, const struct candidate *x,
-                        const struct space *s, int kind)
+static void describe_flushed(char *text, size_t size, const struct candidate *x,
+                             const struct space *s, int kind)
 {
     static const char *const which[] = { "words", "high words", "low words" };
     (void)x, (void)s;
@@ -263,8 +263,8 @@ static bool words_low_of_another(struct candidate *x, const struct space *s, int
            roundings[x->by[0]].direction != x->plan.split_a.word[0].rounding->direction;
 }
 
-static void say_low_of_another(char *text, size_t size, const struct candidate *x,
-                               const struct space *s, int kind)
+static void describe_low_of_another(char *text, size_t size, const struct candidate *x,
+                                    const struct space *s, int kind)
 {
     (void)s, (void)kind;
     snprintf(text, size,
@@ -293,16 +293,16 @@ static bool words_low_through(struct candidate *x, const struct space *s, int ki
            &formats[x->by[0]] != x->plan.split_a.word[1].format;
 }
 
-static void say_high_through(char *text, size_t size, const struct candidate *x,
-                             const struct space *s, int kind)
+static void describe_high_through(char *text, size_t size, const struct candidate *x,
+                                  const struct space *s, int kind)
 {
     (void)s, (void)kind;
     snprintf(text, size, "elements are rounded to %s on the way to their high words",
              formats[x->by[0]].name);
 }
 
-static void say_low_through(char *text, size_t size, const struct candidate *x,
-                            const struct space *s, int kind)
+static void describe_low_through(char *text, size_t size, const struct candidate *x,
+                                 const struct space *s, int kind)
 {
     (void)s, (void)kind;
     snprintf(text, size, "residuals are rounded to %s on the way to low words",
@@ -352,8 +352,8 @@ static bool words_of_other(struct candidate *x, const struct space *s, int kind)
            x->by[0] < x->plan.split_b.words;
 }
 
-static void say_of_other(char *text, size_t size, const struct candidate *x,
-                         const struct space *s, int kind)
+static void describe_of_other(char *text, size_t size, const struct candidate *x,
+                              const struct space *s, int kind)
 {
     (void)s, (void)kind;
     const bool b = x->by[1] == BITCUT_B;
@@ -369,8 +369,8 @@ static bool words_low_zero(struct candidate *x, const struct space *s, int kind)
     return is_pair(x);
 }
 
-static void say_low_zero(char *text, size_t size, const struct candidate *x,
-                         const struct space *s, int kind)
+static void describe_low_zero(char *text, size_t size, const struct candidate *x,
+                              const struct space *s, int kind)
 {
     static const char *const of[] = { "A", "B", "A and B" };
     (void)x, (void)s;
@@ -379,7 +379,7 @@ static void say_low_zero(char *text, size_t size, const struct candidate *x,
 
 /* --- the table -------------------------------------------------------------------- */
 
-const struct defect defects_words[] = {
+const struct kernel_fault kernel_faults_parts[] = {
     { .name = "epilogue scale missing",
       .what = "corrections are not scaled back before they are added",
       .alter = fold_missing },
@@ -387,7 +387,7 @@ const struct defect defects_words[] = {
       .what = "low words are not multiplied by their scale",
       .kinds = three,
       .alter = words_unscaled,
-      .say = say_unscaled },
+      .describe = describe_unscaled },
     { .name = "epilogue scale twice",
       .what = "corrections are scaled back twice",
       .alter = fold_twice },
@@ -395,12 +395,12 @@ const struct defect defects_words[] = {
       .what = "corrections are scaled back by another scale",
       .kinds = scale_steps,
       .alter = fold_other,
-      .say = say_fold_other },
+      .describe = describe_fold_other },
     { .name = "subnormal words flushed",
       .what = "subnormal words become zeros",
       .kinds = three,
       .alter = words_flushed,
-      .say = say_flushed },
+      .describe = describe_flushed },
     { .name = "subnormal inputs flushed",
       .what = "subnormal elements of A and B are read as zeros",
       .alter = inputs_flushed },
@@ -425,19 +425,19 @@ const struct defect defects_words[] = {
       .what = "residuals are those of a high word that was rounded otherwise",
       .kinds = three,
       .alter = words_low_of_another,
-      .say = say_low_of_another },
+      .describe = describe_low_of_another },
     { .name = "high words through another format",
       .of_words = true,
       .what = "elements go through another format on the way to their high words",
       .kinds = three,
       .alter = words_high_through,
-      .say = say_high_through },
+      .describe = describe_high_through },
     { .name = "low words through another format",
       .of_words = true,
       .what = "residuals go through another format on the way to low words",
       .kinds = three,
       .alter = words_low_through,
-      .say = say_low_through },
+      .describe = describe_low_through },
     { .name = "low words not finite zeroed",
       .of_words = true,
       .what = "low words that are NaN or infinite become zeros",
@@ -451,12 +451,12 @@ const struct defect defects_words[] = {
       .what = "words of A are those of B, or words of B those of A",
       .kinds = four,
       .alter = words_of_other,
-      .say = say_of_other },
+      .describe = describe_of_other },
     { .name = "low words zero",
       .of_words = true,
       .what = "low words are not made",
       .kinds = three,
       .alter = words_low_zero,
-      .say = say_low_zero },
+      .describe = describe_low_zero },
     { 0 }
 };

@@ -27,8 +27,8 @@ static bool sums_rounded(struct candidate *x, const struct space *s, int kind)
     return unit_sound(&x->unit);
 }
 
-static void say_rounded(char *text, size_t size, const struct candidate *x,
-                        const struct space *s, int kind)
+static void describe_rounded(char *text, size_t size, const struct candidate *x,
+                             const struct space *s, int kind)
 {
     static const char *const names[] = { "to nearest", "toward zero", "down", "up" };
     (void)x, (void)s;
@@ -51,8 +51,8 @@ static bool sums_cut(struct candidate *x, const struct space *s, int kind)
     return x->unit.fraction > 0 && unit_sound(&x->unit);
 }
 
-static void say_cut(char *text, size_t size, const struct candidate *x,
-                    const struct space *s, int kind)
+static void describe_cut(char *text, size_t size, const struct candidate *x,
+                         const struct space *s, int kind)
 {
     (void)s, (void)kind;
     snprintf(text, size, "%d bits are kept below the largest exponent", x->unit.fraction);
@@ -72,8 +72,8 @@ static bool sums_blocked(struct candidate *x, const struct space *s, int kind)
     return unit_sound(&x->unit);
 }
 
-static void say_blocked(char *text, size_t size, const struct candidate *x,
-                        const struct space *s, int kind)
+static void describe_blocked(char *text, size_t size, const struct candidate *x,
+                             const struct space *s, int kind)
 {
     (void)x, (void)s;
     snprintf(text, size, "%d products are summed at a time", 1 << kind);
@@ -87,61 +87,61 @@ static bool has_f32(const struct candidate *x)
 }
 
 /* Accumulators that were cut or rounded after each instruction. */
-static const int kept_formats[] = { FORMAT_F16, FORMAT_BF16, FORMAT_TF32 };
-static const int kept_roundings[] = { ROUND_RN, ROUND_RZ };
+static const int recorded_formats[] = { FORMAT_F16, FORMAT_BF16, FORMAT_TF32 };
+static const int recorded_roundings[] = { ROUND_RN, ROUND_RZ };
 
-enum { KEPT_FORMATS = 3, KEPT_ROUNDINGS = 2 };
+enum { RECORDED_FORMATS = 3, RECORDED_ROUNDINGS = 2 };
 
 static size_t every_kept(const struct space *s)
 {
     (void)s;
-    return KEPT_FORMATS * KEPT_ROUNDINGS;
+    return RECORDED_FORMATS * RECORDED_ROUNDINGS;
 }
 
 static bool sums_kept(struct candidate *x, const struct space *s, int kind)
 {
     (void)s;
     x->slipped = true;
-    x->slips.kept = &formats[kept_formats[kind % KEPT_FORMATS]];
-    x->slips.kept_by = &roundings[kept_roundings[kind / KEPT_FORMATS]];
+    x->faults.kept = &formats[recorded_formats[kind % RECORDED_FORMATS]];
+    x->faults.kept_by = &roundings[recorded_roundings[kind / RECORDED_FORMATS]];
     return has_f32(x);
 }
 
-static void say_kept(char *text, size_t size, const struct candidate *x,
-                     const struct space *s, int kind)
+static void describe_kept(char *text, size_t size, const struct candidate *x,
+                          const struct space *s, int kind)
 {
     (void)s, (void)kind;
     snprintf(text, size, "accumulators are rounded to %s (%s) after each instruction",
-             x->slips.kept->name, x->slips.kept_by->name);
+             x->faults.kept->name, x->faults.kept_by->name);
 }
 
 static bool sums_started(struct candidate *x, const struct space *s, int kind)
 {
     (void)kind;
     x->slipped = true;
-    x->slips.start = s->start;
+    x->faults.start = s->start;
     return s->start;
 }
 
-static void say_started(char *text, size_t size, const struct candidate *x,
-                        const struct space *s, int kind)
+static void describe_started(char *text, size_t size, const struct candidate *x,
+                             const struct space *s, int kind)
 {
     (void)s, (void)kind;
     snprintf(text, size, "the accumulator starts from %.9g",
-             value_of_float(x->slips.start));
+             value_of_float(x->faults.start));
 }
 
 /* --- promotion -------------------------------------------------------------------- */
 
 static bool promotes(const struct candidate *x) { return x->plan.promote > 0; }
 
-/* One member of the slips. */
+/* One member of the faults. */
 #define SLIP(name, member, value)                                                        \
     static bool promoted_##name(struct candidate *x, const struct space *s, int kind)    \
     {                                                                                    \
         (void)s, (void)kind;                                                             \
         x->slipped = true;                                                               \
-        x->slips.member = value;                                                         \
+        x->faults.member = value;                                                        \
         return promotes(x);                                                              \
     }
 
@@ -149,61 +149,61 @@ SLIP(uncleared, stays, true)
 SLIP(stored, replaces, true)
 SLIP(not_at_end, forgets, true)
 SLIP(truncated, adds, &roundings[ROUND_RZ])
-SLIP(through, moved, &formats[kept_formats[kind]])
-SLIP(in, held, &formats[kept_formats[kind]])
+SLIP(through, moved, &formats[recorded_formats[kind]])
+SLIP(in, held, &formats[recorded_formats[kind]])
 
 static size_t every_format(const struct space *s)
 {
     (void)s;
-    return KEPT_FORMATS;
+    return RECORDED_FORMATS;
 }
 
-static void say_through(char *text, size_t size, const struct candidate *x,
-                        const struct space *s, int kind)
+static void describe_through(char *text, size_t size, const struct candidate *x,
+                             const struct space *s, int kind)
 {
     (void)s, (void)kind;
     snprintf(text, size, "the sum is rounded to %s before it is promoted",
-             x->slips.moved->name);
+             x->faults.moved->name);
 }
 
-static void say_in(char *text, size_t size, const struct candidate *x,
-                   const struct space *s, int kind)
+static void describe_in(char *text, size_t size, const struct candidate *x,
+                        const struct space *s, int kind)
 {
     (void)s, (void)kind;
-    snprintf(text, size, "the sum is promoted to %s", x->slips.held->name);
+    snprintf(text, size, "the sum is promoted to %s", x->faults.held->name);
 }
 
 /* --- the table -------------------------------------------------------------------- */
 
-const struct defect defects_sums[] = {
+const struct kernel_fault kernel_faults_sums[] = {
     { .name = "accumulator rounding",
       .fine = true,
       .what = "sums are rounded by another rule",
       .kinds = every_direction,
       .alter = sums_rounded,
-      .say = say_rounded },
+      .describe = describe_rounded },
     { .name = "accumulator bits",
       .fine = true,
       .what = "sums keep more bits, or fewer",
       .kinds = fraction_steps,
       .alter = sums_cut,
-      .say = say_cut },
+      .describe = describe_cut },
     { .name = "accumulator block",
       .fine = true,
       .what = "another number of products is summed at a time",
       .kinds = every_block,
       .alter = sums_blocked,
-      .say = say_blocked },
+      .describe = describe_blocked },
     { .name = "accumulator short",
       .what = "accumulators are held in a shorter format",
       .kinds = every_kept,
       .alter = sums_kept,
-      .say = say_kept },
+      .describe = describe_kept },
     { .name = "accumulator not cleared",
       .exact = true,
       .what = "the accumulator does not start from zero",
       .alter = sums_started,
-      .say = say_started },
+      .describe = describe_started },
     { .name = "promotion without clearing",
       .of_promotion = true,
       .what = "the sum is not cleared when it is promoted",
@@ -226,12 +226,12 @@ const struct defect defects_sums[] = {
       .what = "sums go through a shorter format before they are promoted",
       .kinds = every_format,
       .alter = promoted_through,
-      .say = say_through },
+      .describe = describe_through },
     { .name = "promotion in short",
       .of_promotion = true,
       .what = "sums are promoted to a shorter format",
       .kinds = every_format,
       .alter = promoted_in,
-      .say = say_in },
+      .describe = describe_in },
     { 0 }
 };

@@ -53,7 +53,7 @@ static bool term_other(struct candidate *x, const struct space *s, int kind)
 
 static const char *const word_names[] = { "high", "low", "lowest" };
 
-static void say_product(char *text, size_t size, struct recipe_term t)
+static void describe_product(char *text, size_t size, struct recipe_term t)
 {
     snprintf(text, size, "%s(A) %s(B)", word_names[t.a], word_names[t.b]);
 }
@@ -64,35 +64,35 @@ static const struct recipe_term *own_terms(struct gemm_plan *own,
     return gemm_plan_on_unit(own, &x->gemm, NULL) == BITCUT_OK ? own->term : x->plan.term;
 }
 
-static void say_missing(char *text, size_t size, const struct candidate *x,
-                        const struct space *s, int t)
+static void describe_missing(char *text, size_t size, const struct candidate *x,
+                             const struct space *s, int t)
 {
     (void)s;
     struct gemm_plan own;
     char product[40];
-    say_product(product, sizeof product, own_terms(&own, x)[t]);
+    describe_product(product, sizeof product, own_terms(&own, x)[t]);
     snprintf(text, size, "the product %s is missing", product);
 }
 
-static void say_twice(char *text, size_t size, const struct candidate *x,
-                      const struct space *s, int t)
+static void describe_twice(char *text, size_t size, const struct candidate *x,
+                           const struct space *s, int t)
 {
     (void)s;
     struct gemm_plan own;
     char product[40];
-    say_product(product, sizeof product, own_terms(&own, x)[t]);
+    describe_product(product, sizeof product, own_terms(&own, x)[t]);
     snprintf(text, size, "the product %s is added twice", product);
 }
 
-static void say_other(char *text, size_t size, const struct candidate *x,
-                      const struct space *s, int kind)
+static void describe_other(char *text, size_t size, const struct candidate *x,
+                           const struct space *s, int kind)
 {
     (void)s;
     struct gemm_plan own;
     char product[40], instead[40];
     const struct recipe_term *term = own_terms(&own, x);
-    say_product(product, sizeof product, term[kind / RECIPE_TERMS_MAX]);
-    say_product(instead, sizeof instead, term[kind % RECIPE_TERMS_MAX]);
+    describe_product(product, sizeof product, term[kind / RECIPE_TERMS_MAX]);
+    describe_product(instead, sizeof instead, term[kind % RECIPE_TERMS_MAX]);
     snprintf(text, size, "in place of the product %s there is %s", product, instead);
 }
 
@@ -149,24 +149,24 @@ static bool term_elsewhere(struct candidate *x, const struct space *s, int kind)
     return true;
 }
 
-static void say_elsewhere(char *text, size_t size, const struct candidate *x,
-                          const struct space *s, int kind)
+static void describe_elsewhere(char *text, size_t size, const struct candidate *x,
+                               const struct space *s, int kind)
 {
     (void)s;
     const int t = kind / RECIPE_ACCUMULATORS_MAX;
     char product[40];
-    say_product(product, sizeof product,
-                x->plan.term[t == RECIPE_TERMS_MAX ? x->plan.terms - 1 : t]);
+    describe_product(product, sizeof product,
+                     x->plan.term[t == RECIPE_TERMS_MAX ? x->plan.terms - 1 : t]);
     snprintf(text, size, "the product %s is added in accumulator %d", product,
              kind % RECIPE_ACCUMULATORS_MAX);
 }
 
-const struct defect defects_terms[] = {
+const struct kernel_fault kernel_faults_terms[] = {
     { .name = "term missing",
       .what = "a product of words is not added",
       .kinds = every_term,
       .alter = term_missing,
-      .say = say_missing },
+      .describe = describe_missing },
     { .name = "corrections missing",
       .what = "only the high words are multiplied",
       .alter = corrections_missing },
@@ -174,12 +174,12 @@ const struct defect defects_terms[] = {
       .what = "a product of words is added twice",
       .kinds = every_term,
       .alter = term_twice,
-      .say = say_twice },
+      .describe = describe_twice },
     { .name = "wrong words",
       .what = "a product has the words of another",
       .kinds = every_pair,
       .alter = term_other,
-      .say = say_other },
+      .describe = describe_other },
     { .name = "one accumulator",
       .what = "all products are added in one accumulator",
       .alter = one_accumulator },
@@ -187,6 +187,6 @@ const struct defect defects_terms[] = {
       .what = "a product is added in the accumulator of others",
       .kinds = every_place,
       .alter = term_elsewhere,
-      .say = say_elsewhere },
+      .describe = describe_elsewhere },
     { 0 }
 };

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum bitcut_status window_take(struct block *to, const struct question *q,
-                               struct window w, size_t rows, size_t cols, uint64_t seed,
-                               uint64_t stream, struct fault *f)
+enum bitcut_status window_take(struct block *to, const struct problem *q, struct window w,
+                               size_t rows, size_t cols, uint64_t seed, uint64_t stream,
+                               struct fault *f)
 {
     rows = smaller(rows, w.row_end - w.row);
     cols = smaller(cols, w.col_end - w.col);
@@ -42,7 +42,7 @@ struct confirmation {
     uint32_t *scratch;
     struct gemm_options all;
     struct search *s;       /* NULL: none goes on */
-    struct telling telling; /* outputs by which hypotheses were refused */
+    struct distinguishing telling; /* outputs by which hypotheses were refused */
     size_t enough;          /* so many of these: the screen is made of them */
     unsigned fits, checked; /* formats that have all of A and B in the sample, as bits */
 };
@@ -81,7 +81,7 @@ static bool confirm(void *context, const struct finding *f)
     const struct verdict v = judge(c, f->h);
     if (v.matched > c->e->best.matched || !c->e->best.sampled) c->e->best = v;
     if (v.matched == v.sampled) return true;
-    if (question_is_short(&c->e->q) && telling_take(&c->telling, &x, 1))
+    if (problem_is_short(&c->e->q) && distinguishing_take(&c->telling, &x, 1))
         c->s->dull = c->telling.taken >= c->enough;
     return false;
 }
@@ -193,8 +193,8 @@ static bool is_right_in_part(const struct search *s, void *context)
 {
     enum { SIDE = 128, ENOUGH = 4 };
     const struct confirmation *const c = context;
-    const struct question *const q = &c->e->q;
-    const size_t m = question_m(q), n = question_n(q);
+    const struct problem *const q = &c->e->q;
+    const size_t m = problem_m(q), n = problem_n(q);
     const struct window w = { 0, smaller(m, SIDE), 0, smaller(n, SIDE) };
     struct candidate x;
     struct block b;
@@ -226,8 +226,8 @@ static enum bitcut_status search_on(struct confirmation *c, const struct block *
     for (int i = 0; i < BETTER && s->dull && status == BITCUT_OK; i++) {
         struct block next;
         c->enough = c->telling.taken + TELLING_MAX / 2;
-        status =
-            telling_block(&next, &c->telling, s->screen, TELLING_MAX, TELLING_MAX, f);
+        status = distinguishing_block(&next, &c->telling, s->screen, TELLING_MAX,
+                                      TELLING_MAX, f);
         if (status != BITCUT_OK) break;
         block_clear(&now);
         now = next;
@@ -276,7 +276,7 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
 bool hypothesis_carry(struct hypothesis *h, const struct space *to,
                       const struct space *from)
 {
-    const struct defect_choice c = from->fault[h->at[AXIS_FAULT]];
+    const struct kernel_fault_choice c = from->fault[h->at[AXIS_FAULT]];
     if (to->k != from->k || to->units != from->units || h->at[AXIS_ORDER] >= to->orders)
         return false;
     if (!c.row) return true;

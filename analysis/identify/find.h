@@ -8,9 +8,9 @@
 /* Outputs on which every hypothesis is tried: of long sums fewer rows. */
 enum { SCREEN_COLS = 16, STREAM_SCREEN = 10, STREAM_SAMPLE = 20 };
 
-static inline size_t screen_rows(const struct question *q)
+static inline size_t screen_rows(const struct problem *q)
 {
-    return question_k(q) > 1024 ? 2 : 4;
+    return problem_k(q) > 1024 ? 2 : 4;
 }
 
 /* Rows and columns of part of D. */
@@ -19,9 +19,9 @@ struct window {
 };
 
 /* At most so many of them, drawn from the stream and the next one.  BITCUT_NO_MEMORY. */
-enum bitcut_status window_take(struct block *to, const struct question *q,
-                               struct window w, size_t rows, size_t cols, uint64_t seed,
-                               uint64_t stream, struct fault *f);
+enum bitcut_status window_take(struct block *to, const struct problem *q, struct window w,
+                               size_t rows, size_t cols, uint64_t seed, uint64_t stream,
+                               struct fault *f);
 
 /* Search for what gives all of the screen and of the sample, for so long, or with 0
    seconds only what changes nothing in a recipe; from `base` on only, or all if that is
@@ -32,7 +32,7 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
                                 double seconds, const struct explain_options *o,
                                 struct fault *f);
 
-/* Say a hypothesis of one space in another of the same question, which may know other
+/* Say a hypothesis of one space in another of the same problem, which may know other
    ranges of k, and so other faults.  False: it has none. */
 bool hypothesis_carry(struct hypothesis *h, const struct space *to,
                       const struct space *from);

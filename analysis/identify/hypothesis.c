@@ -61,8 +61,8 @@ static bool promote_vary(struct candidate *x, const struct space *s, size_t valu
     return intervals[value] != x->gemm.recipe->promote;
 }
 
-static void promote_say(char *text, size_t size, const struct candidate *x,
-                        const struct space *s, size_t value)
+static void promote_describe(char *text, size_t size, const struct candidate *x,
+                             const struct space *s, size_t value)
 {
     (void)x, (void)s;
     if (intervals[value])
@@ -100,13 +100,13 @@ static bool words_alter(struct candidate *x, const struct space *s, size_t value
            !split_same(&own.split_b, &x->plan.split_b);
 }
 
-static void say_if(char *text, size_t size, const char *what, const char *name)
+static void describe_if(char *text, size_t size, const char *what, const char *name)
 {
-    if (name) say_more(text, size, what, *text ? ", " : "", name);
+    if (name) text_add(text, size, what, *text ? ", " : "", name);
 }
 
-static void words_say(char *text, size_t size, const struct candidate *x,
-                      const struct space *s, size_t value)
+static void words_describe(char *text, size_t size, const struct candidate *x,
+                           const struct space *s, size_t value)
 {
     (void)x;
     const struct words_choice w = s->words[value];
@@ -114,21 +114,23 @@ static void words_say(char *text, size_t size, const struct candidate *x,
     text[0] = 0;
     snprintf(scale, sizeof scale, "2^%d", w.scale);
     if (w.a == w.b)
-        say_if(text, size, "%sits words are those of split %s", w.a ? w.a->name : NULL);
+        describe_if(text, size, "%sits words are those of split %s",
+                    w.a ? w.a->name : NULL);
     else {
-        say_if(text, size, "%sthe words of A are those of split %s",
-               w.a ? w.a->name : NULL);
-        say_if(text, size, "%sthe words of B are those of split %s",
-               w.b ? w.b->name : NULL);
+        describe_if(text, size, "%sthe words of A are those of split %s",
+                    w.a ? w.a->name : NULL);
+        describe_if(text, size, "%sthe words of B are those of split %s",
+                    w.b ? w.b->name : NULL);
     }
-    say_if(text, size, "%sits high words are rounded by %s",
-           w.high ? w.high->name : NULL);
-    say_if(text, size, "%sits low words are rounded by %s", w.low ? w.low->name : NULL);
-    say_if(text, size, "%sits low words carry %s",
-           w.scale == BITCUT_UNSET ? NULL : scale);
+    describe_if(text, size, "%sits high words are rounded by %s",
+                w.high ? w.high->name : NULL);
+    describe_if(text, size, "%sits low words are rounded by %s",
+                w.low ? w.low->name : NULL);
+    describe_if(text, size, "%sits low words carry %s",
+                w.scale == BITCUT_UNSET ? NULL : scale);
 }
 
-bool words_are_usual(const struct space *s, size_t value)
+bool words_are_typical(const struct space *s, size_t value)
 {
     const struct words_choice *const w = &s->words[value];
     return !w->a && !w->b && !w->low && w->scale == BITCUT_UNSET;
@@ -194,20 +196,20 @@ static bool terms_alter(struct candidate *x, const struct space *s, size_t value
                : p->terms <= PERMUTED_MAX && permute(p->term, p->terms, at);
 }
 
-static void terms_say(char *text, size_t size, const struct candidate *x,
-                      const struct space *s, size_t value)
+static void terms_describe(char *text, size_t size, const struct candidate *x,
+                           const struct space *s, size_t value)
 {
     (void)s;
     const struct gemm_plan *p = &x->plan;
     text[0] = 0;
     if (value > PERMUTATIONS)
-        say_more(text, size, "it has %s product of the low words%s",
+        text_add(text, size, "it has %s product of the low words%s",
                  p->dropped_term ? "the" : "no",
                  value % (PERMUTATIONS + 1) ? ", and " : "");
     if (value % (PERMUTATIONS + 1) == 0) return;
-    say_more(text, size, "its products come in order");
+    text_add(text, size, "its products come in order");
     for (int t = 0; t < p->terms; t++)
-        say_more(text, size, " %c(A)%c(B)", "hlm"[p->term[t].a], "hlm"[p->term[t].b]);
+        text_add(text, size, " %c(A)%c(B)", "hlm"[p->term[t].a], "hlm"[p->term[t].b]);
 }
 
 /* --- tiles and lines -------------------------------------------------------------- */
@@ -227,8 +229,8 @@ static bool tile_vary(struct candidate *x, const struct space *s, size_t value)
     return tiles[value] != x->gemm.recipe->tile_k;
 }
 
-static void tile_say(char *text, size_t size, const struct candidate *x,
-                     const struct space *s, size_t value)
+static void tile_describe(char *text, size_t size, const struct candidate *x,
+                          const struct space *s, size_t value)
 {
     (void)x, (void)s;
     if (tiles[value]) snprintf(text, size, "its tiles have %d k", tiles[value]);
@@ -250,8 +252,8 @@ static bool lines_vary(struct candidate *x, const struct space *s, size_t value)
     return true;
 }
 
-static void lines_say(char *text, size_t size, const struct candidate *x,
-                      const struct space *s, size_t value)
+static void lines_describe(char *text, size_t size, const struct candidate *x,
+                           const struct space *s, size_t value)
 {
     (void)x, (void)s, (void)value;
     snprintf(text, size, "rows of A and columns of B are equilibrated");
@@ -272,8 +274,8 @@ static bool order_vary(struct candidate *x, const struct space *s, size_t value)
            (!o.partial_format || o.partial_format == x->gemm.unit->c);
 }
 
-static void order_say(char *text, size_t size, const struct candidate *x,
-                      const struct space *s, size_t value)
+static void order_describe(char *text, size_t size, const struct candidate *x,
+                           const struct space *s, size_t value)
 {
     (void)x;
     order_text(text, size, &s->order[value], s->k);
@@ -286,21 +288,21 @@ bool order_is_of_slices(const struct space *s, size_t value)
            !o.balance_tail && !o.partial_format;
 }
 
-const size_t usual_tiles[] = { 16, 32, 64, 128, 256, 0 };
+const size_t typical_tiles[] = { 16, 32, 64, 128, 256, 0 };
 
-static bool has_usual_slices(const struct bitcut_order *o, size_t k)
+static bool has_typical_slices(const struct bitcut_order *o, size_t k)
 {
     const size_t slices = (size_t)o->slices;
     bool usual = false;
-    for (size_t i = 0; usual_tiles[i] && slices > 1; i++)
-        usual |= (slices <= USUAL_SLICES_MAX &&
-                  divide_up(divide_up(k, usual_tiles[i]), slices) * usual_tiles[i] ==
+    for (size_t i = 0; typical_tiles[i] && slices > 1; i++)
+        usual |= (slices <= TYPICAL_SLICES_MAX &&
+                  divide_up(divide_up(k, typical_tiles[i]), slices) * typical_tiles[i] ==
                       (size_t)o->tile) ||
-                 usual_tiles[i] == (size_t)o->tile;
+                 typical_tiles[i] == (size_t)o->tile;
     return usual && o->lanes <= 1;
 }
 
-static bool has_usual_lanes(const struct bitcut_order *o)
+static bool has_typical_lanes(const struct bitcut_order *o)
 {
     enum { LANES_MAX = 16, TURN = 8 };
     const bool even = !(o->lanes & (o->lanes - 1)) && !(o->chunk & (o->chunk - 1));
@@ -308,11 +310,11 @@ static bool has_usual_lanes(const struct bitcut_order *o)
            o->chunk >= TURN;
 }
 
-bool order_is_usual(const struct space *s, size_t value)
+bool order_is_typical(const struct space *s, size_t value)
 {
     const struct bitcut_order *const o = &s->order[value];
     if (!value) return true;
-    return (has_usual_slices(o, s->k) || has_usual_lanes(o)) &&
+    return (has_typical_slices(o, s->k) || has_typical_lanes(o)) &&
            o->reduction == BITCUT_ASCENDING && !o->partial_first && !o->cut &&
            !o->balance_tail;
 }
@@ -323,21 +325,21 @@ static size_t fault_count(const struct space *s) { return s->faults; }
 
 static bool fault_vary(struct candidate *x, const struct space *s, size_t value)
 {
-    const struct defect_choice c = s->fault[value];
+    const struct kernel_fault_choice c = s->fault[value];
     return !c.row || !c.row->vary || c.row->vary(x, s, c.kind);
 }
 
 static bool fault_alter(struct candidate *x, const struct space *s, size_t value)
 {
-    const struct defect_choice c = s->fault[value];
+    const struct kernel_fault_choice c = s->fault[value];
     return !c.row || !c.row->alter || c.row->alter(x, s, c.kind);
 }
 
-static void fault_say(char *text, size_t size, const struct candidate *x,
-                      const struct space *s, size_t value)
+static void fault_describe(char *text, size_t size, const struct candidate *x,
+                           const struct space *s, size_t value)
 {
-    const struct defect_choice c = s->fault[value];
-    if (c.row->say) c.row->say(text, size, x, s, c.kind);
+    const struct kernel_fault_choice c = s->fault[value];
+    if (c.row->describe) c.row->describe(text, size, x, s, c.kind);
     else snprintf(text, size, "%s", c.row->what);
 }
 
@@ -369,7 +371,7 @@ bool fault_is_of_words(const struct space *s, size_t value)
 bool fault_is_of_slices(const struct space *s, size_t value, size_t order)
 {
     struct candidate x = { 0 };
-    const struct defect_choice c = s->fault[value];
+    const struct kernel_fault_choice c = s->fault[value];
     const size_t tile = (size_t)s->order[order].tile;
     if (!c.row || !c.row->of_ranges || !c.row->alter(&x, s, c.kind)) return false;
     const struct k_range r = x.lost.end ? x.lost : x.twice;
@@ -384,19 +386,19 @@ const struct axis axes[AXES + 1] = {
                       NULL, NULL },
     [AXIS_UNIT] = { "unit", "the matrix instruction", unit_count, unit_vary, NULL, NULL },
     [AXIS_PROMOTE] = { "promote", "how often the sum is promoted to FP32", promote_count,
-                       promote_vary, NULL, promote_say },
+                       promote_vary, NULL, promote_describe },
     [AXIS_WORDS] = { "words", "splits, roundings and scale", words_count, words_vary,
-                     words_alter, words_say },
+                     words_alter, words_describe },
     [AXIS_TERMS] = { "terms", "which products, in which order", terms_count, terms_vary,
-                     terms_alter, terms_say },
+                     terms_alter, terms_describe },
     [AXIS_TILE] = { "tile_k", "k that a term runs through before the next", tile_count,
-                    tile_vary, NULL, tile_say },
+                    tile_vary, NULL, tile_describe },
     [AXIS_LINES] = { "equilibrate", "lines scaled by powers of two", lines_count,
-                     lines_vary, NULL, lines_say },
+                     lines_vary, NULL, lines_describe },
     [AXIS_ORDER] = { "order", "slices, lanes and reduction of k", order_count, order_vary,
-                     NULL, order_say },
+                     NULL, order_describe },
     [AXIS_FAULT] = { "fault", "what a kernel may do wrong", fault_count, fault_vary,
-                     fault_alter, fault_say },
+                     fault_alter, fault_describe },
 };
 
 /* --- making ----------------------------------------------------------------------- */

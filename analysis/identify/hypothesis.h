@@ -43,20 +43,20 @@ struct words_choice {
 
 enum { RANGES_MAX = 4, SUGGESTED_MAX = 4 };
 
-struct defect;
+struct kernel_fault;
 
 /* A fault and which of its kinds. */
-struct defect_choice {
-    const struct defect *row;
+struct kernel_fault_choice {
+    const struct kernel_fault *row;
     int kind;
 };
 
-/* What the axes range over; of one question. */
+/* What the axes range over; of one problem. */
 struct space {
     const struct bitcut_unit **unit;
     struct words_choice *words;
     struct bitcut_order *order;
-    struct defect_choice *fault; /* the first is none */
+    struct kernel_fault_choice *fault; /* the first is none */
     struct k_range *range;       /* of k that may be lost or come twice */
     size_t units, words_count, orders, faults, ranges, k;
     size_t suggested[SUGGESTED_MAX],
@@ -117,7 +117,7 @@ struct candidate {
     const struct bitcut_format *through; /* what results go through first, or NULL ...  */
     const struct bitcut_rounding *through_by; /* ... and how                            */
     const struct bitcut_rounding *store;      /* of the result to the format of D */
-    struct gemm_slips slips; /* what goes wrong between instructions, ... */
+    struct gemm_faults faults; /* what goes wrong between instructions, ... */
     bool slipped;            /* ... if anything does                      */
 
     /* NULL: as they should.  The k of the products at place p of all that are added,
@@ -153,8 +153,8 @@ struct axis {
 
     /* Say a value other than 0: a part of a sentence after "D is RECIPE on UNIT, but ".
      */
-    void (*say)(char *text, size_t size, const struct candidate *x, const struct space *s,
-                size_t value);
+    void (*describe)(char *text, size_t size, const struct candidate *x,
+                     const struct space *s, size_t value);
 };
 
 extern const struct axis axes[AXES + 1]; /* ended by a row whose name is NULL */
@@ -178,9 +178,9 @@ bool fault_is_of_slices(const struct space *s, size_t value, size_t order);
 void candidate_clean(struct candidate *x, const struct space *s);
 
 /* Element k of a line as the candidate reads it, SIZE_MAX: zero; and C of an output. */
-uint32_t candidate_element(const struct candidate *x, const struct question *q,
+uint32_t candidate_element(const struct candidate *x, const struct problem *q,
                            enum bitcut_operand operand, size_t line, size_t k);
-uint32_t candidate_c(const struct candidate *x, const struct question *q, size_t i,
+uint32_t candidate_c(const struct candidate *x, const struct problem *q, size_t i,
                      size_t j);
 
 /* Which of k is at place p, and of how many places. */
@@ -196,12 +196,12 @@ bool order_is_of_slices(const struct space *s, size_t value);
 /* Whether it is that of the recipe; or has few slices, as long as each other, in tiles of
    so many k, the last of which is 0: what is asked for as split-K; or a few lanes, whose
    turns are as many k as tiles or steps are; in FP32 or the format of D. */
-enum { USUAL_SLICES_MAX = 64 };
-extern const size_t usual_tiles[];
-bool order_is_usual(const struct space *s, size_t value);
+enum { TYPICAL_SLICES_MAX = 64 };
+extern const size_t typical_tiles[];
+bool order_is_typical(const struct space *s, size_t value);
 
 /* Whether no more of the words is changed than how the high ones are rounded. */
-bool words_are_usual(const struct space *s, size_t value);
+bool words_are_typical(const struct space *s, size_t value);
 
 /* False: there is no such GEMM. */
 bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h);

@@ -23,26 +23,26 @@ static uint32_t element(const struct matrix *x, bool transposed, size_t i, size_
     return x->at[transposed ? j * x->cols + i : i * x->cols + j];
 }
 
-size_t question_m(const struct question *q) { return rows_of(&q->a, q->transposed_a); }
-size_t question_n(const struct question *q) { return cols_of(&q->b, q->transposed_b); }
-size_t question_k(const struct question *q) { return cols_of(&q->a, q->transposed_a); }
+size_t problem_m(const struct problem *q) { return rows_of(&q->a, q->transposed_a); }
+size_t problem_n(const struct problem *q) { return cols_of(&q->b, q->transposed_b); }
+size_t problem_k(const struct problem *q) { return cols_of(&q->a, q->transposed_a); }
 
-uint32_t question_element(const struct question *q, enum bitcut_operand operand,
-                          size_t line, size_t k)
+uint32_t problem_element(const struct problem *q, enum bitcut_operand operand,
+                         size_t line, size_t k)
 {
     return operand == BITCUT_A ? element(&q->a, q->transposed_a, line, k)
                                : element(&q->b, q->transposed_b, k, line);
 }
 
-uint32_t question_c(const struct question *q, size_t i, size_t j)
+uint32_t problem_c(const struct problem *q, size_t i, size_t j)
 {
     return element(&q->c, q->transposed_d, i, j);
 }
 
-bool question_fits(const struct question *q)
+bool problem_fits(const struct problem *q)
 {
-    const size_t m = question_m(q), n = question_n(q);
-    return rows_of(&q->b, q->transposed_b) == question_k(q) &&
+    const size_t m = problem_m(q), n = problem_n(q);
+    return rows_of(&q->b, q->transposed_b) == problem_k(q) &&
            rows_of(&q->d, q->transposed_d) == m && cols_of(&q->d, q->transposed_d) == n &&
            (!q->c.at || (rows_of(&q->c, q->transposed_d) == m &&
                          cols_of(&q->c, q->transposed_d) == n));
@@ -57,7 +57,7 @@ bool format_has_all(const struct bitcut_format *format, const uint32_t *x, size_
     return true;
 }
 
-const struct bitcut_format *question_format(const struct matrix *d)
+const struct bitcut_format *problem_format(const struct matrix *d)
 {
     static const int shorter[] = { FORMAT_BF16, FORMAT_F16 }; /* f16 has most of bf16's */
     for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++)
@@ -66,16 +66,16 @@ const struct bitcut_format *question_format(const struct matrix *d)
     return &formats[FORMAT_F32];
 }
 
-uint32_t *question_result(const struct question *q)
+uint32_t *problem_result(const struct problem *q)
 {
-    const size_t m = question_m(q), n = question_n(q);
+    const size_t m = problem_m(q), n = problem_n(q);
     uint32_t *const d = memory_allocate(m, n * sizeof *d);
     for (size_t i = 0; d && i < m * n; i++)
         d[i] = element(&q->d, q->transposed_d, i / n, i % n);
     return d;
 }
 
-static void fill(struct block *x, const struct question *q)
+static void fill(struct block *x, const struct problem *q)
 {
     for (size_t i = 0; i < x->rows; i++)
         for (size_t p = 0; p < x->k; p++)
@@ -91,11 +91,11 @@ static void fill(struct block *x, const struct question *q)
         }
 }
 
-enum bitcut_status block_take(struct block *to, const struct question *q,
+enum bitcut_status block_take(struct block *to, const struct problem *q,
                               const size_t *row, size_t rows, const size_t *col,
                               size_t cols, struct fault *f)
 {
-    struct block x = { .rows = rows, .cols = cols, .k = question_k(q), .q = q };
+    struct block x = { .rows = rows, .cols = cols, .k = problem_k(q), .q = q };
     x.row = memory_allocate(rows, sizeof *x.row);
     x.col = memory_allocate(cols, sizeof *x.col);
     x.a = memory_allocate(rows, x.k * sizeof *x.a);

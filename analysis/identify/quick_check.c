@@ -30,7 +30,7 @@ static double residual(double *size, const struct block *b, size_t at, uint32_t 
     return (value_of_float(b->d[at]) - c) / value_of_float(alpha) - sum;
 }
 
-double coarse_error(const struct block *b, uint32_t alpha, uint32_t beta)
+double quick_check_error(const struct block *b, uint32_t alpha, uint32_t beta)
 {
     const size_t count = smaller(OUTPUTS_MAX, b->rows * b->cols);
     double error[OUTPUTS_MAX], size;
@@ -53,8 +53,8 @@ static double off_tie(double x, const struct bitcut_format *format)
     return fabs(fraction - floor(fraction) - 0.5);
 }
 
-size_t coarse_ties(size_t *position, size_t most, const struct block *b,
-                   const struct bitcut_format *format, uint32_t alpha, uint32_t beta)
+size_t quick_check_ties(size_t *position, size_t most, const struct block *b,
+                        const struct bitcut_format *format, uint32_t alpha, uint32_t beta)
 {
     size_t count = 0;
     bool *const taken = calloc(b->cols + 1, sizeof *taken);
@@ -81,23 +81,23 @@ size_t coarse_ties(size_t *position, size_t most, const struct block *b,
 
 /* --- how matrices are read -------------------------------------------------------- */
 
-static enum bitcut_status error_of(double *error, const struct question *q, uint64_t seed,
+static enum bitcut_status error_of(double *error, const struct problem *q, uint64_t seed,
                                    struct fault *f)
 {
     enum { LINES = 8 };
     size_t row[LINES], col[LINES];
     struct block b;
-    const size_t rows = lines_draw(row, LINES, question_m(q), seed, 1),
-                 cols = lines_draw(col, LINES, question_n(q), seed, 2);
+    const size_t rows = lines_draw(row, LINES, problem_m(q), seed, 1),
+                 cols = lines_draw(col, LINES, problem_n(q), seed, 2);
     const enum bitcut_status status = block_take(&b, q, row, rows, col, cols, f);
     if (status != BITCUT_OK) return status;
-    *error = coarse_error(&b, q->alpha, q->beta);
+    *error = quick_check_error(&b, q->alpha, q->beta);
     block_clear(&b);
     return status;
 }
 
 /* Take what is read transposed for stored by columns, as the sizes have it. */
-static bool by_columns(struct question *q)
+static bool by_columns(struct problem *q)
 {
     struct matrix *const matrix[] = { &q->a, &q->b, &q->d };
     const bool transposed[] = { q->transposed_a, q->transposed_b, q->transposed_d };
@@ -107,21 +107,21 @@ static bool by_columns(struct question *q)
             matrix[i]->rows = matrix[i]->cols, matrix[i]->cols = rows;
         }
     q->by_columns = true;
-    return question_fits(q);
+    return problem_fits(q);
 }
 
-enum bitcut_status coarse_read(struct question *q, uint64_t seed, struct fault *f)
+enum bitcut_status quick_check_read(struct problem *q, uint64_t seed, struct fault *f)
 {
     enum { MUCH = 16 };
-    struct question best = *q;
+    struct problem best = *q;
     double least = INFINITY;
     bool fits = false;
     for (unsigned way = 0; way < 8; way++) {
-        struct question now = *q;
+        struct problem now = *q;
         double error = NAN;
         now.transposed_a = way & 1, now.transposed_b = way & 2,
         now.transposed_d = way & 4;
-        if (!question_fits(&now) && !by_columns(&now)) continue;
+        if (!problem_fits(&now) && !by_columns(&now)) continue;
         const enum bitcut_status status = error_of(&error, &now, seed, f);
         if (status != BITCUT_OK) return status;
         /* As they stand, unless another way is far nearer. */
@@ -194,8 +194,8 @@ static void keep_best(struct fit best[RANGES_MAX], struct fit now)
         }
 }
 
-size_t coarse_ranges(struct k_range range[RANGES_MAX], const struct block *b,
-                     uint32_t alpha, uint32_t beta)
+size_t quick_check_ranges(struct k_range range[RANGES_MAX], const struct block *b,
+                          uint32_t alpha, uint32_t beta)
 {
     struct prefixes *const x = malloc(sizeof *x);
     struct fit best[RANGES_MAX];

@@ -18,10 +18,10 @@ void whole_clear(struct whole *w)
 }
 
 /* Rows [from, to) of D, by all columns. */
-static enum bitcut_status take_rows(struct block *b, const struct question *q,
-                                    size_t from, size_t to, struct fault *f)
+static enum bitcut_status take_rows(struct block *b, const struct problem *q, size_t from,
+                                    size_t to, struct fault *f)
 {
-    const struct window w = { from, to, 0, question_n(q) };
+    const struct window w = { from, to, 0, problem_n(q) };
     return window_take(b, q, w, to - from, w.col_end, 0, 0, f);
 }
 
@@ -56,7 +56,7 @@ enum bitcut_status whole_compare(struct whole *w, const struct explanation *e,
                                  const struct explain_options *o, struct fault *f)
 {
     enum { PANELS = 16 };
-    const size_t m = question_m(&e->q), n = question_n(&e->q),
+    const size_t m = problem_m(&e->q), n = problem_n(&e->q),
                  panel = divide_up(m, PANELS) < 64 ? 64 : divide_up(m, PANELS);
     const double end = seconds_now() + o->seconds;
     *w = (struct whole){ .x = { .n = n } };
@@ -106,7 +106,7 @@ static bool column_differs(const struct whole *w, const struct box *box, size_t 
 
 /* Some of those rows and columns of a box in which there are differences. */
 static enum bitcut_status take_part(struct block *b, const struct whole *w,
-                                    const struct box *box, const struct question *q,
+                                    const struct box *box, const struct problem *q,
                                     struct fault *f)
 {
     const size_t rows_most = screen_rows(q);
@@ -190,10 +190,11 @@ static int first_axis(const struct hypothesis *h)
 }
 
 /* What is known of a part, which may be in more places than the box. */
-static enum bitcut_status tell_part(struct box *box, struct whole *w,
-                                    const struct explanation *e,
-                                    const struct explanation *part,
-                                    const struct explain_options *o, struct fault *f)
+static enum bitcut_status write_part_field(struct box *box, struct whole *w,
+                                           const struct explanation *e,
+                                           const struct explanation *part,
+                                           const struct explain_options *o,
+                                           struct fault *f)
 {
     const struct verdict *v = &part->best;
     const size_t in_box = box->differ;
@@ -203,7 +204,7 @@ static enum bitcut_status tell_part(struct box *box, struct whole *w,
     if (status != BITCUT_OK || gives < in_box) return status;
     box->differ = gives;
     box->elsewhere = gives - in_box;
-    verdict_say(box->what, sizeof box->what, v, &part->space);
+    verdict_describe(box->what, sizeof box->what, v, &part->space);
     box->fault = v->h.at[AXIS_FAULT] ? fault_name(&part->space, v->h.at[AXIS_FAULT])
                                      : other_names[first_axis(&v->h)];
     return status;
@@ -254,7 +255,8 @@ static enum bitcut_status explain_part(struct box *box, struct whole *w,
     if (status == BITCUT_OK)
         status = explain_find(part, &b, &b, &e->best.h, SECONDS, o, f);
     if (status == BITCUT_OK) status = take_if_all(w, e, part, o, f);
-    if (status == BITCUT_OK && e->answer.differ) status = tell_part(box, w, e, part, o, f);
+    if (status == BITCUT_OK && e->answer.differ)
+        status = write_part_field(box, w, e, part, o, f);
     explain_space_clear(&part->space);
     free(part);
     block_clear(&b);
@@ -277,7 +279,7 @@ static void add_part(struct explanation *e, const struct box *box)
 void explain_whole(struct explanation *e, const struct whole *w)
 {
     struct box all = { .row_end = w->x.m, .col_end = w->x.n, .differ = e->answer.differ };
-    if (!difference_say(&all, &w->x)) return;
+    if (!difference_describe(&all, &w->x)) return;
     add_part(e, &all);
     e->answer.found = true;
 }
@@ -291,7 +293,7 @@ enum bitcut_status explain_parts(struct explanation *e, struct whole *w,
     bool known = true;
     int searches = 0, round = 0;
     while (round++ < ROUNDS && status == BITCUT_OK && difference_boxes(&box, 1, &w->x)) {
-        if (!difference_say(&box, &w->x) && box.differ > 1 && searches++ < SEARCHES)
+        if (!difference_describe(&box, &w->x) && box.differ > 1 && searches++ < SEARCHES)
             status = explain_part(&box, w, e, o, f);
         if (!e->answer.differ) break;
         if (!box.fault) difference_foreign(&box, &w->x);

@@ -12,11 +12,11 @@
 enum { FEW = 8 }; /* outputs that are looked at */
 
 /* The exact product of an output as the candidate reads its operands, and |A||B|. */
-static double product(double *size, const struct candidate *x, const struct question *q,
+static double product(double *size, const struct candidate *x, const struct problem *q,
                       size_t i, size_t j)
 {
-    const size_t k = question_k(q), places = candidate_places(x, k);
-    double sum = (double)float_of_bits(x->slips.start);
+    const size_t k = problem_k(q), places = candidate_places(x, k);
+    double sum = (double)float_of_bits(x->faults.start);
     *size = 0;
     for (size_t p = 0; p < places; p++) {
         const size_t from = candidate_k_at(x, p, k);
@@ -28,8 +28,8 @@ static double product(double *size, const struct candidate *x, const struct ques
     return sum;
 }
 
-double clue_misfit(const struct space *s, const struct block *b,
-                   const struct defect_choice *fault)
+double residual_misfit(const struct space *s, const struct block *b,
+                       const struct kernel_fault_choice *fault)
 {
     struct candidate x;
     double off = 0, all = 0;
@@ -61,7 +61,7 @@ static float short_number(double x, double tolerance)
     return 0;
 }
 
-uint32_t clue_start(const struct space *s, const struct block *b)
+uint32_t residual_start(const struct space *s, const struct block *b)
 {
     struct candidate x;
     double least = INFINITY, most = -INFINITY, sum = 0;

@@ -8,11 +8,11 @@
 /* How far some of the block's outputs are from the exact product, by sums in binary64, as
    a fault changes it; NULL: no fault.  In the sum of |A||B| of the same outputs; what is
    not finite is left out.  INFINITY: there is no such fault, or no number. */
-double clue_misfit(const struct space *s, const struct block *b,
-                   const struct defect_choice *fault);
+double residual_misfit(const struct space *s, const struct block *b,
+                       const struct kernel_fault_choice *fault);
 
 /* The FP32 encoding of a short number by which all outputs, without C and over alpha, are
    larger than the exact product, though not to the last bit; 0: there is none. */
-uint32_t clue_start(const struct space *s, const struct block *b);
+uint32_t residual_start(const struct space *s, const struct block *b);
 
 #endif

@@ -22,7 +22,7 @@ static int64_t along_line(const struct bitcut_format *format, uint32_t x)
 }
 
 /* The largest distance of two outputs that are numbers. */
-static void measure(struct two *t, const struct pair_of *x)
+static void measure(struct result_pair *t, const struct pair_of *x)
 {
     for (size_t i = 0; i < x->m * x->n; i++) {
         if (!f32_is_finite(x->d[i]) || !f32_is_finite(x->h[i])) continue;
@@ -38,11 +38,11 @@ static void measure(struct two *t, const struct pair_of *x)
     }
 }
 
-static enum bitcut_status find_places(struct two *t, const struct explanation e[2],
-                                      struct fault *f)
+static enum bitcut_status find_places(struct result_pair *t,
+                                      const struct explanation e[2], struct fault *f)
 {
-    uint32_t *const d = question_result(&e[0].q), *const h = question_result(&e[1].q);
-    const struct pair_of x = { question_m(&e[0].q), question_n(&e[0].q), d, h, NULL };
+    uint32_t *const d = problem_result(&e[0].q), *const h = problem_result(&e[1].q);
+    const struct pair_of x = { problem_m(&e[0].q), problem_n(&e[0].q), d, h, NULL };
     if (d && h) {
         t->total = x.m * x.n;
         for (size_t i = 0; i < t->total; i++) t->differ += d[i] != h[i];
@@ -71,16 +71,16 @@ static const char *const usual[AXES] = {
 enum { VALUE_MAX = 300 };
 
 /* What a hypothesis is on an axis. */
-static void value_say(char text[VALUE_MAX], int axis, const struct verdict *v,
-                      const struct space *s)
+static void value_describe(char text[VALUE_MAX], int axis, const struct verdict *v,
+                           const struct space *s)
 {
     text[0] = 0;
-    if (axis == AXIS_RECIPE) say_more(text, VALUE_MAX, "%s", v->x.gemm.recipe->name);
-    else if (axis == AXIS_UNIT) say_more(text, VALUE_MAX, "%s", v->x.gemm.unit->name);
+    if (axis == AXIS_RECIPE) text_add(text, VALUE_MAX, "%s", v->x.gemm.recipe->name);
+    else if (axis == AXIS_UNIT) text_add(text, VALUE_MAX, "%s", v->x.gemm.unit->name);
     else if (!v->h.at[axis])
-        say_more(text, VALUE_MAX, "%s",
+        text_add(text, VALUE_MAX, "%s",
                  usual[axis] ? usual[axis] : "it is as the recipe says");
-    else axes[axis].say(text, VALUE_MAX, &v->x, s, v->h.at[axis]);
+    else axes[axis].describe(text, VALUE_MAX, &v->x, s, v->h.at[axis]);
 }
 
 /* Whether two units differ in a field that one of them reads. */
@@ -91,13 +91,13 @@ static bool differs_in(const struct field *p, const struct bitcut_unit *x,
 }
 
 /* The fields in which two units differ, as "fraction 25 and 24". */
-static void say_units(char *text, const struct bitcut_unit *x,
-                      const struct bitcut_unit *y)
+static void describe_units(char *text, const struct bitcut_unit *x,
+                           const struct bitcut_unit *y)
 {
     enum { FIELDS_SAID = 4 };
     int said = 0;
     if (x->k != y->k) {
-        say_more(text, WHY_MAX, " (k %d and %d", x->k, y->k);
+        text_add(text, WHY_MAX, " (k %d and %d", x->k, y->k);
         said++;
     }
     for (const struct field *p = fields; p->name && said < FIELDS_SAID; p++) {
@@ -105,25 +105,25 @@ static void say_units(char *text, const struct bitcut_unit *x,
         if (!differs_in(p, x, y)) continue;
         field_value(of_x, p, x, field_get(p, x));
         field_value(of_y, p, y, field_get(p, y));
-        say_more(text, WHY_MAX, "%s%s %s and %s", said++ ? ", " : " (", p->name, of_x,
+        text_add(text, WHY_MAX, "%s%s %s and %s", said++ ? ", " : " (", p->name, of_x,
                  of_y);
     }
-    if (said) say_more(text, WHY_MAX, ")");
+    if (said) text_add(text, WHY_MAX, ")");
 }
 
-static void say_axis(char *text, int axis, const struct verdict *const v[2],
-                     const struct explanation e[2])
+static void describe_axis(char *text, int axis, const struct verdict *const v[2],
+                          const struct explanation e[2])
 {
     char of[2][VALUE_MAX];
     const char *const between = *text ? "; " : "";
-    for (int i = 0; i < 2; i++) value_say(of[i], axis, v[i], &e[i].space);
+    for (int i = 0; i < 2; i++) value_describe(of[i], axis, v[i], &e[i].space);
     if (!strcmp(of[0], of[1])) return;
     if (axis == AXIS_RECIPE)
-        say_more(text, WHY_MAX, "%sD is %s, D2 is %s", between, of[0], of[1]);
+        text_add(text, WHY_MAX, "%sD is %s, D2 is %s", between, of[0], of[1]);
     else if (axis == AXIS_UNIT) {
-        say_more(text, WHY_MAX, "%sD is on %s, D2 on %s", between, of[0], of[1]);
-        say_units(text, v[0]->x.gemm.unit, v[1]->x.gemm.unit);
-    } else say_more(text, WHY_MAX, "%sof D %s, of D2 %s", between, of[0], of[1]);
+        text_add(text, WHY_MAX, "%sD is on %s, D2 on %s", between, of[0], of[1]);
+        describe_units(text, v[0]->x.gemm.unit, v[1]->x.gemm.unit);
+    } else text_add(text, WHY_MAX, "%sof D %s, of D2 %s", between, of[0], of[1]);
 }
 
 /* What gives all of the sample: the best, then the others. */
@@ -146,7 +146,7 @@ static size_t apart(const struct verdict *const v[2], const struct explanation e
     for (const struct field *p = fields; p->name; p++) sum += differs_in(p, x, y);
     for (int axis = 0; axis < AXES; axis++) {
         char of[2][VALUE_MAX];
-        for (int i = 0; i < 2; i++) value_say(of[i], axis, v[i], &e[i].space);
+        for (int i = 0; i < 2; i++) value_describe(of[i], axis, v[i], &e[i].space);
         sum += strcmp(of[0], of[1]) != 0 ? AXIS_WEIGHT : 0;
     }
     return sum;
@@ -168,27 +168,27 @@ static void nearest_pair(const struct verdict *to[2], const struct explanation e
 }
 
 /* What is said of places in which a result is not its hypothesis. */
-static void say_places(char *text, const char *name, const struct explanation *e)
+static void describe_places(char *text, const char *name, const struct explanation *e)
 {
     for (size_t i = 0; i < e->parts && i < PARTS_MAX; i++) {
         const struct box *b = &e->part[i];
-        say_more(text, WHY_MAX, "%sin rows %zu to %zu, columns %zu to %zu of %s %s",
+        text_add(text, WHY_MAX, "%sin rows %zu to %zu, columns %zu to %zu of %s %s",
                  *text ? "; " : "", b->row, b->row_end - 1, b->col, b->col_end - 1, name,
                  *b->what ? b->what : "something else stands");
     }
 }
 
-static void find_why(struct two *t, const struct explanation e[2])
+static void find_why(struct result_pair *t, const struct explanation e[2])
 {
     const struct verdict *v[2] = { NULL, NULL };
     if (!e[0].answer.found || !e[1].answer.found) return;
     nearest_pair(v, e);
-    for (int axis = 0; axis < AXES; axis++) say_axis(t->why, axis, v, e);
+    for (int axis = 0; axis < AXES; axis++) describe_axis(t->why, axis, v, e);
     if (e[0].space.format != e[1].space.format)
-        say_more(t->why, WHY_MAX, "%sD is of %s, D2 of %s", *t->why ? "; " : "",
+        text_add(t->why, WHY_MAX, "%sD is of %s, D2 of %s", *t->why ? "; " : "",
                  e[0].space.format->name, e[1].space.format->name);
-    say_places(t->why, "D", &e[0]);
-    say_places(t->why, "D2", &e[1]);
+    describe_places(t->why, "D", &e[0]);
+    describe_places(t->why, "D2", &e[1]);
 }
 
 /* --- which is nearer to the exact result -------------------------------------------- */
@@ -199,7 +199,7 @@ struct distances {
 };
 
 static enum bitcut_status find_distances(struct distances *to, const struct block *b,
-                                         const struct question *q,
+                                         const struct problem *q,
                                          const struct explain_options *o, struct fault *f)
 {
     const size_t count = b->rows * b->cols;
@@ -224,7 +224,7 @@ static enum bitcut_status find_distances(struct distances *to, const struct bloc
     return status;
 }
 
-static void count_nearer(struct two *t, const struct distances x[2], size_t count)
+static void count_nearer(struct result_pair *t, const struct distances x[2], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const double d = x[0].absolute[i], d2 = x[1].absolute[i];
@@ -240,10 +240,10 @@ static void count_nearer(struct two *t, const struct distances x[2], size_t coun
 }
 
 /* Of the same outputs of both. */
-static enum bitcut_status find_nearer(struct two *t, const struct explanation e[2],
-                                      const size_t *row, size_t rows, const size_t *col,
-                                      size_t cols, const struct explain_options *o,
-                                      struct fault *f)
+static enum bitcut_status find_nearer(struct result_pair *t,
+                                      const struct explanation e[2], const size_t *row,
+                                      size_t rows, const size_t *col, size_t cols,
+                                      const struct explain_options *o, struct fault *f)
 {
     struct distances x[2];
     enum bitcut_status status = BITCUT_OK;
@@ -262,12 +262,13 @@ static enum bitcut_status find_nearer(struct two *t, const struct explanation e[
     return status;
 }
 
-static enum bitcut_status sample_nearer(struct two *t, const struct explanation e[2],
+static enum bitcut_status sample_nearer(struct result_pair *t,
+                                        const struct explanation e[2],
                                         const struct explain_options *o, struct fault *f)
 {
     enum { STREAM_EXACT = 30 };
-    const size_t side = (size_t)sqrt((double)o->samples), m = question_m(&e[0].q),
-                 n = question_n(&e[0].q);
+    const size_t side = (size_t)sqrt((double)o->samples), m = problem_m(&e[0].q),
+                 n = problem_n(&e[0].q);
     size_t *const row = memory_allocate(smaller(side, m), sizeof *row),
                   *const col = memory_allocate(smaller(side, n), sizeof *col);
     enum bitcut_status status =
@@ -284,66 +285,68 @@ static enum bitcut_status sample_nearer(struct two *t, const struct explanation 
 
 /* --- all of it ---------------------------------------------------------------------- */
 
-static void say_where(char *text, const struct two *t)
+static void describe_where(char *text, const struct result_pair *t)
 {
     const struct box *b = &t->part[0];
-    say_more(
+    text_add(
         text, SENTENCE_MAX,
         "D and D2 differ in %zu of %zu outputs, %srows %zu to %zu, columns %zu to %zu",
         t->differ, t->total, t->parts > 1 ? "most of them in " : "in ", b->row,
         b->row_end - 1, b->col, b->col_end - 1);
     if (t->measured)
-        say_more(text, SENTENCE_MAX,
+        text_add(text, SENTENCE_MAX,
                  ", by at most %llu ulps of %s, at row %zu and column %zu",
                  (unsigned long long)t->ulps, t->format->name, t->row, t->col);
 }
 
-static void say_nearer(char *text, const struct two *t)
+static void describe_nearer(char *text, const struct result_pair *t)
 {
     const int first = t->nearer[1] > t->nearer[0];
     static const char *const names[] = { "D", "D2" };
-    say_more(text, SENTENCE_MAX,
+    text_add(text, SENTENCE_MAX,
              "; %s is nearer to the exact result in %zu of %zu outputs sampled, %s in "
              "%zu; their median distances are %.3g of D and %.3g of D2, in 2^-24 |A||B|",
              names[first], t->nearer[first], t->sampled, names[!first], t->nearer[!first],
              t->error[0], t->error[1]);
 }
 
-static void say(char text[SENTENCE_MAX], const struct two *t,
-                const struct explanation e[2])
+static void describe(char text[SENTENCE_MAX], const struct result_pair *t,
+                     const struct explanation e[2])
 {
     if (!t->differ) {
-        say_more(text, SENTENCE_MAX, "D and D2 are the same to the bit, all %zu outputs",
+        text_add(text, SENTENCE_MAX, "D and D2 are the same to the bit, all %zu outputs",
                  t->total);
         return;
     }
-    say_where(text, t);
+    describe_where(text, t);
     if (!e[0].answer.found || !e[1].answer.found)
-        say_more(text, SENTENCE_MAX, "; %s %s explained, so why is not known",
+        text_add(text, SENTENCE_MAX, "; %s %s explained, so why is not known",
                  e[0].answer.found   ? "D2"
                  : e[1].answer.found ? "D"
-                              : "neither",
+                                     : "neither",
                  e[0].answer.found || e[1].answer.found ? "is not" : "is");
-    else if (*t->why) say_more(text, SENTENCE_MAX, ": %s", t->why);
-    say_nearer(text, t);
+    else if (*t->why) text_add(text, SENTENCE_MAX, ": %s", t->why);
+    describe_nearer(text, t);
 }
 
-enum bitcut_status two_compare(struct two *to, const struct explanation e[2],
-                               const struct explain_options *o, struct fault *f)
+enum bitcut_status result_pair_compare(struct result_pair *to,
+                                       const struct explanation e[2],
+                                       const struct explain_options *o, struct fault *f)
 {
-    struct two t = { .format = e[0].q.format == e[1].q.format ? e[0].q.format
-                                                              : &formats[FORMAT_F32],
-                     .name = { e[0].q.name, e[1].q.name } };
-    if (question_m(&e[0].q) != question_m(&e[1].q) ||
-        question_n(&e[0].q) != question_n(&e[1].q))
+    struct result_pair t = { .format = e[0].q.format == e[1].q.format
+                                           ? e[0].q.format
+                                           : &formats[FORMAT_F32],
+                             .name = { e[0].q.name, e[1].q.name } };
+    if (problem_m(&e[0].q) != problem_m(&e[1].q) ||
+        problem_n(&e[0].q) != problem_n(&e[1].q))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "D is %zu x %zu, but D2 is %zu x %zu",
-                         question_m(&e[0].q), question_n(&e[0].q), question_m(&e[1].q),
-                         question_n(&e[1].q));
+                         problem_m(&e[0].q), problem_n(&e[0].q), problem_m(&e[1].q),
+                         problem_n(&e[1].q));
     enum bitcut_status status = find_places(&t, e, f);
     if (status == BITCUT_OK) status = sample_nearer(&t, e, o, f);
     if (status != BITCUT_OK) return status;
     if (t.differ) find_why(&t, e);
-    say(t.text, &t, e);
+    describe(t.text, &t, e);
     *to = t;
     return BITCUT_OK;
 }
@@ -353,45 +356,52 @@ enum bitcut_status two_compare(struct two *to, const struct explanation e[2],
 static const void *name_at(const void *two, size_t i, void *room)
 {
     (void)room;
-    return i < 2 ? ((const struct two *)two)->name[i] : NULL;
+    return i < 2 ? ((const struct result_pair *)two)->name[i] : NULL;
 }
 
 static const void *place_at(const void *two, size_t i, void *room)
 {
-    const struct two *const t = two;
+    const struct result_pair *const t = two;
     (void)room;
     return i < smaller(t->parts, PARTS_MAX) ? &t->part[i] : NULL;
 }
 
-static bool is_measured(const void *two) { return ((const struct two *)two)->measured; }
+static bool is_measured(const void *two)
+{
+    return ((const struct result_pair *)two)->measured;
+}
 
-static bool has_why(const void *two) { return *((const struct two *)two)->why; }
+static bool has_why(const void *two) { return *((const struct result_pair *)two)->why; }
 
-#define OF_TWO(place, key, unit, what) RECORD_INNER(struct two, place, key, unit, what)
+#define OF_TWO(place, key, unit, what)                                                   \
+    RECORD_INNER(struct result_pair, place, key, unit, what)
 
-const struct record_field two_place_fields[] = {
-    RECORD_PAIR(struct box, row, "rows", "", "the first, and behind the last"),
-    RECORD_PAIR(struct box, col, "columns", "", "likewise"),
-    RECORD_INNER(struct box, differ, "differ", "", "outputs there that do"),
-    { 0 }
-}, two_largest_fields[] = {
-    OF_TWO(ulps, "ulps", "ulps", "the largest distance"),
-    OF_TWO(format, "format", "", "of which these are"),
-    OF_TWO(row, "row", "", "where it is, from 0 on"),
-    OF_TWO(col, "column", "", "likewise"),
-    { 0 }
-};
+const struct record_field
+    result_pair_place_fields[] = { RECORD_PAIR(struct box, row, "rows", "",
+                                               "the first, and behind the last"),
+                                   RECORD_PAIR(struct box, col, "columns", "",
+                                               "likewise"),
+                                   RECORD_INNER(struct box, differ, "differ", "",
+                                                "outputs there that do"),
+                                   { 0 } },
+    result_pair_largest_fields[] = { OF_TWO(ulps, "ulps", "ulps", "the largest distance"),
+                                     OF_TWO(format, "format", "", "of which these are"),
+                                     OF_TWO(row, "row", "", "where it is, from 0 on"),
+                                     OF_TWO(col, "column", "", "likewise"),
+                                     { 0 } };
 
-const struct record_field two_fields[] = {
+const struct record_field result_pair_fields[] = {
     OF_TWO(text, "difference", "", "one sentence with all of it"),
     RECORD_ITEMS(name_at, NULL, "pair", "the two files"),
     OF_TWO(differ, "differ", "", "outputs that are not the same in both"),
     OF_TWO(total, "total", "", "all outputs"),
-    RECORD_ITEMS(place_at, two_place_fields, "places", "where they differ, the largest first"),
+    RECORD_ITEMS(place_at, result_pair_place_fields, "places",
+                 "where they differ, the largest first"),
     OF_TWO(parts, "places_count", "", "how many such places there are"),
-    RECORD_TOGETHER(is_measured, two_largest_fields, "largest", "the largest distance, or null"),
-    RECORD_INNER_IF(struct two, why, "why", "", "how the explanations differ, or null",
-                    has_why),
+    RECORD_TOGETHER(is_measured, result_pair_largest_fields, "largest",
+                    "the largest distance, or null"),
+    RECORD_INNER_IF(struct result_pair, why, "why", "",
+                    "how the explanations differ, or null", has_why),
     OF_TWO(sampled, "sampled", "", "outputs that were compared with the exact result"),
     OF_TWO(nearer, "nearer", "", "those in which each is nearer to it"),
     OF_TWO(error, "error", "u |A||B|", "the median distance of each from it"),

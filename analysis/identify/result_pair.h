@@ -8,7 +8,7 @@
 
 enum { WHY_MAX = 800 };
 
-struct two {
+struct result_pair {
     size_t differ, total;               /* outputs, all of them */
     const struct bitcut_format *format; /* whose ulps are counted: that of both, or f32 */
     bool measured;               /* some are numbers in both, and so there is ... */
@@ -26,13 +26,15 @@ struct two {
 };
 
 /* Its fields (lib/base/record.h). */
-extern const struct record_field two_fields[], two_place_fields[], two_largest_fields[];
+extern const struct record_field result_pair_fields[], result_pair_place_fields[],
+    result_pair_largest_fields[];
 
 /* Compare two results that were explained, of the same shape as they were read:
    BITCUT_BAD_ARGUMENT else.  The exact result is that of lib/exact, of o->samples outputs
    as A and B were read for each; those that are not finite there are left out.
    BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if progress asks to stop. */
-enum bitcut_status two_compare(struct two *t, const struct explanation e[2],
-                               const struct explain_options *o, struct fault *f);
+enum bitcut_status result_pair_compare(struct result_pair *t,
+                                       const struct explanation e[2],
+                                       const struct explain_options *o, struct fault *f);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/identify/search.h"
 
-#include "analysis/identify/search_level.h"
+#include "analysis/identify/search_stage.h"
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
@@ -344,7 +344,7 @@ static bool alike(const struct walk *w, const struct basis *x, const struct basi
                                     *const v = w->s->space->unit[y->h.at[AXIS_UNIT]];
     return x->h.at[AXIS_RECIPE] == y->h.at[AXIS_RECIPE] &&
            x->h.at[AXIS_FAULT] == y->h.at[AXIS_FAULT] && u->k == v->k && u->a == v->a &&
-           u->c == v->c && unit_bits_kept(u) == unit_bits_kept(v);
+           u->c == v->c && unit_bits_retained(u) == unit_bits_retained(v);
 }
 
 /* Mark the nearest basis of each recipe, and each fault, that accumulates in f32. */

@@ -3,14 +3,15 @@
 #include "analysis/identify/explain.h"
 #include "lib/base/text.h"
 
-void verdict_say(char *text, size_t size, const struct verdict *v, const struct space *s)
+void verdict_describe(char *text, size_t size, const struct verdict *v,
+                      const struct space *s)
 {
     text[0] = 0;
     for (int i = 0; i < AXES; i++) {
         char part[300] = "";
-        if (!v->h.at[i] || !axes[i].say) continue;
-        axes[i].say(part, sizeof part, &v->x, s, v->h.at[i]);
-        say_more(text, size, "%s%s", *text ? ", and " : "", part);
+        if (!v->h.at[i] || !axes[i].describe) continue;
+        axes[i].describe(part, sizeof part, &v->x, s, v->h.at[i]);
+        text_add(text, size, "%s%s", *text ? ", and " : "", part);
     }
 }
 
@@ -25,14 +26,14 @@ static void name_hypothesis(char *text, size_t size, const struct explanation *e
 {
     const struct verdict *v = &e->best;
     char changes[CHANGES_MAX];
-    say_more(text, size, "%s on %s", v->x.gemm.recipe->name, v->x.gemm.unit->name);
+    text_add(text, size, "%s on %s", v->x.gemm.recipe->name, v->x.gemm.unit->name);
     if (e->space.format != &formats[FORMAT_F32])
-        say_more(text, size, ", rounded to %s", e->space.format->name);
-    verdict_say(changes, sizeof changes, v, &e->space);
-    if (*changes) say_more(text, size, ", but %s", changes);
+        text_add(text, size, ", rounded to %s", e->space.format->name);
+    verdict_describe(changes, sizeof changes, v, &e->space);
+    if (*changes) text_add(text, size, ", but %s", changes);
 }
 
-static void say_reading(char *text, const struct question *q)
+static void describe_reading(char *text, const struct problem *q)
 {
     const struct {
         bool transposed;
@@ -43,13 +44,13 @@ static void say_reading(char *text, const struct question *q)
     const char *between = q->by_columns ? "; stored by columns: " : "; transposed: ";
     for (int i = 0; i < 3; i++)
         if (one[i].transposed) {
-            say_more(text, SENTENCE_MAX, "%s%s", between, one[i].name);
+            text_add(text, SENTENCE_MAX, "%s%s", between, one[i].name);
             between = ", ";
         }
 }
 
 /* The recipes of the others, each once, with the first of its units. */
-static void say_equals(char *text, const struct explanation *e)
+static void describe_equals(char *text, const struct explanation *e)
 {
     enum { SAID = 2 };
     const size_t kept = e->equals < EQUALS_MAX ? e->equals : EQUALS_MAX;
@@ -62,73 +63,73 @@ static void say_equals(char *text, const struct explanation *e)
             more += e->equal[j].x.gemm.recipe == g->recipe;
         if (before) continue;
         if (recipes_said++ == SAID) {
-            say_more(text, SENTENCE_MAX, "; ...");
+            text_add(text, SENTENCE_MAX, "; ...");
             return;
         }
-        say_more(text, SENTENCE_MAX, "%s%s on %s", recipes_said > 1 ? "; " : "",
+        text_add(text, SENTENCE_MAX, "%s%s on %s", recipes_said > 1 ? "; " : "",
                  g->recipe->name, g->unit->name);
-        if (more) say_more(text, SENTENCE_MAX, " and %zu more", more);
+        if (more) text_add(text, SENTENCE_MAX, " and %zu more", more);
     }
-    if (e->equals > kept) say_more(text, SENTENCE_MAX, "; ...");
+    if (e->equals > kept) text_add(text, SENTENCE_MAX, "; ...");
 }
 
-static void say_counts(char *text, const struct explanation *e)
+static void describe_counts(char *text, const struct explanation *e)
 {
     const size_t same = e->answer.compared - e->answer.differ;
-    say_more(text, SENTENCE_MAX, ": %zu of %zu outputs agree", same, e->answer.compared);
+    text_add(text, SENTENCE_MAX, ": %zu of %zu outputs agree", same, e->answer.compared);
     if (e->answer.compared < e->answer.total)
-        say_more(text, SENTENCE_MAX, " (D has %zu%s)", e->answer.total,
+        text_add(text, SENTENCE_MAX, " (D has %zu%s)", e->answer.total,
                  e->interrupted ? "" : "; more seconds look at more");
-    say_more(text, SENTENCE_MAX, "; %zu hypotheses were tried", e->answer.tried);
+    text_add(text, SENTENCE_MAX, "; %zu hypotheses were tried", e->answer.tried);
     if (!e->equals) return;
-    say_more(text, SENTENCE_MAX,
+    text_add(text, SENTENCE_MAX,
              ", %zu more give the same bits on these data: ", e->equals);
-    say_equals(text, e);
+    describe_equals(text, e);
 }
 
-static void say_parts(char *text, const struct explanation *e)
+static void describe_parts(char *text, const struct explanation *e)
 {
     for (size_t i = 0; i < e->parts && i < PARTS_MAX; i++) {
         const struct box *b = &e->part[i];
-        say_more(text, SENTENCE_MAX,
+        text_add(text, SENTENCE_MAX,
                  "%s rows %zu to %zu, columns %zu to %zu%s (%zu differ)%s%s",
                  i ? "; in" : ", but in", b->row, b->row_end - 1, b->col, b->col_end - 1,
                  b->elsewhere ? " and elsewhere" : "", b->differ, *b->what ? ": " : "",
                  b->what);
     }
     if (e->parts > PARTS_MAX)
-        say_more(text, SENTENCE_MAX, "; and in %zu more places", e->parts - PARTS_MAX);
+        text_add(text, SENTENCE_MAX, "; and in %zu more places", e->parts - PARTS_MAX);
 }
 
 /* What gives the most is no more than that, be it only one output short. */
-static void say_nearest(char *text, const struct explanation *e)
+static void describe_nearest(char *text, const struct explanation *e)
 {
     const size_t same = e->answer.compared - e->answer.differ;
-    say_more(text, SENTENCE_MAX, "No hypothesis gives D, of %zu tried%s", e->answer.tried,
+    text_add(text, SENTENCE_MAX, "No hypothesis gives D, of %zu tried%s", e->answer.tried,
              e->answer.complete ? "" : " in the seconds given");
     if (!same) return;
-    say_more(text, SENTENCE_MAX, "; the nearest gives %zu of %zu outputs%s: ", same,
+    text_add(text, SENTENCE_MAX, "; the nearest gives %zu of %zu outputs%s: ", same,
              e->answer.compared, e->parts ? "" : ", which may be chance");
     name_hypothesis(text, SENTENCE_MAX, e);
-    say_parts(text, e);
+    describe_parts(text, e);
 }
 
 /* Before anything of D was compared: what came nearest by then. */
-static void say_interrupted_search(char *text, const struct explanation *e)
+static void describe_interrupted_search(char *text, const struct explanation *e)
 {
     const struct verdict *v = &e->best;
-    say_more(text, SENTENCE_MAX, "Interrupted after %zu hypotheses", e->answer.tried);
+    text_add(text, SENTENCE_MAX, "Interrupted after %zu hypotheses", e->answer.tried);
     if (!v->matched) return;
-    say_more(text, SENTENCE_MAX,
+    text_add(text, SENTENCE_MAX,
              "; the nearest gives %zu of %zu outputs of a sample: ", v->matched,
              v->sampled);
     name_hypothesis(text, SENTENCE_MAX, e);
 }
 
-static void say_interrupted(char *text, const struct explanation *e)
+static void describe_interrupted(char *text, const struct explanation *e)
 {
-    const size_t n = question_n(&e->q);
-    say_more(text, SENTENCE_MAX, "; interrupted when %zu of %zu rows were compared",
+    const size_t n = problem_n(&e->q);
+    text_add(text, SENTENCE_MAX, "; interrupted when %zu of %zu rows were compared",
              e->answer.compared / n, e->answer.total / n);
 }
 
@@ -138,16 +139,16 @@ static bool is_other(const struct explanation *e)
     return e->parts && e->answer.differ > e->answer.compared / 2;
 }
 
-void explain_say(char text[SENTENCE_MAX], const struct explanation *e)
+void explain_describe(char text[SENTENCE_MAX], const struct explanation *e)
 {
     text[0] = 0;
-    if (e->interrupted && !e->answer.compared) say_interrupted_search(text, e);
+    if (e->interrupted && !e->answer.compared) describe_interrupted_search(text, e);
     else if (e->answer.found) {
-        say_more(text, SENTENCE_MAX, "D is %s", is_other(e) ? "no product" : "");
+        text_add(text, SENTENCE_MAX, "D is %s", is_other(e) ? "no product" : "");
         if (!is_other(e)) name_hypothesis(text, SENTENCE_MAX, e);
-        say_parts(text, e);
-    } else say_nearest(text, e);
-    say_reading(text, &e->q);
-    if (e->answer.found) say_counts(text, e);
-    if (e->interrupted && e->answer.compared) say_interrupted(text, e);
+        describe_parts(text, e);
+    } else describe_nearest(text, e);
+    describe_reading(text, &e->q);
+    if (e->answer.found) describe_counts(text, e);
+    if (e->interrupted && e->answer.compared) describe_interrupted(text, e);
 }

@@ -113,12 +113,12 @@ static bool has_slices(const struct list *l, size_t length)
     return any;
 }
 
-/* Those that order_is_usual() knows, of long k, too. */
-static void add_usual_slices(struct list *l, size_t k)
+/* Those that order_is_typical() knows, of long k, too. */
+static void add_typical_slices(struct list *l, size_t k)
 {
-    for (size_t slices = 2; slices <= USUAL_SLICES_MAX; slices++)
-        for (size_t i = 0; usual_tiles[i]; i++) {
-            const size_t tile = usual_tiles[i],
+    for (size_t slices = 2; slices <= TYPICAL_SLICES_MAX; slices++)
+        for (size_t i = 0; typical_tiles[i]; i++) {
+            const size_t tile = typical_tiles[i],
                          length = divide_up(divide_up(k, tile), slices) * tile;
             if (length < k && length <= INT_MAX && !has_slices(l, length))
                 ADD(l, struct bitcut_order,
@@ -210,7 +210,7 @@ static void add_orders(struct list *l, size_t k, const struct bitcut_format *for
 {
     ADD(l, struct bitcut_order, { 0 });
     add_slices(l, k);
-    add_usual_slices(l, k);
+    add_typical_slices(l, k);
     add_pairs(l, k);
     add_halved_slices(l, k);
     add_lanes(l, k);
@@ -245,12 +245,13 @@ static void suggest(struct space *s, double misfit[SUGGESTED_MAX], size_t fault,
 static void add_faults(struct list *l, struct space *s, const struct block *b)
 {
     double misfit[SUGGESTED_MAX] = { 0 };
-    const double none = clue_misfit(s, b, NULL);
-    ADD(l, struct defect_choice, { NULL, 0 });
-    for (const struct defect *d = defect_next(NULL); d; d = defect_next(d))
+    const double none = residual_misfit(s, b, NULL);
+    ADD(l, struct kernel_fault_choice, { NULL, 0 });
+    for (const struct kernel_fault *d = kernel_fault_next(NULL); d;
+         d = kernel_fault_next(d))
         for (int kind = 0; kind < (int)(d->kinds ? d->kinds(s) : 1); kind++) {
-            const struct defect_choice one = { d, kind };
-            const double now = d->exact ? clue_misfit(s, b, &one) : 0;
+            const struct kernel_fault_choice one = { d, kind };
+            const double now = d->exact ? residual_misfit(s, b, &one) : 0;
             if (d->exact && !(NEARER * now < none)) continue;
             if (d->exact) suggest(s, misfit, l->count, now);
             list_add(l, &one);
@@ -263,13 +264,13 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
                                       struct fault *f)
 {
     struct k_range range[RANGES_MAX];
-    const struct question *const q = b->q;
-    const size_t ranges = coarse_ranges(range, b, q->alpha, q->beta);
+    const struct problem *const q = b->q;
+    const size_t ranges = quick_check_ranges(range, b, q->alpha, q->beta);
     struct list unit = LIST(struct bitcut_unit *), words = LIST(struct words_choice),
-                order = LIST(struct bitcut_order), fault = LIST(struct defect_choice),
-                lost = LIST(struct k_range);
+                order = LIST(struct bitcut_order),
+                fault = LIST(struct kernel_fault_choice), lost = LIST(struct k_range);
     struct space s = { .ranges = ranges,
-                       .k = question_k(q),
+                       .k = problem_k(q),
                        .format = q->format,
                        .recipe = q->recipe,
                        .alpha = q->alpha,
@@ -280,7 +281,7 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
     add_units(&unit, q->unit);
     add_words(&words);
     add_orders(&order, s.k, s.format);
-    s.start = clue_start(&s, b);
+    s.start = residual_start(&s, b);
     add_faults(&fault, &s, b);
     s.unit = unit.at, s.units = unit.count;
     s.words = words.at, s.words_count = words.count;

@@ -22,38 +22,39 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
     snprintf(multiple, sizeof multiple, "the first a multiple of %d", o->balance_tail);
     text[0] = 0;
     if (o->partial_first && !o->cut)
-        say_more(text, size, "the %zu k that fill no tile of %d come first", k % unit,
+        text_add(text, size, "the %zu k that fill no tile of %d come first", k % unit,
                  o->tile);
-    if (o->slices > 1 && slice == 1) say_more(text, size, "all products are sums by themselves");
+    if (o->slices > 1 && slice == 1)
+        text_add(text, size, "all products are sums by themselves");
     else if (o->slices > 1)
-        say_more(text, size, "%sk is cut into slices of %zu", *text ? ", " : "", slice);
+        text_add(text, size, "%sk is cut into slices of %zu", *text ? ", " : "", slice);
     if (o->slices > 1 && o->balance_tail)
-        say_more(text, size, ", of which the last two are halves of what both have (%s)",
+        text_add(text, size, ", of which the last two are halves of what both have (%s)",
                  o->balance_tail > 1 ? multiple : "the larger first");
     if (o->partial_first && o->cut)
-        say_more(text, size, "%swhat fills no tile of %d comes first%s",
+        text_add(text, size, "%swhat fills no tile of %d comes first%s",
                  *text ? ", in each of which " : "", o->tile, *text ? "" : " in k");
     if (o->lanes > 1 && o->chunk)
-        say_more(text, size, "%sk goes to %d sums in turn, %d at a time",
+        text_add(text, size, "%sk goes to %d sums in turn, %d at a time",
                  *text ? ", " : "", o->lanes, o->chunk);
     else if (o->lanes > 1)
-        say_more(text, size, "%sk-steps go to %d sums in turn", *text ? ", " : "",
+        text_add(text, size, "%sk-steps go to %d sums in turn", *text ? ", " : "",
                  o->lanes);
     if (o->slices > 1 || o->lanes > 1)
-        say_more(text, size, ", which are added %s%s%s", ways[o->reduction],
+        text_add(text, size, ", which are added %s%s%s", ways[o->reduction],
                  o->partial_format ? " in " : "",
                  o->partial_format ? o->partial_format->name : "");
 }
 
 void order_options(char *text, size_t size, const struct bitcut_order *o)
 {
-    say_more(text, size, "slices=%d", o->slices);
-    if (o->cut) say_more(text, size, ",cut=%d", o->cut);
-    say_more(text, size, ",tile=%d", o->tile);
-    if (o->balance_tail) say_more(text, size, ",balance-tail=%d", o->balance_tail);
-    say_more(text, size, "%s,lanes=%d,chunk=%d,reduction=%s",
+    text_add(text, size, "slices=%d", o->slices);
+    if (o->cut) text_add(text, size, ",cut=%d", o->cut);
+    text_add(text, size, ",tile=%d", o->tile);
+    if (o->balance_tail) text_add(text, size, ",balance-tail=%d", o->balance_tail);
+    text_add(text, size, "%s,lanes=%d,chunk=%d,reduction=%s",
              o->partial_first ? ",partial-first" : "", o->lanes, o->chunk,
              reductions[o->reduction].name);
     if (o->partial_format)
-        say_more(text, size, ",partial-format=%s", o->partial_format->name);
+        text_add(text, size, ",partial-format=%s", o->partial_format->name);
 }

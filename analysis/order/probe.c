@@ -56,20 +56,20 @@ static enum bitcut_status check(const struct probe *p, struct fault *f)
 
 /* --- words ------------------------------------------------------------------------ */
 
-static void say_sums(char *text, size_t size, const struct probe_result *r)
+static void describe_sums(char *text, size_t size, const struct probe_result *r)
 {
-    say_more(text, size, "No order of slices and lanes adds as the program does");
+    text_add(text, size, "No order of slices and lanes adds as the program does");
     if (!r->sums)
-        say_more(text, size, "; product 0 is first added to product %zu, in a sum of %zu",
+        text_add(text, size, "; product 0 is first added to product %zu, in a sum of %zu",
                  r->first, r->first_below);
     for (size_t i = 0; i < r->sums && i < PROBE_SUMS_MAX; i++)
-        say_more(text, size, "%s%zu", i ? ", " : "; neighbours are in sums of ",
+        text_add(text, size, "%s%zu", i ? ", " : "; neighbours are in sums of ",
                  r->sum[i]);
-    if (r->sums) say_more(text, size, r->sums > PROBE_SUMS_MAX ? ", ... k" : " k");
-    say_more(text, size, ".");
+    if (r->sums) text_add(text, size, r->sums > PROBE_SUMS_MAX ? ", ... k" : " k");
+    text_add(text, size, ".");
 }
 
-static void say_order(char *text, size_t size, const struct probe_result *r)
+static void describe_order(char *text, size_t size, const struct probe_result *r)
 {
     static const char *const joins[] = {
         [PROBE_CUT] = "%zu products are added at a time",
@@ -79,47 +79,47 @@ static void say_order(char *text, size_t size, const struct probe_result *r)
     const struct probe_guess *g = &r->guess;
     char order[300];
     order_text(order, sizeof order, &g->order, r->k);
-    if (!*order) say_more(text, size, "k is added in order, in one sum");
+    if (!*order) text_add(text, size, "k is added in order, in one sum");
     else {
-        say_more(text, size, "%s", order);
+        text_add(text, size, "%s", order);
         if (*text == 't') *text = 'T';
     }
     if (g->order.slices > 1 && g->order.lanes == 1 && !g->order.partial_first &&
         !g->order.balance_tail && g->order.reduction == BITCUT_ASCENDING && !g->promote)
-        say_more(text, size, " (or one sum is promoted every %d k)", g->order.tile);
+        text_add(text, size, " (or one sum is promoted every %d k)", g->order.tile);
     if (g->promote)
-        say_more(text, size, ", each sum is promoted every %zu k", g->promote);
-    say_more(text, size, "; ");
-    if (g->block == 1) say_more(text, size, "one product is added at a time");
-    else say_more(text, size, joins[g->join], g->block);
-    say_more(text, size, ".");
+        text_add(text, size, ", each sum is promoted every %zu k", g->promote);
+    text_add(text, size, "; ");
+    if (g->block == 1) text_add(text, size, "one product is added at a time");
+    else text_add(text, size, joins[g->join], g->block);
+    text_add(text, size, ".");
 }
 
-static void say_fit(char *text, size_t size, const struct probe_fit *fit)
+static void describe_fit(char *text, size_t size, const struct probe_fit *fit)
 {
     if (!fit->recipe) {
-        say_more(text, size, " No unit here has such inputs and this order.");
+        text_add(text, size, " No unit here has such inputs and this order.");
         return;
     }
-    say_more(text, size, " On random data %s on %s", fit->recipe->name,
+    text_add(text, size, " On random data %s on %s", fit->recipe->name,
              fit->unit[0]->name);
     if (fit->units > 1)
-        say_more(text, size, ", as %zu unit%s more,", fit->units - 1,
+        text_add(text, size, ", as %zu unit%s more,", fit->units - 1,
                  fit->units > 2 ? "s" : "");
     if (fit->mismatches)
-        say_more(text, size, " comes nearest: %zu of %zu outputs differ.",
+        text_add(text, size, " comes nearest: %zu of %zu outputs differ.",
                  fit->mismatches, fit->compared);
-    else say_more(text, size, " gives all %zu outputs to the bit.", fit->compared);
+    else text_add(text, size, " gives all %zu outputs to the bit.", fit->compared);
 }
 
-static void say(char text[PROBE_TEXT_MAX], const struct probe_result *r)
+static void describe(char text[PROBE_TEXT_MAX], const struct probe_result *r)
 {
     if (!r->found) {
-        say_sums(text, PROBE_TEXT_MAX, r);
+        describe_sums(text, PROBE_TEXT_MAX, r);
         return;
     }
-    say_order(text, PROBE_TEXT_MAX, r);
-    say_fit(text, PROBE_TEXT_MAX, &r->fit);
+    describe_order(text, PROBE_TEXT_MAX, r);
+    describe_fit(text, PROBE_TEXT_MAX, &r->fit);
 }
 
 /* --- all of it -------------------------------------------------------------------- */
@@ -141,7 +141,7 @@ enum bitcut_status probe_run(struct probe_result *to, const struct probe *p,
     status = find(&r, &s, p, f);
     probe_sizes_clear(&s);
     if (status != BITCUT_OK) return status;
-    say(r.text, &r);
+    describe(r.text, &r);
     r.seconds = seconds_now() - start;
     *to = r;
     return BITCUT_OK;
@@ -223,11 +223,11 @@ const struct record_field probe_fields[] = {
     { 0 }
 };
 
-static void say_explanation(char *text, size_t size, const void *result)
+static void describe_explanation(char *text, size_t size, const void *result)
 {
-    say_more(text, size, "%s", ((const struct probe_result *)result)->text);
+    text_add(text, size, "%s", ((const struct probe_result *)result)->text);
 }
 
 const struct record_line probe_lines[] = {
-    { .label = "explanation", .say = say_explanation }, { 0 }
+    { .label = "explanation", .describe = describe_explanation }, { 0 }
 };

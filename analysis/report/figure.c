@@ -18,7 +18,7 @@ static bool has_shape(const json_t *row, const struct figure *g)
 {
     if (!g->shapes[0]) return true;
     for (int i = 0; i < FIGURE_SHAPES_MAX && g->shapes[i]; i++)
-        if (result_says(row, "shapes", g->shapes[i])) return true;
+        if (result_matches(row, "shapes", g->shapes[i])) return true;
     return false;
 }
 
@@ -26,8 +26,8 @@ static bool takes(const struct figure *g, const json_t *row)
 {
     if (g->kind == RESULT_VERIFY || g->kind == RESULT_MEAN) return true;
     return (has_number(row, "ms") || has_number(row, "us")) && has_shape(row, g) &&
-           (!g->study || result_says(row, "study", g->study)) &&
-           (!g->part || result_says(row, "part", g->part)) &&
+           (!g->study || result_matches(row, "study", g->study)) &&
+           (!g->part || result_matches(row, "part", g->part)) &&
            (!g->plot.y || (has_number(row, g->plot.x) && has_number(row, g->plot.y)));
 }
 

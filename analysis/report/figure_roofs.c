@@ -31,8 +31,9 @@ static double most(const struct results *results, enum result_kind kind, const c
     double largest = 0;
     for (size_t i = 0; i < json_array_size(results->rows[kind]); i++) {
         const json_t *row = json_array_get(results->rows[kind], i);
-        if (result_same(row, of, "device") && (!name || result_says(row, "name", name)) &&
-            (!part || result_says(row, "part", part)))
+        if (result_same(row, of, "device") &&
+            (!name || result_matches(row, "name", name)) &&
+            (!part || result_matches(row, "part", part)))
             largest = fmax(largest, result_number(row, key));
     }
     return largest;
@@ -41,7 +42,7 @@ static double most(const struct results *results, enum result_kind kind, const c
 static const struct words *words_of(const json_t *row)
 {
     const struct words *w = words;
-    while (w->group && !result_says(row, "group", w->group)) w++;
+    while (w->group && !result_matches(row, "group", w->group)) w++;
     return w->group ? w : NULL;
 }
 

@@ -65,7 +65,7 @@ static void add_title(char title[PANEL_TITLE_MAX], const char *key, const json_t
     if (json_is_string(value))
         text_append(title, PANEL_TITLE_MAX, json_string_value(value));
     else
-        say_more(title, PANEL_TITLE_MAX, "%s%s %g", *title ? ", " : "", key,
+        text_add(title, PANEL_TITLE_MAX, "%s%s %g", *title ? ", " : "", key,
                  json_number_value(value));
 }
 

@@ -91,7 +91,7 @@ json_t *report_scales(json_t *verdicts);
 json_t *report_about_scales(json_t *verdicts);
 
 /* Whether kept rows say anything of these claims. */
-bool report_has_kept(json_t *verdicts);
+bool report_has_recorded(json_t *verdicts);
 
 /* Whether they give another verdict than the rows of the section do. */
 bool report_changes(const json_t *verdict);
@@ -108,7 +108,7 @@ struct report_reasons {
 void report_reasons(struct report_reasons *r, const json_t *verdict);
 
 /* What is kept of a section, as a sentence to be released; empty if nothing is. */
-json_t *report_kept(const struct section *s);
+json_t *report_recorded(const struct section *s);
 
 /* The units by whose models claims were judged: an array of { "unit", "evidence",
    "claims" }, each once, in their order; to be released. */

@@ -119,9 +119,9 @@ const json_t *report_finding_verdict(const struct report_finding_part *part, jso
 static void fill(char to[REASON_MAX], const char *text, const char *number)
 {
     const char *const place = strstr(text, "{}");
-    say_more(to, REASON_MAX, "%.*s", place ? (int)(place - text) : (int)strlen(text),
+    text_add(to, REASON_MAX, "%.*s", place ? (int)(place - text) : (int)strlen(text),
              text);
-    if (place) say_more(to, REASON_MAX, "%s%s", number, place + strlen("{}"));
+    if (place) text_add(to, REASON_MAX, "%s%s", number, place + strlen("{}"));
 }
 
 static const char *name_of(const json_t *verdict)
@@ -142,13 +142,13 @@ json_t *report_finding_sentence(const struct report_finding_part *part,
     if (is(verdict, VERDICT_AGREES)) fill(text, part->agrees, ours);
     else if (is(verdict, VERDICT_DIFFERS)) fill(text, part->differs, ours);
     else
-        say_more(text, REASON_MAX, "%s whether %s",
+        text_add(text, REASON_MAX, "%s whether %s",
                  is(verdict, VERDICT_UNDECIDED) ? "it is undecided" : "it is not known",
                  json_string_value(json_object_get(verdict, "claim")));
     if (report_changes(verdict))
-        say_more(text, REASON_MAX, " (at the sizes of papers the verdict is: %s)",
+        text_add(text, REASON_MAX, " (at the sizes of papers the verdict is: %s)",
                  verdict_label(name_of(json_object_get(verdict, "kept"))));
     *text = (char)toupper((unsigned char)*text);
-    say_more(text, REASON_MAX, ".");
+    text_add(text, REASON_MAX, ".");
     return json_text(text);
 }

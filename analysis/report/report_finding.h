@@ -13,7 +13,7 @@ struct report_finding_part {
     const char *agrees, *differs;
 };
 
-/* A finding: the question of a chapter, sentences, and a small figure. */
+/* A finding: the problem of a chapter, sentences, and a small figure. */
 struct report_finding {
     enum study_chapter chapter;
     struct report_finding_part part[FINDING_PARTS]; /* ended by one without a claim */

@@ -75,7 +75,7 @@ static void write_finding(FILE *to, const json_t *finding, const char *note)
     markdown(to, "%s |", ours);
 }
 
-static void write_kept(FILE *to, const json_t *verdict)
+static void write_recorded(FILE *to, const json_t *verdict)
 {
     char note[REPORT_CELL_MAX] = "";
     const json_t *kept = json_object_get(verdict, "kept");
@@ -105,7 +105,7 @@ static void write_reason(FILE *to, const json_t *verdict)
 /* A row for each claim, and beside what small sizes say what kept rows do. */
 static void write_verdicts(FILE *to, json_t *all)
 {
-    const bool kept = report_has_kept(all);
+    const bool kept = report_has_recorded(all);
     if (kept)
         markdown(to,
                  "| claim | paper | printed | small sizes | sizes of papers | reason |\n"
@@ -120,7 +120,7 @@ static void write_verdicts(FILE *to, json_t *all)
         write_cell(to, verdict, "paper");
         write_cell(to, verdict, "printed");
         write_finding(to, verdict, "");
-        if (kept) write_kept(to, verdict);
+        if (kept) write_recorded(to, verdict);
         write_reason(to, verdict);
     }
     markdown(to, "\n");
@@ -175,7 +175,7 @@ static void write_source(FILE *to, const struct section *s)
     if (s->picture[PLOT_PDF].bytes)
         markdown(to, "; for LaTeX: [%s.pdf](%s.pdf)", s->name, s->name);
     markdown(to, "\n\n");
-    write_paragraph(to, "%s\n\n", report_kept(s));
+    write_paragraph(to, "%s\n\n", report_recorded(s));
     write_paragraph(to, "Made by: %s\n\n", provenance_line(s));
 }
 

@@ -200,7 +200,7 @@ static void write_source(FILE *to, const struct section *s)
     if (s->picture[PLOT_PDF].bytes)
         html(to, ", the figure as <a href=\"%s.pdf\">PDF</a>", s->name);
     html(to, "</p>\n");
-    write_element(to, "<p class=\"provenance\">%s</p>\n", report_kept(s));
+    write_element(to, "<p class=\"provenance\">%s</p>\n", report_recorded(s));
     write_element(to, "<p class=\"provenance\">Made by: %s</p>\n", provenance_line(s));
 }
 
@@ -292,7 +292,7 @@ static void write_verdict(FILE *to, const json_t *row, bool column)
 
 static void write_verdicts(FILE *to, json_t *rows)
 {
-    const bool column = report_has_kept(rows);
+    const bool column = report_has_recorded(rows);
     html(to, "<table class=\"verdicts\"><thead><tr><th class=\"claim\">claim</th>"
              "<th class=\"paper\">paper</th><th>printed</th>");
     html(to, column ? "<th>small sizes</th><th>sizes of papers</th>" : "<th>found</th>");

@@ -75,7 +75,7 @@ json_t *report_units(json_t *all)
 /* --- scales ----------------------------------------------------------------------- */
 
 /* The name of the scale whose rows are kept, where small ones are computed. */
-static const char *kept_scale(void) { return study_scales[STUDY_PAPER].name; }
+static const char *recorded_scale(void) { return study_scales[STUDY_PAPER].name; }
 
 static json_t *kept_of(const json_t *verdict)
 {
@@ -85,7 +85,7 @@ static json_t *kept_of(const json_t *verdict)
 
 /* What kept rows say of the claims that they say something of: an array to be released.
  */
-static json_t *all_kept(json_t *all)
+static json_t *all_recorded(json_t *all)
 {
     json_t *kept = json_array();
     for (size_t i = 0; i < json_array_size(all); i++)
@@ -94,9 +94,9 @@ static json_t *all_kept(json_t *all)
     return kept;
 }
 
-bool report_has_kept(json_t *all)
+bool report_has_recorded(json_t *all)
 {
-    json_t *kept = all_kept(all);
+    json_t *kept = all_recorded(all);
     const size_t count = json_array_size(kept);
     json_decref(kept);
     return count > 0;
@@ -132,14 +132,14 @@ static void add_scale(json_t *scales, const char *name, const char *from, json_t
 
 json_t *report_scales(json_t *all)
 {
-    json_t *scales = json_array(), *kept = all_kept(all);
+    json_t *scales = json_array(), *kept = all_recorded(all);
     const char *own = json_array_size(all) ? text_of(all, 0, "scale") : NULL;
     add_scale(scales, own,
-              own && !strcmp(own, kept_scale())
+              own && !strcmp(own, recorded_scale())
                   ? "those that come with bitcut, or else computed for this report"
                   : "computed for this report",
               all);
-    add_scale(scales, kept_scale(), "those that come with bitcut", kept);
+    add_scale(scales, recorded_scale(), "those that come with bitcut", kept);
     json_decref(kept);
     return scales;
 }
@@ -148,7 +148,7 @@ json_t *report_about_scales(json_t *all)
 {
     const char *own = json_array_size(all) ? text_of(all, 0, "scale") : NULL;
     if (!own) return json_string("");
-    const bool both = report_has_kept(all);
+    const bool both = report_has_recorded(all);
     return json_sprintf(
         "A study computes its numbers for small matrices, in seconds, or for matrices as "
         "large as those of papers, which can take hours, and a verdict may depend on it. "
@@ -183,7 +183,7 @@ static json_t *changed_names(size_t *changes, json_t *all)
 json_t *report_all_changes(json_t *all)
 {
     size_t changes;
-    json_t *kept = all_kept(all), *names = changed_names(&changes, all), *text;
+    json_t *kept = all_recorded(all), *names = changed_names(&changes, all), *text;
     const size_t both = json_array_size(kept);
     if (!both) text = json_string("");
     else if (!changes)
@@ -201,7 +201,7 @@ json_t *report_all_changes(json_t *all)
     return text;
 }
 
-json_t *report_kept(const struct section *s)
+json_t *report_recorded(const struct section *s)
 {
     const json_t *k = s->kept;
     if (!k) return json_string("");

@@ -32,15 +32,15 @@ static bool in_budget(const struct run_settings *s)
 static bool is_power_of_two(uint64_t x) { return (x & (x - 1)) == 0; }
 
 /* Whether this call is watched, and then the number of its excerpt, 0: none. */
-static bool choose(const struct turn *t, uint32_t *number)
+static bool choose(const struct call *t, uint32_t *number)
 {
     bool watched = false;
     *number = 0;
     run_lock();
-    const struct ledger_place *const p = run_place(t->routine->name, &t->site);
+    const struct call_log_site *const p = run_place(t->routine->name, &t->site);
     if (p) {
         watched = !p->watched || in_budget(run_settings());
-        if (is_power_of_two(p->watched + 1) && p->excerpts < LEDGER_EXCERPTS_MAX)
+        if (is_power_of_two(p->watched + 1) && p->excerpts < CALL_LOG_EXCERPTS_MAX)
             *number = p->excerpts + 1;
     }
     run_unlock();
@@ -49,7 +49,7 @@ static bool choose(const struct turn *t, uint32_t *number)
 
 /* --- values ----------------------------------------------------------------------- */
 
-static void count_value(struct ledger_values *v, uint32_t x)
+static void count_value(struct call_log_values *v, uint32_t x)
 {
     const uint32_t field = x >> 23 & 255, magnitude = x & 0x7fffffff;
     v->count[field]++;
@@ -59,7 +59,7 @@ static void count_value(struct ledger_values *v, uint32_t x)
 
 /* All elements of a matrix, along its lines in memory; of a half, those that are there.
  */
-static void count_matrix(struct ledger_values *v, const struct bitcut_matrix *x,
+static void count_matrix(struct call_log_values *v, const struct bitcut_matrix *x,
                          size_t rows, size_t cols, enum half half)
 {
     const bool by_rows = x->layout == BITCUT_ROW_MAJOR;
@@ -139,12 +139,12 @@ static bool take_operands(struct audit *a, const struct product *p)
     return a->a && a->b && a->c;
 }
 
-void audit_begin(struct turn *t)
+void audit_begin(struct call *t)
 {
     uint32_t number;
     if (!choose(t, &number)) return;
     const double start = seconds_now();
-    const struct product *const seen = turn_see(t);
+    const struct product *const seen = call_see(t);
     struct audit *const a = seen ? calloc(1, sizeof *a) : NULL;
     for (size_t i = 0; a && i < seen->gemm.count; i++) {
         const struct product one = product_nth(seen, i);
@@ -179,17 +179,17 @@ static bool write_matrix(const char *stem, const char *ending, const uint32_t *a
     return n >= 0 && n < (int)sizeof path && npy_write(path, &x, NULL) == BITCUT_OK;
 }
 
-/* The files of an excerpt, beside the ledger: its name, or "" if one cannot be written.
+/* The files of an excerpt, beside the call_log: its name, or "" if one cannot be written.
  */
-static void write_files(struct audit *a, const struct turn *t)
+static void write_files(struct audit *a, const struct call *t)
 {
     static _Atomic unsigned last;
-    struct ledger_excerpt *const x = &a->excerpt;
+    struct call_log_excerpt *const x = &a->excerpt;
     const struct bitcut_gemm *const g = &t->product->gemm;
-    char stem[4096], name[LEDGER_NAME_MAX];
+    char stem[4096], name[CALL_LOG_NAME_MAX];
     x->m = g->m, x->n = g->n, x->k = g->k;
     x->alpha = g->alpha, x->beta = g->beta;
-    if (!ledger_excerpt_name(name, stem, sizeof stem, ++last)) return;
+    if (!call_log_excerpt_name(name, stem, sizeof stem, ++last)) return;
     if (write_matrix(stem, "a", a->a, x->rows, x->k) &&
         write_matrix(stem, "b", a->b, x->k, x->cols) &&
         (!a->c || write_matrix(stem, "c", a->c, x->rows, x->cols)) &&
@@ -198,7 +198,7 @@ static void write_files(struct audit *a, const struct turn *t)
 }
 
 /* The same where a limit of the program for files forbids them: that is not to end it. */
-static void write_excerpt(struct audit *a, const struct turn *t)
+static void write_excerpt(struct audit *a, const struct call *t)
 {
     sigset_t limit, before, waiting;
     sigemptyset(&limit);
@@ -210,12 +210,12 @@ static void write_excerpt(struct audit *a, const struct turn *t)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void audit_end(struct turn *t)
+void audit_end(struct call *t)
 {
     struct audit *const a = t->audit;
     const double start = seconds_now();
     if (a->excerpt.number && t->end != CALL_FAILED && t->end != CALL_LEFT &&
-        turn_fetch(t)) {
+        call_fetch(t)) {
         const struct product one = product_nth(t->seen, 0);
         a->d = take(&one.gemm.d, one.gemm.m, one.gemm.n, HALF_BOTH, a->row,
                     a->excerpt.rows, a->col, a->excerpt.cols);
@@ -228,10 +228,10 @@ void audit_end(struct turn *t)
     run_unlock();
 }
 
-void audit_note(struct ledger_place *p, const struct audit *a)
+void audit_note(struct call_log_site *p, const struct audit *a)
 {
-    for (int i = 0; i < 2; i++) ledger_values_add(&p->values[i], &a->values[i]);
-    if (*a->excerpt.name && p->excerpts < LEDGER_EXCERPTS_MAX)
+    for (int i = 0; i < 2; i++) call_log_values_add(&p->values[i], &a->values[i]);
+    if (*a->excerpt.name && p->excerpts < CALL_LOG_EXCERPTS_MAX)
         p->excerpt[p->excerpts++] = a->excerpt;
 }
 

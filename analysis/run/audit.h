@@ -7,12 +7,12 @@
 #include "analysis/run/call.h"
 
 struct audit {
-    struct ledger_values values[2]; /* of all of A, and of B */
-    struct ledger_excerpt excerpt;  /* of the first GEMM; number 0: none is taken */
-    size_t *row, *col;              /* of D: those of the excerpt             */
-    uint32_t *a, *b, *c, *d;        /* [rows][k], [k][cols], [rows][cols]; c is NULL if
-                                       it is not read                         */
-    double seconds;                 /* that watching took, of the turn's own_seconds */
+    struct call_log_values values[2]; /* of all of A, and of B */
+    struct call_log_excerpt excerpt;  /* of the first GEMM; number 0: none is taken */
+    size_t *row, *col;                /* of D: those of the excerpt             */
+    uint32_t *a, *b, *c, *d;          /* [rows][k], [k][cols], [rows][cols]; c is NULL if
+                                         it is not read                         */
+    double seconds;                   /* that watching took, of the turn's own_seconds */
 };
 
 /* Before anything has written D: look at the operands, if this call is watched, which
@@ -21,14 +21,14 @@ struct audit {
    at most 16 rows and columns, fewer of a long k, spread evenly; of a half all of it is
    within, and one output on the diagonal.  One is written for the first, second, fourth,
    ... call of a place that is watched. */
-void audit_begin(struct turn *t);
+void audit_begin(struct call *t);
 
 /* When D is there: take its part of the excerpt, and write that down; none of a D that is
    not computed as the place says (CALL_FAILED, CALL_LEFT). */
-void audit_end(struct turn *t);
+void audit_end(struct call *t);
 
 /* With the lock: add what was seen to the place. */
-void audit_note(struct ledger_place *p, const struct audit *a);
+void audit_note(struct call_log_site *p, const struct audit *a);
 
 void audit_free(struct audit *a); /* or NULL */
 

@@ -18,8 +18,8 @@ struct product product_nth(const struct product *p, size_t i)
     return one;
 }
 
-struct bitcut_gemm product_in_way(const struct bitcut_gemm *way,
-                                  const struct bitcut_gemm *of)
+struct bitcut_gemm product_configured(const struct bitcut_gemm *way,
+                                      const struct bitcut_gemm *of)
 {
     struct bitcut_gemm g = *way;
     g.count = of->count;
@@ -157,7 +157,7 @@ static bool team_fits(void)
 enum bitcut_status product_compute(const struct product *p, const struct bitcut_gemm *way,
                                    const struct gemm_options *o, struct fault *f)
 {
-    struct bitcut_gemm g = product_in_way(way, &p->gemm);
+    struct bitcut_gemm g = product_configured(way, &p->gemm);
     char why[BITCUT_TEXT_MAX] = "not enough memory";
     uint32_t *a = NULL, *b = NULL;
     enum bitcut_status status = BITCUT_NO_MEMORY;

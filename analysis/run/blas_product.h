@@ -29,8 +29,8 @@ double product_count(const struct product *p);
 
 /* The recipe, unit and variations of one GEMM with the sizes, matrices and scalars of
    another. */
-struct bitcut_gemm product_in_way(const struct bitcut_gemm *way,
-                                  const struct bitcut_gemm *of);
+struct bitcut_gemm product_configured(const struct bitcut_gemm *way,
+                                      const struct bitcut_gemm *of);
 
 /* GEMM i of a batch by itself. */
 struct product product_nth(const struct product *p, size_t i);

@@ -20,7 +20,7 @@ static _Thread_local const char *outermost;
 /* Likewise of a routine that is only counted: products in it are served nevertheless. */
 static _Thread_local const char *counting;
 
-any_function *turn_original(struct routine *r, const void *caller)
+any_function *call_original(struct routine *r, const void *caller)
 {
     any_function *const f = original_of(r, caller);
     if (f) return f;
@@ -30,8 +30,8 @@ any_function *turn_original(struct routine *r, const void *caller)
 
 /* --- what is written down --------------------------------------------------------- */
 
-static void note_sizes(struct ledger_place *p, const struct bitcut_gemm *g,
-                       struct turn_groups *groups)
+static void note_sizes(struct call_log_site *p, const struct bitcut_gemm *g,
+                       struct call_groups *groups)
 {
     const bool scaled = g->alpha != 0x3f800000, added = gemm_reads_c(g);
     const uint64_t size[] = { g->m, g->n, g->k };
@@ -47,8 +47,8 @@ static void note_sizes(struct ledger_place *p, const struct bitcut_gemm *g,
 }
 
 /* How a call ends; of groups, which are one, as the one does that weighs most. */
-static void note_end(struct ledger_place *p, const struct turn *t,
-                     struct turn_groups *groups)
+static void note_end(struct call_log_site *p, const struct call *t,
+                     struct call_groups *groups)
 {
     static const int weight[CALL_ENDS] = {
         [CALL_EMPTY] = 0, [CALL_PASSED] = 1,  [CALL_TAKEN] = 2,
@@ -67,10 +67,10 @@ static void note_end(struct ledger_place *p, const struct turn *t,
 }
 
 /* With the lock. */
-static void note(struct ledger_place *p, const struct turn *t, double seconds)
+static void note(struct call_log_site *p, const struct call *t, double seconds)
 {
-    struct turn_groups alone = { .begun = false };
-    struct turn_groups *const groups = t->groups ? t->groups : &alone;
+    struct call_groups alone = { .begun = false };
+    struct call_groups *const groups = t->groups ? t->groups : &alone;
     note_end(p, t, groups);
     p->captured += t->there && t->there->capture != 0;
     p->seconds += seconds;
@@ -80,7 +80,7 @@ static void note(struct ledger_place *p, const struct turn *t, double seconds)
     note_sizes(p, &t->product->gemm, groups);
     p->on_device += t->on_device;
     if (t->end != CALL_EMPTY) p->products += product_count(t->product);
-    if (t->second) ledger_difference_add(&p->difference, &t->second->difference);
+    if (t->shadow) call_log_difference_add(&p->difference, &t->shadow->difference);
     if (!t->audit) return;
     p->watched += !groups->watched;
     groups->watched = true;
@@ -88,10 +88,10 @@ static void note(struct ledger_place *p, const struct turn *t, double seconds)
 }
 
 /* Outside of the lock the site is known, and the way. */
-static void write_down(const struct turn *t, double seconds)
+static void write_down(const struct call *t, double seconds)
 {
     run_lock();
-    struct ledger_place *const p = run_place(t->routine->name, &t->site);
+    struct call_log_site *const p = run_place(t->routine->name, &t->site);
     if (p) note(p, t, seconds);
     run_unlock();
 }
@@ -99,7 +99,7 @@ static void write_down(const struct turn *t, double seconds)
 /* --- a call ----------------------------------------------------------------------- */
 
 /* Leave a call to the original, for what its stream_call says. */
-static void leave(struct turn *t)
+static void leave(struct call *t)
 {
     t->end = CALL_LEFT;
     t->left = t->there->left;
@@ -107,10 +107,10 @@ static void leave(struct turn *t)
 }
 
 /* Find out whether and by what a product is computed, before anything of it is. */
-static void prepare(struct turn *t)
+static void prepare(struct call *t)
 {
     const struct run_settings *const s = run_settings();
-    const struct run_way *const way = t->site.way;
+    const struct run_configuration *const way = t->site.way;
     t->end = way->original ? CALL_PASSED : CALL_TAKEN;
     if (way->original && !s->audits && !s->compares) return;
     if (!way->original && product_count(t->product) < (double)s->least) {
@@ -124,7 +124,7 @@ static void prepare(struct turn *t)
 }
 
 /* Compute the result. */
-static void compute(struct turn *t)
+static void compute(struct call *t)
 {
     enum bitcut_status status;
     if (t->there) {
@@ -133,20 +133,20 @@ static void compute(struct turn *t)
         else if (status == BITCUT_OK) t->on_device += t->product->gemm.count;
         else t->fault = t->there->fault;
     } else {
-        status = turn_compute(t, t->product, t->site.way, &t->fault);
+        status = call_compute(t, t->product, t->site.way, &t->fault);
     }
     if (status != BITCUT_OK && t->end != CALL_LEFT) t->end = CALL_FAILED;
 }
 
 /* What is computed before the original is called, if it is: the result, or another one to
    compare with it. */
-static void serve(struct turn *t)
+static void serve(struct call *t)
 {
     prepare(t);
     if (t->end == CALL_LEFT) return;
     if (run_settings()->audits) audit_begin(t);
-    if (run_settings()->compares) second_begin(t);
-    if (t->second && t->second->swaps) return; /* the original comes next */
+    if (run_settings()->compares) shadow_begin(t);
+    if (t->shadow && t->shadow->swaps) return; /* the original comes next */
     if (!t->site.way->original) compute(t);
 }
 
@@ -160,19 +160,19 @@ static enum call_end end_of(enum legality legality)
 
 /* In the mode of hostfp_enter(), as what follows a call: the program may have any, traps
    included. */
-static void begin_turn(struct turn *t, struct routine *routine, const void *caller,
+static void begin_turn(struct call *t, struct routine *routine, const void *caller,
                        const struct product *product, enum legality legality,
-                       struct stream_call *there, struct turn_groups *groups,
+                       struct stream_call *there, struct call_groups *groups,
                        const char *here)
 {
-    *t = (struct turn){ .routine = routine,
+    *t = (struct call){ .routine = routine,
                         .product = product,
                         .there = there,
                         .groups = groups,
                         .began = seconds_now() };
     t->outermost = !(outermost && here < outermost);
     if (!t->outermost) {
-        t->original = turn_original(routine, caller);
+        t->original = call_original(routine, caller);
         return;
     }
     run_complain();
@@ -180,14 +180,14 @@ static void begin_turn(struct turn *t, struct routine *routine, const void *call
     if (legality == LEGAL) serve(t);
     else t->end = end_of(legality);
     if (legality == LEGAL_LEFT) leave(t);
-    const bool original = t->end != CALL_TAKEN || (t->second && t->second->swaps);
-    if (original) t->original = turn_original(routine, caller);
+    const bool original = t->end != CALL_TAKEN || (t->shadow && t->shadow->swaps);
+    if (original) t->original = call_original(routine, caller);
     /* What an illegal call does may be to leave by a jump. */
     if (t->end == CALL_ILLEGAL) write_down(t, 0);
     else outermost = here;
 }
 
-void turn_begin_there(struct turn *t, struct routine *routine, const void *caller,
+void call_begin_there(struct call *t, struct routine *routine, const void *caller,
                       const struct product *product, enum legality legality,
                       struct stream_call *there)
 {
@@ -198,9 +198,9 @@ void turn_begin_there(struct turn *t, struct routine *routine, const void *calle
     hostfp_leave(&saved);
 }
 
-void turn_begin(struct turn *t, struct routine *routine, const void *caller,
+void call_begin(struct call *t, struct routine *routine, const void *caller,
                 const struct product *product, enum legality legality,
-                struct turn_groups *groups)
+                struct call_groups *groups)
 {
     struct hostfp saved;
     hostfp_enter(&saved);
@@ -209,7 +209,7 @@ void turn_begin(struct turn *t, struct routine *routine, const void *caller,
     hostfp_leave(&saved);
 }
 
-void turn_end(struct turn *t)
+void call_end(struct call *t)
 {
     struct hostfp saved;
     if (!t->outermost || t->end == CALL_ILLEGAL) return;
@@ -217,10 +217,10 @@ void turn_end(struct turn *t)
     outermost = NULL;
     const double seconds = seconds_now() - t->began - t->own_seconds;
     /* What was left is not what the place says: it is not looked at. */
-    if (t->second && t->end != CALL_LEFT) second_end(t);
+    if (t->shadow && t->end != CALL_LEFT) shadow_end(t);
     if (t->audit) audit_end(t);
     write_down(t, seconds);
-    second_free(t->second);
+    shadow_free(t->shadow);
     audit_free(t->audit);
     if (t->there) stream_call_close(t->there);
     hostfp_leave(&saved);
@@ -228,13 +228,14 @@ void turn_end(struct turn *t)
 
 /* --- calls that are only counted -------------------------------------------------- */
 
-/* The place of a routine among those of a ledger, with the lock; NULL: there is none. */
-static struct ledger_routine *counted(struct ledger *l, struct routine *routine)
+/* The place of a routine among those of a call_log, with the lock; NULL: there is none.
+ */
+static struct call_log_routine *counted(struct call_log *l, struct routine *routine)
 {
-    struct ledger_routine *const last = &l->routine[routine->row];
+    struct call_log_routine *const last = &l->routine[routine->row];
     if (!strcmp(last->name, routine->name)) return last;
-    for (unsigned i = 0; i < LEDGER_ROUTINES_MAX; i++) {
-        struct ledger_routine *const r = &l->routine[i];
+    for (unsigned i = 0; i < CALL_LOG_ROUTINES_MAX; i++) {
+        struct call_log_routine *const r = &l->routine[i];
         if (!*r->name) snprintf(r->name, sizeof r->name, "%s", routine->name);
         if (strcmp(r->name, routine->name) != 0) continue;
         routine->row = i;
@@ -243,21 +244,21 @@ static struct ledger_routine *counted(struct ledger *l, struct routine *routine)
     return NULL;
 }
 
-any_function *turn_count(struct routine *routine, const void *caller, const char *here)
+any_function *call_count(struct routine *routine, const void *caller, const char *here)
 {
     const bool inside = (outermost && here < outermost) || (counting && here < counting);
     if (!inside) {
-        struct ledger *const l = run_settings()->folder ? run_ledger() : NULL;
+        struct call_log *const l = run_settings()->folder ? run_call_log() : NULL;
         counting = here;
         run_lock();
-        struct ledger_routine *const r = l ? counted(l, routine) : NULL;
+        struct call_log_routine *const r = l ? counted(l, routine) : NULL;
         if (r) r->calls++;
         run_unlock();
     }
-    return turn_original(routine, caller);
+    return call_original(routine, caller);
 }
 
-void turn_counted(const char *here)
+void call_counted(const char *here)
 {
     if (counting == here) counting = NULL;
 }

@@ -16,19 +16,19 @@ enum legality {
     LEGAL_LEFT   /* of a kind that is never computed here    */
 };
 
-struct second;
+struct shadow;
 struct audit;
 
 /* What groups of a batch that were served have had; begin with zeros.  Together they are
    one call: it ends as the group does that is to be known most. */
-struct turn_groups {
+struct call_groups {
     bool begun, watched, scaled, added;
     enum call_end end;
     enum left_reason left;
 };
 
 /* A call in the middle of being served. */
-struct turn {
+struct call {
     any_function *original; /* to be called; NULL: the result is there             */
     bool outermost;         /* no routine that was called here has called this one */
     struct routine *routine;
@@ -39,10 +39,10 @@ struct turn {
     enum call_end end;
     enum left_reason left;     /* of CALL_LEFT                                        */
     struct fault fault;        /* of CALL_FAILED, or why nothing was compared         */
-    struct second *second;     /* the other result, or NULL                           */
+    struct shadow *shadow;     /* the other result, or NULL                           */
     struct audit *audit;       /* what is seen of it, or NULL                         */
     uint64_t on_device;        /* GEMMs that were computed there                      */
-    struct turn_groups *groups; /* of the call that it is a part of, or NULL         */
+    struct call_groups *groups; /* of the call that it is a part of, or NULL         */
     double began, own_seconds; /* these of what is not the routine's own work     */
 };
 
@@ -50,46 +50,47 @@ struct turn {
    compute it, or say what is to be called.  `groups` is of the batch that it is a group
    of, or NULL.  If no library has the routine the process ends as it would without this
    one: with a line, and status 127. */
-void turn_begin(struct turn *t, struct routine *routine, const void *caller,
+void call_begin(struct call *t, struct routine *routine, const void *caller,
                 const struct product *product, enum legality legality,
-                struct turn_groups *groups);
+                struct call_groups *groups);
 
 /* The same of matrices that are in a device's memory; of LEGAL_LEFT there->left says
    why. */
-void turn_begin_there(struct turn *t, struct routine *routine, const void *caller,
+void call_begin_there(struct call *t, struct routine *routine, const void *caller,
                       const struct product *product, enum legality legality,
                       struct stream_call *there);
 
 /* The product in the host's memory, as its operands are now; NULL: it cannot be had.  Of
    one in a device's memory that is a copy, which waits for the device. */
-const struct product *turn_see(struct turn *t);
+const struct product *call_see(struct call *t);
 
 /* When D is there: let t->seen have it, or the program what t->seen has.  False: it
    cannot be copied. */
-bool turn_fetch(struct turn *t);
-bool turn_give(struct turn *t);
+bool call_fetch(struct call *t);
+bool call_give(struct call *t);
 
 /* End it: what the original gave is there. */
-void turn_end(struct turn *t);
+void call_end(struct call *t);
 
 /* What is to be called of a routine that is only looked at; or the process ends as above.
  */
-any_function *turn_original(struct routine *routine, const void *caller);
+any_function *call_original(struct routine *routine, const void *caller);
 
 /* Count a call of a routine that is never taken, by the function whose frame is at `here`,
    and say what is to be called; then say that it has returned.  A call from within
    another routine that is counted or taken is part of that one: CBLAS calls BLAS. */
-any_function *turn_count(struct routine *routine, const void *caller, const char *here);
-void turn_counted(const char *here);
+any_function *call_count(struct routine *routine, const void *caller, const char *here);
+void call_counted(const char *here);
 
 /* Compute a product in a way that is not the original: a large one by the worker, or on
    the device, which is counted in t->on_device. */
-enum bitcut_status turn_compute(struct turn *t, const struct product *p,
-                                const struct run_way *way, struct fault *f);
+enum bitcut_status call_compute(struct call *t, const struct product *p,
+                                const struct run_configuration *way, struct fault *f);
 
 /* The same of what is compared with a product that the processor's own kernels may have
    computed, and so not by them. */
-enum bitcut_status turn_compute_other(struct turn *t, const struct product *p,
-                                      const struct run_way *way, struct fault *f);
+enum bitcut_status call_compute_other(struct call *t, const struct product *p,
+                                      const struct run_configuration *way,
+                                      struct fault *f);
 
 #endif

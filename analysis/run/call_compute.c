@@ -63,8 +63,8 @@ static void compute_on(void *context, int threads)
     if (c->device) threads_limit(before);
 }
 
-static enum bitcut_status compute_in(struct turn *t, const struct product *p,
-                                     const struct run_way *way, bool compared,
+static enum bitcut_status compute_in(struct call *t, const struct product *p,
+                                     const struct run_configuration *way, bool compared,
                                      struct fault *f)
 {
     struct computation c = { .product = p, .way = &way->gemm, .compared = compared };
@@ -75,21 +75,22 @@ static enum bitcut_status compute_in(struct turn *t, const struct product *p,
     return c.status;
 }
 
-enum bitcut_status turn_compute(struct turn *t, const struct product *p,
-                                const struct run_way *way, struct fault *f)
+enum bitcut_status call_compute(struct call *t, const struct product *p,
+                                const struct run_configuration *way, struct fault *f)
 {
     return compute_in(t, p, way, false, f);
 }
 
-enum bitcut_status turn_compute_other(struct turn *t, const struct product *p,
-                                      const struct run_way *way, struct fault *f)
+enum bitcut_status call_compute_other(struct call *t, const struct product *p,
+                                      const struct run_configuration *way,
+                                      struct fault *f)
 {
     return compute_in(t, p, way, true, f);
 }
 
 /* --- where it is ------------------------------------------------------------------ */
 
-const struct product *turn_see(struct turn *t)
+const struct product *call_see(struct call *t)
 {
     if (!t->there) return t->seen = t->product;
     if (t->there->capture || !t->there->gpu) return NULL;
@@ -98,14 +99,14 @@ const struct product *turn_see(struct turn *t)
     return t->seen;
 }
 
-bool turn_fetch(struct turn *t)
+bool call_fetch(struct call *t)
 {
     if (!t->there || stream_call_fetch(t->there)) return true;
     t->fault = t->there->fault;
     return false;
 }
 
-bool turn_give(struct turn *t)
+bool call_give(struct call *t)
 {
     if (!t->there || stream_call_give(t->there)) return true;
     t->fault = t->there->fault;

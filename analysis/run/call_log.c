@@ -19,7 +19,7 @@
 
 static const char magic[8] = "bitcut1";
 
-const char ledger_ending[] = ".ledger";
+const char call_log_ending[] = ".ledger";
 
 /* clang-format off */
 const struct table_row call_ends[] = {
@@ -49,13 +49,13 @@ const struct table_row left_reasons[] = {
 
 /* --- writing ---------------------------------------------------------------------- */
 
-static void name_program(struct ledger *l)
+static void name_program(struct call_log *l)
 {
     const ssize_t n = readlink("/proc/self/exe", l->program, sizeof l->program - 1);
     l->program[n > 0 ? n : 0] = 0;
 }
 
-/* The file of this process's ledger. */
+/* The file of this process's call_log. */
 static char own_path[4096];
 
 /* The same, open: a program may forbid itself to open files, or be ended when it does. */
@@ -98,7 +98,7 @@ static int new_file(char path[sizeof own_path + SUFFIX_MAX], const char *folder)
         clock_gettime(CLOCK_MONOTONIC, &now);
         const int n =
             snprintf(own_path, sizeof own_path, "%s/%ld-%lld%09ld%s", folder,
-                     (long)getpid(), (long long)now.tv_sec, now.tv_nsec, ledger_ending);
+                     (long)getpid(), (long long)now.tv_sec, now.tv_nsec, call_log_ending);
         if (n < 0 || n >= (int)sizeof own_path) return errno = ENAMETOOLONG, -1;
         snprintf(path, sizeof own_path + SUFFIX_MAX, "%s%s", own_path, begun);
         const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -114,37 +114,37 @@ static int reserve(int file, size_t at, size_t bytes)
     return posix_fallocate(file, (off_t)at, (off_t)bytes);
 }
 
-/* Give a file the size of a ledger and its head room.  0, or the error; a file beyond the
-   process's own limit would end the process. */
+/* Give a file the size of a call_log and its head room.  0, or the error; a file beyond
+   the process's own limit would end the process. */
 static int make_room(int file)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur < sizeof(struct ledger))
+        limit.rlim_cur < sizeof(struct call_log))
         return EFBIG;
-    return ftruncate(file, sizeof(struct ledger)) == 0
-               ? reserve(file, 0, offsetof(struct ledger, place))
+    return ftruncate(file, sizeof(struct call_log)) == 0
+               ? reserve(file, 0, offsetof(struct call_log, place))
                : errno;
 }
 
-static struct ledger *map_new(int file, int *error)
+static struct call_log *map_new(int file, int *error)
 {
     *error = make_room(file);
     if (*error) return NULL;
-    struct ledger *const l =
+    struct call_log *const l =
         mmap(NULL, sizeof *l, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (l != MAP_FAILED) return l;
     *error = errno;
     return NULL;
 }
 
-struct ledger *ledger_open(const char *folder, struct fault *f)
+struct call_log *call_log_open(const char *folder, struct fault *f)
 {
     char path[sizeof own_path + SUFFIX_MAX];
     int error;
     const int file = new_file(path, folder);
     if (file < 0) return fault_set(f, BITCUT_UNSUPPORTED, "%s", strerror(errno)), NULL;
-    struct ledger *const l = map_new(file, &error);
+    struct call_log *const l = map_new(file, &error);
     if (l) own_keep(file);
     close(file);
     if (l) {
@@ -154,17 +154,17 @@ struct ledger *ledger_open(const char *folder, struct fault *f)
         memcpy(l->magic, magic, sizeof magic);
         if (rename(path, own_path) == 0) return l;
         error = errno;
-        ledger_close(l);
+        call_log_close(l);
     }
     unlink(path);
     fault_set(f, BITCUT_UNSUPPORTED, "%s", strerror(error));
     return NULL;
 }
 
-struct ledger_place *ledger_new_place(struct ledger *l)
+struct call_log_site *call_log_new_site(struct call_log *l)
 {
     const uint32_t n = l->places;
-    if (n == LEDGER_PLACES_MAX) return NULL;
+    if (n == CALL_LOG_PLACES_MAX) return NULL;
     if (!own_is_open()) {
         const int file = open(own_path, O_RDWR | O_CLOEXEC);
         if (file < 0) return NULL;
@@ -176,16 +176,16 @@ struct ledger_place *ledger_new_place(struct ledger *l)
     return room ? &l->place[n] : NULL;
 }
 
-bool ledger_excerpt_name(char name[LEDGER_NAME_MAX], char *stem, size_t size,
-                         unsigned number)
+bool call_log_excerpt_name(char name[CALL_LOG_NAME_MAX], char *stem, size_t size,
+                           unsigned number)
 {
-    const size_t length = text_stem(own_path, ledger_ending);
+    const size_t length = text_stem(own_path, call_log_ending);
     const char *const slash = strrchr(own_path, '/');
     if (!length || !slash) return false;
     const int n = snprintf(stem, size, "%.*s-%u", (int)length, own_path, number);
     if (n < 0 || (size_t)n >= size) return false;
     const size_t folder = (size_t)(slash + 1 - own_path);
-    return snprintf(name, LEDGER_NAME_MAX, "%s", stem + folder) < LEDGER_NAME_MAX;
+    return snprintf(name, CALL_LOG_NAME_MAX, "%s", stem + folder) < CALL_LOG_NAME_MAX;
 }
 
 /* --- reading ---------------------------------------------------------------------- */
@@ -199,32 +199,32 @@ static void clean(char *text, size_t size)
 
 #define CLEAN(text) clean(text, sizeof(text))
 
-static void clean_place(struct ledger_place *p)
+static void clean_place(struct call_log_site *p)
 {
     CLEAN(p->routine), CLEAN(p->where), CLEAN(p->native), CLEAN(p->way);
     CLEAN(p->against), CLEAN(p->fault);
-    if (p->excerpts > LEDGER_EXCERPTS_MAX) p->excerpts = LEDGER_EXCERPTS_MAX;
+    if (p->excerpts > CALL_LOG_EXCERPTS_MAX) p->excerpts = CALL_LOG_EXCERPTS_MAX;
     for (uint32_t n = 0; n < p->excerpts; n++) CLEAN(p->excerpt[n].name);
 }
 
-static void clean_ledger(struct ledger *l)
+static void clean_call_log(struct call_log *l)
 {
     CLEAN(l->program), CLEAN(l->fault), CLEAN(l->libraries);
     CLEAN(l->device), CLEAN(l->device_fault);
-    for (int i = 0; i < LEDGER_ROUTINES_MAX; i++) CLEAN(l->routine[i].name);
-    if (l->places > LEDGER_PLACES_MAX) l->places = LEDGER_PLACES_MAX;
+    for (int i = 0; i < CALL_LOG_ROUTINES_MAX; i++) CLEAN(l->routine[i].name);
+    if (l->places > CALL_LOG_PLACES_MAX) l->places = CALL_LOG_PLACES_MAX;
     for (uint32_t i = 0; i < l->places; i++) clean_place(&l->place[i]);
 }
 
-static enum bitcut_status map_file(struct ledger **to, int file, uint64_t size,
+static enum bitcut_status map_file(struct call_log **to, int file, uint64_t size,
                                    struct fault *f)
 {
-    struct ledger *l = MAP_FAILED;
+    struct call_log *l = MAP_FAILED;
     if (size == sizeof *l)
         l = mmap(NULL, sizeof *l, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
     if (l != MAP_FAILED && memcmp(l->magic, magic, sizeof magic) == 0 &&
         l->bytes == sizeof *l) {
-        clean_ledger(l);
+        clean_call_log(l);
         *to = l;
         return BITCUT_OK;
     }
@@ -232,7 +232,7 @@ static enum bitcut_status map_file(struct ledger **to, int file, uint64_t size,
     return fault_set(f, BITCUT_BAD_FILE, "not written by this version of bitcut run");
 }
 
-enum bitcut_status ledger_read(struct ledger **to, const char *path, struct fault *f)
+enum bitcut_status call_log_read(struct call_log **to, const char *path, struct fault *f)
 {
     uint64_t size;
     const int file = file_open(&size, path, f);
@@ -242,12 +242,12 @@ enum bitcut_status ledger_read(struct ledger **to, const char *path, struct faul
     return status;
 }
 
-void ledger_close(struct ledger *l) { munmap(l, sizeof *l); }
+void call_log_close(struct call_log *l) { munmap(l, sizeof *l); }
 
 /* --- adding ----------------------------------------------------------------------- */
 
-void ledger_difference_add(struct ledger_difference *to,
-                           const struct ledger_difference *more)
+void call_log_difference_add(struct call_log_difference *to,
+                             const struct call_log_difference *more)
 {
     to->outputs += more->outputs;
     to->differ += more->differ;
@@ -258,14 +258,14 @@ void ledger_difference_add(struct ledger_difference *to,
     if (more->largest > to->largest) to->largest = more->largest;
 }
 
-void ledger_values_add(struct ledger_values *to, const struct ledger_values *more)
+void call_log_values_add(struct call_log_values *to, const struct call_log_values *more)
 {
-    for (int e = 0; e < LEDGER_EXPONENTS; e++) to->count[e] += more->count[e];
+    for (int e = 0; e < CALL_LOG_EXPONENTS; e++) to->count[e] += more->count[e];
     to->zeros += more->zeros;
     to->infinite += more->infinite;
 }
 
-void ledger_place_add(struct ledger_place *to, const struct ledger_place *more)
+void call_log_site_add(struct call_log_site *to, const struct call_log_site *more)
 {
     for (int i = 0; i < CALL_ENDS; i++) to->ended[i] += more->ended[i];
     for (int i = 0; i < LEFT_REASONS; i++) to->left[i] += more->left[i];
@@ -283,8 +283,8 @@ void ledger_place_add(struct ledger_place *to, const struct ledger_place *more)
     to->seconds += more->seconds;
     to->own_seconds += more->own_seconds;
     to->watched += more->watched;
-    ledger_difference_add(&to->difference, &more->difference);
-    for (int i = 0; i < 2; i++) ledger_values_add(&to->values[i], &more->values[i]);
-    for (uint32_t i = 0; i < more->excerpts && to->excerpts < LEDGER_EXCERPTS_MAX; i++)
+    call_log_difference_add(&to->difference, &more->difference);
+    for (int i = 0; i < 2; i++) call_log_values_add(&to->values[i], &more->values[i]);
+    for (uint32_t i = 0; i < more->excerpts && to->excerpts < CALL_LOG_EXCERPTS_MAX; i++)
         to->excerpt[to->excerpts++] = more->excerpt[i];
 }

@@ -10,13 +10,13 @@
 #include <stdatomic.h>
 
 enum {
-    LEDGER_PLACES_MAX = 1024,
-    LEDGER_ROUTINES_MAX = 576, /* those only counted have 47 times 9 names and 130 */
+    CALL_LOG_PLACES_MAX = 1024,
+    CALL_LOG_ROUTINES_MAX = 576, /* those only counted have 47 times 9 names and 130 */
     PLACE_MAX_BYTES = 256,
     ROUTINE_MAX_BYTES = 40,
-    LEDGER_EXPONENTS = 256,   /* by the exponent field of an FP32 encoding */
-    LEDGER_EXCERPTS_MAX = 6, /* of a place                              */
-    LEDGER_NAME_MAX = 64
+    CALL_LOG_EXPONENTS = 256,  /* by the exponent field of an FP32 encoding */
+    CALL_LOG_EXCERPTS_MAX = 6, /* of a place                              */
+    CALL_LOG_NAME_MAX = 64
 };
 
 /* How a call ended. */
@@ -49,7 +49,7 @@ enum left_reason {
 extern const struct table_row left_reasons[];
 
 /* How two results differ. */
-struct ledger_difference {
+struct call_log_difference {
     uint64_t outputs, differ; /* other encodings, NaN of other bits apart              */
     uint64_t not_finite;      /* of those in one result only                           */
     double square, norm[2];   /* sums of (d - e)^2; of d^2 and e^2, e the other's: finite
@@ -58,14 +58,14 @@ struct ledger_difference {
 };
 
 /* The values of an operand, by exponent fields: 0 has zeros and subnormals. */
-struct ledger_values {
-    uint64_t count[LEDGER_EXPONENTS], zeros, infinite;
+struct call_log_values {
+    uint64_t count[CALL_LOG_EXPONENTS], zeros, infinite;
 };
 
 /* Some outputs of a product, with what they are made of: name.a.npy, name.b.npy,
    name.d.npy, and if beta is not 0 name.c.npy, in the folder. */
-struct ledger_excerpt {
-    char name[LEDGER_NAME_MAX];
+struct call_log_excerpt {
+    char name[CALL_LOG_NAME_MAX];
     uint32_t number; /* among those of the place, from 1 */
     uint32_t alpha, beta;
     uint64_t m, n, k;    /* of the whole product; k is the excerpt's, too */
@@ -73,12 +73,12 @@ struct ledger_excerpt {
 };
 
 /* The calls of a routine from one place, computed in one way. */
-struct ledger_place {
+struct call_log_site {
     char routine[ROUTINE_MAX_BYTES];
     char where[PLACE_MAX_BYTES];  /* a line of Python, or as `native`              */
     char native[PLACE_MAX_BYTES]; /* library:function+offset                       */
-    char way[WAY_MAX];            /* as struct run_way has it                      */
-    char against[WAY_MAX];        /* what it is compared with, likewise; or ""     */
+    char way[CONFIGURATION_LINE_MAX];     /* as struct run_configuration has it     */
+    char against[CONFIGURATION_LINE_MAX]; /* what it is compared with, likewise; or "" */
     char fault[BITCUT_TEXT_MAX];  /* why the last one failed, or was not compared */
     uint64_t ended[CALL_ENDS];
     uint64_t left[LEFT_REASONS]; /* of CALL_LEFT                                 */
@@ -90,20 +90,20 @@ struct ledger_place {
     double products;            /* m n k, of all GEMMs                           */
     double seconds;             /* in the routine, and ...                       */
     double own_seconds;         /* ..., besides, in comparing and auditing       */
-    struct ledger_difference difference;
+    struct call_log_difference difference;
     uint64_t watched;               /* calls that an audit looked at: ...            */
-    struct ledger_values values[2]; /* ... all of their A, and of their B            */
+    struct call_log_values values[2]; /* ... all of their A, and of their B            */
     uint32_t excerpts;
-    struct ledger_excerpt excerpt[LEDGER_EXCERPTS_MAX];
+    struct call_log_excerpt excerpt[CALL_LOG_EXCERPTS_MAX];
 };
 
 /* How often a routine was called that is only counted. */
-struct ledger_routine {
+struct call_log_routine {
     char name[ROUTINE_MAX_BYTES];
     _Atomic uint64_t calls;
 };
 
-struct ledger {
+struct call_log {
     char magic[8];
     uint64_t bytes; /* of this struct                            */
     int64_t process;
@@ -115,42 +115,42 @@ struct ledger {
     char device_fault[BITCUT_TEXT_MAX]; /* why none could be, or "" */
     _Atomic uint32_t places; /* written; those in front are whole             */
     uint64_t lost;           /* calls of more places than there is room for   */
-    struct ledger_routine routine[LEDGER_ROUTINES_MAX];
-    struct ledger_place place[LEDGER_PLACES_MAX];
+    struct call_log_routine routine[CALL_LOG_ROUTINES_MAX];
+    struct call_log_site place[CALL_LOG_PLACES_MAX];
 };
 
-/* Begin the ledger of this process in a folder, with everything zero but its head; NULL:
-   it cannot be written, and *f says why.  Nobody sees a file of that ending before it is
-   whole. */
-struct ledger *ledger_open(const char *folder, struct fault *f);
+/* Begin the call_log of this process in a folder, with everything zero but its head;
+   NULL: it cannot be written, and *f says why.  Nobody sees a file of that ending before
+   it is whole. */
+struct call_log *call_log_open(const char *folder, struct fault *f);
 
 /* A place behind those written, all zeros: whoever has filled it in counts it in
-   l->places.  NULL: there is no room, in the ledger or on the disk. */
-struct ledger_place *ledger_new_place(struct ledger *l);
+   l->places.  NULL: there is no room, in the call_log or on the disk. */
+struct call_log_site *call_log_new_site(struct call_log *l);
 
-/* Take the ledger of a process that ended, or is still there, from a file.  Texts in it
+/* Take the call_log of a process that ended, or is still there, from a file.  Texts in it
    end and may be printed (lib/base/text.h).  BITCUT_BAD_FILE: it is none;
    BITCUT_UNSUPPORTED. */
-enum bitcut_status ledger_read(struct ledger **to, const char *path, struct fault *f);
+enum bitcut_status call_log_read(struct call_log **to, const char *path, struct fault *f);
 
 /* Put it, or one that was opened, away; the file stays. */
-void ledger_close(struct ledger *l);
+void call_log_close(struct call_log *l);
 
-/* The ending of the names of ledgers. */
-extern const char ledger_ending[];
+/* The ending of the names of call_logs. */
+extern const char call_log_ending[];
 
 /* Add what differs in more results. */
-void ledger_difference_add(struct ledger_difference *to,
-                           const struct ledger_difference *more);
+void call_log_difference_add(struct call_log_difference *to,
+                             const struct call_log_difference *more);
 
-void ledger_values_add(struct ledger_values *to, const struct ledger_values *more);
+void call_log_values_add(struct call_log_values *to, const struct call_log_values *more);
 
 /* Name excerpt `number` of this process, and write the beginning of the paths of its
-   files to `stem`; false: no ledger was opened, or it is too long. */
-bool ledger_excerpt_name(char name[LEDGER_NAME_MAX], char *stem, size_t size,
-                         unsigned number);
+   files to `stem`; false: no call_log was opened, or it is too long. */
+bool call_log_excerpt_name(char name[CALL_LOG_NAME_MAX], char *stem, size_t size,
+                           unsigned number);
 
 /* Add the calls of a place to those of the same place in another process. */
-void ledger_place_add(struct ledger_place *to, const struct ledger_place *more);
+void call_log_site_add(struct call_log_site *to, const struct call_log_site *more);
 
 #endif

@@ -17,7 +17,8 @@ enum { FILE_PATH_MAX = 4096 };
 
 /* --- adding up -------------------------------------------------------------------- */
 
-/* A total while ledgers are read.  The tree finds the places that the total has already. */
+/* A total while call_logs are read.  The tree finds the places that the total has
+ * already. */
 struct reading {
     struct run_total total;
     void *tree; /* of tsearch() */
@@ -27,7 +28,7 @@ struct reading {
    process, are one. */
 static int by_identity(const void *x, const void *y)
 {
-    const struct ledger_place *const a = x, *const b = y;
+    const struct call_log_site *const a = x, *const b = y;
     const char *const texts[][2] = { { a->where, b->where },
                                      { a->native, b->native },
                                      { a->routine, b->routine },
@@ -45,29 +46,29 @@ static bool make_room(struct run_total *t)
     enum { FIRST = 64 };
     const bool is_full = t->places >= FIRST && !(t->places & (t->places - 1));
     if (t->places && !is_full) return true;
-    struct ledger_place **const more =
+    struct call_log_site **const more =
         realloc(t->place, (t->places ? 2 * t->places : FIRST) * sizeof *more);
     if (more) t->place = more;
     return more;
 }
 
-static enum bitcut_status add_place(struct reading *r, const struct ledger_place *p)
+static enum bitcut_status add_place(struct reading *r, const struct call_log_site *p)
 {
     struct run_total *const t = &r->total;
-    struct ledger_place *const *const same = tfind(p, &r->tree, by_identity);
-    if (same) return ledger_place_add(*same, p), BITCUT_OK;
-    struct ledger_place *const own = make_room(t) ? malloc(sizeof *own) : NULL;
+    struct call_log_site *const *const same = tfind(p, &r->tree, by_identity);
+    if (same) return call_log_site_add(*same, p), BITCUT_OK;
+    struct call_log_site *const own = make_room(t) ? malloc(sizeof *own) : NULL;
     if (!own) return BITCUT_NO_MEMORY;
     *own = *p;
     t->place[t->places++] = own;
     return tsearch(own, &r->tree, by_identity) ? BITCUT_OK : BITCUT_NO_MEMORY;
 }
 
-static void add_routine(struct run_total *t, const struct ledger_routine *r)
+static void add_routine(struct run_total *t, const struct call_log_routine *r)
 {
     t->counted += r->calls;
-    for (int i = 0; *r->name && i < LEDGER_ROUTINES_MAX; i++) {
-        struct ledger_routine *const own = &t->routine[i];
+    for (int i = 0; *r->name && i < CALL_LOG_ROUTINES_MAX; i++) {
+        struct call_log_routine *const own = &t->routine[i];
         if (!*own->name) memcpy(own->name, r->name, sizeof own->name);
         if (strcmp(own->name, r->name) != 0) continue;
         own->calls += r->calls;
@@ -89,7 +90,7 @@ static void add_libraries(struct run_total *t, const char *list)
     }
 }
 
-static enum bitcut_status add_ledger(struct reading *r, const struct ledger *l)
+static enum bitcut_status add_call_log(struct reading *r, const struct call_log *l)
 {
     struct run_total *const t = &r->total;
     enum bitcut_status status = BITCUT_OK;
@@ -101,7 +102,7 @@ static enum bitcut_status add_ledger(struct reading *r, const struct ledger *l)
     if (*l->device_fault)
         memcpy(t->device_fault, l->device_fault, sizeof t->device_fault);
     add_libraries(t, l->libraries);
-    for (int i = 0; i < LEDGER_ROUTINES_MAX; i++) add_routine(t, &l->routine[i]);
+    for (int i = 0; i < CALL_LOG_ROUTINES_MAX; i++) add_routine(t, &l->routine[i]);
     for (uint32_t i = 0; i < l->places && status == BITCUT_OK; i++)
         status = add_place(r, &l->place[i]);
     return status;
@@ -109,8 +110,8 @@ static enum bitcut_status add_ledger(struct reading *r, const struct ledger *l)
 
 static int by_products(const void *a, const void *b)
 {
-    const struct ledger_place *const x = *(struct ledger_place *const *)a,
-                                     *const y = *(struct ledger_place *const *)b;
+    const struct call_log_site *const x = *(struct call_log_site *const *)a,
+                                      *const y = *(struct call_log_site *const *)b;
     if (x->products != y->products) return x->products < y->products ? 1 : -1;
     const int where = strcmp(x->where, y->where);
     return where ? where : strcmp(x->routine, y->routine);
@@ -119,7 +120,7 @@ static int by_products(const void *a, const void *b)
 static void finish(struct run_total *t)
 {
     if (t->places) qsort(t->place, t->places, sizeof *t->place, by_products);
-    for (size_t i = 0; i < t->places; i++) ledger_place_add(t->sum, t->place[i]);
+    for (size_t i = 0; i < t->places; i++) call_log_site_add(t->sum, t->place[i]);
 }
 
 /* --- the folder ------------------------------------------------------------------- */
@@ -134,13 +135,13 @@ static enum bitcut_status add_file(struct reading *r, const char *folder,
                                    const char *name, struct fault *f)
 {
     char path[FILE_PATH_MAX];
-    struct ledger *l;
+    struct call_log *l;
     struct fault why;
-    if (!text_stem(name, ledger_ending) || !join(path, folder, name)) return BITCUT_OK;
-    enum bitcut_status status = ledger_read(&l, path, &why);
+    if (!text_stem(name, call_log_ending) || !join(path, folder, name)) return BITCUT_OK;
+    enum bitcut_status status = call_log_read(&l, path, &why);
     if (status != BITCUT_OK) return fault_set(f, status, "%s: %s", name, why.text);
-    status = add_ledger(r, l);
-    ledger_close(l);
+    status = add_call_log(r, l);
+    call_log_close(l);
     return status == BITCUT_OK ? status : fault_set(f, status, "not enough memory");
 }
 
@@ -171,12 +172,12 @@ void run_total_clear(struct run_total *x)
     *x = (struct run_total){ 0 };
 }
 
-bool run_folder_has_ledger(const char *folder)
+bool run_folder_has_call_log(const char *folder)
 {
     bool has = false;
     DIR *const files = opendir(folder);
     for (struct dirent *file; files && !has && (file = readdir(files));)
-        has = text_stem(file->d_name, ledger_ending) != 0;
+        has = text_stem(file->d_name, call_log_ending) != 0;
     if (files) closedir(files);
     return has;
 }

@@ -35,7 +35,7 @@ struct found;
 struct routine {
     const char *name;
     _Atomic(struct found *) found;
-    unsigned row; /* of a ledger that it had last, if it is only counted */
+    unsigned row; /* of a call_log that it had last, if it is only counted */
 };
 
 /* original_find() of a routine, kept for the next call from that place. */

@@ -17,11 +17,11 @@
 #define TAKE_GROUP(base, legal, groups, ...)                                             \
     OWN(base);                                                                           \
     struct product product;                                                              \
-    struct turn turn;                                                                    \
+    struct call turn;                                                                    \
     const enum legality legality = legal(&product, &call);                               \
-    turn_begin(&turn, &routine, CALLER, &product, legality, groups);                     \
+    call_begin(&turn, &routine, CALLER, &product, legality, groups);                     \
     if (turn.original) ((NAME(base##_type) *)turn.original)(__VA_ARGS__);                \
-    turn_end(&turn);
+    call_end(&turn);
 
 /* A routine that is counted and passed on. */
 #define COUNTED(base, parameters, ...)                                                   \
@@ -30,9 +30,9 @@
     {                                                                                    \
         OWN(base);                                                                       \
         const char *const here = __builtin_frame_address(0);                             \
-        any_function *const original = turn_count(&routine, CALLER, here);               \
+        any_function *const original = call_count(&routine, CALLER, here);               \
         ((NAME(base##_type) *)original)(__VA_ARGS__);                                    \
-        turn_counted(here);                                                              \
+        call_counted(here);                                                              \
     }
 
 #define integer int32_t

@@ -13,12 +13,12 @@
     OWN(base);                                                                           \
     struct product product;                                                              \
     struct stream_call there;                                                            \
-    struct turn turn;                                                                    \
+    struct call turn;                                                                    \
     int status = CUBLAS_SUCCESS;                                                         \
     const enum legality legality = legal(&product, &there, &call, CALLER);               \
-    turn_begin_there(&turn, &routine, CALLER, &product, legality, &there);               \
+    call_begin_there(&turn, &routine, CALLER, &product, legality, &there);               \
     if (turn.original) status = ((NAME(base##_type) *)turn.original)(__VA_ARGS__);       \
-    turn_end(&turn);                                                                     \
+    call_end(&turn);                                                                     \
     return status;
 
 /* A routine that is counted and passed on. */
@@ -28,9 +28,9 @@
     {                                                                                    \
         OWN(base);                                                                       \
         const char *const here = __builtin_frame_address(0);                             \
-        any_function *const original = turn_count(&routine, CALLER, here);               \
+        any_function *const original = call_count(&routine, CALLER, here);               \
         const int status = ((NAME(base##_type) *)original)(__VA_ARGS__);                 \
-        turn_counted(here);                                                              \
+        call_counted(here);                                                              \
         return status;                                                                   \
     }
 
@@ -209,7 +209,7 @@ ROUTINE NAME(cublasSetWorkspace_v2)(void *handle, void *at, size_t bytes)
 {
     OWN(cublasSetWorkspace_v2);
     typedef int set(void *, void *, size_t);
-    const int status = ((set *)turn_original(&routine, CALLER))(handle, at, bytes);
+    const int status = ((set *)call_original(&routine, CALLER))(handle, at, bytes);
     if (status == CUBLAS_SUCCESS) cublas_workspace_note(handle, at, bytes);
     return status;
 }
@@ -220,7 +220,7 @@ ROUTINE NAME(cublasSetStream_v2)(void *handle, void *stream)
     OWN(cublasSetStream_v2);
     typedef int set(void *, void *);
     cublas_workspace_note(handle, NULL, 0);
-    return ((set *)turn_original(&routine, CALLER))(handle, stream);
+    return ((set *)call_original(&routine, CALLER))(handle, stream);
 }
 
 ROUTINE NAME(cublasDestroy_v2)(void *handle)
@@ -228,5 +228,5 @@ ROUTINE NAME(cublasDestroy_v2)(void *handle)
     OWN(cublasDestroy_v2);
     typedef int destroy(void *);
     cublas_workspace_note(handle, NULL, 0);
-    return ((destroy *)turn_original(&routine, CALLER))(handle);
+    return ((destroy *)call_original(&routine, CALLER))(handle);
 }

@@ -48,7 +48,7 @@ static enum bitcut_status open_it(const char *name, struct fault *f)
 
 static void write_down(const char *name, const char *fault)
 {
-    struct ledger *const l = run_settings()->folder ? run_ledger() : NULL;
+    struct call_log *const l = run_settings()->folder ? run_call_log() : NULL;
     if (!l) return;
     run_lock();
     snprintf(l->device, sizeof l->device, "%.200s", name);

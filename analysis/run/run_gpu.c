@@ -68,7 +68,7 @@ static const struct gpu *module(struct fault *f)
 
 static void write_down(const char *name)
 {
-    struct ledger *const l = run_settings()->folder ? run_ledger() : NULL;
+    struct call_log *const l = run_settings()->folder ? run_call_log() : NULL;
     if (!l) return;
     run_lock();
     snprintf(l->device, sizeof l->device, "%.200s", name);

@@ -17,21 +17,21 @@
 static struct run_settings asked;
 static pthread_once_t asked_once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ledger *ledger;
-static bool ledger_tried;
+static struct call_log *call_log;
+static bool call_log_tried;
 
 /* --- settings --------------------------------------------------------------------- */
 
 static char settings_fault[BITCUT_TEXT_MAX]; /* or "" */
 static bool warns; /* standard error was open at the beginning */
 
-/* A child writes a ledger of its own, if it has something to write. */
+/* A child writes a call_log of its own, if it has something to write. */
 static void begin_child(void)
 {
     pthread_mutex_init(&lock, NULL);
-    if (ledger) ledger_close(ledger);
-    ledger = NULL;
-    ledger_tried = false;
+    if (call_log) call_log_close(call_log);
+    call_log = NULL;
+    call_log_tried = false;
 }
 
 /* Also, before any thread has the lock: what children do with it; and before the program
@@ -70,34 +70,34 @@ void run_complain(void)
         run_warn("bitcut: run: %s; products are the program's own\n", settings_fault);
 }
 
-/* --- the ledger ------------------------------------------------------------------- */
+/* --- the call_log ------------------------------------------------------------------- */
 
-/* Hashes of the places in the ledger, so that few texts are compared. */
-static uint64_t place_hash[LEDGER_PLACES_MAX];
+/* Hashes of the places in the call_log, so that few texts are compared. */
+static uint64_t place_hash[CALL_LOG_PLACES_MAX];
 
 void run_lock(void) { pthread_mutex_lock(&lock); }
 
 void run_unlock(void) { pthread_mutex_unlock(&lock); }
 
 /* With the lock. */
-static struct ledger *own_ledger(void)
+static struct call_log *own_call_log(void)
 {
     struct fault f;
-    if (ledger_tried) return ledger;
+    if (call_log_tried) return call_log;
     const char *const folder = run_settings()->folder;
-    ledger_tried = true;
-    ledger = folder ? ledger_open(folder, &f) : NULL;
-    if (ledger) memcpy(ledger->fault, settings_fault, sizeof ledger->fault);
+    call_log_tried = true;
+    call_log = folder ? call_log_open(folder, &f) : NULL;
+    if (call_log) memcpy(call_log->fault, settings_fault, sizeof call_log->fault);
     else if (folder)
         run_warn("bitcut: run: %s: %s; what process %ld does is not written down\n",
                  folder, f.text, (long)getpid());
-    return ledger;
+    return call_log;
 }
 
-struct ledger *run_ledger(void)
+struct call_log *run_call_log(void)
 {
     run_lock();
-    struct ledger *const own = own_ledger();
+    struct call_log *const own = own_call_log();
     run_unlock();
     return own;
 }
@@ -110,21 +110,21 @@ static uint64_t hash_text(uint64_t h, const char *text)
     return h;
 }
 
-struct ledger_place *run_place(const char *routine, const struct run_site *site)
+struct call_log_site *run_place(const char *routine, const struct run_site *site)
 {
-    struct ledger *const l = own_ledger();
+    struct call_log *const l = own_call_log();
     if (!l) return NULL;
     const char *const key[] = { routine, site->where, site->native, site->way->line };
     uint64_t h = 0xcbf29ce484222325;
     for (int i = 0; i < 4; i++) h = hash_text(h, key[i]);
     for (uint32_t i = 0; i < l->places; i++) {
-        struct ledger_place *const p = &l->place[i];
+        struct call_log_site *const p = &l->place[i];
         if (place_hash[i] == h && !strcmp(p->routine, routine) &&
             !strcmp(p->where, site->where) && !strcmp(p->native, site->native) &&
             !strcmp(p->way, site->way->line))
             return p;
     }
-    struct ledger_place *const p = ledger_new_place(l);
+    struct call_log_site *const p = call_log_new_site(l);
     if (!p) {
         l->lost++;
         return NULL;
@@ -173,7 +173,7 @@ void run_site(struct run_site *to, const void *caller)
     name_native(to->native, caller);
     if (!s->python || !site_python(to->where, sizeof to->where))
         memcpy(to->where, to->native, sizeof to->where);
-    to->way = run_settings_way(s, to->where);
+    to->way = run_settings_configuration(s, to->where);
 }
 
 /* --- the process's beginning and end ---------------------------------------------- */
@@ -182,7 +182,7 @@ void run_site(struct run_site *to, const void *caller)
    there is nothing to begin. */
 __attribute__((constructor)) static void begin(void)
 {
-    if (run_settings()->folder) run_ledger();
+    if (run_settings()->folder) run_call_log();
 }
 
 /* The routines whose libraries a person would ask for, if none was called. */
@@ -192,7 +192,7 @@ static const char *const looked_for[] = { "sgemm_",    "cblas_sgemm",
 
 __attribute__((destructor)) static void end(void)
 {
-    struct ledger *const l = ledger_tried ? ledger : NULL;
+    struct call_log *const l = call_log_tried ? call_log : NULL;
     if (!l || l->ended || l->process != getpid()) return;
     for (size_t i = 0; i < sizeof looked_for / sizeof looked_for[0]; i++)
         if (!*l->libraries)

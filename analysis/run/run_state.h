@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process under `bitcut run` knows: settings, ledger, places. */
+/* What a process under `bitcut run` knows: settings, call_log, places. */
 #ifndef BITCUT_ANALYSIS_RUN_RUN_STATE_H
 #define BITCUT_ANALYSIS_RUN_RUN_STATE_H
 
@@ -21,19 +21,19 @@ void run_complain(void);
 /* Where a call came from, and how it is computed. */
 struct run_site {
     char where[PLACE_MAX_BYTES], native[PLACE_MAX_BYTES];
-    const struct run_way *way;
+    const struct run_configuration *way;
 };
 
 /* Of a call from the code at `caller`. */
 void run_site(struct run_site *to, const void *caller);
 
-/* The lock of the ledger, and so of this library's own places in it; then the place for
-   calls of a routine from a site, NULL: there is no ledger, or no room in it. */
+/* The lock of the call_log, and so of this library's own places in it; then the place for
+   calls of a routine from a site, NULL: there is no call_log, or no room in it. */
 void run_lock(void);
 void run_unlock(void);
-struct ledger_place *run_place(const char *routine, const struct run_site *site);
+struct call_log_site *run_place(const char *routine, const struct run_site *site);
 
-/* This process's ledger, or NULL: begun at the first use, by a child of fork() anew. */
-struct ledger *run_ledger(void);
+/* This process's call_log, or NULL: begun at the first use, by a child of fork() anew. */
+struct call_log *run_call_log(void);
 
 #endif

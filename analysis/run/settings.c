@@ -11,16 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum bitcut_status run_way_read(struct run_way *to, const char *line, struct fault *f)
+enum bitcut_status run_configuration_read(struct run_configuration *to, const char *line,
+                                          struct fault *f)
 {
-    struct run_way w = { .original = !strcmp(line, "original"), .line = "original" };
+    struct run_configuration w = { .original = !strcmp(line, "original"),
+                                   .line = "original" };
     if (w.original) {
         *to = w;
         return BITCUT_OK;
     }
-    const enum bitcut_status status = way_read(&w.gemm, line, f);
+    const enum bitcut_status status = configuration_line_read(&w.gemm, line, f);
     if (status != BITCUT_OK) return status;
-    way_write(w.line, &w.gemm);
+    configuration_line_write(w.line, &w.gemm);
     *to = w;
     return BITCUT_OK;
 }
@@ -35,13 +37,13 @@ enum bitcut_status run_rule_read(struct run_rule *to, const char *text, struct f
                          "found \"%.*s\"",
                          text_fit(text, 60), text);
     snprintf(to->pattern, sizeof to->pattern, "%.*s", (int)length, text);
-    return run_way_read(&to->way, end + 1, f);
+    return run_configuration_read(&to->way, end + 1, f);
 }
 
 static enum bitcut_status read_rules(struct run_settings *s, const char *list,
                                      struct fault *f)
 {
-    enum { RULE_MAX = PATTERN_MAX + WAY_MAX };
+    enum { RULE_MAX = PATTERN_MAX + CONFIGURATION_LINE_MAX };
     while (*list) {
         char rule[RULE_MAX];
         const size_t length = strcspn(list, "\n");
@@ -79,17 +81,17 @@ static enum bitcut_status read_number(int *to, const char *value, struct fault *
     return status;
 }
 
-static enum bitcut_status take_way(struct run_settings *s, const char *value,
-                                   struct fault *f)
+static enum bitcut_status take_configuration(struct run_settings *s, const char *value,
+                                             struct fault *f)
 {
-    return run_way_read(&s->way, value, f);
+    return run_configuration_read(&s->way, value, f);
 }
 
 static enum bitcut_status take_against(struct run_settings *s, const char *value,
                                        struct fault *f)
 {
     s->compares = true;
-    return run_way_read(&s->against, value, f);
+    return run_configuration_read(&s->against, value, f);
 }
 
 static enum bitcut_status take_audit(struct run_settings *s, const char *value,
@@ -142,7 +144,8 @@ static enum bitcut_status take_sites(struct run_settings *s, const char *value,
 }
 
 const struct setting settings[] = {
-    [SETTING_WAY] = { "BITCUT_RUN", "RECIPE@UNIT or original", take_way },
+    [SETTING_CONFIGURATION] = { "BITCUT_RUN", "RECIPE@UNIT or original",
+                                take_configuration },
     [SETTING_RULES] = { "BITCUT_RUN_RULES", "PATTERN=CONFIGURATION, one per line",
                         read_rules },
     [SETTING_AGAINST] = { "BITCUT_RUN_AGAINST", "configuration to compare with",
@@ -156,8 +159,8 @@ const struct setting settings[] = {
                          "device that computes the products: cpu or cuda[:N]",
                          take_device },
     [SETTING_MIN] = { "BITCUT_RUN_LEAST",
-                        "calls with fewer multiplications stay with the library",
-                        take_least },
+                      "calls with fewer multiplications stay with the library",
+                      take_least },
     [SETTING_SITES] = { "BITCUT_RUN_SITES",
                         "native: call sites are never lines of Python", take_sites },
     { 0 },
@@ -218,7 +221,8 @@ bool run_rule_fits(const struct run_rule *r, const char *place)
            (slash && fnmatch(r->pattern, slash + 1, 0) == 0);
 }
 
-const struct run_way *run_settings_way(const struct run_settings *s, const char *place)
+const struct run_configuration *run_settings_configuration(const struct run_settings *s,
+                                                           const char *place)
 {
     for (const struct run_rule *r = s->rule; r < s->rule + s->rules; r++)
         if (run_rule_fits(r, place)) return &r->way;

@@ -24,7 +24,7 @@ struct setting {
 
 /* By enum setting_of. */
 enum setting_of {
-    SETTING_WAY,
+    SETTING_CONFIGURATION,
     SETTING_RULES,
     SETTING_AGAINST,
     SETTING_AUDIT,
@@ -37,24 +37,25 @@ enum setting_of {
 extern const struct setting settings[];
 
 /* How products are computed: by the program's own library, or as a GEMM says. */
-struct run_way {
+struct run_configuration {
     bool original;
     struct bitcut_gemm gemm; /* but for sizes and matrices */
-    char line[WAY_MAX];     /* "original", or that of way_write() */
+    char line[CONFIGURATION_LINE_MAX]; /* "original", or that of
+                                          configuration_line_write() */
 };
 
 /* Products of places that the pattern names are computed so. */
 struct run_rule {
     char pattern[PATTERN_MAX]; /* of a shell, for a place or the last part of it */
-    struct run_way way;
+    struct run_configuration way;
 };
 
 struct run_settings {
-    struct run_way way;
+    struct run_configuration way;
     struct run_rule rule[SETTINGS_RULES_MAX]; /* the first that fits counts */
     int rules;
     bool compares;          /* every product is computed once more, so: ...        */
-    struct run_way against; /* ..., and its result compared                        */
+    struct run_configuration against; /* ..., and its result compared */
     bool audits;
     int percent;    /* of the program's time that an audit may take; RUN_PERCENT_ALL */
     int threads;    /* 0: all processors                                             */
@@ -65,8 +66,10 @@ struct run_settings {
     char *folder; /* where processes write what they did, its whole path; or NULL  */
 };
 
-/* Take "original" or the line of a way.  BITCUT_BAD_ARGUMENT as way_read(). */
-enum bitcut_status run_way_read(struct run_way *to, const char *line, struct fault *f);
+/* Take "original" or the line of a way.  BITCUT_BAD_ARGUMENT as
+ * configuration_line_read(). */
+enum bitcut_status run_configuration_read(struct run_configuration *to, const char *line,
+                                          struct fault *f);
 
 /* Take "PATTERN=WAY": the pattern ends at the first '='.  BITCUT_BAD_ARGUMENT. */
 enum bitcut_status run_rule_read(struct run_rule *to, const char *text, struct fault *f);
@@ -85,6 +88,7 @@ enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f);
 bool run_rule_fits(const struct run_rule *r, const char *place);
 
 /* How products of a place are computed. */
-const struct run_way *run_settings_way(const struct run_settings *s, const char *place);
+const struct run_configuration *run_settings_configuration(const struct run_settings *s,
+                                                           const char *place);
 
 #endif

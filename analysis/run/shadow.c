@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The same product with a D of its own; false: no memory. */
-static bool take_memory(struct second *s, const struct product *p)
+static bool take_memory(struct shadow *s, const struct product *p)
 {
     size_t one, all;
     if (!size_multiply(&one, p->gemm.m, p->gemm.n) ||
@@ -21,39 +21,39 @@ static bool take_memory(struct second *s, const struct product *p)
     return own != NULL;
 }
 
-void second_free(struct second *s)
+void shadow_free(struct shadow *s)
 {
     if (s) free(s->result.gemm.d.to);
     free(s);
 }
 
 /* Compute in the way that is not the original's, or, if neither is, in the other way. */
-void second_begin(struct turn *t)
+void shadow_begin(struct call *t)
 {
-    const struct run_way *const own = t->site.way, *const other =
-                                                       &run_settings()->against;
+    const struct run_configuration *const own = t->site.way, *const other =
+                                                                 &run_settings()->against;
     if (own->original && other->original) return;
     const double began = seconds_now();
-    const struct product *const seen = turn_see(t);
-    struct second *const s = seen ? calloc(1, sizeof *s) : NULL;
+    const struct product *const seen = call_see(t);
+    struct shadow *const s = seen ? calloc(1, sizeof *s) : NULL;
     if (!s) return;
     s->swaps = other->original;
     struct fault f = { BITCUT_NO_MEMORY, "not enough memory" };
     if (take_memory(s, seen) &&
-        (s->swaps ? turn_compute(t, &s->result, own, &f)
-                  : turn_compute_other(t, &s->result, other, &f)) == BITCUT_OK) {
-        t->second = s;
+        (s->swaps ? call_compute(t, &s->result, own, &f)
+                  : call_compute_other(t, &s->result, other, &f)) == BITCUT_OK) {
+        t->shadow = s;
     } else {
         fault_set(&t->fault, f.status, "not compared: %s", f.text);
-        second_free(s);
+        shadow_free(s);
     }
-    if (!(t->second && s->swaps)) t->own_seconds += seconds_now() - began;
+    if (!(t->shadow && s->swaps)) t->own_seconds += seconds_now() - began;
 }
 
 /* --- comparing -------------------------------------------------------------------- */
 
 /* One output: the program's, and the other's. */
-static void compare(struct ledger_difference *x, uint32_t d, uint32_t e)
+static void compare(struct call_log_difference *x, uint32_t d, uint32_t e)
 {
     x->outputs++;
     x->differ += d != e && !(f32_is_nan(d) && f32_is_nan(e));
@@ -74,7 +74,7 @@ static uint32_t *element(const struct bitcut_gemm *g, size_t i, size_t j)
 }
 
 /* One GEMM: the program's D, and the other's, which it has already or is to have. */
-static void compare_one(struct second *s, const struct product *p,
+static void compare_one(struct shadow *s, const struct product *p,
                         const struct product *other)
 {
     for (size_t i = 0; i < p->gemm.m; i++)
@@ -87,16 +87,16 @@ static void compare_one(struct second *s, const struct product *p,
         }
 }
 
-void second_end(struct turn *t)
+void shadow_end(struct call *t)
 {
     const double began = seconds_now();
-    struct second *const s = t->second;
-    const bool there = turn_fetch(t);
+    struct shadow *const s = t->shadow;
+    const bool there = call_fetch(t);
     for (size_t i = 0; there && i < t->product->gemm.count; i++) {
         const struct product one = product_nth(t->seen, i),
                              other = product_nth(&s->result, i);
         compare_one(s, &one, &other);
     }
-    if (s->swaps && !(there && turn_give(t))) t->end = CALL_FAILED;
+    if (s->swaps && !(there && call_give(t))) t->end = CALL_FAILED;
     t->own_seconds += seconds_now() - began;
 }

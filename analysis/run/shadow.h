@@ -6,21 +6,21 @@
 
 #include "analysis/run/call.h"
 
-struct second {
+struct shadow {
     bool swaps;            /* the program gets this one, and the original is compared  */
     struct product result; /* with D in memory of its own, row by row without gaps     */
-    struct ledger_difference difference;
+    struct call_log_difference difference;
 };
 
 /* Before anything has written D: compute what the original is compared with, or what is
-   compared with it.  t->second stays NULL if there is nothing to compare, or no memory.
+   compared with it.  t->shadow stays NULL if there is nothing to compare, or no memory.
  */
-void second_begin(struct turn *t);
+void shadow_begin(struct call *t);
 
 /* When D is there: compare, and give the program what it is to have.  In the mode of
    hostfp_enter(). */
-void second_end(struct turn *t);
+void shadow_end(struct call *t);
 
-void second_free(struct second *s); /* or NULL */
+void shadow_free(struct shadow *s); /* or NULL */
 
 #endif

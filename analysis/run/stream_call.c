@@ -113,7 +113,7 @@ static struct bitcut_gemm part(const struct stream_call *c, size_t i)
     return g->a.each ? gemm_nth(g, i) : *g;
 }
 
-bool stream_call_choose(struct stream_call *c, const struct run_way *way)
+bool stream_call_choose(struct stream_call *c, const struct run_configuration *way)
 {
     const struct bitcut_gemm g = part(c, 0);
     if (c->capture && stream_choice_left(c->gpu, way, &g)) return leave(c, LEFT_CAPTURE);
@@ -206,7 +206,8 @@ static void *work_room(size_t *bytes, size_t least, size_t good, struct stream_c
     return own ? c->workspace : least < good ? room_enter(least, of) : NULL;
 }
 
-enum bitcut_status stream_call_start(struct stream_call *c, const struct run_way *way)
+enum bitcut_status stream_call_start(struct stream_call *c,
+                                     const struct run_configuration *way)
 {
     const struct room_of of = { streams_of(c), c->gpu->is.number, c->stream, c->capture };
     const struct bitcut_gemm first = part(c, 0);

@@ -42,12 +42,13 @@ struct stream_call {
 bool stream_call_open(struct stream_call *c, const struct product *p);
 
 /* Choose what computes it.  False: it is left. */
-bool stream_call_choose(struct stream_call *c, const struct run_way *way);
+bool stream_call_choose(struct stream_call *c, const struct run_configuration *way);
 
 /* Start it in the stream, in the caller's workspace or a room of the stream.
    BITCUT_UNSUPPORTED: the device failed, and c->fault says how; BITCUT_BAD_ARGUMENT:
    nothing was started, and it is left. */
-enum bitcut_status stream_call_start(struct stream_call *c, const struct run_way *way);
+enum bitcut_status stream_call_start(struct stream_call *c,
+                                     const struct run_configuration *way);
 
 /* The product in the host's memory: A and B, and C where it is read, as they are in the
    stream now, and D, which is C's memory if it is so in the product.  NULL: it cannot be

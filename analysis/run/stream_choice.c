@@ -12,7 +12,7 @@ enum { SHAPES_MAX = 1024, OPERANDS = 4 };
 /* What the kernels of a graph depend on. */
 struct shape {
     int device;
-    const struct run_way *way;
+    const struct run_configuration *way;
     size_t count, m, n, k;
     struct {
         enum bitcut_layout layout;
@@ -42,16 +42,17 @@ static void enter(void)
 }
 
 enum bitcut_status stream_choice(struct gpu_work *to, const struct run_gpu *gpu,
-                                 const struct run_way *way, const struct bitcut_gemm *of,
-                                 struct fault *f)
+                                 const struct run_configuration *way,
+                                 const struct bitcut_gemm *of, struct fault *f)
 {
-    const struct bitcut_gemm g = product_in_way(&way->gemm, of);
+    const struct bitcut_gemm g = product_configured(&way->gemm, of);
     return gpu_work_recall(to, gpu->chosen, &gpu->gpu, &gpu->is, &g, f);
 }
 
 /* --- what graphs leave ------------------------------------------------------------ */
 
-static struct shape shape_of(const struct run_gpu *gpu, const struct run_way *way,
+static struct shape shape_of(const struct run_gpu *gpu,
+                             const struct run_configuration *way,
                              const struct bitcut_gemm *g)
 {
     return (struct shape){ .device = gpu->is.number,
@@ -78,7 +79,7 @@ static bool same(const struct shape *x, const struct shape *y)
 }
 
 /* If there are more shapes than rows, graphs leave all. */
-bool stream_choice_left(const struct run_gpu *gpu, const struct run_way *way,
+bool stream_choice_left(const struct run_gpu *gpu, const struct run_configuration *way,
                         const struct bitcut_gemm *g)
 {
     const struct shape asked = shape_of(gpu, way, g);
@@ -89,7 +90,7 @@ bool stream_choice_left(const struct run_gpu *gpu, const struct run_way *way,
     return found;
 }
 
-void stream_choice_leave(const struct run_gpu *gpu, const struct run_way *way,
+void stream_choice_leave(const struct run_gpu *gpu, const struct run_configuration *way,
                          const struct bitcut_gemm *g)
 {
     if (stream_choice_left(gpu, way, g)) return;

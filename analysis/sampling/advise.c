@@ -38,7 +38,7 @@ struct list {
 };
 
 /* Products of two numbers, of all pairs. */
-static double count_products(const struct advise_question *q)
+static double count_products(const struct advise_problem *q)
 {
     double products = 0;
     for (size_t i = 0; i < q->pairs; i++)
@@ -57,7 +57,7 @@ static bool differs(const struct bitcut_split *s, const struct bitcut_format *wo
            (scaled && variations[v].scale != s->scale);
 }
 
-static void add(struct list *l, const struct advise_question *q, const char *place,
+static void add(struct list *l, const struct advise_problem *q, const char *place,
                 const struct bitcut_recipe *r, const struct bitcut_format *words)
 {
     const struct bitcut_unit *u = unit_find(place, words);
@@ -90,7 +90,7 @@ static int compare(const void *x, const void *y)
     return a->gemm.scale < b->gemm.scale ? -1 : a->gemm.scale > b->gemm.scale;
 }
 
-static void fill(struct list *l, const struct advise_question *q, const char *place)
+static void fill(struct list *l, const struct advise_problem *q, const char *place)
 {
     l->count = 0;
     for (const struct bitcut_recipe *r = recipes; r->name; r++) {
@@ -114,7 +114,7 @@ static enum bitcut_status check_some(struct advise_trial **found, struct advise 
                                      size_t from, const struct advise_samples *s,
                                      struct fault *f)
 {
-    const double want = to->question.want;
+    const double want = to->problem.want;
     for (;;) {
         struct advise_trial *next = NULL;
         for (struct advise_trial *t = &to->trial[from]; t < &to->trial[to->trials]; t++)
@@ -196,7 +196,7 @@ static void choose(struct advise *to)
 static enum bitcut_status search(struct advise *to, const struct advise_samples *s,
                                  struct fault *f)
 {
-    const struct advise_question *const q = &to->question;
+    const struct advise_problem *const q = &to->problem;
     struct list l = { .room = RECIPES_MAX * VARIATIONS };
     l.at = memory_allocate(l.room, sizeof *l.at);
     to->trial = memory_allocate(l.room * q->places, sizeof *to->trial);
@@ -229,8 +229,8 @@ static const struct bitcut_unit *unit_of_f16(const struct advise *x)
 {
     const struct bitcut_format *const f16 = &formats[FORMAT_F16];
     const struct bitcut_unit *u = x->choice ? unit_find(x->choice->place, f16) : NULL;
-    for (size_t p = 0; p < x->question.places && !(u && u->a == f16); p++)
-        u = unit_find(x->question.place[p], f16);
+    for (size_t p = 0; p < x->problem.places && !(u && u->a == f16); p++)
+        u = unit_find(x->problem.place[p], f16);
     return u && u->a == f16 ? u : NULL;
 }
 
@@ -272,7 +272,7 @@ static enum bitcut_status add_scales(struct advise *to, const struct advise_samp
 static enum bitcut_status look_at_values(struct advise *to, const struct advise_samples *s,
                                          struct fault *f)
 {
-    const struct advise_question *const q = &to->question;
+    const struct advise_problem *const q = &to->problem;
     const struct advise_how how = { s->threads, s->progress };
     const int kept = q->input_b ? 2 : 1; /* what A transposed keeps is what A keeps */
     enum bitcut_status status = BITCUT_OK;
@@ -287,16 +287,17 @@ static enum bitcut_status look_at_values(struct advise *to, const struct advise_
 /* --- all of it -------------------------------------------------------------------- */
 
 /* An answer with nothing but what samples say. */
-static struct advise begin(const struct advise_question *q, const struct advise_samples *s)
+static struct advise begin(const struct advise_problem *q, const struct advise_samples *s)
 {
     const size_t last = q->pairs - 1;
-    struct advise x = { .question = *q,
+    struct advise x = { .problem = *q,
                         .m = q->a[last].rows,
                         .n = q->b[last].cols,
                         .k = q->a[last].cols,
                         .all = true };
     for (size_t i = 0; i < s->count; i++) {
-        const struct weighed *const first = &s->of[i].first, *const second = &s->of[i].second;
+        const struct norm_sample *const first = &s->of[i].first, *const second =
+                                                                     &s->of[i].second;
         x.outputs += first->a.rows * first->b.cols;
         x.checks += second->a.rows * second->b.cols;
         x.all &= first->all;
@@ -304,7 +305,7 @@ static struct advise begin(const struct advise_question *q, const struct advise_
     return x;
 }
 
-enum bitcut_status advise_find(struct advise *to, const struct advise_question *q,
+enum bitcut_status advise_find(struct advise *to, const struct advise_problem *q,
                                int threads, const struct progress *progress,
                                struct fault *f)
 {

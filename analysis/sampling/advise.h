@@ -14,12 +14,12 @@ size_t advise_places(const char *place[ADVISE_PLACES_MAX]);
 
 /* What is asked, of one product or each of several.  Places are chips or units, as
    unit_find() takes them, all known. */
-struct advise_question {
+struct advise_problem {
     const struct matrix *a, *b; /* of at least one output and one product each */
     size_t pairs;
     uint32_t largest[2]; /* finite magnitudes that A and B have elsewhere, or 0: words
                             are to hold these as well                                  */
-    const struct weighed_metric *metric;
+    const struct norm_sample_metric *metric;
     double want;                        /* in that metric, at most */
     const struct bitcut_recipe *recipe; /* NULL: any               */
     const char *const *place;
@@ -59,9 +59,9 @@ extern const struct record_field advise_scale_fields[];
 
 enum { ADVISE_WAYS = 3, ADVISE_SCALES_MAX = 2 * ADVISE_WAYS };
 
-/* The answer.  It points to what the question points to. */
+/* The answer.  It points to what the problem points to. */
 struct advise {
-    struct advise_question question;
+    struct advise_problem problem;
     size_t m, n, k; /* of the last product */
     size_t outputs, checks; /* of all samples that GEMMs were tried and checked on */
     bool all;               /* the first are all outputs                           */
@@ -72,7 +72,7 @@ struct advise {
     size_t bests;
     const struct advise_trial *choice; /* the best of these; NULL: none reaches it */
     struct advise_values values[2];    /* of A and B                               */
-    struct advise_kept_list kept;
+    struct advise_retained_list kept;
     struct advise_scale scale[ADVISE_SCALES_MAX]; /* of ootomo and then of legemm: 2^10,
                                                       2^11, and equilibrated             */
     size_t scales;
@@ -93,7 +93,7 @@ extern const struct record_field advise_fields[];
 
    With the same seed the same for any number of threads.  BITCUT_NO_MEMORY, or
    BITCUT_UNSUPPORTED if asked to stop, or as bitcut_gemm(); nothing to clear then. */
-enum bitcut_status advise_find(struct advise *to, const struct advise_question *q,
+enum bitcut_status advise_find(struct advise *to, const struct advise_problem *q,
                                int threads, const struct progress *progress,
                                struct fault *f);
 void advise_clear(struct advise *x);

@@ -4,7 +4,7 @@
 #include "lib/base/table.h"
 #include "lib/gemm/view.h"
 
-static enum bitcut_status take_options(struct advise_question *q,
+static enum bitcut_status take_options(struct advise_problem *q,
                                        const struct bitcut_advice_options *from,
                                        int threads, struct fault *f)
 {
@@ -15,8 +15,8 @@ static enum bitcut_status take_options(struct advise_question *q,
         if (status != BITCUT_OK) return status;
         o = *from;
     }
-    q->metric =
-        table_find(TABLE(weighed_metrics), o.metric ? o.metric : weighed_metrics[0].name);
+    q->metric = table_find(TABLE(norm_sample_metrics),
+                           o.metric ? o.metric : norm_sample_metrics[0].name);
     if (!q->metric || threads < 0 || !(o.want >= 0))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "unknown metric, or invalid thread count or `want`");
@@ -59,7 +59,7 @@ static struct bitcut_gemm gemm_found(const struct advise_trial *t,
 
 static enum bitcut_status find(struct bitcut_advice *to, struct bitcut_gemm *found,
                                const struct bitcut_gemm *g,
-                               const struct advise_question *q, int threads,
+                               const struct advise_problem *q, int threads,
                                struct fault *f)
 {
     const struct progress *const progress = progress_of_thread();
@@ -83,7 +83,7 @@ static enum bitcut_status find(struct bitcut_advice *to, struct bitcut_gemm *fou
 static enum bitcut_status read_and_find(struct bitcut_advice *to,
                                         struct bitcut_gemm *found,
                                         const struct bitcut_gemm *g,
-                                        struct advise_question *q, int threads,
+                                        struct advise_problem *q, int threads,
                                         struct fault *f)
 {
     const char *place[ADVISE_PLACES_MAX] = { g->unit ? g->unit->name : NULL };
@@ -110,7 +110,7 @@ enum bitcut_status bitcut_advise(struct bitcut_advice *to, struct bitcut_gemm *f
                                  const struct bitcut_advice_options *options, int threads,
                                  char *why)
 {
-    struct advise_question q = { .places = 0 };
+    struct advise_problem q = { .places = 0 };
     struct bitcut_gemm g;
     struct fault f;
     enum bitcut_status status =
@@ -120,5 +120,5 @@ enum bitcut_status bitcut_advise(struct bitcut_advice *to, struct bitcut_gemm *f
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
     if (status == BITCUT_OK) status = check_gemm(&g, &f);
     if (status == BITCUT_OK) status = read_and_find(to, found, &g, &q, threads, &f);
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }

@@ -17,7 +17,7 @@ enum {
 
 /* --- samples ---------------------------------------------------------------------- */
 
-static enum bitcut_status draw(struct weighed *to, const struct advise_question *q,
+static enum bitcut_status draw(struct norm_sample *to, const struct advise_problem *q,
                                size_t i, int times, const struct advise_samples *s,
                                struct fault *f)
 {
@@ -28,8 +28,8 @@ static enum bitcut_status draw(struct weighed *to, const struct advise_question 
         rows *= 2;
         cols *= 2;
     }
-    return weighed_draw(to, a, b, rows, cols, q->metric->even, q->seed + (times > 1),
-                        s->threads, s->progress, f);
+    return norm_sample_draw(to, a, b, rows, cols, q->metric->even, q->seed + (times > 1),
+                            s->threads, s->progress, f);
 }
 
 static uint32_t largest_of(const struct matrix *x, uint32_t elsewhere)
@@ -42,14 +42,14 @@ static uint32_t largest_of(const struct matrix *x, uint32_t elsewhere)
 
 static void clear_one(struct advise_sample *s)
 {
-    weighed_clear(&s->first);
-    weighed_clear(&s->second);
+    norm_sample_clear(&s->first);
+    norm_sample_clear(&s->second);
     free(s->d);
     *s = (struct advise_sample){ .d = NULL };
 }
 
 static enum bitcut_status draw_one(struct advise_sample *to,
-                                   const struct advise_question *q, size_t i,
+                                   const struct advise_problem *q, size_t i,
                                    const struct advise_samples *all, struct fault *f)
 {
     const struct matrix *const a = &q->a[i], *const b = &q->b[i];
@@ -73,7 +73,7 @@ static enum bitcut_status draw_one(struct advise_sample *to,
 }
 
 enum bitcut_status advise_samples_draw(struct advise_samples *to,
-                                       const struct advise_question *q, int threads,
+                                       const struct advise_problem *q, int threads,
                                        const struct progress *progress, struct fault *f)
 {
     struct advise_samples s = { .threads = threads, .progress = progress };
@@ -104,8 +104,8 @@ static bool words_fit(const struct advise_trial *t, const struct advise_sample *
             equilibrate_spares(&t->plan.split_b, s->largest[1]));
 }
 
-static enum bitcut_status run(struct weighed_error *to, const struct advise_trial *t,
-                              const struct advise_sample *s, const struct weighed *w,
+static enum bitcut_status run(struct norm_sample_error *to, const struct advise_trial *t,
+                              const struct advise_sample *s, const struct norm_sample *w,
                               const struct advise_samples *all, struct fault *f)
 {
     const struct gemm_options options = { .threads = all->threads,
@@ -129,7 +129,7 @@ enum bitcut_status advise_try(struct advise_trial *t, const struct advise_sample
     to->checked = to->bound = (double)NAN;
     to->error = to->high = 0;
     for (size_t i = 0; i < s->count; i++) {
-        struct weighed_error one;
+        struct norm_sample_error one;
         const enum bitcut_status status = run(&one, t, &s->of[i], &s->of[i].first, s, f);
         if (status != BITCUT_OK) return status;
         to->error = larger_double(to->error, one.value);
@@ -140,8 +140,8 @@ enum bitcut_status advise_try(struct advise_trial *t, const struct advise_sample
 
 /* What it errs by at most for certain, into *to; NaN: nothing is. */
 static enum bitcut_status find_bound(double *to, const struct advise_trial *t,
-                                     const struct weighed_metric *metric,
-                                     const struct weighed *w,
+                                     const struct norm_sample_metric *metric,
+                                     const struct norm_sample *w,
                                      const struct advise_samples *all, struct fault *f)
 {
     const struct bound_row *const row = &bounds[BOUND_ALIGNED];
@@ -170,7 +170,7 @@ static enum bitcut_status check(struct advise_trial *t, const struct advise_samp
                                 const struct advise_samples *all, struct fault *f)
 {
     struct bitcut_advice *const to = &t->advice;
-    struct weighed_error second;
+    struct norm_sample_error second;
     double bound;
     enum bitcut_status status = run(&second, t, s, &s->second, all, f);
     if (status != BITCUT_OK) return status;

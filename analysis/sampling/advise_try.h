@@ -8,14 +8,14 @@
 /* Outputs that recipes are tried on, and others on which what is then said is checked, of
    one product. */
 struct advise_sample {
-    const struct weighed_metric *metric;
-    uint32_t largest[2];          /* magnitudes of A and B, or elsewhere       */
-    double outputs;               /* that there are in all                     */
-    struct weighed first, second; /* the second has four times as many outputs */
-    uint32_t *d;                  /* room for those of either                  */
+    const struct norm_sample_metric *metric;
+    uint32_t largest[2];              /* magnitudes of A and B, or elsewhere       */
+    double outputs;                   /* that there are in all                     */
+    struct norm_sample first, second; /* the second has four times as many outputs */
+    uint32_t *d;                      /* room for those of either                  */
 };
 
-/* Those of every product of a question. */
+/* Those of every product of a problem. */
 struct advise_samples {
     struct advise_sample *of;
     size_t count;
@@ -25,7 +25,7 @@ struct advise_samples {
 
 /* BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED if asked to stop: nothing to clear. */
 enum bitcut_status advise_samples_draw(struct advise_samples *to,
-                                       const struct advise_question *q, int threads,
+                                       const struct advise_problem *q, int threads,
                                        const struct progress *progress, struct fault *f);
 void advise_samples_clear(struct advise_samples *s);
 

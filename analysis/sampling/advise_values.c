@@ -148,15 +148,18 @@ enum bitcut_status advise_values_all(struct retention *to, const struct advise_v
 
 /* --- all of it -------------------------------------------------------------------- */
 
-static bool is_one(const void *kept) { return !((const struct advise_kept *)kept)->all; }
+static bool is_one(const void *kept)
+{
+    return !((const struct advise_retained *)kept)->all;
+}
 
 #define KEPT(place, key, unit, what)                                                     \
-    RECORD_INNER(struct advise_kept, place, key, unit, what)
+    RECORD_INNER(struct advise_retained, place, key, unit, what)
 
-const struct record_field advise_kept_fields[] = {
+const struct record_field advise_retained_fields[] = {
     /* clang-format off */
     KEPT(operand, "operand", "", "A or B"),
-    RECORD_INNER_IF(struct advise_kept, exponent, "exponent", "", "of the values; null: all",
+    RECORD_INNER_IF(struct advise_retained, exponent, "exponent", "", "of the values; null: all",
                     is_one),
     KEPT(kept.count, "count", "", "values"),
     KEPT(split, "split", "", "what they are split by"),
@@ -174,12 +177,12 @@ const struct record_field advise_kept_fields[] = {
     /* clang-format on */
 };
 
-static enum bitcut_status append_one(struct advise_kept_list *to, struct advise_kept one,
-                                     struct fault *f)
+static enum bitcut_status append_one(struct advise_retained_list *to,
+                                     struct advise_retained one, struct fault *f)
 {
     if (to->count == to->room) {
         const size_t room = to->room ? 2 * to->room : 1024;
-        struct advise_kept *const more = memory_allocate(room, sizeof *more);
+        struct advise_retained *const more = memory_allocate(room, sizeof *more);
         if (!more) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for values");
         if (to->count) memcpy(more, to->at, to->count * sizeof *more);
         free(to->at);
@@ -191,7 +194,7 @@ static enum bitcut_status append_one(struct advise_kept_list *to, struct advise_
 }
 
 /* Rows of one split, of each exponent those of all scales. */
-static enum bitcut_status append(struct advise_kept_list *list,
+static enum bitcut_status append(struct advise_retained_list *list,
                                  const struct advise_values *v,
                                  const struct bitcut_split *s, bool flush,
                                  const struct kept_values *k, int scales, struct fault *f)
@@ -202,14 +205,14 @@ static enum bitcut_status append(struct advise_kept_list *list,
             const struct retention *const r = &k[from].of[at];
             for (to = from + 1; to < scales && !memcmp(r, &k[to].of[at], sizeof *r);)
                 to++;
-            const struct advise_kept one = { .operand = v->name,
-                                             .split = s,
-                                             .scale_from = from,
-                                             .scale_to = to - 1,
-                                             .flush = flush,
-                                             .exponent = at + EXPONENT_MIN,
-                                             .all = at == EXPONENTS,
-                                             .kept = *r };
+            const struct advise_retained one = { .operand = v->name,
+                                                 .split = s,
+                                                 .scale_from = from,
+                                                 .scale_to = to - 1,
+                                                 .flush = flush,
+                                                 .exponent = at + EXPONENT_MIN,
+                                                 .all = at == EXPONENTS,
+                                                 .kept = *r };
             if (status == BITCUT_OK) status = append_one(list, one, f);
         }
     }
@@ -238,7 +241,7 @@ static bool flushes(const char *const *place, size_t places,
     return false;
 }
 
-static enum bitcut_status keep_split(struct advise_kept_list *to,
+static enum bitcut_status keep_split(struct advise_retained_list *to,
                                      const struct advise_values *v,
                                      const struct bitcut_split *row, bool flush,
                                      const struct advise_how *how, struct fault *f)
@@ -257,7 +260,7 @@ static enum bitcut_status keep_split(struct advise_kept_list *to,
     return status;
 }
 
-enum bitcut_status advise_values_keep(struct advise_kept_list *to,
+enum bitcut_status advise_values_keep(struct advise_retained_list *to,
                                       const struct advise_values *v,
                                       const char *const *place, size_t places,
                                       const struct advise_how *how, struct fault *f)

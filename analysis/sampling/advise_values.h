@@ -30,7 +30,7 @@ enum bitcut_status advise_values_take(struct advise_values *to, const char *name
 void advise_values_clear(struct advise_values *v);
 
 /* What a split keeps of the values of an exponent, or of all. */
-struct advise_kept {
+struct advise_retained {
     const char *operand;
     const struct bitcut_split *split;
     int scale_from, scale_to; /* which all do the same              */
@@ -40,10 +40,10 @@ struct advise_kept {
     struct retention kept;
 };
 
-extern const struct record_field advise_kept_fields[];
+extern const struct record_field advise_retained_fields[];
 
-struct advise_kept_list {
-    struct advise_kept *at;
+struct advise_retained_list {
+    struct advise_retained *at;
     size_t count, room;
 };
 
@@ -57,7 +57,7 @@ struct advise_how {
    those with low words every scale from 0 to 14, those that do the same in one, and also
    as units read them that flush words, if a place has one.  At most 2^14 values of an
    exponent are looked at, evenly chosen. */
-enum bitcut_status advise_values_keep(struct advise_kept_list *to,
+enum bitcut_status advise_values_keep(struct advise_retained_list *to,
                                       const struct advise_values *v,
                                       const char *const *place, size_t places,
                                       const struct advise_how *how, struct fault *f);

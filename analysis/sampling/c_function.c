@@ -23,9 +23,9 @@ static void add(struct source *to, const char *format, ...)
     va_list list;
     to->depth -= *format == '}';
     *line = 0;
-    say_more(line, C_LINE_MAX, "%*s", 4 * to->depth, "");
+    text_add(line, C_LINE_MAX, "%*s", 4 * to->depth, "");
     va_start(list, format);
-    say_more_list(line, C_LINE_MAX, format, list);
+    text_add_list(line, C_LINE_MAX, format, list);
     va_end(list);
     to->depth += format[strlen(format) - 1] == '{';
 }
@@ -172,7 +172,7 @@ static void add_norm(struct source *to, double limit, const struct bitcut_gemm *
 }
 
 int c_function(char line[C_LINES][C_LINE_MAX], const struct tolerance *tolerance,
-               const struct tolerance_question *q)
+               const struct tolerance_problem *q)
 {
     const struct bitcut_tolerances *const t = &tolerance->limits;
     const bool rest = tolerance_needs_rest(t) || !t->norm_known,

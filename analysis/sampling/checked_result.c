@@ -105,8 +105,9 @@ static enum bitcut_status judge_zeros(struct tolerance_given *to, struct sample_
     return BITCUT_OK;
 }
 
-enum bitcut_status tolerance_judge(struct tolerance_given *to, const struct bitcut_tolerances *t,
-                                   const struct tolerance_question *q,
+enum bitcut_status tolerance_judge(struct tolerance_given *to,
+                                   const struct bitcut_tolerances *t,
+                                   const struct tolerance_problem *q,
                                    const struct gemm_data *data, const uint32_t *d,
                                    int threads, const struct progress *progress,
                                    struct fault *f)

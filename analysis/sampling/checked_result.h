@@ -15,12 +15,12 @@ struct tolerance_given {
 /* Its fields: those of the verdict and the others (lib/base/record.h). */
 extern const struct record_field given_fields[];
 
-/* Judge the whole D of `data`, m x n x k of the question, by the limits that were found
-   for it; the question's `two` is false.  BITCUT_NO_MEMORY, BITCUT_UNSUPPORTED if asked
+/* Judge the whole D of `data`, m x n x k of the problem, by the limits that were found
+   for it; the problem's `two` is false.  BITCUT_NO_MEMORY, BITCUT_UNSUPPORTED if asked
    to stop. */
 enum bitcut_status tolerance_judge(struct tolerance_given *to,
                                    const struct bitcut_tolerances *t,
-                                   const struct tolerance_question *q,
+                                   const struct tolerance_problem *q,
                                    const struct gemm_data *data, const uint32_t *d,
                                    int threads, const struct progress *progress,
                                    struct fault *f);

@@ -21,7 +21,7 @@ static bool is_explained(const void *judged)
     return j->bound.applies ? j->bound.violations == 0 : j->share <= 1;
 }
 
-static bool usual_is_known(const void *judged)
+static bool typical_range_is_known(const void *judged)
 {
     return ((const struct judged *)judged)->usual.outputs;
 }
@@ -36,16 +36,16 @@ const struct record_field judged_fields[] = {
     RECORD_TEXT_OF(bound_grade, "bound_grade",
                    "how D stands to what recipe and unit may err by, and to what is usual"),
     JUDGED(verdict, "verdict", "", "both in words"),
-    JUDGED(commit.words, "parts_error", "u", "what words lose, and the products dropped"),
-    JUDGED(commit.all, "recipe_limit", "u", "what recipe and unit err by beside norms of lines"),
+    JUDGED(error_bound.words, "parts_error", "u", "what words lose, and the products dropped"),
+    JUDGED(error_bound.all, "recipe_limit", "u", "what recipe and unit err by beside norms of lines"),
     JUDGED(share, "recipe_worst", "", "the part of that limit that the worst output takes"),
     JUDGED(bound.limit_most, "bound_max", "u |A||B|", "the largest bound of an output"),
     JUDGED(bound.ratio, "bound_worst", "", "the largest part of its bound that an output takes"),
     RECORD_FUNCTION(is_explained, "explained", "whether recipe and unit explain the errors"),
-    JUDGED(commit.underflow, "parts_underflow", "", "elements of A and B with a word that underflows"),
-    JUDGED(commit.overflow, "parts_overflow", "", "elements of A and B with a word that overflows"),
-    RECORD_INNER_IF(struct judged, usual_range, "typical", "u |A||B|",
-                    "between which numbers most results have backward_max", usual_is_known),
+    JUDGED(error_bound.underflow, "parts_underflow", "", "elements of A and B with a word that underflows"),
+    JUDGED(error_bound.overflow, "parts_overflow", "", "elements of A and B with a word that overflows"),
+    RECORD_INNER_IF(struct judged, typical_range_find, "typical", "u |A||B|",
+                    "between which numbers most results have backward_max", typical_range_is_known),
     JUDGED(bins, "ulp_histogram", "", "outputs by distance from the exact result, in FP32 steps"),
     RECORD_NAMED(struct judged, counts.settled[EXACT_F32], "settled_f32", exact_layers, "",
                  "exact outputs by the method that settled them, rounded to FP32"),
@@ -70,14 +70,14 @@ static void write_grade(struct judged *to, const struct comparison *x)
     const size_t count = x->m * x->n;
     size_t worst = 0;
     if (value[METRIC_WRONG] > 0) {
-        say_more(to->grade, sizeof to->grade,
+        text_add(to->grade, sizeof to->grade,
                  "not an FP32 result: %.0f elements are NaN or infinite that should not "
                  "be, or the reverse",
                  value[METRIC_WRONG]);
         return;
     }
     if (!(x->words <= METRIC_WORDS_MAX)) {
-        say_more(to->grade, sizeof to->grade,
+        text_add(to->grade, sizeof to->grade,
                  "not an FP32 result: the words hold A and B to %.3g u of their norms, "
                  "where FP32 holds them exactly and %d u would do",
                  x->words, METRIC_WORDS_MAX);
@@ -85,7 +85,7 @@ static void write_grade(struct judged *to, const struct comparison *x)
     }
     for (size_t i = 1; i < count; i++)
         if (grade_ratio(x, i) > grade_ratio(x, worst)) worst = i;
-    say_more(to->grade, sizeof to->grade,
+    text_add(to->grade, sizeof to->grade,
              "%s: the worst, (%zu, %zu), errs by %.3g of what FP32 may",
              says[(int)value[METRIC_GRADE]], count ? worst / x->n : 0,
              count ? worst % x->n : 0, value[METRIC_GRADE_WORST]);
@@ -98,22 +98,25 @@ static void write_verdict(struct judged *to)
     char *const text = to->verdict, usual[80] = "";
     const size_t size = sizeof to->verdict, n = to->n;
     if (to->usual.outputs && isfinite(to->usual.high))
-        say_more(usual, sizeof usual, ", usual %.3g to %.3g", to->usual.low, to->usual.high);
-    if (!b->applies) say_more(text, size, "%s", to->grade);
-    else if (!b->outputs) say_more(text, size, "no output has a bound; %s", to->grade);
+        text_add(usual, sizeof usual, ", usual %.3g to %.3g", to->usual.low,
+                 to->usual.high);
+    if (!b->applies) text_add(text, size, "%s", to->grade);
+    else if (!b->outputs) text_add(text, size, "no output has a bound; %s", to->grade);
     else if (!b->violations)
-        say_more(text, size,
-                 "%s: %.3g u at most%s; the nearest to its bound, (%zu, %zu), has %.3g of "
-                 "%.3g u (for certain, as if every rounding did its worst; a test takes the "
-                 "limits of bitcut tolerance); %s",
-                 to->standing->what, to->value[METRIC_BACKWARD_MAX], usual, b->worst / n,
-                 b->worst % n, b->worst_error, b->worst_limit, to->grade);
+        text_add(
+            text, size,
+            "%s: %.3g u at most%s; the nearest to its bound, (%zu, %zu), has %.3g of "
+            "%.3g u (for certain, as if every rounding did its worst; a test takes the "
+            "limits of bitcut tolerance); %s",
+            to->standing->what, to->value[METRIC_BACKWARD_MAX], usual, b->worst / n,
+            b->worst % n, b->worst_error, b->worst_limit, to->grade);
     else
-        say_more(text, size,
-                 "%s of recipe and unit in %zu outputs, so not theirs: (%zu, %zu) has %.3g "
-                 "u of %.3g u%s; %s",
-                 to->standing->what, b->violations, b->worst / n, b->worst % n,
-                 b->worst_error, b->worst_limit, usual, to->grade);
+        text_add(
+            text, size,
+            "%s of recipe and unit in %zu outputs, so not theirs: (%zu, %zu) has %.3g "
+            "u of %.3g u%s; %s",
+            to->standing->what, b->violations, b->worst / n, b->worst % n, b->worst_error,
+            b->worst_limit, usual, to->grade);
 }
 
 /* Whether recipe and unit allow the errors, and what is usual; beside an exact
@@ -135,8 +138,8 @@ static enum bitcut_status find_beside(struct judged *to, const struct bitcut_gem
                                options->threads, options->progress, f);
     return status != BITCUT_OK
                ? status
-               : usual_range(&to->usual, g, data, seed, options->threads, options->progress,
-                             f);
+               : typical_range_find(&to->usual, g, data, seed, options->threads,
+                                    options->progress, f);
 }
 
 static void conclude(struct judged *to, const struct judge *j, int threads)
@@ -145,12 +148,12 @@ static void conclude(struct judged *to, const struct judge *j, int threads)
     metrics_find(to->value, x, ~0u, threads);
     ulp_histogram(to->bins, x);
     to->m = x->m, to->n = x->n, to->k = x->k;
-    to->share = commit_share(x, &to->commit);
+    to->share = error_bound_share(x, &to->error_bound);
     to->counts = j->counts;
     to->seconds = j->seconds;
-    to->usual_range[0] = to->usual.low, to->usual_range[1] = to->usual.high;
-    to->standing = &standings[standing_of(&to->usual, to->value[METRIC_BACKWARD_MAX],
-                                          to->bound.violations)];
+    to->typical_range_find[0] = to->usual.low, to->typical_range_find[1] = to->usual.high;
+    to->standing = &grades[grade_of(&to->usual, to->value[METRIC_BACKWARD_MAX],
+                                    to->bound.violations)];
     write_grade(to, x);
     write_verdict(to);
 }
@@ -167,7 +170,7 @@ enum bitcut_status judged_find(struct judged *to, const struct bitcut_gemm *g,
     if (status != BITCUT_OK) return status;
     *to = (struct judged){ .reference = reference };
     j.comparison.d = d->at;
-    status = judge_grade(&j, &to->commit, g, options, f);
+    status = judge_grade(&j, &to->error_bound, g, options, f);
     if (status == BITCUT_OK)
         status = find_beside(to, g, data, &j.comparison, seed, options, f);
     if (status == BITCUT_OK) conclude(to, &j, options->threads);
@@ -187,92 +190,94 @@ static const struct budget_answer *budget_of(const void *answer)
     return ((const struct gemm_answer *)answer)->budget;
 }
 
-static void say_componentwise(char *text, size_t size, const void *answer)
+static void describe_componentwise(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
     char error[NUMBER_SAID_MAX], limit[NUMBER_SAID_MAX];
     if (!j) return;
-    say_more(text, size, "%s u |A||B| at most, u = 2^-24 (an FP32 GEMM may have %s)",
+    text_add(text, size, "%s u |A||B| at most, u = 2^-24 (an FP32 GEMM may have %s)",
              number_said(error, j->value[METRIC_BACKWARD_MAX], 3),
              number_said(limit, j->value[METRIC_BACKWARD_LIMIT], 3));
 }
 
-static void say_relative(char *text, size_t size, const void *answer)
+static void describe_relative(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
     char error[NUMBER_SAID_MAX], bits[NUMBER_SAID_MAX];
     if (!j) return;
     const double kept = j->value[METRIC_EFFECTIVE_BITS];
-    say_more(text, size, "%s of ||C||, C the exact result: %s bits kept (FP32 has 24)",
+    text_add(text, size, "%s of ||C||, C the exact result: %s bits kept (FP32 has 24)",
              number_said(error, j->value[METRIC_RELRES], 3),
              kept > 0 || !isfinite(kept) ? number_said(bits, kept, 3) : "0");
 }
 
-static void say_ulps(char *text, size_t size, const void *answer)
+static void describe_ulps(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
     char mean[NUMBER_SAID_MAX], most[NUMBER_SAID_MAX], condition[NUMBER_SAID_MAX];
     if (!j) return;
-    say_more(text, size,
+    text_add(text, size,
              "%s on average, %s at most (sums cancel: |A||B| is up to %s |C|)",
              number_said(mean, j->value[METRIC_ULP_MEAN], 3),
              number_said(most, j->value[METRIC_ULP_MAX], 4),
              number_said(condition, j->value[METRIC_CONDITION_MAX], 3));
 }
 
-static void say_lost(char *text, size_t size, const void *answer)
+static void describe_lost(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
-    if (!j || (budget_of(answer) && budget_of(answer)->question->all)) return;
-    const size_t *const under = j->commit.underflow, *const over = j->commit.overflow;
-    say_more(text, size,
+    if (!j || (budget_of(answer) && budget_of(answer)->problem->all)) return;
+    const size_t *const under = j->error_bound.underflow, *const over =
+                                                              j->error_bound.overflow;
+    text_add(text, size,
              "underflow in %zu of %zu elements of A and %zu of %zu of B; overflow in "
              "%zu and %zu",
              under[0], j->m * j->k, under[1], j->k * j->n, over[0], over[1]);
 }
 
-static void say_limit(char *text, size_t size, const void *answer)
+static void describe_limit(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
-    if (!j || !isfinite(j->commit.all) || bound_grade(j) ||
-        (budget_of(answer) && budget_of(answer)->question->one))
+    if (!j || !isfinite(j->error_bound.all) || bound_grade(j) ||
+        (budget_of(answer) && budget_of(answer)->problem->one))
         return;
-    say_more(text, size, "%.3g u ||row of A|| ||column of B||, for certain", j->commit.all);
+    text_add(text, size, "%.3g u ||row of A|| ||column of B||, for certain",
+             j->error_bound.all);
     if (isfinite(j->share))
-        say_more(text, size, ", of which the worst output takes %.3g %%", 100 * j->share);
+        text_add(text, size, ", of which the worst output takes %.3g %%", 100 * j->share);
     if (!is_explained(j))
-        say_more(text, size, ": more than this recipe on this unit explains");
+        text_add(text, size, ": more than this recipe on this unit explains");
 }
 
-static void say_histogram(char *text, size_t size, const void *answer)
+static void describe_histogram(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
     for (int i = 0; j && i < HISTOGRAM_BINS; i++) {
         const size_t count = j->bins[i];
-        if (count && i + 1 < HISTOGRAM_BINS) say_bin(text, size, i, count);
-        else if (count) say_more(text, size, "%smore: %zu", *text ? ", " : "", count);
+        if (count && i + 1 < HISTOGRAM_BINS) text_add_bin(text, size, i, count);
+        else if (count) text_add(text, size, "%smore: %zu", *text ? ", " : "", count);
     }
-    if (j) say_more(text, size, " (FP32 steps from the exact result: outputs)");
+    if (j) text_add(text, size, " (FP32 steps from the exact result: outputs)");
 }
 
-void judged_say_verdict(char *text, size_t size, const void *answer)
+void judged_describe_verdict(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
-    if (j) say_more(text, size, "%s", j->verdict);
+    if (j) text_add(text, size, "%s", j->verdict);
 }
 
 const struct record_line judged_lines[] = {
     /* clang-format off */
     GEMM_LINES,
-    { "matrices",            gemm_say_matrices, RECORD_ALWAYS,  NULL },
-    { "componentwise error", say_componentwise, RECORD_ALWAYS,  NULL },
-    { "relative error",      say_relative,      RECORD_ALWAYS,  NULL },
-    { "error in ulps",       say_ulps,          RECORD_ALWAYS,  NULL },
-    { "range of words",      say_lost,          RECORD_ALWAYS,  NULL },
-    { "limit of the recipe", say_limit,         RECORD_ALWAYS,  NULL },
+    { "matrices",            gemm_describe_matrices, RECORD_ALWAYS,  NULL },
+    { "componentwise error", describe_componentwise, RECORD_ALWAYS,  NULL },
+    { "relative error",      describe_relative,      RECORD_ALWAYS,  NULL },
+    { "error in ulps",       describe_ulps,          RECORD_ALWAYS,  NULL },
+    { "range of words",      describe_lost,          RECORD_ALWAYS,  NULL },
+    { "limit of the recipe", describe_limit,         RECORD_ALWAYS,  NULL },
     BUDGET_LINES,
-    { "verdict",             judged_say_verdict,       RECORD_ALWAYS,  NULL },
-    { "distances",           say_histogram,     RECORD_VERBOSE, "ulp_histogram" },
+    { "verdict",             judged_describe_verdict,       RECORD_ALWAYS,  NULL },
+    { "distances",           describe_histogram,     RECORD_VERBOSE, "ulp_histogram" },
     { 0 }
     /* clang-format on */
 };

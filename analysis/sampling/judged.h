@@ -8,7 +8,7 @@
 #include "analysis/accuracy/budget_answer.h"
 #include "analysis/accuracy/gemm_data.h"
 #include "analysis/sampling/typical_range.h"
-#include "emu/gemm_say.h"
+#include "emu/gemm_sentence.h"
 
 enum { VERDICT_MAX = 600 };
 
@@ -19,10 +19,10 @@ struct judged {
     char grade[VERDICT_MAX], verdict[VERDICT_MAX]; /* sentences                      */
     struct bound_result bound; /* what recipe and unit allow: only of a reference that is
                                   exact                                                 */
-    struct usual usual;        /* what error they usually have; no outputs: not known   */
-    double usual_range[2];
-    const struct standing *standing; /* to both                                         */
-    struct commit_error commit;      /* what the words of the recipe lose               */
+    struct typical_range usual; /* what error they usually have; no outputs: not known */
+    double typical_range_find[2];
+    const struct grade *standing;   /* to both                                         */
+    struct error_bound error_bound; /* what the words of the recipe lose               */
     double share; /* of the recipe's limit that the worst output takes                  */
     size_t bins[HISTOGRAM_BINS]; /* ulp_histogram()                                     */
     struct exact_counts counts;  /* by which layer the reference was settled            */
@@ -41,6 +41,6 @@ enum bitcut_status judged_find(struct judged *to, const struct bitcut_gemm *g,
 
 /* Sentences (lib/base/record.h) on an answer that begins with a struct gemm_answer. */
 extern const struct record_line judged_lines[];
-record_say judged_say_verdict;
+record_describe judged_describe_verdict;
 
 #endif

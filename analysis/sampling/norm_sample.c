@@ -139,7 +139,7 @@ static enum bitcut_status pick_cols(struct matrix *to, const struct matrix *from
 }
 
 /* The lines that are chosen, into w. */
-static enum bitcut_status choose_lines(struct weighed *w, struct lines *row,
+static enum bitcut_status choose_lines(struct norm_sample *w, struct lines *row,
                                        struct lines *col, const struct matrix *a,
                                        const struct matrix *b, bool even, uint64_t seed,
                                        struct fault *f)
@@ -165,15 +165,15 @@ static enum bitcut_status choose_lines(struct weighed *w, struct lines *row,
     return status;
 }
 
-enum bitcut_status weighed_draw(struct weighed *to, const struct matrix *a,
-                                const struct matrix *b, size_t rows, size_t cols,
-                                bool even, uint64_t seed, int threads,
-                                const struct progress *progress, struct fault *f)
+enum bitcut_status norm_sample_draw(struct norm_sample *to, const struct matrix *a,
+                                    const struct matrix *b, size_t rows, size_t cols,
+                                    bool even, uint64_t seed, int threads,
+                                    const struct progress *progress, struct fault *f)
 {
     const struct gemm_options options = { .threads = threads, .progress = progress };
     struct lines row = { .most = smaller(rows, a->rows), .all = a->rows },
                  col = { .most = smaller(cols, b->cols), .all = b->cols };
-    struct weighed w = { .all = row.most == row.all && col.most == col.all };
+    struct norm_sample w = { .all = row.most == row.all && col.most == col.all };
     row.at = memory_allocate(row.most, sizeof *row.at);
     col.at = memory_allocate(col.most, sizeof *col.at);
     row.weight = w.of_row = memory_allocate(row.most, sizeof *w.of_row);
@@ -197,14 +197,14 @@ enum bitcut_status weighed_draw(struct weighed *to, const struct matrix *a,
     return status;
 }
 
-void weighed_clear(struct weighed *w)
+void norm_sample_clear(struct norm_sample *w)
 {
     if (w->of_row) judge_clear(&w->judge);
     matrix_clear(&w->a);
     matrix_clear(&w->b);
     free(w->of_row);
     free(w->of_col);
-    *w = (struct weighed){ .of_row = NULL };
+    *w = (struct norm_sample){ .of_row = NULL };
 }
 
 /* --- residuals -------------------------------------------------------------------- */
@@ -270,7 +270,7 @@ static double exact_value(const struct comparison *x, size_t i)
     return isfinite(value) ? value : 0;
 }
 
-static void add_squares(struct squares *s, const struct weighed *w, const uint32_t *d)
+static void add_squares(struct squares *s, const struct norm_sample *w, const uint32_t *d)
 {
     struct comparison x = w->judge.comparison;
     size_t rows = 0;
@@ -291,21 +291,21 @@ static void add_squares(struct squares *s, const struct weighed *w, const uint32
 
 /* ||D - C||_F / ||C||_F, and three standard errors more: a jackknife over rows and one
    over columns. */
-static struct weighed_error relres(const struct weighed *w, const uint32_t *d,
-                                   double outputs)
+static struct norm_sample_error relres(const struct norm_sample *w, const uint32_t *d,
+                                       double outputs)
 {
     struct squares s = { .error = { { 0 } } };
     (void)outputs;
     add_squares(&s, w, d);
     const double value = without(&s, false, -1, 0);
     if (!(value < (double)INFINITY))
-        return (struct weighed_error){ (double)INFINITY, (double)INFINITY };
+        return (struct norm_sample_error){ (double)INFINITY, (double)INFINITY };
     const double error = sqrt(variance(&s, false, count_drawn(w->of_row, w->a.rows)) +
                               variance(&s, true, count_drawn(w->of_col, w->b.cols)));
-    return (struct weighed_error){ value, value + ERRORS * error };
+    return (struct norm_sample_error){ value, value + ERRORS * error };
 }
 
-static double relres_limit(const struct weighed *w, const double *limit)
+static double relres_limit(const struct norm_sample *w, const double *limit)
 {
     const struct comparison *const x = &w->judge.comparison;
     double error = 0, exact = 0;
@@ -322,9 +322,9 @@ static double relres_limit(const struct weighed *w, const double *limit)
 /* --- the largest ------------------------------------------------------------------ */
 
 /* max |D - C| / |A||B| in u, and what that of all outputs is below in 99 % of cases, out
-   of the largest of groups, as usual_range() has it. */
-static struct weighed_error backward_max(const struct weighed *w, const uint32_t *d,
-                                         double outputs)
+   of the largest of groups, as typical_range_find() has it. */
+static struct norm_sample_error backward_max(const struct norm_sample *w,
+                                             const uint32_t *d, double outputs)
 {
     struct comparison x = w->judge.comparison;
     const size_t count = x.m * x.n, groups = smaller(TAIL, count);
@@ -332,14 +332,15 @@ static struct weighed_error backward_max(const struct weighed *w, const uint32_t
     struct tail t;
     x.d = d;
     const double most = group_maxima(square, groups, &x, true);
-    if (w->all || !(most < (double)INFINITY)) return (struct weighed_error){ most, most };
+    if (w->all || !(most < (double)INFINITY))
+        return (struct norm_sample_error){ most, most };
     tail_fit(&t, square, groups);
     const double all = outputs / (double)count * (double)groups;
     const double high = sqrt(tail_guess(&t, share_above(all, 0.99)));
-    return (struct weighed_error){ most, larger_double(most, high) };
+    return (struct norm_sample_error){ most, larger_double(most, high) };
 }
 
-static double backward_limit(const struct weighed *w, const double *limit)
+static double backward_limit(const struct norm_sample *w, const double *limit)
 {
     const struct comparison *const x = &w->judge.comparison;
     double most = 0;
@@ -351,7 +352,7 @@ static double backward_limit(const struct weighed *w, const double *limit)
     return most;
 }
 
-const struct weighed_metric weighed_metrics[] = {
+const struct norm_sample_metric norm_sample_metrics[] = {
     { "relres", "||D - C||_F / ||C||_F", false, 1e-6, relres, relres_limit },
     { "backward_max", "max |D - C| / |A||B|, in u = 2^-24", true, 16, backward_max,
       backward_limit },

@@ -14,7 +14,7 @@
    errors as large as |a| |b| all have the same part in them.  With `even` all lines are
    as likely as others, but those of the largest and the smallest norm, which are there.
  */
-struct weighed {
+struct norm_sample {
     struct matrix a, b;
     double *of_row, *of_col; /* 1 / c                     */
     struct judge judge;
@@ -22,30 +22,30 @@ struct weighed {
 };
 
 /* BITCUT_NO_MEMORY, BITCUT_UNSUPPORTED: nothing to clear. */
-enum bitcut_status weighed_draw(struct weighed *to, const struct matrix *a,
-                                const struct matrix *b, size_t rows, size_t cols,
-                                bool even, uint64_t seed, int threads,
-                                const struct progress *progress, struct fault *f);
-void weighed_clear(struct weighed *w);
+enum bitcut_status norm_sample_draw(struct norm_sample *to, const struct matrix *a,
+                                    const struct matrix *b, size_t rows, size_t cols,
+                                    bool even, uint64_t seed, int threads,
+                                    const struct progress *progress, struct fault *f);
+void norm_sample_clear(struct norm_sample *w);
 
 /* An error of all outputs, and what it is below as far as the sample tells; of a sample
    that is all, itself.  Infinite if an output is wrong (metric.h). */
-struct weighed_error {
+struct norm_sample_error {
     double value, high;
 };
 
 /* A row of the table of such errors.  Their functions are called in the mode of
    hostfp_enter(). */
-struct weighed_metric {
+struct norm_sample_metric {
     const char *name, *what; /* as in `metrics`                                */
     bool even;               /* what the sample has to be                      */
     double want;             /* what will do, unless somebody says otherwise   */
-    struct weighed_error (*find)(const struct weighed *w, const uint32_t *d,
-                                 double outputs); /* how many there are in all */
-    double (*limit)(const struct weighed *w, const double *limit); /* of limits in
+    struct norm_sample_error (*find)(const struct norm_sample *w, const uint32_t *d,
+                                     double outputs); /* how many there are in all */
+    double (*limit)(const struct norm_sample *w, const double *limit); /* of limits in
                         place of |D - C|; NaN if an output has none            */
 };
 
-extern const struct weighed_metric weighed_metrics[]; /* ended by a NULL name */
+extern const struct norm_sample_metric norm_sample_metrics[]; /* ended by a NULL name */
 
 #endif

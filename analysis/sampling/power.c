@@ -48,7 +48,7 @@ struct power_trial {
 
 /* What all runs share. */
 struct power_study {
-    const struct tolerance_question *q;
+    const struct tolerance_problem *q;
     const struct tolerance *t;
     struct power_trial *trial; /* of row i in run n at i * runs + n */
     struct bitcut_order order[ORDERS_MAX];
@@ -60,7 +60,7 @@ struct power_study {
    it is. */
 struct power_run {
     struct sample_run r;
-    struct question question;
+    struct problem problem;
     struct block block;
     struct space space;
     struct k_range range[RANGES_MAX];
@@ -148,7 +148,7 @@ static void draw_ranges(struct power_run *run, const struct power_study *s,
     run->range[3] = (struct k_range){ (k - 1) / step * step, k };
 }
 
-/* The whole problem as a block of a question. */
+/* The whole problem as a block of a problem. */
 static enum bitcut_status make_block(struct power_run *run, const struct power_study *s,
                                      uint64_t number, struct fault *f)
 {
@@ -157,15 +157,15 @@ static enum bitcut_status make_block(struct power_run *run, const struct power_s
     size_t *const line = memory_allocate(lines, sizeof *line);
     if (!line) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a run");
     for (size_t i = 0; i < lines; i++) line[i] = i;
-    run->question = (struct question){ .a = p->a,
-                                       .b = p->b,
-                                       .c = p->c,
-                                       .d = { rows, cols, run->d },
-                                       .format = &formats[FORMAT_F32],
-                                       .alpha = s->q->gemm->alpha,
-                                       .beta = s->q->gemm->beta };
+    run->problem = (struct problem){ .a = p->a,
+                                     .b = p->b,
+                                     .c = p->c,
+                                     .d = { rows, cols, run->d },
+                                     .format = &formats[FORMAT_F32],
+                                     .alpha = s->q->gemm->alpha,
+                                     .beta = s->q->gemm->beta };
     run->block = (struct block){ rows,    cols,    p->a.cols, line,   line,
-                                 p->a.at, p->b.at, p->c.at,   run->d, &run->question };
+                                 p->a.at, p->b.at, p->c.at,   run->d, &run->problem };
     draw_ranges(run, s, number);
     run->space = (struct space){ .range = run->range,
                                  .ranges = RANGES_MAX,
@@ -202,7 +202,7 @@ static enum bitcut_status find_other(struct power_run *run, const struct power_s
 static enum bitcut_status run_make(struct power_run *run, const struct power_study *s,
                                    uint64_t number, struct fault *f)
 {
-    const struct tolerance_question *const q = s->q;
+    const struct tolerance_problem *const q = s->q;
     const size_t count = s->rows * s->cols;
     *run = (struct power_run){ .d = memory_allocate(count, sizeof *run->d) };
     if (!run->d)
@@ -263,7 +263,7 @@ static void name_row(struct power_row *to, size_t i)
         *to = (struct power_row){ .name = fault.name, .what = fault.what };
 }
 
-enum bitcut_status power_measure(struct power *to, const struct tolerance_question *q,
+enum bitcut_status power_measure(struct power *to, const struct tolerance_problem *q,
                                  const struct tolerance *t, size_t runs, uint64_t seed,
                                  int threads, const struct progress *progress,
                                  struct fault *f)

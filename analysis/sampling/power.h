@@ -27,7 +27,7 @@ struct power {
    the tables of faults, which bitcut_tables has for explain and power_faults for outputs
    and units; of each a kind that is drawn by `seed`.  Each run has some 2^16 products of
    A and B.  The same for any number of threads.  As tolerance_find(). */
-enum bitcut_status power_measure(struct power *to, const struct tolerance_question *q,
+enum bitcut_status power_measure(struct power *to, const struct tolerance_problem *q,
                                  const struct tolerance *t, size_t runs, uint64_t seed,
                                  int threads, const struct progress *progress,
                                  struct fault *f);

@@ -186,8 +186,8 @@ static const struct power_fault more_faults[] = {
 
 bool power_fault_nth(struct power_fault *to, size_t i)
 {
-    const struct defect *d = defect_next(NULL);
-    for (; d && i; i--) d = defect_next(d);
+    const struct kernel_fault *d = kernel_fault_next(NULL);
+    for (; d && i; i--) d = kernel_fault_next(d);
     if (d) *to = (struct power_fault){ .name = d->name, .what = d->what, .defect = d };
     else if (i < sizeof more_faults / sizeof *more_faults) *to = more_faults[i];
     else return false;
@@ -206,7 +206,7 @@ static bool make_plan(struct candidate *x, const struct bitcut_gemm *g,
 }
 
 /* A defect of this kind. */
-static bool make_kind(struct candidate *x, const struct defect *d, int kind,
+static bool make_kind(struct candidate *x, const struct kernel_fault *d, int kind,
                       const struct bitcut_gemm *g, const struct space *s)
 {
     candidate_clean(x, s);
@@ -221,7 +221,7 @@ bool power_fault_make(struct candidate *x, const struct power_fault *fault,
                       const struct bitcut_gemm *g, const struct space *s,
                       const struct block *b, struct rng *r)
 {
-    const struct defect *const d = fault->defect;
+    const struct kernel_fault *const d = fault->defect;
     if (d) {
         const size_t kinds = d->kinds ? d->kinds(s) : 1;
         const size_t first = kinds ? (size_t)rand_below(rng_bits(r), kinds) : 0;

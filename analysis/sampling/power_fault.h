@@ -9,7 +9,7 @@
 /* A fault of a kernel in a run: how it computes, or what becomes of D afterwards. */
 struct power_fault {
     const char *name, *what;
-    const struct defect *defect; /* of explain's tables; the others are NULL then */
+    const struct kernel_fault *defect; /* of explain's tables; the others are NULL then */
 
     /* Change the GEMM, before there is a plan; false: it is not another. */
     bool (*vary)(struct bitcut_gemm *g, struct rng *r);

@@ -77,7 +77,7 @@ static void write_sum(char *text, size_t size, const struct python_library *l,
     snprintf(text, size, *alpha ? "%s(%sA%s%s @ %sB%s%s)" : "%s%sA%s%s @ %sB%s%s", alpha,
              before, l->wide, after, before, l->wide, after);
     if (gemm_reads_c(g))
-        say_more(text, size, " + %s%sC%s%s", beta, before, l->wide, after);
+        text_add(text, size, " + %s%sC%s%s", beta, before, l->wide, after);
 }
 
 /* Add "+ FACTOR TEXT", TEXT by a form. */
@@ -87,9 +87,9 @@ static void add_term(char *text, size_t size, double factor, const char *form, .
     va_list values;
     if (!(factor > 0)) return;
     write_up(number, factor);
-    say_more(text, size, "%s%s", *text ? " + " : "", number);
+    text_add(text, size, "%s%s", *text ? " + " : "", number);
     va_start(values, form);
-    say_more_list(text, size, form, values);
+    text_add_list(text, size, form, values);
     va_end(values);
 }
 
@@ -110,7 +110,7 @@ static void add_level(char *text, size_t size, const struct related *to, double 
 
 /* What the bound has besides a part of |A||B|, a matrix: bound_apriori_rest(). */
 static void write_rest(char line[2][PYTHON_LINE_MAX], const struct python_library *l,
-                       const struct tolerance *t, const struct tolerance_question *q)
+                       const struct tolerance *t, const struct tolerance_problem *q)
 {
     const struct bound_apriori *const b = &t->bound;
     const double times = q->two ? 2 : 1,
@@ -189,9 +189,9 @@ static void write_assertion(char line[PYTHON_LINE_MAX], const struct python_libr
              rest ? " + rest" : "");
 }
 
-int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX],
-                 const struct python_library *l, const struct tolerance *tolerance,
-                 const struct tolerance_question *q, bool observed)
+int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX], const struct python_library *l,
+                 const struct tolerance *tolerance, const struct tolerance_problem *q,
+                 bool observed)
 {
     char sum[SUM_MAX], size[SUM_MAX], exact[32];
     const struct bitcut_tolerances *const t = &tolerance->limits;

@@ -31,6 +31,6 @@ enum { PYTHON_LINES = 7, PYTHON_LINE_MAX = 500 };
    at most. */
 int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX],
                  const struct python_library *library, const struct tolerance *t,
-                 const struct tolerance_question *q, bool observed);
+                 const struct tolerance_problem *q, bool observed);
 
 #endif

@@ -102,7 +102,7 @@ static void take_sizes(struct run_report *r, const struct sample_run *run)
 
 /* What all runs share. */
 struct study_of_runs {
-    const struct tolerance_question *q;
+    const struct tolerance_problem *q;
     struct run_report *r;
     struct bitcut_order order[ORDERS_MAX];
     size_t orders, rows, cols;
@@ -404,7 +404,7 @@ static double step_of(const struct reports *x, const struct bitcut_unit *u)
                                23 - u->result->fraction_bits);
 }
 
-/* All that the reports say; `room` has SAMPLE numbers for each. */
+/* All that the reports describe; `room` has SAMPLE numbers for each. */
 static void conclude(struct bitcut_tolerances *to, const struct reports *x, double *room,
                      double unit_bound, double sums, bool whole)
 {
@@ -458,7 +458,7 @@ bool tolerance_closes_alone(const void *limits)
 
 /* What all runs share, and room for their reports and the numbers of these. */
 static enum bitcut_status prepare(struct study_of_runs *s, double **room,
-                                  const struct tolerance_question *q, struct fault *f)
+                                  const struct tolerance_problem *q, struct fault *f)
 {
     *s = (struct study_of_runs){ .q = q, .orders = 1, .order = { q->gemm->order } };
     const enum bitcut_status status =
@@ -478,9 +478,9 @@ static enum bitcut_status prepare(struct study_of_runs *s, double **room,
     return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the runs");
 }
 
-enum bitcut_status tolerance_find(struct tolerance *to,
-                                  const struct tolerance_question *q, int threads,
-                                  const struct progress *progress, struct fault *f)
+enum bitcut_status tolerance_find(struct tolerance *to, const struct tolerance_problem *q,
+                                  int threads, const struct progress *progress,
+                                  struct fault *f)
 {
     struct study_of_runs s;
     struct hostfp mode;

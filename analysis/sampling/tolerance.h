@@ -6,7 +6,7 @@
 #include "analysis/sampling/sampling.h"
 #include "lib/base/record.h"
 
-struct tolerance_question {
+struct tolerance_problem {
     const struct bitcut_gemm *gemm; /* recipe, unit, order, alpha and beta count       */
     struct run_source source;
     size_t m, n, k; /* of the GEMM that is tested                                      */
@@ -48,9 +48,9 @@ bool tolerance_needs_rest(const struct bitcut_tolerances *t);
    at least.  Errors of larger matrices exceed a limit no more often than those of as many
    such runs as make up their outputs.  The same for any number of threads.
    BITCUT_NO_MEMORY; what the source says; BITCUT_UNSUPPORTED if asked to stop. */
-enum bitcut_status tolerance_find(struct tolerance *to,
-                                  const struct tolerance_question *q, int threads,
-                                  const struct progress *progress, struct fault *f);
+enum bitcut_status tolerance_find(struct tolerance *to, const struct tolerance_problem *q,
+                                  int threads, const struct progress *progress,
+                                  struct fault *f);
 
 /* Whether allclose() is worth having: by the bound, by the observed limit, and with atol 0
    by that.  Each takes a struct bitcut_tolerances. */

@@ -60,15 +60,15 @@ static enum bitcut_status find(struct bitcut_tolerances *to, const struct bitcut
     enum bitcut_status status = gemm_data_take(&data, g, 0, threads, f);
     if (status != BITCUT_OK) return status;
     const struct shuffled_source source = { &data, o->seed };
-    const struct tolerance_question q = { .gemm = g,
-                                          .source = shuffled_runs(&source),
-                                          .m = g->m,
-                                          .n = g->n,
-                                          .k = g->k,
-                                          .any_order = o->any_order,
-                                          .two = o->two,
-                                          .runs = o->runs,
-                                          .alarm = o->false_alarm };
+    const struct tolerance_problem q = { .gemm = g,
+                                         .source = shuffled_runs(&source),
+                                         .m = g->m,
+                                         .n = g->n,
+                                         .k = g->k,
+                                         .any_order = o->any_order,
+                                         .two = o->two,
+                                         .runs = o->runs,
+                                         .alarm = o->false_alarm };
     status = tolerance_find(&t, &q, threads, progress_of_thread(), f);
     if (status == BITCUT_OK) *to = t.limits;
     gemm_data_clear(&data);
@@ -95,7 +95,7 @@ enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
         t.size = to->size;
         memcpy(to, &t, to->size);
     }
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }
 
 /* --- a D by limits ---------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static enum bitcut_status judge(struct bitcut_tolerance_verdict *to,
     struct tolerance_given given;
     enum bitcut_status status = gemm_data_take(&data, g, 0, threads, f);
     if (status != BITCUT_OK) return status;
-    const struct tolerance_question q = {
+    const struct tolerance_problem q = {
         .gemm = g, .m = g->m, .n = g->n, .k = g->k, .any_order = o->any_order
     };
     status = view_matrix(&d, &g->d, 0, g->m, g->n, threads)
@@ -153,5 +153,5 @@ enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
         v.size = to->size;
         memcpy(to, &v, to->size);
     }
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }

@@ -18,13 +18,13 @@ enum {
 
 /* Runs of as many outputs each, in groups, one after the other, of as many each; the
    last group of a run may have more. */
-struct course {
+struct sampling_plan {
     size_t runs, rows, cols, groups; /* groups: of a run */
 };
 
-static struct course course_of(size_t m, size_t n, size_t k)
+static struct sampling_plan sampling_plan_of(size_t m, size_t n, size_t k)
 {
-    struct course c = { 0 };
+    struct sampling_plan c = { 0 };
     if (!m || !n || k > K_MAX) return c;
     const double all = (double)m * (double)n * (double)k,
                  products = larger_double(PRODUCTS, all / SHARE);
@@ -41,13 +41,13 @@ struct shared {
     double *square;
     const struct bitcut_gemm *g;
     struct run_source source;
-    struct course course;
+    struct sampling_plan course;
 };
 
 static enum bitcut_status run_one(void *context, size_t number, struct fault *f)
 {
     const struct shared *const s = context;
-    const struct course *const c = &s->course;
+    const struct sampling_plan *const c = &s->course;
     struct sample_run run;
     struct hostfp mode;
     const enum bitcut_status status =
@@ -61,8 +61,8 @@ static enum bitcut_status run_one(void *context, size_t number, struct fault *f)
 }
 
 /* The range of the largest of m n outputs, out of the squares of groups. */
-static void find_range(struct usual *to, double *square, const struct course *c,
-                       double outputs)
+static void find_range(struct typical_range *to, double *square,
+                       const struct sampling_plan *c, double outputs)
 {
     struct tail t;
     const double groups =
@@ -73,38 +73,39 @@ static void find_range(struct usual *to, double *square, const struct course *c,
     to->outputs = c->runs * c->rows * c->cols;
 }
 
-enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
-                               const struct gemm_data *p, uint64_t seed, int threads,
-                               const struct progress *progress, struct fault *f)
+enum bitcut_status typical_range_find(struct typical_range *to,
+                                      const struct bitcut_gemm *g,
+                                      const struct gemm_data *p, uint64_t seed,
+                                      int threads, const struct progress *progress,
+                                      struct fault *f)
 {
     const size_t m = p->a.rows, n = p->b.cols;
     double square[2 * GROUPS_MAX];
     struct hostfp mode;
     hostfp_enter(&mode);
     const struct shuffled_source from = { p, seed };
-    struct shared s = { square, g, shuffled_runs(&from), course_of(m, n, p->a.cols) };
+    struct shared s = { square, g, shuffled_runs(&from),
+                        sampling_plan_of(m, n, p->a.cols) };
     const enum bitcut_status status =
         runs_do(s.course.runs, run_one, &s, threads, progress, f);
-    *to = (struct usual){ 0 };
+    *to = (struct typical_range){ 0 };
     if (status == BITCUT_OK && s.course.runs)
         find_range(to, square, &s.course, (double)m * (double)n);
     hostfp_leave(&mode);
     return status;
 }
 
-const struct standing standings[] = {
-    [STANDS_BEYOND] = { "beyond", "beyond the bound" },
-    [STANDS_ABOVE] = { "above-typical", "more than usual" },
-    [STANDS_USUAL] = { "typical", "typical" },
-    [STANDS_BELOW] = { "below-typical", "less than usual" },
-    [STANDS_WITHIN] = { "within", "within the bound" },
-    { 0 }
-};
+const struct grade grades[] = { [GRADE_BEYOND] = { "beyond", "beyond the bound" },
+                                [GRADE_ABOVE] = { "above-typical", "more than usual" },
+                                [GRADE_TYPICAL] = { "typical", "typical" },
+                                [GRADE_BELOW] = { "below-typical", "less than usual" },
+                                [GRADE_WITHIN] = { "within", "within the bound" },
+                                { 0 } };
 
-int standing_of(const struct usual *usual, double backward_max, size_t beyond)
+int grade_of(const struct typical_range *usual, double backward_max, size_t beyond)
 {
-    if (beyond) return STANDS_BEYOND;
-    if (!usual->outputs || !isfinite(usual->high)) return STANDS_WITHIN;
-    if (!(backward_max <= usual->high)) return STANDS_ABOVE; /* NaN as well */
-    return backward_max < usual->low ? STANDS_BELOW : STANDS_USUAL;
+    if (beyond) return GRADE_BEYOND;
+    if (!usual->outputs || !isfinite(usual->high)) return GRADE_WITHIN;
+    if (!(backward_max <= usual->high)) return GRADE_ABOVE; /* NaN as well */
+    return backward_max < usual->low ? GRADE_BELOW : GRADE_TYPICAL;
 }

@@ -8,7 +8,7 @@
 
 /* Between which numbers most runs have their backward_max (metric.h): at least 96.1 %
    of 1000 runs each of seven recipes, units and inputs, where the model says 98. */
-struct usual {
+struct typical_range {
     double low, high; /* u; infinite where runs overflow                         */
     size_t outputs;   /* from which this comes; 0: from none, as k is above 2^17 */
 };
@@ -21,22 +21,24 @@ struct usual {
    tail (tail_limit()).
    The same for any number of threads.  BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED
    if asked to stop. */
-enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
-                               const struct gemm_data *p, uint64_t seed, int threads,
-                               const struct progress *progress, struct fault *f);
+enum bitcut_status typical_range_find(struct typical_range *to,
+                                      const struct bitcut_gemm *g,
+                                      const struct gemm_data *p, uint64_t seed,
+                                      int threads, const struct progress *progress,
+                                      struct fault *f);
 
 /* How a result stands to what its recipe may err by on its unit, and to what is usual. */
-struct standing {
+struct grade {
     const char *name, *what;
 };
 
 /* The rows, by position. */
-enum { STANDS_BEYOND, STANDS_ABOVE, STANDS_USUAL, STANDS_BELOW, STANDS_WITHIN };
+enum { GRADE_BEYOND, GRADE_ABOVE, GRADE_TYPICAL, GRADE_BELOW, GRADE_WITHIN };
 
-extern const struct standing standings[]; /* ended by a row whose name is NULL */
+extern const struct grade grades[]; /* ended by a row whose name is NULL */
 
 /* The row for a result with that backward_max, of which so many outputs lie beyond their
-   bound.  STANDS_WITHIN: none does, and what is usual is not known or not finite. */
-int standing_of(const struct usual *usual, double backward_max, size_t beyond);
+   bound.  GRADE_WITHIN: none does, and what is usual is not known or not finite. */
+int grade_of(const struct typical_range *usual, double backward_max, size_t beyond);
 
 #endif

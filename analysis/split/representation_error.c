@@ -16,9 +16,10 @@ static double least_normal(const struct bitcut_format *f, double unit)
     return format_is_integer(f) ? 0 : ldexp(unit, format_emin(f));
 }
 
-struct kept_reader kept_reader_of(const struct gemm_plan *p, enum bitcut_operand which)
+struct retained_reader retained_reader_of(const struct gemm_plan *p,
+                                          enum bitcut_operand which)
 {
-    struct kept_reader r = { .split = which == BITCUT_A ? &p->split_a : &p->split_b };
+    struct retained_reader r = { .split = which == BITCUT_A ? &p->split_a : &p->split_b };
     for (int w = 0; w < r.split->words; w++) {
         const struct bitcut_unit *u = gemm_plan_reader(p, which, w);
         const struct bitcut_format *own = r.split->word[w].format,
@@ -34,8 +35,8 @@ struct kept_reader kept_reader_of(const struct gemm_plan *p, enum bitcut_operand
     return r;
 }
 
-int kept_exponent(const struct gemm_plan *p, const struct kept_reader *r,
-                  const uint32_t *line, size_t k, size_t stride)
+int retained_exponent(const struct gemm_plan *p, const struct retained_reader *r,
+                      const uint32_t *line, size_t k, size_t stride)
 {
     uint32_t largest = 0;
     if (!p->equilibrate) return 0;
@@ -46,17 +47,17 @@ int kept_exponent(const struct gemm_plan *p, const struct kept_reader *r,
 
 /* --- one element ------------------------------------------------------------------ */
 
-struct kept_event kept_of(struct kept *to, const struct kept_reader *r, uint32_t x,
-                          int exponent)
+struct retained_event retained_of(struct retained *to, const struct retained_reader *r,
+                                  uint32_t x, int exponent)
 {
     const struct bitcut_split *const s = r->split;
     uint64_t word[SPLIT_WORDS_MAX];
     const double whole =
         exponent ? ldexp(value_of_float(x), exponent) : value_of_float(x);
-    struct kept_event event = { false, false };
+    struct retained_event event = { false, false };
     double rest = whole;
     split_words(word, s, exponent ? equilibrate_scale(x, exponent) : x);
-    *to = (struct kept){ .at = { [KEPT_WHOLE] = fabs(whole) } };
+    *to = (struct retained){ .at = { [RETAINED_WHOLE] = fabs(whole) } };
     for (int w = 0; w < s->words; w++) {
         double value = r->unit[w] * format_to_double(s->word[w].format, word[w]);
         if (r->flush[w] && fabs(value) < r->least[w]) value = 0;
@@ -65,21 +66,23 @@ struct kept_event kept_of(struct kept *to, const struct kept_reader *r, uint32_t
             event.small |= rest != 0 && fabs(value) < r->small[w];
             rest -= value;
         }
-        to->at[KEPT_LEFT + w] = value;
-        to->at[KEPT_WORD + w] = fabs(value);
+        to->at[RETAINED_LEFT + w] = value;
+        to->at[RETAINED_WORD + w] = fabs(value);
     }
-    to->at[KEPT_REST] = fabs(rest);
+    to->at[RETAINED_REST] = fabs(rest);
     for (int w = 0; w < s->words; w++)
-        to->at[KEPT_LEFT + w] = fabs(whole - rest - to->at[KEPT_LEFT + w]);
+        to->at[RETAINED_LEFT + w] = fabs(whole - rest - to->at[RETAINED_LEFT + w]);
     return event;
 }
 
-struct kept kept_aligned(const struct kept *x, const struct kept_reader *r)
+struct retained retained_aligned(const struct retained *x,
+                                 const struct retained_reader *r)
 {
-    struct kept to = *x;
+    struct retained to = *x;
     for (int w = 0; w < r->split->words; w++)
-        if (r->aligns[w] && to.at[KEPT_WORD + w] != 0)
-            to.at[KEPT_WORD + w] = larger_double(to.at[KEPT_WORD + w], r->least[w]);
+        if (r->aligns[w] && to.at[RETAINED_WORD + w] != 0)
+            to.at[RETAINED_WORD + w] =
+                larger_double(to.at[RETAINED_WORD + w], r->least[w]);
     return to;
 }
 
@@ -106,7 +109,7 @@ struct residual {
 };
 
 /* The last place of subnormal numbers of a word, or of all that are integers. */
-static double place_of(const struct kept_reader *r, int w)
+static double place_of(const struct retained_reader *r, int w)
 {
     return ldexp(r->unit[w], format_least_exponent(r->split->word[w].format));
 }
@@ -114,7 +117,7 @@ static double place_of(const struct kept_reader *r, int w)
 /* What word w leaves of a residual; of x itself, if it is the first or a copy.  An
    integer leaves half a unit, or where it saturates a whole one
    (lib/number/equilibrate.h). */
-static struct residual leave(const struct kept_reader *r, int w, struct residual x)
+static struct residual leave(const struct retained_reader *r, int w, struct residual x)
 {
     const struct split_word *const word = &r->split->word[w];
     if (format_is_integer(word->format)) return (struct residual){ 0, place_of(r, w) };
@@ -130,7 +133,7 @@ static struct residual leave(const struct kept_reader *r, int w, struct residual
 /* The least x, a power of two, of which word w has all that it would have if its format
    had more exponents: it is normal, or its last place is no more than `places` ulps of x.
    No x is large enough for integers. */
-static double least_of(const struct kept_reader *r, int w, struct residual before,
+static double least_of(const struct retained_reader *r, int w, struct residual before,
                        double places)
 {
     const bool own = w == 0 || r->split->word[w].copy,
@@ -143,7 +146,7 @@ static double least_of(const struct kept_reader *r, int w, struct residual befor
 
 /* ... of which it leaves no more than that, and counts as no more than `times` of x where
    it aligns. */
-static double from_of(const struct kept_reader *r, int w, struct residual before,
+static double from_of(const struct retained_reader *r, int w, struct residual before,
                       double after, double times)
 {
     const bool nearest = round_is_nearest(r->split->word[w].rounding);
@@ -155,7 +158,7 @@ static double from_of(const struct kept_reader *r, int w, struct residual before
 }
 
 /* The largest x of which word w, at most `times` of x, does not overflow. */
-static double most_of(const struct kept_reader *r, int w, double times)
+static double most_of(const struct retained_reader *r, int w, double times)
 {
     const struct bitcut_format *const f = r->split->word[w].format;
     const double largest = format_to_double(f, format_largest(f, false));
@@ -164,8 +167,8 @@ static double most_of(const struct kept_reader *r, int w, double times)
 
 /* Add word w, which stands for what is left of x `before`; of x whose first word is
    normal, nothing underflows in that. */
-static struct residual add_word(struct kept_most *to, const struct kept_reader *r, int w,
-                                struct residual before, bool normal)
+static struct residual add_word(struct retained_max *to, const struct retained_reader *r,
+                                int w, struct residual before, bool normal)
 {
     struct residual after = leave(r, w, before);
     const bool copy = r->split->word[w].copy, own = w == 0 || copy,
@@ -175,39 +178,39 @@ static struct residual add_word(struct kept_most *to, const struct kept_reader *
     const double lost = r->flush[w] && !sure ? r->least[w] : 0,
                  least = r->aligns[w] && !sure ? r->least[w] : 0,
                  times = ((own ? ULPS : before.ulps) + (down ? 0 : after.ulps)) / ULPS;
-    to->times.at[KEPT_WORD + w] = times;
-    to->times.at[KEPT_LEFT + w] = after.ulps / ULPS;
-    to->beside.at[KEPT_WORD + w] = (own ? 0 : before.beside) + after.beside + least;
-    to->beside.at[KEPT_LEFT + w] = after.beside + lost;
-    if (!copy) to->beside.at[KEPT_REST] += lost;
+    to->times.at[RETAINED_WORD + w] = times;
+    to->times.at[RETAINED_LEFT + w] = after.ulps / ULPS;
+    to->beside.at[RETAINED_WORD + w] = (own ? 0 : before.beside) + after.beside + least;
+    to->beside.at[RETAINED_LEFT + w] = after.beside + lost;
+    if (!copy) to->beside.at[RETAINED_REST] += lost;
     to->full = larger_double(to->full, least_of(r, w, before, 1));
     to->from = larger_double(to->from, from_of(r, w, before, after.ulps, times));
     to->most = fmin(to->most, most_of(r, w, times));
     return after;
 }
 
-static struct kept_most most_of_all(const struct kept_reader *r, bool normal)
+static struct retained_max most_of_all(const struct retained_reader *r, bool normal)
 {
     const struct residual all = { ULPS_MAX, 0 };
-    struct kept_most to = { .times.at[KEPT_WHOLE] = 1, .most = (double)INFINITY };
+    struct retained_max to = { .times.at[RETAINED_WHOLE] = 1, .most = (double)INFINITY };
     struct residual now = all;
     for (int w = 0; w < r->split->words; w++) {
         const bool copy = r->split->word[w].copy;
         const struct residual after = add_word(&to, r, w, copy ? all : now, normal);
         if (!copy) now = after;
     }
-    to.times.at[KEPT_REST] = now.ulps / ULPS;
-    to.beside.at[KEPT_REST] += now.beside;
+    to.times.at[RETAINED_REST] = now.ulps / ULPS;
+    to.beside.at[RETAINED_REST] += now.beside;
     for (int w = 0; w < r->split->words; w++) {
-        to.times.at[KEPT_LEFT + w] += to.times.at[KEPT_REST];
-        to.beside.at[KEPT_LEFT + w] += to.beside.at[KEPT_REST];
+        to.times.at[RETAINED_LEFT + w] += to.times.at[RETAINED_REST];
+        to.beside.at[RETAINED_LEFT + w] += to.beside.at[RETAINED_REST];
     }
     return to;
 }
 
-struct kept_most kept_most_of(const struct kept_reader *r)
+struct retained_max retained_max_of(const struct retained_reader *r)
 {
-    struct kept_most to = most_of_all(r, false);
+    struct retained_max to = most_of_all(r, false);
     to.low = most_of_all(r, true).beside;
     to.normal = larger_double(r->small[0], r->least[0]);
     return to;
@@ -229,28 +232,29 @@ static int terms_with(const struct gemm_plan *p, int i, int j)
 
 /* What copies in a term leave. */
 static double copies_lost(const struct gemm_plan *p, struct recipe_term t,
-                          const struct kept *a, const struct kept *b)
+                          const struct retained *a, const struct retained *b)
 {
     const bool copy_a = p->split_a.word[t.a].copy, copy_b = p->split_b.word[t.b].copy;
-    const double left_a = copy_a ? a->at[KEPT_LEFT + t.a] : 0,
-                 left_b = copy_b ? b->at[KEPT_LEFT + t.b] : 0;
-    const double of_a = copy_a ? a->at[KEPT_WHOLE] + a->at[KEPT_REST]
-                               : a->at[KEPT_WORD + t.a],
-                 of_b = copy_b ? b->at[KEPT_WHOLE] + b->at[KEPT_REST]
-                               : b->at[KEPT_WORD + t.b];
+    const double left_a = copy_a ? a->at[RETAINED_LEFT + t.a] : 0,
+                 left_b = copy_b ? b->at[RETAINED_LEFT + t.b] : 0;
+    const double of_a = copy_a ? a->at[RETAINED_WHOLE] + a->at[RETAINED_REST]
+                               : a->at[RETAINED_WORD + t.a],
+                 of_b = copy_b ? b->at[RETAINED_WHOLE] + b->at[RETAINED_REST]
+                               : b->at[RETAINED_WORD + t.b];
     return left_a * of_b + left_b * of_a + left_a * left_b;
 }
 
-double kept_lost(const struct gemm_plan *p, const struct kept *a, const struct kept *b)
+double retained_lost(const struct gemm_plan *p, const struct retained *a,
+                     const struct retained *b)
 {
-    double sum = a->at[KEPT_REST] * b->at[KEPT_WHOLE] +
-                 a->at[KEPT_WHOLE] * b->at[KEPT_REST] +
-                 a->at[KEPT_REST] * b->at[KEPT_REST];
+    double sum = a->at[RETAINED_REST] * b->at[RETAINED_WHOLE] +
+                 a->at[RETAINED_WHOLE] * b->at[RETAINED_REST] +
+                 a->at[RETAINED_REST] * b->at[RETAINED_REST];
     for (int i = 0; i < p->split_a.words; i++)
         for (int j = 0; j < p->split_b.words; j++) {
             if (p->split_a.word[i].copy || p->split_b.word[j].copy) continue;
             const int wrong = abs(terms_with(p, i, j) - 1);
-            if (wrong) sum += wrong * a->at[KEPT_WORD + i] * b->at[KEPT_WORD + j];
+            if (wrong) sum += wrong * a->at[RETAINED_WORD + i] * b->at[RETAINED_WORD + j];
         }
     for (int t = 0; t < p->terms; t++) sum += copies_lost(p, p->term[t], a, b);
     return sum;

@@ -204,7 +204,7 @@ static void tally_merge(struct tally *t, const struct tally *from)
 }
 
 /* How values are counted. */
-struct course {
+struct counting {
     const struct bitcut_split *split;
     bool flush;
     const struct retention_values *values;
@@ -264,7 +264,7 @@ static void block_fill(int32_t *x, int32_t *size, const struct retention_values 
     }
 }
 
-static void block_add(struct tally *t, struct ratios *r, const struct course *c,
+static void block_add(struct tally *t, struct ratios *r, const struct counting *c,
                       size_t first, size_t count)
 {
     _Alignas(64) int32_t x[FAST_BLOCK], rest[FAST_BLOCK], low[FAST_BLOCK];
@@ -289,7 +289,8 @@ static void block_add(struct tally *t, struct ratios *r, const struct course *c,
 }
 
 /* What of [from, to) fills vectors, and how far that goes. */
-static size_t blocks_add(struct tally *t, const struct course *c, size_t from, size_t to)
+static size_t blocks_add(struct tally *t, const struct counting *c, size_t from,
+                         size_t to)
 {
     struct ratios r = { { 0, 1 }, { 0, 1 } };
     for (size_t count; to - from >= FAST_LANES; from += count) {
@@ -301,7 +302,7 @@ static size_t blocks_add(struct tally *t, const struct course *c, size_t from, s
     return from;
 }
 
-static struct tally run_tally(const struct course *c, size_t from, size_t to)
+static struct tally run_tally(const struct counting *c, size_t from, size_t to)
 {
     struct tally t = { 0 };
     struct hostfp mode;
@@ -340,7 +341,7 @@ static struct retention summary(const struct tally *t)
 
 /* All runs, each into its own tally. */
 static void count_runs(struct tally *tallies, size_t runs, size_t count,
-                       const struct course *c, int threads,
+                       const struct counting *c, int threads,
                        const struct progress *progress)
 {
     (void)threads;
@@ -359,7 +360,7 @@ enum bitcut_status retention_measure(struct retention *r, const struct bitcut_sp
 {
     const size_t count = v->count ? v->count : SIGNIFICANDS;
     const size_t runs = count / RUN + (count % RUN != 0);
-    struct course c = { .split = s, .flush = flush, .values = v };
+    struct counting c = { .split = s, .flush = flush, .values = v };
     struct tally *tallies = memory_allocate(runs, sizeof *tallies);
     struct tally total = { 0 };
     struct hostfp mode;

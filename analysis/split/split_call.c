@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a split keeps of values as their caller has them: what lib/bitcut.h declares. */
-#include "analysis/split/split_kept.h"
+#include "analysis/split/split_retention.h"
 #include "emu/unit.h"
 
 #include <math.h>
@@ -21,14 +21,14 @@ const char *bitcut_split_measure_name(size_t i) { return measure_at(i)->name; }
 /* --- what is asked for ------------------------------------------------------------ */
 
 /* The exponents, and what of each goes where. */
-struct question {
-    struct split_question split;
+struct request {
+    struct split_problem split;
     int from, to, threads;
     double *values;
     size_t count;
 };
 
-static enum bitcut_status check(const struct question *q, const uint32_t *x,
+static enum bitcut_status check(const struct request *q, const uint32_t *x,
                                 size_t elements, struct fault *f)
 {
     size_t places;
@@ -50,7 +50,7 @@ static enum bitcut_status check(const struct question *q, const uint32_t *x,
 
 /* --- what comes back -------------------------------------------------------------- */
 
-static double number_of(const struct record_field *f, const struct split_kept *kept)
+static double number_of(const struct record_field *f, const struct split_retention *kept)
 {
     const char *const at = (const char *)kept + f->offset;
     double number;
@@ -64,7 +64,7 @@ static double number_of(const struct record_field *f, const struct split_kept *k
     return kept->r.count ? number : (double)NAN;
 }
 
-static void row_fill(const struct question *q, int row, const struct split_kept *kept)
+static void row_fill(const struct request *q, int row, const struct split_retention *kept)
 {
     for (size_t i = 0; i < q->count; i++) {
         const struct record_field *const f = measure_at(i);
@@ -73,15 +73,15 @@ static void row_fill(const struct question *q, int row, const struct split_kept 
 }
 
 /* From the highest exponent down, as the program adds them up. */
-static enum bitcut_status measure(const struct question *q, struct fault *f)
+static enum bitcut_status measure(const struct request *q, struct fault *f)
 {
-    struct split_kept all = split_kept_none(&q->split), one;
+    struct split_retention all = split_retention_none(&q->split), one;
     for (int e = q->to; e >= q->from; e--) {
-        const enum bitcut_status status = split_kept_measure(&one, &q->split, e, q->threads,
-                                                             progress_of_thread(), f);
+        const enum bitcut_status status = split_retention_measure(
+            &one, &q->split, e, q->threads, progress_of_thread(), f);
         if (status != BITCUT_OK) return status;
         row_fill(q, e - q->from, &one);
-        split_kept_add(&all, &one);
+        split_retention_add(&all, &one);
     }
     row_fill(q, q->to - q->from + 1, &all);
     return BITCUT_OK;
@@ -95,12 +95,12 @@ enum bitcut_status bitcut_split_measure(double *values, size_t count,
 {
     const struct matrix matrix = { 1, elements, (uint32_t *)(uintptr_t)x };
     struct exponents of = { .at = NULL };
-    struct question q = { .split = { .split = split, .flush = unit && unit->flush_inputs },
-                          .from = from,
-                          .to = to,
-                          .threads = threads,
-                          .values = values,
-                          .count = count };
+    struct request q = { .split = { .split = split, .flush = unit && unit->flush_inputs },
+                         .from = from,
+                         .to = to,
+                         .threads = threads,
+                         .values = values,
+                         .count = count };
     struct fault f;
     enum bitcut_status status = check(&q, x, elements, &f);
     if (status == BITCUT_OK && x) {
@@ -109,5 +109,5 @@ enum bitcut_status bitcut_split_measure(double *values, size_t count,
     }
     if (status == BITCUT_OK) status = measure(&q, &f);
     exponents_clear(&of);
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }

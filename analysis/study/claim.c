@@ -81,13 +81,13 @@ static const struct bitcut_unit *unit_of(const struct claim *c)
 }
 
 /* Append to the reason, as a part of it. */
-__attribute__((format(printf, 2, 3))) static void say(struct judgement *j,
-                                                      const char *form, ...)
+__attribute__((format(printf, 2, 3))) static void describe(struct judgement *j,
+                                                           const char *form, ...)
 {
     va_list list;
-    if (*j->reason) say_more(j->reason, sizeof j->reason, "; ");
+    if (*j->reason) text_add(j->reason, sizeof j->reason, "; ");
     va_start(list, form);
-    say_more_list(j->reason, sizeof j->reason, form, list);
+    text_add_list(j->reason, sizeof j->reason, form, list);
     va_end(list);
 }
 
@@ -136,8 +136,8 @@ static void compare_other(struct judgement *j, const struct claim *c, json_t *ro
     c->judge(&of_other, &other, rows);
     if (of_other.verdict != VERDICT_AGREES) return;
     j->verdict = VERDICT_CANNOT;
-    say(j, "the inputs do not tell: it is also so of %s (%s)", c->otherwise,
-        of_other.reason);
+    describe(j, "the inputs do not tell: it is also so of %s (%s)", c->otherwise,
+             of_other.reason);
 }
 
 /* What the judge found, and what stands beside it. */
@@ -145,13 +145,14 @@ static void look(struct judgement *j, const struct claim *c, json_t *rows)
 {
     if (c->judge) c->judge(j, c, rows);
     compare_other(j, c, rows);
-    if (c->assumes) say(j, "assumed: %s", c->assumes);
-    if (c->beside) say(j, "%s", c->beside);
-    if (unit_of(c)) say(j, "%s by its model: %s", c->unit, unit_evidence(unit_of(c)));
+    if (c->assumes) describe(j, "assumed: %s", c->assumes);
+    if (c->beside) describe(j, "%s", c->beside);
+    if (unit_of(c))
+        describe(j, "%s by its model: %s", c->unit, unit_evidence(unit_of(c)));
 }
 
 /* The names of the devices that there are rows of, with commas between; or nothing. */
-static void tell_devices(char text[REASON_MAX], json_t *rows)
+static void write_devices_field(char text[REASON_MAX], json_t *rows)
 {
     *text = 0;
     for (size_t i = 0; i < json_array_size(rows); i++) {
@@ -165,14 +166,14 @@ static void withhold(struct judgement *j, const struct claim *c, bool device_mis
                      json_t *rows)
 {
     char beside[REASON_MAX], devices[REASON_MAX] = "";
-    if (device_missing) tell_devices(devices, rows);
+    if (device_missing) write_devices_field(devices, rows);
     strcpy(beside, j->reason);
     j->verdict = VERDICT_CANNOT;
     *j->reason = 0;
-    say(j, "it takes %s%s%s%s", device_missing ? c->device : "",
-        device_missing ? " hardware" : "", device_missing && c->needs ? " and " : "",
-        c->needs ? c->needs : "");
-    if (*beside) say(j, "%s%s: %s", *devices ? "on " : "beside it", devices, beside);
+    describe(j, "it takes %s%s%s%s", device_missing ? c->device : "",
+             device_missing ? " hardware" : "", device_missing && c->needs ? " and " : "",
+             c->needs ? c->needs : "");
+    if (*beside) describe(j, "%s%s: %s", *devices ? "on " : "beside it", devices, beside);
 }
 
 /* What was found, or that nothing could be. */
@@ -181,7 +182,7 @@ static void decide(struct judgement *j, const struct claim *c, json_t *rows,
 {
     *j = nothing;
     if (missing) {
-        say(j, "%zu of %zu points are missing", missing, points);
+        describe(j, "%zu of %zu points are missing", missing, points);
         return;
     }
     json_t *own = own_rows(c, rows);

@@ -13,7 +13,7 @@
                 the paper does not say, or the inputs do not tell the claim from another
                 one that is not so; the reason names it.
 
-   A claim is a paper's, or a question of bitcut's own, about units, inputs or measures
+   A claim is a paper's, or a problem of bitcut's own, about units, inputs or measures
    that no paper has.  Only the former count for or against papers.
 
    Speed and energy are a device's: what is printed of one is judged by rows of that one
@@ -77,7 +77,7 @@ struct claim {
     const char *paper;       /* whose it is, and where                               */
     enum claim_origin origin;
     const char *printed; /* as it stands there, word for word, or NULL: it is ...
-                            Of bitcut's own question: what was expected.         */
+                            Of bitcut's own problem: what was expected.         */
     double number;       /* ... this number                                      */
     bool described;      /* what is printed is told in other words, or computed
                             from what stands there: a table, formula or curve    */

@@ -134,7 +134,7 @@ static void case_text(char text[CASE_MAX], const struct sample *s, const char *c
     text[0] = 0;
     for (const char *list = cases ? cases : ""; row_next_key(key, sizeof key, &list);) {
         value_text(value, json_object_get(s->row, key));
-        say_more(text, CASE_MAX, "%s%s=%s", *text ? " " : " at ", key, value);
+        text_add(text, CASE_MAX, "%s%s=%s", *text ? " " : " at ", key, value);
     }
 }
 
@@ -144,12 +144,12 @@ __attribute__((format(printf, 2, 3))) static void tell(struct judgement *j,
 {
     va_list list;
     va_start(list, form);
-    say_more_list(j->reason, sizeof j->reason, form, list);
+    text_add_list(j->reason, sizeof j->reason, form, list);
     va_end(list);
 }
 
 /* "5 cases give 2 to 3 (1.8 to 3.3 by the bootstrap)", or of a single one "2 at k=3". */
-static void tell_spread(struct judgement *j, const struct samples *s)
+static void write_spread_field(struct judgement *j, const struct samples *s)
 {
     char where[CASE_MAX];
     case_text(where, &s->at[0], s->cases);
@@ -175,7 +175,7 @@ static void judge_number(struct judgement *j, const struct claim *c,
     const bool surely = x >= low * doubt / wide && x <= high / doubt * wide,
                maybe = x >= least / doubt / wide && x <= most * doubt * wide;
     j->verdict = surely ? VERDICT_AGREES : maybe ? VERDICT_UNDECIDED : VERDICT_DIFFERS;
-    tell_spread(j, s);
+    write_spread_field(j, s);
     if (!maybe)
         tell(j, ", %s%.3g times what is printed", s->count > 1 ? "the nearest " : "",
              (x < j->low ? j->low : j->high) / x);
@@ -226,7 +226,7 @@ static void judge_sentence(struct judgement *j, const struct claim *c,
                  : count[VERDICT_UNDECIDED] ? VERDICT_UNDECIDED
                                             : VERDICT_AGREES;
     if (j->verdict == VERDICT_AGREES) {
-        tell_spread(j, s);
+        write_spread_field(j, s);
         tell(j, ", %slimit %.3g", isinf(limit.most) ? "lower " : "",
              isinf(limit.most) ? least : most);
         return;
@@ -378,8 +378,8 @@ static void readings_of(struct samples *s, const struct claim_ratios *r, json_t 
 }
 
 /* Append the median of the pairs of each choice that there are any of. */
-static void tell_choices(struct judgement *j, const struct samples *s,
-                         const struct claim_choice *choice)
+static void write_choices_field(struct judgement *j, const struct samples *s,
+                                const struct claim_choice *choice)
 {
     const char *before = "; medians of readings: ";
     struct samples some = { .at = distinct_array(s->count, sizeof *s->at) };
@@ -413,7 +413,7 @@ static void judge_ratios(struct judgement *j, const struct claim *claim,
     struct samples s = judged_of(&all, r->judged);
     judge_samples(j, claim, &s, r->least, r->most);
     sort_samples(&all);
-    if (r->choices) tell_choices(j, &all, r->choices);
+    if (r->choices) write_choices_field(j, &all, r->choices);
     free(s.at);
     free(all.at);
 }
@@ -459,7 +459,8 @@ void claim_judge_growth(struct judgement *j, const struct claim *claim, json_t *
 }
 
 /* What all the rows have for a key, or how many there are of them. */
-static void tell_flags(struct judgement *j, const struct claim_flags *f, json_t *rows)
+static void write_flags_field(struct judgement *j, const struct claim_flags *f,
+                              json_t *rows)
 {
     size_t right = 0, count = 0;
     const json_t *first = NULL;
@@ -484,7 +485,7 @@ static void tell_flags(struct judgement *j, const struct claim_flags *f, json_t 
 
 void claim_judge_flags(struct judgement *j, const struct claim *claim, json_t *rows)
 {
-    tell_flags(j, claim->about, rows);
+    write_flags_field(j, claim->about, rows);
 }
 
 void claim_judge_cannot(struct judgement *j, const struct claim *claim, json_t *rows)

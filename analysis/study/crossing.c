@@ -28,12 +28,12 @@ size_t crossing_points(const struct study *study, enum study_scale scale)
 static const unsigned crossing_told = 1u << METRIC_RELRES | 1u << METRIC_MRED |
                                       1u << METRIC_ULP_BIAS | 1u << METRIC_BACKWARD_MAX;
 
-static void crossing_row(struct study_point *p, struct contest *c,
+static void crossing_row(struct study_point *p, struct method_comparison *c,
                          const struct pair_of *pair, const struct entrant *e, size_t n,
                          int round)
 {
     double values[METRICS];
-    contest_measure(values, c, REFERENCE_EXACT, crossing_told);
+    method_comparison_measure(values, c, REFERENCE_EXACT, crossing_told);
     const bool whole = e->recipe == RECIPE_FP32;
     const struct bitcut_split *split = e->split ? e->split : recipes[e->recipe].split;
     const char *words = split ? split->name : entrant_unit(e)->a->name;
@@ -59,13 +59,13 @@ enum bitcut_status crossing_run(const struct study *study, struct study_point *p
     const int round = (int)p->at % seeds, size = (int)p->at / seeds % sizes;
     const struct pair_of *pair = &x->pairs[(int)p->at / seeds / sizes];
     const size_t n = runs[p->scale].n[size];
-    const struct contest_of of = { pair->a, pair->b, n, n, n };
-    struct contest c;
-    enum bitcut_status status = contest_init(&c, &of, BY_EXACT, p, f);
+    const struct comparison_problem of = { pair->a, pair->b, n, n, n };
+    struct method_comparison c;
+    enum bitcut_status status = method_comparison_init(&c, &of, BY_EXACT, p, f);
     for (const struct entrant *e = x->methods; status == BITCUT_OK && e->name; e++) {
-        status = contest_run(&c, e, f);
+        status = method_comparison_run(&c, e, f);
         if (status == BITCUT_OK) crossing_row(p, &c, pair, e, n, round);
     }
-    contest_clear(&c);
+    method_comparison_clear(&c);
     return status;
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-const char *const contest_references[] = {
+const char *const method_comparison_references[] = {
     [REFERENCE_EXACT] = "exact", [REFERENCE_FP32] = "fp32"
 };
 
@@ -20,23 +20,26 @@ static enum bitcut_status make(struct matrix *m, const char *input, enum input_r
     return source_generate(m, &in, role, rows, cols, p->seed, p->threads, f);
 }
 
-static enum bitcut_status add_judge(struct contest *c, int reference, struct fault *f)
+static enum bitcut_status add_judge(struct method_comparison *c, int reference,
+                                    struct fault *f)
 {
     const struct gemm_options options = { .threads = c->point->threads,
                                           .progress = c->point->progress,
                                           .offload = c->point->offload };
     const struct reference *row =
-        table_find(TABLE(references), contest_references[reference]);
+        table_find(TABLE(references), method_comparison_references[reference]);
     const enum bitcut_status status =
         judge_init(&c->judge[reference], row, &c->a, &c->b, NULL, &options, f);
     c->judged[reference] = status == BITCUT_OK;
     return status;
 }
 
-enum bitcut_status contest_init(struct contest *c, const struct contest_of *of,
-                                unsigned by, const struct study_point *p, struct fault *f)
+enum bitcut_status method_comparison_init(struct method_comparison *c,
+                                          const struct comparison_problem *of,
+                                          unsigned by, const struct study_point *p,
+                                          struct fault *f)
 {
-    *c = (struct contest){ .point = p };
+    *c = (struct method_comparison){ .point = p };
     enum bitcut_status status = make(&c->a, of->a, INPUT_A, of->m, of->k, p, f);
     if (status == BITCUT_OK) status = make(&c->b, of->b, INPUT_B, of->k, of->n, p, f);
     if (status == BITCUT_OK) status = matrix_init(&c->d, of->m, of->n, f);
@@ -45,7 +48,7 @@ enum bitcut_status contest_init(struct contest *c, const struct contest_of *of,
     return status;
 }
 
-void contest_clear(struct contest *c)
+void method_comparison_clear(struct method_comparison *c)
 {
     for (int i = 0; i < REFERENCES_TOLD; i++)
         if (c->judged[i]) judge_clear(&c->judge[i]);
@@ -73,7 +76,7 @@ static struct bitcut_gemm gemm_of_entrant(const struct entrant *e)
     return g;
 }
 
-static enum bitcut_status compute(struct contest *c, const struct entrant *e,
+static enum bitcut_status compute(struct method_comparison *c, const struct entrant *e,
                                   const uint32_t *a, const uint32_t *b,
                                   struct gemm_words *words, struct fault *f)
 {
@@ -108,8 +111,8 @@ static enum bitcut_status change(struct matrix *to, const struct matrix *m, int 
     return BITCUT_OK;
 }
 
-enum bitcut_status contest_run(struct contest *c, const struct entrant *e,
-                               struct fault *f)
+enum bitcut_status method_comparison_run(struct method_comparison *c,
+                                         const struct entrant *e, struct fault *f)
 {
     const int threads = c->point->threads;
     const size_t count = e->shift ? c->d.rows * c->d.cols : 0;
@@ -128,14 +131,16 @@ enum bitcut_status contest_run(struct contest *c, const struct entrant *e,
     return status;
 }
 
-const struct comparison *contest_comparison(struct contest *c, int reference)
+const struct comparison *method_comparison_comparison(struct method_comparison *c,
+                                                      int reference)
 {
     c->judge[reference].comparison.d = c->d.at;
     return &c->judge[reference].comparison;
 }
 
-void contest_measure(double values[METRICS], struct contest *c, int reference,
-                     unsigned wanted)
+void method_comparison_measure(double values[METRICS], struct method_comparison *c,
+                               int reference, unsigned wanted)
 {
-    metrics_find(values, contest_comparison(c, reference), wanted, c->point->threads);
+    metrics_find(values, method_comparison_comparison(c, reference), wanted,
+                 c->point->threads);
 }

@@ -8,7 +8,7 @@
 #include "emu/gemm.h"
 
 /* What a contest is about: D = A B, m x k times k x n, of these input families. */
-struct contest_of {
+struct comparison_problem {
     const char *a, *b;
     size_t m, n, k;
 };
@@ -39,7 +39,7 @@ enum { PROMOTE_NEVER = -1 };
 enum { REFERENCE_EXACT, REFERENCE_FP32, REFERENCES_TOLD };
 
 /* A contest under way.  All zeros may be cleared. */
-struct contest {
+struct method_comparison {
     const struct study_point *point;
     struct matrix a, b, d;
     struct judge judge[REFERENCES_TOLD]; /* those that were asked for */
@@ -48,29 +48,31 @@ struct contest {
 };
 
 /* The names of the references by those numbers. */
-extern const char *const contest_references[];
+extern const char *const method_comparison_references[];
 
 enum { BY_EXACT = 1 << REFERENCE_EXACT, BY_FP32 = 1 << REFERENCE_FP32 };
 
 /* Make A and B by the point's seed, and what they are judged by: the exact product, an
-   FP32 loop, or both.  A failure leaves what contest_clear() ends. */
-enum bitcut_status contest_init(struct contest *c, const struct contest_of *of,
-                                unsigned by, const struct study_point *p,
-                                struct fault *f);
-void contest_clear(struct contest *c);
+   FP32 loop, or both.  A failure leaves what method_comparison_clear() ends. */
+enum bitcut_status method_comparison_init(struct method_comparison *c,
+                                          const struct comparison_problem *of,
+                                          unsigned by, const struct study_point *p,
+                                          struct fault *f);
+void method_comparison_clear(struct method_comparison *c);
 
 /* The unit that an entrant runs on. */
 const struct bitcut_unit *entrant_unit(const struct entrant *e);
 
 /* Compute D into c->d. */
-enum bitcut_status contest_run(struct contest *c, const struct entrant *e,
-                               struct fault *f);
+enum bitcut_status method_comparison_run(struct method_comparison *c,
+                                         const struct entrant *e, struct fault *f);
 
 /* The last result beside a reference. */
-const struct comparison *contest_comparison(struct contest *c, int reference);
+const struct comparison *method_comparison_comparison(struct method_comparison *c,
+                                                      int reference);
 
 /* Measure c->d against a reference, by the metrics in `wanted`, as metrics_find(). */
-void contest_measure(double values[METRICS], struct contest *c, int reference,
-                     unsigned wanted);
+void method_comparison_measure(double values[METRICS], struct method_comparison *c,
+                               int reference, unsigned wanted);
 
 #endif

@@ -193,7 +193,7 @@ static enum bitcut_status add(void *to, json_t *row, struct fault *f)
 
 /* --- reading one ------------------------------------------------------------------ */
 
-bool result_says(const json_t *row, const char *key, const char *words)
+bool result_matches(const json_t *row, const char *key, const char *words)
 {
     const char *value = json_string_value(json_object_get(row, key));
     return value && !strcmp(value, words);

@@ -39,7 +39,7 @@ enum bitcut_status results_read(struct results *r, size_t *line, const char *pat
                                 struct fault *f);
 
 /* Whether the value of a key is that text; whether two results have the same there. */
-bool result_says(const json_t *row, const char *key, const char *text);
+bool result_matches(const json_t *row, const char *key, const char *text);
 bool result_same(const json_t *a, const json_t *b, const char *key);
 
 /* The value of a key, 0 if it is no number. */

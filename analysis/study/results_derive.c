@@ -123,7 +123,7 @@ static void add_limit(struct limited *to, const json_t *row)
 {
     const size_t n = size(row, "n");
     for (int i = 0; i < LIMITS; i++) {
-        if (!result_says(row, "limit", limits[i])) continue;
+        if (!result_matches(row, "limit", limits[i])) continue;
         if (!to->from[i] || n < to->from[i]) to->from[i] = n;
         if (n > to->to[i]) to->to[i] = n;
     }
@@ -137,7 +137,7 @@ static json_t *loaded_label(const json_t *row, const struct limited *x)
         char to[40] = "";
         if (!x->from[i]) continue;
         if (x->to[i] > x->from[i]) snprintf(to, sizeof to, " to %zu", x->to[i]);
-        say_more(more, sizeof more, "%s%s at n = %zu%s", *more ? ", " : " (", limits[i],
+        text_add(more, sizeof more, "%s%s at n = %zu%s", *more ? ", " : " (", limits[i],
                  x->from[i], to);
     }
     return json_sprintf("%s%s%s", text(row, "label"), more, *more ? ")" : "");
@@ -178,7 +178,7 @@ static json_t *name_of(const json_t *row)
     char tile[64];
     snprintf(tile, sizeof tile, ".%s.%zu", text(row, "tile"), size(row, "stages"));
     const char *at = strstr(name, tile);
-    if (!at || !result_says(row, "study", "recipes") || size(row, "rank") != 1)
+    if (!at || !result_matches(row, "study", "recipes") || size(row, "rank") != 1)
         return json_string(name);
     return json_sprintf("%.*s%s", (int)(at - name), name, at + strlen(tile));
 }
@@ -198,7 +198,7 @@ static json_t *label_of(const json_t *row, bool one)
 
 static json_t *series_of(const json_t *row)
 {
-    const bool whole = result_says(row, "part", "whole");
+    const bool whole = result_matches(row, "part", "whole");
     return json_sprintf("%s%s%s", text(row, "label"), whole ? "" : ", ",
                         whole ? "" : text(row, "part"));
 }
@@ -208,7 +208,7 @@ static json_t *series_of(const json_t *row)
 static json_t *group_of(const json_t *row)
 {
     const char *format = text(row, "name");
-    if (result_says(row, "name", "sgemm")) return json_null();
+    if (result_matches(row, "name", "sgemm")) return json_null();
     if (!*text(row, "tile")) return json_string("cuBLAS");
     for (int dots = 0; dots < 2 && format; dots++)
         format = strchr(format, '.') ? strchr(format, '.') + 1 : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Studies: a question, the numbers that answer it, how to draw them, and what papers say
+/* Studies: a problem, the numbers that answer it, how to draw them, and what papers say
    of it. */
 #ifndef BITCUT_ANALYSIS_STUDY_STUDY_H
 #define BITCUT_ANALYSIS_STUDY_STUDY_H
@@ -85,7 +85,7 @@ struct study_plot {
     const char *sees; /* what to see, in a sentence; also where there is no figure */
 };
 
-/* The chapters of the report, each a question. */
+/* The chapters of the report, each a problem. */
 enum study_chapter {
     CHAPTER_KEEPS,
     CHAPTER_UNDERFLOW,

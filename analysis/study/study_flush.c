@@ -33,12 +33,12 @@ static size_t flush_points(const struct study *study, enum study_scale scale)
     return (size_t)(EXPONENTS * runs[scale].seeds);
 }
 
-static void flush_row(struct study_point *p, struct contest *c, const struct entrant *e,
-                      int exponent, int round)
+static void flush_row(struct study_point *p, struct method_comparison *c,
+                      const struct entrant *e, int exponent, int round)
 {
     double values[METRICS];
     const struct bitcut_split *split = recipes[e->recipe].split;
-    contest_measure(values, c, REFERENCE_EXACT, 1u << METRIC_RELRES);
+    method_comparison_measure(values, c, REFERENCE_EXACT, 1u << METRIC_RELRES);
     study_row(p, json_pack("{s:s, s:s, s:s, s:b, s:i, s:i, s:o}", "recipe", e->name,
                            "unit", e->unit, "split", split ? split->name : "f16",
                            "equilibrate", (int)e->equilibrate, "exponent", exponent,
@@ -54,18 +54,18 @@ static enum bitcut_status run_flush(const struct study *study, struct study_poin
     const int seeds = runs[p->scale].seeds, round = (int)p->at % seeds;
     const int exponent = FROM + (int)p->at / seeds * STEP;
     const size_t n = runs[p->scale].n;
-    const struct contest_of of = { input, "urand(-1,1)", n, n, n };
-    struct contest c;
+    const struct comparison_problem of = { input, "urand(-1,1)", n, n, n };
+    struct method_comparison c;
     snprintf(input, sizeof input, "exp_rand(%d,%d)", exponent - BINADES, exponent);
-    enum bitcut_status status = contest_init(&c, &of, BY_EXACT, p, f);
+    enum bitcut_status status = method_comparison_init(&c, &of, BY_EXACT, p, f);
     for (int i = 0; i < CHIPS; i++)
         for (const struct entrant *m = methods; status == BITCUT_OK && m->name; m++) {
             struct entrant e = *m;
             e.unit = on[i];
-            status = contest_run(&c, &e, f);
+            status = method_comparison_run(&c, &e, f);
             if (status == BITCUT_OK) flush_row(p, &c, &e, exponent, round);
         }
-    contest_clear(&c);
+    method_comparison_clear(&c);
     return status;
 }
 

@@ -52,10 +52,12 @@ static size_t count_errors(size_t counts[BINADES], const struct comparison *x)
     return all;
 }
 
-static void error_rows(struct study_point *p, struct contest *c, const struct entrant *e)
+static void error_rows(struct study_point *p, struct method_comparison *c,
+                       const struct entrant *e)
 {
     size_t counts[BINADES], above = 0;
-    const size_t all = count_errors(counts, contest_comparison(c, REFERENCE_EXACT));
+    const size_t all =
+        count_errors(counts, method_comparison_comparison(c, REFERENCE_EXACT));
     for (int i = 0; i < BINADES; i++) above += counts[i];
     for (int i = 0; i < BINADES; above -= counts[i++])
         study_row(p, json_pack("{s:s?, s:s, s:I, s:i, s:I, s:f, s:f}", "unit",
@@ -71,14 +73,14 @@ static enum bitcut_status run_histogram(const struct study *study, struct study_
 {
     (void)study;
     const size_t n = sizes[p->scale];
-    const struct contest_of of = { "urand(-1,1)", "urand(-1,1)", n, n, n };
-    struct contest c;
-    enum bitcut_status status = contest_init(&c, &of, BY_EXACT, p, f);
+    const struct comparison_problem of = { "urand(-1,1)", "urand(-1,1)", n, n, n };
+    struct method_comparison c;
+    enum bitcut_status status = method_comparison_init(&c, &of, BY_EXACT, p, f);
     for (const struct entrant *e = methods; status == BITCUT_OK && e->name; e++) {
-        status = contest_run(&c, e, f);
+        status = method_comparison_run(&c, e, f);
         if (status == BITCUT_OK) error_rows(p, &c, e);
     }
-    contest_clear(&c);
+    method_comparison_clear(&c);
     return status;
 }
 

@@ -47,11 +47,11 @@ static size_t layer_points(const struct study *study, enum study_scale scale)
 static const unsigned layer_told =
     1u << METRIC_MAX_ERROR | 1u << METRIC_MRED | 1u << METRIC_RELRES;
 
-static void layer_row(struct study_point *p, struct contest *c, int layer,
+static void layer_row(struct study_point *p, struct method_comparison *c, int layer,
                       const struct entrant *e, int round)
 {
     double values[METRICS];
-    contest_measure(values, c, REFERENCE_EXACT, layer_told);
+    method_comparison_measure(values, c, REFERENCE_EXACT, layer_told);
     study_row(p, json_pack("{s:o, s:s, s:s?, s:s, s:I, s:i, s:o, s:o, s:o}", "series",
                            json_sprintf("%s, %s", layers[layer].name, e->name), "layer",
                            layers[layer].name, "unit",
@@ -71,15 +71,15 @@ static enum bitcut_status run_layer(const struct study *study, struct study_poin
     while (at >= 2 * layers[layer].seeds[p->scale])
         at -= 2 * layers[layer++].seeds[p->scale];
     const int seeds = layers[layer].seeds[p->scale], round = at % seeds;
-    const struct contest_of of = { layers[layer].input, layers[layer].input, n, n,
-                                   layers[layer].k[at / seeds] };
-    struct contest c;
-    enum bitcut_status status = contest_init(&c, &of, BY_EXACT, p, f);
+    const struct comparison_problem of = { layers[layer].input, layers[layer].input, n, n,
+                                           layers[layer].k[at / seeds] };
+    struct method_comparison c;
+    enum bitcut_status status = method_comparison_init(&c, &of, BY_EXACT, p, f);
     for (const struct entrant *e = methods; status == BITCUT_OK && e->name; e++) {
-        status = contest_run(&c, e, f);
+        status = method_comparison_run(&c, e, f);
         if (status == BITCUT_OK) layer_row(p, &c, layer, e, round);
     }
-    contest_clear(&c);
+    method_comparison_clear(&c);
     return status;
 }
 

@@ -87,21 +87,22 @@ static const unsigned square_told =
     1u << METRIC_MAX_ERROR | 1u << METRIC_MRED | 1u << METRIC_RELRES;
 
 /* Max_error, MRED and the median against each reference. */
-static void square_rows(struct study_point *p, struct contest *c, const struct entrant *e,
-                        size_t n, int round)
+static void square_rows(struct study_point *p, struct method_comparison *c,
+                        const struct entrant *e, size_t n, int round)
 {
     for (int r = 0; r < REFERENCES_TOLD; r++) {
         double values[METRICS];
         if (!c->judged[r]) continue;
-        contest_measure(values, c, r, square_told);
-        study_row(p, json_pack("{s:o, s:s, s:s, s:i, s:s, s:I, s:i, s:o, s:o, s:o, s:o}",
-                               "series", json_sprintf("%s, %s", e->unit, e->name), "unit",
-                               e->unit, "recipe", e->name, "shift", e->shift, "reference",
-                               contest_references[r], "n", (json_int_t)n, "round", round,
-                               "max_error", json_number(values[METRIC_MAX_ERROR]), "mred",
-                               json_number(values[METRIC_MRED]), "relres",
-                               json_number(values[METRIC_RELRES]), "median",
-                               json_number(median_error(&c->judge[r].comparison))));
+        method_comparison_measure(values, c, r, square_told);
+        study_row(p,
+                  json_pack("{s:o, s:s, s:s, s:i, s:s, s:I, s:i, s:o, s:o, s:o, s:o}",
+                            "series", json_sprintf("%s, %s", e->unit, e->name), "unit",
+                            e->unit, "recipe", e->name, "shift", e->shift, "reference",
+                            method_comparison_references[r], "n", (json_int_t)n, "round",
+                            round, "max_error", json_number(values[METRIC_MAX_ERROR]),
+                            "mred", json_number(values[METRIC_MRED]), "relres",
+                            json_number(values[METRIC_RELRES]), "median",
+                            json_number(median_error(&c->judge[r].comparison))));
     }
 }
 
@@ -115,16 +116,16 @@ static enum bitcut_status run_square(const struct study *study, struct study_poi
     while (round >= s->seeds) round -= s++->seeds;
     const size_t n = s->n;
     const bool whole = round < s->whole;
-    const struct contest_of of = { "urand(-1,1)", "urand(-1,1)", n, n, n };
-    struct contest c;
+    const struct comparison_problem of = { "urand(-1,1)", "urand(-1,1)", n, n, n };
+    struct method_comparison c;
     enum bitcut_status status =
-        contest_init(&c, &of, whole ? BY_EXACT | BY_FP32 : BY_FP32, p, f);
+        method_comparison_init(&c, &of, whole ? BY_EXACT | BY_FP32 : BY_FP32, p, f);
     for (const struct entrant *e = methods; status == BITCUT_OK && e->name; e++) {
         if (e->shift && !whole) continue;
-        status = contest_run(&c, e, f);
+        status = method_comparison_run(&c, e, f);
         if (status == BITCUT_OK) square_rows(p, &c, e, n, (int)round);
     }
-    contest_clear(&c);
+    method_comparison_clear(&c);
     return status;
 }
 

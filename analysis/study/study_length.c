@@ -75,14 +75,14 @@ static void count_lengths(size_t counts[24], const char *pattern,
 }
 
 /* What the values of one pattern, or of all, keep. */
-struct kept {
+struct retained {
     size_t count, sum; /* values, and their bits */
     int least, most;
 };
 
-static struct kept kept_of(const size_t counts[24])
+static struct retained kept_of(const size_t counts[24])
 {
-    struct kept kept = { .least = 23 };
+    struct retained kept = { .least = 23 };
     for (int i = 0; i < 24; i++) {
         if (!counts[i]) continue;
         kept.count += counts[i];
@@ -95,7 +95,7 @@ static struct kept kept_of(const size_t counts[24])
 
 /* One row: bits 12 11 1 0, what is printed and what was counted. */
 static void kept_row(struct study_point *p, const char *pattern, double printed_length,
-                     double printed_probability, struct kept kept, bool agrees)
+                     double printed_probability, struct retained kept, bool agrees)
 {
     study_row(
         p, json_pack("{s:s#, s:s#, s:s#, s:s#, s:f, s:f, s:i, s:i, s:f, s:I, s:f, s:b}",
@@ -119,14 +119,14 @@ static enum bitcut_status run_length(const struct study *study, struct study_poi
 {
     const struct length_table *table = study->about;
     struct bitcut_split split = splits[SPLIT_MARKIDIS];
-    struct kept all = { .least = 23 };
+    struct retained all = { .least = 23 };
     split.word[0].rounding = split.word[1].rounding = &roundings[table->rounding];
     for (const struct printed *row = table->row; row < table->row + PRINTED_ROWS; row++) {
         size_t counts[24];
         if (progress_stopped(p->progress))
             return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
         count_lengths(counts, row->pattern, &split, p->threads);
-        const struct kept kept = kept_of(counts);
+        const struct retained kept = kept_of(counts);
         kept_row(p, row->pattern, row->length, row->eighths / 8.0, kept,
                  kept.least == row->length && kept.most == row->length &&
                      kept.count * 8 == (size_t)row->eighths * SIGNIFICANDS);

@@ -24,7 +24,7 @@ static bool is_of(const json_t *row, const char *recipe, const char *format)
 {
     const char *unit = json_string_value(json_object_get(row, "unit"));
     const char *end = unit ? strrchr(unit, '.') : NULL;
-    return result_says(row, "recipe", recipe) && end && !strcmp(end + 1, format);
+    return result_matches(row, "recipe", recipe) && end && !strcmp(end + 1, format);
 }
 
 static enum bitcut_status run_libraries(const struct study *study, struct study_point *p,
@@ -41,9 +41,9 @@ static enum bitcut_status run_libraries(const struct study *study, struct study_
         json_object_set_new(row, "one_f16_word",
                             json_boolean(is_of(from, "plain", "f16")));
         json_object_set_new(row, "fp32",
-                            json_boolean(result_says(from, "recipe", "fp32")));
+                            json_boolean(result_matches(from, "recipe", "fp32")));
         json_object_set_new(row, "bf16x9",
-                            json_boolean(result_says(from, "recipe", "bf16x9")));
+                            json_boolean(result_matches(from, "recipe", "bf16x9")));
         study_row(p, row);
     }
     return BITCUT_OK;

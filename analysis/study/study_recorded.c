@@ -49,7 +49,7 @@ static void recorded_row(struct study_point *p, const json_t *result)
    have. */
 static bool counts(const json_t *result)
 {
-    return result_says(result, "part", "whole") && result_number(result, "ms") > 0 &&
+    return result_matches(result, "part", "whole") && result_number(result, "ms") > 0 &&
            !result_is_equilibrated(result) && result_gemms(result) == 1;
 }
 

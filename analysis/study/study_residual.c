@@ -72,21 +72,21 @@ static enum bitcut_status run_residual(const struct study *study, struct study_p
     const struct residual_figure *figure = study->about;
     const int seeds = seeds_of[p->scale], round = (int)p->at % seeds;
     const size_t k = (size_t)1 << (FROM + (int)p->at / seeds);
-    const struct contest_of of = { "urand(-1,1)", "urand(-1,1)", SIDE, SIDE, k };
-    struct contest c;
-    enum bitcut_status status = contest_init(&c, &of, BY_EXACT, p, f);
+    const struct comparison_problem of = { "urand(-1,1)", "urand(-1,1)", SIDE, SIDE, k };
+    struct method_comparison c;
+    enum bitcut_status status = method_comparison_init(&c, &of, BY_EXACT, p, f);
     for (const struct entrant *e = figure->methods; status == BITCUT_OK && e->name; e++) {
         double values[METRICS];
-        status = contest_run(&c, e, f);
+        status = method_comparison_run(&c, e, f);
         if (status != BITCUT_OK) break;
-        contest_measure(values, &c, REFERENCE_EXACT, residual_told);
+        method_comparison_measure(values, &c, REFERENCE_EXACT, residual_told);
         study_row(p, json_pack("{s:s, s:s?, s:I, s:i, s:f, s:f, s:f}", "recipe", e->name,
                                "words", words_of(e), "k", (json_int_t)k, "round", round,
                                "relres", values[METRIC_RELRES], "max_error",
                                values[METRIC_MAX_ERROR], "backward_max",
                                values[METRIC_BACKWARD_MAX]));
     }
-    contest_clear(&c);
+    method_comparison_clear(&c);
     return status;
 }
 

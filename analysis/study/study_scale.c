@@ -52,20 +52,20 @@ static size_t scale_points(const struct study *study, enum study_scale scale)
 static const unsigned way_told = 1u << METRIC_MAX_ERROR | 1u << METRIC_MRED |
                                  1u << METRIC_RELRES | 1u << METRIC_BACKWARD_MAX;
 
-static void way_rows(struct study_point *p, struct contest *c, const char *range,
-                     const char *chip, int way, int round)
+static void way_rows(struct study_point *p, struct method_comparison *c,
+                     const char *range, const char *chip, int way, int round)
 {
     for (int r = 0; r < REFERENCES_TOLD; r++) {
         double values[METRICS];
-        contest_measure(values, c, r, way_told);
-        study_row(p,
-                  json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "unit",
-                            chip, "input", range, "words", ways[way].words, "sums",
-                            ways[way].sums, "reference", contest_references[r], "round",
-                            round, "max_error", json_number(values[METRIC_MAX_ERROR]),
-                            "mred", json_number(values[METRIC_MRED]), "relres",
-                            json_number(values[METRIC_RELRES]), "backward_max",
-                            json_number(values[METRIC_BACKWARD_MAX])));
+        method_comparison_measure(values, c, r, way_told);
+        study_row(p, json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o}",
+                               "unit", chip, "input", range, "words", ways[way].words,
+                               "sums", ways[way].sums, "reference",
+                               method_comparison_references[r], "round", round,
+                               "max_error", json_number(values[METRIC_MAX_ERROR]), "mred",
+                               json_number(values[METRIC_MRED]), "relres",
+                               json_number(values[METRIC_RELRES]), "backward_max",
+                               json_number(values[METRIC_BACKWARD_MAX])));
     }
 }
 
@@ -76,19 +76,19 @@ static enum bitcut_status run_scale(const struct study *study, struct study_poin
     (void)study;
     const int seeds = runs[p->scale].seeds, round = (int)p->at % seeds;
     const size_t range = p->at / (size_t)seeds, n = runs[p->scale].n;
-    const struct contest_of of = { ranges[range].input, ranges[range].input, n, n,
-                                   runs[p->scale].k };
-    struct contest c;
-    enum bitcut_status status = contest_init(&c, &of, BY_EXACT | BY_FP32, p, f);
+    const struct comparison_problem of = { ranges[range].input, ranges[range].input, n, n,
+                                           runs[p->scale].k };
+    struct method_comparison c;
+    enum bitcut_status status = method_comparison_init(&c, &of, BY_EXACT | BY_FP32, p, f);
     for (int i = 0; i < CHIPS * WAYS && status == BITCUT_OK; i++) {
         const struct entrant e = { .recipe = ways[i % WAYS].recipe,
                                    .unit = chip_names[i / WAYS],
                                    .split = &splits[ways[i % WAYS].split] };
-        status = contest_run(&c, &e, f);
+        status = method_comparison_run(&c, &e, f);
         if (status == BITCUT_OK)
             way_rows(p, &c, ranges[range].name, e.unit, i % WAYS, round);
     }
-    contest_clear(&c);
+    method_comparison_clear(&c);
     return status;
 }
 

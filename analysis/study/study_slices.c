@@ -47,15 +47,15 @@ static enum bitcut_status is_exact(bool *exact, const struct bitcut_unit *u,
                                    const char *input, size_t n, size_t k,
                                    const struct study_point *p, struct fault *f)
 {
-    const struct contest_of of = { input, input, n, n, k };
+    const struct comparison_problem of = { input, input, n, n, k };
     const struct entrant e = { .recipe = RECIPE_PLAIN, .unit = u->name };
-    struct contest c;
-    enum bitcut_status status = contest_init(&c, &of, BY_EXACT, p, f);
-    if (status == BITCUT_OK) status = contest_run(&c, &e, f);
+    struct method_comparison c;
+    enum bitcut_status status = method_comparison_init(&c, &of, BY_EXACT, p, f);
+    if (status == BITCUT_OK) status = method_comparison_run(&c, &e, f);
     *exact = status == BITCUT_OK;
     for (size_t i = 0; i < n * n && *exact; i++)
         *exact = c.d.at[i] == c.judge[REFERENCE_EXACT].comparison.reference32[i];
-    contest_clear(&c);
+    method_comparison_clear(&c);
     return status;
 }
 

@@ -12,7 +12,7 @@ enum { FROM = -20, TO = 14, BINADES = TO - FROM + 1 };
 /* Values of a binade that are tried at small scale; at the other all are. */
 enum { SAMPLES = 1 << 19 };
 
-/* The splits in question; the first is what Eq. 13-17 assume. */
+/* The splits in problem; the first is what Eq. 13-17 assume. */
 static const struct bitcut_split *const rows[] = {
     &(const struct bitcut_split){
         .name = "truncated",

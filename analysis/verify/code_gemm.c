@@ -131,14 +131,14 @@ static bool fits(const struct argument *a, const struct gfx9_argument *kernels)
 }
 
 /* What the kernel takes, as its code object says. */
-static void say_arguments(char *text, size_t size, const struct gfx9_kernel *k)
+static void describe_arguments(char *text, size_t size, const struct gfx9_kernel *k)
 {
     *text = 0;
     for (int i = 0; i < k->arguments; i++) {
         const struct gfx9_argument *a = &k->argument[i];
         const char *between = i ? ", " : "";
-        if (a->address) say_more(text, size, "%saddress", between);
-        else say_more(text, size, "%s%u bytes", between, a->bytes);
+        if (a->address) text_add(text, size, "%saddress", between);
+        else text_add(text, size, "%s%u bytes", between, a->bytes);
     }
 }
 
@@ -147,7 +147,7 @@ static enum bitcut_status read_arguments(struct call *x, struct fault *f)
     const char *list = x->given->arguments;
     const size_t count = words_in(list);
     char word[WORD_MAX], takes[120];
-    say_arguments(takes, sizeof takes, x->kernel);
+    describe_arguments(takes, sizeof takes, x->kernel);
     if (count != (size_t)x->kernel->arguments)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "--args has %zu arguments, but %s takes %d: %s", count,

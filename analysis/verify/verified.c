@@ -203,11 +203,12 @@ const struct record_field verified_split_fields[] = {
 
 /* --- sentences -------------------------------------------------------------------- */
 
-static void say_differ(char *text, size_t size, size_t differ, size_t compared)
+static void describe_differ(char *text, size_t size, size_t differ, size_t compared)
 {
     if (differ)
-        say_more(text, size, "%zu, %.3g %%", differ, 100. * (double)differ / (double)compared);
-    else say_more(text, size, "none");
+        text_add(text, size, "%zu, %.3g %%", differ,
+                 100. * (double)differ / (double)compared);
+    else text_add(text, size, "none");
 }
 
 /* --- of a D --- */
@@ -216,7 +217,7 @@ static void d_code(char *text, size_t size, const void *answer)
 {
     const struct verified *const v = answer;
     if (v->by_code)
-        say_more(text, size,
+        text_add(text, size,
                  "%s of %s on %s: %llu instructions, %llu of them matrix ones",
                  v->gemm.gemm.kernel, v->code, v->gemm.gemm.device,
                  (unsigned long long)v->instructions, (unsigned long long)v->matrix);
@@ -227,54 +228,54 @@ static void d_compared(char *text, size_t size, const void *answer)
     const struct verified *const v = answer;
     const size_t compared = v->found.compared;
     if (compared < v->total)
-        say_more(text, size, "%zu of %zu outputs, bit for bit, a sample (--seed)", compared,
-                 v->total);
-    else say_more(text, size, "all %zu outputs, bit for bit", compared);
+        text_add(text, size, "%zu of %zu outputs, bit for bit, a sample (--seed)",
+                 compared, v->total);
+    else text_add(text, size, "all %zu outputs, bit for bit", compared);
 }
 
 static void d_differ(char *text, size_t size, const void *answer)
 {
     const struct verified *const v = answer;
-    say_differ(text, size, v->found.differ, v->found.compared);
+    describe_differ(text, size, v->found.differ, v->found.compared);
 }
 
-void verified_say_first(char *text, size_t size, const void *answer)
+void verified_describe_first(char *text, size_t size, const void *answer)
 {
     const struct verified *const v = answer;
     if (!v->found.differ) return;
-    say_more(text, size, "row %zu, column %zu: ", v->found.row, v->found.column);
-    apart_say(text, size, &v->first, v->by_code ? "the device" : "the file", "the emulator",
-              true);
-    differing_say(text, size, v->differing, v->listed, 1);
+    text_add(text, size, "row %zu, column %zu: ", v->found.row, v->found.column);
+    apart_describe(text, size, &v->first, v->by_code ? "the device" : "the file",
+                   "the emulator", true);
+    differing_describe(text, size, v->differing, v->listed, 1);
 }
 
-void verified_say_verdict(char *text, size_t size, const void *answer)
+void verified_describe_verdict(char *text, size_t size, const void *answer)
 {
     const struct verified *const v = answer;
     const bool same = !v->found.differ, sample = v->found.compared < v->total;
-    say_more(text, size, "%s %s of this recipe on this unit, to the bit",
+    text_add(text, size, "%s %s of this recipe on this unit, to the bit",
              same && sample ? "the sample is" : "D is", same ? "that" : "not that");
     if (!same && !v->by_code)
-        say_more(text, size,
+        text_add(text, size,
                  "; another order of k is enough for that: bitcut tolerance -d tells "
                  "whether its errors are those of a correct kernel");
 }
 
 static void d_hypothesis(char *text, size_t size, const void *answer)
 {
-    say_more(text, size, "%s", ((const struct verified *)answer)->hypothesis);
+    text_add(text, size, "%s", ((const struct verified *)answer)->hypothesis);
 }
 
 const struct record_line verified_lines[] = {
     /* clang-format off */
     GEMM_LINES,
     { "kernel",           d_code,            RECORD_ALWAYS, NULL },
-    { "matrices",         gemm_say_matrices, RECORD_ALWAYS, NULL },
+    { "matrices",         gemm_describe_matrices, RECORD_ALWAYS, NULL },
     { "compared",         d_compared,        RECORD_ALWAYS, NULL },
     { "differ",           d_differ,          RECORD_ALWAYS, NULL },
-    { "first difference", verified_say_first,      RECORD_BELOW,  NULL },
+    { "first difference", verified_describe_first,      RECORD_BELOW,  NULL },
     BUDGET_LINES,
-    { "verdict",          verified_say_verdict,         RECORD_ALWAYS, NULL },
+    { "verdict",          verified_describe_verdict,         RECORD_ALWAYS, NULL },
     { "explanation",      d_hypothesis,      RECORD_BELOW,  NULL },
     { 0 }
     /* clang-format on */
@@ -285,21 +286,21 @@ const struct record_line verified_lines[] = {
 static void on_said(char *text, size_t size, const void *answer)
 {
     const struct verified_on *const on = answer;
-    say_more(text, size, "on %s, driver %s, %s, seed %llu", on->device, on->driver, on->date,
-             (unsigned long long)on->seed);
+    text_add(text, size, "on %s, driver %s, %s, seed %llu", on->device, on->driver,
+             on->date, (unsigned long long)on->seed);
 }
 
 static void kernel_compared(char *text, size_t size, const void *answer)
 {
     const struct kernel_result *const r = &((const struct verified_kernel *)answer)->result;
-    say_more(text, size, "%s%zu outputs of %zu GEMMs and batches, bit for bit",
+    text_add(text, size, "%s%zu outputs of %zu GEMMs and batches, bit for bit",
              r->compared ? "" : "all ", r->compared, r->configurations);
 }
 
 static void kernel_differ(char *text, size_t size, const void *answer)
 {
     const struct kernel_result *const r = &((const struct verified_kernel *)answer)->result;
-    say_differ(text, size, r->mismatches, r->compared);
+    describe_differ(text, size, r->mismatches, r->compared);
 }
 
 static void kernel_first_said(char *text, size_t size, const void *answer)
@@ -307,9 +308,9 @@ static void kernel_first_said(char *text, size_t size, const void *answer)
     const struct kernel_mismatch *const x =
         &((const struct verified_kernel *)answer)->result.first;
     if (!kernel_differs(answer)) return;
-    if (x->is_output) say_more(text, size, "row %zu, column %zu: ", x->at[0], x->at[1]);
-    else say_more(text, size, "memory of D that is no output: ");
-    apart_say(text, size, &x->bits, "the device", "the model", true);
+    if (x->is_output) text_add(text, size, "row %zu, column %zu: ", x->at[0], x->at[1]);
+    else text_add(text, size, "memory of D that is no output: ");
+    apart_describe(text, size, &x->bits, "the device", "the model", true);
 }
 
 /* In which of the GEMMs of a trial. */
@@ -319,29 +320,29 @@ static void kernel_where(char *text, size_t size, const void *answer)
         &((const struct verified_kernel *)answer)->result.first;
     char alpha[NUMBER_SAID_MAX], beta[NUMBER_SAID_MAX];
     if (!kernel_differs(answer)) return;
-    say_more(text, size, "m, n, k = %zu, %zu, %zu; values: %s; alpha %s, beta %s; %s",
-             x->shape.m, x->shape.n, x->shape.k, x->input, number_said(alpha, x->alpha, 9),
-             number_said(beta, x->beta, 9), x->room);
+    text_add(text, size, "m, n, k = %zu, %zu, %zu; values: %s; alpha %s, beta %s; %s",
+             x->shape.m, x->shape.n, x->shape.k, x->input,
+             number_said(alpha, x->alpha, 9), number_said(beta, x->beta, 9), x->room);
     for (int i = 0; i < 4; i++)
         if ((i < 2 ? x->transposes : x->outputs)[i % 2] == 't')
-            say_more(text, size, ", %c column-major", "ABCD"[i]);
-    if (x->in_place) say_more(text, size, ", D is C");
+            text_add(text, size, ", %c column-major", "ABCD"[i]);
+    if (x->in_place) text_add(text, size, ", D is C");
     if (x->count > 1)
-        say_more(text, size, "; GEMM %zu of a batch of %zu", x->is_output ? x->gemm : 0,
+        text_add(text, size, "; GEMM %zu of a batch of %zu", x->is_output ? x->gemm : 0,
                  x->count);
-    if (x->has_step && x->step) say_more(text, size, "; from k-step %zu on", x->step);
-    else if (x->has_step) say_more(text, size, "; even without any k");
+    if (x->has_step && x->step) text_add(text, size, "; from k-step %zu on", x->step);
+    else if (x->has_step) text_add(text, size, "; even without any k");
 }
 
 static void kernel_verdict(char *text, size_t size, const void *answer)
 {
-    say_more(text, size, "D is %s of this recipe on this unit, to the bit",
+    text_add(text, size, "D is %s of this recipe on this unit, to the bit",
              kernel_differs(answer) ? "not that" : "that");
 }
 
 static void kernel_hypothesis(char *text, size_t size, const void *answer)
 {
-    say_more(text, size, "%s", ((const struct verified_kernel *)answer)->hypothesis);
+    text_add(text, size, "%s", ((const struct verified_kernel *)answer)->hypothesis);
 }
 
 const struct record_line verified_kernel_lines[] = {
@@ -361,27 +362,27 @@ const struct record_line verified_kernel_lines[] = {
 static void split_compared(char *text, size_t size, const void *answer)
 {
     const struct split_result *const r = &((const struct verified_split *)answer)->result;
-    say_more(text, size, "%s%llu words, bit for bit", r->compared ? "" : "all ",
+    text_add(text, size, "%s%llu words, bit for bit", r->compared ? "" : "all ",
              (unsigned long long)r->compared);
 }
 
 static void split_differ(char *text, size_t size, const void *answer)
 {
     const struct split_result *const r = &((const struct verified_split *)answer)->result;
-    say_differ(text, size, r->mismatches, r->compared);
+    describe_differ(text, size, r->mismatches, r->compared);
 }
 
 static void split_first_said(char *text, size_t size, const void *answer)
 {
     const struct split_result *const r = &((const struct verified_split *)answer)->result;
     if (!r->mismatches) return;
-    say_more(text, size, "word %d of %s: ", r->word, r->x);
-    apart_say(text, size, &r->bits, "the device", "the model", false);
+    text_add(text, size, "word %d of %s: ", r->word, r->x);
+    apart_describe(text, size, &r->bits, "the device", "the model", false);
 }
 
 const struct record_line verified_split_lines[] = {
     /* clang-format off */
-    { "words",            gemm_say_words,   RECORD_ALWAYS, NULL },
+    { "words",            gemm_describe_words,   RECORD_ALWAYS, NULL },
     { "run",              on_said,          RECORD_ALWAYS, NULL },
     { "compared",         split_compared,   RECORD_ALWAYS, NULL },
     { "differ",           split_differ,     RECORD_ALWAYS, NULL },
@@ -393,11 +394,11 @@ const struct record_line verified_split_lines[] = {
 /* --- comparing -------------------------------------------------------------------- */
 
 /* At most so many outputs, of rows and columns at random, about as many of each. */
-static enum bitcut_status take_sample(struct block *part, const struct verify_question *q,
+static enum bitcut_status take_sample(struct block *part, const struct verify_problem *q,
                                       struct fault *f)
 {
     enum { STREAM_ROWS = 40, STREAM_COLUMNS };
-    const struct question of = {
+    const struct problem of = {
         .a = q->data->a, .b = q->data->b, .c = q->data->c, .d = *q->d
     };
     const size_t m = q->d->rows, n = q->d->cols, side = (size_t)sqrt((double)q->samples),
@@ -426,7 +427,7 @@ static struct matrix matrix_of(uint32_t *at, size_t rows, size_t cols)
 }
 
 /* D by the emulator, in elements of the format of the code's D. */
-static enum bitcut_status emulate(struct matrix *want, const struct verify_question *q,
+static enum bitcut_status emulate(struct matrix *want, const struct verify_problem *q,
                                   const struct gemm_options *options, struct fault *f)
 {
     struct bitcut_gemm g = *q->gemm;
@@ -466,7 +467,7 @@ static void compare(struct verified *v, const struct matrix *want, const uint32_
 
 /* The outputs of q, all of them. */
 static enum bitcut_status compare_all(struct verified *v, const char **what,
-                                      const struct verify_question *q,
+                                      const struct verify_problem *q,
                                       const struct gemm_options *options, struct fault *f)
 {
     struct matrix want;
@@ -481,7 +482,7 @@ static enum bitcut_status compare_all(struct verified *v, const char **what,
 }
 
 enum bitcut_status verified_find(struct verified *to, const char **what,
-                                 const struct verify_question *q,
+                                 const struct verify_problem *q,
                                  const struct gemm_options *options, struct fault *f)
 {
     struct block *const part = &to->part;
@@ -503,7 +504,7 @@ enum bitcut_status verified_find(struct verified *to, const char **what,
                                     matrix_of(part->b, part->k, part->cols),
                                     matrix_of(part->c, part->rows, part->cols) };
     const struct matrix d = matrix_of(part->d, part->rows, part->cols);
-    struct verify_question some = *q;
+    struct verify_problem some = *q;
     some.data = &data;
     some.d = &d;
     status = compare_all(to, what, &some, options, f);

@@ -14,7 +14,7 @@
 
 /* --- a D -------------------------------------------------------------------------- */
 
-struct verify_question {
+struct verify_problem {
     const struct bitcut_gemm *gemm;
     const struct gemm_plan *plan;
     const struct gemm_data *data;
@@ -43,12 +43,12 @@ struct verified {
 
 extern const struct record_field verified_fields[], verified_code_fields[];
 extern const struct record_line verified_lines[];
-record_say verified_say_verdict, verified_say_first;
+record_describe verified_describe_verdict, verified_describe_first;
 
 /* Compare D with what the emulator makes of the rest.  Nothing is said of budget and
    hypothesis.  Unless BITCUT_OK comes back, *what failed.  As gemm_run(). */
 enum bitcut_status verified_find(struct verified *to, const char **what,
-                                 const struct verify_question *q,
+                                 const struct verify_problem *q,
                                  const struct gemm_options *options, struct fault *f);
 void verified_clear(struct verified *v);
 
@@ -56,7 +56,7 @@ void verified_clear(struct verified *v);
 
 /* What ran, and when. */
 struct verified_on {
-    struct gemm_told gemm; /* first */
+    struct gemm_description gemm; /* first */
     const char *kernel, *device, *driver;
     char date[DATE_MAX];
     uint64_t seed;

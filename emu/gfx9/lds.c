@@ -19,8 +19,9 @@ static bool unordered(const struct wave *w, uint32_t other, uint32_t access,
     return epoch == g->epoch || access > g->waves[other].waited;
 }
 
-static void fail_race(struct wave *w, const struct instruction *i, uint32_t at,
-                      const char *what, uint32_t other, uint32_t epoch, uint32_t offset)
+static void fail_benchmark(struct wave *w, const struct instruction *i, uint32_t at,
+                           const char *what, uint32_t other, uint32_t epoch,
+                           uint32_t offset)
 {
     wave_fail(
         w, i, "a race: wave %u %s byte %u of LDS by the instruction at 0x%zx, and %s",
@@ -36,11 +37,12 @@ static void touch(struct wave *w, const struct instruction *i, uint32_t at,
     for (uint32_t b = at / GRAIN; b < (at + bytes + GRAIN - 1) / GRAIN; b++) {
         struct touched *t = &g->touched[b];
         if (unordered(w, t->writer, t->write, t->write_epoch))
-            fail_race(w, i, GRAIN * b, "wrote", t->writer, t->write_epoch,
-                      t->write_offset);
+            fail_benchmark(w, i, GRAIN * b, "wrote", t->writer, t->write_epoch,
+                           t->write_offset);
         if (write && (unordered(w, t->reader, t->read, t->read_epoch) ||
                       (t->several && t->read_epoch == g->epoch)))
-            fail_race(w, i, GRAIN * b, "read", t->reader, t->read_epoch, t->read_offset);
+            fail_benchmark(w, i, GRAIN * b, "read", t->reader, t->read_epoch,
+                           t->read_offset);
         if (write) {
             t->writer = w->number, t->write = w->accesses;
             t->write_epoch = g->epoch, t->write_offset = i->offset;

@@ -145,7 +145,7 @@ static bool all_finite(const uint64_t *x, int count, const struct bitcut_format 
 }
 
 /* What a fast path takes for C: +0, or of 2^FRAGMENT_MIN or more, and finite. */
-static bool is_usual(uint32_t c)
+static bool is_typical(uint32_t c)
 {
     const uint32_t exponent = c >> 23 & 255;
     return c == 0 || (exponent >= FRAGMENT_MIN + 127 && exponent != 255);
@@ -186,7 +186,7 @@ static void finish(struct matrix_room *room, bool fast, const struct bitcut_unit
         for (int l = 0; l < LANES; l++) {
             const int row = row_at(s, r, l), at = r * LANES + l, j = l % s->n;
             uint64_t *const d = &room->d[at];
-            if (fast && is_usual((uint32_t)room->c[at])) {
+            if (fast && is_typical((uint32_t)room->c[at])) {
                 *d = bits_of_float(room->known[row * FRAGMENT_COLUMNS + j]);
                 if ((*d >> 23 & 255) != 255) continue;
             }

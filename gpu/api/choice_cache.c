@@ -70,7 +70,7 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
 }
 
 /* What is computed. */
-static bool same_way(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
+static bool same_configuration(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
 {
     return x->recipe == y->recipe && x->split_a == y->split_a &&
            x->split_b == y->split_b && x->high == y->high && x->low == y->low &&
@@ -87,7 +87,7 @@ static bool same(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
     return x->count == y->count && x->m == y->m && x->n == y->n && x->k == y->k &&
            gemm_reads_c(x) == gemm_reads_c(y) && same_matrix(&x->a, &y->a) &&
            same_matrix(&x->b, &y->b) && same_matrix(&x->c, &y->c) &&
-           same_matrix(&x->d, &y->d) && same_way(x, y);
+           same_matrix(&x->d, &y->d) && same_configuration(x, y);
 }
 
 static struct set *set_of(struct gpu_chosen *x, const struct bitcut_gemm *g)

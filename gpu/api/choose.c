@@ -227,7 +227,7 @@ static enum bitcut_status no_choice(const struct gpu *gpu,
                          device->name, *device->lacks ? "; " : "", device->lacks);
     if (strncmp(f->text, first->name, strlen(first->name)) != 0) return status;
     const enum bitcut_status wish =
-        gpu_wish_fault(f, gpu, device, g, promote, try_kernel);
+        gpu_constraint_fault(f, gpu, device, g, promote, try_kernel);
     return wish != BITCUT_OK ? wish : status;
 }
 

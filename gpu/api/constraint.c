@@ -9,7 +9,8 @@
 
 enum { VALUE_MAX = 80 };
 
-/* --- wishes ----------------------------------------------------------------------- */
+/* --- constraints -----------------------------------------------------------------------
+ */
 
 /* Of struct bitcut_gemm or struct gpu_kernel; a number is an int or a size_t. */
 struct field {
@@ -20,11 +21,11 @@ struct field {
    by a function. */
 struct phrase {
     const char *some, *none;
-    void (*say)(char text[VALUE_MAX], const struct bitcut_gemm *g,
-                const struct gpu_work *w);
+    void (*describe)(char text[VALUE_MAX], const struct bitcut_gemm *g,
+                     const struct gpu_work *w);
 };
 
-struct wish {
+struct constraint {
     struct field field[5]; /* what of a GEMM says it, its number first     */
     struct phrase asked;
     struct field limit; /* a number of a kernel that does the rest, 0: any */
@@ -90,10 +91,10 @@ static void asked_sizes(char *text, const struct bitcut_gemm *g, const struct gp
 
 /* Those that say what the GEMM is come first: if two cannot be had together, the later
    one is told. */
-static const struct wish wishes[] = {
+static const struct constraint constraints[] = {
     /* clang-format off */
     { .field = { GEMM(a.format), GEMM(b.format), GEMM(c.format) },
-      .asked = { .some = "matrices of several formats" }, .had = { .say = had_formats },
+      .asked = { .some = "matrices of several formats" }, .had = { .describe = had_formats },
       .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(a.prepared), GEMM(b.prepared) },
       .asked = { .some = "prepared operands" }, .had = { .some = "matrices" },
@@ -102,14 +103,14 @@ static const struct wish wishes[] = {
       .asked = { .some = "pointers to matrices" }, .had = { .some = "matrices at strides" },
       .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(unit) },
-      .asked = { .say = asked_unit }, .had = { .say = had_unit },
+      .asked = { .describe = asked_unit }, .had = { .describe = had_unit },
       .status = BITCUT_UNSUPPORTED },
     { .field = { GEMM(split_a), GEMM(split_b), GEMM(high), GEMM(low), GEMM(scale) },
-      .asked = { .say = asked_split }, .had = { .say = had_split },
+      .asked = { .describe = asked_split }, .had = { .describe = had_split },
       .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(dropped_term) },
       .asked = { .some = "the low*low term", .none = "no low*low term" },
-      .had = { .say = had_dropped_term }, .status = BITCUT_BAD_ARGUMENT },
+      .had = { .describe = had_dropped_term }, .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(tile_k) },
       .asked = { .some = "tiles of k = %lld", .none = "its tiles along k" }, .had = { .some = "none" },
       .status = BITCUT_BAD_ARGUMENT },
@@ -124,7 +125,7 @@ static const struct wish wishes[] = {
       .asked = { .some = "%lld slices of k" }, .limit = KERNEL(slices_most),
       .had = { .some = "1 to %lld" }, .most = true, .status = BITCUT_BAD_ARGUMENT },
     { .field = { GEMM(m), GEMM(n), GEMM(k) },
-      .asked = { .say = asked_sizes }, .limit = KERNEL(size_most),
+      .asked = { .describe = asked_sizes }, .limit = KERNEL(size_most),
       .had = { .some = "m, n and k up to %lld", .none = "sizes that fit in memory" }, .most = true,
       .status = BITCUT_BAD_ARGUMENT },
     { .field = { { offsetof(struct bitcut_gemm, order.tile), /* all but the slices */
@@ -134,11 +135,11 @@ static const struct wish wishes[] = {
     /* clang-format on */
 };
 
-enum { WISHES = sizeof wishes / sizeof wishes[0] };
+enum { WISHES = sizeof constraints / sizeof constraints[0] };
 
 /* Do without a wish.  A product of low words that is asked for, or not, is not what the
    recipe has, or it would not be said. */
-static void drop(struct bitcut_gemm *g, const struct wish *wish)
+static void drop(struct bitcut_gemm *g, const struct constraint *wish)
 {
     struct bitcut_gemm none;
     bitcut_gemm_init(&none, sizeof none);
@@ -160,10 +161,11 @@ static long long number_of(const void *of, struct field x)
                                       : 0;
 }
 
-static void say_phrase(char text[VALUE_MAX], const struct phrase *p, long long number,
-                       const struct bitcut_gemm *g, const struct gpu_work *w)
+static void describe_phrase(char text[VALUE_MAX], const struct phrase *p,
+                            long long number, const struct bitcut_gemm *g,
+                            const struct gpu_work *w)
 {
-    if (p->say) p->say(text, g, w);
+    if (p->describe) p->describe(text, g, w);
     else SAY(number > 0 || !p->none ? p->some : p->none, number);
 }
 
@@ -177,21 +179,21 @@ struct asking {
     gpu_try_kernel *try_kernel;
 };
 
-/* The next kernel that does the GEMM without a set of wishes; NULL: none. */
+/* The next kernel that does the GEMM without a set of constraints; NULL: none. */
 static const struct gpu_kernel *next_without(struct gpu_work *to, const struct asking *x,
                                              unsigned without, const struct gpu_kernel *k)
 {
     struct bitcut_gemm g = *x->gemm;
     struct fault f;
     for (int i = 0; i < WISHES; i++)
-        if (without >> i & 1) drop(&g, &wishes[i]);
+        if (without >> i & 1) drop(&g, &constraints[i]);
     while ((k = gpu_kernel_next(x->gpu, k)))
         if (x->try_kernel(to, x->device, &g, g.promote, k, &f) == BITCUT_OK) return k;
     return NULL;
 }
 
-/* A set of wishes without which a kernel does the GEMM, and all of which it needs to be
-   without; 0: there is none. */
+/* A set of constraints without which a kernel does the GEMM, and all of which it needs to
+   be without; 0: there is none. */
 static unsigned fewest(const struct asking *x)
 {
     struct gpu_work w;
@@ -202,10 +204,11 @@ static unsigned fewest(const struct asking *x)
     return set;
 }
 
-/* What the kernels have that do all but a set of wishes, each said once, or the most. */
+/* What the kernels have that do all but a set of constraints, each said once, or the
+ * most. */
 static void list_had(char had[VALUE_MAX], const struct asking *x, int wish, unsigned set)
 {
-    const struct wish *const row = &wishes[wish];
+    const struct constraint *const row = &constraints[wish];
     const struct gpu_kernel *k = NULL;
     struct gpu_work w;
     long long most = 0;
@@ -216,26 +219,27 @@ static void list_had(char had[VALUE_MAX], const struct asking *x, int wish, unsi
                         reach = limit ? limit : LLONG_MAX;
         if (row->most && reach <= most) continue;
         if (row->most) most = reach, had[0] = 0;
-        say_phrase(text, &row->had, limit, x->gemm, &w);
+        describe_phrase(text, &row->had, limit, x->gemm, &w);
         if (!strstr(had, text)) text_append(had, VALUE_MAX, text);
     }
 }
 
 /* Add a wish that is not met, and what can be had. */
-static void say(char *texts, size_t size, const struct asking *x, int wish, unsigned set)
+static void describe(char *texts, size_t size, const struct asking *x, int wish,
+                     unsigned set)
 {
     char asked[VALUE_MAX], had[VALUE_MAX], both[2 * VALUE_MAX + 16];
-    say_phrase(asked, &wishes[wish].asked, number_of(x->gemm, wishes[wish].field[0]),
-               x->gemm, NULL);
+    describe_phrase(asked, &constraints[wish].asked,
+                    number_of(x->gemm, constraints[wish].field[0]), x->gemm, NULL);
     list_had(had, x, wish, set);
     snprintf(both, sizeof both, "%s (supported: %s)", asked, had);
     text_append(texts, size, both);
 }
 
-enum bitcut_status gpu_wish_fault(struct fault *f, const struct gpu *gpu,
-                                  const struct gpu_device *device,
-                                  const struct bitcut_gemm *gemm, int promote,
-                                  gpu_try_kernel *try_kernel)
+enum bitcut_status gpu_constraint_fault(struct fault *f, const struct gpu *gpu,
+                                        const struct gpu_device *device,
+                                        const struct bitcut_gemm *gemm, int promote,
+                                        gpu_try_kernel *try_kernel)
 {
     struct bitcut_gemm g = *gemm;
     g.promote = promote;
@@ -245,8 +249,8 @@ enum bitcut_status gpu_wish_fault(struct fault *f, const struct gpu *gpu,
     char texts[BITCUT_TEXT_MAX] = "";
     for (int i = 0; i < WISHES; i++) {
         if (!(set >> i & 1)) continue;
-        say(texts, sizeof texts, &x, i, set);
-        status = wishes[i].status;
+        describe(texts, sizeof texts, &x, i, set);
+        status = constraints[i].status;
     }
     return set ? fault_set(f, status, "no kernel for recipe %s on %.60s supports: %s",
                            g.recipe->name, device->name, texts)

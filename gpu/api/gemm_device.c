@@ -33,7 +33,7 @@ enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char 
 {
     struct fault f;
     enum bitcut_status status = check_there(device && name, &f);
-    if (status != BITCUT_OK) return fault_tell(why, status, &f);
+    if (status != BITCUT_OK) return fault_write(why, status, &f);
     struct bitcut_device *x = calloc(1, sizeof *x);
     if (x) x->chosen = gpu_chosen_make();
     status = x && x->chosen ? gpu_open_device(&x->gpu, &x->is, name,
@@ -41,7 +41,7 @@ enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char 
                             : fault_set(&f, BITCUT_NO_MEMORY, "not enough memory");
     if (status == BITCUT_OK) *device = x;
     else device_free(x);
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }
 
 void bitcut_device_close(struct bitcut_device *x)
@@ -83,7 +83,7 @@ enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
     if (status == BITCUT_OK) status = gemm_check_place(ran, &f);
     if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
     if (status == BITCUT_OK) settle(ran, &w);
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }
 
 const char *bitcut_gemm_method(const struct bitcut_device *x,
@@ -102,7 +102,7 @@ enum bitcut_status bitcut_gemm_workspace(size_t *bytes, const struct bitcut_devi
     enum bitcut_status status = check_there(bytes, &f);
     if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
     if (status == BITCUT_OK) *bytes = gpu_work_workspace(&w, &x->gpu);
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }
 
 /* --- starting --------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
     if (status == BITCUT_OK)
         status = gpu_work_start(&w, &x->gpu, &x->is, workspace, bytes, stream, &f);
     if (status == BITCUT_OK) settle(ran, &w);
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }
 
 /* --- words ------------------------------------------------------------------------ */
@@ -158,7 +158,7 @@ enum bitcut_status bitcut_gemm_prepared_size(size_t *bytes, const struct bitcut_
     enum bitcut_status status = check_there(bytes, &f);
     if (status == BITCUT_OK) status = choose_words(&w, x, gemm, which, &f);
     if (status == BITCUT_OK) *bytes = words_bytes(x, &w, which);
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }
 
 /* The operand alone: as of a GEMM with the words of one other line. */
@@ -205,5 +205,5 @@ enum bitcut_status bitcut_gemm_prepare(void *words, const struct bitcut_device *
     struct fault f;
     enum bitcut_status status = choose_words(&w, x, gemm, which, &f);
     if (status == BITCUT_OK) status = prepare(words, x, &w, which, stream, &f);
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }

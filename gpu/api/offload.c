@@ -117,7 +117,7 @@ static bool same_plan(const struct gemm_plan *x, const struct gemm_plan *y)
 {
     bool same =
         x->recipe == y->recipe && x->terms == y->terms && x->scale == y->scale &&
-        x->promote == y->promote && !y->slips && x->split_a.words == y->split_a.words &&
+        x->promote == y->promote && !y->faults && x->split_a.words == y->split_a.words &&
         x->split_b.words == y->split_b.words && x->split_a.scale == y->split_a.scale &&
         x->split_b.scale == y->split_b.scale;
     for (int i = 0; i < x->terms && same; i++)

@@ -23,7 +23,7 @@ static const char *text_of(void *handle, const char *name)
 }
 
 /* The second word of "OpenBLAS 0.3.21 NO_LAPACKE ...", and the kernels. */
-static void say_openblas(char *text, size_t size, void *handle)
+static void describe_openblas(char *text, size_t size, void *handle)
 {
     const char *config = text_of(handle, "openblas_get_config");
     config += strcspn(config, " ");
@@ -32,7 +32,7 @@ static void say_openblas(char *text, size_t size, void *handle)
              text_of(handle, "openblas_get_corename"));
 }
 
-static void say_blis(char *text, size_t size, void *handle)
+static void describe_blis(char *text, size_t size, void *handle)
 {
     int (*query)(void);
     const char *(*name)(int);
@@ -42,12 +42,12 @@ static void say_blis(char *text, size_t size, void *handle)
              query && name ? name(query()) : "");
 }
 
-static void say_mkl(char *text, size_t size, void *handle)
+static void describe_mkl(char *text, size_t size, void *handle)
 {
-    void (*say)(char *, int);
+    void (*describe)(char *, int);
     char all[200] = "";
-    blas_library_find(&say, handle, "MKL_Get_Version_String");
-    if (say) say(all, sizeof all - 1);
+    blas_library_find(&describe, handle, "MKL_Get_Version_String");
+    if (describe) describe(all, sizeof all - 1);
     const char *version = strstr(all, "Version ");
     snprintf(text, size, "%.*s", version ? (int)strcspn(version + 8, "- ") : 0,
              version ? version + 8 : "");
@@ -58,7 +58,7 @@ struct dnnl_version {
     int major, minor, patch;
 };
 
-static void say_onednn(char *text, size_t size, void *handle)
+static void describe_onednn(char *text, size_t size, void *handle)
 {
     const struct dnnl_version *(*version)(void);
     int (*query)(void);
@@ -76,10 +76,10 @@ static void say_onednn(char *text, size_t size, void *handle)
 
 const struct blas_library blas_libraries[] = {
     /* clang-format off */
-    [BLAS_OPENBLAS]  = { "OpenBLAS", { "libopenblas.so.0" },                      "openblas_set_num_threads",   "openblas_get_num_threads",   say_openblas },
-    [BLAS_BLIS]      = { "BLIS",     { "libblis.so.4", "libblis.so.3" },          "bli_thread_set_num_threads", "bli_thread_get_num_threads", say_blis     },
-    [BLAS_MKL]       = { "MKL",      { "libmkl_rt.so.2", "libmkl_rt.so" },        "MKL_Set_Num_Threads",        "MKL_Get_Max_Threads",        say_mkl      },
-    [BLAS_ONEDNN]    = { "oneDNN",   { "libdnnl.so.3", "libdnnl.so.2" },          NULL,                         NULL,                         say_onednn   },
+    [BLAS_OPENBLAS]  = { "OpenBLAS", { "libopenblas.so.0" },                      "openblas_set_num_threads",   "openblas_get_num_threads",   describe_openblas },
+    [BLAS_BLIS]      = { "BLIS",     { "libblis.so.4", "libblis.so.3" },          "bli_thread_set_num_threads", "bli_thread_get_num_threads", describe_blis     },
+    [BLAS_MKL]       = { "MKL",      { "libmkl_rt.so.2", "libmkl_rt.so" },        "MKL_Set_Num_Threads",        "MKL_Get_Max_Threads",        describe_mkl      },
+    [BLAS_ONEDNN]    = { "oneDNN",   { "libdnnl.so.3", "libdnnl.so.2" },          NULL,                         NULL,                         describe_onednn   },
     [BLAS_LIBRARIES] = { 0 }
     /* clang-format on */
 };
@@ -164,14 +164,14 @@ void blas_library_thread(const struct blas_library *l, void *handle, int threads
     if (set) set(threads);
 }
 
-void blas_library_say(char *text, size_t size, const struct blas_library *l, void *handle,
-                      int threads)
+void blas_library_describe(char *text, size_t size, const struct blas_library *l,
+                           void *handle, int threads)
 {
     char about[120], number[40] = "";
     int (*count)(void);
     blas_library_find(&count, handle, l->threads);
     if (count && threads && count() != threads)
         snprintf(number, sizeof number, " (%d threads)", count());
-    l->say(about, sizeof about, handle);
+    l->describe(about, sizeof about, handle);
     snprintf(text, size, "%s %s%s", l->name, about, number);
 }

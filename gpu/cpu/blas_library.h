@@ -15,7 +15,7 @@ struct blas_library {
     const char *threads;     /* its function that says how many there are, or NULL      */
 
     /* Write a version, and which kernels it chose, as far as the library says. */
-    void (*say)(char *text, size_t size, void *handle);
+    void (*describe)(char *text, size_t size, void *handle);
 };
 
 /* Their rows. */
@@ -38,7 +38,7 @@ void blas_library_thread(const struct blas_library *library, void *handle, int t
 
 /* "OpenBLAS 0.3.21 Cooperlake", and " (64 threads)" where it has another number than
    `threads`; 0: that is not asked. */
-void blas_library_say(char *text, size_t size, const struct blas_library *library,
-                      void *handle, int threads);
+void blas_library_describe(char *text, size_t size, const struct blas_library *library,
+                           void *handle, int threads);
 
 #endif

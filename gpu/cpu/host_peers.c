@@ -146,7 +146,7 @@ void host_libraries_open(struct host_libraries *x, struct gpu_library *to, int t
         x->handle[i] = blas_library_open(row);
         if (x->handle[i]) {
             blas_library_thread(row, x->handle[i], threads);
-            blas_library_say(text, sizeof text, row, x->handle[i], threads);
+            blas_library_describe(text, sizeof text, row, x->handle[i], threads);
         }
         text_append(x->handle[i] ? here : lost, GPU_TEXT_MAX,
                     x->handle[i] ? text : row->name);

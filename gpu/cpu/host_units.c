@@ -100,7 +100,7 @@ static bool refuses(char why[WHY_MAX], int *refused, const struct host_system *s
 }
 
 /* "amx-bf16, amx-fp16: why; avx512-bf16: why" */
-static void say_why(char to[GPU_FAULT_MAX], char why[HOST_UNITS][WHY_MAX])
+static void describe_why(char to[GPU_FAULT_MAX], char why[HOST_UNITS][WHY_MAX])
 {
     *to = 0;
     for (int i = 0; i < HOST_UNITS; i++) {
@@ -108,7 +108,7 @@ static void say_why(char to[GPU_FAULT_MAX], char why[HOST_UNITS][WHY_MAX])
         const bool ends = i + 1 == HOST_UNITS || strcmp(why[i], why[i + 1]);
         const char *before = !*to ? "" : joins ? ", " : "; ";
         if (!*why[i]) continue;
-        say_more(to, GPU_FAULT_MAX, "%s%s%s%s", before, host_architectures[i].name,
+        text_add(to, GPU_FAULT_MAX, "%s%s%s%s", before, host_architectures[i].name,
                  ends ? ": " : "", ends ? why[i] : "");
     }
 }
@@ -126,7 +126,7 @@ unsigned host_units(char why_not[GPU_FAULT_MAX], const struct host_system *syste
             units |= unit;
         }
     }
-    say_why(why_not, why);
+    describe_why(why_not, why);
     return units;
 }
 

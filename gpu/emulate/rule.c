@@ -55,7 +55,7 @@ bool unit_rule_make(struct unit_rule *to, const struct bitcut_unit *u)
                               .normalise = u->normalise,
                               .floor = u->floor,
                               .c_last = u->c_last,
-                              .flush_inputs = u->flush_inputs != INPUT_KEPT,
+                              .flush_inputs = u->flush_inputs != INPUT_RECORDED,
                               .operand = { u->via ? *u->via : *u->a,
                                            u->via ? *u->via : *u->b },
                               .c = *u->c,

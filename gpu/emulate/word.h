@@ -242,7 +242,7 @@ EMULATE_LARGE uint32_t emulate_pack(const struct bitcut_format *f,
 
 /* Whether x is normal in the format, which has fraction bits, and below its largest
    binade: as most are. */
-EMULATE bool emulate_is_usual(const struct bitcut_format *f, uint32_t x)
+EMULATE bool emulate_is_typical(const struct bitcut_format *f, uint32_t x)
 {
     const int field = (int)(x >> 23 & 255), e = field - EMULATE_BIAS;
     return field != 0 && e >= emulate_emin(f) && e < emulate_emax(f) &&
@@ -250,8 +250,8 @@ EMULATE bool emulate_is_usual(const struct bitcut_format *f, uint32_t x)
 }
 
 /* Such an x rounded: in its encoding, whose fraction carries into the exponent. */
-EMULATE uint32_t emulate_round_usual(const struct bitcut_format *f,
-                                     const struct bitcut_rounding *r, uint32_t x)
+EMULATE uint32_t emulate_round_typical(const struct bitcut_format *f,
+                                       const struct bitcut_rounding *r, uint32_t x)
 {
     const int drop = 23 - f->fraction_bits, at = 23 - r->bit;
     const uint32_t kept = x >> drop, rest = x - (kept << drop),
@@ -287,8 +287,8 @@ EMULATE_LARGE uint32_t emulate_round_rare(const struct bitcut_format *f,
 EMULATE uint32_t emulate_round(const struct bitcut_format *f,
                                const struct bitcut_rounding *r, uint32_t x)
 {
-    return emulate_is_usual(f, x) ? emulate_round_usual(f, r, x)
-                                  : emulate_round_rare(f, r, x);
+    return emulate_is_typical(f, x) ? emulate_round_typical(f, r, x)
+                                    : emulate_round_rare(f, r, x);
 }
 
 /* To nearest even. */

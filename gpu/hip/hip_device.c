@@ -34,7 +34,7 @@ static void describe_unit(struct gpu_device *x, enum hip_target target)
 }
 
 /* A version of HIP: 10^7 major + 10^5 minor + patch. */
-static void say_version(char text[GPU_TEXT_MAX], int version)
+static void describe_version(char text[GPU_TEXT_MAX], int version)
 {
     snprintf(text, GPU_TEXT_MAX, "HIP %d.%d.%d", version / 10000000,
              version / 100000 % 100, version % 100000);
@@ -54,8 +54,8 @@ static rt_error describe_current(struct gpu_device *x, int device)
     if (status != RT_SUCCESS) return status;
     x->number = device;
     describe_unit(x, target);
-    say_version(x->driver, driver);
-    say_version(x->runtime, runtime);
+    describe_version(x->driver, driver);
+    describe_version(x->runtime, runtime);
     return status;
 }
 

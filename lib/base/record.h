@@ -37,7 +37,7 @@ enum record_kind {
 
 /* Append a sentence on an answer to `text`, of `size` bytes: nothing of an answer that does
    not have it. */
-typedef void record_say(char *text, size_t size, const void *answer);
+typedef void record_describe(char *text, size_t size, const void *answer);
 
 /* A row of a table that is ended by a NULL name. */
 struct record_field {
@@ -54,7 +54,7 @@ struct record_field {
     struct table names; /* of the elements of an array: each is a key of its own, of the
                            object `name`, "" for this one                              */
     bool (*when)(const void *record); /* JSON has null where it is false; NULL: never      */
-    record_say *say;                  /* of RECORD_SAID */
+    record_describe *describe;        /* of RECORD_SAID */
     const void *(*item)(const void *record, size_t i, void *room); /* of RECORD_LIST: in the
                                                         record, or in RECORD_ROOM bytes */
     bool (*tell)(struct bitcut_field *told, const void *record, size_t i); /* of RECORD_TOLD */
@@ -105,7 +105,7 @@ enum { RECORD_ROOM = 512 };
     }
 #define RECORD_SENTENCE(function, key, line)                                             \
     {                                                                                    \
-        .name = key, .what = line, .unit = "", .kind = RECORD_SAID, .say = function      \
+        .name = key, .what = line, .unit = "", .kind = RECORD_SAID, .describe = function \
     }
 
 /* Two members of one type, the second right behind `first`; an encoding. */
@@ -174,7 +174,7 @@ enum { RECORD_ROOM = 512 };
 /* A sentence with its label.  A table of them ends with a NULL label. */
 struct record_line {
     const char *label;
-    record_say *say;
+    record_describe *describe;
     enum record_when {
         RECORD_ALWAYS,
         RECORD_BELOW,  /* also under a table of several answers, each              */

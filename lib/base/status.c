@@ -39,7 +39,8 @@ enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
     return status;
 }
 
-enum bitcut_status fault_tell(char *why, enum bitcut_status status, const struct fault *f)
+enum bitcut_status fault_write(char *why, enum bitcut_status status,
+                               const struct fault *f)
 {
     if (status != BITCUT_OK && why) memcpy(why, f->text, sizeof f->text);
     return status;

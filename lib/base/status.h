@@ -23,8 +23,8 @@ enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
 
 /* The status, having copied the line of one that is not BITCUT_OK to `why`, an array of
    BITCUT_TEXT_MAX or NULL. */
-enum bitcut_status fault_tell(char *why, enum bitcut_status status,
-                              const struct fault *f);
+enum bitcut_status fault_write(char *why, enum bitcut_status status,
+                               const struct fault *f);
 
 /* Whether a caller's struct, called `what`, has the size that this library has, or one
    that an older one had, 0: there was none.  BITCUT_BAD_ARGUMENT. */

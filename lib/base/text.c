@@ -166,33 +166,33 @@ bool text_same_word(const char *a, const char *b)
     return lower(*a) == lower(*b);
 }
 
-void say_more_list(char *text, size_t size, const char *format, va_list list)
+void text_add_list(char *text, size_t size, const char *format, va_list list)
 {
     const size_t used = strlen(text);
     vsnprintf(text + used, size - used, format, list);
 }
 
-void say_more(char *text, size_t size, const char *format, ...)
+void text_add(char *text, size_t size, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    say_more_list(text, size, format, list);
+    text_add_list(text, size, format, list);
     va_end(list);
 }
 
 void text_append(char *names, size_t size, const char *name)
 {
-    say_more(names, size, "%s%s", *names ? ", " : "", name);
+    text_add(names, size, "%s%s", *names ? ", " : "", name);
 }
 
-void say_bin(char *text, size_t size, int i, size_t count)
+void text_add_bin(char *text, size_t size, int i, size_t count)
 {
     enum { SMALL = 10 }; /* bins whose numbers are easily read */
     const long long from = i ? 1ll << (i - 1) : 0, to = i ? 2 * from - 1 : 0;
-    if (*text) say_more(text, size, ", ");
-    if (i > SMALL) say_more(text, size, "2^%d-2^%d", i - 1, i);
-    else say_more(text, size, from < to ? "%lld-%lld" : "%lld", from, to);
-    say_more(text, size, ": %zu", count);
+    if (*text) text_add(text, size, ", ");
+    if (i > SMALL) text_add(text, size, "2^%d-2^%d", i - 1, i);
+    else text_add(text, size, from < to ? "%lld-%lld" : "%lld", from, to);
+    text_add(text, size, ": %zu", count);
 }
 
 size_t text_stem(const char *text, const char *ending)

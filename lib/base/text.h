@@ -54,15 +54,15 @@ int text_fit(const char *text, int most);
 bool text_same_word(const char *a, const char *b);
 
 /* Append to a text, printf-style, as far as there is room in `size` bytes. */
-void say_more(char *text, size_t size, const char *format, ...) TEXT_FORMAT(3);
-void say_more_list(char *text, size_t size, const char *format, va_list list);
+void text_add(char *text, size_t size, const char *format, ...) TEXT_FORMAT(3);
+void text_add_list(char *text, size_t size, const char *format, va_list list);
 
 /* The same of a name in a list of names, ", " between. */
 void text_append(char *names, size_t size, const char *name);
 
 /* Append "3: 17", how many there are of 2^(i-1) to 2^i - 1, bin i; "0: 17" of bin 0.
    Large ones are said by powers of two: "2^14-2^15" are below 2^15. */
-void say_bin(char *text, size_t size, int i, size_t count);
+void text_add_bin(char *text, size_t size, int i, size_t count);
 
 /* The length of a text, such as a file's name, without `ending`; 0 if it ends otherwise,
    or is no more than that. */

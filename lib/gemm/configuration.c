@@ -218,11 +218,11 @@ static void write_field(char *text, size_t size, const struct bitcut_gemm *g,
 {
     const void *const at = (const char *)g + x->at;
     const struct table_row *const row = row_at(at, x);
-    if (row && row != reductions) say_more(text, size, ",%s=%s", x->name, row->name);
+    if (row && row != reductions) text_add(text, size, ",%s=%s", x->name, row->name);
     if (x->kind == CONFIGURATION_FLAG && *(const bool *)at)
-        say_more(text, size, ",%s", x->name);
+        text_add(text, size, ",%s", x->name);
     if (x->kind < CONFIGURATION_NUMBER || *(const int *)at <= x->none) return;
-    say_more(text, size, ",%s=%d", x->name,
+    text_add(text, size, ",%s=%d", x->name,
              *(const int *)at + (x->kind == CONFIGURATION_TERMS ? g->recipe->terms : 0));
 }
 
@@ -299,7 +299,7 @@ enum bitcut_status bitcut_order_read(struct bitcut_order *order, const char *lin
         order && line
             ? order_read(order, line, &f)
             : fault_set(&f, BITCUT_BAD_ARGUMENT, "order and line must not be NULL");
-    return fault_tell(why, status, &f);
+    return fault_write(why, status, &f);
 }
 
 void bitcut_order_write(char line[BITCUT_ORDER_MAX], const struct bitcut_order *order)

@@ -13,7 +13,7 @@
 enum { GEMM_SCALE_MAX = 60 };
 
 /* What kernels do that no recipe says, by mistake; all zeros: nothing. */
-struct gemm_slips {
+struct gemm_faults {
     uint32_t start; /* FP32 encoding, in place of +0, of accumulator 0 of every slice */
     const struct bitcut_format *kept; /* what an accumulator goes through after each
                                          instruction, rounded by ...                  */
@@ -48,7 +48,7 @@ struct gemm_plan {
     struct bitcut_order order; /* slices and lanes are 1 or more; sums: NULL if f32 */
     const struct bitcut_unit *unit[RECIPE_TERMS_MAX]; /* what each term runs on ...  */
     int k_step; /* ... and k of a k-step; 0 where a kernel decides   */
-    const struct gemm_slips *slips; /* NULL: there are none                          */
+    const struct gemm_faults *faults; /* NULL: there are none                          */
 };
 
 /* Copy a caller's GEMM, which may be shorter than this library's: what it lacks is left

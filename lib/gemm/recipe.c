@@ -20,7 +20,7 @@
 
 /* The k of a tile is the caller's in CUTLASS, Triton and XLA: the usual one for FP32
    operands.  CUTLASS runs three products of instructions of k = 8 through it. */
-enum { USUAL_TILE = 32, CUTLASS_STAGE = 3 * USUAL_TILE / 8 };
+enum { TYPICAL_TILE = 32, CUTLASS_STAGE = 3 * TYPICAL_TILE / 8 };
 
 const char *const recipe_zeroed_names[] = {
     [RECIPE_ZEROES_NOTHING] = "nothing",
@@ -172,7 +172,7 @@ const struct bitcut_recipe recipes[] = {
                                .terms = 3,
                                .term = { LH(0), HL(0), HH(0) },
                                .dropped_term = LL(0),
-                               .tile_k = USUAL_TILE,
+                               .tile_k = TYPICAL_TILE,
                                .zeroed = RECIPE_ZEROES_NAN,
                                .source = "Triton 2025 tl.dot tf32x3: "
                                          "lib/Dialect/TritonGPU/Transforms/"
@@ -184,7 +184,7 @@ const struct bitcut_recipe recipes[] = {
                                .terms = 3,
                                .term = { LH(0), HL(0), HH(0) },
                                .dropped_term = LL(0),
-                               .tile_k = USUAL_TILE,
+                               .tile_k = TYPICAL_TILE,
                                .zeroed = RECIPE_ZEROES_NAN,
                                .source = "Triton 2025 tl.dot bf16x3: the same file, "
                                          "BF16xN; its BLOCK_K is 32 "
@@ -195,7 +195,7 @@ const struct bitcut_recipe recipes[] = {
                                .split = SPLIT(BF16X3),
                                .terms = 6,
                                .term = { SIX },
-                               .tile_k = USUAL_TILE,
+                               .tile_k = TYPICAL_TILE,
                                .zeroed = RECIPE_ZEROES_NAN,
                                .source = "Triton 2025 tl.dot bf16x6: the same file, "
                                          "BF16xN; its BLOCK_K is 32 "
@@ -207,7 +207,7 @@ const struct bitcut_recipe recipes[] = {
                             .terms = 3,
                             .term = { LH(0), HL(0), HH(0) },
                             .dropped_term = LL(0),
-                            .tile_k = USUAL_TILE,
+                            .tile_k = TYPICAL_TILE,
                             .zeroed = RECIPE_ZEROES_NOT_FINITE,
                             .source = "XLA 2025 (JAX) BF16_BF16_F32_X3: "
                                       "xla/backends/gpu/codegen/triton/"
@@ -219,7 +219,7 @@ const struct bitcut_recipe recipes[] = {
                             .split = SPLIT(BF16X3),
                             .terms = 6,
                             .term = { SIX },
-                            .tile_k = USUAL_TILE,
+                            .tile_k = TYPICAL_TILE,
                             .zeroed = RECIPE_ZEROES_NOT_FINITE,
                             .source = "XLA 2025 (JAX) BF16_BF16_F32_X6: the same file, "
                                       "EmitBF16x6Matmul" },
@@ -229,7 +229,7 @@ const struct bitcut_recipe recipes[] = {
                             .split = SPLIT(BF16X3),
                             .terms = 9,
                             .term = { NINE },
-                            .tile_k = USUAL_TILE,
+                            .tile_k = TYPICAL_TILE,
                             .zeroed = RECIPE_ZEROES_NOT_FINITE,
                             .source = "XLA 2025 (JAX) BF16_BF16_F32_X9: the same file, "
                                       "EmitBF16x9Matmul" },

@@ -84,7 +84,7 @@ static json_t *items_json(const struct record_field *f, const void *record)
 static json_t *said_json(const struct record_field *f, const void *record)
 {
     char text[SAID_MAX] = "";
-    f->say(text, sizeof text, record);
+    f->describe(text, sizeof text, record);
     return text_json(*text ? text : NULL);
 }
 
@@ -136,8 +136,8 @@ static void set_told(json_t *to, const struct record_field *f, const void *recor
 {
     struct bitcut_field one;
     for (size_t i = 0; f->tell(&one, record, i); i++) {
-        json_t *const value = json_told(one.kind, one.text),
-                     *before = json_object_get(to, one.name);
+        json_t *const value = json_of_text(one.kind, one.text),
+                      *before = json_object_get(to, one.name);
         if (!before) {
             json_object_set_new(to, one.name, value);
             continue;

@@ -51,7 +51,7 @@ static json_t *told_list(enum bitcut_kind kind, const char *text)
     return list;
 }
 
-json_t *json_told(enum bitcut_kind kind, const char *text)
+json_t *json_of_text(enum bitcut_kind kind, const char *text)
 {
     if (kind == BITCUT_NULL) return json_null();
     if (kind == BITCUT_TEXT) return json_string(text);

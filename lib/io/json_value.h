@@ -20,7 +20,7 @@ json_t *json_count(size_t n);
 json_t *json_text(const char *text);
 
 /* The text of a field as it is told (bitcut_row_field()), as a value of its kind. */
-json_t *json_told(enum bitcut_kind kind, const char *text);
+json_t *json_of_text(enum bitcut_kind kind, const char *text);
 
 /* date_today() (lib/base/clock.h). */
 json_t *json_today(void);

@@ -19,65 +19,66 @@ static bool begins(struct field_writer *w, const char *name, enum bitcut_kind ki
     return true;
 }
 
-void tell_line(struct field_writer *w, const char *name, const char *form, ...)
+void write_line_field(struct field_writer *w, const char *name, const char *form, ...)
 {
     va_list values;
     if (!begins(w, name, BITCUT_TEXT)) return;
     va_start(values, form);
-    say_more_list(w->field->text, sizeof w->field->text, form, values);
+    text_add_list(w->field->text, sizeof w->field->text, form, values);
     va_end(values);
 }
 
-void tell_list(struct field_writer *w, const char *name, enum bitcut_kind kind)
+void write_list_field(struct field_writer *w, const char *name, enum bitcut_kind kind)
 {
     begins(w, name, kind);
 }
 
-void tell_item(struct field_writer *w, const char *form, ...)
+void write_item_field(struct field_writer *w, const char *form, ...)
 {
     va_list values;
     if (w->position != w->index + 1) return;
     va_start(values, form);
-    say_more_list(w->field->text, sizeof w->field->text, form, values);
+    text_add_list(w->field->text, sizeof w->field->text, form, values);
     va_end(values);
-    say_more(w->field->text, sizeof w->field->text, "\n");
+    text_add(w->field->text, sizeof w->field->text, "\n");
 }
 
-void tell_value(struct field_writer *w, const char *name, enum bitcut_kind kind,
-                const char *value)
+void write_value_field(struct field_writer *w, const char *name, enum bitcut_kind kind,
+                       const char *value)
 {
     if (begins(w, name, kind))
         snprintf(w->field->text, sizeof w->field->text, "%s", value);
 }
 
-void tell_text(struct field_writer *w, const char *name, const char *value)
+void write_text_field(struct field_writer *w, const char *name, const char *value)
 {
-    tell_value(w, name, value ? BITCUT_TEXT : BITCUT_NULL, value ? value : "");
+    write_value_field(w, name, value ? BITCUT_TEXT : BITCUT_NULL, value ? value : "");
 }
 
-void tell_format(struct field_writer *w, const char *name, const struct bitcut_format *f)
+void write_format_field(struct field_writer *w, const char *name,
+                        const struct bitcut_format *f)
 {
-    tell_text(w, name, f ? f->name : NULL);
+    write_text_field(w, name, f ? f->name : NULL);
 }
 
-void tell_flag(struct field_writer *w, const char *name, bool value)
+void write_flag_field(struct field_writer *w, const char *name, bool value)
 {
-    tell_value(w, name, BITCUT_BOOL, value ? "true" : "false");
+    write_value_field(w, name, BITCUT_BOOL, value ? "true" : "false");
 }
 
-void tell_integer(struct field_writer *w, const char *name, long long value)
+void write_integer_field(struct field_writer *w, const char *name, long long value)
 {
     char text[REAL_TEXT_MAX];
     snprintf(text, sizeof text, "%lld", value);
-    tell_value(w, name, BITCUT_NUMBER, text);
+    write_value_field(w, name, BITCUT_NUMBER, text);
 }
 
-void tell_real(struct field_writer *w, const char *name, double value)
+void write_real_field(struct field_writer *w, const char *name, double value)
 {
     char text[REAL_TEXT_MAX + 2];
     real_text(text, value, 17);
     if (!strpbrk(text, ".e")) strcat(text, ".0");
-    tell_value(w, name, BITCUT_NUMBER, text);
+    write_value_field(w, name, BITCUT_NUMBER, text);
 }
 
 /* What is no digit, sign or exponent is the decimal point of some locale. */

@@ -30,19 +30,19 @@ struct bitcut_table {
 /* Tell a field: a value as text; an integer; a real to 17 digits, with a '.' or an
    exponent; a text, NULL for null; a text as printf() makes it; a format's name, NULL for
    null. */
-void tell_value(struct field_writer *w, const char *name, enum bitcut_kind kind,
-                const char *value);
-void tell_integer(struct field_writer *w, const char *name, long long value);
-void tell_real(struct field_writer *w, const char *name, double value);
-void tell_flag(struct field_writer *w, const char *name, bool value);
-void tell_text(struct field_writer *w, const char *name, const char *value);
-void tell_format(struct field_writer *w, const char *name,
-                 const struct bitcut_format *value);
-void tell_line(struct field_writer *w, const char *name, const char *form, ...);
+void write_value_field(struct field_writer *w, const char *name, enum bitcut_kind kind,
+                       const char *value);
+void write_integer_field(struct field_writer *w, const char *name, long long value);
+void write_real_field(struct field_writer *w, const char *name, double value);
+void write_flag_field(struct field_writer *w, const char *name, bool value);
+void write_text_field(struct field_writer *w, const char *name, const char *value);
+void write_format_field(struct field_writer *w, const char *name,
+                        const struct bitcut_format *value);
+void write_line_field(struct field_writer *w, const char *name, const char *form, ...);
 
 /* Tell a list, BITCUT_TEXTS or BITCUT_NUMBERS: its name, then each of its items. */
-void tell_list(struct field_writer *w, const char *name, enum bitcut_kind kind);
-void tell_item(struct field_writer *w, const char *form, ...);
+void write_list_field(struct field_writer *w, const char *name, enum bitcut_kind kind);
+void write_item_field(struct field_writer *w, const char *form, ...);
 
 /* x to so many digits as printf("%.*g") in the C locale. */
 enum { REAL_TEXT_MAX = 32 };

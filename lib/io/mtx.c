@@ -140,7 +140,7 @@ static enum bitcut_status choice_unknown(const struct lines *l, const struct cho
 {
     char names[80] = "";
     for (int i = 0; i < NAMES_MAX && c->name[i]; i++)
-        say_more(names, sizeof names, "%s%s", i ? " " : "", c->name[i]);
+        text_add(names, sizeof names, "%s%s", i ? " " : "", c->name[i]);
     return fault_set(l->fault, BITCUT_BAD_FILE, LINE "unsupported %s '%.*s'; expected %s",
                      l->number, c->what, text_fit(word, WORD_QUOTED), word, names);
 }

@@ -18,9 +18,9 @@ static void differ(char *text, size_t size, enum number_class x, enum number_cla
     static const char *const both[] = { "zeros of different signs", "",
                                         "infinities of different signs",
                                         "NaNs of different bits" };
-    if (x == y) say_more(text, size, "%s", both[x]);
+    if (x == y) text_add(text, size, "%s", both[x]);
     else if (x >= NUMBER_INF || y >= NUMBER_INF)
-        say_more(text, size, "%s against %s", one[x], one[y]);
+        text_add(text, size, "%s against %s", one[x], one[y]);
 }
 
 struct apart apart_of(const struct bitcut_format *f, uint64_t model, uint64_t other)
@@ -37,12 +37,12 @@ struct apart apart_of(const struct bitcut_format *f, uint64_t model, uint64_t ot
     return apart;
 }
 
-void apart_say(char *text, size_t size, const struct apart *a, const char *other,
-               const char *model, bool distance)
+void apart_describe(char *text, size_t size, const struct apart *a, const char *other,
+                    const char *model, bool distance)
 {
-    say_more(text, size, "%s has %s, %s %s", other, a->other, model, a->model);
-    if (distance && *a->differ) say_more(text, size, ": %s", a->differ);
+    text_add(text, size, "%s has %s, %s %s", other, a->other, model, a->model);
+    if (distance && *a->differ) text_add(text, size, ": %s", a->differ);
     else if (distance)
-        say_more(text, size, ": %llu ulp%s apart", (unsigned long long)a->steps,
+        text_add(text, size, ": %llu ulp%s apart", (unsigned long long)a->steps,
                  a->steps == 1 ? "" : "s");
 }

@@ -24,7 +24,7 @@ void encoding_said(char text[ENCODING_MAX], const struct bitcut_format *format,
 
 /* Append who has what and how far it is: "the device has 0x..., the model 0x...: 1 ulp
    apart"; of words without the distance. */
-void apart_say(char *text, size_t size, const struct apart *a, const char *other,
-               const char *model, bool distance);
+void apart_describe(char *text, size_t size, const struct apart *a, const char *other,
+                    const char *model, bool distance);
 
 #endif

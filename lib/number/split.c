@@ -131,7 +131,7 @@ bool split_same(const struct bitcut_split *x, const struct bitcut_split *y)
 /* Append what is changed, ", high rz", the first after " with ". */
 static void add_change(char *text, size_t size, const char *what, const char *value)
 {
-    say_more(text, size, "%s %s %s", strstr(text, " with ") ? "," : " with", what, value);
+    text_add(text, size, "%s %s %s", strstr(text, " with ") ? "," : " with", what, value);
 }
 
 void split_label(char *text, size_t size, const struct bitcut_split *s)

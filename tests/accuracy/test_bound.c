@@ -37,10 +37,10 @@ START_TEST(splits_by_hand)
 {
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
         const struct gemm_plan plan = { .split_a = splits[kept[i].split] };
-        const struct kept_reader r = kept_reader_of(&plan, BITCUT_A);
-        const struct kept_most x = kept_most_of(&r);
-        ck_assert_double_eq(x.times.at[KEPT_REST], kept[i].rest);
-        ck_assert_double_eq(x.times.at[KEPT_WORD + 1], kept[i].low);
+        const struct retained_reader r = retained_reader_of(&plan, BITCUT_A);
+        const struct retained_max x = retained_max_of(&r);
+        ck_assert_double_eq(x.times.at[RETAINED_REST], kept[i].rest);
+        ck_assert_double_eq(x.times.at[RETAINED_WORD + 1], kept[i].low);
         ck_assert_double_eq(x.from, kept[i].from);
     }
 }
@@ -60,23 +60,23 @@ static uint32_t any_number(uint64_t *rng)
 static void most_check(const struct gemm_plan *plan, enum bitcut_operand which,
                        uint64_t *rng)
 {
-    const struct kept_reader r = kept_reader_of(plan, which);
-    const struct kept_most most = kept_most_of(&r);
+    const struct retained_reader r = retained_reader_of(plan, which);
+    const struct retained_max most = retained_max_of(&r);
     for (int n = 0; n < test_cases(400, 4000); n++) {
-        struct kept plain;
+        struct retained plain;
         const uint32_t x = any_number(rng);
         const double size = fabs(value_of_float(x));
-        const struct kept_event event = kept_of(&plain, &r, x, 0);
-        const struct kept got = kept_aligned(&plain, &r);
+        const struct retained_event event = retained_of(&plain, &r, x, 0);
+        const struct retained got = retained_aligned(&plain, &r);
         if (!(size <= most.most)) continue;
         ck_assert_msg(!event.large, "%s, %a: a word is infinite", r.split->name, size);
-        for (int i = 0; i < KEPT_FIELDS; i++) {
+        for (int i = 0; i < RETAINED_FIELDS; i++) {
             const double beside = size >= most.from     ? 0
                                   : size >= most.normal ? most.low.at[i]
                                                         : most.beside.at[i];
-            const bool word = i >= KEPT_WORD && i < KEPT_WORD + r.split->words;
-            if (i >= KEPT_LEFT) continue;
-            if (!word && i > KEPT_REST) continue;
+            const bool word = i >= RETAINED_WORD && i < RETAINED_WORD + r.split->words;
+            if (i >= RETAINED_LEFT) continue;
+            if (!word && i > RETAINED_REST) continue;
             ck_assert_msg(got.at[i] <= most.times.at[i] * size + beside,
                           "%s on %s, %a, field %d: %a of %a + %a", r.split->name,
                           plan->unit[0]->name, size, i, got.at[i], most.times.at[i],

@@ -20,7 +20,7 @@ struct trial {
     struct bitcut_gemm gemm;
     struct matrix a, b, d;
     struct judge judge;
-    struct commit_error error;
+    struct error_bound error;
 };
 
 static struct bitcut_gemm gemm_on(int recipe, const char *unit)
@@ -77,7 +77,7 @@ static double grade_of(const struct trial *t)
 
 static double share_of(const struct trial *t)
 {
-    return commit_share(&t->judge.comparison, &t->error);
+    return error_bound_share(&t->judge.comparison, &t->error);
 }
 
 static const size_t lengths[] = { 512, 1024, 4096, 16384 };
@@ -159,21 +159,21 @@ END_TEST
 /* --- bounds ------------------------------------------------------------------------ */
 
 /* x times y, k times, by a recipe on a unit: what is committed, in u. */
-static struct commit_error of_two(const struct bitcut_gemm *g, uint32_t x, uint32_t y,
-                                  size_t k)
+static struct error_bound of_two(const struct bitcut_gemm *g, uint32_t x, uint32_t y,
+                                 size_t k)
 {
     uint32_t *a = malloc(k * sizeof *a), *b = malloc(k * sizeof *b);
-    struct commit_error e;
+    struct error_bound e;
     ck_assert(a && b);
     for (size_t i = 0; i < k; i++) a[i] = x, b[i] = y;
     const struct comparison c = { .m = 1, .n = 1, .k = k, .a = a, .b = b };
-    ck_assert_int_eq(commit_recipe(&e, g, &c, 1, NULL), BITCUT_OK);
+    ck_assert_int_eq(error_bound_recipe(&e, g, &c, 1, NULL), BITCUT_OK);
     free(a);
     free(b);
     return e;
 }
 
-static struct commit_error of_one(const struct bitcut_gemm *g, uint32_t x, size_t k)
+static struct error_bound of_one(const struct bitcut_gemm *g, uint32_t x, size_t k)
 {
     return of_two(g, x, F32_ONE, k);
 }
@@ -193,7 +193,7 @@ START_TEST(bounds_by_hand)
     const uint32_t x = 0x3f801000;
     const double ampere = 0x1p-23 + 8 * 0x1p-24, rest = 0x1p-11 / (1 + 0x1p-11);
     struct bitcut_gemm g = gemm_on(RECIPE_PLAIN, "a100"); /* 2 steps of 8 for 16 of k */
-    struct commit_error e = of_one(&g, x, 40);
+    struct error_bound e = of_one(&g, x, 40);
     check("plain, words", e.words, rest / U);
     check("plain", e.all, (rest + (1 - rest) * growth_of(6 * ampere)) / U);
 
@@ -237,7 +237,7 @@ START_TEST(mixed_bounds_by_hand)
     const double rest = 0x1p-11 / (1 + 0x1p-11);
     const double f16 = 0x1p-23 + 16 * 0x1p-25;
     const struct bitcut_gemm g = gemm_on(RECIPE_HALF_FP8, "h100");
-    struct commit_error e = of_one(&g, x, 40);
+    struct error_bound e = of_one(&g, x, 40);
     /* fp8 runs from 0: two steps, and an FP32 addition in each instruction */
     const double all = (1 - rest) * growth_of(4 * f16 + U) +
                        rest * growth_of(2 * 2 * U + 2 * f16 + U);
@@ -257,7 +257,7 @@ START_TEST(integer_bounds_by_hand)
     const double whole = 64 + 0x1p-5, left = 0x1p-12 / whole, low = 127 * left;
     const double f16 = 0x1p-23 + 16 * 0x1p-25;
     const struct bitcut_gemm g = gemm_on(RECIPE_HALF_INT8, "h100");
-    struct commit_error e = of_one(&g, x, 40);
+    struct error_bound e = of_one(&g, x, 40);
     const double all =
         left + 64 / whole * growth_of(4 * f16 + U) + low * growth_of(2 * U);
     check("half-int8, words", e.words, left / U);
@@ -276,7 +276,7 @@ START_TEST(promotions_of_all_terms)
     struct bitcut_gemm g = gemm_on(RECIPE_TF32X3, "a100");
     const double ampere = 2 * (0x1p-23 + 4 * 0x1p-24); /* 2 steps an instruction */
     g.promote = 1;
-    struct commit_error e = of_one(&g, F32_ONE, 24);
+    struct error_bound e = of_one(&g, F32_ONE, 24);
     check("tf32x3", e.all, growth_of(ampere + 8 * U) / U);
     g.promote = 2;
     e = of_one(&g, F32_ONE, 24);
@@ -320,7 +320,7 @@ END_TEST
 START_TEST(lost_operands)
 {
     const struct bitcut_gemm g = gemm_on(RECIPE_OOTOMO, "a100");
-    const struct commit_error e = of_one(&g, 0x7f000000, 4);
+    const struct error_bound e = of_one(&g, 0x7f000000, 4);
     ck_assert(e.words == INFINITY && e.all == INFINITY);
     ck_assert(e.overflow[0] == 4 && e.overflow[1] == 0);
 }
@@ -331,7 +331,7 @@ END_TEST
 START_TEST(elements_that_underflow)
 {
     struct bitcut_gemm g = gemm_on(RECIPE_MARKIDIS, "a100");
-    struct commit_error e = of_one(&g, 0x3f800001, 5);
+    struct error_bound e = of_one(&g, 0x3f800001, 5);
     ck_assert(e.underflow[0] == 5 && e.underflow[1] == 0);
     g = gemm_on(RECIPE_OOTOMO, "a100");
     e = of_one(&g, 0x3f800001, 5);

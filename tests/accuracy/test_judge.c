@@ -23,7 +23,7 @@ static void judge_limits(struct judge *j, const struct sample *s, bool chain)
 {
     const struct bitcut_gemm g =
         gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", &formats[FORMAT_F32]));
-    struct commit_error e;
+    struct error_bound e;
     ck_assert_int_eq(judge_grade(j, &e, &g, &(struct gemm_options){ .threads = 1 }, NULL),
                      BITCUT_OK);
     ck_assert(j->comparison.words == 0 && e.words == 0);
@@ -132,7 +132,7 @@ static void judge_dense(double values[METRICS], const struct bitcut_gemm *g,
     memcpy(copy_b, b, sizeof copy_b);
     const struct matrix left = { M, K, copy_a }, right = { K, N, copy_b };
     const struct exact_update update = { g->alpha, g->beta, c };
-    struct commit_error error;
+    struct error_bound error;
     struct judge j;
     ck_assert_int_eq(judge_init(&j, &references[0], &left, &right, &update,
                                 &(struct gemm_options){ .threads = 1 }, NULL),

@@ -136,10 +136,10 @@ START_TEST(names_listed)
     ck_assert_str_eq(names, "a, b");
     text_append(names, sizeof names, "cd");
     ck_assert_str_eq(names, "a, b, c");
-    say_more(names, sizeof names, "%d", 7); /* there is no more room */
+    text_add(names, sizeof names, "%d", 7); /* there is no more room */
     ck_assert_str_eq(names, "a, b, c");
     names[1] = 0;
-    say_more(names, sizeof names, "%d%s", 7, "b");
+    text_add(names, sizeof names, "%d%s", 7, "b");
     ck_assert_str_eq(names, "a7b");
 }
 END_TEST

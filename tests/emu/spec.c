@@ -72,7 +72,7 @@ static void order_fill(int *k, const struct bitcut_unit *u)
 static uint64_t c_read(struct term *t, const struct bitcut_unit *u, uint64_t c)
 {
     term_read(t, u->c, c);
-    if (t->kind != KIND_FINITE || u->flush_inputs == INPUT_KEPT) return c;
+    if (t->kind != KIND_FINITE || u->flush_inputs == INPUT_RECORDED) return c;
     flush(t, u->flush_inputs != INPUT_POSITIVE, u->c);
     return t->kind == KIND_ZERO ? signed_zero(u->c, t->negative) : c;
 }

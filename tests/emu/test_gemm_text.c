@@ -24,7 +24,7 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
            x->reduction == y->reduction && x->partial_format == y->partial_format;
 }
 
-static bool same_way(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
+static bool same_configuration(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
 {
     return x->recipe == y->recipe && x->unit == y->unit && x->split_a == y->split_a &&
            x->split_b == y->split_b && x->high == y->high && x->low == y->low &&
@@ -37,12 +37,13 @@ static void check_round_trip(const struct bitcut_gemm *g)
 {
     struct bitcut_gemm back;
     struct fault f;
-    char line[WAY_MAX], again[WAY_MAX];
-    way_write(line, g);
-    ck_assert_msg(way_read(&back, line, &f) == BITCUT_OK, "%s: %s", line, f.text);
-    way_write(again, &back);
+    char line[CONFIGURATION_LINE_MAX], again[CONFIGURATION_LINE_MAX];
+    configuration_line_write(line, g);
+    ck_assert_msg(configuration_line_read(&back, line, &f) == BITCUT_OK, "%s: %s", line,
+                  f.text);
+    configuration_line_write(again, &back);
     ck_assert_str_eq(again, line);
-    ck_assert_msg(same_way(&back, g), "%s: read back as another one", line);
+    ck_assert_msg(same_configuration(&back, g), "%s: read back as another one", line);
     ck_assert_uint_eq(back.size, sizeof back);
     ck_assert(back.m == 0 && back.a.at == NULL && back.beta == 0 &&
               back.alpha == 0x3f800000 && back.count == 1);
@@ -161,7 +162,7 @@ START_TEST(by_hand)
     struct bitcut_gemm g;
     struct fault f;
     ck_assert_int_eq(
-        way_read(
+        configuration_line_read(
             &g,
             "ootomo@a100,split-a=halfhalf,split-b=bitcut,high=rz,low=rn,scale=10,"
             "terms=4,promote=2,tile-k=64,equilibrate,slices=3,tile=32,partial-first,"
@@ -181,15 +182,17 @@ START_TEST(by_hand)
     ck_assert_int_eq(g.order.reduction, BITCUT_TREE);
     ck_assert_ptr_eq(g.order.partial_format, &formats[FORMAT_F16]);
 
-    ck_assert_int_eq(way_read(&g, "plain@mi210,split=half", &f), BITCUT_OK);
+    ck_assert_int_eq(configuration_line_read(&g, "plain@mi210,split=half", &f),
+                     BITCUT_OK);
     ck_assert_ptr_eq(g.split_a, g.split_b);
     ck_assert_str_eq(g.split_a->name, "half");
-    ck_assert_int_eq(way_read(&g, "plain@v100,high=rz", &f), BITCUT_OK);
+    ck_assert_int_eq(configuration_line_read(&g, "plain@v100,high=rz", &f), BITCUT_OK);
     ck_assert(!g.split_a && !g.split_b);
     ck_assert_ptr_eq(g.unit, unit_find("v100", &formats[FORMAT_F16]));
-    ck_assert_int_eq(way_read(&g, "ootomo-tf32@a100", &f), BITCUT_OK);
+    ck_assert_int_eq(configuration_line_read(&g, "ootomo-tf32@a100", &f), BITCUT_OK);
     ck_assert_ptr_eq(g.unit, unit_find("a100", &formats[FORMAT_TF32]));
-    ck_assert_int_eq(way_read(&g, "fp32@fma/f32,promote=0", &f), BITCUT_OK);
+    ck_assert_int_eq(configuration_line_read(&g, "fp32@fma/f32,promote=0", &f),
+                     BITCUT_OK);
     ck_assert_int_eq(g.promote, 0);
 }
 END_TEST
@@ -206,10 +209,11 @@ START_TEST(words_of_units)
         if (gemm_plan_on_unit(&own, &g, NULL) != BITCUT_OK) continue;
         units_tried++;
         for (size_t i = 0; i < sizeof varied / sizeof *varied; i++) {
-            char line[WAY_MAX];
+            char line[CONFIGURATION_LINE_MAX];
             struct fault f = { .text = "" };
             snprintf(line, sizeof line, "plain@%s,%s", u->name, varied[i]);
-            ck_assert_msg(way_read(&g, line, &f) == BITCUT_OK, "%s: %s", line, f.text);
+            ck_assert_msg(configuration_line_read(&g, line, &f) == BITCUT_OK, "%s: %s",
+                          line, f.text);
             ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
             const struct split_word *const a = plan.split_a.word, *const b =
                                                                       plan.split_b.word;
@@ -272,13 +276,14 @@ START_TEST(refused)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct bitcut_gemm g = { .m = 77 };
         struct fault f = { .text = "" };
-        ck_assert_msg(way_read(&g, bad[i].line, &f) == BITCUT_BAD_ARGUMENT, "%s: taken",
-                      bad[i].line);
+        ck_assert_msg(configuration_line_read(&g, bad[i].line, &f) == BITCUT_BAD_ARGUMENT,
+                      "%s: taken", bad[i].line);
         ck_assert_int_eq(f.status, BITCUT_BAD_ARGUMENT);
         ck_assert_msg(strstr(f.text, bad[i].why) != NULL, "%s: says: %s", bad[i].line,
                       f.text);
         ck_assert(g.m == 77 && !g.recipe);
-        ck_assert_int_eq(way_read(&g, bad[i].line, NULL), BITCUT_BAD_ARGUMENT);
+        ck_assert_int_eq(configuration_line_read(&g, bad[i].line, NULL),
+                         BITCUT_BAD_ARGUMENT);
     }
 }
 END_TEST
@@ -295,7 +300,7 @@ static const void *longest(struct table t)
 START_TEST(lengths)
 {
     struct bitcut_gemm g = gemm_of(longest(TABLE(recipes)), longest(TABLE(units)));
-    char line[WAY_MAX];
+    char line[CONFIGURATION_LINE_MAX];
     g.split_a = g.split_b = longest(TABLE(splits));
     g.high = g.low = longest(TABLE(roundings));
     g.scale = g.promote = g.tile_k = 999999999;
@@ -305,19 +310,19 @@ START_TEST(lengths)
         (struct bitcut_order){ 999999999, 999999999,         true,
                                999999999, 999999999,         999999999,
                                999999999, BITCUT_DESCENDING, longest(TABLE(formats)) };
-    way_write(line, &g);
-    ck_assert_uint_lt(strlen(line), WAY_MAX - 1);
+    configuration_line_write(line, &g);
+    ck_assert_uint_lt(strlen(line), CONFIGURATION_LINE_MAX - 1);
     ck_assert_str_eq(line + strlen(line) - strlen(g.order.partial_format->name),
                      g.order.partial_format->name);
 
     /* As long as a line can be, and one more. */
     for (int more = 0; more < 2; more++) {
-        char text[WAY_MAX + 1];
+        char text[CONFIGURATION_LINE_MAX + 1];
         struct fault f;
         memset(text, 'x', sizeof text);
         memcpy(text, "legemm@", 7);
-        text[WAY_MAX - 1 + more] = 0;
-        ck_assert_int_eq(way_read(&g, text, &f), BITCUT_BAD_ARGUMENT);
+        text[CONFIGURATION_LINE_MAX - 1 + more] = 0;
+        ck_assert_int_eq(configuration_line_read(&g, text, &f), BITCUT_BAD_ARGUMENT);
         ck_assert_msg(!strstr(f.text, "too long") == !more, "%s", f.text);
     }
 }

@@ -244,8 +244,8 @@ static void open_to(char *text, size_t size, const struct set *s)
     }
 }
 
-/* Published observations of hardware are what the rows give that name them, and leave open
-   what those rows say; a correctly rounded sum does not explain them. */
+/* Published observations of hardware are what the rows give that name them, and leave
+   open what those rows describe; a correctly rounded sum does not explain them. */
 START_TEST(observations_are_met)
 {
     const char *data = getenv("BITCUT_DATA");

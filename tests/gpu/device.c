@@ -98,8 +98,8 @@ static const struct gpu_instruction wgmma[] = {
     .threads = 128, .shared_bytes = BYTES, .cluster_m = 1, .cluster_n = 1,               \
     .size_most = SIZE, ON(SET, 1)
 
-/* The liars do not what they say; with HONEST there are none, and no two kernels of a
-   recipe but of plain. */
+/* The liars do not what they describe; with HONEST there are none, and no two kernels of
+   a recipe but of plain. */
 static const struct gpu_kernel gemms[] = {
 /* clang-format off */
 #ifndef HONEST

@@ -157,8 +157,8 @@ static struct {
     uint64_t gemms, outputs, differ;
 } counts[CHAIN_METHODS + 1];
 
-static void say_difference(const struct gpu_work *w, const char *got, const char *want,
-                           size_t elements, int bytes)
+static void describe_difference(const struct gpu_work *w, const char *got,
+                                const char *want, size_t elements, int bytes)
 {
     char line[BITCUT_GEMM_MAX] = "";
     size_t at = 0;
@@ -218,7 +218,7 @@ static bool check(struct bitcut_gemm *g, uint64_t *rng, size_t m, size_t n, size
         counts[method].outputs += m * n;
         counts[method].differ += !same;
     }
-    if (!same) say_difference(&w, got, want, in_d, format_bytes(g->d.format));
+    if (!same) describe_difference(&w, got, want, in_d, format_bytes(g->d.format));
     return same;
 }
 

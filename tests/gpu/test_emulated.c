@@ -406,7 +406,7 @@ START_TEST(large_ones)
     ck_assert_int_eq(gemm_run(&g, &o, &f), BITCUT_OK);
     g.k++;
     ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, &f), BITCUT_OK);
-    plan.slips = &(struct gemm_slips){ 0 };
+    plan.faults = &(struct gemm_faults){ 0 };
     ck_assert_int_eq(gemm_run_plan(&g, &plan, &o, &f), BITCUT_OK);
     ck_assert_uint_eq(on.runs, TWO + 1);
     gpu_close(&gpu);

@@ -148,7 +148,7 @@ static void check_judge(const struct product *p, const struct gpu_offload *by)
     for (int i = 0; i < 2; i++) {
         const struct gemm_options options = { .threads = 1 + i,
                                               .offload = i ? &offload : NULL };
-        struct commit_error error;
+        struct error_bound error;
         struct fault f;
         if (judge_init(&judge[i], references, &a, &b, NULL, &options, &f) != BITCUT_OK ||
             judge_grade(&judge[i], &error, &g, &options, &f) != BITCUT_OK)

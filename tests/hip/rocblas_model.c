@@ -77,7 +77,7 @@ static void *moved(const void *at, int type, int64_t elements)
 }
 
 int rocblas_gemm_strided_batched_ex(
-    void *x, int turn_a, int turn_b, int32_t m, int32_t n, int32_t k, const void *alpha,
+    void *x, int call_a, int call_b, int32_t m, int32_t n, int32_t k, const void *alpha,
     const void *a, int type_a, int32_t ld_a, int64_t stride_a, const void *b, int type_b,
     int32_t ld_b, int64_t stride_b, const void *beta, const void *c, int type_c,
     int32_t ld_c, int64_t stride_c, void *d, int type_d, int32_t ld_d, int64_t stride_d,
@@ -88,15 +88,15 @@ int rocblas_gemm_strided_batched_ex(
     for (int i = 0; i < count; i++)
         multiply(
             m, n, k, value(alpha, compute, 0),
-            (struct operand){ moved(a, type_a, i * stride_a), turn_a, type_a, ld_a },
-            (struct operand){ moved(b, type_b, i * stride_b), turn_b, type_b, ld_b },
+            (struct operand){ moved(a, type_a, i * stride_a), call_a, type_a, ld_a },
+            (struct operand){ moved(b, type_b, i * stride_b), call_b, type_b, ld_b },
             value(beta, compute, 0),
             (struct operand){ moved(c, type_c, i * stride_c), AS_IT_IS, type_c, ld_c },
             moved(d, type_d, i * stride_d), type_d, ld_d);
     return GOOD;
 }
 
-int rocblas_gemm_batched_ex(void *x, int turn_a, int turn_b, int32_t m, int32_t n,
+int rocblas_gemm_batched_ex(void *x, int call_a, int call_b, int32_t m, int32_t n,
                             int32_t k, const void *alpha, const void *a, int type_a,
                             int32_t ld_a, const void *b, int type_b, int32_t ld_b,
                             const void *beta, const void *c, int type_c, int32_t ld_c,
@@ -109,7 +109,7 @@ int rocblas_gemm_batched_ex(void *x, int turn_a, int turn_b, int32_t m, int32_t 
     int status = GOOD;
     for (int i = 0; i < count && status == GOOD; i++)
         status = rocblas_gemm_strided_batched_ex(
-            x, turn_a, turn_b, m, n, k, alpha, each_a[i], type_a, ld_a, 0, each_b[i],
+            x, call_a, call_b, m, n, k, alpha, each_a[i], type_a, ld_a, 0, each_b[i],
             type_b, ld_b, 0, beta, each_c[i], type_c, ld_c, 0, each_d[i], type_d, ld_d, 0,
             1, compute, algorithm, solution, flags);
     return status;

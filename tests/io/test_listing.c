@@ -17,19 +17,19 @@ static const struct row rows[] = { { "first", "a row", 3 }, { "empty", "", 0 }, 
 static void describe(struct field_writer *w, const void *of)
 {
     const struct row *row = of;
-    tell_integer(w, "integer", -row->count);
-    tell_real(w, "whole", 448);
-    tell_real(w, "real", 0.1);
-    tell_real(w, "large", 1e300);
-    tell_flag(w, "flag", row->count > 0);
-    tell_text(w, "text", "a b");
-    tell_text(w, "nothing", NULL);
-    tell_format(w, "format", &formats[FORMAT_F16]);
-    tell_line(w, "line", "%dx%d", 2, 3);
-    tell_list(w, "numbers", BITCUT_NUMBERS);
-    for (int i = 0; i < row->count; i++) tell_item(w, "%d", i);
-    tell_list(w, "texts", BITCUT_TEXTS);
-    tell_item(w, "%s=%d", "x", row->count);
+    write_integer_field(w, "integer", -row->count);
+    write_real_field(w, "whole", 448);
+    write_real_field(w, "real", 0.1);
+    write_real_field(w, "large", 1e300);
+    write_flag_field(w, "flag", row->count > 0);
+    write_text_field(w, "text", "a b");
+    write_text_field(w, "nothing", NULL);
+    write_format_field(w, "format", &formats[FORMAT_F16]);
+    write_line_field(w, "line", "%dx%d", 2, 3);
+    write_list_field(w, "numbers", BITCUT_NUMBERS);
+    for (int i = 0; i < row->count; i++) write_item_field(w, "%d", i);
+    write_list_field(w, "texts", BITCUT_TEXTS);
+    write_item_field(w, "%s=%d", "x", row->count);
 }
 
 static const struct bitcut_table table = { "table", "rows", ROWS(rows), describe };
@@ -97,9 +97,9 @@ END_TEST
 static void describe_long(struct field_writer *w, const void *of)
 {
     (void)of;
-    tell_list(w, "list", BITCUT_TEXTS);
-    for (int i = 0; i < BITCUT_FIELD_MAX; i++) tell_item(w, "%d", i);
-    tell_line(w, "line", "%*d", 2 * BITCUT_FIELD_MAX, 1);
+    write_list_field(w, "list", BITCUT_TEXTS);
+    for (int i = 0; i < BITCUT_FIELD_MAX; i++) write_item_field(w, "%d", i);
+    write_line_field(w, "line", "%*d", 2 * BITCUT_FIELD_MAX, 1);
 }
 
 START_TEST(too_long)

@@ -37,7 +37,7 @@ static json_t *also_kept(json_t *verdict, enum claim_outcome v, const char *reas
 }
 
 /* A question of bitcut's own, which differs: no paper's. */
-static json_t *own_question(void)
+static json_t *own_problem(void)
 {
     json_t *own = verdict("own question", NULL, VERDICT_DIFFERS);
     json_object_set_new(own, "origin", json_string("bitcut"));
@@ -62,7 +62,7 @@ static void make_sections(struct section s[3])
               "[o, o, o, o, o]", verdict("first claim", "a100", VERDICT_AGREES),
               verdict("second_claim", "a100", VERDICT_DIFFERS),
               verdict("third claim", NULL, VERDICT_AGREES),
-              verdict("fourth claim", NULL, VERDICT_UNDECIDED), own_question()) },
+              verdict("fourth claim", NULL, VERDICT_UNDECIDED), own_problem()) },
         { .name = "a",
           .what = "what a is",
           .title = "Title a",
@@ -436,7 +436,7 @@ END_TEST
 /* --- what stands below ------------------------------------------------------------ */
 
 /* What is drawn says what to see; what has several seeds a spread. */
-START_TEST(figures_say_what_to_see)
+START_TEST(figures_describe_what_to_see)
 {
     for (int i = 0; studies[i]; i++)
         ck_assert_msg(studies[i]->plot.sees, "%s", studies[i]->name);
@@ -469,6 +469,5 @@ END_TEST
 
 TEST_MAIN("report", page_answers_first, markdown_says_the_same, findings_are_of_claims,
           sentences_follow_verdicts, pages_begin_with_findings, pictures_are_short,
-          page_has_two_scales,
-          markdown_has_two_scales, reasons_are_told_apart, chapters_are_filled,
-          figures_say_what_to_see, provenance_is_whole)
+          page_has_two_scales, markdown_has_two_scales, reasons_are_told_apart,
+          chapters_are_filled, figures_describe_what_to_see, provenance_is_whole)

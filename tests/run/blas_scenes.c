@@ -460,8 +460,8 @@ static void differ(char **said)
             wrong = 1;
 }
 
-/* A program that ends when it opens a file, as it has forbidden itself: it has a place in the
-   ledger by then, and gets another one. */
+/* A program that ends when it opens a file, as it has forbidden itself: it has a place in
+   the call_log by then, and gets another one. */
 static void sealed(void)
 {
 #ifdef SYS_open

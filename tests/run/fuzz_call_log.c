@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libFuzzer target of the reader of ledgers: the bytes are laid over the head of one and
-   over its places; all texts that come back end and may be printed.
-   clang -fsanitize=fuzzer,address,undefined. */
+/* libFuzzer target of the reader of call_logs: the bytes are laid over the head of one
+   and over its places; all texts that come back end and may be printed. clang
+   -fsanitize=fuzzer,address,undefined. */
 #define _GNU_SOURCE /* memfd_create() */
 
 #include "analysis/run/call_log.h"
@@ -33,33 +33,33 @@ static void text_check(const char *text, size_t size)
 
 #define CHECK(text) text_check(text, sizeof(text))
 
-static void ledger_check(const struct ledger *l)
+static void call_log_check(const struct call_log *l)
 {
     CHECK(l->program), CHECK(l->fault), CHECK(l->libraries);
     CHECK(l->device), CHECK(l->device_fault);
-    must(l->places <= LEDGER_PLACES_MAX);
-    for (int i = 0; i < LEDGER_ROUTINES_MAX; i++) CHECK(l->routine[i].name);
+    must(l->places <= CALL_LOG_PLACES_MAX);
+    for (int i = 0; i < CALL_LOG_ROUTINES_MAX; i++) CHECK(l->routine[i].name);
     for (uint32_t i = 0; i < l->places; i++) {
-        const struct ledger_place *const p = &l->place[i];
+        const struct call_log_site *const p = &l->place[i];
         CHECK(p->routine), CHECK(p->where), CHECK(p->native), CHECK(p->way);
         CHECK(p->against), CHECK(p->fault);
-        must(p->excerpts <= LEDGER_EXCERPTS_MAX);
+        must(p->excerpts <= CALL_LOG_EXCERPTS_MAX);
         for (uint32_t n = 0; n < p->excerpts; n++) CHECK(p->excerpt[n].name);
     }
 }
 
-/* A file of the size of a ledger: its magic and size, and the bytes in pieces, each after
-   two bytes that say how far on it lies from the last. */
-static int ledger_file(const uint8_t *bytes, size_t size)
+/* A file of the size of a call_log: its magic and size, and the bytes in pieces, each
+   after two bytes that say how far on it lies from the last. */
+static int call_log_file(const uint8_t *bytes, size_t size)
 {
     static const char magic[8] = "bitcut1";
-    const uint64_t whole = sizeof(struct ledger);
+    const uint64_t whole = sizeof(struct call_log);
     enum { PIECE = 32 };
     const int file = memfd_create("ledger", MFD_CLOEXEC);
-    off_t at = offsetof(struct ledger, process);
+    off_t at = offsetof(struct call_log, process);
     must(file >= 0 && ftruncate(file, (off_t)whole) == 0);
     must(pwrite(file, magic, sizeof magic, 0) == sizeof magic);
-    must(pwrite(file, &whole, sizeof whole, offsetof(struct ledger, bytes)) == 8);
+    must(pwrite(file, &whole, sizeof whole, offsetof(struct call_log, bytes)) == 8);
     while (size > 2) {
         const size_t length = size - 2 < PIECE ? size - 2 : PIECE;
         at += bytes[0] + 256 * (bytes[1] & 31);
@@ -74,14 +74,14 @@ static int ledger_file(const uint8_t *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    struct ledger *l;
+    struct call_log *l;
     struct fault f;
     char path[64];
-    const int file = ledger_file(bytes, size);
+    const int file = call_log_file(bytes, size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    must(ledger_read(&l, path, &f) == BITCUT_OK);
-    ledger_check(l);
-    ledger_close(l);
+    must(call_log_read(&l, path, &f) == BITCUT_OK);
+    call_log_check(l);
+    call_log_close(l);
     close(file);
     return 0;
 }

@@ -26,7 +26,8 @@ static struct bitcut_gemm way_of(int i)
 {
     struct bitcut_gemm g;
     struct fault f;
-    ck_assert_msg(way_read(&g, ways[i], &f) == BITCUT_OK, "%s: %s", ways[i], f.text);
+    ck_assert_msg(configuration_line_read(&g, ways[i], &f) == BITCUT_OK, "%s: %s",
+                  ways[i], f.text);
     return g;
 }
 

@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* The only ledger in the folder. */
+/* The only call_log in the folder. */
 static void find_ledger(char path[512], const char *name)
 {
     DIR *const files = opendir(name);
     int found = 0;
     for (struct dirent *file; (file = readdir(files));)
-        if (strstr(file->d_name, ledger_ending)) {
+        if (strstr(file->d_name, call_log_ending)) {
             snprintf(path, 512, "%s/%s", name, file->d_name);
             found++;
         }
@@ -26,9 +26,9 @@ static void find_ledger(char path[512], const char *name)
 }
 
 /* Write one place down, as if `n` were what was seen. */
-static void write_place(struct ledger *l, const char *where, unsigned n)
+static void write_place(struct call_log *l, const char *where, unsigned n)
 {
-    struct ledger_place *const p = ledger_new_place(l);
+    struct call_log_site *const p = call_log_new_site(l);
     ck_assert(p && !*p->routine && !p->gemms);
     strcpy(p->routine, "sgemm_");
     snprintf(p->where, sizeof p->where, "%s", where);
@@ -43,7 +43,8 @@ static void write_place(struct ledger *l, const char *where, unsigned n)
     p->products = 1e6 * n;
     p->seconds = 0.5;
     p->own_seconds = 0.25;
-    p->difference = (struct ledger_difference){ 10, n, 1, n, { 4 * n, 2 * n }, n, 3 * n };
+    p->difference =
+        (struct call_log_difference){ 10, n, 1, n, { 4 * n, 2 * n }, n, 3 * n };
     p->values[0].count[n] = 4;
     p->values[1].zeros = n;
     l->places++;
@@ -52,25 +53,25 @@ static void write_place(struct ledger *l, const char *where, unsigned n)
 START_TEST(written_and_read)
 {
     const struct scratch at = scratch_make();
-    struct ledger *const l = ledger_open(at.folder, NULL), *back;
+    struct call_log *const l = call_log_open(at.folder, NULL), *back;
     struct fault f;
     char path[512];
     ck_assert(l && l->process == getpid() && strstr(l->program, "test_call_log"));
     ck_assert(l->places == 0 && !l->ended && !*l->fault);
     write_place(l, "somewhere", 7);
     find_ledger(path, at.folder);
-    ck_assert_int_eq(ledger_read(&back, path, &f), BITCUT_OK); /* it still goes on */
+    ck_assert_int_eq(call_log_read(&back, path, &f), BITCUT_OK); /* it still goes on */
     ck_assert(!memcmp(back->place, l->place, sizeof l->place[0]) && back->places == 1);
-    ledger_close(back);
-    ledger_close(l);
-    ck_assert_int_eq(ledger_read(&back, path, &f), BITCUT_OK);
+    call_log_close(back);
+    call_log_close(l);
+    ck_assert_int_eq(call_log_read(&back, path, &f), BITCUT_OK);
     ck_assert_str_eq(back->place[0].where, "somewhere");
     /* What is read is a copy. */
     back->places = 0;
-    ledger_close(back);
-    ck_assert_int_eq(ledger_read(&back, path, &f), BITCUT_OK);
+    call_log_close(back);
+    ck_assert_int_eq(call_log_read(&back, path, &f), BITCUT_OK);
     ck_assert_uint_eq(back->places, 1);
-    ledger_close(back);
+    call_log_close(back);
     scratch_remove(&at);
 }
 END_TEST
@@ -78,24 +79,24 @@ END_TEST
 START_TEST(all_places)
 {
     const struct scratch at = scratch_make();
-    struct ledger *const l = ledger_open(at.folder, NULL);
+    struct call_log *const l = call_log_open(at.folder, NULL);
     struct run_total t;
     struct fault f;
-    for (unsigned i = 0; i < LEDGER_PLACES_MAX; i++) {
+    for (unsigned i = 0; i < CALL_LOG_PLACES_MAX; i++) {
         char where[32];
         snprintf(where, sizeof where, "place %u", i);
         write_place(l, where, 1 + i % 250);
     }
-    ck_assert_ptr_eq(ledger_new_place(l), NULL);
+    ck_assert_ptr_eq(call_log_new_site(l), NULL);
     l->lost = 3;
-    for (int i = 0; i < LEDGER_ROUTINES_MAX; i++) {
+    for (int i = 0; i < CALL_LOG_ROUTINES_MAX; i++) {
         snprintf(l->routine[i].name, ROUTINE_MAX_BYTES, "r%d", i);
         l->routine[i].calls = 2;
     }
-    ledger_close(l);
+    call_log_close(l);
     ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_OK);
-    ck_assert_uint_eq(t.places, LEDGER_PLACES_MAX);
-    ck_assert(t.lost == 3 && t.counted == 2 * LEDGER_ROUTINES_MAX);
+    ck_assert_uint_eq(t.places, CALL_LOG_PLACES_MAX);
+    ck_assert(t.lost == 3 && t.counted == 2 * CALL_LOG_ROUTINES_MAX);
     run_total_clear(&t);
     scratch_remove(&at);
 }
@@ -107,12 +108,12 @@ START_TEST(processes)
     const struct scratch at = scratch_make();
     struct run_total t;
     struct fault f;
-    write_place(ledger_open(at.folder, NULL), "here", 5);
+    write_place(call_log_open(at.folder, NULL), "here", 5);
     for (int child = 0; child < 3; child++) {
         const pid_t process = fork();
         int status;
         if (!process) {
-            struct ledger *const l = ledger_open(at.folder, NULL);
+            struct call_log *const l = call_log_open(at.folder, NULL);
             write_place(l, child ? "here" : "there", 9);
             strcpy(l->libraries, child ? "liba.so, libb.so" : "libb.so, libc.so");
             l->ended = child == 2;
@@ -128,7 +129,7 @@ START_TEST(processes)
     ck_assert(t.processes == 4 && t.ended == 1 && t.places == 2);
     ck_assert(t.sum->ended[CALL_TAKEN] == 5 + 3 * 9 && t.sum->ended[CALL_FAILED] == 4);
     ck_assert(t.sum->seconds == 2 && t.sum->own_seconds == 1 && t.counted == 33);
-    const struct ledger_place *const p = t.place[0]; /* the one with more products */
+    const struct call_log_site *const p = t.place[0]; /* the one with more products */
     ck_assert_str_eq(p->where, "here");
     ck_assert(p->ended[CALL_TAKEN] == 23 && p->gemms == 46 && p->products == 23e6);
     ck_assert(p->least[0] == 5 && p->least[2] == 3 && p->most[0] == 9 &&
@@ -154,11 +155,11 @@ END_TEST
 static void check_damaged(const char *folder, const char *path, const void *bytes,
                           size_t size)
 {
-    struct ledger *l = NULL;
+    struct call_log *l = NULL;
     struct run_total t = { .places = 77 };
     struct fault f = { .text = "" };
     scratch_write(path, bytes, size);
-    ck_assert_int_eq(ledger_read(&l, path, &f), BITCUT_BAD_FILE);
+    ck_assert_int_eq(call_log_read(&l, path, &f), BITCUT_BAD_FILE);
     ck_assert_msg(strstr(f.text, "this version of bitcut run") && !l, "%s", f.text);
     ck_assert_int_eq(run_total_read(&t, folder, &f), BITCUT_BAD_FILE);
     ck_assert_msg(strstr(f.text, ".ledger: not written") && t.places == 77, "%s", f.text);
@@ -167,7 +168,7 @@ static void check_damaged(const char *folder, const char *path, const void *byte
 START_TEST(damaged)
 {
     const struct scratch at = scratch_make();
-    struct ledger *const l = ledger_open(at.folder, NULL), *back;
+    struct call_log *const l = call_log_open(at.folder, NULL), *back;
     struct fault f;
     char path[512];
     size_t size;
@@ -180,48 +181,48 @@ START_TEST(damaged)
     bytes[0] ^= 1;
     check_damaged(at.folder, path, bytes, size);
     bytes[0] ^= 1;
-    bytes[offsetof(struct ledger, bytes)] ^= 1; /* of another version */
+    bytes[offsetof(struct call_log, bytes)] ^= 1; /* of another version */
     check_damaged(at.folder, path, bytes, size);
-    bytes[offsetof(struct ledger, bytes)] ^= 1;
+    bytes[offsetof(struct call_log, bytes)] ^= 1;
 
     /* Texts without an end, and more places than there are, stay within it. */
-    memset(bytes + offsetof(struct ledger, program), 'x', PLACE_MAX_BYTES);
-    memset(bytes + offsetof(struct ledger, places), 0xff, sizeof(uint32_t));
-    memset(bytes + offsetof(struct ledger, routine), 'x', sizeof l->routine);
-    memset(bytes + offsetof(struct ledger, place), 'x', sizeof l->place);
+    memset(bytes + offsetof(struct call_log, program), 'x', PLACE_MAX_BYTES);
+    memset(bytes + offsetof(struct call_log, places), 0xff, sizeof(uint32_t));
+    memset(bytes + offsetof(struct call_log, routine), 'x', sizeof l->routine);
+    memset(bytes + offsetof(struct call_log, place), 'x', sizeof l->place);
     scratch_write(path, bytes, size);
-    ck_assert_int_eq(ledger_read(&back, path, &f), BITCUT_OK);
-    ck_assert_uint_eq(back->places, LEDGER_PLACES_MAX);
+    ck_assert_int_eq(call_log_read(&back, path, &f), BITCUT_OK);
+    ck_assert_uint_eq(back->places, CALL_LOG_PLACES_MAX);
     ck_assert_uint_eq(strlen(back->program), PLACE_MAX_BYTES - 1);
-    const struct ledger_place *const last = &back->place[LEDGER_PLACES_MAX - 1];
+    const struct call_log_site *const last = &back->place[CALL_LOG_PLACES_MAX - 1];
     ck_assert(strlen(last->routine) == ROUTINE_MAX_BYTES - 1 &&
               strlen(last->where) == PLACE_MAX_BYTES - 1 &&
               strlen(last->native) == PLACE_MAX_BYTES - 1 &&
-              strlen(last->way) == WAY_MAX - 1 &&
+              strlen(last->way) == CONFIGURATION_LINE_MAX - 1 &&
               strlen(last->fault) == BITCUT_TEXT_MAX - 1 &&
-              strlen(back->routine[LEDGER_ROUTINES_MAX - 1].name) ==
+              strlen(back->routine[CALL_LOG_ROUTINES_MAX - 1].name) ==
                   ROUTINE_MAX_BYTES - 1);
-    ledger_close(back);
+    call_log_close(back);
     free(bytes);
-    ledger_close(l);
+    call_log_close(l);
     scratch_remove(&at);
 }
 END_TEST
 
-/* A ledger of whatever bytes behind a right head is added up without a crash. */
+/* A call_log of whatever bytes behind a right head is added up without a crash. */
 START_TEST(any_bytes)
 {
     const struct scratch at = scratch_make();
-    struct ledger *const l = ledger_open(at.folder, NULL);
+    struct call_log *const l = call_log_open(at.folder, NULL);
     char path[512];
     size_t size;
     uint64_t rng = test_seed();
     find_ledger(path, at.folder);
     unsigned char *const bytes = scratch_read(path, &size);
-    ledger_close(l);
+    call_log_close(l);
     for (int tries = 0; tries < test_cases(8, 200); tries++) {
         struct run_total t;
-        const size_t head = offsetof(struct ledger, process);
+        const size_t head = offsetof(struct call_log, process);
         for (size_t i = head; i < size; i++)
             bytes[i] = (unsigned char)(i % 97 ? test_bits(&rng) & test_bits(&rng) : 0);
         scratch_write(path, bytes, size);
@@ -241,11 +242,11 @@ START_TEST(no_folder)
     struct run_total t;
     struct fault f;
     char name[5000];
-    ck_assert_ptr_eq(ledger_open("/nowhere/at/all", &f), NULL);
+    ck_assert_ptr_eq(call_log_open("/nowhere/at/all", &f), NULL);
     ck_assert_str_eq(f.text, "No such file or directory");
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = 0;
-    ck_assert_ptr_eq(ledger_open(name, &f), NULL);
+    ck_assert_ptr_eq(call_log_open(name, &f), NULL);
     ck_assert_str_eq(f.text, "File name too long");
     ck_assert_int_eq(run_total_read(&t, "/nowhere/at/all", &f), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, "No such file or directory");
@@ -262,7 +263,7 @@ START_TEST(small_files)
         struct rlimit limit = { 4096, 4096 };
         setrlimit(RLIMIT_FSIZE, &limit);
         struct fault f;
-        _exit(ledger_open(at.folder, &f) || strcmp(f.text, "File too large") != 0);
+        _exit(call_log_open(at.folder, &f) || strcmp(f.text, "File too large") != 0);
     }
     ck_assert_int_eq(waitpid(process, &status, 0), process);
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status 0x%x",
@@ -276,7 +277,7 @@ END_TEST
 START_TEST(hostile)
 {
     const struct scratch at = scratch_make();
-    struct ledger *const l = ledger_open(at.folder, NULL);
+    struct call_log *const l = call_log_open(at.folder, NULL);
     struct run_total t;
     struct fault f;
     write_place(l, "a\x1b[1m\xff\xe2\x80\xae", 1);
@@ -286,7 +287,7 @@ START_TEST(hostile)
     strcpy(l->libraries, "lib\x07");
     strcpy(l->fault, "\x7f");
     strcpy(l->routine[0].name, "r\x08");
-    ledger_close(l);
+    call_log_close(l);
     ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_OK);
     ck_assert_uint_eq(t.places, 1);
     ck_assert_str_eq(t.place[0]->where, "a?[1m??");
@@ -308,7 +309,7 @@ START_TEST(pipes)
     struct run_total t;
     struct fault f;
     char path[512];
-    snprintf(path, sizeof path, "%s/x%s", at.folder, ledger_ending);
+    snprintf(path, sizeof path, "%s/x%s", at.folder, call_log_ending);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_UNSUPPORTED);
     ck_assert(strstr(f.text, "not a regular file"));
@@ -327,7 +328,7 @@ START_TEST(folders)
     ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_OK);
     ck_assert(t.processes == 0 && t.places == 0 && !*t.libraries);
     run_total_clear(&t);
-    ledger_close(ledger_open(at.folder, NULL));
+    call_log_close(call_log_open(at.folder, NULL));
     run_folder_remove(at.folder);
     ck_assert_int_ne(access(at.folder, F_OK), 0);
     run_folder_remove(at.folder); /* is not there: nothing happens */

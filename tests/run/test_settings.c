@@ -81,7 +81,8 @@ START_TEST(each)
     ck_assert_int_eq(s.threads, 3);
     good("BITCUT_RUN_SITES", "native");
     ck_assert(!s.python);
-    good("BITCUT_RUN_FOLDER", "/nowhere/at/all"); /* a ledger says that it is not there */
+    good("BITCUT_RUN_FOLDER",
+         "/nowhere/at/all"); /* a call_log says that it is not there */
     ck_assert_str_eq(s.folder, "/nowhere/at/all");
     good("BITCUT_RUN_FOLDER", ".."); /* wherever the program goes */
     ck_assert(s.folder[0] == '/' && !strstr(s.folder, ".."));
@@ -110,11 +111,12 @@ START_TEST(rules)
         { "", 3 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        ck_assert_msg(run_settings_way(&s, rows[i].place) == &s.rule[rows[i].rule].way,
+        ck_assert_msg(run_settings_configuration(&s, rows[i].place) ==
+                          &s.rule[rows[i].rule].way,
                       "%s: not by rule %d", rows[i].place, rows[i].rule);
     good("BITCUT_RUN_RULES", "a=original");
-    ck_assert_ptr_eq(run_settings_way(&s, "b"), &s.way);
-    ck_assert_ptr_eq(run_settings_way(&s, "a"), &s.rule[0].way);
+    ck_assert_ptr_eq(run_settings_configuration(&s, "b"), &s.way);
+    ck_assert_ptr_eq(run_settings_configuration(&s, "a"), &s.rule[0].way);
 }
 END_TEST
 

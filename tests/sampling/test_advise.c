@@ -64,21 +64,23 @@ static double of_all(const struct bitcut_gemm *g, const struct matrix *a,
     return values[at];
 }
 
-static struct weighed_error of_sample(const struct weighed_metric *metric,
-                                      const struct bitcut_gemm *g, const struct matrix *a,
-                                      const struct matrix *b, size_t rows, size_t cols,
-                                      uint64_t seed)
+static struct norm_sample_error of_sample(const struct norm_sample_metric *metric,
+                                          const struct bitcut_gemm *g,
+                                          const struct matrix *a, const struct matrix *b,
+                                          size_t rows, size_t cols, uint64_t seed)
 {
-    struct weighed w;
+    struct norm_sample w;
     struct hostfp mode;
     ck_assert_int_eq(
-        weighed_draw(&w, a, b, rows, cols, metric->even, seed, 1, NULL, NULL), BITCUT_OK);
+        norm_sample_draw(&w, a, b, rows, cols, metric->even, seed, 1, NULL, NULL),
+        BITCUT_OK);
     uint32_t *d = run(g, &w.a, &w.b);
     hostfp_enter(&mode);
-    const struct weighed_error e = metric->find(&w, d, (double)a->rows * (double)b->cols);
+    const struct norm_sample_error e =
+        metric->find(&w, d, (double)a->rows * (double)b->cols);
     hostfp_leave(&mode);
     free(d);
-    weighed_clear(&w);
+    norm_sample_clear(&w);
     return e;
 }
 
@@ -95,13 +97,14 @@ START_TEST(all_outputs)
     struct matrix a = family("nrand", INPUT_A, 20, 30, 3);
     struct matrix b = family("urand(0,1)", INPUT_B, 30, 10, 4);
     const struct bitcut_gemm g = halves();
-    for (int i = 0; weighed_metrics[i].name; i++) {
-        ck_assert_str_eq(weighed_metrics[i].name, metrics[positions[i]].name);
+    for (int i = 0; norm_sample_metrics[i].name; i++) {
+        ck_assert_str_eq(norm_sample_metrics[i].name, metrics[positions[i]].name);
         const double want = of_all(&g, &a, &b, positions[i]);
-        const struct weighed_error e =
-            of_sample(&weighed_metrics[i], &g, &a, &b, 100, 10, 1);
+        const struct norm_sample_error e =
+            of_sample(&norm_sample_metrics[i], &g, &a, &b, 100, 10, 1);
         ck_assert_msg(fabs(e.value - want) <= 1e-12 * want && e.high == e.value,
-                      "%s: %.17g, want %.17g", weighed_metrics[i].name, e.value, want);
+                      "%s: %.17g, want %.17g", norm_sample_metrics[i].name, e.value,
+                      want);
     }
     matrix_clear(&a);
     matrix_clear(&b);
@@ -117,20 +120,20 @@ START_TEST(samples_tell_all)
     const struct bitcut_gemm g = halves();
     const int seeds = test_cases(40, 400);
     spread_rows(&a);
-    for (int i = 0; weighed_metrics[i].name; i++) {
+    for (int i = 0; norm_sample_metrics[i].name; i++) {
         const double want = of_all(&g, &a, &b, positions[i]);
         int below = 0;
         double sum = 0;
         for (int s = 0; s < seeds; s++) {
-            const struct weighed_error e = of_sample(&weighed_metrics[i], &g, &a, &b, 40,
-                                                     30, test_seed() + (uint64_t)s);
+            const struct norm_sample_error e = of_sample(
+                &norm_sample_metrics[i], &g, &a, &b, 40, 30, test_seed() + (uint64_t)s);
             below += want > e.high;
             sum += e.value;
             ck_assert(e.value <= e.high && e.high < 4 * want);
         }
         ck_assert_msg(below <= 1 + seeds / 12, "%s: %d of %d are below %g",
-                      weighed_metrics[i].name, below, seeds, want);
-        if (!weighed_metrics[i].even)
+                      norm_sample_metrics[i].name, below, seeds, want);
+        if (!norm_sample_metrics[i].even)
             ck_assert_msg(fabs(sum / seeds / want - 1) < 0.1, "mean %g, want %g",
                           sum / seeds, want);
     }
@@ -144,10 +147,11 @@ START_TEST(lines_drawn)
 {
     struct matrix a = family("urand(1,2)", INPUT_A, 64, 8, 3);
     struct matrix b = family("urand(1,2)", INPUT_B, 8, 50, 4);
-    struct weighed w;
+    struct norm_sample w;
     for (size_t j = 0; j < 8; j++) a.at[5 * 8 + j] = 0x4b000000, a.at[9 * 8 + j] = 0;
-    ck_assert_int_eq(weighed_draw(&w, &a, &b, 10, 7, false, test_seed(), 1, NULL, NULL),
-                     BITCUT_OK);
+    ck_assert_int_eq(
+        norm_sample_draw(&w, &a, &b, 10, 7, false, test_seed(), 1, NULL, NULL),
+        BITCUT_OK);
     ck_assert(w.a.rows == 10 && w.b.cols == 7 && !w.all);
     size_t certain = 0;
     double rows = 0;
@@ -159,11 +163,12 @@ START_TEST(lines_drawn)
             ck_assert(memcmp(&w.a.at[i * 8], &w.a.at[j * 8], 8 * sizeof *w.a.at) != 0);
     }
     ck_assert(certain == 1 && rows > 40 && rows < 90);
-    weighed_clear(&w);
+    norm_sample_clear(&w);
     memset(a.at, 0, 64 * 8 * sizeof *a.at);
-    ck_assert_int_eq(weighed_draw(&w, &a, &b, 10, 7, false, 1, 1, NULL, NULL), BITCUT_OK);
+    ck_assert_int_eq(norm_sample_draw(&w, &a, &b, 10, 7, false, 1, 1, NULL, NULL),
+                     BITCUT_OK);
     ck_assert(w.a.rows == 10);
-    weighed_clear(&w);
+    norm_sample_clear(&w);
     matrix_clear(&a);
     matrix_clear(&b);
 }
@@ -226,14 +231,14 @@ static const struct advise_trial *ask(struct advise *found, struct matrix *a,
                                       struct matrix *b, double want,
                                       const char *const *place, size_t places)
 {
-    const struct advise_question q = { .a = a,
-                                       .b = b,
-                                       .pairs = 1,
-                                       .metric = &weighed_metrics[0],
-                                       .want = want,
-                                       .place = place,
-                                       .places = places,
-                                       .seed = 1 };
+    const struct advise_problem q = { .a = a,
+                                      .b = b,
+                                      .pairs = 1,
+                                      .metric = &norm_sample_metrics[0],
+                                      .want = want,
+                                      .place = place,
+                                      .places = places,
+                                      .seed = 1 };
     ck_assert_int_eq(advise_find(found, &q, 1, NULL, NULL), BITCUT_OK);
     return found->choice;
 }
@@ -351,14 +356,14 @@ static void check_several(const int *exponent, size_t count, int elsewhere, uint
     static const char *const place[] = { "h100" };
     struct matrix a[PRODUCTS_MAX], b[PRODUCTS_MAX], turned_a[PRODUCTS_MAX],
         turned_b[PRODUCTS_MAX];
-    struct advise_question q = { .a = a,
-                                 .b = b,
-                                 .pairs = count,
-                                 .metric = &weighed_metrics[0],
-                                 .want = 1e-6,
-                                 .place = place,
-                                 .places = 1,
-                                 .seed = 1 };
+    struct advise_problem q = { .a = a,
+                                .b = b,
+                                .pairs = count,
+                                .metric = &norm_sample_metrics[0],
+                                .want = 1e-6,
+                                .place = place,
+                                .places = 1,
+                                .seed = 1 };
     struct advise found, other;
     char input[40];
     for (size_t i = 0; i < count; i++) {

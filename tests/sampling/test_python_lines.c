@@ -11,7 +11,7 @@
 START_TEST(lines_of_python)
 {
     struct bitcut_gemm g = gemm_named("ootomo", "h100");
-    struct tolerance_question q = { .gemm = &g, .m = 4, .n = 4, .k = 1 << 22 };
+    struct tolerance_problem q = { .gemm = &g, .m = 4, .n = 4, .k = 1 << 22 };
     struct tolerance t = { .limits = { .bound = 16,
                                        .limit = 2,
                                        .known = true,

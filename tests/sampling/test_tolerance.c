@@ -38,19 +38,19 @@ static enum bitcut_status family_make(struct gemm_data *to, const void *context,
     return source_generate(&to->b, &in, INPUT_B, x->k, cols, x->seed + run, 1, f);
 }
 
-static struct tolerance_question question_of(const struct bitcut_gemm *g,
-                                             const struct family *x, size_t size)
+static struct tolerance_problem question_of(const struct bitcut_gemm *g,
+                                            const struct family *x, size_t size)
 {
-    return (struct tolerance_question){ .gemm = g,
-                                        .source = { .make = family_make, .context = x },
-                                        .m = size,
-                                        .n = size,
-                                        .k = x->k,
-                                        .runs = 40,
-                                        .alarm = 1e-6 };
+    return (struct tolerance_problem){ .gemm = g,
+                                       .source = { .make = family_make, .context = x },
+                                       .m = size,
+                                       .n = size,
+                                       .k = x->k,
+                                       .runs = 40,
+                                       .alarm = 1e-6 };
 }
 
-static struct tolerance found(const struct tolerance_question *q, int threads)
+static struct tolerance found(const struct tolerance_problem *q, int threads)
 {
     struct tolerance t;
     ck_assert_int_eq(tolerance_find(&t, q, threads, NULL, NULL), BITCUT_OK);
@@ -83,7 +83,7 @@ START_TEST(limits_hold)
         const struct bitcut_gemm g = gemm_named(cases[c].recipe, cases[c].unit);
         const struct family x = { cases[c].input, cases[c].k, test_seed() * 10000 };
         for (int any = 0; any < 2; any++) {
-            struct tolerance_question q = question_of(&g, &x, 20);
+            struct tolerance_problem q = question_of(&g, &x, 20);
             q.any_order = any;
             const struct tolerance t = found(&q, 0);
             ck_assert(t.limits.outputs > 15 * 15 && t.limits.outputs <= 20 * 20 &&
@@ -118,8 +118,8 @@ START_TEST(same_limits)
     const struct bitcut_gemm g = gemm_named("ootomo", "h100");
     const struct family x = { "urand(-1,1)", 128, test_seed() },
                         y = { "urand(-1,1)", 128, test_seed() + 1000 };
-    const struct tolerance_question q = question_of(&g, &x, 24),
-                                    r = question_of(&g, &y, 24);
+    const struct tolerance_problem q = question_of(&g, &x, 24),
+                                   r = question_of(&g, &y, 24);
     const struct tolerance one = found(&q, 1);
     test_host_mode(6);
     const struct tolerance other = found(&q, 3);
@@ -140,7 +140,7 @@ START_TEST(wider_limits)
 {
     const struct bitcut_gemm g = gemm_named("ootomo", "h100");
     const struct family x = { "urand(-1,1)", 4096, test_seed() };
-    struct tolerance_question q = question_of(&g, &x, 16);
+    struct tolerance_problem q = question_of(&g, &x, 16);
     q.runs = 10;
     const struct tolerance one = found(&q, 0);
     q.m = 160;
@@ -170,7 +170,7 @@ START_TEST(relative_limits)
     const struct family positive = { "positive", 128, test_seed() },
                         both = { "urand(-1,1)", 128, test_seed() },
                         wide = { "exp_rand(-15,14)", 16, test_seed() };
-    struct tolerance_question q = question_of(&g, &positive, 16);
+    struct tolerance_problem q = question_of(&g, &positive, 16);
     const struct tolerance p = found(&q, 0);
     ck_assert(p.limits.slack < 1.01 && p.limits.rtol_slack < 1.01 && p.limits.cancelling == 0);
     ck_assert(tolerance_closes(&p.limits) &&
@@ -194,7 +194,7 @@ START_TEST(ends_of_the_range)
     const struct bitcut_gemm g = gemm_named("ootomo", "h100");
     const struct family large = { "const(1e6)", 32, 1 },
                         small = { "exp_rand(-30,-20)", 32, test_seed() };
-    struct tolerance_question q = question_of(&g, &large, 16);
+    struct tolerance_problem q = question_of(&g, &large, 16);
     char line[PYTHON_LINES][PYTHON_LINE_MAX];
     const struct tolerance l = found(&q, 0);
     ck_assert(l.limits.wrong == 40 * 256 && isinf(l.limits.limit) &&
@@ -344,7 +344,7 @@ START_TEST(zeros_that_pass)
                              plain = gemm_named("plain", "h100");
     const struct family lost = { "exp_rand(-40,-15)", 16, test_seed() },
                         some = { "exp_rand(-24,0)", 16, test_seed() };
-    struct tolerance_question q = question_of(&flushed, &lost, 16);
+    struct tolerance_problem q = question_of(&flushed, &lost, 16);
     const struct tolerance all = found(&q, 0);
     ck_assert_uint_eq(all.limits.zeros, 40);
     q = question_of(&plain, &some, 16);
@@ -399,7 +399,7 @@ START_TEST(faults_found)
 {
     const struct bitcut_gemm g = gemm_named("ootomo", "h100");
     const struct family x = { "urand(-1,1)", 256, test_seed() };
-    const struct tolerance_question q = question_of(&g, &x, 16);
+    const struct tolerance_problem q = question_of(&g, &x, 16);
     const struct tolerance t = found(&q, 0);
     struct power p, again;
     ck_assert_int_eq(power_measure(&p, &q, &t, 10, 1, 1, NULL, NULL), BITCUT_OK);
@@ -442,7 +442,7 @@ START_TEST(epilogues_and_pairs)
     g.alpha = bits_of_float(1.5f);
     g.beta = bits_of_float(-0.5f);
     const struct shuffled_source source = { &from, test_seed() };
-    struct tolerance_question q = question_of(&g, &x, 16);
+    struct tolerance_problem q = question_of(&g, &x, 16);
     q.source = shuffled_runs(&source);
     q.two = true;
     const struct tolerance t = found(&q, 0);
@@ -471,7 +471,7 @@ START_TEST(orders_in_turn)
     enum { TURNS = 9 };
     const struct bitcut_gemm g = gemm_named("fp32", "h100");
     const struct family x = { "positive", 256, test_seed() };
-    const struct tolerance_question q = question_of(&g, &x, 16);
+    const struct tolerance_problem q = question_of(&g, &x, 16);
     const struct tolerance t = found(&q, 0);
     struct bitcut_order order[ORDERS_MAX];
     const size_t orders = order_set(order, &g);
@@ -522,7 +522,7 @@ START_TEST(calls)
     family_make(&from, &x, 20, 20, 0, NULL);
     const struct shuffled_source source = { &from, 3 };
     struct bitcut_gemm g = gemm_named("ootomo", "h100");
-    struct tolerance_question q = question_of(&g, &x, 20);
+    struct tolerance_problem q = question_of(&g, &x, 20);
     q.source = shuffled_runs(&source);
     const struct tolerance want = found(&q, 1);
     gemm_set_dense(&g, d, 20, 20, 100, from.a.at, from.b.at, NULL);

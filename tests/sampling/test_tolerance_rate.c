@@ -224,13 +224,13 @@ static void drawn_anew(struct counts *to, const struct family *y, int s, size_t 
     const struct bitcut_gemm g = gemm_named(setups[s].recipe, setups[s].unit);
     const struct draws x = { y, k, seed };
     struct tolerance t[ALARMS];
-    struct tolerance_question q = { .gemm = &g,
-                                    .source = { .make = draw, .context = &x },
-                                    .m = SIZE,
-                                    .n = SIZE,
-                                    .k = k,
-                                    .any_order = setups[s].any,
-                                    .runs = 100 };
+    struct tolerance_problem q = { .gemm = &g,
+                                   .source = { .make = draw, .context = &x },
+                                   .m = SIZE,
+                                   .n = SIZE,
+                                   .k = k,
+                                   .any_order = setups[s].any,
+                                   .runs = 100 };
     for (int p = test_long() ? 0 : ALARMS - 1; p < ALARMS; p++) {
         q.alarm = alarms[p];
         ck_assert_int_eq(tolerance_find(&t[p], &q, 0, NULL, NULL), BITCUT_OK);

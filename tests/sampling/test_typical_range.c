@@ -145,8 +145,9 @@ START_TEST(most_are_usual)
         for (uint64_t seed = 1; seed <= 10; seed += (uint64_t)test_step(3)) {
             struct gemm_data p = problem_of(cases[c].input, cases[c].m, cases[c].n,
                                             cases[c].k, test_seed() * 100 + seed);
-            struct usual u;
-            ck_assert_int_eq(usual_range(&u, &g, &p, seed, 0, NULL, NULL), BITCUT_OK);
+            struct typical_range u;
+            ck_assert_int_eq(typical_range_find(&u, &g, &p, seed, 0, NULL, NULL),
+                             BITCUT_OK);
             const double error = error_of(&g, &p);
             ck_assert_msg(u.low > 0 && u.low < u.high && u.high < 3 * u.low && u.outputs,
                           "%s on %s: %g to %g", cases[c].recipe, cases[c].unit, u.low,
@@ -170,8 +171,8 @@ START_TEST(few_tell_of_many)
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         struct gemm_data p =
             problem_of("urand(-1,1)", 192, 192, 1024, test_seed() * 100 + seed);
-        struct usual u;
-        ck_assert_int_eq(usual_range(&u, &g, &p, seed, 0, NULL, NULL), BITCUT_OK);
+        struct typical_range u;
+        ck_assert_int_eq(typical_range_find(&u, &g, &p, seed, 0, NULL, NULL), BITCUT_OK);
         ck_assert_msg(u.outputs * 4 < (size_t)192 * 192, "%zu outputs", u.outputs);
         const double error = error_of(&g, &p);
         above += error > u.high;
@@ -198,8 +199,8 @@ START_TEST(few_correct_are_above)
         const uint64_t seed = test_seed() * 1000 + (uint64_t)i;
         struct gemm_data p =
             problem_of("urand(-1,1)", of[i % 2].m, of[i % 2].n, of[i % 2].k, seed);
-        struct usual u;
-        ck_assert_int_eq(usual_range(&u, &g, &p, seed, 0, NULL, NULL), BITCUT_OK);
+        struct typical_range u;
+        ck_assert_int_eq(typical_range_find(&u, &g, &p, seed, 0, NULL, NULL), BITCUT_OK);
         above += error_of(&g, &p) > u.high;
         gemm_data_clear(&p);
     }
@@ -211,30 +212,29 @@ END_TEST
 START_TEST(results_stand)
 {
     static const struct {
-        struct usual usual;
+        struct typical_range usual;
         double error;
         size_t beyond;
         int stands;
     } rows[] = {
-        { { 1, 2, 9 }, 1.5, 0, STANDS_USUAL },
-        { { 1, 2, 9 }, 1, 0, STANDS_USUAL },
-        { { 1, 2, 9 }, 2, 0, STANDS_USUAL },
-        { { 1, 2, 9 }, 2.01, 0, STANDS_ABOVE },
-        { { 1, 2, 9 }, INFINITY, 0, STANDS_ABOVE },
-        { { 1, 2, 9 }, NAN, 0, STANDS_ABOVE },
-        { { 1, 2, 9 }, 0.99, 0, STANDS_BELOW },
-        { { 1, 2, 9 }, 1.5, 1, STANDS_BEYOND },
-        { { 0, 0, 0 }, 1.5, 0, STANDS_WITHIN },
-        { { 0, 0, 0 }, 1.5, 3, STANDS_BEYOND },
-        { { 1, INFINITY, 9 }, 1.5, 0, STANDS_WITHIN },
+        { { 1, 2, 9 }, 1.5, 0, GRADE_TYPICAL },
+        { { 1, 2, 9 }, 1, 0, GRADE_TYPICAL },
+        { { 1, 2, 9 }, 2, 0, GRADE_TYPICAL },
+        { { 1, 2, 9 }, 2.01, 0, GRADE_ABOVE },
+        { { 1, 2, 9 }, INFINITY, 0, GRADE_ABOVE },
+        { { 1, 2, 9 }, NAN, 0, GRADE_ABOVE },
+        { { 1, 2, 9 }, 0.99, 0, GRADE_BELOW },
+        { { 1, 2, 9 }, 1.5, 1, GRADE_BEYOND },
+        { { 0, 0, 0 }, 1.5, 0, GRADE_WITHIN },
+        { { 0, 0, 0 }, 1.5, 3, GRADE_BEYOND },
+        { { 1, INFINITY, 9 }, 1.5, 0, GRADE_WITHIN },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        ck_assert_msg(standing_of(&rows[i].usual, rows[i].error, rows[i].beyond) ==
+        ck_assert_msg(grade_of(&rows[i].usual, rows[i].error, rows[i].beyond) ==
                           rows[i].stands,
                       "row %zu", i);
-    for (int i = 0; i <= STANDS_WITHIN; i++)
-        ck_assert(standings[i].name && standings[i].what);
-    ck_assert(!standings[STANDS_WITHIN + 1].name);
+    for (int i = 0; i <= GRADE_WITHIN; i++) ck_assert(grades[i].name && grades[i].what);
+    ck_assert(!grades[GRADE_WITHIN + 1].name);
 }
 END_TEST
 
@@ -243,12 +243,12 @@ START_TEST(same_range)
 {
     const struct bitcut_gemm g = gemm_named("ootomo", "h100");
     struct gemm_data p = problem_of("urand(-1,1)", 40, 50, 300, test_seed());
-    struct usual one, other, seed;
-    ck_assert_int_eq(usual_range(&one, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
+    struct typical_range one, other, seed;
+    ck_assert_int_eq(typical_range_find(&one, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
     test_host_mode(5);
-    ck_assert_int_eq(usual_range(&other, &g, &p, 1, 3, NULL, NULL), BITCUT_OK);
+    ck_assert_int_eq(typical_range_find(&other, &g, &p, 1, 3, NULL, NULL), BITCUT_OK);
     fesetenv(FE_DFL_ENV);
-    ck_assert_int_eq(usual_range(&seed, &g, &p, 2, 3, NULL, NULL), BITCUT_OK);
+    ck_assert_int_eq(typical_range_find(&seed, &g, &p, 2, 3, NULL, NULL), BITCUT_OK);
     ck_assert(one.low == other.low && one.high == other.high && one.low != seed.low);
     gemm_data_clear(&p);
 }
@@ -259,20 +259,20 @@ START_TEST(without_errors)
 {
     const struct bitcut_gemm g = gemm_named("plain", "h100");
     struct gemm_data p = problem_of("urand(-1,1)", 0, 5, 20, 1);
-    struct usual u;
-    ck_assert_int_eq(usual_range(&u, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
+    struct typical_range u;
+    ck_assert_int_eq(typical_range_find(&u, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
     ck_assert(u.outputs == 0);
     gemm_data_clear(&p);
     p = problem_of("zeros", 1, 1, (1 << 17) + 1, 1);
-    ck_assert_int_eq(usual_range(&u, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
+    ck_assert_int_eq(typical_range_find(&u, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
     ck_assert(u.outputs == 0);
     gemm_data_clear(&p);
     p = problem_of("integers", 8, 8, 8, 1);
-    ck_assert_int_eq(usual_range(&u, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
+    ck_assert_int_eq(typical_range_find(&u, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
     ck_assert(u.outputs && u.low == 0 && u.high == 0);
     gemm_data_clear(&p);
     p = problem_of("const(1e6)", 8, 8, 8, 1);
-    ck_assert_int_eq(usual_range(&u, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
+    ck_assert_int_eq(typical_range_find(&u, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
     ck_assert(isinf(u.low) && isinf(u.high));
     gemm_data_clear(&p);
 }

@@ -63,7 +63,7 @@ START_TEST(sorted)
 }
 END_TEST
 
-/* What is counted of an exponent is what single values say; and of all together. */
+/* What is counted of an exponent is what single values describe; and of all together. */
 START_TEST(measured)
 {
     uint64_t rng = test_seed();

@@ -508,7 +508,7 @@ START_TEST(many)
 END_TEST
 
 /* Every file in data/results can be read, and something is drawn of it. */
-START_TEST(kept_results)
+START_TEST(recorded_results)
 {
     static struct data_files files;
     int count = 0;
@@ -563,5 +563,5 @@ START_TEST(distinct_rows)
 END_TEST
 
 TEST_MAIN("results", points, nothing, printed_values, speedups, roofs, rounds, loads,
-          chosen, names, families, batches, refused, no_results, many, kept_results,
+          chosen, names, families, batches, refused, no_results, many, recorded_results,
           distinct_rows)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/sampling/advise_say.h"
+#include "analysis/sampling/advise_text.h"
 
 #include "emu/gemm_text.h"
 #include "lib/base/text.h"
@@ -9,11 +9,11 @@
 
 /* --- fields of a trial ------------------------------------------------------------ */
 
-static void say_line(char *text, size_t size, const void *trial)
+static void describe_line(char *text, size_t size, const void *trial)
 {
-    char line[WAY_MAX];
-    way_write(line, &((const struct advise_trial *)trial)->gemm);
-    say_more(text, size, "%s", line);
+    char line[CONFIGURATION_LINE_MAX];
+    configuration_line_write(line, &((const struct advise_trial *)trial)->gemm);
+    text_add(text, size, "%s", line);
 }
 
 /* Whether both have the same units, and products cost the same there. */
@@ -24,11 +24,11 @@ static bool same_chips(const struct chip *x, const struct chip *y)
 }
 
 /* All chips of the architecture and rates of a place, or its name. */
-static void say_all_chips(char *text, size_t size, const void *trial)
+static void describe_all_chips(char *text, size_t size, const void *trial)
 {
     const char *const place = ((const struct advise_trial *)trial)->place;
     const struct chip *const chip = table_find(TABLE(chips), place);
-    if (!chip) say_more(text, size, "%s", place);
+    if (!chip) text_add(text, size, "%s", place);
     for (const struct chip *c = chips; chip && c->name; c++)
         if (same_chips(c, chip)) text_append(text, size, c->name);
 }
@@ -52,9 +52,9 @@ static bool has_rate(const void *trial)
 
 const struct record_field advise_trial_fields[] = {
     /* clang-format off */
-    RECORD_SENTENCE(say_line, "gemm", "the GEMM as a line (bitcut_gemm_read())"),
+    RECORD_SENTENCE(describe_line, "gemm", "the GEMM as a line (bitcut_gemm_read())"),
     TRIAL(place, "place", "", "the chip or unit that was asked for"),
-    RECORD_SENTENCE(say_all_chips, "chips", "all of the architecture and rates of that place"),
+    RECORD_SENTENCE(describe_all_chips, "chips", "all of the architecture and rates of that place"),
     TRIAL(gemm.unit, "unit", "", "what it runs on"),
     RECORD_TEXT_OF(evidence, "evidence", "what that unit's model rests on"),
     TRIAL(gemm.recipe, "recipe", "", "how the GEMM is put together"),
@@ -89,11 +89,14 @@ const struct record_field advise_scale_fields[] = {
     SCALE(scale, "scale", "", "low words are times 2^scale"),
     SCALE(equilibrate, "equilibrate", "", "whether lines of A and B are scaled"),
     SCALE(error, "error", "", "in the metric asked for, of the first sample"),
-    SCALE(kept[0].bits, "bits_a", "bits", "what words hold of an element of A, on average"),
+    SCALE(kept[0].bits, "bits_a", "bits",
+          "what words hold of an element of A, on average"),
     SCALE(kept[1].bits, "bits_b", "bits", "the same of B"),
-    SCALE(kept[0].p_overflow, "overflow_a", "", "the share of A with a word that overflows"),
+    SCALE(kept[0].p_overflow, "overflow_a", "",
+          "the share of A with a word that overflows"),
     SCALE(kept[1].p_overflow, "overflow_b", "", "the same of B"),
-    SCALE(kept[0].p_flushed, "flushed_a", "", "the share of A with a word that is read as zero"),
+    SCALE(kept[0].p_flushed, "flushed_a", "",
+          "the share of A with a word that is read as zero"),
     SCALE(kept[1].p_flushed, "flushed_b", "", "the same of B"),
     { 0 }
 };
@@ -124,22 +127,22 @@ static const void *each_scale(const void *answer, size_t i, void *room)
 
 static bool is_transposed(const void *answer)
 {
-    return !((const struct advise *)answer)->question.input_b;
+    return !((const struct advise *)answer)->problem.input_b;
 }
 
 #define ANSWER(place, key, what) RECORD_INNER(struct advise, place, key, "", what)
 
 const struct record_field advise_fields[] = {
     /* clang-format off */
-    ANSWER(question.want, "want", "the error that will do"),
-    ANSWER(question.metric, "metric", "what that is an error in"),
-    ANSWER(question.pairs, "pairs", "pairs of matrices, one product each"),
+    ANSWER(problem.want, "want", "the error that will do"),
+    ANSWER(problem.metric, "metric", "what that is an error in"),
+    ANSWER(problem.pairs, "pairs", "pairs of matrices, one product each"),
     ANSWER(m, "m", "rows of the last A"),
     ANSWER(n, "n", "columns of the last B"),
     ANSWER(k, "k", "columns of the last A"),
-    ANSWER(question.input_a, "input_a", "the file of the last A"),
-    ANSWER(question.input_b, "input_b", "the file of the last B; null: there is none"),
-    ANSWER(question.seed, "seed", "seed that chooses the outputs"),
+    ANSWER(problem.input_a, "input_a", "the file of the last A"),
+    ANSWER(problem.input_b, "input_b", "the file of the last B; null: there is none"),
+    ANSWER(problem.seed, "seed", "seed that chooses the outputs"),
     RECORD_FUNCTION(is_transposed, "transposed", "whether B is A transposed"),
     ANSWER(outputs, "outputs", "outputs of the first samples, which GEMMs were tried on"),
     ANSWER(checks, "checks", "outputs of the second samples"),
@@ -148,7 +151,7 @@ const struct record_field advise_fields[] = {
     RECORD_ITEMS(each_best, advise_trial_fields, "places", "what is advised at each place, or errs least there"),
     RECORD_STRUCT(struct advise, values[0], advise_values_fields, "values_a", "values of A"),
     RECORD_STRUCT(struct advise, values[1], advise_values_fields, "values_b", "values of B"),
-    RECORD_ITEMS(each_kept, advise_kept_fields, "retained", "what splits keep of them"),
+    RECORD_ITEMS(each_kept, advise_retained_fields, "retained", "what splits keep of them"),
     RECORD_ITEMS(each_scale, advise_scale_fields, "scales", "ootomo and legemm at 2^10, at 2^11 and equilibrated"),
     RECORD_ITEMS(each_trial, advise_trial_fields, "tried", "every GEMM that was tried, as `advice`"),
     { 0 }
@@ -157,127 +160,127 @@ const struct record_field advise_fields[] = {
 
 /* --- values ----------------------------------------------------------------------- */
 
-static void say_some(char *text, size_t size, size_t count, const char *what)
+static void describe_some(char *text, size_t size, size_t count, const char *what)
 {
-    if (count) say_more(text, size, ", %zu %s", count, what);
+    if (count) text_add(text, size, ", %zu %s", count, what);
 }
 
-static void say_values(char *text, size_t size, const struct advise *x, bool b)
+static void describe_values(char *text, size_t size, const struct advise *x, bool b)
 {
-    const struct advise_question *const q = &x->question;
+    const struct advise_problem *const q = &x->problem;
     const struct advise_values *const v = &x->values[b];
     const struct exponents *const e = &v->own;
-    if (b && !q->input_b) say_more(text, size, "A transposed, as no B was given: ");
-    else say_more(text, size, "%s, ", b ? q->input_b : q->input_a);
-    say_more(text, size, "%zu x %zu", b ? x->k : x->m, b ? x->n : x->k);
+    if (b && !q->input_b) text_add(text, size, "A transposed, as no B was given: ");
+    else text_add(text, size, "%s, ", b ? q->input_b : q->input_a);
+    text_add(text, size, "%zu x %zu", b ? x->k : x->m, b ? x->n : x->k);
     if (q->pairs > 1)
-        say_more(text, size, ", and those of %zu more product%s", q->pairs - 1,
+        text_add(text, size, ", and those of %zu more product%s", q->pairs - 1,
                  q->pairs > 2 ? "s" : "");
-    say_more(text, size, ": %zu values", e->values - e->zeros - e->infinite - e->nan);
+    text_add(text, size, ": %zu values", e->values - e->zeros - e->infinite - e->nan);
     if (advise_values_any(v))
-        say_more(text, size, " from 2^%d to 2^%d", v->least, v->most + 1);
-    say_some(text, size, e->zeros, "zeros");
-    say_some(text, size, e->infinite, "infinite");
-    say_some(text, size, e->nan, "NaN");
+        text_add(text, size, " from 2^%d to 2^%d", v->least, v->most + 1);
+    describe_some(text, size, e->zeros, "zeros");
+    describe_some(text, size, e->infinite, "infinite");
+    describe_some(text, size, e->nan, "NaN");
 }
 
-void advise_say_a(char *text, size_t size, const void *answer)
+void advise_describe_a(char *text, size_t size, const void *answer)
 {
-    say_values(text, size, answer, false);
+    describe_values(text, size, answer, false);
 }
 
-void advise_say_b(char *text, size_t size, const void *answer)
+void advise_describe_b(char *text, size_t size, const void *answer)
 {
-    say_values(text, size, answer, true);
+    describe_values(text, size, answer, true);
 }
 
 /* --- what was tried --------------------------------------------------------------- */
 
 /* "relres 1.2e-07", "backward_max 3.1 u" */
-static void say_error(char *text, size_t size, const struct advise *x, double error)
+static void describe_error(char *text, size_t size, const struct advise *x, double error)
 {
-    const char *const metric = x->question.metric->name;
-    say_more(text, size, "%s %.2g%s", metric, error,
+    const char *const metric = x->problem.metric->name;
+    text_add(text, size, "%s %.2g%s", metric, error,
              strcmp(metric, "backward_max") ? "" : " u");
 }
 
-void advise_say_want(char *text, size_t size, const void *answer)
+void advise_describe_want(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
-    const bool several = x->question.pairs > 1;
-    say_error(text, size, x, x->question.want);
-    say_more(text, size, " of %sD = A B at most; ", several ? "each " : "");
-    if (x->all) say_more(text, size, "all %zu outputs were computed", x->outputs);
+    const bool several = x->problem.pairs > 1;
+    describe_error(text, size, x, x->problem.want);
+    text_add(text, size, " of %sD = A B at most; ", several ? "each " : "");
+    if (x->all) text_add(text, size, "all %zu outputs were computed", x->outputs);
     else if (several)
-        say_more(text, size, "tried on %zu outputs, checked on %zu others", x->outputs,
+        text_add(text, size, "tried on %zu outputs, checked on %zu others", x->outputs,
                  x->checks);
     else
-        say_more(text, size, "tried on %zu of %zu outputs, checked on %zu others",
+        text_add(text, size, "tried on %zu of %zu outputs, checked on %zu others",
                  x->outputs, x->m * x->n, x->checks);
 }
 
 /* "legemm at 2^10, equilibrated" */
-static void say_gemm(char *text, size_t size, const struct advise_trial *t)
+static void describe_gemm(char *text, size_t size, const struct advise_trial *t)
 {
     const int scale = t->plan.split_a.scale;
-    say_more(text, size, "%s", t->gemm.recipe->name);
-    if (!t->gemm.recipe->split) say_more(text, size, " in %s", t->plan.split_a.name);
-    if (scale) say_more(text, size, " at 2^%d", scale);
-    if (t->gemm.equilibrate) say_more(text, size, ", equilibrated");
+    text_add(text, size, "%s", t->gemm.recipe->name);
+    if (!t->gemm.recipe->split) text_add(text, size, " in %s", t->plan.split_a.name);
+    if (scale) text_add(text, size, " at 2^%d", scale);
+    if (t->gemm.equilibrate) text_add(text, size, ", equilibrated");
 }
 
 /* "3 products" */
-static void say_cost(char *text, size_t size, const struct advise_trial *t)
+static void describe_cost(char *text, size_t size, const struct advise_trial *t)
 {
     const int terms = t->plan.terms;
-    say_more(text, size, "%d product%s", terms, terms > 1 ? "s" : "");
+    text_add(text, size, "%d product%s", terms, terms > 1 ? "s" : "");
     if (t->advice.cost != terms)
-        say_more(text, size, " at the cost of %.3g of f16", t->advice.cost);
+        text_add(text, size, " at the cost of %.3g of f16", t->advice.cost);
 }
 
 /* What the sample says of all outputs, and what is certain. */
-static void say_more_of_error(char *text, size_t size, const struct advise *x,
-                              const struct advise_trial *t)
+static void describe_more_of_error(char *text, size_t size, const struct advise *x,
+                                   const struct advise_trial *t)
 {
-    say_error(text, size, x, t->advice.error);
+    describe_error(text, size, x, t->advice.error);
     if (!x->all)
-        say_more(text, size,
+        text_add(text, size,
                  ", of all outputs below %.2g as far as that tells; checked: %.2g",
                  t->advice.high, t->advice.checked);
     if (isfinite(t->advice.bound))
-        say_more(text, size,
+        text_add(text, size,
                  "; for certain at most %.2g, as if every rounding did its worst",
                  t->advice.bound);
 }
 
-void advise_say_chips(char *text, size_t size, const struct advise_trial *t)
+void advise_describe_chips(char *text, size_t size, const struct advise_trial *t)
 {
     enum { SHOWN = 2 };
     char all[1000] = "";
-    say_all_chips(all, sizeof all, t);
+    describe_all_chips(all, sizeof all, t);
     const char *end = all;
     int count = 1;
     for (const char *at = all; (at = strstr(at, ", ")); at += 2, count++)
         if (count == SHOWN) end = at;
     const int more = count > SHOWN ? count - SHOWN : 0;
-    say_more(text, size, "%.*s", (int)(more ? (size_t)(end - all) : strlen(all)), all);
-    if (more) say_more(text, size, " and %d more", more);
+    text_add(text, size, "%.*s", (int)(more ? (size_t)(end - all) : strlen(all)), all);
+    if (more) text_add(text, size, " and %d more", more);
 }
 
 /* Where nothing was advised: what errs least. */
-void advise_say_none(char *text, size_t size, const void *answer)
+void advise_describe_none(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
     const struct advise_trial *const best = advise_best(x);
     if (x->choice) return;
-    say_more(text, size, "none: no recipe reaches it");
+    text_add(text, size, "none: no recipe reaches it");
     if (!best) return;
-    say_more(text, size, "; nearest is ");
-    say_gemm(text, size, best);
-    say_more(text, size, " on ");
-    advise_say_chips(text, size, best);
-    say_more(text, size, ", ");
-    say_error(text, size, x, best->advice.error);
+    text_add(text, size, "; nearest is ");
+    describe_gemm(text, size, best);
+    text_add(text, size, " on ");
+    advise_describe_chips(text, size, best);
+    text_add(text, size, ", ");
+    describe_error(text, size, x, best->advice.error);
 }
 
 static bool are_alike(const struct advise_trial *x, const struct advise_trial *y)
@@ -290,67 +293,66 @@ static bool are_alike(const struct advise_trial *x, const struct advise_trial *y
 }
 
 /* Places from there on where the same is the cheapest, and the range of their errors. */
-static void say_alike(char *text, size_t size, const struct advise *x, size_t first)
+static void describe_alike(char *text, size_t size, const struct advise *x, size_t first)
 {
     const struct advise_trial *const t = x->best[first];
     double least = t->advice.error, most = least;
     for (size_t i = first; i < x->bests; i++) {
         const struct advise_trial *const other = x->best[i];
         if (!are_alike(other, t)) continue;
-        say_more(text, size, "%s", i == first ? "" : ", ");
-        advise_say_chips(text, size, other);
+        text_add(text, size, "%s", i == first ? "" : ", ");
+        advise_describe_chips(text, size, other);
         least = fmin(least, other->advice.error);
         most = fmax(most, other->advice.error);
     }
-    say_more(text, size, t->advice.reaches ? ": " : ": none, nearest ");
-    say_gemm(text, size, t);
-    say_more(text, size, ", ");
-    say_cost(text, size, t);
-    say_more(text, size, ", ");
+    text_add(text, size, t->advice.reaches ? ": " : ": none, nearest ");
+    describe_gemm(text, size, t);
+    text_add(text, size, ", ");
+    describe_cost(text, size, t);
+    text_add(text, size, ", ");
     if (x->bests == 1) {
-        say_more_of_error(text, size, x, t);
+        describe_more_of_error(text, size, x, t);
         return;
     }
-    say_error(text, size, x, least);
-    if (most > 1.05 * least) say_more(text, size, " to %.2g", most);
+    describe_error(text, size, x, least);
+    if (most > 1.05 * least) text_add(text, size, " to %.2g", most);
 }
 
 /* On each chip the cheapest that reaches it. */
-void advise_say_best(char *text, size_t size, const void *answer)
+void advise_describe_best(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
     for (size_t i = 0; x->choice && i < x->bests; i++) {
         bool said = false;
-        for (size_t j = 0; j < i && !said; j++)
-            said = are_alike(x->best[j], x->best[i]);
+        for (size_t j = 0; j < i && !said; j++) said = are_alike(x->best[j], x->best[i]);
         if (said) continue;
-        say_more(text, size, "%s", i ? "; " : "on ");
-        say_alike(text, size, x, i);
+        text_add(text, size, "%s", i ? "; " : "on ");
+        describe_alike(text, size, x, i);
     }
 }
 
 /* Of several chips those whose rates are known are compared. */
-void advise_say_fastest(char *text, size_t size, const void *answer)
+void advise_describe_fastest(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
     const struct advise_trial *const t = x->choice;
     const char *between = "; not compared, as no rate is known: ";
     if (!t || x->bests < 2) return;
     if (!has_rate(t)) {
-        say_more(text, size, "not known: there are no rates of these chips to compare");
+        text_add(text, size, "not known: there are no rates of these chips to compare");
         return;
     }
-    say_more(text, size,
+    text_add(text, size,
              "%s, by the makers' peak rates (bitcut list rates) %.3g TFLOP/s of "
              "A B at most: ",
              t->place, t->tflops);
-    say_gemm(text, size, t);
-    say_more(text, size, ", ");
-    say_more_of_error(text, size, x, t);
+    describe_gemm(text, size, t);
+    text_add(text, size, ", ");
+    describe_more_of_error(text, size, x, t);
     for (size_t i = 0; i < x->bests; i++) {
         if (has_rate(x->best[i])) continue;
-        say_more(text, size, "%s", between);
-        advise_say_chips(text, size, x->best[i]);
+        text_add(text, size, "%s", between);
+        advise_describe_chips(text, size, x->best[i]);
         between = ", ";
     }
 }
@@ -370,59 +372,61 @@ static int best_way(const struct advise_scale *way)
 }
 
 /* Why lines are scaled, or not. */
-static void say_reason(char *text, size_t size, const struct advise_scale *way, int best)
+static void describe_reason(char *text, size_t size, const struct advise_scale *way,
+                            int best)
 {
     for (int i = 0; i < 2; i++) {
         const struct retention *const kept = &way[AT_11].kept[i];
-        say_more(text, size, "%s%s keeps %.4g, %.4g and %.4g of 23 bits", i ? ", " : "; ",
+        text_add(text, size, "%s%s keeps %.4g, %.4g and %.4g of 23 bits", i ? ", " : "; ",
                  i ? "B" : "A", way[AT_10].kept[i].bits, kept->bits,
                  way[EQUILIBRATED].kept[i].bits);
         if (kept->p_overflow > 0)
-            say_more(text, size, " (%.2g %% overflow)", 100 * kept->p_overflow);
+            text_add(text, size, " (%.2g %% overflow)", 100 * kept->p_overflow);
         if (kept->p_flushed > 0)
-            say_more(text, size, " (of %.2g %% a word is flushed)", 100 * kept->p_flushed);
+            text_add(text, size, " (of %.2g %% a word is flushed)",
+                     100 * kept->p_flushed);
     }
-    if (best != EQUILIBRATED) say_more(text, size, "; lines need no scaling");
+    if (best != EQUILIBRATED) text_add(text, size, "; lines need no scaling");
 }
 
-void advise_say_scales(char *text, size_t size, const void *answer)
+void advise_describe_scales(char *text, size_t size, const void *answer)
 {
     static const char *const names[] = { "2^10", "2^11", "equilibrate" };
     const struct advise *const x = answer;
     const struct advise_scale *const way = x->scale;
     if (x->scales < ADVISE_WAYS) return;
     const int best = best_way(way);
-    say_more(text, size,
+    text_add(text, size,
              "%s: with %s on %s %s is %.2g at 2^10, %.2g at 2^11, %.2g equilibrated",
-             names[best], way[0].recipe->name, way[0].unit->name, x->question.metric->name,
+             names[best], way[0].recipe->name, way[0].unit->name, x->problem.metric->name,
              way[AT_10].error, way[AT_11].error, way[EQUILIBRATED].error);
-    say_reason(text, size, way, best);
+    describe_reason(text, size, way, best);
 }
 
 /* --- the command that checks it --------------------------------------------------- */
 
-void advise_say_command(char *text, size_t size, const void *answer)
+void advise_describe_command(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
     const struct advise_trial *const t = x->choice;
-    const char *const b = x->question.input_b;
+    const char *const b = x->problem.input_b;
     if (!t) return;
-    say_more(text, size, "bitcut gemm --recipe %s --unit %s -a %s -b %s",
-             t->gemm.recipe->name, t->gemm.unit->name, x->question.input_a,
+    text_add(text, size, "bitcut gemm --recipe %s --unit %s -a %s -b %s",
+             t->gemm.recipe->name, t->gemm.unit->name, x->problem.input_a,
              b ? b : "B.npy");
-    if (t->plan.split_a.scale) say_more(text, size, " --scale %d", t->plan.split_a.scale);
-    if (t->gemm.equilibrate) say_more(text, size, " --equilibrate");
-    if (!b) say_more(text, size, ", with A transposed in B.npy");
+    if (t->plan.split_a.scale) text_add(text, size, " --scale %d", t->plan.split_a.scale);
+    if (t->gemm.equilibrate) text_add(text, size, " --equilibrate");
+    if (!b) text_add(text, size, ", with A transposed in B.npy");
 }
 
 const struct record_line advise_lines[] = {
-    { "A", advise_say_a, RECORD_ALWAYS, NULL },
-    { "B", advise_say_b, RECORD_ALWAYS, NULL },
-    { "wanted", advise_say_want, RECORD_ALWAYS, NULL },
-    { "advice", advise_say_best, RECORD_ALWAYS, NULL },
-    { "advice", advise_say_none, RECORD_ALWAYS, NULL },
-    { "fastest", advise_say_fastest, RECORD_ALWAYS, NULL },
-    { "scale", advise_say_scales, RECORD_ALWAYS, NULL },
-    { "check", advise_say_command, RECORD_ALWAYS, NULL },
+    { "A", advise_describe_a, RECORD_ALWAYS, NULL },
+    { "B", advise_describe_b, RECORD_ALWAYS, NULL },
+    { "wanted", advise_describe_want, RECORD_ALWAYS, NULL },
+    { "advice", advise_describe_best, RECORD_ALWAYS, NULL },
+    { "advice", advise_describe_none, RECORD_ALWAYS, NULL },
+    { "fastest", advise_describe_fastest, RECORD_ALWAYS, NULL },
+    { "scale", advise_describe_scales, RECORD_ALWAYS, NULL },
+    { "check", advise_describe_command, RECORD_ALWAYS, NULL },
     { 0 }
 };

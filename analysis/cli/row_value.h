@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of rows by key, and the option --verbose of commands. */
-#ifndef BITCUT_ANALYSIS_CLI_SAY_H
-#define BITCUT_ANALYSIS_CLI_SAY_H
+#ifndef BITCUT_ANALYSIS_CLI_ROW_VALUE_H
+#define BITCUT_ANALYSIS_CLI_ROW_VALUE_H
 
 #include "analysis/cli/emit.h"
 #include "analysis/cli/option.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/cli/explain_say.h"
+#include "analysis/cli/explain_text.h"
 
 #include "analysis/cli/terminal.h"
 
-int explain_sentence(char sentence[SENTENCE_MAX], const struct question *q,
+int explain_sentence(char sentence[SENTENCE_MAX], const struct problem *q,
                      const struct block *part, size_t seconds, const struct context *x)
 {
     const struct explain_options o = { .samples = 4096,
@@ -19,7 +19,7 @@ int explain_sentence(char sentence[SENTENCE_MAX], const struct question *q,
     if (!seconds) return EXIT_GOOD;
     terminal_label("explain");
     if (explain_run(&e, q, &o, &f) != BITCUT_OK) return fail("explain", &f);
-    explain_say(sentence, &e);
+    explain_describe(sentence, &e);
     const bool stopped = e.interrupted;
     explain_clear(&e);
     if (!stopped) return EXIT_GOOD;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/cli/say.h"
+#include "analysis/cli/row_value.h"
 
 #include <math.h>
 

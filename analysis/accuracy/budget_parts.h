@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the words of an operand stand for, exactly. */
-#ifndef BITCUT_ANALYSIS_ACCURACY_BUDGET_WORDS_H
-#define BITCUT_ANALYSIS_ACCURACY_BUDGET_WORDS_H
+#ifndef BITCUT_ANALYSIS_ACCURACY_BUDGET_PARTS_H
+#define BITCUT_ANALYSIS_ACCURACY_BUDGET_PARTS_H
 
 #include "analysis/accuracy/budget.h"
 #include "analysis/accuracy/dyadic.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/identify/search_level.h"
+#include "analysis/identify/search_stage.h"
 
 #include "lib/base/size.h"
 
@@ -114,7 +114,7 @@ bool basis_is_far(const struct search *s, const struct basis *b)
     return s->distance[b->h.at[AXIS_RECIPE]] > far || b->distance > FAR_UNIT * far;
 }
 
-int unit_bits_kept(const struct bitcut_unit *u)
+int unit_bits_retained(const struct bitcut_unit *u)
 {
     return u->fraction > 0 ? smaller_int(u->fraction, u->c->fraction_bits)
                            : u->c->fraction_bits;
@@ -126,7 +126,7 @@ bool basis_is_off(const struct search *s, const struct basis *b)
 {
     enum { MANY = 64 };
     const struct bitcut_unit *const u = s->space->unit[b->h.at[AXIS_UNIT]];
-    const int bits = smaller_int(unit_bits_kept(u), s->space->format->fraction_bits);
+    const int bits = smaller_int(unit_bits_retained(u), s->space->format->fraction_bits);
     const double ulp = ldexp(1, formats[FORMAT_F32].fraction_bits - bits);
     return b->distance > MANY * ulp * (FAR + (double)s->space->k / CHAIN);
 }
@@ -151,8 +151,8 @@ bool level_tries(const struct search *s, int level, const struct basis *b,
         return false;
     if (levels[level].of_slices && !order_is_of_slices(s->space, h->at[AXIS_ORDER]))
         return false;
-    if (levels[level].usual && !(order_is_usual(s->space, h->at[AXIS_ORDER]) &&
-                                 words_are_usual(s->space, h->at[AXIS_WORDS])))
+    if (levels[level].usual && !(order_is_typical(s->space, h->at[AXIS_ORDER]) &&
+                                 words_are_typical(s->space, h->at[AXIS_WORDS])))
         return false;
     if (levels[level].of_promotion && !fault_is_of_promotion(s->space, h->at[AXIS_FAULT]))
         return false;

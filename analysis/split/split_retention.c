@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/split/split_kept.h"
+#include "analysis/split/split_retention.h"
 
 #include "lib/number/hostfp.h"
 
@@ -7,27 +7,31 @@
 
 /* --- fields ----------------------------------------------------------------------- */
 
-static void say_label(char *text, size_t size, const void *kept)
+static void describe_label(char *text, size_t size, const void *kept)
 {
-    split_label(text, size, &((const struct split_kept *)kept)->split);
+    split_label(text, size, &((const struct split_retention *)kept)->split);
 }
 
 static const char *low(const void *kept)
 {
-    return split_low(&((const struct split_kept *)kept)->split)->name;
+    return split_low(&((const struct split_retention *)kept)->split)->name;
 }
 
-static bool is_one(const void *kept) { return !((const struct split_kept *)kept)->all; }
+static bool is_one(const void *kept)
+{
+    return !((const struct split_retention *)kept)->all;
+}
 
 static bool is_array(const void *kept)
 {
-    return ((const struct split_kept *)kept)->all && ((const struct split_kept *)kept)->of_array;
+    return ((const struct split_retention *)kept)->all &&
+           ((const struct split_retention *)kept)->of_array;
 }
 
 static bool always(const void *kept) { return kept; }
 
 /* There is a theory of all values of an exponent, none of those of an array. */
-static double theory(const struct split_kept *k,
+static double theory(const struct split_retention *k,
                      double form(const struct bitcut_split *split, int e))
 {
     return k->of_array || k->all || !retention_has_theory(&k->split, k->e)
@@ -35,14 +39,17 @@ static double theory(const struct split_kept *k,
                : form(&k->split, k->e);
 }
 
-static double subnormal_theory(const void *kept) { return theory(kept, retention_p_subnormal); }
+static double subnormal_theory(const void *kept)
+{
+    return theory(kept, retention_p_subnormal);
+}
 
 static double zero_theory(const void *kept) { return theory(kept, retention_p_zero); }
 
 #define KEPT(member, key, unit, what)                                                    \
-    RECORD_INNER(struct split_kept, member, key, unit, what)
+    RECORD_INNER(struct split_retention, member, key, unit, what)
 #define SHARE(member, key, unit, what)                                                   \
-    RECORD_MAYBE(struct split_kept, r.member, key, unit, what)
+    RECORD_MAYBE(struct split_retention, r.member, key, unit, what)
 
 /* clang-format off */
 const struct record_field split_measures[] = {
@@ -77,13 +84,13 @@ static const struct record_field array_fields[] = {
 };
 
 const struct record_field split_fields[] = {
-    RECORD_SENTENCE(say_label, "split", "the split, with what is another than its row"),
+    RECORD_SENTENCE(describe_label, "split", "the split, with what is another than its row"),
     KEPT(split.word[0].format, "format", "", "of the high word"),
     KEPT(split.word[0].rounding, "high", "", "rounding of the high word"),
     RECORD_TEXT_OF(low, "low", "rounding of the low words"),
     KEPT(split.scale, "scale", "", "low words are times 2^scale"),
     KEPT(flush, "flush", "", "whether the unit reads subnormal words as zeros"),
-    RECORD_INNER_IF(struct split_kept, e, "exponent", "", "of the values", is_one),
+    RECORD_INNER_IF(struct split_retention, e, "exponent", "", "of the values", is_one),
     RECORD_TOGETHER(always, split_measures, "", "what is kept"),
     RECORD_TOGETHER(is_array, array_fields, "", "the array"),
     { 0 }
@@ -92,13 +99,13 @@ const struct record_field split_fields[] = {
 
 /* --- measuring -------------------------------------------------------------------- */
 
-struct split_kept split_kept_none(const struct split_question *q)
+struct split_retention split_retention_none(const struct split_problem *q)
 {
-    struct split_kept all = { .split = *q->split,
-                              .flush = q->flush,
-                              .of_array = q->of,
-                              .all = true,
-                              .input = q->input };
+    struct split_retention all = { .split = *q->split,
+                                   .flush = q->flush,
+                                   .of_array = q->of,
+                                   .all = true,
+                                   .input = q->input };
     if (!q->of) return all;
     all.values = q->of->values;
     all.zeros = q->of->zeros;
@@ -107,21 +114,24 @@ struct split_kept split_kept_none(const struct split_question *q)
     return all;
 }
 
-enum bitcut_status split_kept_measure(struct split_kept *to, const struct split_question *q,
-                                      int e, int threads, const struct progress *progress,
-                                      struct fault *f)
+enum bitcut_status split_retention_measure(struct split_retention *to,
+                                           const struct split_problem *q, int e,
+                                           int threads, const struct progress *progress,
+                                           struct fault *f)
 {
-    const struct retention_values values = { .e = e, .count = q->samples, .seed = q->seed };
-    *to = (struct split_kept){
+    const struct retention_values values = { .e = e,
+                                             .count = q->samples,
+                                             .seed = q->seed };
+    *to = (struct split_retention){
         .split = *q->split, .flush = q->flush, .of_array = q->of, .e = e
     };
     return q->of ? exponents_measure(&to->r, q->of, e, 0, q->split, q->flush, threads,
                                      progress, f)
-                 : retention_measure(&to->r, q->split, q->flush, &values, threads, progress,
-                                     f);
+                 : retention_measure(&to->r, q->split, q->flush, &values, threads,
+                                     progress, f);
 }
 
-void split_kept_add(struct split_kept *all, const struct split_kept *more)
+void split_retention_add(struct split_retention *all, const struct split_retention *more)
 {
     struct hostfp mode;
     hostfp_enter(&mode);

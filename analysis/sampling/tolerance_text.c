@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/sampling/tolerance_say.h"
+#include "analysis/sampling/tolerance_text.h"
 
 #include "analysis/sampling/python_lines.h"
 #include "lib/base/text.h"
@@ -82,13 +82,16 @@ const struct record_field tolerance_fields[] = {
 /* --- sentences -------------------------------------------------------------------- */
 
 /* What D is compared with. */
-static const char *other(const struct bitcut_tolerances *t) { return t->two ? "D2" : "C"; }
+static const char *other(const struct bitcut_tolerances *t)
+{
+    return t->two ? "D2" : "C";
+}
 
 /* Of correct results some are not finite: there is no limit. */
-static bool say_wrong(char *text, size_t size, const struct bitcut_tolerances *t)
+static bool describe_wrong(char *text, size_t size, const struct bitcut_tolerances *t)
 {
     if (t->wrong)
-        say_more(text, size,
+        text_add(text, size,
                  "none: %zu outputs of correct kernels are NaN or infinite, as words "
                  "overflow",
                  t->wrong);
@@ -96,178 +99,182 @@ static bool say_wrong(char *text, size_t size, const struct bitcut_tolerances *t
 }
 
 /* Runs of families have a seed each. */
-static void say_data(char *text, size_t size, const void *answer)
+static void describe_data(char *text, size_t size, const void *answer)
 {
     const struct tolerance_answer *const a = answer;
-    gemm_say_matrices(text, size, &a->gemm);
-    if (a->shuffled) say_more(text, size, "; in each run k in another order");
+    gemm_describe_matrices(text, size, &a->gemm);
+    if (a->shuffled) text_add(text, size, "; in each run k in another order");
     else
-        say_more(text, size, ", of seeds from %llu on", (unsigned long long)a->gemm.seed);
+        text_add(text, size, ", of seeds from %llu on", (unsigned long long)a->gemm.seed);
 }
 
 /* How many outputs and runs a number comes from. */
-static void say_runs(char *text, size_t size, const struct bitcut_tolerances *t,
-                     bool outputs)
+static void describe_runs(char *text, size_t size, const struct bitcut_tolerances *t,
+                          bool outputs)
 {
-    if (outputs) say_more(text, size, "%zu outputs in ", t->outputs * t->runs);
-    say_more(text, size, "%zu runs", t->runs);
+    if (outputs) text_add(text, size, "%zu outputs in ", t->outputs * t->runs);
+    text_add(text, size, "%zu runs", t->runs);
     if (t->orders > 1)
-        say_more(text, size, " in %zu orders of k", t->orders + t->arrangements);
+        text_add(text, size, " in %zu orders of k", t->orders + t->arrangements);
 }
 
-static void say_sample(char *text, size_t size, const struct bitcut_tolerances *t,
-                       double observed, double most, bool outputs)
+static void describe_sample(char *text, size_t size, const struct bitcut_tolerances *t,
+                            double observed, double most, bool outputs)
 {
-    say_more(text, size, ", %.2g times the largest of ", observed / (most * (t->two ? 2 : 1)));
-    say_runs(text, size, t, outputs);
+    text_add(text, size, ", %.2g times the largest of ",
+             observed / (most * (t->two ? 2 : 1)));
+    describe_runs(text, size, t, outputs);
 }
 
 /* How often a correct result is above the limit. */
-static void say_alarm(char *text, size_t size, const struct tolerance_answer *a)
+static void describe_alarm(char *text, size_t size, const struct tolerance_answer *a)
 {
-    say_more(text, size, "at most one correct result in %.0f is above it%s",
+    text_add(text, size, "at most one correct result in %.0f is above it%s",
              1 / a->found->limits.false_alarm,
              a->shuffled ? " if k is in a random order" : "");
 }
 
 /* A limit with what underflows, as large as that for certain if the runs do not tell. */
-static void say_rest(char *text, size_t size, const struct bitcut_tolerances *t)
+static void describe_rest(char *text, size_t size, const struct bitcut_tolerances *t)
 {
-    say_more(text, size, "|D - %s| <= %.3g u |A||B| + what underflows", other(t),
+    text_add(text, size, "|D - %s| <= %.3g u |A||B| + what underflows", other(t),
              t->with_underflow);
-    if (t->with_underflow >= t->bound) say_more(text, size, ", as for certain");
+    if (t->with_underflow >= t->bound) text_add(text, size, ", as for certain");
 }
 
-void tolerance_say_component(char *text, size_t size, const void *answer)
+void tolerance_describe_component(char *text, size_t size, const void *answer)
 {
     const struct tolerance_answer *const a = answer;
     const struct bitcut_tolerances *const t = &a->found->limits;
-    if (say_wrong(text, size, t)) return;
+    if (describe_wrong(text, size, t)) return;
     if (t->known) {
-        say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24", other(t), t->limit);
-        say_sample(text, size, t, t->limit, t->max, true);
-        say_more(text, size, "; for a test: ");
-        say_alarm(text, size, a);
+        text_add(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24", other(t), t->limit);
+        describe_sample(text, size, t, t->limit, t->max, true);
+        text_add(text, size, "; for a test: ");
+        describe_alarm(text, size, a);
         if (t->underflow > t->limit) {
-            say_more(text, size, "; and ");
-            say_rest(text, size, t);
+            text_add(text, size, "; and ");
+            describe_rest(text, size, t);
         }
     } else {
-        say_rest(text, size, t);
-        say_more(text, size, ", u = 2^-24; for a test: ");
-        say_alarm(text, size, a);
-        say_more(text, size, "; in |A||B| alone the largest of ");
-        say_runs(text, size, t, true);
-        say_more(text, size, " is %.3g u, and no probability is known", t->max);
+        describe_rest(text, size, t);
+        text_add(text, size, ", u = 2^-24; for a test: ");
+        describe_alarm(text, size, a);
+        text_add(text, size, "; in |A||B| alone the largest of ");
+        describe_runs(text, size, t, true);
+        text_add(text, size, " is %.3g u, and no probability is known", t->max);
     }
     if (t->zeros) /* a test that zeros pass finds nothing */
-        say_more(text, size,
+        text_add(text, size,
                  "; a D of zeros passes all limits in %zu of %zu runs: no test finds "
                  "faults there",
                  t->zeros, t->runs);
 }
 
-static void say_norm(char *text, size_t size, const void *answer)
+static void describe_norm(char *text, size_t size, const void *answer)
 {
     const struct bitcut_tolerances *const t =
         &((const struct tolerance_answer *)answer)->found->limits;
-    if (say_wrong(text, size, t)) return;
-    say_more(text, size, "||D - %s|| <= %.3g u ||A|| ||B||%s, Frobenius norms", other(t),
+    if (describe_wrong(text, size, t)) return;
+    text_add(text, size, "||D - %s|| <= %.3g u ||A|| ||B||%s, Frobenius norms", other(t),
              t->norm_known ? t->norm_limit : t->norm_with_underflow,
              t->norm_known ? "" : " + the norm of what underflows");
-    if (t->norm_known) say_sample(text, size, t, t->norm_limit, t->norm_max, false);
-    say_more(text, size,
+    if (t->norm_known) describe_sample(text, size, t, t->norm_limit, t->norm_max, false);
+    text_add(text, size,
              "; for a test as well: small errors of all outputs are above it");
 }
 
-static void say_bound(char *text, size_t size, const void *answer)
+static void describe_bound(char *text, size_t size, const void *answer)
 {
     const struct bitcut_tolerances *const t =
         &((const struct tolerance_answer *)answer)->found->limits;
     if (isinf(t->bound)) {
-        say_more(text, size, "nothing: elements may overflow, or k is too long");
+        text_add(text, size, "nothing: elements may overflow, or k is too long");
         return;
     }
-    say_more(text, size, "|D - %s| <= %.3g u |A||B|", other(t), t->bound);
+    text_add(text, size, "|D - %s| <= %.3g u |A||B|", other(t), t->bound);
     if (t->underflow > t->bound / 128)
-        say_more(text, size, " and what underflows, up to %.3g u |A||B| in these runs",
+        text_add(text, size, " and what underflows, up to %.3g u |A||B| in these runs",
                  t->underflow);
-    say_more(text, size,
+    text_add(text, size,
              ": not for a test, as if every rounding did its worst; above it D is wrong, "
              "below it faults pass");
 }
 
 /* The largest power of ten that |A||B| is above as often, and how often. */
-static void say_cancelling(char *text, size_t size, const struct bitcut_tolerances *t)
+static void describe_cancelling(char *text, size_t size,
+                                const struct bitcut_tolerances *t)
 {
     double above = 1, share = t->over[0], power = 10;
     for (int d = 1; d < BITCUT_DECADES; d++, power *= 10)
         if (t->over[d] >= 0.01) above = power, share = t->over[d];
-    say_more(text, size, "|A||B| is above %g |C| in %.2g %% of outputs", above,
+    text_add(text, size, "|A||B| is above %g |C| in %.2g %% of outputs", above,
              100 * share);
 }
 
-static void say_allclose(char *text, size_t size, const void *answer)
+static void describe_allclose(char *text, size_t size, const void *answer)
 {
     const struct bitcut_tolerances *const t =
         &((const struct tolerance_answer *)answer)->found->limits;
-    if (say_wrong(text, size, t)) return;
+    if (describe_wrong(text, size, t)) return;
     if (!t->known) {
-        say_more(text, size, "none of a known probability, as it has no part for what "
-                             "underflows");
+        text_add(text, size,
+                 "none of a known probability, as it has no part for what "
+                 "underflows");
         return;
     }
     if (tolerance_closes(t))
-        say_more(text, size,
+        text_add(text, size,
                  "rtol=%.3g, atol=%.3g: up to %.2g times as wide at nine of ten outputs",
                  t->rtol, t->atol, t->slack);
     else
-        say_more(text, size,
+        text_add(text, size,
                  "none worth having: one that passes correct kernels is %.2g times as "
                  "wide at one of ten outputs",
                  t->slack);
     if (tolerance_closes_alone(t)) {
-        say_more(text, size, "; rtol=%.3g alone will do, as terms do not cancel",
+        text_add(text, size, "; rtol=%.3g alone will do, as terms do not cancel",
                  t->rtol_alone);
     } else {
-        say_more(text, size, "; no rtol alone, as terms cancel: ");
-        say_cancelling(text, size, t);
+        text_add(text, size, "; no rtol alone, as terms cancel: ");
+        describe_cancelling(text, size, t);
     }
 }
 
 /* What of D is above a limit, or all that is below. */
-void tolerance_say_given(char *text, size_t size, const void *answer)
+void tolerance_describe_given(char *text, size_t size, const void *answer)
 {
     const struct tolerance_answer *const a = answer;
     const struct bitcut_tolerances *const t = &a->found->limits;
     if (!a->given) return;
     const struct bitcut_tolerance_verdict *const v = &a->given->verdict;
     const bool limited = isfinite(t->with_underflow);
-    say_more(text, size, "%s: ",
+    text_add(text, size, "%s: ",
              !v->accepted ? "REJECTED"
              : limited    ? "accepted"
                           : "accepted, as there is no limit");
-    if (v->wrong) say_more(text, size, "%zu not finite where C is; ", v->wrong);
-    say_more(text, size, "the worst, (%zu, %zu), errs by %.3g u |A||B|", v->worst_at[0],
+    if (v->wrong) text_add(text, size, "%zu not finite where C is; ", v->wrong);
+    text_add(text, size, "the worst, (%zu, %zu), errs by %.3g u |A||B|", v->worst_at[0],
              v->worst_at[1], v->component);
-    if (t->known) say_more(text, size, " of %.3g", t->limit);
+    if (t->known) text_add(text, size, " of %.3g", t->limit);
     else
-        say_more(text, size, ", and the most without what underflows is %.3g of %.3g",
+        text_add(text, size, ", and the most without what underflows is %.3g of %.3g",
                  v->with_underflow, t->with_underflow);
     if (v->above)
-        say_more(text, size, ", %zu of %zu outputs are above that", v->above,
-                 a->question->m * a->question->n);
-    say_more(text, size, "; normwise %.3g u of %.3g%s", v->norm,
+        text_add(text, size, ", %zu of %zu outputs are above that", v->above,
+                 a->problem->m * a->problem->n);
+    text_add(text, size, "; normwise %.3g u of %.3g%s", v->norm,
              t->norm_known ? t->norm_limit : t->norm_with_underflow,
              t->norm_known ? "" : " and the norm of what underflows");
     if (v->accepted && limited)
-        say_more(text, size,
+        text_add(text, size,
                  "; so it errs as a correct kernel may, whether or not its bits are the "
                  "model's (bitcut verify)");
     if (v->zeros_accepted)
-        say_more(text, size, "; but a D of zeros is accepted as well, so this says nothing");
+        text_add(text, size,
+                 "; but a D of zeros is accepted as well, so this says nothing");
     if (v->beyond)
-        say_more(text, size, "; %zu beyond what it may err by for certain", v->beyond);
+        text_add(text, size, "; %zu beyond what it may err by for certain", v->beyond);
 }
 
 /* --- power ------------------------------------------------------------------------ */
@@ -283,20 +290,20 @@ static int often(const struct power_row *r)
 
 static bool counts(const struct power_row *r) { return !r->correct && r->runs; }
 
-static void say_names(char *text, size_t size, const struct power *p, int which)
+static void describe_names(char *text, size_t size, const struct power *p, int which)
 {
     bool first = true;
     for (const struct power_row *r = p->row; r < p->row + p->rows; r++) {
         if (!counts(r) || often(r) != which) continue;
-        say_more(text, size, "%s%s", first ? " (" : ", ", r->name);
+        text_add(text, size, "%s%s", first ? " (" : ", ", r->name);
         if (which == SOMETIMES)
-            say_more(text, size, " %zu of %zu", r->rejected[CRITERION_BOTH], r->runs);
+            text_add(text, size, " %zu of %zu", r->rejected[CRITERION_BOTH], r->runs);
         first = false;
     }
-    say_more(text, size, "%s", first ? "" : ")");
+    text_add(text, size, "%s", first ? "" : ")");
 }
 
-static void say_power(char *text, size_t size, const void *answer)
+static void describe_power(char *text, size_t size, const void *answer)
 {
     const struct power *const p = ((const struct tolerance_answer *)answer)->power;
     size_t faults = 0, number_of[OFTEN] = { 0 }, rejected = 0, correct = 0;
@@ -305,48 +312,50 @@ static void say_power(char *text, size_t size, const void *answer)
         if (counts(r)) faults++, number_of[often(r)]++;
         else rejected += r->rejected[CRITERION_BOTH], correct += r->runs;
     }
-    say_more(text, size, "both reject %zu of %zu faults in every run, %zu in some",
+    text_add(text, size, "both reject %zu of %zu faults in every run, %zu in some",
              number_of[ALWAYS], faults, number_of[SOMETIMES]);
-    say_names(text, size, p, SOMETIMES);
-    say_more(text, size, ", %zu in none", number_of[NEVER]);
-    say_names(text, size, p, NEVER);
-    if (number_of[NEVER]) say_more(text, size, ", whose errors are within limits");
-    say_more(text, size, "; and %zu of %zu correct results", rejected, correct);
+    describe_names(text, size, p, SOMETIMES);
+    text_add(text, size, ", %zu in none", number_of[NEVER]);
+    describe_names(text, size, p, NEVER);
+    if (number_of[NEVER]) text_add(text, size, ", whose errors are within limits");
+    text_add(text, size, "; and %zu of %zu correct results", rejected, correct);
 }
 
 /* The test by a library, without the line for allclose(). */
-static void say_python(char *text, size_t size, const struct tolerance_answer *a, int library)
+static void describe_python(char *text, size_t size, const struct tolerance_answer *a,
+                            int library)
 {
     char line[PYTHON_LINES][PYTHON_LINE_MAX];
-    const int count = python_lines(line, &python_libraries[library], a->found, a->question, true),
+    const int count = python_lines(line, &python_libraries[library], a->found, a->problem,
+                                   true),
               close = tolerance_closes(&a->found->limits);
     for (int i = 0; i < count - close; i++)
-        say_more(text, size, "%s%s", i ? "; " : "", line[i]);
+        text_add(text, size, "%s%s", i ? "; " : "", line[i]);
 }
 
-void tolerance_say_numpy(char *text, size_t size, const void *answer)
+void tolerance_describe_numpy(char *text, size_t size, const void *answer)
 {
-    say_python(text, size, answer, 0);
+    describe_python(text, size, answer, 0);
 }
 
-static void say_torch(char *text, size_t size, const void *answer)
+static void describe_torch(char *text, size_t size, const void *answer)
 {
-    say_python(text, size, answer, 1);
+    describe_python(text, size, answer, 1);
 }
 
 const struct record_line tolerance_lines[] = {
     /* clang-format off */
-    { "recipe",        gemm_say_what_ran, RECORD_ALWAYS, NULL },
-    { "words",         gemm_say_words,    RECORD_ALWAYS, NULL },
-    { "matrices",      say_data,          RECORD_ALWAYS, NULL },
-    { "componentwise", tolerance_say_component,     RECORD_ALWAYS, NULL },
-    { "normwise",      say_norm,          RECORD_ALWAYS, NULL },
-    { "for certain",   say_bound,         RECORD_ALWAYS, NULL },
-    { "allclose",      say_allclose,      RECORD_ALWAYS, NULL },
-    { "D",             tolerance_say_given,         RECORD_ALWAYS, NULL },
-    { "power",         say_power,         RECORD_ALWAYS, NULL },
-    { "NumPy",         tolerance_say_numpy,         RECORD_ALWAYS, NULL },
-    { "PyTorch",       say_torch,         RECORD_ALWAYS, NULL },
+    { "recipe",        gemm_describe_what_ran, RECORD_ALWAYS, NULL },
+    { "words",         gemm_describe_words,    RECORD_ALWAYS, NULL },
+    { "matrices",      describe_data,          RECORD_ALWAYS, NULL },
+    { "componentwise", tolerance_describe_component,     RECORD_ALWAYS, NULL },
+    { "normwise",      describe_norm,          RECORD_ALWAYS, NULL },
+    { "for certain",   describe_bound,         RECORD_ALWAYS, NULL },
+    { "allclose",      describe_allclose,      RECORD_ALWAYS, NULL },
+    { "D",             tolerance_describe_given,         RECORD_ALWAYS, NULL },
+    { "power",         describe_power,         RECORD_ALWAYS, NULL },
+    { "NumPy",         tolerance_describe_numpy,         RECORD_ALWAYS, NULL },
+    { "PyTorch",       describe_torch,         RECORD_ALWAYS, NULL },
     { 0 }
     /* clang-format on */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What `bench gpu` says when the heat of the board decides what it measures. */
-#ifndef BITCUT_ANALYSIS_CLI_BENCH_HEAT_H
-#define BITCUT_ANALYSIS_CLI_BENCH_HEAT_H
+#ifndef BITCUT_ANALYSIS_CLI_BENCH_TEMPERATURE_H
+#define BITCUT_ANALYSIS_CLI_BENCH_TEMPERATURE_H
 
 #include <jansson.h>
 #include <stddef.h>
@@ -20,6 +20,6 @@ void bench_heat_add(struct bench_heat *h, const json_t *row);
 
 /* Say on standard error, a line for each word that was there, which figures differ, of
    which row most, and what to do. */
-void bench_heat_say(const struct bench_heat *h);
+void bench_heat_describe(const struct bench_heat *h);
 
 #endif

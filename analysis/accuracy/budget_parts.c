@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/accuracy/budget_words.h"
+#include "analysis/accuracy/budget_parts.h"
 
 #include "emu/sum.h"
 #include "lib/number/equilibrate.h"

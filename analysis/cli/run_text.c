@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/cli/run_say.h"
+#include "analysis/cli/run_text.h"
 
 #include "analysis/cli/run_audit.h"
 #include "analysis/cli/terminal.h"
@@ -21,7 +21,7 @@ static json_t *text_if_any(const char *text)
 }
 
 /* A size, or from which to which. */
-static json_t *size_json(const struct ledger_place *p, int i)
+static json_t *size_json(const struct call_log_site *p, int i)
 {
     if (!p->gemms) return json_null();
     return p->least[i] == p->most[i]
@@ -42,22 +42,23 @@ static json_t *short_place(const char *where)
 }
 
 /* A way that is not the program's own; false: it is, or there is none. */
-static bool is_other(struct run_way *way, const char *line)
+static bool is_other(struct run_configuration *way, const char *line)
 {
-    return *line && run_way_read(way, line, NULL) == BITCUT_OK && !way->original;
+    return *line && run_configuration_read(way, line, NULL) == BITCUT_OK &&
+           !way->original;
 }
 
 static const char *evidence_of(const char *line)
 {
-    struct run_way way;
+    struct run_configuration way;
     return is_other(&way, line) ? unit_evidence(way.gemm.unit) : NULL;
 }
 
 /* The recipe and the unit of a way, null for the original's, and what it is compared
    with. */
-static json_t *way_json(const struct ledger_place *p)
+static json_t *way_json(const struct call_log_site *p)
 {
-    struct run_way way;
+    struct run_configuration way;
     const bool known = is_other(&way, p->way);
     return json_pack("{s:o, s:s?, s:s?, s:s?, s:o, s:s?}", "way", json_text(p->way),
                      "recipe", known ? way.gemm.recipe->name : NULL, "unit",
@@ -67,7 +68,7 @@ static json_t *way_json(const struct ledger_place *p)
 }
 
 /* What was compared, null if nothing was. */
-static json_t *difference_json(const struct ledger_difference *x)
+static json_t *difference_json(const struct call_log_difference *x)
 {
     if (!x->outputs)
         return json_pack("{s:n, s:n, s:n, s:n, s:n}", "outputs", "differ", "not_finite",
@@ -94,7 +95,7 @@ static json_t *reasons_json(const uint64_t left[LEFT_REASONS])
 }
 
 /* How the calls of a place, or of all, ended. */
-static void add_calls(json_t *row, const struct ledger_place *p)
+static void add_calls(json_t *row, const struct call_log_site *p)
 {
     uint64_t calls = 0;
     for (int i = 0; i < CALL_ENDS; i++) calls += p->ended[i];
@@ -105,7 +106,7 @@ static void add_calls(json_t *row, const struct ledger_place *p)
     json_object_set_new(row, "captured", json_count(p->captured));
 }
 
-static json_t *place_json(const struct ledger_place *p)
+static json_t *place_json(const struct call_log_site *p)
 {
     json_t *const row = json_pack("{s:o, s:o, s:o, s:o}", "place", short_place(p->where),
                                   "where", json_text(p->where), "native",
@@ -160,13 +161,13 @@ static const struct emit_column columns[] = {
 
 /* --- all of them ------------------------------------------------------------------ */
 
-enum { COUNTED_MAX = LEDGER_ROUTINES_MAX * (ROUTINE_MAX_BYTES + 8) };
+enum { COUNTED_MAX = CALL_LOG_ROUTINES_MAX * (ROUTINE_MAX_BYTES + 8) };
 
 /* The routines that are only counted, "dgemm_ 10, sgemv_ 2". */
 static void list_counted(char *text, size_t size, const struct run_total *t)
 {
     text[0] = 0;
-    for (int i = 0; i < LEDGER_ROUTINES_MAX && *t->routine[i].name; i++) {
+    for (int i = 0; i < CALL_LOG_ROUTINES_MAX && *t->routine[i].name; i++) {
         char one[ROUTINE_MAX_BYTES + 32];
         snprintf(one, sizeof one, "%s %llu", t->routine[i].name,
                  (unsigned long long)t->routine[i].calls);
@@ -213,7 +214,7 @@ static void why_none(char *text, size_t size, const struct run_total *t,
             "write nothing down (a line above says so)");
 }
 
-static json_t *total_json(const struct run_told *told)
+static json_t *total_json(const struct run_description *told)
 {
     const struct run_total *const t = told->total;
     const char *const program = told->program;
@@ -241,7 +242,7 @@ static json_t *total_json(const struct run_told *told)
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
 /* "N calls HOW WHAT", if there are any. */
-static void say_calls(uint64_t count, const char *how, const char *what)
+static void print_calls(uint64_t count, const char *how, const char *what)
 {
     if (count)
         text_print(stderr, "bitcut: run: %llu call%s %s%s\n", (unsigned long long)count,
@@ -257,11 +258,11 @@ static const char *way_at(const struct run_total *t, size_t i)
 }
 
 /* What is known of each unit that computed a product, once a way. */
-static void say_evidence(const struct run_total *t)
+static void print_evidence(const struct run_total *t)
 {
     const char *line;
     for (size_t i = 0; (line = way_at(t, i)); i++) {
-        struct run_way way;
+        struct run_configuration way;
         size_t first = 0;
         while (strcmp(way_at(t, first), line) != 0) first++;
         if (first < i || !is_other(&way, line)) continue;
@@ -272,7 +273,7 @@ static void say_evidence(const struct run_total *t)
 
 /* What looking at calls took, beside what the program did.  Threads and processes are
    added up: a sum above the run's own time is no share of it. */
-static void say_overhead(const struct run_told *told)
+static void print_overhead(const struct run_description *told)
 {
     const double own = told->total->sum->own_seconds;
     if (own <= 0) return;
@@ -287,7 +288,7 @@ static void say_overhead(const struct run_told *told)
 }
 
 /* What a device has computed, and why it has not: products are the same either way. */
-static void say_device(const struct run_total *t)
+static void print_device(const struct run_total *t)
 {
     if (*t->device)
         text_print(stderr, "bitcut: run: %llu GEMM%s computed on %s\n",
@@ -299,15 +300,15 @@ static void say_device(const struct run_total *t)
 }
 
 /* How calls ended, a line each way, and of those that were left a line a reason. */
-static void say_ends(const struct ledger_place *sum)
+static void print_ends(const struct call_log_site *sum)
 {
-    for (int i = 0; i < CALL_LEFT; i++) say_calls(sum->ended[i], "", call_ends[i].what);
+    for (int i = 0; i < CALL_LEFT; i++) print_calls(sum->ended[i], "", call_ends[i].what);
     for (int i = 0; i < LEFT_REASONS; i++)
-        say_calls(sum->left[i], "left to the library: ", left_reasons[i].what);
+        print_calls(sum->left[i], "left to the library: ", left_reasons[i].what);
 }
 
 /* Outputs that were computed once more, and were others: then something is broken. */
-static void say_mismatches(size_t count)
+static void print_mismatches(size_t count)
 {
     if (count)
         text_print(stderr,
@@ -316,18 +317,19 @@ static void say_mismatches(size_t count)
                    count, count == 1 ? " IS" : "S ARE");
 }
 
-static void say_total(const struct run_told *told, size_t mismatches)
+static void print_total(const struct run_description *told, size_t mismatches)
 {
     const struct run_total *const t = told->total;
     char text[COUNTED_MAX];
-    say_ends(t->sum);
-    say_device(t);
-    say_evidence(t);
-    say_overhead(told);
-    say_mismatches(mismatches);
-    say_calls(t->lost, "",
-              "of more places than there is room for, in the account or on the disk: in "
-              "no row");
+    print_ends(t->sum);
+    print_device(t);
+    print_evidence(t);
+    print_overhead(told);
+    print_mismatches(mismatches);
+    print_calls(
+        t->lost, "",
+        "of more places than there is room for, in the account or on the disk: in "
+        "no row");
     list_counted(text, sizeof text, t);
     if (*text)
         text_print(stderr, "bitcut: run: only counted, left to the library: %s\n", text);
@@ -349,17 +351,17 @@ static void write_line(FILE *file, const json_t *row)
 /* Places beyond these are in no audit: each takes up to a second. */
 enum { ADVISED_MAX = 24 };
 
-static json_t *place_row(size_t *mismatches, const struct run_told *told, size_t i,
+static json_t *place_row(size_t *mismatches, const struct run_description *told, size_t i,
                          struct context *x)
 {
-    const struct ledger_place *const p = told->total->place[i];
+    const struct call_log_site *const p = told->total->place[i];
     const struct run_audit how = { told->folder, told->want, i < ADVISED_MAX };
     json_t *const row = place_json(p);
     if (told->folder) *mismatches += run_audit_add(row, p, &how, x);
     return row;
 }
 
-void run_say(const struct run_told *told, struct context *x)
+void run_describe(const struct run_description *told, struct context *x)
 {
     x->emitter.columns = columns;
     x->emitter.table = true;
@@ -379,7 +381,7 @@ void run_say(const struct run_told *told, struct context *x)
         return;
     }
     json_decref(all);
-    say_total(told, mismatches);
+    print_total(told, mismatches);
     if (progress_stopped(&x->progress))
         text_print(stderr,
                    "bitcut: run: the audit was interrupted: rows without errors or "

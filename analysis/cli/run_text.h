@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a run has done, for people and as JSON. */
-#ifndef BITCUT_ANALYSIS_CLI_RUN_SAY_H
-#define BITCUT_ANALYSIS_CLI_RUN_SAY_H
+#ifndef BITCUT_ANALYSIS_CLI_RUN_TEXT_H
+#define BITCUT_ANALYSIS_CLI_RUN_TEXT_H
 
 #include "analysis/cli/command.h"
 #include "analysis/run/folder.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* What there is to say. */
-struct run_told {
+struct run_description {
     const struct run_total *total;
     const char *program; /* the file that was run; NULL: it is not known    */
     double elapsed;      /* how long it took, in seconds; 0: not known      */
@@ -20,6 +20,6 @@ struct run_told {
 
 /* Emit a row a place, and print in words, on standard error, what they come to; or with
    --json a last row that has it.  The same rows go to the file. */
-void run_say(const struct run_told *told, struct context *x);
+void run_describe(const struct run_description *told, struct context *x);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is tried at each level of the search, and of which bases. */
-#ifndef BITCUT_ANALYSIS_IDENTIFY_SEARCH_LEVEL_H
-#define BITCUT_ANALYSIS_IDENTIFY_SEARCH_LEVEL_H
+#ifndef BITCUT_ANALYSIS_IDENTIFY_SEARCH_STAGE_H
+#define BITCUT_ANALYSIS_IDENTIFY_SEARCH_STAGE_H
 
 #include "analysis/identify/search.h"
 
@@ -27,6 +27,6 @@ bool basis_is_far(const struct search *s, const struct basis *b);
 bool basis_is_off(const struct search *s, const struct basis *b);
 
 /* Fraction bits that sums of a unit keep, of those that its accumulator has. */
-int unit_bits_kept(const struct bitcut_unit *u);
+int unit_bits_retained(const struct bitcut_unit *u);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/cli/bench_heat.h"
+#include "analysis/cli/bench_temperature.h"
 
 #include "analysis/bench/benchmark.h"
-#include "analysis/cli/say.h"
+#include "analysis/cli/row_value.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static double below_burst(const json_t *row)
     return 100 * (1 - real_at(row, "tflops_sustained") / real_at(row, "tflops"));
 }
 
-static void say_sustained(char *text, size_t size, const json_t *row)
+static void print_sustained(char *text, size_t size, const json_t *row)
 {
     const char *const limit = text_at(row, "limit");
     snprintf(text, size,
@@ -25,7 +25,7 @@ static void say_sustained(char *text, size_t size, const json_t *row)
 
 static double last_over_first(const json_t *row) { return real_at(row, "drift"); }
 
-static void say_rounds(char *text, size_t size, const json_t *row)
+static void print_rounds(char *text, size_t size, const json_t *row)
 {
     const double drift = real_at(row, "drift");
     snprintf(text, size, "the last round took %.3g %% %s than the first (drift)",
@@ -36,13 +36,13 @@ static void say_rounds(char *text, size_t size, const json_t *row)
 static const struct {
     const char *word;
     double (*percent)(const json_t *row);
-    void (*say)(char *text, size_t size, const json_t *row);
+    void (*describe)(char *text, size_t size, const json_t *row);
     const char *advice;
-} heats[BENCH_HEATS] = {
-    { "sustained", below_burst, say_sustained,
+} workloads[BENCH_HEATS] = {
+    { "sustained", below_burst, print_sustained,
       "take tflops for a GEMM now and then, tflops_sustained for long work, and compare "
       "like with like" },
-    { "rounds", last_over_first, say_rounds,
+    { "rounds", last_over_first, print_rounds,
       "the board had not settled: take more --rounds, or the figures of --sustained" },
 };
 
@@ -50,27 +50,27 @@ void bench_heat_add(struct bench_heat *h, const json_t *row)
 {
     const char *const word = text_at(row, "heat"), *const part = text_at(row, "part");
     for (int i = 0; word && i < BENCH_HEATS; i++) {
-        if (strcmp(word, heats[i].word) != 0) continue;
-        const double percent = fabs(heats[i].percent(row));
+        if (strcmp(word, workloads[i].word) != 0) continue;
+        const double percent = fabs(workloads[i].percent(row));
         char figures[160];
         if (h->rows[i]++ && percent <= h->most[i]) continue;
         h->most[i] = percent;
-        heats[i].say(figures, sizeof figures, row);
+        workloads[i].describe(figures, sizeof figures, row);
         snprintf(h->text[i], sizeof h->text[i], "%s, %s, %lld x %lld x %lld: %s",
                  text_at(row, "name"), part ? part : "whole", whole_at(row, "m"),
                  whole_at(row, "n"), whole_at(row, "k"), figures);
     }
 }
 
-void bench_heat_say(const struct bench_heat *h)
+void bench_heat_describe(const struct bench_heat *h)
 {
     for (int i = 0; i < BENCH_HEATS; i++) {
         char more[64] = "";
         if (!h->rows[i]) continue;
         if (h->rows[i] > 1)
             snprintf(more, sizeof more, ", and %zu more differ by over %d %%",
-                     h->rows[i] - 1, RACE_HEAT_PERCENT);
+                     h->rows[i] - 1, BENCHMARK_HEAT_PERCENT);
         fprintf(stderr, "bitcut: bench: heat: %s%s: %s\n", h->text[i], more,
-                heats[i].advice);
+                workloads[i].advice);
     }
 }

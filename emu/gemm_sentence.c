@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "emu/gemm_sentence.h"
+
+#include "emu/unit.h"
+#include "lib/base/table.h"
+#include "lib/base/text.h"
+#include "lib/gemm/order.h"
+#include "lib/number/split.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *number_said(char text[NUMBER_SAID_MAX], double x, int digits)
+{
+    if (isnan(x)) return strcpy(text, "nan");
+    snprintf(text, NUMBER_SAID_MAX, "%.*g", digits, x);
+    return text;
+}
+
+/* --- what ran --------------------------------------------------------------------- */
+
+void gemm_describe_what_ran(char *text, size_t size, const void *answer)
+{
+    const struct gemm_description *const g = answer;
+    text_add(text, size, "%s on %s", g->plan->recipe->name, g->gemm->unit->name);
+    if (g->kernel) text_add(text, size, " by the kernel %s", g->kernel);
+    if (g->device) text_add(text, size, " on %s", g->device);
+    for (int i = 0; i < RECIPE_TERMS_MAX && g->method[i]; i++)
+        text_add(text, size, "%s%s", i ? ", " : ", emulated: ", g->method[i]);
+    text_add(text, size, " (evidence of the unit: %s)", unit_evidence(g->gemm->unit));
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+/* "f16 + 2^-11 f16", what an element becomes. */
+static void describe_split(char *text, size_t size, const struct bitcut_split *s,
+                           int scale)
+{
+    for (int w = 0; w < s->words; w++) {
+        const int power = scale * s->word[w].level;
+        if (s->word[w].copy) continue;
+        text_add(text, size, "%s", w ? " + " : "");
+        if (power) text_add(text, size, "2^-%d ", power);
+        text_add(text, size, "%s", s->word[w].format->name);
+    }
+    for (int w = 0; w < s->words; w++)
+        if (s->word[w].copy)
+            text_add(text, size, ", and a copy in %s", s->word[w].format->name);
+}
+
+/* The split of a row with the scale, and where all have them the roundings, of a plan. */
+static void label_words(char *label, size_t size, const struct bitcut_split *row,
+                        const struct bitcut_split *planned, bool of_both)
+{
+    struct bitcut_split s = *row;
+    s.scale = planned->scale;
+    for (int w = 0; w < s.words && of_both; w++)
+        s.word[w].rounding = w ? split_low(planned) : planned->word[0].rounding;
+    split_label(label, size, &s);
+}
+
+void gemm_describe_words(char *text, size_t size, const void *answer)
+{
+    const struct gemm_description *const g = answer;
+    const struct gemm_plan *const p = g->plan;
+    const struct bitcut_split *const a = &p->split_a;
+    const char *const name[] = { a->name, p->split_b.name };
+    const char *const high = a->word[0].rounding->name, *const low = split_low(a)->name;
+    const bool same = !strcmp(name[0], name[1]);
+    for (int i = 0; i < (same ? 1 : 2); i++) {
+        const struct bitcut_split *s = table_find(TABLE(splits), name[i]);
+        char label[80];
+        text_add(text, size, "%s%s is ", i ? "; " : "",
+                 same ? "each element of A and B"
+                 : i  ? "of B"
+                      : "each element of A");
+        if (s) describe_split(text, size, s, a->scale);
+        if (s) label_words(label, sizeof label, s, a, same);
+        text_add(text, size, s ? " (%s)" : "%s", s ? label : name[i]); /* or a format */
+    }
+    text_add(text, size, "; rounded by %s", high);
+    if (strcmp(high, low) != 0) text_add(text, size, ", low words by %s", low);
+    if (p->equilibrate) text_add(text, size, "; rows and columns scaled first");
+    if (p->terms)
+        text_add(text, size, "; %d product%s", p->terms, p->terms > 1 ? "s" : "");
+}
+
+/* --- order ------------------------------------------------------------------------ */
+
+void gemm_describe_sum(char *text, size_t size, const void *answer)
+{
+    const struct gemm_description *const g = answer;
+    const struct gemm_plan *const p = g->plan;
+    const struct bitcut_order *const o = &p->order;
+    const char *const reduction = reductions[o->reduction].name;
+    text_add(text, size,
+             p->promote ? "promoted to FP32 after every "
+                        : "kept in the unit's accumulator, never promoted");
+    if (p->promote > 1) text_add(text, size, "%d instructions", p->promote);
+    else if (p->promote) text_add(text, size, "instruction");
+    if (p->tile_k) text_add(text, size, "; a product takes %d of k at a time", p->tile_k);
+    if (o->tile) text_add(text, size, "; tiles of %d k", o->tile);
+    if (o->partial_first) text_add(text, size, ", the one that is not whole first");
+    if (o->lanes > 1) text_add(text, size, "; %d sums in turn", o->lanes);
+    if (o->lanes > 1 && o->chunk) text_add(text, size, ", %d k at a time", o->chunk);
+    if (o->slices > 1) text_add(text, size, "; %d slices of k", o->slices);
+    if (o->cut)
+        text_add(text, size, ", multiples of %d, with tiles of their own", o->cut);
+    if (o->balance_tail)
+        text_add(text, size, ", the last two alike, to %d k", o->balance_tail);
+    if (o->lanes > 1 || o->slices > 1)
+        text_add(text, size, ", added %s",
+                 strcmp(reduction, "tree") ? reduction : "as a tree");
+    if (o->partial_format && o->partial_format != &formats[FORMAT_F32])
+        text_add(text, size, " in %s", o->partial_format->name);
+}
+
+/* --- matrices --------------------------------------------------------------------- */
+
+/* "2 A B + 0.5 C" */
+static void describe_update(char *text, size_t size, const struct bitcut_gemm *g)
+{
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    char alpha[NUMBER_SAID_MAX], beta[NUMBER_SAID_MAX];
+    number_said(alpha, format_to_double(f32, g->alpha), 9);
+    number_said(beta, format_to_double(f32, g->beta), 9);
+    const bool one = !strcmp(alpha, "1"),
+               none = !strcmp(beta, "0") || !strcmp(beta, "-0");
+    text_add(text, size, "D = %s%sA B", one ? "" : alpha, one ? "" : " ");
+    if (!none)
+        text_add(text, size, " + %s%sC", strcmp(beta, "1") ? beta : "",
+                 strcmp(beta, "1") ? " " : "");
+}
+
+static void describe_operand(char *text, size_t size, const char *name, size_t rows,
+                             size_t cols, const char *input)
+{
+    text_add(text, size, ", %s %zu x %zu", name, rows, cols);
+    if (input) text_add(text, size, " %s", input);
+}
+
+void gemm_describe_matrices(char *text, size_t size, const void *answer)
+{
+    const struct gemm_description *const g = answer;
+    describe_update(text, size, g->gemm);
+    describe_operand(text, size, "D", g->m, g->n, NULL);
+    describe_operand(text, size, "A", g->m, g->k, g->input_a);
+    describe_operand(text, size, "B", g->k, g->n, g->input_b);
+    if (g->seeded) text_add(text, size, ", seed %llu", (unsigned long long)g->seed);
+}
