@@ -70,6 +70,7 @@ static int judge_d(struct context *x, const struct setup *s, const struct matrix
     struct fault f;
     if (bound_find(results, &q, &how, &f) != BITCUT_OK) return fail("bound", &f);
     for (int i = 0; i < BOUNDS; i++) print_result(x, s, &results[i]);
+    emit_summary(&x->emitter, bound_lines, results);
     return bound_broken(results) ? EXIT_FOUND : EXIT_GOOD;
 }
 

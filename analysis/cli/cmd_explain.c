@@ -92,7 +92,7 @@ static json_t *two_json(const struct two *t)
 /* Of several files people read a table of sentences. */
 static json_t *sentence_json(const char *of, const char *sentence)
 {
-    return json_pack("{s:o, s:s}", "d", json_text(of), "explanation", sentence);
+    return json_pack("{s:o, s:s}", "d", json_text(of), LABEL_VERDICT, sentence);
 }
 
 static void print(struct context *x, const struct explanation *e)

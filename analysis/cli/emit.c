@@ -347,7 +347,8 @@ static const char *text_of(const json_t *one, const char *key)
 /* What a line says that is the verdict of the command's only answer. */
 static enum screen_verdict line_verdict(const struct emitter *e, const char *label)
 {
-    if (strcmp(label, "verdict") != 0 || json_array_size(e->rows) != 1) return SCREEN_NEUTRAL;
+    if (strcmp(label, LABEL_VERDICT) != 0 || (json_array_size(e->rows) != 1 && !e->summary))
+        return SCREEN_NEUTRAL;
     return e->failed ? SCREEN_BAD : SCREEN_GOOD;
 }
 
@@ -451,6 +452,11 @@ void emit_answer(struct emitter *e, json_t *row, const struct record_line *lines
 
 void emit_row(struct emitter *e, json_t *row) { emit_answer(e, row, NULL, NULL); }
 
+void emit_summary(struct emitter *e, const struct record_line *lines, const void *answer)
+{
+    if (!e->json) e->summary = answer_said(lines, answer);
+}
+
 void emit_ending(struct emitter *e, json_t *row)
 {
     if (e->json) {
@@ -465,6 +471,15 @@ void emit_ending(struct emitter *e, json_t *row)
         if (json_is_null(value)) json_object_del(row, key);
     }
     e->ending = row;
+}
+
+static void print_summary(struct emitter *e)
+{
+    if (!e->summary) return;
+    if (e->rows) putchar('\n');
+    print_lines(e, e->summary, ~0u, 0);
+    json_decref(e->summary);
+    e->summary = NULL;
 }
 
 static void print_ending(struct emitter *e)
@@ -494,6 +509,7 @@ static void print_rows(struct emitter *e)
         putchar('\n');
         screen_wrap(screen_columns(0), 0, 0, e->note, SCREEN_NEUTRAL);
     }
+    print_summary(e);
     print_ending(e);
     json_decref(e->rows);
     json_decref(e->said);

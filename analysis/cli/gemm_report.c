@@ -43,8 +43,8 @@ static const struct record_line values_lines[] = { { .label = "A", .say = advise
                                                    { 0 } };
 static const struct record_line recipes_lines[] = {
     { .label = "wanted", .say = advise_say_want },
-    { .label = "advice", .say = advise_say_best },
-    { .label = "advice", .say = advise_say_none },
+    { .label = LABEL_VERDICT, .say = advise_say_none },
+    VERDICT_LINES(advise_say_best, advise_say_typical, advise_say_worst_case),
     { .label = "fastest", .say = advise_say_fastest },
     { .label = "check", .say = advise_say_command },
     { 0 }
@@ -263,7 +263,7 @@ static const struct {
     { ASK_GEMM, gemm_say_what_ran, "Which model was run?" },
     { ASK_VERIFY, verified_say_verdict, "Is D the model's to the bit?" },
     { ASK_VERIFY, verified_say_first, "Where does it begin to differ?" },
-    { ASK_GEMM, judged_say_verdict, "Is the model as good as FP32?" },
+    { ASK_GEMM, judged_say_grade, "Is the model as good as FP32?" },
     { ASK_GEMM, budget_say_all, "Where does the model's error come from?" },
     { ASK_TOLERANCE, tolerance_say_component, "What should a test accept?" },
     { ASK_ADVISE, advise_say_a, "What is A?" },
@@ -314,7 +314,7 @@ static bool says_before(const struct report *r, size_t section, size_t line)
 static bool is_answered(const struct gemm_report_work *w, const json_t *line)
 {
     const char *const what = json_string_value(json_object_get(line, "what"));
-    bool same = !strcmp(what, "D") || !strcmp(what, "NumPy") || !strcmp(what, "PyTorch");
+    bool same = !strcmp(what, LABEL_VERDICT) || !strcmp(what, "NumPy") || !strcmp(what, "PyTorch");
     for (size_t n = 0; n < json_array_size(w->answers); n++)
         same |= json_equal(json_object_get(line, "says"),
                            json_object_get(json_array_get(w->answers, n), "answer"));

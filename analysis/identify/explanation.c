@@ -330,7 +330,8 @@ static void say_device(char *text, size_t size, const void *answer)
 }
 
 const struct record_line explain_lines[] = {
-    { .label = "explanation", .say = explain_say_text },
+    { .label = LABEL_VERDICT, .say = explain_say_verdict },
+    { .label = "nearest", .say = explain_say_nearest },
     { .label = "error of D", .say = explain_say_error },
     { .label = "recipes", .say = explain_say_distances },
     { .label = "sum over k", .say = explain_say_sum },

@@ -21,15 +21,15 @@ const char *explain_fault(const struct explanation *e)
     return e->parts ? e->part[0].fault : NULL;
 }
 
-static void name_hypothesis(char *text, size_t size, const struct explanation *e)
+static void name_hypothesis(char *text, const struct explanation *e)
 {
     const struct verdict *v = &e->best;
     char changes[CHANGES_MAX];
-    say_more(text, size, "%s on %s", v->x.gemm.recipe->name, v->x.gemm.unit->name);
+    say_more(text, SENTENCE_MAX, "%s on %s", v->x.gemm.recipe->name, v->x.gemm.unit->name);
     if (e->space.format != &formats[FORMAT_F32])
-        say_more(text, size, ", rounded to %s", e->space.format->name);
+        say_more(text, SENTENCE_MAX, ", rounded to %s", e->space.format->name);
     verdict_say(changes, sizeof changes, v, &e->space);
-    if (*changes) say_more(text, size, ", but %s", changes);
+    if (*changes) say_more(text, SENTENCE_MAX, ", but %s", changes);
 }
 
 static void say_reading(char *text, const struct question *q)
@@ -79,6 +79,10 @@ static void say_counts(char *text, const struct explanation *e)
     if (e->answer.compared < e->answer.total)
         say_more(text, SENTENCE_MAX, " (D has %zu%s)", e->answer.total,
                  e->interrupted ? "" : "; more seconds look at more");
+}
+
+static void say_tried(char *text, const struct explanation *e)
+{
     say_more(text, SENTENCE_MAX, "; %zu hypotheses were tried", e->answer.tried);
     if (!e->equals) return;
     say_more(text, SENTENCE_MAX,
@@ -100,17 +104,32 @@ static void say_parts(char *text, const struct explanation *e)
         say_more(text, SENTENCE_MAX, "; and in %zu more places", e->parts - PARTS_MAX);
 }
 
-/* What gives the most is no more than that, be it only one output short. */
-static void say_nearest(char *text, const struct explanation *e)
+/* What gives the most of D, be it only one output short. */
+void explain_say_nearest(char *text, size_t size, const void *answer)
 {
+    const struct explanation *const e = answer;
     const size_t same = e->answer.compared - e->answer.differ;
+    char nearest[SENTENCE_MAX] = "";
+    if (e->answer.found || !same) return;
+    say_more(nearest, sizeof nearest, "%zu of %zu outputs%s: ", same, e->answer.compared,
+             e->parts ? "" : ", which may be chance");
+    name_hypothesis(nearest, e);
+    say_parts(nearest, e);
+    say_more(text, size, "%s", nearest);
+}
+
+static void say_none(char *text, const struct explanation *e)
+{
     say_more(text, SENTENCE_MAX, "No hypothesis gives D, of %zu tried%s", e->answer.tried,
              e->answer.complete ? "" : " in the seconds given");
-    if (!same) return;
-    say_more(text, SENTENCE_MAX, "; the nearest gives %zu of %zu outputs%s: ", same,
-             e->answer.compared, e->parts ? "" : ", which may be chance");
-    name_hypothesis(text, SENTENCE_MAX, e);
-    say_parts(text, e);
+}
+
+static void say_nearest(char *text, const struct explanation *e)
+{
+    char nearest[SENTENCE_MAX] = "";
+    say_none(text, e);
+    explain_say_nearest(nearest, sizeof nearest, e);
+    if (*nearest) say_more(text, SENTENCE_MAX, "; the nearest gives %s", nearest);
 }
 
 /* Before anything of D was compared: what came nearest by then. */
@@ -122,7 +141,7 @@ static void say_interrupted_search(char *text, const struct explanation *e)
     say_more(text, SENTENCE_MAX,
              "; the nearest gives %zu of %zu outputs of a sample: ", v->matched,
              v->sampled);
-    name_hypothesis(text, SENTENCE_MAX, e);
+    name_hypothesis(text, e);
 }
 
 static void say_interrupted(char *text, const struct explanation *e)
@@ -138,16 +157,35 @@ static bool is_other(const struct explanation *e)
     return e->parts && e->answer.differ > e->answer.compared / 2;
 }
 
+static void say_found(char *text, const struct explanation *e)
+{
+    say_more(text, SENTENCE_MAX, "D is %s", is_other(e) ? "no product" : "");
+    if (!is_other(e)) name_hypothesis(text, e);
+    say_parts(text, e);
+}
+
+/* Lines have what was tried, what else gives the same, and what is nearest. */
+void explain_say_verdict(char *text, size_t size, const void *answer)
+{
+    const struct explanation *const e = answer;
+    char all[SENTENCE_MAX] = "";
+    if (e->interrupted && !e->answer.compared) say_interrupted_search(all, e);
+    else if (e->answer.found) say_found(all, e);
+    else say_none(all, e);
+    say_reading(all, &e->q);
+    if (e->answer.found) say_counts(all, e);
+    if (e->interrupted && e->answer.compared) say_interrupted(all, e);
+    say_more(text, size, "%s", all);
+}
+
 void explain_say(char text[SENTENCE_MAX], const struct explanation *e)
 {
     text[0] = 0;
     if (e->interrupted && !e->answer.compared) say_interrupted_search(text, e);
-    else if (e->answer.found) {
-        say_more(text, SENTENCE_MAX, "D is %s", is_other(e) ? "no product" : "");
-        if (!is_other(e)) name_hypothesis(text, SENTENCE_MAX, e);
-        say_parts(text, e);
-    } else say_nearest(text, e);
+    else if (e->answer.found) say_found(text, e);
+    else say_nearest(text, e);
     say_reading(text, &e->q);
     if (e->answer.found) say_counts(text, e);
+    if (e->answer.found) say_tried(text, e);
     if (e->interrupted && e->answer.compared) say_interrupted(text, e);
 }

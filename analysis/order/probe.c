@@ -229,5 +229,5 @@ static void say_explanation(char *text, size_t size, const void *result)
 }
 
 const struct record_line probe_lines[] = {
-    { .label = "explanation", .say = say_explanation }, { 0 }
+    { .label = LABEL_VERDICT, .say = say_explanation }, { 0 }
 };

@@ -205,8 +205,9 @@ void advise_say_want(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
     const bool several = x->question.pairs > 1;
+    say_more(text, size, "at most ");
     say_error(text, size, x, x->question.want);
-    say_more(text, size, " of %sD = A B at most; ", several ? "each " : "");
+    say_more(text, size, " of %sD = A B; ", several ? "each " : "");
     if (x->all) say_more(text, size, "all %zu outputs were computed", x->outputs);
     else if (several)
         say_more(text, size, "tried on %zu outputs, checked on %zu others", x->outputs,
@@ -235,21 +236,6 @@ static void say_cost(char *text, size_t size, const struct advise_trial *t)
         say_more(text, size, " at the cost of %.3g of f16", t->advice.cost);
 }
 
-/* What the sample says of all outputs, and what is certain. */
-static void say_more_of_error(char *text, size_t size, const struct advise *x,
-                              const struct advise_trial *t)
-{
-    say_error(text, size, x, t->advice.error);
-    if (!x->all)
-        say_more(text, size,
-                 ", of all outputs below %.2g as far as that tells; checked: %.2g",
-                 t->advice.high, t->advice.checked);
-    if (isfinite(t->advice.bound))
-        say_more(text, size,
-                 "; for certain at most %.2g, as if every rounding did its worst",
-                 t->advice.bound);
-}
-
 void advise_say_chips(char *text, size_t size, const struct advise_trial *t)
 {
     enum { SHOWN = 2 };
@@ -270,14 +256,13 @@ void advise_say_none(char *text, size_t size, const void *answer)
     const struct advise *const x = answer;
     const struct advise_trial *const best = advise_best(x);
     if (x->choice) return;
-    say_more(text, size, "none: no recipe reaches it");
+    say_more(text, size, "no recipe reaches ");
+    say_error(text, size, x, x->question.want);
     if (!best) return;
-    say_more(text, size, "; nearest is ");
+    say_more(text, size, "; the nearest is ");
     say_gemm(text, size, best);
     say_more(text, size, " on ");
     advise_say_chips(text, size, best);
-    say_more(text, size, ", ");
-    say_error(text, size, x, best->advice.error);
 }
 
 static bool are_alike(const struct advise_trial *x, const struct advise_trial *y)
@@ -289,30 +274,32 @@ static bool are_alike(const struct advise_trial *x, const struct advise_trial *y
            x->advice.cost == y->advice.cost && x->advice.reaches == y->advice.reaches;
 }
 
-/* Places from there on where the same is the cheapest, and the range of their errors. */
+/* Whether places before that one have the same as the cheapest. */
+static bool is_alike_before(const struct advise *x, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (are_alike(x->best[j], x->best[i])) return true;
+    return false;
+}
+
+/* Places from there on where the same is the cheapest. */
+static void say_places(char *text, size_t size, const struct advise *x, size_t first)
+{
+    for (size_t i = first; i < x->bests; i++) {
+        if (!are_alike(x->best[i], x->best[first])) continue;
+        say_more(text, size, "%s", i == first ? "" : ", ");
+        advise_say_chips(text, size, x->best[i]);
+    }
+}
+
 static void say_alike(char *text, size_t size, const struct advise *x, size_t first)
 {
     const struct advise_trial *const t = x->best[first];
-    double least = t->advice.error, most = least;
-    for (size_t i = first; i < x->bests; i++) {
-        const struct advise_trial *const other = x->best[i];
-        if (!are_alike(other, t)) continue;
-        say_more(text, size, "%s", i == first ? "" : ", ");
-        advise_say_chips(text, size, other);
-        least = fmin(least, other->advice.error);
-        most = fmax(most, other->advice.error);
-    }
-    say_more(text, size, t->advice.reaches ? ": " : ": none, nearest ");
+    say_places(text, size, x, first);
+    say_more(text, size, t->advice.reaches ? ": " : ": none, the nearest is ");
     say_gemm(text, size, t);
     say_more(text, size, ", ");
     say_cost(text, size, t);
-    say_more(text, size, ", ");
-    if (x->bests == 1) {
-        say_more_of_error(text, size, x, t);
-        return;
-    }
-    say_error(text, size, x, least);
-    if (most > 1.05 * least) say_more(text, size, " to %.2g", most);
 }
 
 /* On each chip the cheapest that reaches it. */
@@ -320,13 +307,53 @@ void advise_say_best(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
     for (size_t i = 0; x->choice && i < x->bests; i++) {
-        bool said = false;
-        for (size_t j = 0; j < i && !said; j++)
-            said = are_alike(x->best[j], x->best[i]);
-        if (said) continue;
+        if (is_alike_before(x, i)) continue;
         say_more(text, size, "%s", i ? "; " : "on ");
         say_alike(text, size, x, i);
     }
+}
+
+/* The range of the errors of the places that have the same as that one. */
+static void say_errors(char *text, size_t size, const struct advise *x, size_t first)
+{
+    double least = x->best[first]->advice.error, most = least;
+    for (size_t i = first; i < x->bests; i++) {
+        if (!are_alike(x->best[i], x->best[first])) continue;
+        least = fmin(least, x->best[i]->advice.error);
+        most = fmax(most, x->best[i]->advice.error);
+    }
+    say_error(text, size, x, least);
+    if (most > 1.05 * least) say_more(text, size, " to %.2g", most);
+}
+
+/* The errors of what is advised, or nearest; of a single one also what the sample tells of
+   all outputs. */
+void advise_say_typical(char *text, size_t size, const void *answer)
+{
+    const struct advise *const x = answer;
+    const struct advise_trial *const one = x->choice ? x->choice : advise_best(x);
+    if (!one) return;
+    for (size_t i = 0; x->choice && x->bests > 1 && i < x->bests; i++) {
+        if (is_alike_before(x, i)) continue;
+        say_more(text, size, "%s", i ? "; " : "");
+        say_gemm(text, size, x->best[i]);
+        say_more(text, size, ": ");
+        say_errors(text, size, x, i);
+    }
+    if (!*text) say_error(text, size, x, one->advice.error);
+    say_more(text, size, " (limit %.2g)", x->question.want);
+    if (!x->all)
+        say_more(text, size, "; estimated up to %.2g in all outputs, %.2g in a second sample",
+                 one->advice.high, one->advice.checked);
+}
+
+void advise_say_worst_case(char *text, size_t size, const void *answer)
+{
+    const struct advise *const x = answer;
+    const struct advise_trial *const t = x->choice;
+    if (!t || !isfinite(t->advice.bound)) return;
+    say_error(text, size, x, t->advice.bound);
+    if (x->bests > 1) say_more(text, size, " with %s on %s", t->gemm.recipe->name, t->place);
 }
 
 /* Of several chips those whose rates are known are compared. */
@@ -337,16 +364,12 @@ void advise_say_fastest(char *text, size_t size, const void *answer)
     const char *between = "; not compared, as no rate is known: ";
     if (!t || x->bests < 2) return;
     if (!has_rate(t)) {
-        say_more(text, size, "not known: there are no rates of these chips to compare");
+        say_more(text, size, "not known: no rates of these chips are known");
         return;
     }
-    say_more(text, size,
-             "%s, by the makers' peak rates (bitcut list rates) %.3g TFLOP/s of "
-             "A B at most: ",
+    say_more(text, size, "%s: at most %.3g TFLOP/s of A B by peak rates (bitcut list rates), ",
              t->place, t->tflops);
     say_gemm(text, size, t);
-    say_more(text, size, ", ");
-    say_more_of_error(text, size, x, t);
     for (size_t i = 0; i < x->bests; i++) {
         if (has_rate(x->best[i])) continue;
         say_more(text, size, "%s", between);
@@ -419,8 +442,8 @@ const struct record_line advise_lines[] = {
     { "A", advise_say_a, RECORD_ALWAYS, NULL },
     { "B", advise_say_b, RECORD_ALWAYS, NULL },
     { "wanted", advise_say_want, RECORD_ALWAYS, NULL },
-    { "advice", advise_say_best, RECORD_ALWAYS, NULL },
-    { "advice", advise_say_none, RECORD_ALWAYS, NULL },
+    { LABEL_VERDICT, advise_say_none, RECORD_ALWAYS, NULL },
+    VERDICT_LINES(advise_say_best, advise_say_typical, advise_say_worst_case),
     { "fastest", advise_say_fastest, RECORD_ALWAYS, NULL },
     { "scale", advise_say_scales, RECORD_ALWAYS, NULL },
     { "check", advise_say_command, RECORD_ALWAYS, NULL },

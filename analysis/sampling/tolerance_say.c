@@ -115,27 +115,20 @@ static void say_runs(char *text, size_t size, const struct bitcut_tolerances *t,
         say_more(text, size, " in %zu orders of k", t->orders + t->arrangements);
 }
 
-static void say_sample(char *text, size_t size, const struct bitcut_tolerances *t,
-                       double observed, double most, bool outputs)
-{
-    say_more(text, size, ", %.2g times the largest of ", observed / (most * (t->two ? 2 : 1)));
-    say_runs(text, size, t, outputs);
-}
-
 /* How often a correct result is above the limit. */
 static void say_alarm(char *text, size_t size, const struct tolerance_answer *a)
 {
-    say_more(text, size, "at most one correct result in %.0f is above it%s",
+    say_more(text, size, "at most one correct result in %.0f exceeds it%s",
              1 / a->found->limits.false_alarm,
              a->shuffled ? " if k is in a random order" : "");
 }
 
-/* A limit with what underflows, as large as that for certain if the runs do not tell. */
+/* A limit with what underflows, as large as the worst case if the runs do not tell. */
 static void say_rest(char *text, size_t size, const struct bitcut_tolerances *t)
 {
     say_more(text, size, "|D - %s| <= %.3g u |A||B| + what underflows", other(t),
              t->with_underflow);
-    if (t->with_underflow >= t->bound) say_more(text, size, ", as for certain");
+    if (t->with_underflow >= t->bound) say_more(text, size, " (the worst-case bound)");
 }
 
 void tolerance_say_component(char *text, size_t size, const void *answer)
@@ -144,22 +137,17 @@ void tolerance_say_component(char *text, size_t size, const void *answer)
     const struct bitcut_tolerances *const t = &a->found->limits;
     if (say_wrong(text, size, t)) return;
     if (t->known) {
-        say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24", other(t), t->limit);
-        say_sample(text, size, t, t->limit, t->max, true);
-        say_more(text, size, "; for a test: ");
-        say_alarm(text, size, a);
+        say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24; ", other(t), t->limit);
         if (t->underflow > t->limit) {
-            say_more(text, size, "; and ");
+            say_more(text, size, "and ");
             say_rest(text, size, t);
+            say_more(text, size, "; ");
         }
     } else {
         say_rest(text, size, t);
-        say_more(text, size, ", u = 2^-24; for a test: ");
-        say_alarm(text, size, a);
-        say_more(text, size, "; in |A||B| alone the largest of ");
-        say_runs(text, size, t, true);
-        say_more(text, size, " is %.3g u, and no probability is known", t->max);
+        say_more(text, size, ", u = 2^-24; ");
     }
+    say_alarm(text, size, a);
     if (t->zeros) /* a test that zeros pass finds nothing */
         say_more(text, size,
                  "; a D of zeros passes all limits in %zu of %zu runs: no test finds "
@@ -172,29 +160,40 @@ static void say_norm(char *text, size_t size, const void *answer)
     const struct bitcut_tolerances *const t =
         &((const struct tolerance_answer *)answer)->found->limits;
     if (say_wrong(text, size, t)) return;
-    say_more(text, size, "||D - %s|| <= %.3g u ||A|| ||B||%s, Frobenius norms", other(t),
-             t->norm_known ? t->norm_limit : t->norm_with_underflow,
-             t->norm_known ? "" : " + the norm of what underflows");
-    if (t->norm_known) say_sample(text, size, t, t->norm_limit, t->norm_max, false);
     say_more(text, size,
-             "; for a test as well: small errors of all outputs are above it");
+             "||D - %s|| <= %.3g u ||A|| ||B||%s, Frobenius norms; it finds small errors in "
+             "all outputs",
+             other(t), t->norm_known ? t->norm_limit : t->norm_with_underflow,
+             t->norm_known ? "" : " + the norm of what underflows");
 }
 
-static void say_bound(char *text, size_t size, const void *answer)
+/* What correct kernels had in the runs. */
+void tolerance_say_typical(char *text, size_t size, const void *answer)
+{
+    const struct bitcut_tolerances *const t =
+        &((const struct tolerance_answer *)answer)->found->limits;
+    if (t->wrong) return;
+    say_more(text, size, "up to %.3g u |A||B|, the largest of ", t->max);
+    say_runs(text, size, t, true);
+    if (t->norm_known)
+        say_more(text, size, "; normwise up to %.3g u ||A|| ||B||", t->norm_max);
+}
+
+void tolerance_say_worst_case(char *text, size_t size, const void *answer)
 {
     const struct bitcut_tolerances *const t =
         &((const struct tolerance_answer *)answer)->found->limits;
     if (isinf(t->bound)) {
-        say_more(text, size, "nothing: elements may overflow, or k is too long");
+        say_more(text, size, "none: elements may overflow, or k is too long");
         return;
     }
-    say_more(text, size, "|D - %s| <= %.3g u |A||B|", other(t), t->bound);
+    say_more(text, size, "%.3g u |A||B|", t->bound);
     if (t->underflow > t->bound / 128)
         say_more(text, size, " and what underflows, up to %.3g u |A||B| in these runs",
                  t->underflow);
     say_more(text, size,
-             ": not for a test, as if every rounding did its worst; above it D is wrong, "
-             "below it faults pass");
+             "; an error above it proves a fault, but most faults stay below it: not for a "
+             "test");
 }
 
 /* The largest power of ten that |A||B| is above as often, and how often. */
@@ -219,23 +218,24 @@ static void say_allclose(char *text, size_t size, const void *answer)
     }
     if (tolerance_closes(t))
         say_more(text, size,
-                 "rtol=%.3g, atol=%.3g: up to %.2g times as wide at nine of ten outputs",
+                 "rtol=%.3g, atol=%.3g; up to %.2g times as wide as the limit in 90 %% of the "
+                 "outputs; ",
                  t->rtol, t->atol, t->slack);
     else
         say_more(text, size,
-                 "none worth having: one that passes correct kernels is %.2g times as "
-                 "wide at one of ten outputs",
+                 "no useful rtol and atol: any pair that accepts every correct kernel is %.2g "
+                 "times as wide as the limit in 10 %% of the outputs; ",
                  t->slack);
     if (tolerance_closes_alone(t)) {
-        say_more(text, size, "; rtol=%.3g alone will do, as terms do not cancel",
+        say_more(text, size, "rtol=%.3g alone suffices, as terms do not cancel",
                  t->rtol_alone);
     } else {
-        say_more(text, size, "; no rtol alone, as terms cancel: ");
+        say_more(text, size, "rtol alone fails, as terms cancel: ");
         say_cancelling(text, size, t);
     }
 }
 
-/* What of D is above a limit, or all that is below. */
+/* Whether D is accepted, with its errors and their limits. */
 void tolerance_say_given(char *text, size_t size, const void *answer)
 {
     const struct tolerance_answer *const a = answer;
@@ -243,31 +243,36 @@ void tolerance_say_given(char *text, size_t size, const void *answer)
     if (!a->given) return;
     const struct bitcut_tolerance_verdict *const v = &a->given->verdict;
     const bool limited = isfinite(t->with_underflow);
-    say_more(text, size, "%s: ",
-             !v->accepted ? "REJECTED"
-             : limited    ? "accepted"
-                          : "accepted, as there is no limit");
-    if (v->wrong) say_more(text, size, "%zu not finite where C is; ", v->wrong);
-    say_more(text, size, "the worst, (%zu, %zu), errs by %.3g u |A||B|", v->worst_at[0],
-             v->worst_at[1], v->component);
-    if (t->known) say_more(text, size, " of %.3g", t->limit);
-    else
-        say_more(text, size, ", and the most without what underflows is %.3g of %.3g",
-                 v->with_underflow, t->with_underflow);
-    if (v->above)
-        say_more(text, size, ", %zu of %zu outputs are above that", v->above,
+    say_more(text, size, "%s",
+             !v->accepted ? "REJECTED" : limited ? "ACCEPTED" : "not judged: there is no limit");
+    if (v->wrong)
+        say_more(text, size, "; %zu outputs are NaN or infinite where C is not", v->wrong);
+    if (limited)
+        say_more(text, size, "; largest error%s %.3g u |A||B| (limit %.3g) at output (%zu, %zu)",
+                 t->known ? "" : " beyond underflow",
+                 t->known ? v->component : v->with_underflow,
+                 t->known ? t->limit : t->with_underflow, v->worst_at[0], v->worst_at[1]);
+    if (limited && v->above)
+        say_more(text, size, ", %zu of %zu outputs exceed it", v->above,
                  a->question->m * a->question->n);
-    say_more(text, size, "; normwise %.3g u of %.3g%s", v->norm,
-             t->norm_known ? t->norm_limit : t->norm_with_underflow,
-             t->norm_known ? "" : " and the norm of what underflows");
-    if (v->accepted && limited)
-        say_more(text, size,
-                 "; so it errs as a correct kernel may, whether or not its bits are the "
-                 "model's (bitcut verify)");
+    if (limited)
+        say_more(text, size, "; normwise %.3g (limit %.3g)%s", v->norm,
+                 t->norm_known ? t->norm_limit : t->norm_with_underflow,
+                 t->norm_known ? "" : " plus the norm of what underflows");
+}
+
+/* What the verdict does not say. */
+static void say_note(char *text, size_t size, const void *answer)
+{
+    const struct tolerance_answer *const a = answer;
+    if (!a->given) return;
+    const struct bitcut_tolerance_verdict *const v = &a->given->verdict;
     if (v->zeros_accepted)
-        say_more(text, size, "; but a D of zeros is accepted as well, so this says nothing");
-    if (v->beyond)
-        say_more(text, size, "; %zu beyond what it may err by for certain", v->beyond);
+        say_more(text, size, "a D of zeros is accepted as well, so these inputs test nothing");
+    else if (v->beyond)
+        say_more(text, size, "%zu outputs exceed the worst-case bound", v->beyond);
+    else if (v->accepted)
+        say_more(text, size, "bitcut verify compares the bits, which may still differ");
 }
 
 /* --- power ------------------------------------------------------------------------ */
@@ -341,9 +346,9 @@ const struct record_line tolerance_lines[] = {
     { "matrices",      say_data,          RECORD_ALWAYS, NULL },
     { "componentwise", tolerance_say_component,     RECORD_ALWAYS, NULL },
     { "normwise",      say_norm,          RECORD_ALWAYS, NULL },
-    { "for certain",   say_bound,         RECORD_ALWAYS, NULL },
     { "allclose",      say_allclose,      RECORD_ALWAYS, NULL },
-    { "D",             tolerance_say_given,         RECORD_ALWAYS, NULL },
+    VERDICT_LINES(tolerance_say_given, tolerance_say_typical, tolerance_say_worst_case),
+    { "note",          say_note,          RECORD_ALWAYS, NULL },
     { "power",         say_power,         RECORD_ALWAYS, NULL },
     { "NumPy",         tolerance_say_numpy,         RECORD_ALWAYS, NULL },
     { "PyTorch",       say_torch,         RECORD_ALWAYS, NULL },

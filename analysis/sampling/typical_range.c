@@ -3,6 +3,7 @@
 
 #include "analysis/sampling/sampling.h"
 #include "lib/base/size.h"
+#include "lib/base/text.h"
 #include "lib/number/hostfp.h"
 
 #include <math.h>
@@ -92,12 +93,19 @@ enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
     return status;
 }
 
+void describe_typical(char *text, size_t size, const struct usual *usual, double error)
+{
+    if (usual->outputs && isfinite(usual->high))
+        say_more(text, size, "%.3g to %.3g u |A||B|; the largest error of D is %.3g",
+                 usual->low, usual->high, error);
+}
+
 const struct standing standings[] = {
-    [STANDS_BEYOND] = { "beyond", "beyond the bound" },
-    [STANDS_ABOVE] = { "above-typical", "more than usual" },
-    [STANDS_USUAL] = { "typical", "typical" },
-    [STANDS_BELOW] = { "below-typical", "less than usual" },
-    [STANDS_WITHIN] = { "within", "within the bound" },
+    [STANDS_BEYOND] = { "beyond", "the error exceeds the worst-case bound: this recipe on this unit did not compute D" },
+    [STANDS_ABOVE] = { "above-typical", "the error is larger than is typical of this recipe on this unit" },
+    [STANDS_USUAL] = { "typical", "the error is typical of this recipe on this unit" },
+    [STANDS_BELOW] = { "below-typical", "the error is smaller than is typical of this recipe on this unit" },
+    [STANDS_WITHIN] = { "within", "the error is within the worst-case bound" },
     { 0 }
 };
 

@@ -25,6 +25,9 @@ enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
                                const struct gemm_data *p, uint64_t seed, int threads,
                                const struct progress *progress, struct fault *f);
 
+/* Append a range of errors and the error that a result has; nothing if none is known. */
+void describe_typical(char *text, size_t size, const struct usual *usual, double error);
+
 /* How a result stands to what its recipe may err by on its unit, and to what is usual. */
 struct standing {
     const char *name, *what;
