@@ -97,9 +97,9 @@ terminal() {
     at_terminal "cols 0" "bitcut gemm --help" > out
     bitcut gemm --help | diff - out
     at_terminal "cols 200" "$same" > out
-    grep -F "verdict" out | grep -qF "  ${green}D is" || cat -v out
+    grep -F "verdict" out | grep -qF "  ${green}D equals" || cat -v out
     at_terminal "cols 200" "$other" > out
-    grep -F "verdict" out | grep -qF "  ${red}D is" || cat -v out
+    grep -F "verdict" out | grep -qF "  ${red}D differs" || cat -v out
     at_terminal "cols 300" "bitcut study figure9 --verdicts" > out
     grep -qF "${green}agrees" out || cat -v out
     grep -qF "${red}differs" out || cat -v out

@@ -343,9 +343,8 @@ const struct bound_result *bound_broken(const struct bound_result results[BOUNDS
 void describe_bound(char *text, size_t size, const struct bound_result *r)
 {
     if (!r->applies || !r->outputs) return;
-    say_more(text, size,
-             "%.3g u |A||B| at output (%zu, %zu), whose error is %.3g; ", r->worst_limit,
-             r->worst_at[0], r->worst_at[1], r->worst_error);
+    say_more(text, size, "%.3g u |A||B| at output (%zu, %zu), whose error is %.3g; ",
+             r->worst_limit, r->worst_at[0], r->worst_at[1], r->worst_error);
     if (r->violations)
         say_more(text, size, "%zu of %zu outputs exceed their bounds", r->violations,
                  r->outputs);
@@ -354,8 +353,8 @@ void describe_bound(char *text, size_t size, const struct bound_result *r)
         say_more(text, size, ", %zu have none", r->looked - r->outputs);
 }
 
-/* Of the bounds of that kind the one of which an output takes the largest part; NULL: none
-   has outputs. */
+/* Of the bounds of that kind the one of which an output takes the largest part; NULL:
+   none has outputs. */
 static const struct bound_result *nearest_bound(const struct bound_result results[BOUNDS],
                                                 bool rigorous)
 {
@@ -370,13 +369,16 @@ static const struct bound_result *nearest_bound(const struct bound_result result
 
 static void say_all(char *text, size_t size, const void *results)
 {
-    const struct bound_result *const broken = bound_broken(results),
-                              *const nearest = nearest_bound(results, true);
+    const struct bound_result *const broken = bound_broken(results), *const nearest =
+                                                                         nearest_bound(
+                                                                             results,
+                                                                             true);
     if (broken)
-        say_more(text, size,
-                 "the error exceeds the rigorous bound %s in %zu of %zu outputs: this recipe "
-                 "on this unit did not compute D",
-                 broken->row->name, broken->violations, broken->outputs);
+        say_more(
+            text, size,
+            "the error exceeds the rigorous bound %s in %zu of %zu outputs: this recipe "
+            "on this unit did not compute D",
+            broken->row->name, broken->violations, broken->outputs);
     else if (nearest) say_more(text, size, "the error is within every rigorous bound");
     else say_more(text, size, "no output has a rigorous bound");
 }
@@ -397,8 +399,9 @@ static void say_nearest(char *text, size_t size, const void *results)
     say_more(text, size, " (%s, the nearest)", r->row->name);
 }
 
-const struct record_line bound_lines[] = { VERDICT_LINES(say_all, say_expected, say_nearest),
-                                           { 0 } };
+const struct record_line bound_lines[] = {
+    VERDICT_LINES(say_all, say_expected, say_nearest), { 0 }
+};
 
 void bound_say_broken(char *text, size_t size, const void *results)
 {

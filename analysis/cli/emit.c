@@ -347,7 +347,8 @@ static const char *text_of(const json_t *one, const char *key)
 /* What a line says that is the verdict of the command's only answer. */
 static enum screen_verdict line_verdict(const struct emitter *e, const char *label)
 {
-    if (strcmp(label, LABEL_VERDICT) != 0 || (json_array_size(e->rows) != 1 && !e->summary))
+    if (strcmp(label, LABEL_VERDICT) != 0 ||
+        (json_array_size(e->rows) != 1 && !e->summary))
         return SCREEN_NEUTRAL;
     return e->failed ? SCREEN_BAD : SCREEN_GOOD;
 }

@@ -258,6 +258,7 @@ static const struct {
     { ASK_VERIFY, budget_say_worst, "What are its worst outputs?" },
     { ASK_ADVISE, advise_say_best, "Which recipe is enough?" },
     { ASK_ADVISE, advise_say_none, "Which recipe is enough?" },
+    { ASK_ADVISE, advise_say_typical, "How accurate is that?" },
     { ASK_ADVISE, advise_say_fastest, "On which chip is that fastest?" },
     { ASK_ADVISE, advise_say_scales, "2^10, 2^11 or equilibration?" },
     { ASK_GEMM, gemm_say_what_ran, "Which model was run?" },
@@ -314,7 +315,8 @@ static bool says_before(const struct report *r, size_t section, size_t line)
 static bool is_answered(const struct gemm_report_work *w, const json_t *line)
 {
     const char *const what = json_string_value(json_object_get(line, "what"));
-    bool same = !strcmp(what, LABEL_VERDICT) || !strcmp(what, "NumPy") || !strcmp(what, "PyTorch");
+    bool same = !strcmp(what, LABEL_VERDICT) || !strcmp(what, "NumPy") ||
+                !strcmp(what, "PyTorch");
     for (size_t n = 0; n < json_array_size(w->answers); n++)
         same |= json_equal(json_object_get(line, "says"),
                            json_object_get(json_array_get(w->answers, n), "answer"));

@@ -66,8 +66,9 @@ extern const struct record_field explain_fields[], explain_best_fields[],
     explain_part_fields[], explain_equal_fields[], explain_bin_fields[],
     explain_distance_fields[];
 extern const struct record_line explain_lines[];
-record_say explain_say_text, explain_say_verdict, explain_say_nearest, explain_say_error, explain_say_distances,
-    explain_say_sum, explain_say_spread, explain_say_boxes, explain_say_period, explain_say_equal;
+record_say explain_say_text, explain_say_verdict, explain_say_nearest, explain_say_error,
+    explain_say_distances, explain_say_sum, explain_say_spread, explain_say_boxes,
+    explain_say_period, explain_say_equal;
 
 /* The one sentence: what D is, or that no hypothesis gives it, and the nearest one. */
 void explain_say(char text[SENTENCE_MAX], const struct explanation *e);

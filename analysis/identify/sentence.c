@@ -25,7 +25,8 @@ static void name_hypothesis(char *text, const struct explanation *e)
 {
     const struct verdict *v = &e->best;
     char changes[CHANGES_MAX];
-    say_more(text, SENTENCE_MAX, "%s on %s", v->x.gemm.recipe->name, v->x.gemm.unit->name);
+    say_more(text, SENTENCE_MAX, "%s on %s", v->x.gemm.recipe->name,
+             v->x.gemm.unit->name);
     if (e->space.format != &formats[FORMAT_F32])
         say_more(text, SENTENCE_MAX, ", rounded to %s", e->space.format->name);
     verdict_say(changes, sizeof changes, v, &e->space);

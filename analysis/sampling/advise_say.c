@@ -326,8 +326,8 @@ static void say_errors(char *text, size_t size, const struct advise *x, size_t f
     if (most > 1.05 * least) say_more(text, size, " to %.2g", most);
 }
 
-/* The errors of what is advised, or nearest; of a single one also what the sample tells of
-   all outputs. */
+/* The errors of what is advised, or nearest; of a single one also what the sample tells
+   of all outputs. */
 void advise_say_typical(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
@@ -343,7 +343,8 @@ void advise_say_typical(char *text, size_t size, const void *answer)
     if (!*text) say_error(text, size, x, one->advice.error);
     say_more(text, size, " (limit %.2g)", x->question.want);
     if (!x->all)
-        say_more(text, size, "; estimated up to %.2g in all outputs, %.2g in a second sample",
+        say_more(text, size,
+                 "; estimated up to %.2g in all outputs, %.2g in a second sample",
                  one->advice.high, one->advice.checked);
 }
 
@@ -353,7 +354,8 @@ void advise_say_worst_case(char *text, size_t size, const void *answer)
     const struct advise_trial *const t = x->choice;
     if (!t || !isfinite(t->advice.bound)) return;
     say_error(text, size, x, t->advice.bound);
-    if (x->bests > 1) say_more(text, size, " with %s on %s", t->gemm.recipe->name, t->place);
+    if (x->bests > 1)
+        say_more(text, size, " with %s on %s", t->gemm.recipe->name, t->place);
 }
 
 /* Of several chips those whose rates are known are compared. */
@@ -367,7 +369,8 @@ void advise_say_fastest(char *text, size_t size, const void *answer)
         say_more(text, size, "not known: no rates of these chips are known");
         return;
     }
-    say_more(text, size, "%s: at most %.3g TFLOP/s of A B by peak rates (bitcut list rates), ",
+    say_more(text, size,
+             "%s: at most %.3g TFLOP/s of A B by peak rates (bitcut list rates), ",
              t->place, t->tflops);
     say_gemm(text, size, t);
     for (size_t i = 0; i < x->bests; i++) {

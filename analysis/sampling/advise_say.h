@@ -8,7 +8,8 @@
 /* Sentences (lib/base/record.h), of a struct advise. */
 extern const struct record_line advise_lines[];
 record_say advise_say_a, advise_say_b, advise_say_want, advise_say_best, advise_say_none,
-    advise_say_typical, advise_say_worst_case, advise_say_fastest, advise_say_scales, advise_say_command;
+    advise_say_typical, advise_say_worst_case, advise_say_fastest, advise_say_scales,
+    advise_say_command;
 
 /* Append the chips of a trial: the first two, and how many more there are. */
 void advise_say_chips(char *text, size_t size, const struct advise_trial *t);

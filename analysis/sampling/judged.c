@@ -34,7 +34,7 @@ const struct record_field judged_fields[] = {
     RECORD_NAMED(struct judged, value, "", metrics, "", "every metric (bitcut list metrics)"),
     JUDGED(grade, "grade_text", "", "whether D is as good as an FP32 GEMM's, in words"),
     RECORD_TEXT_OF(bound_grade, "bound_grade",
-                   "how D stands to what recipe and unit may err by, and to what is usual"),
+                   "how D compares with the worst-case bound and the typical range"),
     JUDGED(verdict, "verdict", "", "how its error stands to the typical range and the bound, in words"),
     JUDGED(commit.words, "parts_error", "u", "what words lose, and the products dropped"),
     JUDGED(commit.all, "recipe_limit", "u", "what recipe and unit err by beside norms of lines"),
@@ -69,10 +69,11 @@ static void write_grade(struct judged *to, const struct comparison *x)
     const size_t size = sizeof to->grade, count = x->m * x->n;
     size_t worst = 0;
     if (value[METRIC_WRONG] > 0) {
-        say_more(text, size,
-                 "no; %.0f of %zu outputs are NaN or infinite where the exact result is not, "
-                 "or the other way",
-                 value[METRIC_WRONG], count);
+        say_more(
+            text, size,
+            "no; %.0f of %zu outputs are NaN or infinite where the exact result is not, "
+            "or the other way",
+            value[METRIC_WRONG], count);
         return;
     }
     if (!(x->words <= METRIC_WORDS_MAX)) {

@@ -137,7 +137,8 @@ void tolerance_say_component(char *text, size_t size, const void *answer)
     const struct bitcut_tolerances *const t = &a->found->limits;
     if (say_wrong(text, size, t)) return;
     if (t->known) {
-        say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24; ", other(t), t->limit);
+        say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24; ", other(t),
+                 t->limit);
         if (t->underflow > t->limit) {
             say_more(text, size, "and ");
             say_rest(text, size, t);
@@ -160,11 +161,12 @@ static void say_norm(char *text, size_t size, const void *answer)
     const struct bitcut_tolerances *const t =
         &((const struct tolerance_answer *)answer)->found->limits;
     if (say_wrong(text, size, t)) return;
-    say_more(text, size,
-             "||D - %s|| <= %.3g u ||A|| ||B||%s, Frobenius norms; it finds small errors in "
-             "all outputs",
-             other(t), t->norm_known ? t->norm_limit : t->norm_with_underflow,
-             t->norm_known ? "" : " + the norm of what underflows");
+    say_more(
+        text, size,
+        "||D - %s|| <= %.3g u ||A|| ||B||%s, Frobenius norms; it finds small errors in "
+        "all outputs",
+        other(t), t->norm_known ? t->norm_limit : t->norm_with_underflow,
+        t->norm_known ? "" : " + the norm of what underflows");
 }
 
 /* What correct kernels had in the runs. */
@@ -191,9 +193,10 @@ void tolerance_say_worst_case(char *text, size_t size, const void *answer)
     if (t->underflow > t->bound / 128)
         say_more(text, size, " and what underflows, up to %.3g u |A||B| in these runs",
                  t->underflow);
-    say_more(text, size,
-             "; an error above it proves a fault, but most faults stay below it: not for a "
-             "test");
+    say_more(
+        text, size,
+        "; an error above it proves a fault, but most faults stay below it: not for a "
+        "test");
 }
 
 /* The largest power of ten that |A||B| is above as often, and how often. */
@@ -217,15 +220,17 @@ static void say_allclose(char *text, size_t size, const void *answer)
         return;
     }
     if (tolerance_closes(t))
-        say_more(text, size,
-                 "rtol=%.3g, atol=%.3g; up to %.2g times as wide as the limit in 90 %% of the "
-                 "outputs; ",
-                 t->rtol, t->atol, t->slack);
+        say_more(
+            text, size,
+            "rtol=%.3g, atol=%.3g; up to %.2g times as wide as the limit in 90 %% of the "
+            "outputs; ",
+            t->rtol, t->atol, t->slack);
     else
-        say_more(text, size,
-                 "no useful rtol and atol: any pair that accepts every correct kernel is %.2g "
-                 "times as wide as the limit in 10 %% of the outputs; ",
-                 t->slack);
+        say_more(
+            text, size,
+            "no useful rtol and atol: any pair that accepts every correct kernel is %.2g "
+            "times as wide as the limit in 10 %% of the outputs; ",
+            t->slack);
     if (tolerance_closes_alone(t)) {
         say_more(text, size, "rtol=%.3g alone suffices, as terms do not cancel",
                  t->rtol_alone);
@@ -244,11 +249,15 @@ void tolerance_say_given(char *text, size_t size, const void *answer)
     const struct bitcut_tolerance_verdict *const v = &a->given->verdict;
     const bool limited = isfinite(t->with_underflow);
     say_more(text, size, "%s",
-             !v->accepted ? "REJECTED" : limited ? "ACCEPTED" : "not judged: there is no limit");
+             !v->accepted ? "REJECTED"
+             : limited    ? "ACCEPTED"
+                          : "not judged: there is no limit");
     if (v->wrong)
-        say_more(text, size, "; %zu outputs are NaN or infinite where C is not", v->wrong);
+        say_more(text, size, "; %zu outputs are NaN or infinite where C is not",
+                 v->wrong);
     if (limited)
-        say_more(text, size, "; largest error%s %.3g u |A||B| (limit %.3g) at output (%zu, %zu)",
+        say_more(text, size,
+                 "; largest error%s %.3g u |A||B| (limit %.3g) at output (%zu, %zu)",
                  t->known ? "" : " beyond underflow",
                  t->known ? v->component : v->with_underflow,
                  t->known ? t->limit : t->with_underflow, v->worst_at[0], v->worst_at[1]);
@@ -268,7 +277,8 @@ static void say_note(char *text, size_t size, const void *answer)
     if (!a->given) return;
     const struct bitcut_tolerance_verdict *const v = &a->given->verdict;
     if (v->zeros_accepted)
-        say_more(text, size, "a D of zeros is accepted as well, so these inputs test nothing");
+        say_more(text, size,
+                 "a D of zeros is accepted as well, so these inputs test nothing");
     else if (v->beyond)
         say_more(text, size, "%zu outputs exceed the worst-case bound", v->beyond);
     else if (v->accepted)

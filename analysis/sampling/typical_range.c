@@ -101,10 +101,13 @@ void describe_typical(char *text, size_t size, const struct usual *usual, double
 }
 
 const struct standing standings[] = {
-    [STANDS_BEYOND] = { "beyond", "the error exceeds the worst-case bound: this recipe on this unit did not compute D" },
-    [STANDS_ABOVE] = { "above-typical", "the error is larger than is typical of this recipe on this unit" },
+    [STANDS_BEYOND] = { "beyond", "the error exceeds the worst-case bound: this recipe "
+                                  "on this unit did not compute D" },
+    [STANDS_ABOVE] = { "above-typical", "the error is larger than is typical of this "
+                                        "recipe on this unit" },
     [STANDS_USUAL] = { "typical", "the error is typical of this recipe on this unit" },
-    [STANDS_BELOW] = { "below-typical", "the error is smaller than is typical of this recipe on this unit" },
+    [STANDS_BELOW] = { "below-typical", "the error is smaller than is typical of this "
+                                        "recipe on this unit" },
     [STANDS_WITHIN] = { "within", "the error is within the worst-case bound" },
     { 0 }
 };

@@ -253,7 +253,8 @@ void verified_say_verdict(char *text, size_t size, const void *answer)
     const struct verified *const v = answer;
     const bool sample = v->found.compared < v->total;
     if (v->found.differ)
-        say_more(text, size, "D differs from this recipe on this unit in %zu of %zu outputs",
+        say_more(text, size,
+                 "D differs from this recipe on this unit in %zu of %zu outputs",
                  v->found.differ, v->found.compared);
     else
         say_more(text, size, "%s equals this recipe on this unit, bit for bit",

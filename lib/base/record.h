@@ -183,8 +183,9 @@ struct record_line {
     const char *instead; /* else NULL */
 };
 
-/* Labels that mean the same in every command: what a result is, the range in which the error
-   of a correct result usually lies, and the bound that no correct result exceeds. */
+/* Labels that mean the same in every command: what a result is, the range in which the
+   error of a correct result usually lies, and the bound that no correct result exceeds.
+ */
 #define LABEL_VERDICT "verdict"
 #define LABEL_TYPICAL "typical range"
 #define LABEL_WORST   "worst-case bound"
