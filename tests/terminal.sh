@@ -110,6 +110,15 @@ terminal() {
     NO_COLOR="" $same | grep "$(printf '\033')"
 }
 
+# On a terminal a long command shows its percentage, of several steps which, and then the time
+# left; into a file nothing.
+progress() {
+    TERM=xterm script -qec "stty cols 100; bitcut study figure1 figure9 xf32 > /dev/null" /dev/null \
+        < /dev/null | tr '\r' '\n' > out
+    grep -q '^figure9  *[0-9]* % of 2/3' out || cat -v out
+    bitcut study figure9 2>&1 > /dev/null
+}
+
 # Few columns of units, and all of them; rows by a part of their names, or by a chip.
 units() {
     run 0 list units
@@ -140,7 +149,9 @@ ok_if_empty "results wrap at COLUMNS, and in a pipe not at all" "$(results_wrap)
 ok_if_empty "commands that wrap can be copied" "$(commands_wrap)"
 if command -v script > /dev/null && at_terminal "cols 60" "echo terminal" | grep -qx terminal; then
     ok_if_empty "a terminal has its width, and verdicts their colours" "$(terminal)"
+    ok_if_empty "long commands show how far they are" "$(progress)"
 else
-    skip "a terminal has its width, and verdicts their colours" "no script of util-linux"
+    skip "a terminal has its width, and verdicts their colours" "needs script, of util-linux"
+    skip "long commands show how far they are" "needs script, of util-linux"
 fi
 echo "1..$n"
