@@ -90,17 +90,21 @@ def assert_gemm(d: Any, a: Any, b: Any, *, recipe: str, unit: str, weak: bool = 
                 seconds: float = 5.0, **given):
     """Assert that D equals a recipe on a unit, bit for bit.
 
-    d                  the result to test, (m, n), or a batch (count, m, n)
-    a, b, recipe, unit, given
-        the GEMM, with the arguments of gemm(); A is (m, k), B is (k, n)
-    weak               accept a test that a wrong kernel would pass
-    seconds            time limit of the explanation in the message; 0: no explanation
+    Args:    d: the result to test, (m, n) or (count, m, n), of any type that gemm() takes
+             a: A, (m, k) or (count, m, k)
+             b: B, (k, n) or (count, k, n)
+             recipe: a name of recipes()
+             unit: a name of units() or chips()
+             weak: accept a test that a wrong kernel would pass
+             seconds: time limit of the explanation in the message; 0: no explanation
+             given: all other arguments of gemm(), such as c, order and format_a
+    Returns: None
+    Raises:  AssertionError: a bit differs; the message has the number of outputs that differ, the first
+                 of them in hex and decoded, and what explain() finds
+             TestTooWeak: the test would pass for a wrong kernel
+             Error: gemm() cannot compute this GEMM
 
-    Raises AssertionError if a bit differs: the message has the number of outputs that differ,
-    the first of them in hex and decoded, and what explain() finds.  Raises TestTooWeak if the
-    test would pass for a wrong kernel, and Error if gemm() cannot compute the GEMM.
-
-    >>> assert_gemm(my_kernel(a, b), a, b, recipe="ootomo", unit="h100")
+    >>> bitcut.testing.assert_gemm(kernel(a, b), a, b, recipe="ootomo", unit="h100")
     """
     __tracebackhide__ = True  # pytest shows the line of the test
     found = verify(d, a, b, recipe=recipe, unit=unit, **given)
@@ -156,26 +160,31 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
                       seed: int = 1, weak: bool = False, seconds: float = 5.0, **given):
     """Assert that the errors of D are those of a correct kernel.
 
-    d                  the result to test, FP32, (m, n)
-    a, b, recipe, unit, given
-        the GEMM, with the arguments of gemm(); A is (m, k), B is (k, n)
-    order              of k: "any", or as gemm() takes it
-    runs, false_alarm, seed
-        as in tolerance(), which computes the limits from these matrices
-    weak               accept a test that a wrong kernel would pass
-    seconds            time limit of the explanation in the message; 0: no explanation
+    There is a limit for each output and one for all together; NaN and infinities exceed both.  A correct D
+    in the order of the recipe passes if the runs have all outputs, that is up to 2^20 products with
+    `order` the GEMM's own.  With k in a random order it fails with a probability of at most `false_alarm`
+    for each limit, as far as 100 runs can tell.  In an order that was not tried, its errors may be larger.
 
-    There is a limit for each output and one for all together; NaN and infinities exceed both.
-    A correct D in the order of the recipe passes if the runs have all outputs, that is up to
-    2^20 products with `order` the GEMM's own.  With k in a random order it fails with a
-    probability of at most `false_alarm` (0: 1e-6) for each limit, as far as 100 runs can tell.
-    In an order that was not tried its errors may be larger.
+    Args:    d: the result to test, FP32, (m, n)
+             a: A, (m, k)
+             b: B, (k, n)
+             recipe: a name of recipes()
+             unit: a name of units() or chips()
+             order: order of k: "any", or as gemm() takes it
+             runs: number of runs from which limits are computed; 0: 100
+             false_alarm: fraction of correct results that may exceed a limit; 0: 1e-6
+             seed: seed of the runs
+             weak: accept a test that a wrong kernel would pass
+             seconds: time limit of the explanation in the message; 0: no explanation
+             given: all other arguments of gemm(), such as c, order and format_a
+    Returns: None
+    Raises:  AssertionError: an error exceeds its limit; the message has the error, the limit and its
+                 origin, and what explain() finds
+             TestTooWeak: the test would pass for a wrong kernel
+             BadArgument: D is not FP32
+             Error: gemm() cannot compute this GEMM
 
-    Raises AssertionError if an error exceeds its limit: the message has the error, the limit and
-    its origin, and what explain() finds.  Raises TestTooWeak if the test would pass for a wrong
-    kernel, BadArgument if D is not FP32, and Error if gemm() cannot compute the GEMM.
-
-    >>> assert_gemm_close(my_kernel(a, b), a, b, recipe="fp32", unit="fma/f32")
+    >>> bitcut.testing.assert_gemm_close(kernel(a, b), a, b, recipe="ootomo", unit="h100")
     """
     __tracebackhide__ = True
     if Operand(d, "D", given.get("format_d"), given.get("copy", False)).format != "f32":
