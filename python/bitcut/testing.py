@@ -74,14 +74,16 @@ def _too_weak_zero(what: str) -> TestTooWeak:
 # --- what is asserted ----------------------------------------------------------------------
 
 
-def _explained(d, a, b, given: dict, seconds: float) -> str:
-    """What computed it, if that can be said."""
+def _explained(d, a, b, recipe: str, unit: str, given: dict, seconds: float) -> str:
+    """What computed it, if that can be said: a fault of the recipe on the unit, or else anything."""
     if not seconds:
         return ""
     few = {key: given[key] for key in ("c", "alpha", "beta", "format_a", "format_b", "format_c",
                                        "format_d", "copy") if key in given}
     try:
-        return "\n  explain: " + explain(d, a, b, seconds=seconds, **few).text
+        found = explain(d, a, b, recipe=recipe, unit=unit, seconds=seconds / 2, **few)
+        found = found or explain(d, a, b, seconds=seconds / 2, **few)
+        return "\n  explain: " + found.text
     except Error as error:
         return f"\n  explain: {error}"
 
@@ -109,7 +111,7 @@ def assert_gemm(d: Any, a: Any, b: Any, *, recipe: str, unit: str, weak: bool = 
     __tracebackhide__ = True  # pytest shows the line of the test
     found = verify(d, a, b, recipe=recipe, unit=unit, **given)
     if not found:
-        raise AssertionError(str(found) + _explained(d, a, b, given, seconds))
+        raise AssertionError(str(found) + _explained(d, a, b, recipe, unit, given, seconds))
     if weak:
         return
     if not found.compared:
@@ -123,8 +125,8 @@ def assert_gemm(d: Any, a: Any, b: Any, *, recipe: str, unit: str, weak: bool = 
 def _derivation(t: Tolerances, false_alarm: float, order: OrderLike) -> str:
     """Where the limits come from: the lines of `bitcut tolerance`."""
     k = "k in any order" if order == "any" else "k in the order of the recipe, or as given"
-    underflow = f"{t.with_underflow:.3g} u |A||B| + what underflows"
-    limit = f"{t.limit:.3g} u |A||B|; {underflow}" if t.known else underflow
+    limit = (f"{t.limit:.3g} u |A||B|" if t.known else
+             f"{t.with_underflow:.3g} u |A||B| + what underflows")
     norm = f"; {t.norm_limit:.3g} u ||A|| ||B|| of all outputs" if t.norm_known else ""
     rare = 1 / (false_alarm or 1e-6)
     return (f"\n  limit: {limit}{norm}; one correct result in {rare:.3g} exceeds it, {k}"
@@ -201,7 +203,7 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
     if wrong:
         raise AssertionError(f"D is not close to {recipe} on {unit}: " + "; ".join(wrong)
                              + _derivation(t, false_alarm, order)
-                             + _explained(d, a, b, given, seconds))
+                             + _explained(d, a, b, recipe, unit, given, seconds))
     if weak:
         return
     if of_zeros.wrong >= look(d, "D").count:
