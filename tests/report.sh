@@ -548,6 +548,6 @@ ok_if_empty "a scale where there is none" "$(scale_refused)"
 if [ -n "${BITCUT_LONG:-}" ]; then
     ok_if_empty "report makes a page, data and figures" "$(report_made)"
 else
-    skip "report makes a page, data and figures" "BITCUT_LONG is not set"
+    skip "report makes a page, data and figures" long
 fi
 echo "1..$n"

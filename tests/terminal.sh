@@ -113,9 +113,9 @@ terminal() {
 # On a terminal a long command shows its percentage, of several steps which, and then the time
 # left; into a file nothing.
 progress() {
-    TERM=xterm script -qec "stty cols 100; bitcut study figure1 figure9 xf32 > /dev/null" /dev/null \
+    TERM=xterm script -qec "stty cols 100; bitcut study figure1 xf32 --verdicts > /dev/null" /dev/null \
         < /dev/null | tr '\r' '\n' > out
-    grep -q '^figure9  *[0-9]* % of 2/3' out || cat -v out
+    grep -q '^xf32 (2 of 2)  *[0-9]* %' out || cat -v out
     bitcut study figure9 2>&1 > /dev/null
 }
 
@@ -151,7 +151,7 @@ if command -v script > /dev/null && at_terminal "cols 60" "echo terminal" | grep
     ok_if_empty "a terminal has its width, and verdicts their colours" "$(terminal)"
     ok_if_empty "long commands show how far they are" "$(progress)"
 else
-    skip "a terminal has its width, and verdicts their colours" "needs script, of util-linux"
-    skip "long commands show how far they are" "needs script, of util-linux"
+    skip "a terminal has its width, and verdicts their colours" "script, of util-linux (the package bsdutils)"
+    skip "long commands show how far they are" "script, of util-linux (the package bsdutils)"
 fi
 echo "1..$n"

@@ -47,8 +47,8 @@ static void show(void *context, double part)
     line.shown_at = now;
     describe_time_left(left, sizeof left, now - line.begun, all);
     if (line.steps > 1)
-        snprintf(step, sizeof step, " of %zu/%zu", line.step + 1, line.steps);
-    text_print(stderr, "\r%s %3d %%%s%s\033[K", line.label, percent, step, left);
+        snprintf(step, sizeof step, " (%zu of %zu)", line.step + 1, line.steps);
+    text_print(stderr, "\r%s%s %3d %%%s\033[K", line.label, step, percent, left);
     fflush(stderr);
 }
 

@@ -99,7 +99,7 @@ class Results(unittest.TestCase):
         folder = pathlib.Path(os.environ.get("srcdir", helper.PACKAGE + "/.."))
         page = pathlib.Path(folder, "examples/results_page.py")
         if not page.exists():
-            self.skipTest("no examples of the project")
+            self.skipTest("needs examples/ of the source")
         done = python(page.read_text(), BITCUT_LIBRARY=os.path.abspath(bitcut.library))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         page = done.stdout.split("</head>")[1].replace("</html>", "")
