@@ -71,7 +71,7 @@ def run(*words, env=quiet):
 
 
 # Within the page, to a table in it, or to a file of a section beside it.
-LINKS = r"#|data:text/csv,|[a-z0-9-]+\.(csv|json)\Z"
+LINKS = r"#|data:text/csv,|[a-z0-9-]+\.(csv|json|pdf)\Z"
 
 
 class Elements(html.parser.HTMLParser):
