@@ -37,10 +37,17 @@ help_wraps() {
     grep -q '^ \{25\}[^ ]' line || cat line
 }
 
-# Without arguments, the commands by task, each of them once; -h is --help everywhere.
+# Without arguments ten commands by task on one screen; with --help all, each of them once; -h is
+# --help everywhere.
 overview() {
     run 0
-    [ "$(grep -c '^[A-Z].*:$' out)" -ge 7 ] || cat out
+    [ "$(grep -c '^[A-Z].*:$' out)" -eq 6 ] || cat out
+    [ "$(grep -c '^  [a-z]' out)" -eq 10 ] || cat out
+    COLUMNS=80 bitcut > out
+    too_wide 80 < out
+    [ "$(wc -l < out)" -le 35 ] || cat out
+    run 0 --help
+    [ "$(grep -c '^[A-Z][a-z ,]*:$' out)" -ge 7 ] || cat out
     sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' out | sort > got
     bitcut --make-completion bash | sed -n "s/^ *_bitcut_words '\(.*\) --help --version'/\1/p" |
         tr ' ' '\n' | sort | diff - got
@@ -68,7 +75,19 @@ results_wrap() {
     bitcut study figure9 xf32 --verdicts > pipe
     COLUMNS=80 bitcut study figure9 xf32 --verdicts > narrow
     grep -q '^    [^ ]' narrow || cat narrow
-    [ "$(words < narrow)" = "$(words < pipe)" ] || echo "another text of a table"
+    [ "$(words < narrow | tr ' ' '\n' | sort -u)" = "$(words < pipe | tr ' ' '\n' | sort -u)" ] ||
+        echo "another text of a table"
+    too_wide 80 < narrow
+    for command in "split --from -3 --to 1 --samples 100" "tile --gpu a800 --top 3" \
+        "list units hopper --wide" "list recipes" "list bounds"; do
+        # shellcheck disable=SC2086 # words
+        COLUMNS=80 bitcut $command > narrow
+        # shellcheck disable=SC2086
+        bitcut $command > pipe
+        too_wide 80 < narrow | head -n 3
+        tr -s ' ,' '\n' < narrow | sort -u > narrow.words
+        tr -s ' ,' '\n' < pipe | sort -u | comm -23 - narrow.words | head -n 3
+    done
     COLUMNS=20 bitcut list units --json > narrow
     bitcut list units --json | diff -q - narrow
 }
@@ -143,7 +162,7 @@ units() {
 }
 
 ok_if_empty "help wraps at 80 columns" "$(help_wraps)"
-ok_if_empty "bitcut alone prints the commands by task, and -h is --help" "$(overview)"
+ok_if_empty "bitcut alone prints ten commands by task, and -h is --help" "$(overview)"
 ok_if_empty "list units has few columns, and chooses rows" "$(units)"
 ok_if_empty "results wrap at COLUMNS, and in a pipe not at all" "$(results_wrap)"
 ok_if_empty "commands that wrap can be copied" "$(commands_wrap)"

@@ -107,6 +107,7 @@ const struct command command_bound = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_VALIDATE,
+    .first = true,
     .examples = {
         { "Compare the error of a GEMM with every bound",
           "bitcut bound --recipe ootomo --unit h100 -m 64 -n 64 -k 256" },

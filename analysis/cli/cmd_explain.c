@@ -239,6 +239,7 @@ const struct command command_explain = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_VALIDATE,
+    .first = true,
     .examples = {
         { "Find what computed a result",
           "bitcut explain -a a.npy -b b.npy -d d.npy" },

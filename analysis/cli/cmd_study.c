@@ -311,6 +311,7 @@ const struct command command_study = {
     .operands_most = OPERANDS_MAX,
     .output = "write the rows to this file, as JSON Lines",
     .task = TASK_ROUNDING,
+    .first = true,
     .examples = {
         { "Compute a table of a paper",
           "bitcut study table1" },

@@ -161,7 +161,7 @@ static void print_cell(const char *text, const struct columns *c, int column, in
     fputs(last ? "\n" : "  ", stdout);
 }
 
-static void print_table(json_t *rows, int indent)
+static void print_columns(json_t *rows, int indent)
 {
     const struct columns c = measure(rows);
     json_t *first = json_array_get(rows, 0);
@@ -184,6 +184,107 @@ static void print_table(json_t *rows, int indent)
                 print_cell(text, &c, column++, indent, cell_verdict(key, text));
         }
     }
+}
+
+/* --- tables that are wider than the screen ---------------------------------------- */
+
+/* Whether all of it has room; a text in the last column may wrap. */
+static bool has_room(const struct columns *c, int indent, bool wraps)
+{
+    const int room = screen_columns(0), last = c->count - 1;
+    const bool whole = !wraps || (last >= 0 && c->number[last]);
+    return !room || last < 0 ||
+           column_at(c, last, indent) + (whole ? c->width[last] : 0) <= room;
+}
+
+static bool is_constant(json_t *rows, const char *key)
+{
+    const json_t *const first = json_object_get(json_array_get(rows, 0), key);
+    for (size_t i = 1; i < json_array_size(rows); i++)
+        if (!json_equal(first, json_object_get(json_array_get(rows, i), key))) return false;
+    return json_array_size(rows) > 1;
+}
+
+static void delete_column(json_t *rows, const char *key)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        json_object_del(json_array_get(rows, i), key);
+}
+
+/* What is the same in all rows: a line above the others, without null; returns the rows
+   without it. */
+static json_t *print_constants(json_t *rows, int indent)
+{
+    const struct columns c = measure(rows);
+    char all[CELL_MAX] = "";
+    const char *key;
+    json_t *unused, *rest = json_array();
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        json_array_append_new(rest, json_copy(json_array_get(rows, i)));
+    int column = 0;
+    json_object_foreach(json_array_get(rows, 0), key, unused)
+    {
+        char text[CELL_MAX];
+        if (column++ == c.count - 1 || !is_constant(rows, key)) continue;
+        cell_text(text, unused);
+        if (!json_is_null(unused))
+            say_more(all, sizeof all, "%s%s %s", *all ? ", " : "", key, text);
+        delete_column(rest, key);
+    }
+    text_print(stdout, "%*s", indent, "");
+    if (*all) screen_wrap(screen_columns(0), indent, indent, all, SCREEN_NEUTRAL);
+    return rest;
+}
+
+/* The key of a row's column `at`, copied, as columns are deleted. */
+static void key_at(char key[CELL_MAX], json_t *row, int at)
+{
+    void *member = json_object_iter(row);
+    while (at--) member = json_object_iter_next(row, member);
+    snprintf(key, CELL_MAX, "%s", json_object_iter_key(member));
+}
+
+/* Rows of the first columns of `rest` for which there is room, two at least.  All but the
+   first, which names the rows, are deleted there. */
+static json_t *take_columns(json_t *rest, int indent)
+{
+    json_t *const block = json_array(), *const first = json_array_get(rest, 0);
+    const size_t rows = json_array_size(rest);
+    for (size_t i = 0; i < rows; i++) json_array_append_new(block, json_object());
+    for (int taken = 0; !taken || json_object_size(first) > 1; taken++) {
+        char key[CELL_MAX];
+        const bool ends = json_object_size(first) == 2;
+        key_at(key, first, taken ? 1 : 0);
+        for (size_t i = 0; i < rows; i++)
+            json_object_set(json_array_get(block, i), key,
+                            json_object_get(json_array_get(rest, i), key));
+        const struct columns c = measure(block);
+        if (taken > 1 && !has_room(&c, indent, ends)) {
+            delete_column(block, key);
+            break;
+        }
+        if (taken) delete_column(rest, key);
+    }
+    return block;
+}
+
+/* A table; one that is wider than the screen in blocks of columns, one below the other, each
+   with the column that names the rows. */
+static void print_table(json_t *rows, int indent)
+{
+    const struct columns c = measure(rows);
+    if (has_room(&c, indent, true)) {
+        print_columns(rows, indent);
+        return;
+    }
+    json_t *const rest = print_constants(rows, indent);
+    do {
+        json_t *const block = take_columns(rest, indent);
+        print_columns(block, indent);
+        json_decref(block);
+        if (json_object_size(json_array_get(rest, 0)) > 1) putchar('\n');
+    } while (json_object_size(json_array_get(rest, 0)) > 1);
+    json_decref(rest);
 }
 
 /* --- chosen columns --------------------------------------------------------------- */

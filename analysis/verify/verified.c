@@ -267,8 +267,8 @@ static void d_next(char *text, size_t size, const void *answer)
     const struct verified *const v = answer;
     if (v->found.differ && !v->by_code)
         say_more(text, size,
-                 "bitcut tolerance -d checks whether the errors are those of a correct "
-                 "kernel; another order of k alone changes bits");
+                 "check the errors with bitcut tolerance -d: another order of k alone "
+                 "changes bits");
 }
 
 static void d_hypothesis(char *text, size_t size, const void *answer)
