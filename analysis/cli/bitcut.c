@@ -116,8 +116,9 @@ static void print_usage(bool all)
 static int print_overview(void)
 {
     print_usage(false);
-    print_paragraph("`bitcut --help` lists all commands, `bitcut COMMAND --help` the options of a "
-                    "command.");
+    print_paragraph(
+        "`bitcut --help` lists all commands, `bitcut COMMAND --help` the options of a "
+        "command.");
     return EXIT_GOOD;
 }
 

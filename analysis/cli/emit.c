@@ -201,7 +201,8 @@ static bool is_constant(json_t *rows, const char *key)
 {
     const json_t *const first = json_object_get(json_array_get(rows, 0), key);
     for (size_t i = 1; i < json_array_size(rows); i++)
-        if (!json_equal(first, json_object_get(json_array_get(rows, i), key))) return false;
+        if (!json_equal(first, json_object_get(json_array_get(rows, i), key)))
+            return false;
     return json_array_size(rows) > 1;
 }
 
@@ -268,8 +269,8 @@ static json_t *take_columns(json_t *rest, int indent)
     return block;
 }
 
-/* A table; one that is wider than the screen in blocks of columns, one below the other, each
-   with the column that names the rows. */
+/* A table; one that is wider than the screen in blocks of columns, one below the other,
+   each with the column that names the rows. */
 static void print_table(json_t *rows, int indent)
 {
     const struct columns c = measure(rows);
