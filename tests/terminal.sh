@@ -79,7 +79,7 @@ results_wrap() {
         echo "another text of a table"
     too_wide 80 < narrow
     for command in "split --from -3 --to 1 --samples 100" "tile --gpu a800 --top 3" \
-        "list units hopper --wide" "list recipes" "list bounds"; do
+        "list rates" "list bounds"; do
         # shellcheck disable=SC2086 # words
         COLUMNS=80 bitcut $command > narrow
         # shellcheck disable=SC2086
