@@ -419,19 +419,37 @@ json_t *emit_sentence(record_say *say, const void *answer)
     return *text ? json_string(text) : NULL;
 }
 
+/* One line of an answer; `says` is taken over. */
+static void append_said(json_t *said, const struct record_line *line, json_t *says)
+{
+    json_array_append_new(
+        said, json_pack("{s:s, s:o, s:s, s:i}", "what", line->label, "says", says, "key",
+                        line->instead ? line->instead : "", "when", 1 << line->when));
+}
+
+/* Lines of code, one each. */
+static void append_code(json_t *said, const struct record_line *line, const void *answer)
+{
+    char text[CELL_MAX] = "";
+    line->say(text, CELL_MAX, answer);
+    for (char *at = text, *end; *at; at = end) {
+        end = at + strcspn(at, "\n");
+        if (*end) *end++ = 0;
+        text_clean(at);
+        append_said(said, line, json_string(at));
+    }
+}
+
 /* What is said of an answer: objects with the label of a line, "what", and what it "says";
    with the "key" that it is printed in place of, and, as a bit, "when" it is printed. */
 static json_t *answer_said(const struct record_line *lines, const void *answer)
 {
     json_t *const said = json_array();
     for (const struct record_line *line = lines; line && line->label; line++) {
-        json_t *const sentence = emit_sentence(line->say, answer);
-        if (sentence)
-            json_array_append_new(said,
-                                  json_pack("{s:s, s:o, s:s, s:i}", "what", line->label,
-                                            "says", sentence, "key",
-                                            line->instead ? line->instead : "", "when",
-                                            1 << line->when));
+        json_t *const sentence =
+            line->when == RECORD_CODE ? NULL : emit_sentence(line->say, answer);
+        if (line->when == RECORD_CODE) append_code(said, line, answer);
+        if (sentence) append_said(said, line, sentence);
     }
     return said;
 }
@@ -469,7 +487,11 @@ static void print_lines(const struct emitter *e, const json_t *said, unsigned wh
     }
     json_array_foreach(said, i, one)
     {
-        if (is_printed(one, when))
+        if (!is_printed(one, when)) continue;
+        if (is_printed(one, 1u << RECORD_CODE))
+            text_print(stdout, "%*s%-*s%*s%s\n", indent, "", width, text_of(one, "what"),
+                       GAP, "", text_of(one, "says"));
+        else
             print_labelled(text_of(one, "what"), text_of(one, "says"), indent, width,
                            line_verdict(e, text_of(one, "what")));
     }
@@ -522,7 +544,7 @@ static void print_lines_below(const struct emitter *e)
 static void print_rows_by_lines(const struct emitter *e)
 {
     const size_t count = json_array_size(e->rows);
-    const unsigned usual = 1u << RECORD_ALWAYS | 1u << RECORD_BELOW;
+    const unsigned usual = 1u << RECORD_ALWAYS | 1u << RECORD_BELOW | 1u << RECORD_CODE;
     for (size_t i = 0; e->verbose && i < count; i++) {
         if (i) putchar('\n');
         print_verbose(e, json_array_get(e->rows, i), json_array_get(e->said, i));

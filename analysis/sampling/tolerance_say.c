@@ -329,17 +329,17 @@ static void say_power(char *text, size_t size, const void *answer)
     say_more(text, size, "; and %zu of %zu correct results", rejected, correct);
 }
 
-/* The test by a library, without the line for allclose(). */
+/* The test by a library, a line each, without the line for allclose(). */
 static void say_python(char *text, size_t size, const struct tolerance_answer *a, int library)
 {
     char line[PYTHON_LINES][PYTHON_LINE_MAX];
     const int count = python_lines(line, &python_libraries[library], a->found, a->question, true),
               close = tolerance_closes(&a->found->limits);
     for (int i = 0; i < count - close; i++)
-        say_more(text, size, "%s%s", i ? "; " : "", line[i]);
+        say_more(text, size, "%s%s", i ? "\n" : "", line[i]);
 }
 
-void tolerance_say_numpy(char *text, size_t size, const void *answer)
+static void say_numpy(char *text, size_t size, const void *answer)
 {
     say_python(text, size, answer, 0);
 }
@@ -360,8 +360,8 @@ const struct record_line tolerance_lines[] = {
     VERDICT_LINES(tolerance_say_given, tolerance_say_typical, tolerance_say_worst_case),
     { "note",          say_note,          RECORD_ALWAYS, NULL },
     { "power",         say_power,         RECORD_ALWAYS, NULL },
-    { "NumPy",         tolerance_say_numpy,         RECORD_ALWAYS, NULL },
-    { "PyTorch",       say_torch,         RECORD_ALWAYS, NULL },
+    { "NumPy",         say_numpy,         RECORD_CODE,   NULL },
+    { "PyTorch",       say_torch,         RECORD_CODE,   NULL },
     { 0 }
     /* clang-format on */
 };

@@ -21,6 +21,6 @@ struct tolerance_answer {
 /* Sentences (lib/base/record.h), of a struct tolerance_answer. */
 extern const struct record_line tolerance_lines[];
 record_say tolerance_say_given, tolerance_say_component, tolerance_say_typical,
-    tolerance_say_worst_case, tolerance_say_numpy;
+    tolerance_say_worst_case;
 
 #endif

@@ -177,8 +177,9 @@ struct record_line {
     record_say *say;
     enum record_when {
         RECORD_ALWAYS,
-        RECORD_BELOW,  /* also under a table of several answers, each              */
-        RECORD_VERBOSE /* only with all keys, in place of the one that is `instead` */
+        RECORD_BELOW,   /* also under a table of several answers, each              */
+        RECORD_VERBOSE, /* only with all keys, in place of the one that is `instead` */
+        RECORD_CODE     /* always, lines of code, which do not wrap                     */
     } when;
     const char *instead; /* else NULL */
 };
