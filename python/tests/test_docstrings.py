@@ -4,12 +4,16 @@ comes back, what is raised; and their examples run."""
 
 import doctest
 import inspect
+import os
 import unittest
 
 from helper import needs_numpy, numpy
 
 import bitcut
 import bitcut.testing
+
+for variable in "COLUMNS", "LINES":  # doctest reads readline, which sets them for child processes
+    os.unsetenv(variable)
 
 
 def public():
