@@ -5,7 +5,7 @@
 #   - ITEM                   an item
 #   NAME                     a row of a table: a line with an indented one right below it
 #       TEXT
-#   Returns: TEXT            a row of a table; below In:, Out:, In/Out: and Args: each line in
+#   Returns: TEXT            a row of a table; below In:, Out:, In/Out:, Args: and Raises: each line in
 #   In:      NAME: TEXT      the column of the first argument is a row of its own.  Two spaces
 #            NAME  TEXT      may stand for the colon.
 
@@ -71,7 +71,7 @@ function comment(line, count,    i, text, at, label, column) {
         at = RLENGTH
         text = substr(text, at + 1)
         if (text == "") end_paragraph()
-        else if (match(text, /^(Returns|Args|In|Out|In\/Out|Errors): */)) {
+        else if (match(text, /^(Returns|Args|In|Out|In\/Out|Errors|Raises): */)) {
             label = substr(text, 1, index(text, ":") - 1)
             column = at + RLENGTH
             row(label, substr(text, RLENGTH + 1))

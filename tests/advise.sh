@@ -165,7 +165,7 @@ if [ -n "$python" ]; then
     ok_if_empty "advice compares chips by their rates" "$(compared)"
     ok_if_empty "advise tells what is flushed" "$(flushed)"
 else
-    skip "advice holds" "no python3"
+    skip "advice holds" python
 fi
 ok_if_empty "advise says the same for any threads, and of A alone" "$(same_said)"
 ok_if_empty "advise says that nothing will do" "$(none_said)"

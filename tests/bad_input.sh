@@ -354,6 +354,6 @@ if ldd "$(command -v bitcut)" 2> ../err | grep -q libgomp; then
         offence "$f32 -m 200 -n 200 -k 10 --threads 2" 3 \
             'bitcut: memory or threads: not enough')"
 else
-    skip "$threads" "not GCC's OpenMP"
+    skip "$threads" "GCC's OpenMP: compile with GCC"
 fi
 echo "1..$n"

@@ -10,7 +10,7 @@ set -u
 kernels=${BITCUT_MODULES:-$PWD}
 source=$(cd "$srcdir" && pwd)
 libraries=$PWD/.libs
-[ -f "$libraries/libbitcut.so" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+[ -f "$libraries/libbitcut.so" ] || skip_all shared
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
@@ -433,10 +433,10 @@ BITCUT_MODULES=$kernels
 if [ -f "$kernels/bitcut-cuda.so" ]; then
     ok_if_empty "the studies' kernels" "$(studies_meant)"
 else
-    skip "the studies' kernels" "no module of kernels was built"
+    skip "the studies' kernels" kernels
 fi
 bitcut verify --kernel all -m 1 -n 1 -k 1 > out 2> err
-if [ $? -eq 3 ]; then skip "the device" "$(sed 's/^bitcut: verify: //' err)"
+if [ $? -eq 3 ]; then skip_because "the device" "$(sed 's/^bitcut: verify: //' err)"
 else
     ok_if_empty "the device" \
         "$(run 0 bench gpu -n 512 --rounds 1 --sustained 0 --json; value fault | sort -u |

@@ -163,28 +163,28 @@ bitcut list devices --json | grep '"name":"cpu"' > host
 bitcut list units --json > models
 if [ -r /proc/cpuinfo ] && [ "$(uname -m)" = x86_64 ]; then
     ok_if_empty "units are those of /proc/cpuinfo" "$(listed)"
-else skip "units are those of /proc/cpuinfo" "not Linux on x86-64"
+else skip "units are those of /proc/cpuinfo" "Linux on x86-64"
 fi
 while read -r architecture flag unit family; do
     what="$outputs outputs of $unit"
-    if ! modelled "$unit"; then skip "$what" "the table of units has no row for it"
+    if ! modelled "$unit"; then skip "$what" "a row of the table of units for it"
     elif here "$architecture"; then ok_if_empty "$what" "$(recorded "$unit")"
-    else skip "$what" "$why"
+    else skip_because "$what" "$why"
     fi
     [ "$family" != none ] || continue
     what="GEMMs by $family.* are the emulator's"
     if here "$architecture"; then ok_if_empty "$what" "$(kernels "$family" "$unit")"
-    else skip "$what" "$why"
+    else skip_because "$what" "$why"
     fi
     what="$family.* are verified, then timed"
     if here "$architecture"; then ok_if_empty "$what" "$(timed "$family")"
-    else skip "$what" "$why"
+    else skip_because "$what" "$why"
     fi
 done << END
 $(units)
 END
 if grep -q '"here":true' host; then
     ok_if_empty "what is not here is refused" "$(refused)"
-else skip "what is not here is refused" "$(here none; echo "$why")"
+else skip_because "what is not here is refused" "$(here none; echo "$why")"
 fi
 echo "1..$n"

@@ -9,7 +9,7 @@ set -u
 : "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}"
 source=$(cd "$srcdir" && pwd)
 libraries=$PWD/.libs
-[ -f "$libraries/libbitcut.so" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+[ -f "$libraries/libbitcut.so" ] || skip_all shared
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99

@@ -8,7 +8,7 @@ set -u
 . "${srcdir:-.}/tests/tap.sh"
 : "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}"
 libraries=$PWD/.libs source=$(cd "$srcdir" && pwd)
-[ -f "$libraries/libbitcut.so" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+[ -f "$libraries/libbitcut.so" ] || skip_all shared
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
@@ -47,10 +47,10 @@ taken() {
 }
 
 what="no module of its caller for a setuid program"
-if [ "$(id -u)" -ne 0 ]; then skip "$what" "not root"
-elif [ "$(as_nobody echo yes)" != yes ]; then skip "$what" "setpriv does not work"
+if [ "$(id -u)" -ne 0 ]; then skip "$what" root
+elif [ "$(as_nobody echo yes)" != yes ]; then skip "$what" "setpriv, of util-linux, which works"
 elif ! as_nobody ./user open > out; then
-    skip "$what" "nobody cannot read the library"
+    skip "$what" "a library that the user nobody can read"
 else ok_if_empty "$what" "$(taken)"
 fi
 echo "1..$n"

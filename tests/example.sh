@@ -10,7 +10,7 @@ set -u
 . "${srcdir:-.}/tests/tap.sh"
 : "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}"
 shared=.libs/libbitcut.so
-[ -f "$shared" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+[ -f "$shared" ] || skip_all shared
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 BITCUT_MODULES=$PWD/tests/.libs

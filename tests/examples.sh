@@ -20,9 +20,12 @@ two_each() {
     for name in $commands; do
         examples "$name" > lines
         [ "$(grep -c "^bitcut $name" lines)" -eq 2 ] || { echo "$name:"; cat lines; }
-        bitcut --make-page "$name" | tr -d '\\' > page
+        # lines of the page, without fonts, joined as the shell does
+        bitcut --make-page "$name" | sed 's/\\f[BR]//g; s/\\-/-/g; s/\\&//g' |
+            sed -e ':more' -e '/ \\e$/{N;s/ \\e\n */ /;b more' -e '}' > page
+        grep -q '^\.nf' page || echo "bitcut-$name.1: examples are filled"
         while read -r line; do
-            grep -qxF "fB${line}fR" page || echo "bitcut-$name.1: not $line"
+            grep -qxF "$line" page || echo "bitcut-$name.1: not $line"
         done < lines
     done
 }
@@ -47,7 +50,7 @@ runs() {
 
 ok_if_empty "each command's help and page have two examples" "$(two_each)"
 case ${CFLAGS:-} in
-*-fsanitize*) skip "examples run" "a sanitizer" ;;
+*-fsanitize*) skip "examples run" plain ;;
 *) exhaustive "examples run" runs ;;
 esac
 echo "1..$n"

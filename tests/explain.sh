@@ -10,7 +10,7 @@ set -u
 faulty=$PWD/tests/identify/faulty
 source=$(cd "${srcdir:-.}" && pwd)
 matrices=$PWD/tests/libraries/matrices
-[ -x "$faulty" ] || { echo "1..0 # SKIP no tests/identify/faulty: Check was not found"; exit 0; }
+[ -x "$faulty" ] || skip_all check
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99

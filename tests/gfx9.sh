@@ -7,7 +7,7 @@ set -u
 . "${srcdir:-.}/tests/tap.sh"
 run_code=$PWD/tests/gfx9/run_code modules=$PWD
 manual=$(cd "${srcdir:-.}" && pwd)/doc/bitcut.texi
-[ -x "$run_code" ] || { echo "1..0 # SKIP no tests/gfx9/run_code: Check was not found"; exit 0; }
+[ -x "$run_code" ] || skip_all check
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
@@ -143,7 +143,7 @@ assembler=$(command -v llvm-mc-19 llvm-mc-18 llvm-mc-17 llvm-mc-16 | sed 1q)
 for target in gfx908 gfx90a gfx942; do
     if [ "$assembler" ]; then
         ok_if_empty "$target: every opcode is numbered as in LLVM" "$(rows_decoded)"
-    else skip "$target: every opcode is numbered as in LLVM" "no llvm-mc of 16 or later"
+    else skip "$target: every opcode is numbered as in LLVM" "llvm-mc of LLVM 16 or later: the package llvm"
     fi
     if compiler_for "$target"; then
         ok_if_empty "$target: right kernels" "$(right_run)"
@@ -152,15 +152,15 @@ for target in gfx908 gfx90a gfx942; do
         if [ "$disassembler" ]; then
             ok_if_empty "$target: decoded as LLVM does" \
                 "$(decoded "k.$target.hsaco" "$modules"/gpu/hip/*."$target".hsaco)"
-        else skip "$target: decoded as LLVM does" "no llvm-objdump"
+        else skip "$target: decoded as LLVM does" "llvm-objdump: the package llvm"
         fi
     else
         for what in "right kernels" "wrong ones are noticed" "decoded as LLVM does"; do
-            skip "$target: $what" "no clang for it"
+            skip "$target: $what" amd
         done
     fi
     if [ -f "$modules/bitcut-executor.so" ]; then
         exhaustive "$target: a kernel of ours" kernels_equal
-    else skip "$target: a kernel of ours" "bitcut-executor.so is not built"
+    else skip "$target: a kernel of ours" executor
     fi
 done

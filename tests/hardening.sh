@@ -20,7 +20,7 @@ done
 with() {
     case " $HARDENING " in
     *" $1"*) ok_if_empty "$2" "$($3)" ;;
-    *) skip "$2" "not compiled with $1" ;;
+    *) skip "$2" "a build with $1" ;;
     esac
 }
 

@@ -198,10 +198,10 @@ directed() {
 if echo "$header" | $CC -D__HIP_PLATFORM_AMD__ -E - > preprocessed 2>&1; then
     ok_if_empty "the runtime's names are those of HIP's headers" "$(names_agree)"
 else
-    skip "the runtime's names are those of HIP's headers" "no headers of HIP"
+    skip "the runtime's names are those of HIP's headers" "the headers of HIP: the package libamdhip64-dev"
 fi
 if [ ! -f "$modules/bitcut-hip.so" ]; then
-    skip "the modules" "no compiler of AMD device code was found"
+    skip "the modules" amd
     echo "1..$n"
     exit 0
 fi
@@ -218,12 +218,12 @@ done < devices
 while read -r device cdna; do
     if grep -qx "$device" devices; then
         ok_if_empty "$device gives what directed vectors should" "$(directed "$device" "$cdna")"
-    else skip "$device gives what directed vectors should" "it is not here"
+    else skip "$device gives what directed vectors should" "a device of this kind"
     fi
 done << END
 executor:gfx908 cdna1
 executor:gfx90a cdna2
 executor:gfx942 cdna3
 END
-[ -s devices ] || skip "the device" "none is here"
+[ -s devices ] || skip "the device" "a GPU of AMD"
 echo "1..$n"

@@ -82,8 +82,8 @@ finish() { echo "1..$n"; exit 0; }
 
 # lab_begin WHAT: end with WHAT skipped, if kernels cannot be compiled here.
 lab_begin() {
-    if ! lab_has gfx90a; then skip "$1" "bitcut-executor.so is not built, or no clang is for it"
-    elif [ -n "${BITCUT_BRIEF:-}" ]; then skip "$1" "BITCUT_BRIEF is set"
+    if ! lab_has gfx90a; then skip "$1" executor
+    elif [ -n "${BITCUT_BRIEF:-}" ]; then skip "$1" whole
     else return
     fi
     finish

@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 
 if [ ! -f "$modules/bitcut-hip.so" ] || [ ! -f "$modules/bitcut-gfx9.so" ]; then
-    echo "1..0 # SKIP bitcut-hip.so is not built"
+    skip_all "bitcut-hip.so: configure with a compiler of HIP"
     exit 0
 fi
 mkdir libraries
@@ -80,6 +80,6 @@ ok_if_empty "under load, too" "$(under_load)"
 if $CC -std=c11 $CFLAGS -shared -fPIC -o libraries/librocblas.so "$source/tests/hip/rocblas_model.c" \
     > err 2>&1; then
     ok_if_empty "and beside the calls of rocBLAS" "$(with_peers)"
-else skip "and beside the calls of rocBLAS" "the compiler has no _Float16"
+else skip "and beside the calls of rocBLAS" "a compiler with _Float16"
 fi
 echo "1..$n"

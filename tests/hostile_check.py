@@ -70,6 +70,10 @@ def run(*words, env=quiet):
 # --- what is written ----------------------------------------------------------------------
 
 
+# Within the page, to a table in it, or to a file of a section beside it.
+LINKS = r"#|data:text/csv,|[a-z0-9-]+\.(csv|json|pdf)\Z"
+
+
 class Elements(html.parser.HTMLParser):
     """The elements of a page with their attributes, and the names of their links."""
 
@@ -83,8 +87,7 @@ class Elements(html.parser.HTMLParser):
         self.all.append((tag, tuple(name for name, _ in attributes)))
         for name, value in attributes:
             if name.startswith("on") or (name == "href" and
-                                         not re.match(r"#|data:text/csv,|[\w-]+\.(csv|json|pdf|svg)$",
-                                                      value)):
+                                         not re.match(LINKS, value)):
                 self.wrong.append(f"<{tag} {name}={value!r}>")
         if tag in ("script", "img", "iframe", "object", "embed", "base", "form"):
             self.wrong.append(f"<{tag}>")

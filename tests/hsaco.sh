@@ -171,7 +171,7 @@ while read -r target cdna; do
         ok_if_empty "$target: right kernels" "$(right)"
         ok_if_empty "$target: wrong ones" "$(wrong)"
         [ $target != gfx90a ] || ok_if_empty "what cannot be is refused" "$(bad)"
-    else skip "$target" "no clang for it"
+    else skip "$target" amd
     fi
 done << 'END'
 gfx908 cdna1

@@ -199,7 +199,7 @@ export gemm f32 few bf16 square
 while IFS='|' read -r seconds name words; do
     eval "set -- $words"
     case ${BITCUT_BRIEF:+brief}$name in
-    brief*,* | briefm* | briefb*) skip "$name" "BITCUT_BRIEF is set" && continue ;;
+    brief*,* | briefm* | briefb*) skip "$name" whole && continue ;;
     esac
     ok_if_empty "$name" "$(interrupted TERM "$@")"
 done << 'END'
@@ -242,6 +242,6 @@ if [ -f "$libraries/libbitcut.so" ]; then
     ok_if_empty "verify --kernel" "$(interrupted TERM verify --kernel all)"
     ok_if_empty "verify --kernel split" "$(interrupted TERM verify --kernel split)"
 else
-    skip "commands of a device" "no shared library"
+    skip "commands of a device" shared
 fi
 echo "1..$n"

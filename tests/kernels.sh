@@ -11,7 +11,7 @@ set -u
 kernels=${BITCUT_MODULES:-$PWD}
 source=$(cd "$srcdir" && pwd)
 libraries=$PWD/.libs
-[ -f "$libraries/libbitcut.so" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+[ -f "$libraries/libbitcut.so" ] || skip_all shared
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
@@ -389,12 +389,12 @@ if [ -f "$kernels/bitcut-cuda.so" ]; then
     ok_if_empty "the module's kernels have recipes and units" "$(rows_sound)"
     ok_if_empty "architectures have units, and rows name those that run them" "$(architectures_sound)"
     bitcut verify --kernel all -m 1 -n 1 -k 1 > out 2> err
-    if [ $? -eq 3 ]; then skip "the device" "$(sed 's/^bitcut: verify: //' err)"
+    if [ $? -eq 3 ]; then skip_because "the device" "$(sed 's/^bitcut: verify: //' err)"
     else ok_if_empty "the device" "$(kernels_agree)"; fi
 else
     for what in "the module's kernels have recipes and units" \
         "architectures have units, and rows name those that run them" "the device"; do
-        skip "$what" "no module of kernels was built"
+        skip "$what" kernels
     done
 fi
 echo "1..$n"

@@ -100,16 +100,16 @@ refused() {
     [ -s out ] && cat out
 }
 
-[ -f "$stand_in/bitcut-gfx9.so" ] || { echo "1..0 # SKIP no bitcut-gfx9.so"; exit 0; }
+[ -f "$stand_in/bitcut-gfx9.so" ] || skip_all bitcut-gfx9.so
 found='' best=''
-targets='gfx908 gfx90a gfx942' without='no clang for it'
-[ -z "${BITCUT_BRIEF:-}" ] || targets=gfx90a without='BITCUT_BRIEF is set'
+targets='gfx908 gfx90a gfx942' without=amd
+[ -z "${BITCUT_BRIEF:-}" ] || targets=gfx90a without=whole
 for target in $targets; do
     device_code $target || continue
     found="$found $target"
     best=$compiler
 done
-[ "$found" ] || { echo "1..0 # SKIP no compiler of AMD device code"; exit 0; }
+[ "$found" ] || skip_all amd
 compiler=$best
 # shellcheck disable=SC2086
 bundled $found

@@ -8,8 +8,8 @@ set -u
 . "${srcdir:-.}/tests/tap.sh"
 rows=$(cd "${srcdir:-.}" && pwd)/data/libraries
 matrices=$PWD/tests/libraries/matrices
-[ -x "$matrices" ] || { echo "1..0 # SKIP no tests/libraries/matrices: Check was not found"; exit 0; }
-sha256sum < /dev/null > /dev/null 2>&1 || { echo "1..0 # SKIP no sha256sum"; exit 0; }
+[ -x "$matrices" ] || skip_all check
+sha256sum < /dev/null > /dev/null 2>&1 || skip_all "sha256sum, of coreutils"
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99

@@ -83,7 +83,7 @@ if [ -f "$libraries/libbitcut.so" ]; then
     ok_if_empty "a module in a build tree, the program in its .libs" "$(beside_module)"
     ok_if_empty "a program alone" "$(alone)"
 else
-    skip "modules" "no shared library"
+    skip "modules" shared
 fi
 ok_if_empty "messages name the variable and the folder" "$(missing_said)"
 echo "1..$n"

@@ -178,8 +178,8 @@ if [ -f "$modules/bitcut-cuda.so" ]; then
     ok_if_empty "kernels are probed" "$(kernels_probed)"
     ok_if_empty "what cannot be is refused" "$(refused)"
 else
-    skip "kernels are probed" "no model of the module"
-    skip "what cannot be is refused" "no model of the module"
+    skip "kernels are probed" "the model of a module: the shared library and the package check"
+    skip "what cannot be is refused" "the model of a module: the shared library and the package check"
 fi
 ok_if_empty "commands that fail are told in a line" "$(commands_refused)"
 ok_if_empty "a signal ends the command, too" "$(interrupted)"

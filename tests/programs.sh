@@ -102,15 +102,15 @@ ok_if_empty "every call was taken, and has the bits of gemm" "$(calls)"
 ok_if_empty "audits watched every place within their time" "$(audits)"
 ok_if_empty "results are other ones than FP32's" "$(differ)"
 case ${CFLAGS:-} in
-*-fsanitize*) without="a sanitizer" ;;
+*-fsanitize*) without="a build without sanitizers" ;;
 *) without= ;;
 esac
 if [ -z "$without" ] && [ -f "$build/bitcut-run.so" ]; then
     ok_if_empty "a library in front of bitcut's" "$(in_front)"
-else skip "a library in front of bitcut's" "no bitcut-run.so${without:+, or $without}"
+else skip "a library in front of bitcut's" "bitcut-run.so${without:+, $without}"
 fi
 if [ -z "$without" ] && [ -f "$build/bitcut-run.so" ] && python3 -c 'import numpy' 2> err; then
     ok_if_empty "NumPy gives these bits now" "$(now)"
-else skip "NumPy gives these bits now" "no bitcut-run.so, or no NumPy${without:+, or $without}"
+else skip "NumPy gives these bits now" "bitcut-run.so and the package python3-numpy${without:+, $without}"
 fi
 echo "1..$n"

@@ -4,10 +4,12 @@
 # bad input, what its assertions pass and catch.  With the library of the build.
 # Run in the build folder with srcdir and CC set, as `make check` does.
 set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
 case ${CFLAGS:-} in
-*-fsanitize*) echo "1..0 # SKIP Python is not built with sanitizers"; exit 0 ;;
+*-fsanitize*) skip_all plain ;;
 esac
-[ -f .libs/libbitcut.so ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+[ -f .libs/libbitcut.so ] || skip_all shared
 BITCUT_LIBRARY=$PWD/.libs/libbitcut.so
 srcdir=$(cd "${srcdir:-.}" && pwd)
 export BITCUT_LIBRARY srcdir
@@ -24,4 +26,4 @@ for needs in numpy ctypes; do
         exit
     done
 done
-echo "1..0 # SKIP no Python 3.9"
+skip_all python

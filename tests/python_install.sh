@@ -10,11 +10,11 @@ set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
 case ${CFLAGS:-} in
-*-fsanitize*) echo "1..0 # SKIP Python is not built with sanitizers"; exit 0 ;;
+*-fsanitize*) skip_all plain ;;
 esac
-[ -f .libs/libbitcut.so ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+[ -f .libs/libbitcut.so ] || skip_all shared
 for program in patchelf objdump strip ldd; do
-    command -v $program > /dev/null || { echo "1..0 # SKIP no $program"; exit 0; }
+    command -v $program > /dev/null || skip_all "$program"
 done
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -24,7 +24,7 @@ for each in python3 /usr/bin/python3; do
         ! "$each" -c 'import setuptools, ctypes, pip, venv, wheel, sys
 sys.exit(sys.version_info < (3, 9))' 2> "$work/errors" || python=$each
 done
-[ -n "$python" ] || { echo "1..0 # SKIP no Python 3.9 with pip, setuptools, wheel and venv"; exit 0; }
+[ -n "$python" ] || skip_all "Python 3.9 or later with pip, setuptools, wheel and venv: the packages python3-pip, python3-setuptools, python3-wheel and python3-venv"
 source=$(cd "${srcdir:-.}" && pwd)
 build=$PWD
 cc=${CC:-cc}
@@ -157,8 +157,8 @@ END
     ok_if_empty "pytest finds the plugin without an option" "$(plugin)"
     ok_if_empty "pytest takes the plugin's name as well" "$(plugin -p bitcut.pytest_plugin)"
 else
-    skip "pytest finds the plugin without an option" "no NumPy, or no pytest"
-    skip "pytest takes the plugin's name as well" "no NumPy, or no pytest"
+    skip "pytest finds the plugin without an option" "the packages python3-numpy and python3-pytest"
+    skip "pytest takes the plugin's name as well" "the packages python3-numpy and python3-pytest"
 fi
 ok_if_empty "nothing is left of it once it is uninstalled" \
     "$(quietly wheel/bin/python -m pip uninstall -qy bitcut; find "$site" -iname '*bitcut*')"
@@ -175,7 +175,7 @@ if [ -f "$build/bitcut-executor.so" ]; then
 device, why = ctypes.c_void_p(), ctypes.create_string_buffer(240)
 print(end=why.value.decode() if lib.bitcut_device_open(ctypes.byref(device), b"executor", why) else "")' \
             2>&1)"
-else skip "modules are found beside the library" "no bitcut-executor.so"
+else skip "modules are found beside the library" executor
 fi
 
 ok_if_empty "a library that is not there" \
@@ -203,5 +203,5 @@ if [ -n "${BITCUT_LONG:-}" ]; then
     started=$(date +%s)
     ok_if_empty "pip compiles the library, and all tests pass" "$(compiles)"
     echo "# it took $(($(date +%s) - started)) s"
-else skip "pip compiles the library, and all tests pass" "BITCUT_LONG is not set"
+else skip "pip compiles the library, and all tests pass" long
 fi

@@ -6,7 +6,7 @@
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
-[ -d "${BITCUT_PAPERS:-}" ] || { echo "1..0 # SKIP no folder BITCUT_PAPERS"; exit 0; }
+[ -d "${BITCUT_PAPERS:-}" ] || skip_all "the texts of the papers in the folder that BITCUT_PAPERS names"
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 

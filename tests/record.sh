@@ -12,7 +12,7 @@ set -u
 kernels=${BITCUT_MODULES:-$PWD}
 source=$(cd "$srcdir" && pwd)
 libraries=$PWD/.libs
-[ -f "$libraries/libbitcut.so" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+[ -f "$libraries/libbitcut.so" ] || skip_all shared
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
@@ -349,12 +349,12 @@ if [ -f "$kernels/bitcut-cuda.so" ]; then
     ok_if_empty "the module exports one symbol" "$(one_symbol)"
     ok_if_empty "every unit has its instruction" "$(instructions_complete)"
     bitcut record --random 1 --json > out 2> err
-    if [ $? -eq 3 ]; then skip "the device" "$(sed 's/^bitcut: record: //' err)"
+    if [ $? -eq 3 ]; then skip_because "the device" "$(sed 's/^bitcut: record: //' err)"
     else ok_if_empty "the device" "$(device_agrees)"; fi
 else
     for what in "the module exports one symbol" "every unit has its instruction" \
         "the device"; do
-        skip "$what" "no module of kernels was built"
+        skip "$what" kernels
     done
 fi
 echo "1..$n"

@@ -197,17 +197,17 @@ if command -v man > /dev/null && man --help 2> /dev/null | grep -q -e --warnings
     ok_if_empty "man shows pages without a warning" \
         "$(pages_shown "man -l --warnings -E UTF-8 -P cat")"
 else
-    skip "man shows pages without a warning" "no man that warns"
+    skip "man shows pages without a warning" "man of man-db"
 fi
 if command -v mandoc > /dev/null; then
     ok_if_empty "mandoc shows pages without a warning" "$(pages_shown "mandoc -T lint -W warning")"
 else
-    skip "mandoc shows pages without a warning" "no mandoc"
+    skip "mandoc shows pages without a warning" "the package mandoc"
 fi
 if command -v groff > /dev/null; then
     ok_if_empty "pages are shown with the words that they have" "$(pages_words)"
 else
-    skip "pages are shown with the words that they have" "no groff"
+    skip "pages are shown with the words that they have" "the package groff"
 fi
 ok_if_empty "pages of nothing are refused" "$(bad_pages)"
 for shell in bash fish zsh; do
@@ -216,7 +216,7 @@ for shell in bash fish zsh; do
         ok_if_empty "$what" "$(completed $shell)"
         ok_if_empty "$shell completes all options" "$(all_completed $shell)"
     else
-        skip "$what" "no $shell: install the package $shell"
+        skip "$what" "the package $shell"
         # It is written in any case.
         ok_if_empty "completion for $shell has all options" "$(has_options $shell)"
     fi

@@ -134,7 +134,7 @@ ok_if_empty "report keeps long names" "$(long_names_whole)"
 if command -v gnuplot > /dev/null; then
     ok_if_empty "report ignores the settings of gnuplot" "$(settings_ignored)"
 else
-    skip "report ignores the settings of gnuplot" "no gnuplot"
+    skip "report ignores the settings of gnuplot" "the package gnuplot"
 fi
 ok_if_empty "report without readable results" "$(report_refused)"
 echo "1..$n"

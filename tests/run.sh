@@ -86,11 +86,11 @@ by_name() {
 scenes() {
     while read -r name processes taken empty illegal; do
         case $sanitized,$name in yes,*forks)
-            skip "$name" "a sanitizer's lock may be taken in a child"
+            skip "$name" plain
             continue
             ;;
         yes,sealed)
-            skip "$name" "a sanitizer opens files of its own"
+            skip "$name" plain
             continue
             ;;
         esac
@@ -111,7 +111,7 @@ traps 1 2 0 0
 again 2 4 0 0
 sealed 1 3 0 0
 END
-    if [ -n "$sanitized" ] || ./scenes parallel | grep -q 'no OpenMP'; then skip parallel "no OpenMP"
+    if [ -n "$sanitized" ] || ./scenes parallel | grep -q 'no OpenMP'; then skip parallel "OpenMP"
     else ok_if_empty parallel "$(scene 0 "2 43 0 0" parallel)"; fi
 }
 
@@ -403,11 +403,11 @@ numpy() {
         "$python" -c 'import numpy' 2> /dev/null && break
         python=
     done
-    if [ -n "$sanitized" ]; then skip NumPy "Python has no sanitizer"; return; fi
-    if [ -z "$python" ]; then skip NumPy "no Python with NumPy"; return; fi
+    if [ -n "$sanitized" ]; then skip NumPy plain; return; fi
+    if [ -z "$python" ]; then skip NumPy numpy; return; fi
     cp /dev/null err
     offences=$(ran 0 --json -- "$python" products.py)
-    if [ "$(counts taken)" = 0 ]; then skip NumPy "$(counts none)"; return; fi
+    if [ "$(counts taken)" = 0 ]; then skip_because NumPy "$(counts none)"; return; fi
     [ "$(counts taken passed failed)" = "2 0 0" ] || offences=$offences$(cat err)
     ok_if_empty NumPy "$offences$(numpy_same)"
 }
@@ -423,7 +423,7 @@ exhaustive "... and by the library" by_library
 scenes
 ok_if_empty "a routine within another is counted once" "$(counted_once)"
 ok_if_empty "a batch is one call" "$(one_call)"
-if [ -n "$sanitized" ]; then skip "what small products cost" "a sanitizer has a calloc() of its own"
+if [ -n "$sanitized" ]; then skip "what small products cost" plain
 else ok_if_empty "what small products cost" "$(small_cost)"; fi
 ok_if_empty "libraries opened late, and early" "$(loaded)"
 ok_if_empty "rules and variations" "$(ways)"
@@ -433,10 +433,10 @@ numpy
 ok_if_empty "--folder, --read, -o, --json, --threads" "$(files)"
 ok_if_empty "by hand" "$(by_hand)"
 ok_if_empty "the modules are built" "$(model_built models; model_built honest -DHONEST)"
-if [ -n "$sanitized" ]; then skip "children, --device" "a sanitizer's lock may be taken in a child"
+if [ -n "$sanitized" ]; then skip "children, --device" plain
 else ok_if_empty "children, --device" "$(forks_on_device)"; fi
 ok_if_empty "--device" "$(on_device)"
 what="--device cpu, the processor's own unit"
 if [ -n "$(own_unit)" ]; then ok_if_empty "$what" "$(on_own_device)"
-else skip "$what" "it has none"; fi
+else skip "$what" "a processor with a matrix unit"; fi
 echo "1..$n"

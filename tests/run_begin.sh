@@ -16,7 +16,7 @@ work=$(cd "$work" && pwd -P)
 cd "$work" || exit 99
 
 library=$BITCUT_MODULES/bitcut-run.so
-[ -f "$libraries/libbitcut.so" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+[ -f "$libraries/libbitcut.so" ] || skip_all shared
 
 # Programs that no sanitizer instruments cannot have a library that one does, its symbolizer
 # among them; a child of threads may hang in its malloc(); both libraries have the same rows.

@@ -219,20 +219,20 @@ for program in id scenes; do
     [ $program != id ] || gained=$(./suid -u)
 done
 if [ "$gained" = 12345 ]; then ok_if_empty "rights" "$(bad_rights)"
-else skip "rights" "no rights can be given here"; fi
+else skip "rights" root; fi
 echo 'void sgemm_(void); void sgemm_(void) { } int main(void) { sgemm_(); return 0; }' > own.c
 echo 'int main(void) { return 0; }' > nothing.c
 if [ -z "$sanitized" ] && built static -static own.c > /dev/null; then
     ok_if_empty "a static program" "$(static_program)"
-else skip "a static program" "it cannot be linked"; fi
+else skip "a static program" "static libraries of C to link with"; fi
 mkdir empty disk
 ok_if_empty "programs without products" "$(built own own.c; built nothing nothing.c
     built unused -Wl,--no-as-needed nothing.c -L. -lstub)"
 ok_if_empty "why nothing was seen" "$(none_seen)"
 ok_if_empty "wrong variables" "$(in_environment)"
-if [ -n "$sanitized" ]; then skip "limits" "a sanitizer needs much memory"
+if [ -n "$sanitized" ]; then skip "limits" plain
 else ok_if_empty "limits of memory and files" "$(limits)"; fi
 if [ "$(id -u)" = 0 ] && mount -t tmpfs tmpfs disk 2> /dev/null && umount disk; then
     ok_if_empty "a full disk" "$(full_disk)"
-else skip "a full disk" "no rights to mount one"; fi
+else skip "a full disk" "root, to mount a file system"; fi
 echo "1..$n"

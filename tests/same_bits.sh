@@ -9,7 +9,7 @@ set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
 : "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}" "${LOG_COMPILER:=}"
-[ -f .libs/libcore.a ] || { echo "1..0 # SKIP no .libs/libcore.a"; exit 0; }
+[ -f .libs/libcore.a ] || skip_all ".libs/libcore.a of the build"
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 libraries=$(pkg-config --libs mpfr gmp 2> "$work/errors") || libraries='-lmpfr -lgmp'
@@ -47,7 +47,7 @@ differs() {
 # same PROGRAM ARGUMENT...: one point.
 same() {
     found=$(differs "$@")
-    [ $? -ne 77 ] || { skip "$*" "not on this host"; return; }
+    [ $? -ne 77 ] || { skip "$*" "a host that can run it"; return; }
     ok_if_empty "$*" "$found"
 }
 
@@ -56,8 +56,8 @@ same() {
 compiled() {
     name=$1
     shift
-    [ -z "${BITCUT_BRIEF:-}" ] || { skip "$name" "BITCUT_BRIEF is set"; return; }
-    command -v "$1" > "$work/errors" || { skip "$name" "no $1"; return; }
+    [ -z "${BITCUT_BRIEF:-}" ] || { skip "$name" whole; return; }
+    command -v "$1" > "$work/errors" || { skip "$name" "$1"; return; }
     sources="$(find "$srcdir/lib" -name '*.c' ! -name 'json_*')"
     sources="$sources $(echo "$srcdir"/emu/*.c "$srcdir"/emu/fast/*.c)"
     ok_if_empty "$name compiles" "$(compile "$name" "$@" 2>&1)"
@@ -90,7 +90,7 @@ LOCPATH=$work
 locale=$(comma_locale)
 [ ! -d "$work/de_DE.UTF-8" ] || export LOCPATH
 if [ -n "$locale" ]; then same build nearest 1 "$locale"
-else skip "a decimal comma" "no locale has one"; fi
+else skip "a decimal comma" "a locale with a decimal comma: the package locales"; fi
 compiled gcc-O0 gcc -O0 -Wno-unknown-pragmas
 compiled gcc-O3 gcc -O3 -fopenmp -march=native
 compiled clang-O2 clang -O2 -Wno-unknown-pragmas

@@ -8,7 +8,7 @@ set -u
 . "${srcdir:-.}/tests/tap.sh"
 : "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}" "${NM:=nm}"
 shared=.libs/libbitcut.so
-[ -f "$shared" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+[ -f "$shared" ] || skip_all shared
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 
@@ -96,7 +96,7 @@ ok_if_empty "a C program builds and runs" "$(consume "$CC -std=c11" c)"
 if cxx=$(cxx); then
     ok_if_empty "a C++ program builds and runs" "$(consume "$cxx" c++)"
 else
-    skip "a C++ program builds and runs" "no C++ compiler"
+    skip "a C++ program builds and runs" "a C++ compiler: the package g++"
 fi
 ok_if_empty "the header is strict C11 and C++11" "$(pedantic)"
 ok_if_empty "callers are warned of ignored results and of NULL" "$(unwarned)"

@@ -15,7 +15,7 @@ ok_if_empty() {
 
 # exhaustive WHAT FUNCTION: the same of what it prints, but not with BITCUT_BRIEF.
 exhaustive() {
-    if [ -n "${BITCUT_BRIEF:-}" ]; then skip "$1" "BITCUT_BRIEF is set"
+    if [ -n "${BITCUT_BRIEF:-}" ]; then skip "$1" whole
     else ok_if_empty "$1" "$($2)"; fi
 }
 
@@ -38,7 +38,30 @@ model_built() {
         "$source"/tests/gpu/device*.c "$libraries/libbitcut.so" -lm -Wl,-rpath,"$libraries" 2>&1
 }
 
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+# needed THING: what a test that is skipped needs, in words: what to install, or to set.  What
+# stands in no row is in words already.
+needed() {
+    case $1 in
+    amd) echo "a compiler of AMD device code: the packages clang, lld and llvm" ;;
+    check) echo "the package check, when bitcut is configured" ;;
+    executor) echo "bitcut-executor.so: configure with the packages clang, lld and llvm" ;;
+    kernels) echo "a module of kernels: configure with nvcc or a compiler of HIP" ;;
+    long) echo "BITCUT_LONG=1, as in make check-long" ;;
+    numpy) echo "the package python3-numpy" ;;
+    plain) echo "a build without sanitizers" ;;
+    python) echo "Python 3.9 or later: the package python3" ;;
+    root) echo "the rights of root" ;;
+    shared) echo "the shared library: configure without --disable-shared" ;;
+    whole) echo "BITCUT_BRIEF unset" ;;
+    *) echo "$1" ;;
+    esac
+}
+
+# skip WHAT THING: one TAP line of a test that is skipped; skip_all THING ends with all of them
+# skipped; skip_because WHAT REASON: what the program said, or nothing that could be had.
+skip_because() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+skip() { skip_because "$1" "needs $(needed "$2")"; }
+skip_all() { echo "1..0 # SKIP needs $(needed "$1")"; exit 0; }
 
 # own_errors FILE: without what a sanitizer says of memory that cannot be had.
 own_errors() {

@@ -37,10 +37,17 @@ help_wraps() {
     grep -q '^ \{25\}[^ ]' line || cat line
 }
 
-# Without arguments, the commands by task, each of them once; -h is --help everywhere.
+# Without arguments ten commands by task on one screen; with --help all, each of them once; -h is
+# --help everywhere.
 overview() {
     run 0
-    [ "$(grep -c '^[A-Z].*:$' out)" -ge 7 ] || cat out
+    [ "$(grep -c '^[A-Z].*:$' out)" -eq 6 ] || cat out
+    [ "$(grep -c '^  [a-z]' out)" -eq 10 ] || cat out
+    COLUMNS=80 bitcut > out
+    too_wide 80 < out
+    [ "$(wc -l < out)" -le 40 ] || cat out
+    run 0 --help
+    [ "$(grep -c '^[A-Z][a-z ,]*:$' out)" -ge 7 ] || cat out
     sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' out | sort > got
     bitcut --make-completion bash | sed -n "s/^ *_bitcut_words '\(.*\) --help --version'/\1/p" |
         tr ' ' '\n' | sort | diff - got
@@ -67,8 +74,23 @@ results_wrap() {
     [ "$(wc -l < narrow)" -gt "$(wc -l < pipe)" ] || echo "nothing wraps"
     bitcut study figure9 xf32 --verdicts > pipe
     COLUMNS=80 bitcut study figure9 xf32 --verdicts > narrow
-    grep -q '^    [^ ]' narrow || cat narrow
-    [ "$(words < narrow)" = "$(words < pipe)" ] || echo "another text of a table"
+    grep -q '^ \{30,\}[^ ]' narrow || cat narrow
+    [ "$(words < narrow | tr ' ' '\n' | sort -u)" = "$(words < pipe | tr ' ' '\n' | sort -u)" ] ||
+        echo "another text of a table"
+    too_wide 80 < narrow
+    for command in "split --from -3 --to 1 --samples 100" "tile --gpu a800 --top 3" \
+        "list rates" "list bounds"; do
+        # shellcheck disable=SC2086 # words
+        COLUMNS=80 bitcut $command > narrow
+        # shellcheck disable=SC2086
+        bitcut $command > pipe
+        too_wide 80 < narrow | head -n 3
+        tr -s ' ,' '\n' < narrow | sort -u > narrow.words
+        tr -s ' ,' '\n' < pipe | sort -u | comm -23 - narrow.words | head -n 3
+    done
+    # lines of code do not wrap: they can be copied
+    COLUMNS=60 bitcut tolerance --recipe ootomo --unit h100 -m 4 -n 4 -k 8 --power 0 --seeds 3 > narrow
+    [ "$(grep -c '^NumPy  *assert .*)$' narrow)" -eq 2 ] || cat narrow
     COLUMNS=20 bitcut list units --json > narrow
     bitcut list units --json | diff -q - narrow
 }
@@ -97,9 +119,9 @@ terminal() {
     at_terminal "cols 0" "bitcut gemm --help" > out
     bitcut gemm --help | diff - out
     at_terminal "cols 200" "$same" > out
-    grep -F "verdict" out | grep -qF "  ${green}D is" || cat -v out
+    grep -F "verdict" out | grep -qF "  ${green}D equals" || cat -v out
     at_terminal "cols 200" "$other" > out
-    grep -F "verdict" out | grep -qF "  ${red}D is" || cat -v out
+    grep -F "verdict" out | grep -qF "  ${red}D differs" || cat -v out
     at_terminal "cols 300" "bitcut study figure9 --verdicts" > out
     grep -qF "${green}agrees" out || cat -v out
     grep -qF "${red}differs" out || cat -v out
@@ -108,6 +130,15 @@ terminal() {
         grep "$(printf '\033')" out
     done
     NO_COLOR="" $same | grep "$(printf '\033')"
+}
+
+# On a terminal a long command shows its percentage, of several steps which, and then the time
+# left; into a file nothing.
+progress() {
+    TERM=xterm script -qec "stty cols 100; bitcut study figure1 xf32 --verdicts > /dev/null" /dev/null \
+        < /dev/null | tr '\r' '\n' > out
+    grep -q '^xf32 (2 of 2)  *[0-9]* %' out || cat -v out
+    bitcut study figure9 2>&1 > /dev/null
 }
 
 # Few columns of units, and all of them; rows by a part of their names, or by a chip.
@@ -134,13 +165,15 @@ units() {
 }
 
 ok_if_empty "help wraps at 80 columns" "$(help_wraps)"
-ok_if_empty "bitcut alone prints the commands by task, and -h is --help" "$(overview)"
+ok_if_empty "bitcut alone prints ten commands by task, and -h is --help" "$(overview)"
 ok_if_empty "list units has few columns, and chooses rows" "$(units)"
 ok_if_empty "results wrap at COLUMNS, and in a pipe not at all" "$(results_wrap)"
 ok_if_empty "commands that wrap can be copied" "$(commands_wrap)"
 if command -v script > /dev/null && at_terminal "cols 60" "echo terminal" | grep -qx terminal; then
     ok_if_empty "a terminal has its width, and verdicts their colours" "$(terminal)"
+    ok_if_empty "long commands show how far they are" "$(progress)"
 else
-    skip "a terminal has its width, and verdicts their colours" "no script of util-linux"
+    skip "a terminal has its width, and verdicts their colours" "script, of util-linux (the package bsdutils)"
+    skip "long commands show how far they are" "script, of util-linux (the package bsdutils)"
 fi
 echo "1..$n"

@@ -340,6 +340,69 @@ const struct bound_result *bound_broken(const struct bound_result results[BOUNDS
     return NULL;
 }
 
+void describe_bound(char *text, size_t size, const struct bound_result *r)
+{
+    if (!r->applies || !r->outputs) return;
+    text_add(text, size, "%.3g u |A||B| at output (%zu, %zu), whose error is %.3g; ",
+             r->worst_limit, r->worst_at[0], r->worst_at[1], r->worst_error);
+    if (r->violations)
+        text_add(text, size, "%zu of %zu outputs exceed their bounds", r->violations,
+                 r->outputs);
+    else text_add(text, size, "it holds for all %zu outputs", r->outputs);
+    if (r->outputs < r->looked)
+        text_add(text, size, ", %zu have none", r->looked - r->outputs);
+}
+
+/* Of the bounds of that kind the one of which an output takes the largest part; NULL:
+   none has outputs. */
+static const struct bound_result *nearest_bound(const struct bound_result results[BOUNDS],
+                                                bool rigorous)
+{
+    const struct bound_result *nearest = NULL;
+    for (const struct bound_result *r = results; r < results + BOUNDS; r++)
+        if (has_limits(r) && !r->row->underflow &&
+            (r->row->kind == BOUND_RIGOROUS) == rigorous &&
+            (!nearest || r->ratio > nearest->ratio))
+            nearest = r;
+    return nearest;
+}
+
+static void describe_all(char *text, size_t size, const void *results)
+{
+    const struct bound_result *const broken = bound_broken(results), *const nearest =
+                                                                         nearest_bound(
+                                                                             results,
+                                                                             true);
+    if (broken)
+        text_add(
+            text, size,
+            "the error exceeds the rigorous bound %s in %zu of %zu outputs: this recipe "
+            "on this unit did not compute D",
+            broken->row->name, broken->violations, broken->outputs);
+    else if (nearest) text_add(text, size, "the error is within every rigorous bound");
+    else text_add(text, size, "no output has a rigorous bound");
+}
+
+static void describe_expected(char *text, size_t size, const void *results)
+{
+    const struct bound_result *const r = nearest_bound(results, false);
+    if (r)
+        text_add(text, size, "up to %.3g u |A||B| (%s: %s), the error is %.3g",
+                 r->worst_limit, r->row->name, kind(r), r->worst_error);
+}
+
+static void describe_nearest(char *text, size_t size, const void *results)
+{
+    const struct bound_result *const r = nearest_bound(results, true);
+    if (!r) return;
+    describe_bound(text, size, r);
+    text_add(text, size, " (%s, the nearest)", r->row->name);
+}
+
+const struct record_line bound_lines[] = {
+    VERDICT_LINES(describe_all, describe_expected, describe_nearest), { 0 }
+};
+
 void bound_describe_broken(char *text, size_t size, const void *results)
 {
     const struct bound_result *const broken = bound_broken(results);

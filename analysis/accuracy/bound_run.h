@@ -66,4 +66,12 @@ const struct bound_result *bound_broken(const struct bound_result results[BOUNDS
 /* A sentence on all of them (lib/base/record.h): nothing unless one is broken. */
 record_describe bound_describe_broken;
 
+/* Append one bound that has outputs: the limit of the output nearest to it, its error,
+   and how many outputs exceed it.  Nothing if it does not apply or has no outputs. */
+void describe_bound(char *text, size_t size, const struct bound_result *r);
+
+/* Lines on all of them: the verdict, the largest error and what is expected of it, and
+   the rigorous bound that is nearest to its errors. */
+extern const struct record_line bound_lines[];
+
 #endif

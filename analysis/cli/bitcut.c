@@ -88,30 +88,44 @@ static void print_paragraph(const char *text)
     screen_wrap(screen_columns(SCREEN_TYPICAL), 0, 0, text, SCREEN_NEUTRAL);
 }
 
-static void print_commands(void)
+/* The commands by task: all, or the first ones. */
+static void print_commands(bool all)
 {
+    enum { NAME_WIDTH = 10 };
     for (size_t task = 0; task < sizeof tasks / sizeof *tasks; task++) {
-        printf("\n%s:\n", tasks[task]);
-        for (const struct command *const *c = commands; *c; c++)
-            if ((*c)->task == task) options_print_line((*c)->name, 9, (*c)->what);
+        bool begun = false;
+        for (const struct command *const *c = commands; *c; c++) {
+            if ((*c)->task != task || !(all || (*c)->first)) continue;
+            if (!begun) printf("\n%s:\n", tasks[task]);
+            begun = true;
+            options_print_line((*c)->name, NAME_WIDTH, (*c)->what);
+        }
     }
+}
+
+static void print_usage(bool all)
+{
+    printf("Usage: bitcut COMMAND [options]\n");
+    print_paragraph("Bit-exact models of GPU matrix units, FP32 GEMM recipes on them, exact "
+                    "references and error analysis.");
+    print_commands(all);
+    putchar('\n');
 }
 
 /* What the program says without a command. */
 static int print_overview(void)
 {
-    printf("Usage: bitcut COMMAND [options]\n");
-    print_paragraph("Bit-exact models of GPU matrix units, FP32 GEMM recipes on them, exact "
-                    "references and error analysis.");
-    print_commands();
-    putchar('\n');
-    print_paragraph("`bitcut COMMAND --help` lists the options of a command.");
+    print_usage(false);
+    print_paragraph(
+        "`bitcut --help` lists all commands, `bitcut COMMAND --help` the options of a "
+        "command.");
     return EXIT_GOOD;
 }
 
 static int print_help(void)
 {
-    print_overview();
+    print_usage(true);
+    print_paragraph("`bitcut COMMAND --help` lists the options of a command.");
     printf("\nOptions of every command:\n");
     options_print(shared_options);
     options_print_line("--version", OPTION_WIDTH, "print the version and exit");

@@ -179,6 +179,7 @@ const struct command command_advise = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_CHOOSE,
+    .first = true,
     .examples = {
         { "Find the recipe that is accurate enough on an H100",
           "bitcut advise -a a.npy -b b.npy --unit h100" },

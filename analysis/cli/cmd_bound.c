@@ -70,6 +70,7 @@ static int judge_d(struct context *x, const struct setup *s, const struct matrix
     struct fault f;
     if (bound_find(results, &q, &how, &f) != BITCUT_OK) return fail("bound", &f);
     for (int i = 0; i < BOUNDS; i++) print_result(x, s, &results[i]);
+    emit_summary(&x->emitter, bound_lines, results);
     return bound_broken(results) ? EXIT_FOUND : EXIT_GOOD;
 }
 
@@ -106,6 +107,7 @@ const struct command command_bound = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_VALIDATE,
+    .first = true,
     .examples = {
         { "Compare the error of a GEMM with every bound",
           "bitcut bound --recipe ootomo --unit h100 -m 64 -n 64 -k 256" },

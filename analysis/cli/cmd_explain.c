@@ -92,7 +92,7 @@ static json_t *result_pair_json(const struct result_pair *t)
 /* Of several files people read a table of sentences. */
 static json_t *sentence_json(const char *of, const char *sentence)
 {
-    return json_pack("{s:o, s:s}", "d", json_text(of), "explanation", sentence);
+    return json_pack("{s:o, s:s}", "d", json_text(of), LABEL_VERDICT, sentence);
 }
 
 static void print(struct context *x, const struct explanation *e)
@@ -239,6 +239,7 @@ const struct command command_explain = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_VALIDATE,
+    .first = true,
     .examples = {
         { "Find what computed a result",
           "bitcut explain -a a.npy -b b.npy -d d.npy" },

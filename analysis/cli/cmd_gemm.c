@@ -236,6 +236,7 @@ const struct command command_gemm = {
     .operands = "",
     .output = "D, a file .npy or .mtx",
     .task = TASK_COMPUTE,
+    .first = true,
     .examples = {
         { "Multiply 64 x 256 by 256 x 64 numbers as an H100 does, and keep the matrices",
           "bitcut gemm --recipe ootomo --unit h100 -m 64 -n 64 -k 256 --save-a a.npy "

@@ -7,6 +7,7 @@
 #include "analysis/bench/benchmark_plan.h"
 #include "analysis/cli/command.h"
 #include "analysis/cli/install_path.h"
+#include "analysis/cli/screen.h"
 #include "analysis/identify/fault.h"
 #include "analysis/sampling/criterion.h"
 #include "analysis/study/study.h"
@@ -366,16 +367,18 @@ static void print_row(struct context *x, const struct bitcut_table *table, const
 /* --- units, in few columns -------------------------------------------------------- */
 
 /* The first chips that have a unit, and how many more: the table of all units has at most
-   100 columns with 18 of them. */
+   100 columns with 18 of them.  A narrower screen has one. */
 static json_t *chips_of(const char *unit)
 {
-    enum { CHIPS_WIDTH = 18 };
+    enum { CHIPS_WIDTH = 18, WIDE = 100 };
+    const int columns = screen_columns(0);
+    const size_t width = columns && columns < WIDE ? 0 : CHIPS_WIDTH;
     char text[80] = "", longer[80];
     int more = 0;
     for (const struct chip *c = chips; c->name; c++) {
         if (!chip_has(c, unit)) continue;
         snprintf(longer, sizeof longer, "%s%s%s", text, *text ? ", " : "", c->name);
-        const bool fits = !more && strlen(longer) + strlen(" +99") <= CHIPS_WIDTH;
+        const bool fits = !more && strlen(longer) + strlen(" +99") <= width;
         if (!*text || fits) memcpy(text, longer, sizeof text);
         else more++;
     }
@@ -562,6 +565,7 @@ const struct command command_list = {
     .operand_table = "",
     .operands_most = 2,
     .task = TASK_NAMES,
+    .first = true,
     .examples = {
         { "Print the units of an H100",
           "bitcut list units h100" },

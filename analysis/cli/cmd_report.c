@@ -273,6 +273,7 @@ const struct command command_report = {
     .operands = "",
     .output = "folder to write",
     .task = TASK_REPORT,
+    .first = true,
     .examples = {
         { "Write a report on a result",
           "bitcut report -a a.npy -b b.npy -d d.npy -o report" },

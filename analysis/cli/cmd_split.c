@@ -178,6 +178,7 @@ const struct command command_split = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_ROUNDING,
+    .first = true,
     .examples = {
         { "Count the bits that two f16 parts keep of FP32 values",
           "bitcut split --split halfhalf --from -20 --to 4" },

@@ -48,6 +48,7 @@ struct work {
     struct output_lock lock; /* of -o */
     size_t shard, shards;
     const struct study *study;   /* the one that is computed */
+    size_t done, wanted;         /* studies that are, and all asked for */
     size_t kept, computed, rows; /* of it: points, and rows of both */
     double saved;                /* when the file was written       */
 };
@@ -170,7 +171,7 @@ static int compute(struct work *w, const struct study *study)
         fault_set(&f, BITCUT_NO_MEMORY, "not enough memory");
         return fail(study->name, &f);
     }
-    terminal_label(study->name);
+    terminal_step(study->name, w->done, w->wanted);
     const enum bitcut_status status = study_compute(study, &w->run, wanted, take, w, &f);
     free(wanted);
     if (w->context->output && !w->options->verdicts) print_summary(w);
@@ -229,9 +230,11 @@ static int run_studies(struct work *w)
     if (study_log_begin(&w->log, w->run.scale, w->run.seed, &f) != BITCUT_OK)
         return fail("study", &f);
     status = read_resumed(w);
+    for (int i = 0; studies[i]; i++) w->wanted += is_wanted(x, studies[i]);
     for (int i = 0; studies[i] && status == EXIT_GOOD; i++) {
         if (!is_wanted(x, studies[i])) continue;
         status = compute(w, studies[i]);
+        w->done++;
         if (status == EXIT_GOOD && w->options->verdicts) print_verdicts(w, studies[i]);
     }
     return status;
@@ -308,6 +311,7 @@ const struct command command_study = {
     .operands_most = OPERANDS_MAX,
     .output = "write the rows to this file, as JSON Lines",
     .task = TASK_ROUNDING,
+    .first = true,
     .examples = {
         { "Compute a table of a paper",
           "bitcut study table1" },

@@ -268,6 +268,7 @@ const struct command command_tolerance = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_VALIDATE,
+    .first = true,
     .examples = {
         { "Find the limits that a test of a kernel should have",
           "bitcut tolerance --recipe ootomo --unit h100 -m 64 -n 64 -k 256" },

@@ -336,6 +336,7 @@ const struct command command_verify = {
     .defaults = &defaults,
     .operands = "",
     .task = TASK_VALIDATE,
+    .first = true,
     .examples = {
         { "Compare a result with the recipe that it should be of, bit for bit",
           "bitcut verify --recipe ootomo --unit h100 -a a.npy -b b.npy -d d.npy" },

@@ -161,7 +161,7 @@ static void print_cell(const char *text, const struct columns *c, int column, in
     fputs(last ? "\n" : "  ", stdout);
 }
 
-static void print_table(json_t *rows, int indent)
+static void print_columns(json_t *rows, int indent)
 {
     const struct columns c = measure(rows);
     json_t *first = json_array_get(rows, 0);
@@ -184,6 +184,108 @@ static void print_table(json_t *rows, int indent)
                 print_cell(text, &c, column++, indent, cell_verdict(key, text));
         }
     }
+}
+
+/* --- tables that are wider than the screen ---------------------------------------- */
+
+/* Whether all of it has room; a text in the last column may wrap. */
+static bool has_room(const struct columns *c, int indent, bool wraps)
+{
+    const int room = screen_columns(0), last = c->count - 1;
+    const bool whole = !wraps || (last >= 0 && c->number[last]);
+    return !room || last < 0 ||
+           column_at(c, last, indent) + (whole ? c->width[last] : 0) <= room;
+}
+
+static bool is_constant(json_t *rows, const char *key)
+{
+    const json_t *const first = json_object_get(json_array_get(rows, 0), key);
+    for (size_t i = 1; i < json_array_size(rows); i++)
+        if (!json_equal(first, json_object_get(json_array_get(rows, i), key)))
+            return false;
+    return json_array_size(rows) > 1;
+}
+
+static void delete_column(json_t *rows, const char *key)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        json_object_del(json_array_get(rows, i), key);
+}
+
+/* What is the same in all rows: a line above the others, without null; returns the rows
+   without it. */
+static json_t *print_constants(json_t *rows, int indent)
+{
+    const struct columns c = measure(rows);
+    char all[CELL_MAX] = "";
+    const char *key;
+    json_t *unused, *rest = json_array();
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        json_array_append_new(rest, json_copy(json_array_get(rows, i)));
+    int column = 0;
+    json_object_foreach(json_array_get(rows, 0), key, unused)
+    {
+        char text[CELL_MAX];
+        if (column++ == c.count - 1 || !is_constant(rows, key)) continue;
+        cell_text(text, unused);
+        if (!json_is_null(unused))
+            text_add(all, sizeof all, "%s%s %s", *all ? ", " : "", key, text);
+        delete_column(rest, key);
+    }
+    text_print(stdout, "%*s", indent, "");
+    if (*all) screen_wrap(screen_columns(0), indent, indent, all, SCREEN_NEUTRAL);
+    return rest;
+}
+
+/* The key of a row's column `at`, copied, as columns are deleted. */
+static void key_at(char key[CELL_MAX], json_t *row, int at)
+{
+    void *member = json_object_iter(row);
+    while (at--) member = json_object_iter_next(row, member);
+    snprintf(key, CELL_MAX, "%s", json_object_iter_key(member));
+}
+
+/* Rows of the first columns of `rest` for which there is room, two at least.  All but the
+   first, which names the rows, are deleted there. */
+static json_t *take_columns(json_t *rest, int indent)
+{
+    json_t *const block = json_array(), *const first = json_array_get(rest, 0);
+    const size_t rows = json_array_size(rest);
+    for (size_t i = 0; i < rows; i++) json_array_append_new(block, json_object());
+    for (int taken = 0; !taken || json_object_size(first) > 1; taken++) {
+        char key[CELL_MAX];
+        const bool ends = json_object_size(first) == 2;
+        key_at(key, first, taken ? 1 : 0);
+        for (size_t i = 0; i < rows; i++)
+            json_object_set(json_array_get(block, i), key,
+                            json_object_get(json_array_get(rest, i), key));
+        const struct columns c = measure(block);
+        if (taken > 1 && !has_room(&c, indent, ends)) {
+            delete_column(block, key);
+            break;
+        }
+        if (taken) delete_column(rest, key);
+    }
+    return block;
+}
+
+/* A table; one that is wider than the screen in blocks of columns, one below the other,
+   each with the column that names the rows. */
+static void print_table(json_t *rows, int indent)
+{
+    const struct columns c = measure(rows);
+    if (has_room(&c, indent, true)) {
+        print_columns(rows, indent);
+        return;
+    }
+    json_t *const rest = print_constants(rows, indent);
+    do {
+        json_t *const block = take_columns(rest, indent);
+        print_columns(block, indent);
+        json_decref(block);
+        if (json_object_size(json_array_get(rest, 0)) > 1) putchar('\n');
+    } while (json_object_size(json_array_get(rest, 0)) > 1);
+    json_decref(rest);
 }
 
 /* --- chosen columns --------------------------------------------------------------- */
@@ -317,19 +419,37 @@ json_t *emit_sentence(record_describe *describe, const void *answer)
     return *text ? json_string(text) : NULL;
 }
 
+/* One line of an answer; `says` is taken over. */
+static void append_said(json_t *said, const struct record_line *line, json_t *says)
+{
+    json_array_append_new(
+        said, json_pack("{s:s, s:o, s:s, s:i}", "what", line->label, "says", says, "key",
+                        line->instead ? line->instead : "", "when", 1 << line->when));
+}
+
+/* Lines of code, one each. */
+static void append_code(json_t *said, const struct record_line *line, const void *answer)
+{
+    char text[CELL_MAX] = "";
+    line->describe(text, CELL_MAX, answer);
+    for (char *at = text, *end; *at; at = end) {
+        end = at + strcspn(at, "\n");
+        if (*end) *end++ = 0;
+        text_clean(at);
+        append_said(said, line, json_string(at));
+    }
+}
+
 /* What is said of an answer: objects with the label of a line, "what", and what it "says";
    with the "key" that it is printed in place of, and, as a bit, "when" it is printed. */
 static json_t *answer_said(const struct record_line *lines, const void *answer)
 {
     json_t *const said = json_array();
     for (const struct record_line *line = lines; line && line->label; line++) {
-        json_t *const sentence = emit_sentence(line->describe, answer);
-        if (sentence)
-            json_array_append_new(said,
-                                  json_pack("{s:s, s:o, s:s, s:i}", "what", line->label,
-                                            "says", sentence, "key",
-                                            line->instead ? line->instead : "", "when",
-                                            1 << line->when));
+        json_t *const sentence =
+            line->when == RECORD_CODE ? NULL : emit_sentence(line->describe, answer);
+        if (line->when == RECORD_CODE) append_code(said, line, answer);
+        if (sentence) append_said(said, line, sentence);
     }
     return said;
 }
@@ -347,7 +467,9 @@ static const char *text_of(const json_t *one, const char *key)
 /* What a line says that is the verdict of the command's only answer. */
 static enum screen_verdict line_verdict(const struct emitter *e, const char *label)
 {
-    if (strcmp(label, "verdict") != 0 || json_array_size(e->rows) != 1) return SCREEN_NEUTRAL;
+    if (strcmp(label, LABEL_VERDICT) != 0 ||
+        (json_array_size(e->rows) != 1 && !e->summary))
+        return SCREEN_NEUTRAL;
     return e->failed ? SCREEN_BAD : SCREEN_GOOD;
 }
 
@@ -365,7 +487,11 @@ static void print_lines(const struct emitter *e, const json_t *said, unsigned wh
     }
     json_array_foreach(said, i, one)
     {
-        if (is_printed(one, when))
+        if (!is_printed(one, when)) continue;
+        if (is_printed(one, 1u << RECORD_CODE))
+            text_print(stdout, "%*s%-*s%*s%s\n", indent, "", width, text_of(one, "what"),
+                       GAP, "", text_of(one, "says"));
+        else
             print_labelled(text_of(one, "what"), text_of(one, "says"), indent, width,
                            line_verdict(e, text_of(one, "what")));
     }
@@ -418,7 +544,7 @@ static void print_lines_below(const struct emitter *e)
 static void print_rows_by_lines(const struct emitter *e)
 {
     const size_t count = json_array_size(e->rows);
-    const unsigned usual = 1u << RECORD_ALWAYS | 1u << RECORD_BELOW;
+    const unsigned usual = 1u << RECORD_ALWAYS | 1u << RECORD_BELOW | 1u << RECORD_CODE;
     for (size_t i = 0; e->verbose && i < count; i++) {
         if (i) putchar('\n');
         print_verbose(e, json_array_get(e->rows, i), json_array_get(e->said, i));
@@ -451,6 +577,11 @@ void emit_answer(struct emitter *e, json_t *row, const struct record_line *lines
 
 void emit_row(struct emitter *e, json_t *row) { emit_answer(e, row, NULL, NULL); }
 
+void emit_summary(struct emitter *e, const struct record_line *lines, const void *answer)
+{
+    if (!e->json) e->summary = answer_said(lines, answer);
+}
+
 void emit_ending(struct emitter *e, json_t *row)
 {
     if (e->json) {
@@ -465,6 +596,15 @@ void emit_ending(struct emitter *e, json_t *row)
         if (json_is_null(value)) json_object_del(row, key);
     }
     e->ending = row;
+}
+
+static void print_summary(struct emitter *e)
+{
+    if (!e->summary) return;
+    if (e->rows) putchar('\n');
+    print_lines(e, e->summary, ~0u, 0);
+    json_decref(e->summary);
+    e->summary = NULL;
 }
 
 static void print_ending(struct emitter *e)
@@ -494,6 +634,7 @@ static void print_rows(struct emitter *e)
         putchar('\n');
         screen_wrap(screen_columns(0), 0, 0, e->note, SCREEN_NEUTRAL);
     }
+    print_summary(e);
     print_ending(e);
     json_decref(e->rows);
     json_decref(e->said);

@@ -39,6 +39,7 @@ struct emitter {
     const struct emit_column *columns; /* ended by a NULL key, or NULL         */
     json_t *rows;                      /* text: the rows so far, NULL if none  */
     json_t *said;                      /* and the lines of each                */
+    json_t *summary;                   /* text: lines on all rows, or NULL     */
     json_t *ending;                    /* text: the object that ends it, or NULL */
     bool answers;                      /* some rows are of answers with lines  */
     bool broken;                       /* a row could not be made              */
@@ -59,6 +60,9 @@ void emit_answer(struct emitter *e, json_t *row, const struct record_line *lines
 /* Take over the row that ends a command, an object of flat values.  People read it under all
    other rows, a line a key, without the keys that are null. */
 void emit_ending(struct emitter *e, json_t *row);
+
+/* Take over the lines on all rows; people read them under the rows. */
+void emit_summary(struct emitter *e, const struct record_line *lines, const void *answer);
 
 /* A sentence on an answer, fit to print, to be released; NULL: it does not have it. */
 json_t *emit_sentence(record_describe *describe, const void *answer);

@@ -45,8 +45,9 @@ static const struct record_line values_lines[] = {
 };
 static const struct record_line recipes_lines[] = {
     { .label = "wanted", .describe = advise_describe_want },
-    { .label = "advice", .describe = advise_describe_best },
-    { .label = "advice", .describe = advise_describe_none },
+    { .label = LABEL_VERDICT, .describe = advise_describe_none },
+    VERDICT_LINES(advise_describe_best, advise_describe_typical,
+                  advise_describe_worst_case),
     { .label = "fastest", .describe = advise_describe_fastest },
     { .label = "check", .describe = advise_describe_command },
     { 0 }
@@ -260,12 +261,13 @@ static const struct {
     { ASK_VERIFY, budget_describe_worst, "What are its worst outputs?" },
     { ASK_ADVISE, advise_describe_best, "Which recipe is enough?" },
     { ASK_ADVISE, advise_describe_none, "Which recipe is enough?" },
+    { ASK_ADVISE, advise_describe_typical, "How accurate is that?" },
     { ASK_ADVISE, advise_describe_fastest, "On which chip is that fastest?" },
     { ASK_ADVISE, advise_describe_scales, "2^10, 2^11 or equilibration?" },
     { ASK_GEMM, gemm_describe_what_ran, "Which model was run?" },
     { ASK_VERIFY, verified_describe_verdict, "Is D the model's to the bit?" },
     { ASK_VERIFY, verified_describe_first, "Where does it begin to differ?" },
-    { ASK_GEMM, judged_describe_verdict, "Is the model as good as FP32?" },
+    { ASK_GEMM, judged_describe_grade, "Is the model as good as FP32?" },
     { ASK_GEMM, budget_describe_all, "Where does the model's error come from?" },
     { ASK_TOLERANCE, tolerance_describe_component, "What should a test accept?" },
     { ASK_ADVISE, advise_describe_a, "What is A?" },
@@ -316,7 +318,12 @@ static bool says_before(const struct report *r, size_t section, size_t line)
 static bool is_answered(const struct gemm_report_work *w, const json_t *line)
 {
     const char *const what = json_string_value(json_object_get(line, "what"));
-    bool same = !strcmp(what, "D") || !strcmp(what, "NumPy") || !strcmp(what, "PyTorch");
+    const void *const limits = gemm_answer_to(&w->a, ASK_TOLERANCE);
+    json_t *const verdict =
+        limits ? emit_sentence(tolerance_describe_given, limits) : NULL;
+    bool same = !strcmp(what, "NumPy") || !strcmp(what, "PyTorch") ||
+                json_equal(json_object_get(line, "says"), verdict);
+    json_decref(verdict);
     for (size_t n = 0; n < json_array_size(w->answers); n++)
         same |= json_equal(json_object_get(line, "says"),
                            json_object_get(json_array_get(w->answers, n), "answer"));

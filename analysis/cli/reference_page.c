@@ -82,13 +82,36 @@ static void put_see_also(const char *command)
           stdout);
 }
 
+/* A command in lines that a shell joins: none is filled or hyphenated. */
+static void put_command(const char *line)
+{
+    enum { LINE_MAX_COLUMNS = 64 };
+    fputs(".nf\n\\fB", stdout);
+    for (size_t column = 0; *line;) {
+        char word[256];
+        const size_t length = strcspn(line, " ");
+        snprintf(word, sizeof word, "%.*s", (int)length, line);
+        if (column && column + 1 + length > LINE_MAX_COLUMNS) {
+            fputs(" \\e\\fR\n\\fB  ", stdout);
+            column = 2;
+        } else if (column) {
+            putchar(' ');
+            column++;
+        }
+        put(word);
+        column += length;
+        line += length + strspn(line + length, " ");
+    }
+    fputs("\\fR\n.fi\n", stdout);
+}
+
 static void put_example(const struct example *e)
 {
     fputs(".PP\n", stdout);
     put(e->what);
-    fputs(":\n.PP\n.RS 4\n\\fB", stdout);
-    put(e->line);
-    fputs("\\fR\n.RE\n", stdout);
+    fputs(":\n.PP\n.RS 4\n", stdout);
+    put_command(e->line);
+    fputs(".RE\n", stdout);
 }
 
 /* --- pages ------------------------------------------------------------------------ */

@@ -222,7 +222,7 @@ static int run_section(struct report *r, size_t at)
     struct page page = *r->words;
     struct fault f;
     const double start = seconds_now();
-    terminal_label(s->name);
+    terminal_step(s->name, at, r->count);
     const int status = make_section(r, at);
     r->ended = status > EXIT_FOUND && !s->failed;
     if (r->ended) return status;

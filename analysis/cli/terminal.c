@@ -4,6 +4,7 @@
 #include "analysis/cli/terminal.h"
 
 #include "analysis/cli/message.h"
+#include "lib/base/clock.h"
 #include "lib/base/text.h"
 #include "lib/io/output.h"
 
@@ -19,26 +20,51 @@
 static volatile sig_atomic_t interrupted; /* the first signal that came, or 0 */
 static sem_t signals; /* that came and were not seen yet */
 static void (*give_up)(void);
-static const char *label = "";
-static int shown = -1; /* the percentage on the screen, -1: none */
-
 /* --- percentages ------------------------------------------------------------------ */
 
+/* What is on the screen, and what it is of. */
+static struct {
+    const char *label;
+    size_t step, steps; /* which of how many the percentages count; 0 steps: one   */
+    double begun, part; /* when the work began, and how much of it is done         */
+    double shown_at;    /* seconds_now(), when the line was written                */
+    int percent;        /* on the screen, -1: none                                 */
+} line = { .label = "", .percent = -1 };
+
+/* Work that begins anew, such as a second pass, has a time of its own. */
 static void show(void *context, double part)
 {
     const int percent = (int)(100 * part);
+    const double now = seconds_now(),
+                 all =
+                     line.steps ? ((double)line.step + part) / (double)line.steps : part;
+    char left[60], step[60] = "";
     (void)context;
-    if (percent == shown) return;
-    shown = percent;
-    text_print(stderr, "\r%s %3d %%\033[K", label, percent);
+    if (!line.begun || (!line.steps && all < line.part)) line.begun = now;
+    line.part = all;
+    if (percent == line.percent && now - line.shown_at < 1) return;
+    line.percent = percent;
+    line.shown_at = now;
+    describe_time_left(left, sizeof left, now - line.begun, all);
+    if (line.steps > 1)
+        snprintf(step, sizeof step, " (%zu of %zu)", line.step + 1, line.steps);
+    text_print(stderr, "\r%s%s %3d %%%s\033[K", line.label, step, percent, left);
     fflush(stderr);
 }
 
 void terminal_label(const char *name)
 {
-    if (shown >= 0) fputs("\r\033[K", stderr), fflush(stderr);
-    shown = -1;
-    label = name ? name : "";
+    if (line.percent >= 0) fputs("\r\033[K", stderr), fflush(stderr);
+    line.percent = -1;
+    line.label = name ? name : "";
+}
+
+void terminal_step(const char *name, size_t step, size_t steps)
+{
+    terminal_label(name);
+    if (!step) line.begun = seconds_now();
+    line.step = step;
+    line.steps = steps;
 }
 
 /* --- signals ---------------------------------------------------------------------- */

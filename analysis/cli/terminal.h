@@ -5,13 +5,13 @@
 
 #include "lib/base/progress.h"
 
-/* A progress that prints percentages to standard error if that is a terminal, and that
-   stops when the process is interrupted: the first SIGINT, SIGTERM or SIGHUP asks long
-   work to end.  If there is a second one, or the process is still there a second later, wherever
-   it is, give_up() is called in a thread of its own, to end it; if it has not in half a
-   second, the process ends as terminal_status(EXIT_CANNOT) says.  SIGPIPE ends the process
-   as ever, but leaves no temporary file, and after SIGXFSZ the write fails.  False if there
-   is no memory for that. */
+/* A progress that prints percentages, and the time left, to standard error if that is a
+   terminal, and that stops when the process is interrupted: the first SIGINT, SIGTERM or
+   SIGHUP asks long work to end.  If there is a second one, or the process is still there
+   a second later, wherever it is, give_up() is called in a thread of its own, to end it;
+   if it has not in half a second, the process ends as terminal_status(EXIT_CANNOT) says.
+   SIGPIPE ends the process as ever, but leaves no temporary file, and after SIGXFSZ the
+   write fails.  False if there is no memory for that. */
 bool terminal_progress(struct progress *progress, void (*give_up)(void));
 
 /* Whether the process was asked to end. */
@@ -24,5 +24,8 @@ int terminal_status(int status);
 /* What the percentages count from now on, such as "report: figure1"; NULL clears the
    line. `name` must stay valid. */
 void terminal_label(const char *name);
+
+/* The same of step `step`, from 0 on, of `steps`: the time left is that of all steps. */
+void terminal_step(const char *name, size_t step, size_t steps);
 
 #endif

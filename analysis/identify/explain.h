@@ -66,9 +66,10 @@ extern const struct record_field explain_fields[], explain_best_fields[],
     explain_part_fields[], explain_equal_fields[], explain_bin_fields[],
     explain_distance_fields[];
 extern const struct record_line explain_lines[];
-record_describe explain_describe_text, explain_describe_error, explain_describe_distances,
-    explain_describe_sum, explain_describe_spread, explain_describe_boxes,
-    explain_describe_period, explain_describe_equal;
+record_describe explain_describe_text, explain_describe_verdict, explain_describe_nearest,
+    explain_describe_error, explain_describe_distances, explain_describe_sum,
+    explain_describe_spread, explain_describe_boxes, explain_describe_period,
+    explain_describe_equal;
 
 /* The one sentence: what D is, or that no hypothesis gives it, and the nearest one. */
 void explain_describe(char text[SENTENCE_MAX], const struct explanation *e);

@@ -334,7 +334,8 @@ static void describe_device(char *text, size_t size, const void *answer)
 }
 
 const struct record_line explain_lines[] = {
-    { .label = "explanation", .describe = explain_describe_text },
+    { .label = LABEL_VERDICT, .describe = explain_describe_verdict },
+    { .label = "nearest", .describe = explain_describe_nearest },
     { .label = "error of D", .describe = explain_describe_error },
     { .label = "recipes", .describe = explain_describe_distances },
     { .label = "sum over k", .describe = explain_describe_sum },

@@ -22,15 +22,16 @@ const char *explain_fault(const struct explanation *e)
     return e->parts ? e->part[0].fault : NULL;
 }
 
-static void name_hypothesis(char *text, size_t size, const struct explanation *e)
+static void name_hypothesis(char *text, const struct explanation *e)
 {
     const struct verdict *v = &e->best;
     char changes[CHANGES_MAX];
-    text_add(text, size, "%s on %s", v->x.gemm.recipe->name, v->x.gemm.unit->name);
+    text_add(text, SENTENCE_MAX, "%s on %s", v->x.gemm.recipe->name,
+             v->x.gemm.unit->name);
     if (e->space.format != &formats[FORMAT_F32])
-        text_add(text, size, ", rounded to %s", e->space.format->name);
+        text_add(text, SENTENCE_MAX, ", rounded to %s", e->space.format->name);
     verdict_describe(changes, sizeof changes, v, &e->space);
-    if (*changes) text_add(text, size, ", but %s", changes);
+    if (*changes) text_add(text, SENTENCE_MAX, ", but %s", changes);
 }
 
 static void describe_reading(char *text, const struct problem *q)
@@ -80,6 +81,10 @@ static void describe_counts(char *text, const struct explanation *e)
     if (e->answer.compared < e->answer.total)
         text_add(text, SENTENCE_MAX, " (D has %zu%s)", e->answer.total,
                  e->interrupted ? "" : "; more seconds look at more");
+}
+
+static void describe_tried(char *text, const struct explanation *e)
+{
     text_add(text, SENTENCE_MAX, "; %zu hypotheses were tried", e->answer.tried);
     if (!e->equals) return;
     text_add(text, SENTENCE_MAX,
@@ -101,17 +106,32 @@ static void describe_parts(char *text, const struct explanation *e)
         text_add(text, SENTENCE_MAX, "; and in %zu more places", e->parts - PARTS_MAX);
 }
 
-/* What gives the most is no more than that, be it only one output short. */
-static void describe_nearest(char *text, const struct explanation *e)
+/* What gives the most of D, be it only one output short. */
+void explain_describe_nearest(char *text, size_t size, const void *answer)
 {
+    const struct explanation *const e = answer;
     const size_t same = e->answer.compared - e->answer.differ;
+    char nearest[SENTENCE_MAX] = "";
+    if (e->answer.found || !same) return;
+    text_add(nearest, sizeof nearest, "%zu of %zu outputs%s: ", same, e->answer.compared,
+             e->parts ? "" : ", which may be chance");
+    name_hypothesis(nearest, e);
+    describe_parts(nearest, e);
+    text_add(text, size, "%s", nearest);
+}
+
+static void describe_none(char *text, const struct explanation *e)
+{
     text_add(text, SENTENCE_MAX, "No hypothesis gives D, of %zu tried%s", e->answer.tried,
              e->answer.complete ? "" : " in the seconds given");
-    if (!same) return;
-    text_add(text, SENTENCE_MAX, "; the nearest gives %zu of %zu outputs%s: ", same,
-             e->answer.compared, e->parts ? "" : ", which may be chance");
-    name_hypothesis(text, SENTENCE_MAX, e);
-    describe_parts(text, e);
+}
+
+static void describe_nearest(char *text, const struct explanation *e)
+{
+    char nearest[SENTENCE_MAX] = "";
+    describe_none(text, e);
+    explain_describe_nearest(nearest, sizeof nearest, e);
+    if (*nearest) text_add(text, SENTENCE_MAX, "; the nearest gives %s", nearest);
 }
 
 /* Before anything of D was compared: what came nearest by then. */
@@ -123,7 +143,7 @@ static void describe_interrupted_search(char *text, const struct explanation *e)
     text_add(text, SENTENCE_MAX,
              "; the nearest gives %zu of %zu outputs of a sample: ", v->matched,
              v->sampled);
-    name_hypothesis(text, SENTENCE_MAX, e);
+    name_hypothesis(text, e);
 }
 
 static void describe_interrupted(char *text, const struct explanation *e)
@@ -139,16 +159,35 @@ static bool is_other(const struct explanation *e)
     return e->parts && e->answer.differ > e->answer.compared / 2;
 }
 
+static void describe_found(char *text, const struct explanation *e)
+{
+    text_add(text, SENTENCE_MAX, "D is %s", is_other(e) ? "no product" : "");
+    if (!is_other(e)) name_hypothesis(text, e);
+    describe_parts(text, e);
+}
+
+/* Lines have what was tried, what else gives the same, and what is nearest. */
+void explain_describe_verdict(char *text, size_t size, const void *answer)
+{
+    const struct explanation *const e = answer;
+    char all[SENTENCE_MAX] = "";
+    if (e->interrupted && !e->answer.compared) describe_interrupted_search(all, e);
+    else if (e->answer.found) describe_found(all, e);
+    else describe_none(all, e);
+    describe_reading(all, &e->q);
+    if (e->answer.found) describe_counts(all, e);
+    if (e->interrupted && e->answer.compared) describe_interrupted(all, e);
+    text_add(text, size, "%s", all);
+}
+
 void explain_describe(char text[SENTENCE_MAX], const struct explanation *e)
 {
     text[0] = 0;
     if (e->interrupted && !e->answer.compared) describe_interrupted_search(text, e);
-    else if (e->answer.found) {
-        text_add(text, SENTENCE_MAX, "D is %s", is_other(e) ? "no product" : "");
-        if (!is_other(e)) name_hypothesis(text, SENTENCE_MAX, e);
-        describe_parts(text, e);
-    } else describe_nearest(text, e);
+    else if (e->answer.found) describe_found(text, e);
+    else describe_nearest(text, e);
     describe_reading(text, &e->q);
     if (e->answer.found) describe_counts(text, e);
+    if (e->answer.found) describe_tried(text, e);
     if (e->interrupted && e->answer.compared) describe_interrupted(text, e);
 }

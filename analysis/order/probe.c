@@ -229,5 +229,5 @@ static void describe_explanation(char *text, size_t size, const void *result)
 }
 
 const struct record_line probe_lines[] = {
-    { .label = "explanation", .describe = describe_explanation }, { 0 }
+    { .label = LABEL_VERDICT, .describe = describe_explanation }, { 0 }
 };

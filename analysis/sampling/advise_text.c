@@ -208,8 +208,9 @@ void advise_describe_want(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
     const bool several = x->problem.pairs > 1;
+    text_add(text, size, "at most ");
     describe_error(text, size, x, x->problem.want);
-    text_add(text, size, " of %sD = A B at most; ", several ? "each " : "");
+    text_add(text, size, " of %sD = A B; ", several ? "each " : "");
     if (x->all) text_add(text, size, "all %zu outputs were computed", x->outputs);
     else if (several)
         text_add(text, size, "tried on %zu outputs, checked on %zu others", x->outputs,
@@ -238,21 +239,6 @@ static void describe_cost(char *text, size_t size, const struct advise_trial *t)
         text_add(text, size, " at the cost of %.3g of f16", t->advice.cost);
 }
 
-/* What the sample says of all outputs, and what is certain. */
-static void describe_more_of_error(char *text, size_t size, const struct advise *x,
-                                   const struct advise_trial *t)
-{
-    describe_error(text, size, x, t->advice.error);
-    if (!x->all)
-        text_add(text, size,
-                 ", of all outputs below %.2g as far as that tells; checked: %.2g",
-                 t->advice.high, t->advice.checked);
-    if (isfinite(t->advice.bound))
-        text_add(text, size,
-                 "; for certain at most %.2g, as if every rounding did its worst",
-                 t->advice.bound);
-}
-
 void advise_describe_chips(char *text, size_t size, const struct advise_trial *t)
 {
     enum { SHOWN = 2 };
@@ -273,14 +259,13 @@ void advise_describe_none(char *text, size_t size, const void *answer)
     const struct advise *const x = answer;
     const struct advise_trial *const best = advise_best(x);
     if (x->choice) return;
-    text_add(text, size, "none: no recipe reaches it");
+    text_add(text, size, "no recipe reaches ");
+    describe_error(text, size, x, x->problem.want);
     if (!best) return;
-    text_add(text, size, "; nearest is ");
+    text_add(text, size, "; the nearest is ");
     describe_gemm(text, size, best);
     text_add(text, size, " on ");
     advise_describe_chips(text, size, best);
-    text_add(text, size, ", ");
-    describe_error(text, size, x, best->advice.error);
 }
 
 static bool are_alike(const struct advise_trial *x, const struct advise_trial *y)
@@ -292,30 +277,32 @@ static bool are_alike(const struct advise_trial *x, const struct advise_trial *y
            x->advice.cost == y->advice.cost && x->advice.reaches == y->advice.reaches;
 }
 
-/* Places from there on where the same is the cheapest, and the range of their errors. */
+/* Whether places before that one have the same as the cheapest. */
+static bool is_alike_before(const struct advise *x, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (are_alike(x->best[j], x->best[i])) return true;
+    return false;
+}
+
+/* Places from there on where the same is the cheapest. */
+static void describe_places(char *text, size_t size, const struct advise *x, size_t first)
+{
+    for (size_t i = first; i < x->bests; i++) {
+        if (!are_alike(x->best[i], x->best[first])) continue;
+        text_add(text, size, "%s", i == first ? "" : ", ");
+        advise_describe_chips(text, size, x->best[i]);
+    }
+}
+
 static void describe_alike(char *text, size_t size, const struct advise *x, size_t first)
 {
     const struct advise_trial *const t = x->best[first];
-    double least = t->advice.error, most = least;
-    for (size_t i = first; i < x->bests; i++) {
-        const struct advise_trial *const other = x->best[i];
-        if (!are_alike(other, t)) continue;
-        text_add(text, size, "%s", i == first ? "" : ", ");
-        advise_describe_chips(text, size, other);
-        least = fmin(least, other->advice.error);
-        most = fmax(most, other->advice.error);
-    }
-    text_add(text, size, t->advice.reaches ? ": " : ": none, nearest ");
+    describe_places(text, size, x, first);
+    text_add(text, size, t->advice.reaches ? ": " : ": none, the nearest is ");
     describe_gemm(text, size, t);
     text_add(text, size, ", ");
     describe_cost(text, size, t);
-    text_add(text, size, ", ");
-    if (x->bests == 1) {
-        describe_more_of_error(text, size, x, t);
-        return;
-    }
-    describe_error(text, size, x, least);
-    if (most > 1.05 * least) text_add(text, size, " to %.2g", most);
 }
 
 /* On each chip the cheapest that reaches it. */
@@ -323,12 +310,55 @@ void advise_describe_best(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
     for (size_t i = 0; x->choice && i < x->bests; i++) {
-        bool said = false;
-        for (size_t j = 0; j < i && !said; j++) said = are_alike(x->best[j], x->best[i]);
-        if (said) continue;
+        if (is_alike_before(x, i)) continue;
         text_add(text, size, "%s", i ? "; " : "on ");
         describe_alike(text, size, x, i);
     }
+}
+
+/* The range of the errors of the places that have the same as that one. */
+static void describe_errors(char *text, size_t size, const struct advise *x, size_t first)
+{
+    double least = x->best[first]->advice.error, most = least;
+    for (size_t i = first; i < x->bests; i++) {
+        if (!are_alike(x->best[i], x->best[first])) continue;
+        least = fmin(least, x->best[i]->advice.error);
+        most = fmax(most, x->best[i]->advice.error);
+    }
+    describe_error(text, size, x, least);
+    if (most > 1.05 * least) text_add(text, size, " to %.2g", most);
+}
+
+/* The errors of what is advised, or nearest; of a single one also what the sample tells
+   of all outputs. */
+void advise_describe_typical(char *text, size_t size, const void *answer)
+{
+    const struct advise *const x = answer;
+    const struct advise_trial *const one = x->choice ? x->choice : advise_best(x);
+    if (!one) return;
+    for (size_t i = 0; x->choice && x->bests > 1 && i < x->bests; i++) {
+        if (is_alike_before(x, i)) continue;
+        text_add(text, size, "%s", i ? "; " : "");
+        describe_gemm(text, size, x->best[i]);
+        text_add(text, size, ": ");
+        describe_errors(text, size, x, i);
+    }
+    if (!*text) describe_error(text, size, x, one->advice.error);
+    text_add(text, size, " (limit %.2g)", x->problem.want);
+    if (!x->all)
+        text_add(text, size,
+                 "; estimated up to %.2g in all outputs, %.2g in a second sample",
+                 one->advice.high, one->advice.checked);
+}
+
+void advise_describe_worst_case(char *text, size_t size, const void *answer)
+{
+    const struct advise *const x = answer;
+    const struct advise_trial *const t = x->choice;
+    if (!t || !isfinite(t->advice.bound)) return;
+    describe_error(text, size, x, t->advice.bound);
+    if (x->bests > 1)
+        text_add(text, size, " with %s on %s", t->gemm.recipe->name, t->place);
 }
 
 /* Of several chips those whose rates are known are compared. */
@@ -339,16 +369,13 @@ void advise_describe_fastest(char *text, size_t size, const void *answer)
     const char *between = "; not compared, as no rate is known: ";
     if (!t || x->bests < 2) return;
     if (!has_rate(t)) {
-        text_add(text, size, "not known: there are no rates of these chips to compare");
+        text_add(text, size, "not known: no rates of these chips are known");
         return;
     }
     text_add(text, size,
-             "%s, by the makers' peak rates (bitcut list rates) %.3g TFLOP/s of "
-             "A B at most: ",
+             "%s: at most %.3g TFLOP/s of A B by peak rates (bitcut list rates), ",
              t->place, t->tflops);
     describe_gemm(text, size, t);
-    text_add(text, size, ", ");
-    describe_more_of_error(text, size, x, t);
     for (size_t i = 0; i < x->bests; i++) {
         if (has_rate(x->best[i])) continue;
         text_add(text, size, "%s", between);
@@ -423,8 +450,9 @@ const struct record_line advise_lines[] = {
     { "A", advise_describe_a, RECORD_ALWAYS, NULL },
     { "B", advise_describe_b, RECORD_ALWAYS, NULL },
     { "wanted", advise_describe_want, RECORD_ALWAYS, NULL },
-    { "advice", advise_describe_best, RECORD_ALWAYS, NULL },
-    { "advice", advise_describe_none, RECORD_ALWAYS, NULL },
+    { LABEL_VERDICT, advise_describe_none, RECORD_ALWAYS, NULL },
+    VERDICT_LINES(advise_describe_best, advise_describe_typical,
+                  advise_describe_worst_case),
     { "fastest", advise_describe_fastest, RECORD_ALWAYS, NULL },
     { "scale", advise_describe_scales, RECORD_ALWAYS, NULL },
     { "check", advise_describe_command, RECORD_ALWAYS, NULL },

@@ -34,8 +34,8 @@ const struct record_field judged_fields[] = {
     RECORD_NAMED(struct judged, value, "", metrics, "", "every metric (bitcut list metrics)"),
     JUDGED(grade, "grade_text", "", "whether D is as good as an FP32 GEMM's, in words"),
     RECORD_TEXT_OF(bound_grade, "bound_grade",
-                   "how D stands to what recipe and unit may err by, and to what is usual"),
-    JUDGED(verdict, "verdict", "", "both in words"),
+                   "how D compares with the worst-case bound and the typical range"),
+    JUDGED(verdict, "verdict", "", "how its error stands to the typical range and the bound, in words"),
     JUDGED(error_bound.words, "parts_error", "u", "what words lose, and the products dropped"),
     JUDGED(error_bound.all, "recipe_limit", "u", "what recipe and unit err by beside norms of lines"),
     JUDGED(share, "recipe_worst", "", "the part of that limit that the worst output takes"),
@@ -58,65 +58,50 @@ const struct record_field judged_fields[] = {
 
 /* --- computing -------------------------------------------------------------------- */
 
-/* The grade in words, with the element that is worst. */
+/* Whether D is as good as the result of an FP32 GEMM, with the element that is worst. */
 static void write_grade(struct judged *to, const struct comparison *x)
 {
-    static const char *const says[] = {
-        "worse than an FP32 GEMM", "as good as an FP32 GEMM in norm, not by elements",
-        "as good as an FP32 GEMM beside the norms of row and column, not by elements",
-        "as good as an FP32 GEMM in every element"
-    };
+    static const char *const grades[] = { "no", "in norm only",
+                                          "relative to norms of rows and columns only",
+                                          "yes" };
     const double *const value = to->value;
-    const size_t count = x->m * x->n;
+    char *const text = to->grade;
+    const size_t size = sizeof to->grade, count = x->m * x->n;
     size_t worst = 0;
     if (value[METRIC_WRONG] > 0) {
-        text_add(to->grade, sizeof to->grade,
-                 "not an FP32 result: %.0f elements are NaN or infinite that should not "
-                 "be, or the reverse",
-                 value[METRIC_WRONG]);
+        text_add(
+            text, size,
+            "no; %.0f of %zu outputs are NaN or infinite where the exact result is not, "
+            "or the other way",
+            value[METRIC_WRONG], count);
         return;
     }
     if (!(x->words <= METRIC_WORDS_MAX)) {
-        text_add(to->grade, sizeof to->grade,
-                 "not an FP32 result: the words hold A and B to %.3g u of their norms, "
-                 "where FP32 holds them exactly and %d u would do",
+        text_add(text, size,
+                 "no; parts of A and B have an error of %.3g u of their norms (limit %d)",
                  x->words, METRIC_WORDS_MAX);
         return;
     }
     for (size_t i = 1; i < count; i++)
         if (grade_ratio(x, i) > grade_ratio(x, worst)) worst = i;
-    text_add(to->grade, sizeof to->grade,
-             "%s: the worst, (%zu, %zu), errs by %.3g of what FP32 may",
-             says[(int)value[METRIC_GRADE]], count ? worst / x->n : 0,
-             count ? worst % x->n : 0, value[METRIC_GRADE_WORST]);
+    text_add(text, size, "%s", grades[(int)value[METRIC_GRADE]]);
+    if (count)
+        text_add(text, size, "; output (%zu, %zu) is the worst, %.3g of the FP32 limit",
+                 worst / x->n, worst % x->n, value[METRIC_GRADE_WORST]);
 }
 
-/* How D stands to bound and usual range, beside the grade that compares with FP32. */
+/* How D stands to bound and typical range. */
 static void write_verdict(struct judged *to)
 {
     const struct bound_result *const b = &to->bound;
-    char *const text = to->verdict, usual[80] = "";
-    const size_t size = sizeof to->verdict, n = to->n;
-    if (to->usual.outputs && isfinite(to->usual.high))
-        text_add(usual, sizeof usual, ", usual %.3g to %.3g", to->usual.low,
-                 to->usual.high);
-    if (!b->applies) text_add(text, size, "%s", to->grade);
-    else if (!b->outputs) text_add(text, size, "no output has a bound; %s", to->grade);
-    else if (!b->violations)
-        text_add(
-            text, size,
-            "%s: %.3g u at most%s; the nearest to its bound, (%zu, %zu), has %.3g of "
-            "%.3g u (for certain, as if every rounding did its worst; a test takes the "
-            "limits of bitcut tolerance); %s",
-            to->standing->what, to->value[METRIC_BACKWARD_MAX], usual, b->worst / n,
-            b->worst % n, b->worst_error, b->worst_limit, to->grade);
-    else
-        text_add(
-            text, size,
-            "%s of recipe and unit in %zu outputs, so not theirs: (%zu, %zu) has %.3g "
-            "u of %.3g u%s; %s",
-            to->standing->what, b->violations, b->worst / n, b->worst % n, b->worst_error,
-            b->worst_limit, usual, to->grade);
+    char *const text = to->verdict;
+    const size_t size = sizeof to->verdict;
+    if (!to->reference->exact)
+        text_add(text, size, "not judged: the reference is %s", to->reference->name);
+    else if (!b->applies) text_add(text, size, "not judged: %s", b->why);
+    else if (!b->outputs)
+        text_add(text, size, "not judged: no output has a worst-case bound");
+    else text_add(text, size, "%s", to->standing->what);
 }
 
 /* Whether recipe and unit allow the errors, and what is usual; beside an exact
@@ -241,12 +226,9 @@ static void describe_limit(char *text, size_t size, const void *answer)
     if (!j || !isfinite(j->error_bound.all) || bound_grade(j) ||
         (budget_of(answer) && budget_of(answer)->problem->one))
         return;
-    text_add(text, size, "%.3g u ||row of A|| ||column of B||, for certain",
-             j->error_bound.all);
+    text_add(text, size, "%.3g u ||row of A|| ||column of B||", j->error_bound.all);
     if (isfinite(j->share))
-        text_add(text, size, ", of which the worst output takes %.3g %%", 100 * j->share);
-    if (!is_explained(j))
-        text_add(text, size, ": more than this recipe on this unit explains");
+        text_add(text, size, "; the worst output has %.3g %% of it", 100 * j->share);
 }
 
 static void describe_histogram(char *text, size_t size, const void *answer)
@@ -260,10 +242,28 @@ static void describe_histogram(char *text, size_t size, const void *answer)
     if (j) text_add(text, size, " (FP32 steps from the exact result: outputs)");
 }
 
-void judged_describe_verdict(char *text, size_t size, const void *answer)
+static void describe_verdict(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
     if (j) text_add(text, size, "%s", j->verdict);
+}
+
+static void describe_typical(char *text, size_t size, const void *answer)
+{
+    const struct judged *const j = judged_of(answer);
+    if (j) describe_typical(text, size, &j->usual, j->value[METRIC_BACKWARD_MAX]);
+}
+
+static void describe_worst_case(char *text, size_t size, const void *answer)
+{
+    const struct judged *const j = judged_of(answer);
+    if (j) describe_bound(text, size, &j->bound);
+}
+
+void judged_describe_grade(char *text, size_t size, const void *answer)
+{
+    const struct judged *const j = judged_of(answer);
+    if (j) text_add(text, size, "%s", j->grade);
 }
 
 const struct record_line judged_lines[] = {
@@ -276,7 +276,8 @@ const struct record_line judged_lines[] = {
     { "range of words",      describe_lost,          RECORD_ALWAYS,  NULL },
     { "limit of the recipe", describe_limit,         RECORD_ALWAYS,  NULL },
     BUDGET_LINES,
-    { "verdict",             judged_describe_verdict,       RECORD_ALWAYS,  NULL },
+    VERDICT_LINES(describe_verdict, describe_typical, describe_worst_case),
+    { "FP32-grade",          judged_describe_grade,  RECORD_ALWAYS,  NULL },
     { "distances",           describe_histogram,     RECORD_VERBOSE, "ulp_histogram" },
     { 0 }
     /* clang-format on */

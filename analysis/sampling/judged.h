@@ -41,6 +41,6 @@ enum bitcut_status judged_find(struct judged *to, const struct bitcut_gemm *g,
 
 /* Sentences (lib/base/record.h) on an answer that begins with a struct gemm_answer. */
 extern const struct record_line judged_lines[];
-record_describe judged_describe_verdict;
+record_describe judged_describe_grade;
 
 #endif

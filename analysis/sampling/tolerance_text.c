@@ -118,28 +118,20 @@ static void describe_runs(char *text, size_t size, const struct bitcut_tolerance
         text_add(text, size, " in %zu orders of k", t->orders + t->arrangements);
 }
 
-static void describe_sample(char *text, size_t size, const struct bitcut_tolerances *t,
-                            double observed, double most, bool outputs)
-{
-    text_add(text, size, ", %.2g times the largest of ",
-             observed / (most * (t->two ? 2 : 1)));
-    describe_runs(text, size, t, outputs);
-}
-
 /* How often a correct result is above the limit. */
 static void describe_alarm(char *text, size_t size, const struct tolerance_answer *a)
 {
-    text_add(text, size, "at most one correct result in %.0f is above it%s",
+    text_add(text, size, "at most one correct result in %.0f exceeds it%s",
              1 / a->found->limits.false_alarm,
              a->shuffled ? " if k is in a random order" : "");
 }
 
-/* A limit with what underflows, as large as that for certain if the runs do not tell. */
+/* A limit with what underflows, as large as the worst case if the runs do not tell. */
 static void describe_rest(char *text, size_t size, const struct bitcut_tolerances *t)
 {
     text_add(text, size, "|D - %s| <= %.3g u |A||B| + what underflows", other(t),
              t->with_underflow);
-    if (t->with_underflow >= t->bound) text_add(text, size, ", as for certain");
+    if (t->with_underflow >= t->bound) text_add(text, size, " (the worst-case bound)");
 }
 
 void tolerance_describe_component(char *text, size_t size, const void *answer)
@@ -148,22 +140,18 @@ void tolerance_describe_component(char *text, size_t size, const void *answer)
     const struct bitcut_tolerances *const t = &a->found->limits;
     if (describe_wrong(text, size, t)) return;
     if (t->known) {
-        text_add(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24", other(t), t->limit);
-        describe_sample(text, size, t, t->limit, t->max, true);
-        text_add(text, size, "; for a test: ");
-        describe_alarm(text, size, a);
+        text_add(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24; ", other(t),
+                 t->limit);
         if (t->underflow > t->limit) {
-            text_add(text, size, "; and ");
+            text_add(text, size, "and ");
             describe_rest(text, size, t);
+            text_add(text, size, "; ");
         }
     } else {
         describe_rest(text, size, t);
-        text_add(text, size, ", u = 2^-24; for a test: ");
-        describe_alarm(text, size, a);
-        text_add(text, size, "; in |A||B| alone the largest of ");
-        describe_runs(text, size, t, true);
-        text_add(text, size, " is %.3g u, and no probability is known", t->max);
+        text_add(text, size, ", u = 2^-24; ");
     }
+    describe_alarm(text, size, a);
     if (t->zeros) /* a test that zeros pass finds nothing */
         text_add(text, size,
                  "; a D of zeros passes all limits in %zu of %zu runs: no test finds "
@@ -176,29 +164,42 @@ static void describe_norm(char *text, size_t size, const void *answer)
     const struct bitcut_tolerances *const t =
         &((const struct tolerance_answer *)answer)->found->limits;
     if (describe_wrong(text, size, t)) return;
-    text_add(text, size, "||D - %s|| <= %.3g u ||A|| ||B||%s, Frobenius norms", other(t),
-             t->norm_known ? t->norm_limit : t->norm_with_underflow,
-             t->norm_known ? "" : " + the norm of what underflows");
-    if (t->norm_known) describe_sample(text, size, t, t->norm_limit, t->norm_max, false);
-    text_add(text, size,
-             "; for a test as well: small errors of all outputs are above it");
+    text_add(
+        text, size,
+        "||D - %s|| <= %.3g u ||A|| ||B||%s, Frobenius norms; it finds small errors in "
+        "all outputs",
+        other(t), t->norm_known ? t->norm_limit : t->norm_with_underflow,
+        t->norm_known ? "" : " + the norm of what underflows");
 }
 
-static void describe_bound(char *text, size_t size, const void *answer)
+/* What correct kernels had in the runs. */
+void tolerance_describe_typical(char *text, size_t size, const void *answer)
+{
+    const struct bitcut_tolerances *const t =
+        &((const struct tolerance_answer *)answer)->found->limits;
+    if (t->wrong) return;
+    text_add(text, size, "up to %.3g u |A||B|, the largest of ", t->max);
+    describe_runs(text, size, t, true);
+    if (t->norm_known)
+        text_add(text, size, "; normwise up to %.3g u ||A|| ||B||", t->norm_max);
+}
+
+void tolerance_describe_worst_case(char *text, size_t size, const void *answer)
 {
     const struct bitcut_tolerances *const t =
         &((const struct tolerance_answer *)answer)->found->limits;
     if (isinf(t->bound)) {
-        text_add(text, size, "nothing: elements may overflow, or k is too long");
+        text_add(text, size, "none: elements may overflow, or k is too long");
         return;
     }
-    text_add(text, size, "|D - %s| <= %.3g u |A||B|", other(t), t->bound);
+    text_add(text, size, "%.3g u |A||B|", t->bound);
     if (t->underflow > t->bound / 128)
         text_add(text, size, " and what underflows, up to %.3g u |A||B| in these runs",
                  t->underflow);
-    text_add(text, size,
-             ": not for a test, as if every rounding did its worst; above it D is wrong, "
-             "below it faults pass");
+    text_add(
+        text, size,
+        "; an error above it proves a fault, but most faults stay below it: not for a "
+        "test");
 }
 
 /* The largest power of ten that |A||B| is above as often, and how often. */
@@ -224,24 +225,27 @@ static void describe_allclose(char *text, size_t size, const void *answer)
         return;
     }
     if (tolerance_closes(t))
-        text_add(text, size,
-                 "rtol=%.3g, atol=%.3g: up to %.2g times as wide at nine of ten outputs",
-                 t->rtol, t->atol, t->slack);
+        text_add(
+            text, size,
+            "rtol=%.3g, atol=%.3g; up to %.2g times as wide as the limit in 90 %% of the "
+            "outputs; ",
+            t->rtol, t->atol, t->slack);
     else
-        text_add(text, size,
-                 "none worth having: one that passes correct kernels is %.2g times as "
-                 "wide at one of ten outputs",
-                 t->slack);
+        text_add(
+            text, size,
+            "no useful rtol and atol: any pair that accepts every correct kernel is %.2g "
+            "times as wide as the limit in 10 %% of the outputs; ",
+            t->slack);
     if (tolerance_closes_alone(t)) {
-        text_add(text, size, "; rtol=%.3g alone will do, as terms do not cancel",
+        text_add(text, size, "rtol=%.3g alone suffices, as terms do not cancel",
                  t->rtol_alone);
     } else {
-        text_add(text, size, "; no rtol alone, as terms cancel: ");
+        text_add(text, size, "rtol alone fails, as terms cancel: ");
         describe_cancelling(text, size, t);
     }
 }
 
-/* What of D is above a limit, or all that is below. */
+/* Whether D is accepted, with its errors and their limits. */
 void tolerance_describe_given(char *text, size_t size, const void *answer)
 {
     const struct tolerance_answer *const a = answer;
@@ -249,32 +253,41 @@ void tolerance_describe_given(char *text, size_t size, const void *answer)
     if (!a->given) return;
     const struct bitcut_tolerance_verdict *const v = &a->given->verdict;
     const bool limited = isfinite(t->with_underflow);
-    text_add(text, size, "%s: ",
+    text_add(text, size, "%s",
              !v->accepted ? "REJECTED"
-             : limited    ? "accepted"
-                          : "accepted, as there is no limit");
-    if (v->wrong) text_add(text, size, "%zu not finite where C is; ", v->wrong);
-    text_add(text, size, "the worst, (%zu, %zu), errs by %.3g u |A||B|", v->worst_at[0],
-             v->worst_at[1], v->component);
-    if (t->known) text_add(text, size, " of %.3g", t->limit);
-    else
-        text_add(text, size, ", and the most without what underflows is %.3g of %.3g",
-                 v->with_underflow, t->with_underflow);
-    if (v->above)
-        text_add(text, size, ", %zu of %zu outputs are above that", v->above,
-                 a->problem->m * a->problem->n);
-    text_add(text, size, "; normwise %.3g u of %.3g%s", v->norm,
-             t->norm_known ? t->norm_limit : t->norm_with_underflow,
-             t->norm_known ? "" : " and the norm of what underflows");
-    if (v->accepted && limited)
+             : limited    ? "ACCEPTED"
+                          : "not judged: there is no limit");
+    if (v->wrong)
+        text_add(text, size, "; %zu outputs are NaN or infinite where C is not",
+                 v->wrong);
+    if (limited)
         text_add(text, size,
-                 "; so it errs as a correct kernel may, whether or not its bits are the "
-                 "model's (bitcut verify)");
+                 "; largest error%s %.3g u |A||B| (limit %.3g) at output (%zu, %zu)",
+                 t->known ? "" : " beyond underflow",
+                 t->known ? v->component : v->with_underflow,
+                 t->known ? t->limit : t->with_underflow, v->worst_at[0], v->worst_at[1]);
+    if (limited && v->above)
+        text_add(text, size, ", %zu of %zu outputs exceed it", v->above,
+                 a->problem->m * a->problem->n);
+    if (limited)
+        text_add(text, size, "; normwise %.3g (limit %.3g)%s", v->norm,
+                 t->norm_known ? t->norm_limit : t->norm_with_underflow,
+                 t->norm_known ? "" : " plus the norm of what underflows");
+}
+
+/* What the verdict does not say. */
+static void describe_note(char *text, size_t size, const void *answer)
+{
+    const struct tolerance_answer *const a = answer;
+    if (!a->given) return;
+    const struct bitcut_tolerance_verdict *const v = &a->given->verdict;
     if (v->zeros_accepted)
         text_add(text, size,
-                 "; but a D of zeros is accepted as well, so this says nothing");
-    if (v->beyond)
-        text_add(text, size, "; %zu beyond what it may err by for certain", v->beyond);
+                 "a D of zeros is accepted as well, so these inputs test nothing");
+    else if (v->beyond)
+        text_add(text, size, "%zu outputs exceed the worst-case bound", v->beyond);
+    else if (v->accepted)
+        text_add(text, size, "bitcut verify compares the bits, which may still differ");
 }
 
 /* --- power ------------------------------------------------------------------------ */
@@ -321,7 +334,7 @@ static void describe_power(char *text, size_t size, const void *answer)
     text_add(text, size, "; and %zu of %zu correct results", rejected, correct);
 }
 
-/* The test by a library, without the line for allclose(). */
+/* The test by a library, a line each, without the line for allclose(). */
 static void describe_python(char *text, size_t size, const struct tolerance_answer *a,
                             int library)
 {
@@ -330,10 +343,10 @@ static void describe_python(char *text, size_t size, const struct tolerance_answ
                                    true),
               close = tolerance_closes(&a->found->limits);
     for (int i = 0; i < count - close; i++)
-        text_add(text, size, "%s%s", i ? "; " : "", line[i]);
+        text_add(text, size, "%s%s", i ? "\n" : "", line[i]);
 }
 
-void tolerance_describe_numpy(char *text, size_t size, const void *answer)
+static void describe_numpy(char *text, size_t size, const void *answer)
 {
     describe_python(text, size, answer, 0);
 }
@@ -350,12 +363,12 @@ const struct record_line tolerance_lines[] = {
     { "matrices",      describe_data,          RECORD_ALWAYS, NULL },
     { "componentwise", tolerance_describe_component,     RECORD_ALWAYS, NULL },
     { "normwise",      describe_norm,          RECORD_ALWAYS, NULL },
-    { "for certain",   describe_bound,         RECORD_ALWAYS, NULL },
     { "allclose",      describe_allclose,      RECORD_ALWAYS, NULL },
-    { "D",             tolerance_describe_given,         RECORD_ALWAYS, NULL },
+    VERDICT_LINES(tolerance_describe_given, tolerance_describe_typical, tolerance_describe_worst_case),
+    { "note",          describe_note,          RECORD_ALWAYS, NULL },
     { "power",         describe_power,         RECORD_ALWAYS, NULL },
-    { "NumPy",         tolerance_describe_numpy,         RECORD_ALWAYS, NULL },
-    { "PyTorch",       describe_torch,         RECORD_ALWAYS, NULL },
+    { "NumPy",         describe_numpy,         RECORD_CODE,   NULL },
+    { "PyTorch",       describe_torch,         RECORD_CODE,   NULL },
     { 0 }
     /* clang-format on */
 };

@@ -21,6 +21,6 @@ struct tolerance_answer {
 /* Sentences (lib/base/record.h), of a struct tolerance_answer. */
 extern const struct record_line tolerance_lines[];
 record_describe tolerance_describe_given, tolerance_describe_component,
-    tolerance_describe_numpy;
+    tolerance_describe_typical, tolerance_describe_worst_case;
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "analysis/sampling/sampling.h"
 #include "lib/base/size.h"
+#include "lib/base/text.h"
 #include "lib/number/hostfp.h"
 
 #include <math.h>
@@ -95,12 +96,25 @@ enum bitcut_status typical_range_find(struct typical_range *to,
     return status;
 }
 
-const struct grade grades[] = { [GRADE_BEYOND] = { "beyond", "beyond the bound" },
-                                [GRADE_ABOVE] = { "above-typical", "more than usual" },
-                                [GRADE_TYPICAL] = { "typical", "typical" },
-                                [GRADE_BELOW] = { "below-typical", "less than usual" },
-                                [GRADE_WITHIN] = { "within", "within the bound" },
-                                { 0 } };
+void describe_typical(char *text, size_t size, const struct typical_range *usual,
+                      double error)
+{
+    if (usual->outputs && isfinite(usual->high))
+        text_add(text, size, "%.3g to %.3g u |A||B|; the largest error of D is %.3g",
+                 usual->low, usual->high, error);
+}
+
+const struct grade grades[] = {
+    [GRADE_BEYOND] = { "beyond", "the error exceeds the worst-case bound: this recipe "
+                                 "on this unit did not compute D" },
+    [GRADE_ABOVE] = { "above-typical", "the error is larger than is typical of this "
+                                       "recipe on this unit" },
+    [GRADE_TYPICAL] = { "typical", "the error is typical of this recipe on this unit" },
+    [GRADE_BELOW] = { "below-typical", "the error is smaller than is typical of this "
+                                       "recipe on this unit" },
+    [GRADE_WITHIN] = { "within", "the error is within the worst-case bound" },
+    { 0 }
+};
 
 int grade_of(const struct typical_range *usual, double backward_max, size_t beyond)
 {

@@ -27,6 +27,10 @@ enum bitcut_status typical_range_find(struct typical_range *to,
                                       int threads, const struct progress *progress,
                                       struct fault *f);
 
+/* Append a range of errors and the error that a result has; nothing if none is known. */
+void describe_typical(char *text, size_t size, const struct typical_range *usual,
+                      double error);
+
 /* How a result stands to what its recipe may err by on its unit, and to what is usual. */
 struct grade {
     const char *name, *what;

@@ -252,13 +252,24 @@ void verified_describe_first(char *text, size_t size, const void *answer)
 void verified_describe_verdict(char *text, size_t size, const void *answer)
 {
     const struct verified *const v = answer;
-    const bool same = !v->found.differ, sample = v->found.compared < v->total;
-    text_add(text, size, "%s %s of this recipe on this unit, to the bit",
-             same && sample ? "the sample is" : "D is", same ? "that" : "not that");
-    if (!same && !v->by_code)
+    const bool sample = v->found.compared < v->total;
+    if (v->found.differ)
         text_add(text, size,
-                 "; another order of k is enough for that: bitcut tolerance -d tells "
-                 "whether its errors are those of a correct kernel");
+                 "D differs from this recipe on this unit in %zu of %zu outputs",
+                 v->found.differ, v->found.compared);
+    else
+        text_add(text, size, "%s equals this recipe on this unit, bit for bit",
+                 sample ? "the sample of D" : "D");
+}
+
+/* What to do where bits differ but the kernel may be correct. */
+static void d_next(char *text, size_t size, const void *answer)
+{
+    const struct verified *const v = answer;
+    if (v->found.differ && !v->by_code)
+        text_add(text, size,
+                 "check the errors with bitcut tolerance -d: another order of k alone "
+                 "changes bits");
 }
 
 static void d_hypothesis(char *text, size_t size, const void *answer)
@@ -275,7 +286,8 @@ const struct record_line verified_lines[] = {
     { "differ",           d_differ,          RECORD_ALWAYS, NULL },
     { "first difference", verified_describe_first,      RECORD_BELOW,  NULL },
     BUDGET_LINES,
-    { "verdict",          verified_describe_verdict,         RECORD_ALWAYS, NULL },
+    { LABEL_VERDICT,      verified_describe_verdict,         RECORD_ALWAYS, NULL },
+    { "next step",        d_next,            RECORD_ALWAYS, NULL },
     { "explanation",      d_hypothesis,      RECORD_BELOW,  NULL },
     { 0 }
     /* clang-format on */
@@ -336,8 +348,9 @@ static void kernel_where(char *text, size_t size, const void *answer)
 
 static void kernel_verdict(char *text, size_t size, const void *answer)
 {
-    text_add(text, size, "D is %s of this recipe on this unit, to the bit",
-             kernel_differs(answer) ? "not that" : "that");
+    text_add(text, size,
+             kernel_differs(answer) ? "D differs from this recipe on this unit"
+                                    : "D equals this recipe on this unit, bit for bit");
 }
 
 static void kernel_hypothesis(char *text, size_t size, const void *answer)
@@ -353,7 +366,7 @@ const struct record_line verified_kernel_lines[] = {
     { "differ",           kernel_differ,     RECORD_ALWAYS, NULL },
     { "first difference", kernel_first_said, RECORD_BELOW,  NULL },
     { "in",               kernel_where,      RECORD_BELOW,  NULL },
-    { "verdict",          kernel_verdict,    RECORD_ALWAYS, NULL },
+    { LABEL_VERDICT,      kernel_verdict,    RECORD_ALWAYS, NULL },
     { "explanation",      kernel_hypothesis, RECORD_BELOW,  NULL },
     { 0 }
     /* clang-format on */

@@ -3,6 +3,7 @@
 
 #include "lib/base/clock.h"
 
+#include <stdio.h>
 #include <time.h>
 
 double seconds_now(void)
@@ -18,4 +19,18 @@ void date_today(char text[DATE_MAX])
     struct tm utc;
     *text = 0;
     if (gmtime_r(&now, &utc)) strftime(text, DATE_MAX, "%Y-%m-%d", &utc);
+}
+
+/* Of less work than that nothing is known of the rest. */
+enum { SECONDS_MIN = 2 };
+#define PART_MIN 0.01
+
+void describe_time_left(char *text, size_t size, double seconds, double part)
+{
+    *text = 0;
+    if (seconds < SECONDS_MIN || !(part >= PART_MIN)) return;
+    const double left = seconds / part * (1 - part);
+    if (left < 100) snprintf(text, size, ", about %.0f s left", left);
+    else if (left < 6000) snprintf(text, size, ", about %.0f min left", left / 60);
+    else snprintf(text, size, ", about %.0f h left", left / 3600);
 }

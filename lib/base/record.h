@@ -177,11 +177,27 @@ struct record_line {
     record_describe *describe;
     enum record_when {
         RECORD_ALWAYS,
-        RECORD_BELOW,  /* also under a table of several answers, each              */
-        RECORD_VERBOSE /* only with all keys, in place of the one that is `instead` */
+        RECORD_BELOW,   /* also under a table of several answers, each              */
+        RECORD_VERBOSE, /* only with all keys, in place of the one that is `instead` */
+        RECORD_CODE     /* always, lines of code, which do not wrap                     */
     } when;
     const char *instead; /* else NULL */
 };
+
+/* Labels that mean the same in every command: what a result is, the range in which the
+   error of a correct result usually lies, and the bound that no correct result exceeds.
+ */
+#define LABEL_VERDICT "verdict"
+#define LABEL_TYPICAL "typical range"
+#define LABEL_WORST   "worst-case bound"
+
+/* Rows of record_line, one for each of them. */
+#define VERDICT_LINES(verdict, typical, worst)                                           \
+    { LABEL_VERDICT, verdict, RECORD_ALWAYS, NULL },                                     \
+        { LABEL_TYPICAL, typical, RECORD_ALWAYS, NULL },                                 \
+    {                                                                                    \
+        LABEL_WORST, worst, RECORD_ALWAYS, NULL                                          \
+    }
 
 /* A described struct. */
 struct record {

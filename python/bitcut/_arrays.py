@@ -338,9 +338,10 @@ def look(x: Any, name: str, on_device: bool = False) -> View:
 
 
 class Array:
-    """A result where there is no NumPy: its elements row by row.  NumPy and whatever knows
-    ``__array_interface__`` read it where it is; ``memoryview()`` and ``tolist()`` need
-    nothing."""
+    """A result where NumPy is not installed: its elements row by row.
+
+    NumPy, and whatever knows ``__array_interface__``, reads it where it is.
+    """
 
     def __init__(self, shape: Sequence[int], format: str, kind: str):
         self.shape, self.format, self.kind = tuple(shape), format, kind
@@ -353,10 +354,11 @@ class Array:
                 "typestr": ("<" if sys.byteorder == "little" else ">") + self.kind}
 
     def tobytes(self) -> bytes:
+        """Return a copy of its encodings, as bytes."""
         return bytes(self._bytes)[:self.nbytes]
 
     def memoryview(self) -> memoryview:
-        """Its encodings, as a flat memoryview of unsigned integers."""
+        """Return its encodings, as a flat memoryview of unsigned integers."""
         letter = {"1": "B", "2": "H", "4": "I", "8": "Q"}[self.kind[1:]]
         return memoryview(self._bytes).cast("B")[:self.nbytes].cast(letter)
 
@@ -364,7 +366,7 @@ class Array:
         return self.shape[0]
 
     def tolist(self):
-        """Its numbers, in lists of lists."""
+        """Return its numbers, in lists of lists."""
         wide = (ctypes.c_double * max(math.prod(self.shape), 1))()
         convert(ctypes.addressof(wide), "f64", ctypes.addressof(self._bytes), self.format,
                 math.prod(self.shape))

@@ -29,10 +29,20 @@ def _threads(threads: Any) -> int:
 
 
 class Gemm(Result):
-    """``d``, the matrix, and how it was computed; ``line`` says that in one line."""
+    """What gemm() computed: ``d``, the matrix, and how.
+
+    ``recipe``, ``unit``, ``evidence``, ``split``, ``scale``, ``promote`` and the other names of
+    `bitcut gemm --json` are attributes; ``line`` says in one line how D was computed.
+    """
 
     def judge(self, index: int = 0, threads: int = 0) -> "Metrics":
-        """How far ``d`` is from the exact result: judge() of the same arguments."""
+        """Measure the error of ``d``: judge() of the same arguments.
+
+        Args:    index: the GEMM of a batch
+                 threads: number of threads; 0: one for each processor
+        Returns: Metrics, every metric of metrics()
+        Raises:  BadArgument: the batch has no such GEMM
+        """
         if not hasattr(self, "_problem"):
             raise BadArgument("this is a copy without A and B; judge() takes D and them")
         if self._problem.place and self._problem.place.memory:
@@ -53,41 +63,62 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          copy: bool = False, threads: int = 0, kernel: Optional[str] = None,
          any_promotion: bool = False, any_slices: bool = False, stream: Any = None,
          workspace: Any = None, device: Optional[str] = None) -> Gemm:
-    """D = alpha A B + beta C by a recipe on a matrix unit: every bit that a kernel following
-    the recipe gives there.  Arrays in the memory of a GPU, CuPy's, PyTorch's or whatever has
-    __cuda_array_interface__ or DLPack, are multiplied there, to the same bits: by that kernel, or
-    where there is none, and the unit is given, by emulation of that unit, whichever it is.
+    """Compute D = alpha A B + beta C by a recipe on a matrix unit, bit for bit.
 
-    A is (m, k), B (k, n), C and D (m, n); each may have a first dimension, a batch.  Elements
-    are f4, f2, f8 whose values are all FP32's (they are converted), ml_dtypes' types, or u1, u2,
-    u4 as encodings of `format_a`, which must be given for them.  Row-major, column-major and
-    their views with gaps are read where they are; others only with ``copy=True``.
+    The result has every bit that a kernel with this recipe gives on this unit.
 
-    recipe, unit, split, high, low
-        names of recipes(), units() or chips(), splits(), roundings().
-    scale, promote, tile_k, dropped_term, equilibrate
-        as in struct bitcut_gemm; None: as the recipe's row.
-    order
-        of k: the line that ``bitcut gemm --order`` takes, or a dict with its items.
-    alpha, beta
-        rounded to FP32; beta is 1 if there is a C, and else 0.
-    out
-        D, written where it is; it may be C.  Else a new array of `format_d`, f32 by default.
-    kernel, any_promotion, any_slices, stream, workspace
-        on a GPU alone: as in struct bitcut_gemm; recipe or kernel is needed, and the unit may
-        be left to the device.  The result has the ``device`` and the ``kernel``; where the unit
-        is emulated that is None, and ``method`` says how, by a name, or one for each product of
-        words if they differ.  The call returns without waiting.  It runs on the stream that
-        is the current one of CuPy or PyTorch for A, B and C, or on `stream`, an object of
-        theirs or an address; memory for D and to work in is theirs as well, unless `out` and
-        `workspace`, of as many bytes as workspace() says, give it.
+    Elements are f4, f2, f8 (all values FP32's; they are converted), types of ml_dtypes, or encodings (u1,
+    u2, u4), which need `format_a` and the like.  Row-major and column-major arrays and their views with
+    gaps are read where they are; others need ``copy=True``.  Each array may have a first dimension, a
+    batch.
 
-    device
-        "cpu": arrays of the host's memory by the processor's own matrix units (AMX, AVX512-BF16),
-        if devices() has them, to the same bits.  Arguments and results are those of GPUs, but for
-        `stream`; D is there when the call returns.  OMP_NUM_THREADS says how many threads.
+    Arrays in the memory of a GPU (CuPy's, PyTorch's, or with __cuda_array_interface__ or DLPack) are
+    multiplied there, to the same bits: by the kernel of the recipe, or if there is none and the unit is
+    given, by emulation of the unit.  The call returns without waiting.  The result then has ``device`` and
+    ``kernel``; if the unit is emulated, ``kernel`` is None and ``method`` says how, by one name, or by one
+    for each product of parts if they differ.
 
-    Sources of recipes and units: the fields "source" of their tables."""
+    Args:    a: A, (m, k) or (count, m, k)
+             b: B, (k, n) or (count, k, n)
+             recipe: a name of recipes(); on a device it may be left out if `kernel` is given
+             unit: a name of units() or chips(); on a device None lets the device choose
+             c: C, (m, n) or (count, m, n); None: there is none
+             alpha: rounded to FP32
+             beta: rounded to FP32; None: 1 if there is a C, else 0
+             split: a name of splits(); None, here and below: as in the recipe's row
+             split_a: the same of A alone
+             split_b: the same of B alone
+             high: a name of roundings(), of the high part
+             low: a name of roundings(), of the low parts
+             scale: low parts are times 2^scale
+             dropped_term: compute the product of the low parts as well
+             promote: number of instructions after which the sum is promoted to FP32
+             tile_k: k of a product before the next product begins
+             equilibrate: scale rows of A and columns of B by powers of two
+             order: order of k: the line that ``bitcut gemm --order`` takes, or a dict of its items
+             format_a: format of the elements of A, if they are encodings
+             format_b: the same of B
+             format_c: the same of C
+             format_d: format of D; None: f32
+             out: array for D, (m, n) or (count, m, n), which may be C; None: a new array
+             copy: copy arrays that cannot be read where they are
+             threads: number of threads; 0: one for each processor
+             kernel: on a device, its kernel
+             any_promotion: on a device, it may promote as it likes
+             any_slices: on a device, it may choose the number of slices
+             stream: on a GPU, the stream, an object of CuPy or PyTorch or an address; None: the current
+                 one of the arrays' library
+             workspace: on a device, an array of as many bytes as workspace() says; None: new memory
+             device: "cpu": arrays of the host, by the matrix unit of the processor (AMX, AVX512-BF16), if
+                 devices() has it; OMP_NUM_THREADS is its number of threads
+    Returns: Gemm, with the matrix in ``d``
+    Raises:  BadArgument: a shape, a name or a number does not fit
+             BadType: an argument is no array, or unknown
+             Unsupported: the recipe does not run on this unit, or not on this device
+
+    >>> bitcut.gemm(a, b, recipe="plain", unit="mi300").d.shape
+    (12, 16)
+    """
     if device is not None and threads:
         raise BadArgument("threads: of the emulator; OMP_NUM_THREADS says it of a device's kernels")
     p = Problem(a, b, c, out, recipe=recipe, unit=unit, alpha=alpha, beta=beta, split=split,
@@ -114,9 +145,16 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
 
 
 def workspace(a: Any, b: Any, **given) -> int:
-    """Bytes that gemm() of the same arguments, arrays in the memory of a GPU or with `device`,
-    works in there; of a batch so many for each matrix that is to be computed at the same time, or where the unit is
-    emulated once."""
+    """Compute the number of bytes that gemm() works in on a device.
+
+    Args:    a: A, (m, k) or (count, m, k), in the memory of a GPU, or with `device`
+             b: B, (k, n) or (count, k, n)
+             given: all other arguments of gemm(), such as c, order and format_a
+    Returns: bytes of one array of u1 for the argument `workspace` of gemm(); of a batch, bytes for
+             each matrix computed at the same time, and once if the unit is emulated
+    Raises:  BadArgument: A and B are in the memory of the host, where gemm() needs none
+             Unsupported: the device cannot compute this GEMM
+    """
     p = _problem(a, b, given, needs=(), how=(*HOW, *OF_DEVICES, "device"), on_device=True)
     if p.place is None:
         raise BadArgument("A and B are in the memory of the host, where gemm() needs none")
@@ -151,9 +189,11 @@ def _problem(a, b, given: dict, *, d=None, needs=("recipe", "unit"), how=HOW, **
 
 
 class Verification(Result):
-    """Whether D is the emulator's, to the bit: true if it is.  ``differ`` of ``compared``
-    elements do not; ``first`` is the first of them: ``at`` (with its GEMM first in a batch),
-    its bits and number in ``given`` and ``expected``."""
+    """Whether D equals the emulator's result: true if every bit is the same.
+
+    ``differ`` of ``compared`` elements differ.  ``first`` is the first of them: ``at``, its index (in
+    a batch with its GEMM first), and its bits and number in ``given`` and ``expected``.
+    """
 
     def __bool__(self):
         return self.differ == 0
@@ -180,8 +220,26 @@ def _decoded(encoding: int, format: str) -> list:
 
 def verify(d: Any, a: Any, b: Any, *, recipe: str, unit: str, threads: int = 0,
            **given) -> Verification:
-    """D against what gemm() gives of the other arguments, all of them gemm()'s: every bit of
-    each element, of NaN as well.  If D was computed into C, keep C."""
+    """Compare D with the result of gemm(), bit for bit.
+
+    Every bit of each element counts, also of NaN.  If D was computed into C, keep a copy of C.
+
+    Args:    d: the result, (m, n) or (count, m, n), of any type that gemm() takes
+             a: A, (m, k) or (count, m, k)
+             b: B, (k, n) or (count, k, n)
+             recipe: a name of recipes()
+             unit: a name of units() or chips()
+             threads: number of threads; 0: one for each processor
+             given: all other arguments of gemm(), such as c, order and format_a
+    Returns: Verification, true if no bit differs
+    Raises:  BadArgument: a shape, a name or a number does not fit
+             BadType: an argument is no array, or unknown
+             Unsupported: the recipe does not run on this unit
+
+    >>> d = bitcut.gemm(a, b, recipe="ootomo", unit="h100").d
+    >>> print(bitcut.verify(d, a, b, recipe="ootomo", unit="h100"))
+    all 192 outputs are those of ootomo on hopper/mma.m16n8k16.f32.f16, bit for bit
+    """
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d)
     found, ran = fresh(Difference), fresh_gemm()
     compute(lib.bitcut_gemm_verify, byref(found), byref(ran), byref(p.struct),
@@ -196,8 +254,10 @@ def verify(d: Any, a: Any, b: Any, *, recipe: str, unit: str, threads: int = 0,
 
 
 class Metrics(Result):
-    """How far D is from the exact result, by every metric: metrics() says what they are.  NaN:
-    there is none, or it needs a recipe and a unit."""
+    """How far D is from the exact result, an attribute for each metric of metrics().
+
+    NaN: there is no such number, or the metric needs a recipe and a unit.
+    """
 
 
 def _judged(p: Problem, index: Any, threads: Any) -> Metrics:
@@ -212,18 +272,49 @@ def _judged(p: Problem, index: Any, threads: Any) -> Metrics:
 
 def judge(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None,
           index: int = 0, threads: int = 0, **given) -> Metrics:
-    """How far D, (m, n), is from the exact alpha A B + beta C, which is computed in exact
-    arithmetic, by each metric.  Of a batch GEMM `index`.  Recipe and unit, and all else of
-    gemm(), matter for grade alone."""
+    """Measure how far D is from the exact alpha A B + beta C by every metric.
+
+    The exact result is computed in exact arithmetic, not in a wider format.
+
+    Args:    d: the result, (m, n) or (count, m, n)
+             a: A, (m, k) or (count, m, k)
+             b: B, (k, n) or (count, k, n)
+             recipe: a name of recipes(); only the metrics ``grade`` need it
+             unit: a name of units() or chips(), likewise
+             index: the GEMM of a batch
+             threads: number of threads; 0: one for each processor
+             given: all other arguments of gemm(), such as c, order and format_a
+    Returns: Metrics, such as ``relres`` and ``backward_max``
+    Raises:  BadArgument: a shape, a name or a number does not fit
+             BadType: an argument is no array, or unknown
+
+    >>> bitcut.judge(a @ b, a, b).relres < 1e-6
+    True
+    """
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d, needs=())
     return _judged(p, index, threads)
 
 
 def exact(a: Any, b: Any, *, format: str = "f32", format_a: Optional[str] = None,
           format_b: Optional[str] = None, copy: bool = False, threads: int = 0) -> Any:
-    """A B exactly, then rounded once, to nearest even, to `format`: f32 or f64.  A is (m, k), B
-    (k, n) of FP32 values, row by row without gaps, or both column by column; anything else
-    that gemm() takes is copied with ``copy=True``.  NaN and infinities as in IEEE 754."""
+    """Compute A B exactly, and round it once, to nearest even.
+
+    NaN and infinities are those of IEEE 754.
+
+    Args:    a: A, (m, k), FP32 values row by row without gaps, or with B column by column
+             b: B, (k, n), likewise
+             format: format of the result, "f32" or "f64"
+             format_a: format of the elements of A, if they are encodings
+             format_b: the same of B
+             copy: copy what gemm() takes but this call cannot read
+             threads: number of threads; 0: one for each processor
+    Returns: a new array (m, n) of f4 or f8
+    Raises:  BadArgument: the shapes do not multiply, or an array needs ``copy=True``
+             BadType: an argument is no array
+
+    >>> bitcut.exact(numpy.float32([[1, 2**-30]]), numpy.float32([[1], [1]]), format="f64").tolist()
+    [[1.0000000009313226]]
+    """
     if format not in ("f32", "f64"):
         raise BadArgument(f"{format}: the exact product is rounded to f32 or f64")
     x, y = Operand(a, "A", format_a, copy), Operand(b, "B", format_b, copy)
@@ -258,8 +349,11 @@ def _plain_f32(operand: Operand, copy: bool):
 
 
 class Words(Result):
-    """The words of values: ``words``, an array each, the high one first, of ``formats``; word l
-    carries 2^(``levels[l]`` ``scale``).  Those in ``copies`` are no part of the sum."""
+    """The parts of values: ``words``, an array for each part, the high part first.
+
+    ``formats`` has the format of each.  Part l counts 2^(-``levels[l]`` ``scale``) times its value.  Parts
+    in ``copies`` are not added to the others.  An index gives a part, ``len()`` their number.
+    """
 
     def __getitem__(self, i):
         return self.words[i]
@@ -268,10 +362,17 @@ class Words(Result):
         return len(self.words)
 
     def retention(self, *, unit: Optional[str] = None, threads: int = 0) -> "Retention":
-        """What the words keep of the values: retention() of the same array, as it is now."""
+        """Count what the parts retain of the values: retention() of the same array.
+
+        Args:    unit: a name of units() or chips(), which may read subnormal parts as zeros
+                 threads: number of threads; 0: one for each processor
+        Returns: Retention of the values that the array has now
+        Raises:  BadArgument: unknown unit
+        """
         return _retention(_values(self._of, self._copy), self.split, unit, (-127, 127), threads)
 
     def to_dict(self):
+        """Return all values but the arrays, as a dict."""
         return {key: value for key, value in super().to_dict().items() if key != "words"}
 
 
@@ -298,8 +399,20 @@ def _split_row(split: Any):
 
 
 def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Words:
-    """The words of each FP32 value of `x`, an array of any shape without gaps, by a row of
-    splits(): high word first, what each carries, and how it is rounded, is in the table."""
+    """Split each FP32 value into its parts.
+
+    splits() says for each split what its parts count and how they are rounded.
+
+    Args:    x: FP32 values, an array of any shape
+             split: a name of splits()
+             copy: copy an array with gaps
+    Returns: Words, new arrays of the shape of `x` in the formats of the split
+    Raises:  BadArgument: unknown split, or an array with gaps without ``copy=True``
+             BadType: not an array of FP32 values
+
+    >>> [part.tolist() for part in bitcut.split(numpy.float32([1 + 2**-12])).words]
+    [[1.0], [0.5]]
+    """
     view, row = _values(x, copy), _split_row(split)
     said = _read("splits").find(split)
     words = [_arrays.empty(view.shape, format) for format in said["formats"]]
@@ -312,11 +425,24 @@ def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Words:
 
 def convert(x: Any, to: str = "f32", *, format: Optional[str] = None, rounding: str = "rn",
             copy: bool = False) -> Any:
-    """A new array: the numbers of `x`, an array of any shape without gaps, each rounded once to
-    the format `to`, a row of formats(), by a row of roundings() (rn-sat: the largest number of
-    what overflows).  `format` is that of the elements of `x`; u1, u2, u4 and u8 are encodings and
-    need it, f4 may also hold tf32 and e8m13.  The result is f2, f4, f8, or has encodings, of the
-    types of ml_dtypes where there are any.  NaN becomes the NaN of the format."""
+    """Round numbers once to another format.
+
+    NaN becomes the NaN of the format.
+
+    Args:    x: an array of any shape, f2, f4, f8, a type of ml_dtypes, or encodings
+             to: a name of formats()
+             format: format of the elements of `x`; encodings (u1, u2, u4, u8) need it, and f4 may also
+                 hold tf32 and e8m13
+             rounding: a name of roundings(); rn-sat rounds what overflows to the largest number
+             copy: copy an array with gaps
+    Returns: a new array of the shape of `x`: f2, f4, f8, a type of ml_dtypes if that is installed, or
+             else encodings
+    Raises:  BadArgument: unknown format or rounding, or elements that do not hold the format
+             BadType: not an array
+
+    >>> bitcut.convert(numpy.float32([1 / 3]), "f16").tolist()
+    [0.333251953125]
+    """
     view, row = look(x, "X"), lib.bitcut_rounding_find(text(rounding, "rounding"))
     if not row:
         raise BadArgument(f"{rounding}: unknown rounding; bitcut.roundings() has all")
@@ -340,9 +466,12 @@ COUNTS = ("count", "zeros", "infinite", "nan")
 
 
 class Retention(Result):
-    """What a split keeps of values: ``exact``, ``bits``, ``max_ulp`` and all else that `bitcut
-    split` counts, of all of them together; ``exponents`` has the same of each exponent, a dict
-    each, from the highest down.  None: there is none."""
+    """What a split retains of values.
+
+    ``exact``, ``bits``, ``max_ulp`` and everything else that `bitcut split` counts are those of all
+    values together; ``exponents`` has the same for each exponent, a dict each, from the highest down.
+    None: there is no such number.
+    """
 
     def _rows(self):
         """A row for each exponent and one of all, with columns for zeros and the like if there
@@ -400,10 +529,22 @@ def _retention(view, split, unit, exponents, threads) -> Retention:
 def retention(x: Any = None, split: str = "halfhalf", *, unit: Optional[str] = None,
               exponents: Optional[Tuple[int, int]] = None, copy: bool = False,
               threads: int = 0) -> Retention:
-    """What a split keeps of the values of `x`, as split() takes it; or of all 2^23 positive
-    values of each exponent from `exponents[0]` to `exponents[1]`, by default those that f16
-    words are for, -26 to 15, of an array all.  `unit` reads the words, some of them perhaps as
-    zeros."""
+    """Count what a split retains of values.
+
+    Args:    x: FP32 values, an array of any shape; None: all 2^23 positive values of each exponent
+             split: a name of splits()
+             unit: a name of units() or chips(), which may read subnormal parts as zeros
+             exponents: the lowest and the highest exponent; by default all of an array, and otherwise
+                 -26 to 15, the range of f16 parts
+             copy: copy an array with gaps
+             threads: number of threads; 0: one for each processor
+    Returns: Retention
+    Raises:  BadArgument: unknown split or unit, an exponent out of -127 to 127, or an array with gaps
+             BadType: not an array of FP32 values, or exponents that are not two integers
+
+    >>> bitcut.retention(numpy.float32([1, 1.5, 3])).exact
+    1.0
+    """
     view = _values(x, copy) if x is not None else None
     if exponents is None:
         exponents = (-26, 15) if view is None else (-127, 127)
@@ -464,9 +605,23 @@ class _Fragments:
 
 
 def mma(a: Any, b: Any, c: Any, *, unit: str, threads: int = 0) -> Any:
-    """A batch of fragments, D = A B + C, to the bit of the unit: A (count, m, k), B (count, k,
-    n), C (count, m, n), or all without count; k is that of the instruction.  Elements are of
-    the unit's formats, or their encodings; they are copied.  D has C's format."""
+    """Compute D = A B + C as one matrix instruction does, bit for bit.
+
+    Elements are of the formats of the unit, or encodings of these formats.  They are copied.
+
+    Args:    a: A, (m, k) or (count, m, k); k is that of the instruction
+             b: B, (k, n) or (count, k, n)
+             c: C, (m, n) or (count, m, n)
+             unit: a name of units() or chips()
+             threads: number of threads; 0: one for each processor
+    Returns: a new array of the shape and format of C
+    Raises:  BadArgument: unknown unit, shapes or formats that do not fit, or a unit with block scales
+             BadType: an argument is no array
+
+    >>> one = numpy.ones((16, 16), "f2")
+    >>> bitcut.mma(one, one[:, :8], numpy.ones((16, 8), "f4"), unit="h100")[0, 0].item()
+    17.0
+    """
     x = _Fragments(unit, a=a, b=b, c=c)
     wide = (ctypes.c_uint64 * max(x.count * x.m * x.n, 1))()
     if x.said["scale"]:
@@ -488,11 +643,13 @@ ALL, NEAREST = -1, -2
 
 
 class Fit(Result):
-    """Which rows explain recorded outputs: true if any does.  ``survivors`` do of ``space``;
-    ``rows`` has the values of their fields, of which any combination does, ``decided`` the
-    fields with one value and ``open`` those with more; ``table`` the units among them,
-    ``unit_survives`` whether the one that was named is; ``nearest``, if none survives, a row
-    that gives most."""
+    """Which rows explain recorded outputs: true if any row does.
+
+    ``survivors`` of ``space`` rows do.  ``rows`` has the values of their fields, of which any combination
+    does, ``decided`` the fields with one value and ``open`` those with more.  ``table`` has the units
+    among them, ``unit_survives`` whether the named unit is one.  ``nearest``, if none survives, is the
+    row that gives the most outputs.
+    """
 
     def __bool__(self):
         return self.survivors > 0
@@ -532,10 +689,23 @@ def _fit_said(found) -> dict:
 
 def fit(a: Any, b: Any, c: Any, d: Any, *, unit: str, scale_a: Any = None,
         scale_b: Any = None, outputs: int = 0, threads: int = 0) -> Fit:
-    """Which rows explain what an instruction gave, D of A, B and C, of all that the fields of a
-    unit can make (`bitcut fit`).  `unit` is one with its formats and k.  Arrays are those of
-    mma(), D with C's format, block scales (count, m, blocks) and (count, blocks, n).  So many
-    `outputs` are looked at, spread evenly over D (0: 1000)."""
+    """Find which rows explain the recorded outputs of an instruction (`bitcut fit`).
+
+    Every row that the fields of a unit can form is tried.
+
+    Args:    a: A, (count, m, k), as mma() takes it
+             b: B, (count, k, n)
+             c: C, (count, m, n)
+             d: what the instruction gave, (count, m, n), of the format of C
+             unit: a unit with the formats and the k of the instruction
+             scale_a: block scales of A, (count, m, blocks)
+             scale_b: block scales of B, (count, blocks, n)
+             outputs: number of outputs that are compared, spread evenly over D; 0: 1000
+             threads: number of threads; 0: one for each processor
+    Returns: Fit, true if a row explains all of these outputs
+    Raises:  BadArgument: unknown unit, or shapes or formats that do not fit
+             BadType: an argument is no array
+    """
     x = _Fragments(unit, a=a, b=b, c=c, d=d, scale_a=scale_a, scale_b=scale_b)
     asked, report, found = fresh(Recording), fresh(FitReport), ctypes.c_void_p()
     asked.unit, asked.outputs = x.row, integer(outputs, "outputs", DIMENSION_MAX)
@@ -569,8 +739,11 @@ def _fit_found(x: _Fragments, report: FitReport, found) -> Fit:
 
 
 class Budget(Result):
-    """Where the error comes from: of each part its ``mean``, ``rms`` and ``most``, in u
-    (|alpha| |A||B| + |beta C|), u = 2^-24; "error" is their sum, output by output."""
+    """Where the error comes from.
+
+    For each part ``mean``, ``rms`` and ``max`` in u (|alpha| |A||B| + |beta C|), u = 2^-24.  "error" is
+    their sum, output by output.
+    """
 
     def _rows(self):
         return [{"part": name, **part} for name, part in self.to_dict().items()]
@@ -586,7 +759,19 @@ class Budget(Result):
 
 def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: int = 0,
            **given) -> Budget:
-    """Where the error of what gemm() gives comes from, in parts that add up to it exactly."""
+    """Divide the error of gemm() into parts that add up to it exactly.
+
+    Args:    a: A, (m, k) or (count, m, k)
+             b: B, (k, n) or (count, k, n)
+             recipe: a name of recipes()
+             unit: a name of units() or chips()
+             index: the GEMM of a batch
+             threads: number of threads; 0: one for each processor
+             given: all other arguments of gemm(), such as c, order and format_a
+    Returns: Budget, a dict for each part
+    Raises:  BadArgument: a shape, a name or a number does not fit
+             Unsupported: the recipe does not run on this unit
+    """
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given})
     names = []
     while (name := lib.bitcut_budget_part(len(names))):
@@ -600,11 +785,28 @@ def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: i
 
 def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", index: int = 0,
           threads: int = 0, **given) -> Any:
-    """What each output of gemm() may err by where D is finite: an array (m, n) of binary64,
-    rounded upward, in the units of D, by a row of bounds(): for certain, if that is rigorous.
-    A D that overflows has no limit, though there may be a number here.  NaN: there is no limit,
-    as an element of A or B, or a word of it, is infinite, NaN, or too large.  Unsupported: the bound
-    does not hold for this recipe on this unit."""
+    """Compute an error bound for each output of gemm().
+
+    A D that overflows has no bound, though there may be a number for it.
+
+    Args:    a: A, (m, k) or (count, m, k)
+             b: B, (k, n) or (count, k, n)
+             recipe: a name of recipes()
+             unit: a name of units() or chips()
+             name: a name of bounds(); its ``kind`` says whether it is rigorous
+             index: the GEMM of a batch
+             threads: number of threads; 0: one for each processor
+             given: all other arguments of gemm(), such as c, order and format_a
+    Returns: a new array (m, n) of f8 in the units of D, rounded upward; NaN: an element of A or B, or a
+             part of one, is infinite, NaN or too large
+    Raises:  BadArgument: a shape, a name or a number does not fit
+             Unsupported: the bound does not hold for this recipe on this unit
+
+    >>> limit = bitcut.bound(a, b, recipe="ootomo", unit="h100")
+    >>> d = bitcut.gemm(a, b, recipe="ootomo", unit="h100").d
+    >>> bool((abs(d - bitcut.exact(a, b, format="f64")) <= limit).all())
+    True
+    """
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given})
     to = _arrays.empty((p.struct.m, p.struct.n), "f64")
     compute(lib.bitcut_bound, look(to, "limit").address, byref(p.struct),
@@ -614,23 +816,51 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
 
 
 class Verdict(Result):
-    """What a D is by limits, as struct bitcut_tolerance_verdict has it: true if it is accepted."""
+    """Whether a D is within limits, with its errors: true if it is accepted.
+
+    The attributes are the members of struct bitcut_tolerance_verdict.
+    """
 
     def __bool__(self):
         return self.accepted
 
 
 class Tolerances(Result):
-    """Limits that a correct D keeps, as struct bitcut_tolerances has them: |D - C| <=
-    ``limit`` u |A||B| at each output if ``known``, ||D - C|| <= ``norm_limit`` u ||A|| ||B||
-    if ``norm_known``; |D - C| <= ``with_underflow`` u |A||B| and what underflows, and norms
-    likewise (``norm_with_underflow``), always; and ``bound`` u |A||B| and what underflows, which
-    was ``underflow`` u |A||B| at most in the runs, for certain; u = 2^-24, C exact.  In ``zeros``
-    of the ``runs`` a D of zeros keeps all these limits: they say nothing there."""
+    """Limits for the errors of a correct D.  u = 2^-24, C is the exact result.
+
+    limit, known
+        |D - C| <= limit u |A||B| at each output, if `known`
+    norm_limit, norm_known
+        ||D - C|| <= norm_limit u ||A|| ||B||, if `norm_known`
+    with_underflow, norm_with_underflow
+        the same with what underflows added to the right side; these are always known
+    bound
+        |D - C| <= bound u |A||B| and what underflows, in the worst case
+    underflow
+        what underflows, at most, in the runs
+    max, norm_max, runs, outputs
+        the largest errors of the runs, their number, and the outputs of each
+    zeros
+        the number of runs in which a D of zeros is within all limits: they test nothing there
+
+    The other attributes are those of struct bitcut_tolerances.
+    """
 
     def judge(self, d: Any, a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None,
               threads: int = 0, **given) -> "Verdict":
-        """What D is by these limits, which tolerance() found for the other arguments."""
+        """Compare D with these limits, which tolerance() computed for the other arguments.
+
+        Args:    d: the result, FP32, (m, n)
+                 a: A, (m, k)
+                 b: B, (k, n)
+                 recipe: the recipe of the limits
+                 unit: their unit
+                 order: their order of k
+                 threads: number of threads; 0: one for each processor
+                 given: all other arguments of gemm(), such as c, order and format_a
+        Returns: Verdict, true if D is accepted
+        Raises:  BadArgument: a shape or a name does not fit
+        """
         p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
                             "order": None if order == "any" else order}, d=d, batch=False)
         options, found, limits = fresh(ToleranceOptions), fresh(ToleranceVerdict), fresh(_Tolerances)
@@ -642,19 +872,39 @@ class Tolerances(Result):
         return Verdict(**values(found))
 
     def _figure(self):
-        return points("What a correct output errs by at most", [
+        return points("Largest error of a correct output", [
             (f"largest of {self.runs} runs", self.max), ("limit for a test", self.limit),
-            ("for certain, but for underflow" if self.underflow > self.bound / 100 else
-             "for certain", self.bound)], "u |A||B|, u = 2^-24")
+            ("worst case, without underflow" if self.underflow > self.bound / 100 else
+             "worst case", self.bound)], "u |A||B|, u = 2^-24")
 
 
 def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None, runs: int = 0,
               false_alarm: float = 0.0, seed: int = 1, two: bool = False, threads: int = 0,
               **given) -> Tolerances:
-    """What a test of D = A B by a recipe on a unit should accept, from `runs` runs (0: 100) on
-    these matrices; with k in a random order a correct D is above each limit that is known
-    with a probability of `false_alarm` (0: 1e-6) at most, and in its own order never if the runs have
-    all outputs (``outputs`` is m n).  order="any": k in any order.  two: D is compared with another correct result."""
+    """Compute the limits that a test of D = A B should have.
+
+    With k in a random order, a correct D exceeds each known limit with a probability of at most
+    `false_alarm`.  In its own order it never does, if the runs have all outputs (``outputs`` is m n).
+
+    Args:    a: A, (m, k)
+             b: B, (k, n)
+             recipe: a name of recipes()
+             unit: a name of units() or chips()
+             order: order of k, as gemm() takes it; "any": the kernel may add in any order
+             runs: number of runs on these matrices; 0: 100
+             false_alarm: fraction of correct results that may exceed a limit; 0: 1e-6
+             seed: seed of the runs
+             two: D is compared with another correct result instead of the exact one
+             threads: number of threads; 0: one for each processor
+             given: all other arguments of gemm(), such as c, order and format_a
+    Returns: Tolerances
+    Raises:  BadArgument: a shape, a name or a number does not fit
+             Unsupported: the recipe does not run on this unit
+
+    >>> t = bitcut.tolerance(a, b, recipe="ootomo", unit="h100", runs=12)
+    >>> t.max < t.limit < t.bound
+    True
+    """
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
                         "order": None if order == "any" else order}, batch=False)
     options, found = fresh(ToleranceOptions), fresh(_Tolerances)
@@ -667,8 +917,10 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
 
 
 class Explanation(Result):
-    """What computed D: ``text`` is the sentence, ``found`` whether something gives all of it,
-    ``fault`` its name or None, ``line`` the GEMM nearest to it."""
+    """What computed D: true if something gives all of it.
+
+    ``text`` is the sentence, ``fault`` the name of the fault or None, ``line`` the nearest GEMM.
+    """
 
     def __bool__(self):
         return self.found
@@ -680,8 +932,26 @@ class Explanation(Result):
 def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None,
             samples: int = 0, seconds: float = 0.0, seed: int = 1, threads: int = 0,
             **given) -> Explanation:
-    """What computed D: which recipe, unit, order of k and fault.  One that is given is the only
-    one that is tried.  The search takes `seconds` at most (0: 60), and comparing as long."""
+    """Find what computed D: the recipe, the unit, the order of k and the fault.
+
+    Args:    d: the result, (m, n)
+             a: A, (m, k)
+             b: B, (k, n)
+             recipe: the only recipe to try; None: all
+             unit: the only unit to try; None: all
+             samples: number of outputs to search on; 0: 4096
+             seconds: time limit of the search, and again of the comparison; 0: 60
+             seed: seed that chooses the sample
+             threads: number of threads; 0: one for each processor
+             given: c, alpha, beta, formats and copy, as in gemm()
+    Returns: Explanation, true if a hypothesis gives every output that was compared
+    Raises:  BadArgument: a shape or a name does not fit
+             Unsupported: the recipe does not run on this unit
+
+    >>> d = bitcut.gemm(a, b, recipe="ootomo", unit="h100").d
+    >>> bitcut.explain(d, a, b).found
+    True
+    """
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d, needs=(),
                  how=("recipe", "unit"), batch=False)
     options, found, g = fresh(ExplainOptions), fresh(_Explanation), fresh_gemm()
@@ -693,15 +963,34 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
 
 
 class Advice(Result):
-    """What multiplies A B accurately enough, for the fewest products: ``line``, and struct
-    bitcut_advice's ``reaches``, ``cost``, ``error``, ``high``, ``checked``, ``bound``."""
+    """A GEMM that is accurate enough, by the fewest products.
+
+    ``line`` is the GEMM; ``reaches``, ``cost``, ``error``, ``high``, ``checked`` and ``bound`` are those
+    of struct bitcut_advice.
+    """
 
 
 def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None,
            metric: Optional[str] = None, want: float = 0.0, seed: int = 1, threads: int = 0,
            **given) -> Advice:
-    """Which recipe on which unit, of those that are given or of all, errs by `want` of `metric`
-    at most: "relres" (0: 1e-6) or "backward_max" (0: 16)."""
+    """Find the recipe of the fewest products whose error is small enough.
+
+    Args:    a: A, (m, k)
+             b: B, (k, n)
+             recipe: the only recipe to try; None: all
+             unit: the only unit to try, a name of units() or chips(); None: all
+             metric: "relres" or "backward_max"; None: "relres"
+             want: the largest error that is acceptable; 0: 1e-6, or 16 u for backward_max
+             seed: seed that chooses the sample of outputs
+             threads: number of threads; 0: one for each processor
+             given: c, alpha, beta, formats and copy, as in gemm()
+    Returns: Advice; ``reaches`` is false if no recipe is accurate enough, it is then the nearest
+    Raises:  BadArgument: a shape, a name or a number does not fit
+             Unsupported: no recipe runs on this unit
+
+    >>> bitcut.advise(a, b, unit="h100").recipe
+    'ootomo'
+    """
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, needs=(),
                  how=("recipe", "unit"), batch=False)
     options, found, g = fresh(AdviceOptions), fresh(_Advice), fresh_gemm()

@@ -154,9 +154,14 @@ def device(name: str) -> c_void_p:
 
 
 def devices() -> Table:
-    """What has kernels here, with its name: GPUs, none where there is no module for them, and
-    "cpu", the matrix units of this machine's processor, if it has any.  gemm() multiplies arrays
-    on GPUs there, and those of the host by its own units where device="cpu" says so."""
+    """Return the devices that have kernels here, with their names.
+
+    GPUs are there if their module is installed; "cpu" is the matrix unit of this machine's processor, if
+    it has one.  gemm() multiplies arrays of a GPU on that GPU, and arrays of the host by the unit of the
+    processor with ``device="cpu"``.
+
+    Returns: Table, empty if there is none
+    """
     rows = []
     numbered = [f"{backend}:{number}" for backend in ("cuda", "hip") for number in range(64)]
     missing = set()

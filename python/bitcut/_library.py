@@ -19,31 +19,31 @@ DIMENSION_MAX = ctypes.c_size_t(-1).value
 
 
 class Error(Exception):
-    """What went wrong, in one sentence: the C library's wherever it said one."""
+    """What went wrong, in one sentence: the base of all errors of bitcut."""
 
 
 class BadArgument(Error, ValueError):
-    """Shapes, names or numbers that do not fit together (BITCUT_BAD_ARGUMENT)."""
+    """Shapes, names or numbers do not fit together (BITCUT_BAD_ARGUMENT)."""
 
 
 class BadType(Error, TypeError):
-    """An object that is no array, or one of elements that bitcut does not take."""
+    """An object is not an array, or its elements are of a type that bitcut does not take."""
 
 
 class BadFile(Error, OSError):
-    """A file that is not what it should be (BITCUT_BAD_FILE)."""
+    """A file is not what it should be (BITCUT_BAD_FILE)."""
 
 
 class Unsupported(Error, RuntimeError):
-    """What cannot be done here, or with this recipe on this unit (BITCUT_UNSUPPORTED)."""
+    """This cannot be done here, or not with this recipe on this unit (BITCUT_UNSUPPORTED)."""
 
 
 class NoMemory(Error, MemoryError):
-    """Memory that cannot be had (BITCUT_NO_MEMORY)."""
+    """Not enough memory (BITCUT_NO_MEMORY)."""
 
 
 class NotFound(Error, ImportError):
-    """There is no libbitcut.so, or not of this version."""
+    """There is no libbitcut.so, or it has another version."""
 
 
 ERRORS = {1: BadArgument, 2: BadFile, 3: Unsupported, 4: NoMemory}

@@ -64,10 +64,19 @@ def text_object(values: dict, indent: int = 0) -> str:
     return "\n".join(said)
 
 
+def _html_or_blank(value: Any) -> str:
+    return "" if value is None else html_cell(value)
+
+
+def html_rows(values: dict) -> list:
+    """A row for each value that there is."""
+    return [{"": key, "value": x} for key, x in values.items() if x is not None]
+
+
 def html_cell(value: Any) -> str:
     """A value for HTML; what lies deeper is a table in the table."""
     if isinstance(value, dict):
-        return html_table([{"": key, "value": x} for key, x in value.items()])
+        return html_table(html_rows(value))
     if _is_deep(value) and isinstance(value[0], dict):
         return html_table(value)
     if _is_deep(value):
@@ -76,11 +85,13 @@ def html_cell(value: Any) -> str:
 
 
 def html_table(rows: list) -> str:
-    if not rows:
+    """Without the columns that have no value in any row."""
+    keys = [key for key in (rows[0] if rows else ()) if any(row.get(key) is not None for row in rows)]
+    if not keys:
         return ""
-    head = "".join(f"<th>{html.escape(key)}</th>" for key in rows[0])
-    body = "".join("<tr>" + "".join(f"<td>{html_cell(x)}</td>" for x in row.values()) + "</tr>"
-                   for row in rows)
+    head = "".join(f"<th>{html.escape(key)}</th>" for key in keys)
+    body = "".join("<tr>" + "".join(f"<td>{_html_or_blank(row.get(key))}</td>" for key in keys)
+                   + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -110,7 +121,7 @@ class Result:
 
     def _rows(self) -> list:
         """The table of it in a notebook."""
-        return [{"": key, "value": value} for key, value in self.to_dict().items()]
+        return html_rows(self.to_dict())
 
     def _figure(self) -> str:
         """What a picture says better, as SVG; or nothing."""

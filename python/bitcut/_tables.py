@@ -32,25 +32,36 @@ def value_of(field: Field) -> Any:
 
 
 class Table(list):
-    """Rows of a table, each a dict: ``name``, its fields, ``what``.  It prints as `bitcut list`
-    does, shows as a table in notebooks, and ``pandas.DataFrame`` takes it."""
+    """Rows of a table, each a dict: ``name``, its fields, ``what``.
+
+    It prints as `bitcut list` does, is a table in notebooks, and ``pandas.DataFrame`` takes it.
+    """
 
     def __init__(self, name: str, what: str, rows):
         super().__init__(rows)
         self.name, self.what = name, what
 
     def find(self, name: str) -> dict:
-        """The row of that name.  BadArgument: there is none."""
+        """Return a row by its name.
+
+        Args:    name: the row's name
+        Returns: the row, a dict
+        Raises:  BadArgument: no such row
+
+        >>> bitcut.recipes().find("ootomo")["split"]
+        'halfhalf'
+        """
         for row in self:
             if row["name"] == name:
                 return row
         raise BadArgument(f"{name}: not in bitcut.{self.name}()")
 
     def names(self) -> list:
+        """Return the names of all rows, a list of str."""
         return [row["name"] for row in self]
 
     def to_dict(self) -> list:
-        """The rows, as a list of dicts."""
+        """Return the rows, as a list of dicts."""
         return [dict(row) for row in self]
 
     def __str__(self):
@@ -84,13 +95,21 @@ def _read(name: str) -> Table:
 
 
 def table(name: str) -> Table:
-    """The rows of the table of that name."""
+    """Return a table of the library by its name, as `bitcut list` has it.
+
+    Args:    name: a name of tables()
+    Returns: Table, which may be changed
+    Raises:  BadArgument: unknown table
+    """
     found = _read(name)
     return Table(found.name, found.what, json.loads(json.dumps(found)))
 
 
 def tables() -> Table:
-    """Every table of the library, with what its rows are."""
+    """Return the names of all tables of the library, with what their rows are.
+
+    Returns: Table
+    """
     rows, at = [], lib.bitcut_table_next(None)
     while at:
         rows.append({"name": lib.bitcut_table_name(at).decode(),

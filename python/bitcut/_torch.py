@@ -140,8 +140,11 @@ def _attention_apart(torch):
 
 
 class Emulation(Result):
-    """What a block did: ``line``, how products are computed; ``taken``, how many of each
-    operation were; ``left``, how many PyTorch computed itself, and why."""
+    """What a block of emulate() did.
+
+    ``line`` is how products are computed; ``taken`` how many of each operation were computed here; ``left``
+    how many PyTorch computed itself, and why.
+    """
 
     def __init__(self, recipe, unit, strict, threads, variations):
         unknown = sorted(set(variations) - set(HOW))
@@ -246,24 +249,32 @@ class Emulation(Result):
 
 def emulate(recipe: str, unit: str, *, strict: bool = False, threads: int = 0,
             **variations: Any) -> Emulation:
-    """``with bitcut.emulate("legemm", "mi210") as e:`` PyTorch's products of FP32 matrices are
-    those of gemm() with this recipe, unit and variations, to the bit: on the host, and on a GPU
-    by its kernel, or where it has none by emulation of the unit.
+    """Compute PyTorch's products of FP32 matrices as a recipe on a unit does, bit for bit.
 
-    Taken are mm, bmm, addmm, baddbmm, mv, addmv and dot, and so all that PyTorch makes of them:
-    matmul (@), einsum, linear, nn.Linear, attention, on the host recurrent cells.  They are taken
-    where they are called: forward and backward inside the block, in the thread that entered it.  A
-    backward() behind the block is PyTorch's own, whatever its forward was.  Of the innermost
-    block only.
+    ``with bitcut.emulate("legemm", "mi210") as e:`` begins a block.  In it mm, bmm, addmm, baddbmm, mv,
+    addmv and dot are computed by gemm(), and so is all that PyTorch makes of them: matmul (@), einsum,
+    linear, nn.Linear, attention, and on the host recurrent cells.  On a GPU its kernel computes them, or
+    the unit is emulated.
 
-    A bias, or any C, is added as beta C: in the epilogue, after the sum over k.  A vector is a
-    matrix of one column.  The gradient of a product with a vector by its matrix is no sum over
-    k, and so PyTorch's.  Tensors are read where they are, transposed ones too; what is neither
-    row-major nor column-major is copied, as PyTorch does for BLAS.
+    - Products are taken where they are called: forward and backward inside the block, in the thread that
+      entered it.  A backward() behind the block is PyTorch's own.  The innermost block counts.
+    - A bias, or any C, is added as beta C in the epilogue, after the sum over k.  A vector is a matrix of
+      one column.  The gradient of a product with a vector by its matrix is no sum over k, so PyTorch
+      computes it.
+    - Tensors are read where they are, also transposed ones.  A tensor that is neither row-major nor
+      column-major is copied, as PyTorch does for BLAS.
+    - Other types than float32, GPUs without such a kernel that emulate nothing, sparse tensors, and
+      convolutions are left to PyTorch; ``e.left`` counts them.
+    - Modules and scaled_dot_product_attention do not take their fused paths in the block.
 
-    ``e.taken`` counts what was computed here, ``e.left`` what PyTorch computed, and why: other
-    types than float32, GPUs that have no such kernel and emulate nothing, sparse tensors, and
-    what multiplies in one piece, as convolutions do.  strict: such an operation is an exception,
-    Unsupported, instead.  Modules and scaled_dot_product_attention do not take their fused paths
-    inside."""
+    Args:    recipe: a name of recipes()
+             unit: a name of units() or chips()
+             strict: an operation that is left to PyTorch raises Unsupported
+             threads: number of threads; 0: one for each processor
+             variations: split, scale, order and the other variations of gemm()
+    Returns: Emulation, a context manager
+    Raises:  BadArgument: unknown recipe or unit
+             BadType: unknown argument
+             Unsupported: the recipe does not run on this unit
+    """
     return Emulation(recipe, unit, strict, threads, variations)

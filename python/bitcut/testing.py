@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Assertions for tests of kernels.
 
-A test that cannot fail says nothing, so both assertions look at the test as well: they raise
-TestTooWeak, an AssertionError, where a result of zeros would pass, where no exact result is a
-number, and where the matrices leave the low words of a recipe all zero, as small integers do:
-a kernel without its corrections would pass.  ``weak=True`` asks for such a test."""
+A test that cannot fail says nothing, so both assertions check the test as well.  They raise
+TestTooWeak, an AssertionError, if a result of zeros would pass, if no exact result is a number,
+or if all low parts of a recipe are zero, as those of small integers are: a kernel without its
+corrections would pass.  ``weak=True`` allows such a test."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ def _f32_of(x: Any, name: str, format: Optional[str]):
 
 def _check_words(a: Any, b: Any, ran, formats: dict):
     """That each low word of A and of B is not zero everywhere."""
+    __tracebackhide__ = True
     for x, name, row in ((a, "A", ran.split), (b, "B", ran.split_b)):
         said = _read("splits")
         if row not in said.names() or said.find(row)["words"] == 1:
@@ -73,26 +74,44 @@ def _too_weak_zero(what: str) -> TestTooWeak:
 # --- what is asserted ----------------------------------------------------------------------
 
 
-def _explained(d, a, b, given: dict, seconds: float) -> str:
-    """What computed it, if that can be said."""
+def _explained(d, a, b, recipe: str, unit: str, given: dict, seconds: float) -> str:
+    """What computed it, if that can be said: a fault of the recipe on the unit, or else anything."""
     if not seconds:
         return ""
     few = {key: given[key] for key in ("c", "alpha", "beta", "format_a", "format_b", "format_c",
                                        "format_d", "copy") if key in given}
     try:
-        return "\n  explain: " + explain(d, a, b, seconds=seconds, **few).text
+        found = explain(d, a, b, recipe=recipe, unit=unit, seconds=seconds / 2, **few)
+        found = found or explain(d, a, b, seconds=seconds / 2, **few)
+        return "\n  explain: " + found.text
     except Error as error:
         return f"\n  explain: {error}"
 
 
 def assert_gemm(d: Any, a: Any, b: Any, *, recipe: str, unit: str, weak: bool = False,
                 seconds: float = 5.0, **given):
-    """D is that of the recipe on the unit, to the bit: gemm() of the other arguments, all of
-    them gemm()'s.  The message has how many outputs differ, the first, in hex and decoded, and
-    what bitcut explains of it in `seconds` (0: nothing)."""
+    """Assert that D equals a recipe on a unit, bit for bit.
+
+    Args:    d: the result to test, (m, n) or (count, m, n), of any type that gemm() takes
+             a: A, (m, k) or (count, m, k)
+             b: B, (k, n) or (count, k, n)
+             recipe: a name of recipes()
+             unit: a name of units() or chips()
+             weak: accept a test that a wrong kernel would pass
+             seconds: time limit of the explanation in the message; 0: no explanation
+             given: all other arguments of gemm(), such as c, order and format_a
+    Returns: None
+    Raises:  AssertionError: a bit differs; the message has the number of outputs that differ, the first
+                 of them in hex and decoded, and what explain() finds
+             TestTooWeak: the test would pass for a wrong kernel
+             Error: gemm() cannot compute this GEMM
+
+    >>> bitcut.testing.assert_gemm(kernel(a, b), a, b, recipe="ootomo", unit="h100")
+    """
+    __tracebackhide__ = True  # pytest shows the line of the test
     found = verify(d, a, b, recipe=recipe, unit=unit, **given)
     if not found:
-        raise AssertionError(str(found) + _explained(d, a, b, given, seconds))
+        raise AssertionError(str(found) + _explained(d, a, b, recipe, unit, given, seconds))
     if weak:
         return
     if not found.compared:
@@ -104,48 +123,72 @@ def assert_gemm(d: Any, a: Any, b: Any, *, recipe: str, unit: str, weak: bool = 
 
 
 def _derivation(t: Tolerances, false_alarm: float, order: OrderLike) -> str:
+    """Where the limits come from: the lines of `bitcut tolerance`."""
     k = "k in any order" if order == "any" else "k in the order of the recipe, or as given"
-    each = f"{t.with_underflow:.3g} u |A||B| and what underflows" + (
-        f", and {t.limit:.3g} u |A||B|," if t.known else "")
-    return (f"\n  limits: {each} at each output, u = 2^-24: the largest error "
-            f"of {t.runs} runs of {t.outputs} outputs, {k}, was {t.max:.3g}, and its tail gives "
-            f"the limit that one correct result in {1 / (false_alarm or 1e-6):.3g} is above; "
-            f"{t.norm_limit:.3g} u ||A|| ||B|| of all outputs, likewise, the largest was "
-            f"{t.norm_max:.3g}; for certain {t.bound:.3g} u |A||B|, as if every rounding did "
-            f"its worst, and what underflows, {t.underflow:.3g} u |A||B| at most in the runs")
+    limit = (f"{t.limit:.3g} u |A||B|" if t.known else
+             f"{t.with_underflow:.3g} u |A||B| + what underflows")
+    norm = f"; {t.norm_limit:.3g} u ||A|| ||B|| of all outputs" if t.norm_known else ""
+    rare = 1 / (false_alarm or 1e-6)
+    return (f"\n  limit: {limit}{norm}; one correct result in {rare:.3g} exceeds it, {k}"
+            f"\n  typical range: up to {t.max:.3g} u |A||B|, {t.norm_max:.3g} u ||A|| ||B||, the "
+            f"largest of {t.runs} runs of {t.outputs} outputs"
+            f"\n  worst-case bound: {t.bound:.3g} u |A||B| + what underflows, at most "
+            f"{t.underflow:.3g} u |A||B| in the runs; u = 2^-24")
 
 
 def _beyond(v, t: Tolerances) -> list:
-    """What of D is above its limit; a NaN is."""
+    """What of D exceeds its limit; a NaN does."""
     wrong = []
     if v.wrong > t.wrong:
         wrong.append(f"{v.wrong:.0f} outputs are NaN or infinite where the exact result is not, "
-                     "or the other way about")
+                     "or the other way")
+    above = f"; {v.above} outputs exceed their limit" if v.above else ""
     if t.known and not v.component <= t.limit:
-        wrong.append(f"an output errs by {v.component:.4g} u |A||B|, which is above "
-                     f"{t.limit:.3g}")
+        wrong.append(f"largest error {v.component:.4g} u |A||B| (limit {t.limit:.3g}) at output "
+                     f"{tuple(v.worst_at)}{above}")
     elif v.above:
-        wrong.append(f"an output errs by {v.with_underflow:.4g} u |A||B| more than what "
-                     f"underflows, which is above {t.with_underflow:.3g}")
+        wrong.append(f"largest error beyond underflow {v.with_underflow:.4g} u |A||B| (limit "
+                     f"{t.with_underflow:.3g}) at output {tuple(v.worst_at)}{above}")
     if t.norm_known and not v.norm <= t.norm_limit:
-        wrong.append(f"all outputs together err by {v.norm:.4g} u ||A|| ||B||, which is above "
-                     f"{t.norm_limit:.3g}")
+        wrong.append(f"normwise error {v.norm:.4g} u ||A|| ||B|| (limit {t.norm_limit:.3g})")
     if not (v.accepted or v.wrong or wrong):
-        wrong.append(f"all outputs together err by more than {t.norm_with_underflow:.3g} u "
-                     "||A|| ||B|| and what underflows")
+        wrong.append(f"normwise error above {t.norm_with_underflow:.3g} u ||A|| ||B|| and what "
+                     "underflows")
     return wrong
 
 
 def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
-                      order: OrderLike = "any", runs: int = 0, false_alarm: float = 0.0, seed: int = 1,
-                      weak: bool = False, seconds: float = 5.0, **given):
-    """D, FP32, errs no more than the recipe on the unit may: by the limits that tolerance()
-    derives for these matrices, at each output and for all together, NaN and infinities not
-    passing.  A correct D in the order of the recipe passes if the runs have all outputs, as of
-    up to 2^20 products with `order` the GEMM's own; with k in a random order it fails with a
-    probability of `false_alarm` (0: 1e-6) at most, once for each limit, as far as 100 runs tell; with
-    another order it may err more than those that were tried.  The message has what is beyond which limit, where the limits come from,
-    and what bitcut explains of D in `seconds`."""
+                      order: OrderLike = "any", runs: int = 0, false_alarm: float = 0.0,
+                      seed: int = 1, weak: bool = False, seconds: float = 5.0, **given):
+    """Assert that the errors of D are those of a correct kernel.
+
+    There is a limit for each output and one for all together; NaN and infinities exceed both.  A correct D
+    in the order of the recipe passes if the runs have all outputs, that is up to 2^20 products with
+    `order` the GEMM's own.  With k in a random order it fails with a probability of at most `false_alarm`
+    for each limit, as far as 100 runs can tell.  In an order that was not tried, its errors may be larger.
+
+    Args:    d: the result to test, FP32, (m, n)
+             a: A, (m, k)
+             b: B, (k, n)
+             recipe: a name of recipes()
+             unit: a name of units() or chips()
+             order: order of k: "any", or as gemm() takes it
+             runs: number of runs from which limits are computed; 0: 100
+             false_alarm: fraction of correct results that may exceed a limit; 0: 1e-6
+             seed: seed of the runs
+             weak: accept a test that a wrong kernel would pass
+             seconds: time limit of the explanation in the message; 0: no explanation
+             given: all other arguments of gemm(), such as c, order and format_a
+    Returns: None
+    Raises:  AssertionError: an error exceeds its limit; the message has the error, the limit and its
+                 origin, and what explain() finds
+             TestTooWeak: the test would pass for a wrong kernel
+             BadArgument: D is not FP32
+             Error: gemm() cannot compute this GEMM
+
+    >>> bitcut.testing.assert_gemm_close(kernel(a, b), a, b, recipe="ootomo", unit="h100")
+    """
+    __tracebackhide__ = True
     if Operand(d, "D", given.get("format_d"), given.get("copy", False)).format != "f32":
         raise BadArgument("D: not FP32: limits are of FP32 results; compare bits instead")
     t = tolerance(a, b, recipe=recipe, unit=unit, order=order, runs=runs, false_alarm=false_alarm,
@@ -160,7 +203,7 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
     if wrong:
         raise AssertionError(f"D is not close to {recipe} on {unit}: " + "; ".join(wrong)
                              + _derivation(t, false_alarm, order)
-                             + _explained(d, a, b, given, seconds))
+                             + _explained(d, a, b, recipe, unit, given, seconds))
     if weak:
         return
     if of_zeros.wrong >= look(d, "D").count:

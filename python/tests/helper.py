@@ -17,14 +17,14 @@ try:
 except ImportError:
     numpy = None
 
-needs_numpy = unittest.skipUnless(numpy, "no NumPy")
+needs_numpy = unittest.skipUnless(numpy, "needs python3-numpy")
 PACKAGE = sys.path[0]
 
 
 def program(*words, folder=None, status=0):
     """The rows that `bitcut WORDS --json` prints."""
     if not shutil.which("bitcut"):
-        raise unittest.SkipTest("no program bitcut")
+        raise unittest.SkipTest("needs the program bitcut in PATH")
     done = subprocess.run(["bitcut", *map(str, words), "--json"], stdout=subprocess.PIPE,
                           cwd=folder, check=False)
     assert done.returncode == status, f"bitcut {words}: status {done.returncode}"

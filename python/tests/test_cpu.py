@@ -11,7 +11,7 @@ HERE = "cpu" in bitcut.devices().names()
 
 
 @needs_numpy
-@unittest.skipUnless(HERE, "the processor has no matrix unit with kernels")
+@unittest.skipUnless(HERE, "needs a processor with a matrix unit")
 class Host(unittest.TestCase):
     def same(self, a, b, recipe, **more):
         """By the device; then by the emulator, on the unit that it had."""

@@ -120,7 +120,7 @@ def library_in_place(name):
 
 
 @needs_numpy
-@unittest.skipUnless((MODULE / "bitcut-cuda.so").exists(), "no module without a GPU")
+@unittest.skipUnless((MODULE / "bitcut-cuda.so").exists(), "needs the model of a module: the package check, and make check")
 class Devices(Folder):
     def setUp(self):
         super().setUp()

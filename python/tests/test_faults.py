@@ -17,7 +17,7 @@ OURS = ("fault", "class", "kernels", "assert_gemm", "assert_gemm_close")
 
 
 @needs_numpy
-@unittest.skipUnless(ROWS.exists(), "no data of the project")
+@unittest.skipUnless(ROWS.exists(), "needs data/ of the source")
 class Faults(unittest.TestCase):
     def setUp(self):
         import faults
@@ -31,7 +31,7 @@ class Faults(unittest.TestCase):
 
     def test_faults(self):
         if not self.faults.FAULTY.exists():
-            self.skipTest("no tests/identify/faulty")
+            self.skipTest("needs tests/identify/faulty: the package check, and make check")
         known = self.faults.known()
         rows = [x for x in self.rows if x["class"] not in ("right", "trap")]
         self.assertEqual({x["fault"]: x["class"] for x in rows}, known)

@@ -58,6 +58,18 @@ class Results(unittest.TestCase):
         self.assertIn("<p>all 247 outputs are those of ootomo", found._repr_html_())
         self.assertNotIn("<p>", bitcut.judge(d, a, b)._repr_html_())
 
+    def test_no_nulls(self):
+        """What has no value in any row is no column, and elsewhere a blank cell."""
+        a, b = uniform(19, 70), uniform(70, 13)
+        shown = [bitcut.gemm(a, b, **self.way), bitcut.judge(a @ b, a, b), bitcut.splits(),
+                 bitcut.units(), bitcut.retention(a), bitcut.advise(a, b, unit="a100")]
+        for result in shown:
+            (table, *_), _ = parsed(result._repr_html_())
+            self.assertNotIn("null", ["".join(x.itertext()) for x in table.iter("td")])
+            rows = [["".join(x.itertext()) for x in row.iter("td")] for row in table.iter("tr")]
+            for column in zip(*filter(None, rows)):
+                self.assertTrue(any(column), result)
+
     def test_retention(self):
         x = numpy.ldexp(uniform(60, 50), random().integers(-30, 17, (60, 50))).astype("f4")
         found = bitcut.retention(x)
@@ -87,7 +99,7 @@ class Results(unittest.TestCase):
         folder = pathlib.Path(os.environ.get("srcdir", helper.PACKAGE + "/.."))
         page = pathlib.Path(folder, "examples/results_page.py")
         if not page.exists():
-            self.skipTest("no examples of the project")
+            self.skipTest("needs examples/ of the source")
         done = python(page.read_text(), BITCUT_LIBRARY=os.path.abspath(bitcut.library))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         page = done.stdout.split("</head>")[1].replace("</html>", "")

@@ -175,7 +175,7 @@ class Gpu:
         return x * 0.5
 
 
-@unittest.skipUnless(GPU and cupy, "no CuPy on a GPU that has kernels here")
+@unittest.skipUnless(GPU and cupy, "needs CuPy and a GPU that has kernels here")
 class CuPy(Gpu, unittest.TestCase):
     def there(self, x):
         return cupy.asarray(x)
@@ -211,7 +211,7 @@ class CuPy(Gpu, unittest.TestCase):
 
 
 @unittest.skipUnless(GPU and torch and torch.cuda.is_available(),
-                     "no PyTorch on a GPU that has kernels here")
+                     "needs PyTorch on a GPU that has kernels here")
 class PyTorch(Gpu, unittest.TestCase):
     def there(self, x):
         return torch.from_numpy(x).cuda()
@@ -293,7 +293,7 @@ class PyTorch(Gpu, unittest.TestCase):
                 bitcut.gemm(x, x, recipe="ootomo")
 
 
-@unittest.skipUnless(GPU and cupy and torch and torch.cuda.is_available(), "no CuPy and PyTorch")
+@unittest.skipUnless(GPU and cupy and torch and torch.cuda.is_available(), "needs CuPy and PyTorch on a GPU")
 class Both(unittest.TestCase):
     def test_together(self):
         a, b = uniform(64, 64), uniform(64, 64, seed=2)

@@ -27,9 +27,9 @@ def lines():
                 yield f"{name}.{part[0]} {at.offset} {at.size}"
 
 
-@unittest.skipUnless(HEADER.exists(), "no bitcut.h")
+@unittest.skipUnless(HEADER.exists(), "needs bitcut.h of the source")
 class Layout(unittest.TestCase):
-    @unittest.skipUnless(shutil.which(CC[0]), "no compiler")
+    @unittest.skipUnless(shutil.which(CC[0]), "needs a C compiler")
     def test_structs(self):
         said = list(lines())
         body = []

@@ -22,7 +22,7 @@ try:
 except ImportError:
     torch = None
 
-needs_torch = unittest.skipUnless(torch and numpy, "no PyTorch with NumPy")
+needs_torch = unittest.skipUnless(torch and numpy, "needs PyTorch (pip install torch) and python3-numpy")
 OLD = torch and torch.__version__.startswith("1.")
 WAY = {"recipe": "ootomo", "unit": "mi210"}
 M, N, K = 6, 5, 40
@@ -248,9 +248,9 @@ class Modules(Torch):
     def test_nothing_reaches_blas(self):
         shim = pathlib.Path(bitcut.library).parent.parent / "bitcut-run.so"
         if not shim.exists() and not pathlib.Path("bitcut-run.so").exists():
-            self.skipTest("no bitcut-run.so")
+            self.skipTest("needs bitcut-run.so")
         if not self.calls(False):
-            self.skipTest("the BLAS of this PyTorch is inside it")
+            self.skipTest("needs a PyTorch whose BLAS is another library")
         self.assertEqual(self.calls(True), 0)
 
     def test_linear(self):
@@ -269,7 +269,7 @@ class Modules(Torch):
         x = random(1, 7, 16)
         got = self.inside(lambda: layer(x, x, x)[0], {"mm": 2, "bmm": 2} if OLD else None)
         if not OLD:
-            self.skipTest("where this PyTorch divides by the root is its own affair")
+            self.skipTest("needs a PyTorch that divides by the root where the model does")
         q, k, v = torch.from_numpy(gemm(x[0], layer.in_proj_weight.t())).split(16, 1)
         weights = torch.softmax(torch.from_numpy(gemm(q / 4, k.t())), -1)
         d = gemm(torch.from_numpy(gemm(weights, v)), layer.out_proj.weight.t())
@@ -305,7 +305,7 @@ class Allocated:
 
 
 @needs_torch
-@unittest.skipUnless((MODULE / "bitcut-cuda.so").exists(), "no module without a GPU")
+@unittest.skipUnless((MODULE / "bitcut-cuda.so").exists(), "needs the model of a module: the package check, and make check")
 class OnDevice(Torch):
     """Tensors of the host that are taken for a GPU's, on a module without one."""
 

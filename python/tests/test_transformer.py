@@ -28,8 +28,8 @@ def losses(path):
 
 
 @needs_numpy
-@unittest.skipUnless(torch, "no PyTorch")
-@unittest.skipUnless(ROWS.exists(), "no data of the project")
+@unittest.skipUnless(torch, "needs PyTorch (pip install torch)")
+@unittest.skipUnless(ROWS.exists(), "needs data/ of the source")
 class Transformer(unittest.TestCase):
     def test_first_steps(self):
         kept = losses(ROWS)

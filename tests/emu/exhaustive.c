@@ -56,7 +56,7 @@ static bool report_all(const struct sweep *s, const struct tally f16c[F16C_RULES
     for (int i = 0; i < F16C_RULES; i++) {
         const char *rule = roundings[f16c_rules[i]].name;
         if (has_f16c) good &= report(lines + i + 1, "f16", rule, "F16C", &f16c[i]);
-        else printf("ok %d - f32 to f16 by %s # SKIP no F16C\n", lines + i + 1, rule);
+        else printf("ok %d - f32 to f16 by %s # SKIP needs a processor with F16C\n", lines + i + 1, rule);
     }
     return good;
 }

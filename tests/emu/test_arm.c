@@ -255,7 +255,7 @@ int main(void)
         number++;
         if (x->there()) good &= compared(x, number);
         else
-            printf("ok %d - %s # SKIP the processor has no such instruction\n", number,
+            printf("ok %d - %s # SKIP needs a processor with this instruction\n", number,
                    x->name);
         fflush(stdout);
     }

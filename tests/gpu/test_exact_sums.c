@@ -210,7 +210,7 @@ int main(void)
 {
     const TTest *const list[] = { sums_to_the_bit, NULL };
     if (!getenv("DEVICE_MODULES") && access("tests/.libs/bitcut-cuda.so", F_OK)) {
-        puts("1..0 # SKIP no shared library");
+        puts("1..0 # SKIP needs the shared library: configure without --disable-shared");
         return 0;
     }
     return test_run("exact sums on a device", list);
