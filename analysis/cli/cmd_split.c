@@ -56,7 +56,7 @@ static const struct emit_column columns[] = {
     /* clang-format off */
     { "exponent",    "exponent",   0, NULL },
     { "count",       "values",     0, NULL },
-    { "bits",        "bits kept",  4, NULL },
+    { "bits",        "bits of 24", 4, NULL },
     { "exact",       "exact",      3, NULL },
     { "max_ulp",     "max_ulp",    3, NULL },
     { "p_subnormal", "subnormal",  3, "0"  },

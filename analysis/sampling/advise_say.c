@@ -89,7 +89,7 @@ const struct record_field advise_scale_fields[] = {
     SCALE(scale, "scale", "", "low words are times 2^scale"),
     SCALE(equilibrate, "equilibrate", "", "whether lines of A and B are scaled"),
     SCALE(error, "error", "", "in the metric asked for, of the first sample"),
-    SCALE(kept[0].bits, "bits_a", "bits", "what words hold of an element of A, on average"),
+    SCALE(kept[0].bits, "bits_a", "bits", "mean of the retained bits of A, of 24"),
     SCALE(kept[1].bits, "bits_b", "bits", "the same of B"),
     SCALE(kept[0].p_overflow, "overflow_a", "", "the share of A with a word that overflows"),
     SCALE(kept[1].p_overflow, "overflow_b", "", "the same of B"),
@@ -374,7 +374,7 @@ static void say_reason(char *text, size_t size, const struct advise_scale *way, 
 {
     for (int i = 0; i < 2; i++) {
         const struct retention *const kept = &way[AT_11].kept[i];
-        say_more(text, size, "%s%s keeps %.4g, %.4g and %.4g of 23 bits", i ? ", " : "; ",
+        say_more(text, size, "%s%s retains %.4g, %.4g and %.4g of 24 bits", i ? ", " : "; ",
                  i ? "B" : "A", way[AT_10].kept[i].bits, kept->bits,
                  way[EQUILIBRATED].kept[i].bits);
         if (kept->p_overflow > 0)

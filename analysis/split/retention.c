@@ -45,19 +45,18 @@ static double two_to(int exponent)
     return double_of_bits((uint64_t)(1023 + exponent) << 52);
 }
 
-static int exponent_of(double x) { return (int)(bits_of_double(x) >> 52) - 1023; }
-
 /* |x| in units of 2^exponent; its top 64 bits decide. */
 static double size_in(struct unrounded x, int exponent)
 {
     return ldexp((double)x.significand, x.exponent - exponent);
 }
 
-static void set_error(struct outcome *o, double ulps, int last)
+/* `floor` is that of the error's binary logarithm, which `ulps` may be rounded above. */
+static void set_error(struct outcome *o, double ulps, int floor, int last)
 {
     o->ulps = ulps;
     o->relative = ulps * two_to(last) / o->value;
-    o->bits = ulps == 0 ? 23 : larger_int(22 - exponent_of(ulps), 0);
+    o->bits = ulps == 0 ? SIGNIFICAND_BITS : larger_int(SIGNIFICAND_BITS - 1 - floor, 0);
 }
 
 static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x)
@@ -86,7 +85,11 @@ static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x
         if (flush && small) read[count].significand = 0;
         count++;
     }
-    set_error(&o, size_in(wide_sum(read, count), last), last);
+    const struct unrounded error = wide_sum(read, count);
+    set_error(&o, size_in(error, last),
+              error.significand ? highest_bit(error.significand) + error.exponent - last
+                                : 0,
+              last);
     return o;
 }
 
@@ -163,10 +166,14 @@ static struct outcome same_judge(const struct same_words *same, uint32_t x)
     const bitcut_uint128 value = (bitcut_uint128)((x & (SIGNIFICANDS - 1)) | SIGNIFICANDS)
                                  << same->up;
     const bitcut_uint128 left = value > same->sum ? value - same->sum : same->sum - value;
-    const int bits = left >> 64 ? 64 + highest_bit((uint64_t)(left >> 64)) + 1 : 64;
+    const uint64_t above = (uint64_t)(left >> 64), below = (uint64_t)left;
+    const int bits = above ? 64 + highest_bit(above) + 1 : 64,
+              floor = above   ? bits - 1
+                      : below ? highest_bit(below)
+                              : 0;
     const double top = (double)(uint64_t)(left >> (bits - 64));
     o.value = fabs(value_of_float(x));
-    set_error(&o, top * two_to(bits - 64 - same->up), same->last);
+    set_error(&o, top * two_to(bits - 64 - same->up), floor - same->up, same->last);
     return o;
 }
 
@@ -453,8 +460,8 @@ double retention_p_zero(const struct bitcut_split *s, int e)
         s, e, format_least_exponent(low->format) - round_is_nearest(low->rounding));
 }
 
-/* Whether the first word is normal, whatever it is of, and what it leaves is spread as the
-   forms have it; and the second holds all of that, as another number of its own. */
+/* Whether the first word is normal, whatever it is of, and what it leaves is spread as
+   the forms have it; and the second holds all of that, as another number of its own. */
 bool retention_has_theory(const struct bitcut_split *s, int e)
 {
     const struct split_word *const high = &s->word[0], *const low = &s->word[1];
@@ -465,5 +472,6 @@ bool retention_has_theory(const struct bitcut_split *s, int e)
            !low->copy && low->level == high->level + 1 &&
            (round_is_nearest(low->rounding) || low->rounding->direction == TO_ZERO) &&
            low->rounding->flush == FLUSH_NONE &&
-           e - high->format->fraction_bits - nearest + s->scale <= format_emax(low->format);
+           e - high->format->fraction_bits - nearest + s->scale <=
+               format_emax(low->format);
 }

@@ -7,13 +7,17 @@
 #include "lib/base/status.h"
 #include "lib/number/split.h"
 
-enum { SIGNIFICANDS = 1 << 23 };
+enum {
+    SIGNIFICANDS = 1 << 23, /* of a binade                                         */
+    SIGNIFICAND_BITS = 24   /* of an FP32 value, the implicit bit counted: the one scale
+                               on which retained bits are counted                  */
+};
 
 /* Over the positive FP32 values of exponent e, with r = |x - (w0 + 2^-s w1 + ...)|, the
-   sum of a split's words without copies, in ulps of x (2^(e-23)): bits is the mean of 23
-   where r = 0, else of 22 - floor(log2 r), but not below 0 (the mantissa length of Ootomo
-   and Yokota, section 3.1; 22.75 for RN + RN, 22.25 for RZ + RZ); underflow is of word 1
-   where its residual is not zero: below the normal range (zero included), or zero.  Where
+   sum of a split's words without copies, in ulps of x (2^(e-23)): bits is the mean of 24
+   where r = 0, else of 23 - floor(log2 r), but not below 0 (23.75 for RN + RN, 23.25 for
+   RZ + RZ; Ootomo and Yokota, section 3.1, leave the implicit bit out and have one less);
+   underflow is of word 1 where its residual is not zero: below the normal range (zero included), or zero.  Where
    units flush, what is below the normal range of its format is made, but read as zero: no
    part of the sum then.  A value with an infinite or NaN word overflowed and keeps 0
    bits; the error figures leave it out. */

@@ -358,7 +358,7 @@ class Retention(Result):
     def _figure(self):
         kept = [(row["exponent"], row["bits"]) for row in reversed(self.exponents)]
         return line(f"Bits that {self.split} keeps", kept, "exponent of the value",
-                    "bits kept, of 23", top=24) if kept else ""
+                    "bits retained, of 24", top=25) if kept else ""
 
 
 def _exponent(value: Any) -> int:

@@ -92,7 +92,7 @@ static void census_add(struct census *c, const struct bitcut_split *s, int e,
         return;
     }
     c->exact += error == 0;
-    c->bits += error ? (uint64_t)(23 - length(error)) : 23;
+    c->bits += error ? (uint64_t)(24 - length(error)) : 24;
     c->ulps += error;
     c->subnormal += s->words == 2 && rest && is_below_normal(s, low, e);
     c->zero += s->words == 2 && rest && low == 0;
@@ -146,11 +146,11 @@ static const struct {
     int format, high, low, scale;
     double bits, exact, max_ulp, mean_ulp;
 } constants[] = {
-    { FORMAT_F16, ROUND_RN, ROUND_RN, 0, 22.75, 0.75, 1, 0.25 },   /* markidis */
-    { FORMAT_F16, ROUND_RN, ROUND_RN, 11, 22.75, 0.75, 1, 0.25 },  /* halfhalf */
-    { FORMAT_F16, ROUND_CUT, ROUND_RZ, 10, 22.25, 0.5, 3, 0.875 }, /* bitcut   */
-    { FORMAT_F16, ROUND_CUT, ROUND_RN, 10, 22.375, 0.5, 2, 0.625 },
-    { FORMAT_TF32, ROUND_RNA, ROUND_RNA, 0, 22.75, 0.75, 1, 0.25 }, /* tf32tf32 */
+    { FORMAT_F16, ROUND_RN, ROUND_RN, 0, 23.75, 0.75, 1, 0.25 },   /* markidis */
+    { FORMAT_F16, ROUND_RN, ROUND_RN, 11, 23.75, 0.75, 1, 0.25 },  /* halfhalf */
+    { FORMAT_F16, ROUND_CUT, ROUND_RZ, 10, 23.25, 0.5, 3, 0.875 }, /* bitcut   */
+    { FORMAT_F16, ROUND_CUT, ROUND_RN, 10, 23.375, 0.5, 2, 0.625 },
+    { FORMAT_TF32, ROUND_RNA, ROUND_RNA, 0, 23.75, 0.75, 1, 0.25 }, /* tf32tf32 */
 };
 
 START_TEST(published_constants)
@@ -210,7 +210,7 @@ static bool words_sum(mpfr_ptr sum, const struct bitcut_split *s, uint32_t x)
 static void check_value(const struct bitcut_split *s, uint32_t x)
 {
     const int e = (int)(x >> 23) - 127;
-    int bits, want_bits = 23;
+    int bits, want_bits = 24;
     double ulps;
     mpfr_t error;
     mpfr_init2(error, 600);
@@ -219,7 +219,7 @@ static void check_value(const struct bitcut_split *s, uint32_t x)
     mpfr_abs(error, error, MPFR_RNDN);
     mpfr_mul_2si(error, error, 23 - e, MPFR_RNDN);
     const double want_ulps = mpfr_get_d(error, MPFR_RNDN);
-    if (!mpfr_zero_p(error)) want_bits = 22 - (int)(mpfr_get_exp(error) - 1);
+    if (!mpfr_zero_p(error)) want_bits = 23 - (int)(mpfr_get_exp(error) - 1);
     if (want_bits < 0) want_bits = 0;
     mpfr_clear(error);
     if (got != want) ck_abort_msg("%s of %08" PRIx32 ": overflow %d", s->name, x, !got);
@@ -319,8 +319,8 @@ START_TEST(samples_are_single_values)
 }
 END_TEST
 
-/* Below 2^-14 no low word of the literal bit-cut underflows, and it keeps 11 bits: 23 of
-   one value in 2^13, else 22 - floor(log2 v) where v, the last 13 bits, are cut. */
+/* Below 2^-14 no low word of the literal bit-cut underflows, and it keeps 12 bits: 24 of
+   one value in 2^13, else 23 - floor(log2 v) where v, the last 13 bits, are cut. */
 START_TEST(no_underflow_is_not_precision)
 {
     struct retention r;
@@ -329,7 +329,7 @@ START_TEST(no_underflow_is_not_precision)
             retention_count(&r, &splits[SPLIT_BITCUT], e, 0, 1, 0, NULL, NULL),
             BITCUT_OK);
         ck_assert(r.count == SIGNIFICANDS && r.p_subnormal == 0 && r.p_zero == 0);
-        ck_assert(r.bits == 11 - 0x1p-13);
+        ck_assert(r.bits == 12 - 0x1p-13);
     }
 }
 END_TEST
@@ -371,7 +371,7 @@ END_TEST
 START_TEST(ends_of_the_range)
 {
     const struct retention exact = sampled(&splits[SPLIT_F32], -126, 1, 1);
-    ck_assert(exact.exact == 1 && exact.bits == 23 && exact.max_ulp == 0);
+    ck_assert(exact.exact == 1 && exact.bits == 24 && exact.max_ulp == 0);
     const struct retention lost = sampled(&splits[SPLIT_BITCUT], -60, 1, 1);
     ck_assert(lost.exact == 0 && lost.bits == 0 && lost.max_relative == 1);
     ck_assert(lost.p_subnormal == 1 && lost.p_zero == 1 && lost.max_low == 0);
