@@ -73,6 +73,53 @@ bits_kept() {
     done
 }
 
+# The picture of a split: both lines, the same for any threads, and it replaces what is there.
+split_drawn() {
+    if command -v gnuplot > /dev/null; then
+        run 0 split --split markidis --from -20 --to 4 --plot drawn.svg --json
+        cp drawn.svg before.svg
+        run 0 split --split markidis --from -20 --to 4 --plot drawn.svg --threads 1
+        cmp drawn.svg before.svg 2>&1
+        for word in '<svg' markidis counted theory 'bits retained, of 24'; do
+            grep -q "$word" drawn.svg || echo "drawn.svg: no $word"
+        done
+        run 0 split --split bf16x3 --from -20 --to 4 --plot drawn.svg
+        cmp -s drawn.svg before.svg && echo "drawn.svg was not replaced"
+        grep -q theory drawn.svg && echo "a theory of three parts"
+        run 0 split --plot drawn.pdf --json
+        head -c 4 drawn.pdf | grep -q '%PDF' || echo "drawn.pdf: no PDF"
+        run 3 split --plot nowhere/drawn.svg --json
+        grep -q 'nowhere/drawn.svg: No such file' err || cat err
+    fi
+    cp before.svg drawn.svg 2> /dev/null || echo > drawn.svg
+    cp drawn.svg before.svg
+    bitcut=$(command -v bitcut)
+    PATH=/nowhere "$bitcut" split --from 0 --to 0 --plot drawn.svg > /dev/null 2> err
+    [ $? -eq 3 ] || echo "without gnuplot: not 3"
+    grep -q 'drawn.svg: gnuplot is missing' err || cat err
+    cmp drawn.svg before.svg 2>&1
+    for name in drawn.png drawn .svg; do
+        run 2 split --plot $name
+        grep -q -- '--plot must name a file that ends in .svg or .pdf' err || cat err
+    done
+}
+
+# Where there is no theory its columns are empty, and what is changed in a split is in its name.
+split_theory() {
+    run 0 split --split bitcut --scale 12 --from -16 --to 15 --json
+    expect split "bitcut with scale 2^12" | sort -u
+    for key in bits_theory p_subnormal_theory p_zero_theory; do
+        grep '"exponent":-15,' out | grep -q "\"$key\":null" || echo "$key at -15"
+        grep '"exponent":-14,' out | grep -q "\"$key\":null" && echo "no $key at -14"
+    done
+    run 0 split --split half --from 0 --to 0 --json
+    grep -q '"bits_theory":1[0-9.]*,.*"p_subnormal_theory":null' out || cat out
+    run 0 split --split bf16x3 --from 0 --to 1
+    grep -q '^bf16x3 .* -  ' out || cat out
+    grep -q null out && cat out
+    grep -q 'rho: .*theta: ' out || cat out
+}
+
 table1_agrees() {
     run 0 study table1 --json
     [ "$(wc -l < out)" -eq 7 ] || echo "not 7 rows"
@@ -384,6 +431,8 @@ ok_if_empty "files are made" "$(files_made)"
 ok_if_empty "names of version 0.1 are read" "$(renamed)"
 ok_if_empty "list prints every table" "$(tables_listed)"
 exhaustive "split counts the published bits" bits_kept
+ok_if_empty "split draws its bits" "$(split_drawn)"
+ok_if_empty "split has theory where it holds" "$(split_theory)"
 exhaustive "study table1 agrees with the paper" table1_agrees
 exhaustive "study underflow agrees with the closed forms" underflow_as_predicted
 ok_if_empty "tile chooses as LE-GEMM does" "$(tiles_ranked)"

@@ -43,6 +43,11 @@ static bool has_rate(const void *trial)
     return ((const struct advise_trial *)trial)->tflops > 0;
 }
 
+static void say_trial_split(char *text, size_t size, const void *trial)
+{
+    split_label(text, size, &((const struct advise_trial *)trial)->plan.split_a);
+}
+
 #define TRIAL(place, key, unit, what)                                                    \
     RECORD_INNER(struct advise_trial, place, key, unit, what)
 #define ADVICE(member, key, unit, what)                                                  \
@@ -58,7 +63,7 @@ const struct record_field advise_trial_fields[] = {
     TRIAL(gemm.unit, "unit", "", "what it runs on"),
     RECORD_TEXT_OF(evidence, "evidence", "what that unit's model rests on"),
     TRIAL(gemm.recipe, "recipe", "", "how the GEMM is put together"),
-    TRIAL(plan.split_a.name, "split", "", "what words elements become"),
+    RECORD_SENTENCE(say_trial_split, "split", "the split, and what is changed in it"),
     TRIAL(plan.split_a.scale, "scale", "", "low words are times 2^scale"),
     TRIAL(gemm.equilibrate, "equilibrate", "", "whether lines of A and B are scaled"),
     TRIAL(plan.terms, "terms", "", "products of words for each of A B"),

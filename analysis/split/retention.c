@@ -460,18 +460,78 @@ double retention_p_zero(const struct bitcut_split *s, int e)
         s, e, format_least_exponent(low->format) - round_is_nearest(low->rounding));
 }
 
+static bool cuts_or_nearest(const struct split_word *w)
+{
+    return round_is_nearest(w->rounding) || w->rounding->direction == TO_ZERO;
+}
+
 /* Whether the first word is normal, whatever it is of, and what it leaves is spread as
    the forms have it; and the second holds all of that, as another number of its own. */
 bool retention_has_theory(const struct bitcut_split *s, int e)
 {
     const struct split_word *const high = &s->word[0], *const low = &s->word[1];
     const bool nearest = round_is_nearest(high->rounding);
-    if (s->words < 2) return true;
-    return !split_is_fixed(s) && (nearest || high->rounding->direction == TO_ZERO) &&
+    if (s->words < 2) return false;
+    return !split_is_fixed(s) && cuts_or_nearest(high) &&
            e >= format_emin(high->format) && e <= format_emax(high->format) &&
-           !low->copy && low->level == high->level + 1 &&
-           (round_is_nearest(low->rounding) || low->rounding->direction == TO_ZERO) &&
+           !low->copy && low->level == high->level + 1 && cuts_or_nearest(low) &&
            low->rounding->flush == FLUSH_NONE &&
            e - high->format->fraction_bits - nearest + s->scale <=
                format_emax(low->format);
+}
+
+/* --- expected bits ---------------------------------------------------------------- */
+
+/* Bits of an error in [2^i, 2^(i+1)) ulps. */
+static int bits_below(int i) { return larger_int(SIGNIFICAND_BITS - 1 - i, 0); }
+
+/* The sum of the bits of the errors 1 to 2^t - 1. */
+static double bits_of_errors(int t)
+{
+    double sum = 0;
+    for (int i = 0; i < t; i++) sum += ldexp(bits_below(i), i);
+    return sum;
+}
+
+/* The mean of an integer rounded to multiples of 2^t, all remainders alike. */
+static double bits_of_step(int t, bool nearest)
+{
+    if (t <= 0) return SIGNIFICAND_BITS;
+    const double sum =
+        nearest ? 2 * bits_of_errors(t - 1) + bits_below(t - 1) : bits_of_errors(t);
+    return ldexp(SIGNIFICAND_BITS + sum, -t);
+}
+
+/* The mean of integers in [2^top, 2^(top+1)) rounded to multiples of 2^t. */
+static double bits_of_top(int top, int t, bool nearest)
+{
+    if (t <= top) return bits_of_step(t, nearest);
+    if (t > top + 1 || !nearest) return bits_below(top); /* they are rounded to 0 */
+    return ldexp(bits_of_errors(top) + bits_below(top), -top);
+}
+
+static bool has_bits_theory(const struct bitcut_split *s, bool flush, int e)
+{
+    const struct split_word *const high = &s->word[0];
+    if (split_is_fixed(s) || !cuts_or_nearest(high) || e < format_emin(high->format) ||
+        e + round_is_nearest(high->rounding) > format_emax(high->format))
+        return false;
+    return s->words == 1 || (s->words == 2 && !flush && retention_has_theory(s, e));
+}
+
+double retention_bits(const struct bitcut_split *s, bool flush, int e)
+{
+    const struct split_word *const high = &s->word[0], *const low = &s->word[1];
+    if (!has_bits_theory(s, flush, e)) return (double)NAN;
+    const int dropped = SIGNIFICAND_BITS - 1 - high->format->fraction_bits,
+              range = dropped - round_is_nearest(high->rounding);
+    if (s->words == 1 || range <= 0)
+        return bits_of_step(dropped, round_is_nearest(high->rounding));
+    const int least = format_least_exponent(low->format) - s->scale - (e - 23);
+    double sum = ldexp(SIGNIFICAND_BITS, -range); /* a residual of 0 */
+    for (int top = 0; top < range; top++)
+        sum += ldexp(bits_of_top(top, larger_int(top - low->format->fraction_bits, least),
+                                 round_is_nearest(low->rounding)),
+                     top - range);
+    return sum;
 }

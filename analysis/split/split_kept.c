@@ -37,6 +37,12 @@ static double theory(const struct split_kept *k,
 
 static double subnormal_theory(const void *kept) { return theory(kept, retention_p_subnormal); }
 
+static double bits_theory(const void *kept)
+{
+    const struct split_kept *const k = kept;
+    return k->of_array || k->all ? (double)NAN : retention_bits(&k->split, k->flush, k->e);
+}
+
 static double zero_theory(const void *kept) { return theory(kept, retention_p_zero); }
 
 #define KEPT(member, key, unit, what)                                                    \
@@ -49,6 +55,7 @@ const struct record_field split_measures[] = {
     KEPT(r.count, "count", "", "values"),
     SHARE(exact, "exact", "", "share of values that the parts represent exactly"),
     SHARE(bits, "bits", "bits", "mean of the retained bits, of 24: the implicit bit is counted"),
+    RECORD_NUMBER_OF(bits_theory, "bits_theory", "bits", "the same by theory; null where the theory does not hold"),
     SHARE(max_ulp, "max_ulp", "ulp", "largest error |x - (w0 + 2^-s w1 + ...)|"),
     SHARE(mean_ulp, "mean_ulp", "ulp", "mean error"),
     SHARE(max_relative, "rho", "", "largest relative error, max |x - (w0 + 2^-s w1 + ...)| / |x|"),

@@ -64,8 +64,9 @@ extern const struct bitcut_split splits[]; /* ended by a row whose name is NULL 
 bool split_same(const struct bitcut_split *x, const struct bitcut_split *y);
 
 /* What a split is called, cut to `size`: the row that makes the same words, its own first;
-   or its own and what is changed in it, such as "halfhalf with high rz, scale 9". */
+   or its own and what is changed in it, such as "halfhalf with high rz, scale 2^9". */
 void split_label(char *text, size_t size, const struct bitcut_split *split);
+
 
 /* The words of x, an FP32 encoding; word[0] is the high one.  NaN gives NaN words; Inf
    gives an infinite high word (or the format's overflow) and NaN in the low ones, as Inf

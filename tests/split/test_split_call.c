@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { VALUES = 5000, LEAST = -30, MOST = 17, ROWS = MOST - LEAST + 1, NAMES = 20 };
+enum { VALUES = 5000, LEAST = -30, MOST = 17, ROWS = MOST - LEAST + 1, NAMES = 21 };
 
 static size_t at(const char *name)
 {

@@ -99,7 +99,8 @@ START_TEST(renewed)
         { "{'split': 'half', 'bits': 0.0, 'p_overflow': 0.0}",
           "{'split': 'half', 'bits': 0.0, 'p_overflow': 0.0, 'bits_of': 24}" },
         { "{'bits': null}", "{'bits': null, 'bits_of': 24}" },
-        { "{'len_printed': 23.0, 'len_least': 21, 'len_most': 23, 'prob': 0.25, 'bits': 5.5}",
+        { "{'len_printed': 23.0, 'len_least': 21, 'len_most': 23, 'prob': 0.25, 'bits': "
+          "5.5}",
           "{'len_printed': 24.0, 'len_least': 22, 'len_most': 24, 'prob': 0.25, "
           "'bits': 5.75, 'bits_of': 24}" },
         { "{'bits': 5.75, 'bits_of': 24}", "{'bits': 5.75, 'bits_of': 24}" },
