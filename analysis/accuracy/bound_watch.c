@@ -45,8 +45,8 @@ static void add_lines(struct bound_watched *to, const struct bound_problem *x,
 {
     for (size_t p = 0; p < x->x->k; p++) {
         struct kept of_a, of_b;
-        kept_of(&of_a, &a->reader, a->at[p], a->exponent);
-        kept_of(&of_b, &b->reader, b->at[p], b->exponent);
+        kept_of(&of_a, &a->reader, a->at[p], p, a->exponent);
+        kept_of(&of_b, &b->reader, b->at[p], p, b->exponent);
         to->lost += kept_lost(x->plan, &of_a, &of_b);
         const double size_a = of_a.at[KEPT_WHOLE], size_b = of_b.at[KEPT_WHOLE],
                      less_a = underflow_of(a, size_a), less_b = underflow_of(b, size_b);

@@ -12,7 +12,7 @@
 
 struct split_options {
     const char *split, *format, *high, *low, *unit, *path, *plot;
-    int scale, from, to;
+    int round_seed, scale, from, to;
     size_t samples;
     bool exhaustive;
 };
@@ -29,6 +29,8 @@ static const struct option_row options[] = {
     { "high", "rounding of the high part (bitcut list roundings)",
       OPTION(split, high, TEXT, "RULE") },
     { "low", "rounding of the low parts", OPTION(split, low, TEXT, "RULE") },
+    { "round-seed", "seed of the rounding rule sr (default 0)",
+      OPTION(split, round_seed, INT, "N") },
     { "scale", "multiply low parts by 2^S", OPTION(split, scale, INT, "S") },
     { "format", "format of the parts (bitcut list formats)",
       OPTION(split, format, TEXT, "F") },
@@ -167,6 +169,8 @@ static int choose(struct bitcut_split *split, bool *flush, struct split_options 
                   const struct context *x)
 {
     int status = setup_split(split, o->split, o->high, o->low, o->scale);
+    if (o->round_seed < 0) return complain("--round-seed", "must not be negative");
+    split->seed = 2 * (uint64_t)o->round_seed;
     if (status == EXIT_GOOD) status = choose_format(split, o->format);
     if (status == EXIT_GOOD) status = choose_unit(flush, split, o->unit);
     if (status == EXIT_GOOD) status = check_use(x, uses, o->path ? OF_FILE : ANY);

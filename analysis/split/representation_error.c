@@ -47,7 +47,7 @@ int kept_exponent(const struct gemm_plan *p, const struct kept_reader *r,
 /* --- one element ------------------------------------------------------------------ */
 
 struct kept_event kept_of(struct kept *to, const struct kept_reader *r, uint32_t x,
-                          int exponent)
+                          size_t k, int exponent)
 {
     const struct bitcut_split *const s = r->split;
     uint64_t word[SPLIT_WORDS_MAX];
@@ -55,7 +55,7 @@ struct kept_event kept_of(struct kept *to, const struct kept_reader *r, uint32_t
         exponent ? ldexp(value_of_float(x), exponent) : value_of_float(x);
     struct kept_event event = { false, false };
     double rest = whole;
-    split_words(word, s, exponent ? equilibrate_scale(x, exponent) : x);
+    split_words_at(word, s, exponent ? equilibrate_scale(x, exponent) : x, k);
     *to = (struct kept){ .at = { [KEPT_WHOLE] = fabs(whole) } };
     for (int w = 0; w < s->words; w++) {
         double value = r->unit[w] * format_to_double(s->word[w].format, word[w]);

@@ -39,11 +39,11 @@ struct kept_event {
     bool large; /* a word is not finite */
 };
 
-/* The words of an FP32 encoding x times 2^exponent, by which its line is equilibrated,
+/* The words of an FP32 encoding x, element k of its line, times 2^exponent, by which its line is equilibrated,
    as units read them.  Exact but for magnitudes of more than 53 bits.  The calling thread
    is in the mode of hostfp_enter(). */
 struct kept_event kept_of(struct kept *to, const struct kept_reader *r, uint32_t x,
-                          int exponent);
+                          size_t k, int exponent);
 
 /* The same with words other than zero as the least normal number of what they are read as
    at least, where they are aligned: by its exponent. */

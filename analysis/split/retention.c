@@ -59,7 +59,8 @@ static void set_error(struct outcome *o, double ulps, int floor, int last)
     o->bits = ulps == 0 ? SIGNIFICAND_BITS : larger_int(SIGNIFICAND_BITS - 1 - floor, 0);
 }
 
-static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x)
+static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x,
+                            uint64_t position)
 {
     uint64_t word[SPLIT_WORDS_MAX];
     struct term terms[SPLIT_WORDS_MAX + 1], read[SPLIT_WORDS_MAX + 1];
@@ -67,7 +68,7 @@ static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x
     const struct number value = format_decode(&formats[FORMAT_F32], x);
     const int last = larger_int(value.exponent, -126) - 23; /* an ulp of x is 2^last */
     struct outcome o = { .value = fabs(format_to_double(&formats[FORMAT_F32], x)) };
-    split_words(word, s, x);
+    split_words_at(word, s, x, position);
     read[0] = terms[0] = (struct term){ value.significand, last, value.negative };
     for (int i = 0; i < s->words; i++) {
         const struct bitcut_format *f = s->word[i].format;
@@ -96,7 +97,7 @@ static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x
 bool retention_entered(int *bits, double *ulps, const struct bitcut_split *split,
                        uint32_t x)
 {
-    const struct outcome o = judge(split, false, x);
+    const struct outcome o = judge(split, false, x, 0);
     *bits = o.bits;
     *ulps = o.ulps;
     return !o.overflow;
@@ -129,7 +130,7 @@ static bool same_at_ends(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_spl
                          int e)
 {
     uint64_t last[SPLIT_WORDS_MAX];
-    bool same = true;
+    bool same = !split_is_stochastic(s);
     split_words(word, s, (uint32_t)(e + 127) << 23);
     split_words(last, s, ((uint32_t)(e + 128) << 23) - 1);
     for (int i = 0; i < s->words; i++)
@@ -144,7 +145,7 @@ static struct same_words same_make(const struct bitcut_split *s, bool flush, int
     uint64_t word[SPLIT_WORDS_MAX];
     struct term terms[SPLIT_WORDS_MAX];
     if (!same_at_ends(word, s, e)) return same;
-    same.any = judge(s, flush, (uint32_t)(e + 127) << 23);
+    same.any = judge(s, flush, (uint32_t)(e + 127) << 23, 0);
     same.are = same.any.overflow;
     if (same.are || same.any.flushed) return same;
     for (int i = 0; i < s->words; i++)
@@ -320,7 +321,7 @@ static struct tally run_tally(const struct course *c, size_t from, size_t to)
         values_at(x, c->values, from, count);
         for (size_t i = 0; i < count; i++)
             tally_add(&t, c->same.are ? same_judge(&c->same, x[i])
-                                      : judge(c->split, c->flush, x[i]));
+                                      : judge(c->split, c->flush, x[i], from + i));
     }
     hostfp_leave(&mode);
     return t;

@@ -41,7 +41,8 @@ struct retention_values {
     const uint32_t *at; /* ... or NULL, and these they are: encodings, any signs */
 };
 
-/* What the split keeps of them, if units flush or not.  Sums are taken in a fixed order,
+/* What the split keeps of them, if units flush or not; a value's position is its index
+   (split_words_at()).  Sums are taken in a fixed order,
    so neither the number of threads nor the caller's rounding mode matters.
    BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED if asked to stop; *r is set only on success. */
 enum bitcut_status retention_measure(struct retention *r,

@@ -21,7 +21,8 @@ static bool is_one(const void *kept) { return !((const struct split_kept *)kept)
 
 static bool is_array(const void *kept)
 {
-    return ((const struct split_kept *)kept)->all && ((const struct split_kept *)kept)->of_array;
+    return ((const struct split_kept *)kept)->all &&
+           ((const struct split_kept *)kept)->of_array;
 }
 
 static bool always(const void *kept) { return kept; }
@@ -35,12 +36,16 @@ static double theory(const struct split_kept *k,
                : form(&k->split, k->e);
 }
 
-static double subnormal_theory(const void *kept) { return theory(kept, retention_p_subnormal); }
+static double subnormal_theory(const void *kept)
+{
+    return theory(kept, retention_p_subnormal);
+}
 
 static double bits_theory(const void *kept)
 {
     const struct split_kept *const k = kept;
-    return k->of_array || k->all ? (double)NAN : retention_bits(&k->split, k->flush, k->e);
+    return k->of_array || k->all ? (double)NAN
+                                 : retention_bits(&k->split, k->flush, k->e);
 }
 
 static double zero_theory(const void *kept) { return theory(kept, retention_p_zero); }
@@ -114,18 +119,20 @@ struct split_kept split_kept_none(const struct split_question *q)
     return all;
 }
 
-enum bitcut_status split_kept_measure(struct split_kept *to, const struct split_question *q,
-                                      int e, int threads, const struct progress *progress,
-                                      struct fault *f)
+enum bitcut_status split_kept_measure(struct split_kept *to,
+                                      const struct split_question *q, int e, int threads,
+                                      const struct progress *progress, struct fault *f)
 {
-    const struct retention_values values = { .e = e, .count = q->samples, .seed = q->seed };
+    const struct retention_values values = { .e = e,
+                                             .count = q->samples,
+                                             .seed = q->seed };
     *to = (struct split_kept){
         .split = *q->split, .flush = q->flush, .of_array = q->of, .e = e
     };
     return q->of ? exponents_measure(&to->r, q->of, e, 0, q->split, q->flush, threads,
                                      progress, f)
-                 : retention_measure(&to->r, q->split, q->flush, &values, threads, progress,
-                                     f);
+                 : retention_measure(&to->r, q->split, q->flush, &values, threads,
+                                     progress, f);
 }
 
 void split_kept_add(struct split_kept *all, const struct split_kept *more)

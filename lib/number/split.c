@@ -132,7 +132,8 @@ static uint32_t residual_of(uint32_t x, const struct split_word *w, uint64_t wor
 
 bool split_same(const struct bitcut_split *x, const struct bitcut_split *y)
 {
-    bool same = x->words == y->words && (x->words == 1 || x->scale == y->scale);
+    bool same = x->words == y->words && (x->words == 1 || x->scale == y->scale) &&
+                (x->seed == y->seed || !split_is_stochastic(x));
     for (int i = 0; i < x->words && same; i++)
         same = x->word[i].format == y->word[i].format &&
                x->word[i].rounding == y->word[i].rounding &&
@@ -162,17 +163,44 @@ void split_label(char *text, size_t size, const struct bitcut_split *s)
     if (s->words > 1 && split_low(s) != split_low(own))
         add_change(text, size, "low", split_low(s)->name);
     if (s->words > 1 && s->scale != own->scale) add_change(text, size, "scale", scale);
+    snprintf(scale, sizeof scale, "%d", (int)(s->seed / 2));
+    if (s->seed > 1 && split_is_stochastic(s))
+        add_change(text, size, "round seed", scale);
+}
+
+bool split_is_stochastic(const struct bitcut_split *s)
+{
+    bool any = false;
+    for (int i = 0; i < s->words; i++)
+        any |= s->word[i].rounding->direction == STOCHASTIC;
+    return any;
 }
 
 void split_words(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *s, uint32_t x)
+{
+    split_words_at(word, s, x, 0);
+}
+
+/* Word i of x at a position, of what is left of x there. */
+static uint64_t word_at(const struct bitcut_split *s, int i, uint32_t x,
+                        uint64_t position)
+{
+    const struct split_word *const w = &s->word[i];
+    struct bitcut_rounding rounding = *w->rounding;
+    rounding.seed = s->seed;
+    rounding.position = position * 4 + (uint64_t)i;
+    return bitcut_format_convert(w->format, &rounding, &formats[FORMAT_F32], x);
+}
+
+void split_words_at(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *s,
+                    uint32_t x, uint64_t position)
 {
     uint32_t residual = x;
     for (int i = 0, level = 0; i < s->words; i++) {
         const struct split_word *w = &s->word[i];
         const uint32_t from = w->copy ? scaled(x, w->level * s->scale)
                                       : scaled(residual, (w->level - level) * s->scale);
-        word[i] =
-            bitcut_format_convert(w->format, w->rounding, &formats[FORMAT_F32], from);
+        word[i] = word_at(s, i, from, position);
         if (w->copy || i + 1 == s->words) continue;
         residual = residual_of(from, w, word[i]);
         level = w->level;

@@ -14,6 +14,7 @@ import bitcut
 # Each recipe of the table on a unit of its words, and variations, as options and arguments.
 VARIATIONS = [
     {"split": "bitcut"}, {"scale": 9}, {"promote": 2}, {"equilibrate": True},
+    {"high": "sr", "low": "sr", "round_seed": 7},
     {"order": "slices=2,tile=32,partial-first,reduction=tree"}, {"high": "rz", "low": "rz"},
     {"split_a": "bitcut", "split_b": "halfhalf", "scale": 10},
     {"order": {"lanes": 2, "chunk": 16, "partial_format": "f16"}}, {"alpha": 1.5, "beta": -0.75},
