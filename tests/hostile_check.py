@@ -83,8 +83,7 @@ class Elements(html.parser.HTMLParser):
         self.all.append((tag, tuple(name for name, _ in attributes)))
         for name, value in attributes:
             if name.startswith("on") or (name == "href" and
-                                         not re.match(r"#|data:text/csv,|[\w-]+\.(csv|json|pdf|svg)$",
-                                                      value)):
+                                         not re.match("#|data:text/csv,", value)):
                 self.wrong.append(f"<{tag} {name}={value!r}>")
         if tag in ("script", "img", "iframe", "object", "embed", "base", "form"):
             self.wrong.append(f"<{tag}>")

@@ -77,6 +77,7 @@ struct command {
                     as that does: its own exit status where others have EXIT_USAGE or
                     EXIT_CANNOT; else 0 */
     enum command_task task; /* under which help lists it */
+    const char *notes;      /* what its results mean, a paragraph of help; NULL: none */
     struct example examples[EXAMPLES];
 };
 
