@@ -56,7 +56,7 @@ for split in halfhalf bitcut-gradual markidis tf32tf32 bf16x3; do
 done
 drawn kept "$styles
 set xlabel 'exponent of the FP32 value'
-set ylabel 'bits kept, of 23'
+set ylabel 'bits retained, of 24'
 set yrange [0:26]
 set xrange [-40:20]
 set key outside top center horizontal width 2

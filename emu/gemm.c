@@ -134,7 +134,7 @@ struct side {
 static struct words_rule rule_of(const struct job *job, const struct side *s)
 {
     return (struct words_rule){ s->columns ? job->unit->b : job->unit->a, s->split,
-                                job->splits, job->plan->equilibrate };
+                                job->splits, job->plan->equilibrate, job->parts.element };
 }
 
 /* The words of an operand.  A and B as row-major FP32 are read where they are; what is
@@ -176,9 +176,8 @@ static enum bitcut_status operand_take(struct words *to, struct kept_words *kept
         kept->operand = NULL;
         const enum bitcut_status status = operand_make(&kept->words, job, s, k, threads);
         if (status != BITCUT_OK) return status;
-        *kept = (struct kept_words){ kept->words, *s->split, rule.operand,
-                                     s->view.at,  s->lines,  k,
-                                     rule.equilibrate };
+        *kept = (struct kept_words){ kept->words, *s->split, rule.operand,    s->view.at,
+                                     s->lines,    k,         rule.equilibrate };
     }
     *to = kept->words;
     return BITCUT_OK;

@@ -87,13 +87,16 @@ static uint32_t widened(const struct words *w, const struct maker *m, int j,
     return (uint32_t)bitcut_format_convert(to, &roundings[ROUND_RN], from, word);
 }
 
-/* Split FP32 encodings into the elements from `at` on, of a run whose others are +0. */
+/* Split FP32 encodings into the elements from `at` on, of a run whose others are +0. They
+   have the places from `from` on of one line, or of many lines all that one. */
 static void split_run(struct words *w, struct limits *limits, const struct maker *m,
-                      size_t at, const uint32_t *x, size_t count)
+                      size_t at, const uint32_t *x, size_t count, size_t from)
 {
     for (size_t i = 0; i < count; i++) {
+        const size_t p = w->columns ? from : from + i;
         uint64_t word[SPLIT_WORDS_MAX];
-        split_words(word, m->rule->split, x[i]);
+        split_words_at(word, m->rule->split, x[i],
+                       m->rule->element ? m->rule->element[p] : p);
         for (int j = 0; j < w->count; j++) {
             const struct bitcut_format *f = w->format[j];
             const uint32_t e = widened(w, m, j, word[j]);
@@ -109,8 +112,8 @@ static void split_run(struct words *w, struct limits *limits, const struct maker
 /* The same for the first `count` of them; the rest are +0.  Element i is first
    times 2 to exponents[i step], unless that is NULL. */
 static void make_run(struct words *w, struct limits *limits, const struct maker *m,
-                     size_t at, const uint32_t *x, size_t count, const int *exponents,
-                     size_t step)
+                     size_t at, const uint32_t *x, size_t count, size_t from,
+                     const int *exponents, size_t step)
 {
     uint32_t run[WORDS_RUN] = { 0 };
     if (count < WORDS_RUN || exponents) x = memcpy(run, x, count * sizeof *run);
@@ -119,7 +122,7 @@ static void make_run(struct words *w, struct limits *limits, const struct maker 
     if (m->fast)
         m->rule->kernels->split(w->at, at, limits->least, limits->most, x, m->split,
                                 (int)count, w->count, format_bytes(w->format[0]));
-    else split_run(w, limits, m, at, x, count);
+    else split_run(w, limits, m, at, x, count, from);
 }
 
 static const int *exponents_from(const struct words *w, size_t line)
@@ -148,7 +151,7 @@ static void make_rows(struct words *w, const struct maker *m, struct words_sourc
             const uint32_t *run = x.at + (first + j) * x.ld + i;
             foresee(run, x.ld);
             make_run(w, &limits[j], m, words_index(w, first + j, i), run,
-                     smaller(WORDS_RUN, k - i), exponents_from(w, first + j), 0);
+                     smaller(WORDS_RUN, k - i), i, exponents_from(w, first + j), 0);
         }
     for (size_t j = 0; j < lines; j++) w->magnitudes[first + j] = limits_all(&limits[j]);
 }
@@ -163,7 +166,7 @@ static void make_columns(struct words *w, const struct maker *m, struct words_so
     for (size_t i = 0; i < k; i++) {
         const uint32_t *run = x.at + i * x.ld + first;
         foresee(run, x.ld);
-        make_run(w, &limits, m, words_index(w, first, i), run, lines,
+        make_run(w, &limits, m, words_index(w, first, i), run, lines, i,
                  exponents_from(w, first), 1);
     }
     for (size_t i = 0; i < lines; i++)

@@ -47,6 +47,8 @@ struct words_rule {
     const struct fast_kernels *kernels; /* NULL: by split_words()                   */
     bool equilibrate;                   /* lines, as lib/number/equilibrate.h says,
                                            before */
+    const size_t *element;              /* the k of each place of a line, where splits
+                                           round at random; NULL: as they lie         */
 };
 
 /* Make the words of `lines` lines of k elements, padded to `length`.  BITCUT_NO_MEMORY

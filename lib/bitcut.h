@@ -114,7 +114,7 @@ const volatile sig_atomic_t *bitcut_stop_on(const volatile sig_atomic_t *stop);
 /* --- tables ----------------------------------------------------------------------- */
 
 struct bitcut_format;   /* number format: f16, bf16, tf32, e4m3, f32, ... */
-struct bitcut_rounding; /* rounding rule: rn, rna, rz, ru, rd, odd, cut, ... */
+struct bitcut_rounding; /* rounding rule: rn, rna, rz, ru, rd, odd, cut, sr, ... */
 struct bitcut_split;    /* split: markidis, halfhalf, bitcut, ...         */
 struct bitcut_recipe;   /* recipe of a GEMM: plain, ootomo, legemm, ...   */
 struct bitcut_unit;     /* matrix unit: hopper/mma.m16n8k16.f32.f16, ...  */
@@ -285,6 +285,9 @@ bool bitcut_struct_member(struct bitcut_field *member, size_t *offset, const cha
      -0.
    - ue8m0 has no zero.  It gives 2^-127 for values that round to zero.
    - A tie between powers of two goes to the larger one.
+   - The rule "sr" rounds away from zero with the probability of the discarded fraction of a
+     step, cut to 64 bits.  Its random bits are a function of the value; of an array, see
+     below.
    - Source: IEEE 754-2019, section 5.4.2; section 4.3.1 for ties. */
 uint64_t bitcut_format_convert(const struct bitcut_format *to,
                                const struct bitcut_rounding *rounding,
@@ -302,6 +305,8 @@ uint64_t bitcut_format_convert(const struct bitcut_format *to,
    - An element has 1, 2, 4 or 8 bytes, the fewest that hold its format.
    - For `changed`, a zero with the other sign is another value; a NaN with other bits is
      not.
+   - The random bits of the rule "sr" are a function of the value and of its index, with the
+     seed 0.
    - Both arrays may be the same array if their elements have the same size. */
 enum bitcut_status bitcut_format_convert_array(size_t *changed, void *to_array,
                                                const struct bitcut_format *to,
@@ -525,6 +530,7 @@ struct bitcut_gemm {
                                                      of the unit                        */
     const struct bitcut_rounding *high, *low; /* rounding rules of the parts; NULL:
                                                  those of the splits                    */
+    int round_seed; /* seed of the rounding rule "sr", 0 or more                        */
     int scale;        /* low parts carry 2^scale; BITCUT_UNSET: the scale of the splits */
     int dropped_term; /* product of two low parts: 1 computed, 0 dropped; BITCUT_UNSET:
                          as the recipe                                                  */

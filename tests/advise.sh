@@ -104,7 +104,7 @@ import json, sys
 row = json.loads(sys.stdin.readline())
 kept = {k["flush"]: k for k in row["retained"] if k["exponent"] is None and k["operand"] == "A"
         and k["split"] == "markidis" and k["scale_from"] == 0}
-if not (kept[False]["bits"] > 15 and kept[True]["bits"] < 12.5
+if not (kept[False]["bits"] > 16 and kept[True]["bits"] < 13.5
         and kept[True]["p_flushed"] > 0.9): print(kept)
 values = row["values_a"]
 if sum(e["count"] for e in values["exponents"]) + values["zeros"] != 2560: print(values)

@@ -66,11 +66,58 @@ tables_listed() {
 
 # Ootomo and Yokota, Tables 1 and 2.
 bits_kept() {
-    for row in markidis:22.75 halfhalf:22.75 bitcut:22.25; do
+    for row in markidis:23.75 halfhalf:23.75 bitcut:23.25; do
         run 0 split --split ${row%:*} --exhaustive --from 0 --to 0 --json
         expect exponent 0
         expect bits ${row#*:}
     done
+}
+
+# The picture of a split: both lines, the same for any threads, and it replaces what is there.
+split_drawn() {
+    if command -v gnuplot > /dev/null; then
+        run 0 split --split markidis --from -20 --to 4 --plot drawn.svg --json
+        cp drawn.svg before.svg
+        run 0 split --split markidis --from -20 --to 4 --plot drawn.svg --threads 1
+        cmp drawn.svg before.svg 2>&1
+        for word in '<svg' markidis counted theory 'bits retained, of 24'; do
+            grep -q "$word" drawn.svg || echo "drawn.svg: no $word"
+        done
+        run 0 split --split bf16x3 --from -20 --to 4 --plot drawn.svg
+        cmp -s drawn.svg before.svg && echo "drawn.svg was not replaced"
+        grep -q theory drawn.svg && echo "a theory of three parts"
+        run 0 split --plot drawn.pdf --json
+        head -c 4 drawn.pdf | grep -q '%PDF' || echo "drawn.pdf: no PDF"
+        run 3 split --plot nowhere/drawn.svg --json
+        grep -q 'nowhere/drawn.svg: No such file' err || cat err
+    fi
+    cp before.svg drawn.svg 2> /dev/null || echo > drawn.svg
+    cp drawn.svg before.svg
+    bitcut=$(command -v bitcut)
+    PATH=/nowhere "$bitcut" split --from 0 --to 0 --plot drawn.svg > /dev/null 2> err
+    [ $? -eq 3 ] || echo "without gnuplot: not 3"
+    grep -q 'drawn.svg: gnuplot is missing' err || cat err
+    cmp drawn.svg before.svg 2>&1
+    for name in drawn.png drawn .svg; do
+        run 2 split --plot $name
+        grep -q -- '--plot must name a file that ends in .svg or .pdf' err || cat err
+    done
+}
+
+# Where there is no theory its columns are empty, and what is changed in a split is in its name.
+split_theory() {
+    run 0 split --split bitcut --scale 12 --from -16 --to 15 --json
+    expect split "bitcut with scale 2^12" | sort -u
+    for key in bits_theory p_subnormal_theory p_zero_theory; do
+        grep '"exponent":-15,' out | grep -q "\"$key\":null" || echo "$key at -15"
+        grep '"exponent":-14,' out | grep -q "\"$key\":null" && echo "no $key at -14"
+    done
+    run 0 split --split half --from 0 --to 0 --json
+    grep -q '"bits_theory":1[0-9.]*,.*"p_subnormal_theory":null' out || cat out
+    run 0 split --split bf16x3 --from 0 --to 1
+    grep -q '^bf16x3 .* -  ' out || cat out
+    grep -q null out && cat out
+    grep -q 'rho: .*theta: ' out || cat out
 }
 
 table1_agrees() {
@@ -80,7 +127,7 @@ table1_agrees() {
 }
 
 # Counts of whole binades: below the closed forms by 3 2^-12 at most, never above; and what
-# words keep where none of them underflows.
+# parts retain where none of them underflows.
 underflow_as_predicted() {
     run 0 study underflow --scale paper --json
     sed -i 's/{"study.*"rows":[12],/{/; s/"by":"[a-z]*",//' out
@@ -95,10 +142,10 @@ underflow_as_predicted() {
             }
             if (!(seen >= 9)) print "too few exponents with underflow"
         }' out
-    grep -q '"bitcut, counted",.*"exponent":-15,"p_subnormal":0.0,.*"bits":10.99987' out ||
-        echo "bitcut keeps other than 11 bits of 2^-15"
-    grep -q '"halfhalf, counted",.*"exponent":-10,.*"bits":22.75' out ||
-        echo "halfhalf keeps other than 22.75 bits of 2^-10"
+    grep -q '"bitcut, counted",.*"exponent":-15,"p_subnormal":0.0,.*"bits":11.99987' out ||
+        echo "bitcut retains other than 12 bits of 2^-15"
+    grep -q '"halfhalf, counted",.*"exponent":-10,.*"bits":23.75' out ||
+        echo "halfhalf retains other than 23.75 bits of 2^-10"
 }
 
 # LE-GEMM, Table 2; a description is the same by its name and as a file.
@@ -384,6 +431,8 @@ ok_if_empty "files are made" "$(files_made)"
 ok_if_empty "names of version 0.1 are read" "$(renamed)"
 ok_if_empty "list prints every table" "$(tables_listed)"
 exhaustive "split counts the published bits" bits_kept
+ok_if_empty "split draws its bits" "$(split_drawn)"
+ok_if_empty "split has theory where it holds" "$(split_theory)"
 exhaustive "study table1 agrees with the paper" table1_agrees
 exhaustive "study underflow agrees with the closed forms" underflow_as_predicted
 ok_if_empty "tile chooses as LE-GEMM does" "$(tiles_ranked)"

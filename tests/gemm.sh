@@ -517,6 +517,39 @@ ok_if_empty "verify tells what a difference is" "$(differences_told)"
 ok_if_empty "grades say whether a result is as good as FP32" "$(graded)"
 ok_if_empty "text and binary files give the same bits" "$(text_files_agree)"
 ok_if_empty "dimensions of 0" "$(empty_shapes_work)"
+# Parts rounded at random: the same for any threads, SIMD level, layout and sample of outputs; other
+# for another seed.
+stochastic_is_fixed() {
+    set -- --recipe ootomo --unit h100 --high sr --low sr
+    run 0 gemm "$@" -m 40 -n 33 -k 100 --round-seed 5 --save-a sr-a.npy --save-b sr-b.npy -o sr.npy
+    set -- "$@" -a sr-a.npy -b sr-b.npy
+    for simd in none sse2 avx2; do
+        BITCUT_SIMD=$simd bitcut gemm "$@" --round-seed 5 --threads 1 -o sr-again.npy > /dev/null 2>&1
+        cmp sr.npy sr-again.npy 2>&1
+    done
+    run 0 verify "$@" --round-seed 5 -d sr.npy --samples 99 --json
+    expect mismatches 0
+    for seed in 4 6; do
+        run 0 gemm "$@" --round-seed $seed -o sr-again.npy
+        cmp -s sr.npy sr-again.npy && echo "seed $seed gives D of seed 5"
+    done
+    run 0 gemm "$@" --round-seed 5 --json
+    expect high sr
+    expect round_seed 5
+    run 0 gemm "$@" --round-seed 5 --order slices=3,tile=32,lanes=2,chunk=8 --budget --json
+    run 2 gemm "$@" --round-seed -1
+    grep -q -- '--round-seed must not be negative' err || cat err
+    run 0 split --high sr --low sr --round-seed 5 --from 0 --to 0 --samples 20000 --threads 1 --json
+    cp out one
+    run 0 split --high sr --low sr --round-seed 5 --from 0 --to 0 --samples 20000 --json
+    cmp one out 2>&1
+    grep -q '"halfhalf with high sr, low sr, round seed 5"' out || cat out
+    run 0 split --high sr --low sr --round-seed 6 --from 0 --to 0 --samples 20000 --json
+    sed 's/seed [0-9]*//' one > one.text
+    sed 's/seed [0-9]*//' out | cmp -s - one.text && echo "seed 6 splits as seed 5"
+}
+
+ok_if_empty "stochastic rounding is a function of its seed" "$(stochastic_is_fixed)"
 ok_if_empty "one and two threads give the same output" "$(threads_do_not_matter)"
 ok_if_empty "--seed" "$(seeds_matter)"
 echo "1..$n"

@@ -351,7 +351,7 @@ first_page() {
         ours=$(verdicts "small/${claim%-*}.json" | grep "\"$claim\"" |
             sed 's/,"kept":.*//; s/.*"ours":\([^,]*\),.*/\1/')
         for page in index.html report.md; do
-            grep -q "retain $ours bits" "small/$page" || echo "$page: not $ours of $claim"
+            grep -q "retain $ours of 24 bits" "small/$page" || echo "$page: not $ours of $claim"
         done
     done
     grep -nE '<h2 id="(findings|contents|verdicts|chapter-keeps)"' small/index.html |

@@ -156,6 +156,17 @@ one_writer() {
     [ ! -e shared.jsonl.lock ] || echo "the lock stays"
 }
 
+# Recorded rows of an earlier version, which left the implicit bit out, are read as rows of this one.
+renewed() {
+    run 0 study --merge "$BITCUT_DATA/studies/underflow.jsonl" -o renewed.jsonl
+    run 0 study underflow --scale paper --shard 125/140 -o this-version.jsonl
+    [ -s this-version.jsonl ] || echo "no rows"
+    grep '"point":125,' renewed.jsonl | cmp - this-version.jsonl 2>&1
+    grep -q '"bits":2[0-9.]*,.*"bits_of":24' this-version.jsonl || cat this-version.jsonl
+    run 0 study --merge renewed.jsonl -o again.jsonl
+    cmp renewed.jsonl again.jsonl 2>&1
+}
+
 two_studies() {
     run 0 study xf32 figure9 -o two.jsonl --json
     [ "$(value study | tr '\n' ' ')" = 'figure9 xf32 ' ] || cat out
@@ -342,6 +353,7 @@ ok_if_empty "what is undecided" "$(undecided)"
 ok_if_empty "without data" "$(no_data)"
 ok_if_empty "files that cannot be read" "$(unreadable_file)"
 ok_if_empty "one writer of a file" "$(one_writer)"
+ok_if_empty "bits of an earlier version" "$(renewed)"
 ok_if_empty "two studies in a file" "$(two_studies)"
 ok_if_empty "what is refused" "$(refusals)"
 exhaustive "verdicts at the scale of papers" paper_scale

@@ -165,7 +165,8 @@ static void rest_fill(double *rest, const struct bound_apriori *c, bool equilibr
     for (size_t i = 0; i < x->m; i++)
         for (size_t j = 0; j < x->n; j++) {
             const struct elements *const a = &row[i], *const b = &column[j];
-            const double by_a = equilibrate ? a->most : 1, by_b = equilibrate ? b->most : 1,
+            const double by_a = equilibrate ? a->most : 1,
+                         by_b = equilibrate ? b->most : 1,
                          low = c->low.each * by_a * by_b, any = each * by_a * by_b;
             const struct addends add = {
                 .of_a = { 0, c->low.of_a * by_b, c->of_a * by_b },
@@ -192,8 +193,8 @@ enum bitcut_status bound_apriori_rest(double *rest, const struct bound_apriori *
     hostfp_enter(&mode);
     if (enough) {
         elements_find(line, size, level, c, equilibrate, x->a, m, k, k, 1);
-        elements_find(line + m, size + m * k, level + m * k, c, equilibrate, x->b, n, k, 1,
-                      n);
+        elements_find(line + m, size + m * k, level + m * k, c, equilibrate, x->b, n, k,
+                      1, n);
         rest_fill(rest, c, equilibrate, x, line, line + m);
     }
     hostfp_leave(&mode);
@@ -219,8 +220,8 @@ struct factors {
     const struct bound_problem *x;
     struct side a, b;
     int field[RETAINED_FIELDS], fields; /* of B, that count                  */
-    uint32_t *of_a, *of_b;          /* [fields][m][k] and [fields][k][n] */
-    double *product;                /* [m][n]                            */
+    uint32_t *of_a, *of_b;              /* [fields][m][k] and [fields][k][n] */
+    double *product;                    /* [m][n]                            */
 };
 
 static void factors_clear(struct factors *t)
@@ -281,7 +282,7 @@ static void measure_line(struct side *s, const struct bound_problem *x, size_t l
 static struct retained retained_at(const struct side *s, size_t line, size_t p)
 {
     struct retained plain;
-    retained_of(&plain, &s->reader, s->at[line * s->across + p * s->along],
+    retained_of(&plain, &s->reader, s->at[line * s->across + p * s->along], p,
                 s->exponent[line]);
     return retained_aligned(&plain, &s->reader);
 }

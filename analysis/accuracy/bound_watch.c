@@ -45,8 +45,8 @@ static void add_lines(struct bound_watched *to, const struct bound_problem *x,
 {
     for (size_t p = 0; p < x->x->k; p++) {
         struct retained of_a, of_b;
-        retained_of(&of_a, &a->reader, a->at[p], a->exponent);
-        retained_of(&of_b, &b->reader, b->at[p], b->exponent);
+        retained_of(&of_a, &a->reader, a->at[p], p, a->exponent);
+        retained_of(&of_b, &b->reader, b->at[p], p, b->exponent);
         to->lost += retained_lost(x->plan, &of_a, &of_b);
         const double size_a = of_a.at[RETAINED_WHOLE], size_b = of_b.at[RETAINED_WHOLE],
                      less_a = underflow_of(a, size_a), less_b = underflow_of(b, size_b);

@@ -53,7 +53,8 @@ static struct term word_term(const struct operand *o, int word, enum stage stage
 
 /* The value of x at a stage, as far as its words are finite; a multiple of the last place
    of x, so that 64 bits hold it. */
-static struct term element_value(const struct operand *o, enum stage stage, uint32_t x)
+static struct term element_value(const struct operand *o, enum stage stage, uint32_t x,
+                                 size_t k)
 {
     struct bitcut_split split = *o->split;
     struct bitcut_format format[SPLIT_WORDS_MAX];
@@ -68,7 +69,7 @@ static struct term element_value(const struct operand *o, enum stage stage, uint
         format[i] = widened(split.word[i].format, stage);
         split.word[i].format = &format[i];
     }
-    split_words(word, &split, equilibrate_scale(x, o->exponent));
+    split_words_at(word, &split, equilibrate_scale(x, o->exponent), k);
     for (int i = 0; i < split.words; i++)
         if (!split.word[i].copy)
             term[count++] = word_term(o, i, stage, split.word[i].format, word[i]);
@@ -106,7 +107,7 @@ struct budget_values *budget_values_make(const struct gemm_plan *plan,
     to->k = k;
     hostfp_enter(&saved);
     for (size_t i = 0; i < STAGES * k; i++) {
-        const struct term t = element_value(&o, (enum stage)(i / k), line[i % k]);
+        const struct term t = element_value(&o, (enum stage)(i / k), line[i % k], i % k);
         to->at[i] = (struct value){ (uint64_t)t.significand, t.exponent, t.negative };
     }
     hostfp_leave(&saved);

@@ -177,10 +177,11 @@ struct side {
     size_t lines, k, line_stride, stride;
 };
 
-static void add_element(struct norms *sum, const struct side *s, uint32_t x, int exponent)
+static void add_element(struct norms *sum, const struct side *s, uint32_t x, size_t k,
+                        int exponent)
 {
     struct retained plain;
-    const struct retained_event event = retained_of(&plain, &s->reader, x, exponent);
+    const struct retained_event event = retained_of(&plain, &s->reader, x, k, exponent);
     const struct retained aligned = retained_aligned(&plain, &s->reader);
     for (int i = 0; i < RETAINED_FIELDS; i++) {
         sum->one.at[i] += plain.at[i];
@@ -210,7 +211,7 @@ static struct norms line_norms_of(const struct side *s, size_t line)
     struct norms sum = { .underflow = 0 };
     for (size_t p = 0; p < s->k; p++) {
         const uint32_t x = at[p * s->stride];
-        if (isfinite(value_of_float(x))) add_element(&sum, s, x, exponent);
+        if (isfinite(value_of_float(x))) add_element(&sum, s, x, p, exponent);
     }
     if (sum.one.at[RETAINED_WHOLE] == 0) return (struct norms){ .underflow = 0 };
     relate(&sum.one, sum.one.at[RETAINED_WHOLE], false);

@@ -156,7 +156,7 @@ static const struct study_plot bits_plot = {
     .series = "recipe",
     .panels = "place operand",
     .x_label = "exponent of the value",
-    .y_label = "bits kept on average",
+    .y_label = "bits retained, of 24",
     .sees = "Where a line falls, the low words of that recipe underflow; what counts are "
             "the exponents that have many values."
 };
@@ -213,8 +213,9 @@ static const struct audit_part parts[] = {
                    .plot = &bits_plot,
                    .what = "bits of A and B that splits keep, by exponent",
                    .title = "What splits keep",
-                   .text = "Bits of a value that its words hold, on average over the "
-                           "values of the excerpts with that exponent; FP32 has 24." },
+                   .text =
+                       "Bits of a value that its words hold, on average over the "
+                       "values of the excerpts with that exponent, of the 24 of FP32." },
       .rows = bits_rows },
     { .section = { .name = "retained",
                    .chapter = ABOUT_VALUES,

@@ -159,6 +159,10 @@ static int print_command_help(const struct command *c)
     options_print(c->own);
     options_print((const struct option_row[]){ output_option(c), { 0 } });
     options_print(shared_options);
+    if (c->notes) {
+        putchar('\n');
+        print_paragraph(c->notes);
+    }
     print_examples(c->examples);
     return EXIT_GOOD;
 }

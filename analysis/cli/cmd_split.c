@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bitcut split: what a split keeps, by exponent. */
 #include "analysis/cli/setup.h"
+#include "analysis/report/plot.h"
 #include "analysis/split/split_retention.h"
+#include "lib/base/text.h"
 #include "lib/io/json_record.h"
+#include "lib/io/output.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 struct split_options {
-    const char *split, *format, *high, *low, *unit, *path;
-    int scale, from, to;
+    const char *split, *format, *high, *low, *unit, *path, *plot;
+    int round_seed, scale, from, to;
     size_t samples;
     bool exhaustive;
 };
@@ -23,6 +29,8 @@ static const struct option_row options[] = {
     { "high", "rounding of the high part (bitcut list roundings)",
       OPTION(split, high, TEXT, "RULE") },
     { "low", "rounding of the low parts", OPTION(split, low, TEXT, "RULE") },
+    { "round-seed", "seed of the rounding rule sr (default 0)",
+      OPTION(split, round_seed, INT, "N") },
     { "scale", "multiply low parts by 2^S", OPTION(split, scale, INT, "S") },
     { "format", "format of the parts (bitcut list formats)",
       OPTION(split, format, TEXT, "F") },
@@ -38,6 +46,8 @@ static const struct option_row options[] = {
     { "from", "lowest exponent (default -26; -127: below 2^-126)",
       OPTION(split, from, INT, "E") },
     { "to", "highest exponent (default 15)", OPTION(split, to, INT, "E") },
+    { "plot", "draw the retained bits by exponent, and their theory: .svg or .pdf",
+      OPTION(split, plot, TEXT, "FILE") },
     { 0 }
 };
 
@@ -56,7 +66,7 @@ static const struct emit_column columns[] = {
     /* clang-format off */
     { "exponent",    "exponent",   0, NULL },
     { "count",       "values",     0, NULL },
-    { "bits",        "bits kept",  4, NULL },
+    { "bits",        "bits of 24", 4, NULL },
     { "exact",       "exact",      3, NULL },
     { "max_ulp",     "max_ulp",    3, NULL },
     { "p_subnormal", "subnormal",  3, "0"  },
@@ -69,6 +79,67 @@ static const struct emit_column columns[] = {
     { 0 }
     /* clang-format on */
 };
+
+/* --- the picture ------------------------------------------------------------------ */
+
+static const struct picture_kind {
+    const char *ending;
+    enum plot_kind kind;
+} pictures[] = { { ".svg", PLOT_SVG }, { ".pdf", PLOT_PDF }, { 0 } };
+
+/* The kind of a file's picture by its name, or NULL. */
+static const struct picture_kind *picture_of(const char *path)
+{
+    for (const struct picture_kind *p = pictures; p->ending; p++)
+        if (text_stem(path, p->ending)) return p;
+    return NULL;
+}
+
+static const struct study_plot plot = { .x = "exponent",
+                                        .y = "bits",
+                                        .series = "by",
+                                        .x_label = "exponent of the value",
+                                        .y_label = "bits retained, of 24" };
+
+/* Add what one exponent has to the rows of the picture. */
+static void plot_row(json_t *rows, const struct split_retention *kept)
+{
+    const double theory = retention_bits(&kept->split, kept->flush, kept->e);
+    json_array_append_new(rows, json_pack("{s:s, s:i, s:f}", "by", "counted", "exponent",
+                                          kept->e, "bits", kept->r.bits));
+    if (!kept->of_array && !isnan(theory))
+        json_array_append_new(rows, json_pack("{s:s, s:i, s:f}", "by", "theory",
+                                              "exponent", kept->e, "bits", theory));
+}
+
+static enum bitcut_status picture_write(const char *path, const struct picture *p,
+                                        struct fault *f)
+{
+    struct output o;
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status != BITCUT_OK) return status;
+    fwrite(p->bytes, 1, p->size, o.file);
+    return output_commit(&o, f);
+}
+
+static int draw(const struct context *x, const char *path,
+                const struct split_retention *all, json_t *rows)
+{
+    struct picture p = { .bytes = NULL };
+    char title[200];
+    struct fault f;
+    split_label(title, sizeof title, &all->split);
+    enum bitcut_status status =
+        plot_draw(&p, picture_of(path)->kind, &plot, title, rows, &x->progress, &f);
+    if (status == BITCUT_OK && !p.bytes)
+        status = fault_set(&f, BITCUT_UNSUPPORTED,
+                           progress_stopped(&x->progress)
+                               ? "stopped"
+                               : "gnuplot is missing or failed; install gnuplot to draw");
+    if (status == BITCUT_OK) status = picture_write(path, &p, &f);
+    free(p.bytes);
+    return status == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
+}
 
 /* --- what is asked for ------------------------------------------------------------ */
 
@@ -98,6 +169,8 @@ static int choose(struct bitcut_split *split, bool *flush, struct split_options 
                   const struct context *x)
 {
     int status = setup_split(split, o->split, o->high, o->low, o->scale);
+    if (o->round_seed < 0) return complain("--round-seed", "must not be negative");
+    split->seed = 2 * (uint64_t)o->round_seed;
     if (status == EXIT_GOOD) status = choose_format(split, o->format);
     if (status == EXIT_GOOD) status = choose_unit(flush, split, o->unit);
     if (status == EXIT_GOOD) status = check_use(x, uses, o->path ? OF_FILE : ANY);
@@ -107,6 +180,8 @@ static int choose(struct bitcut_split *split, bool *flush, struct split_options 
     if (o->from < EXPONENT_MIN || o->to > EXPONENT_MAX || o->from > o->to)
         return complain("--from, --to", "must satisfy -127 <= from <= to <= 127");
     if (!o->exhaustive && !o->samples) return complain("--samples", "must be at least 1");
+    if (o->plot && !picture_of(o->plot))
+        return complain("--plot", "must name a file that ends in .svg or .pdf");
     return EXIT_GOOD;
 }
 
@@ -125,17 +200,22 @@ static int measure(struct context *x, const struct split_problem *q,
 {
     struct split_retention all = split_retention_none(q), one;
     struct fault f;
-    for (int e = o->to; e >= o->from; e--) {
+    json_t *const drawn = json_array();
+    int status = EXIT_GOOD;
+    for (int e = o->to; e >= o->from && status == EXIT_GOOD; e--) {
         progress_report(&x->progress, (size_t)(o->to - e), (size_t)(o->to - o->from + 1));
         if (split_retention_measure(&one, q, e, x->threads, &x->progress, &f) !=
             BITCUT_OK)
-            return fail("split", &f);
-        if (!one.r.count) continue;
+            status = fail("split", &f);
+        if (status != EXIT_GOOD || !one.r.count) continue;
         print_row(x, &one);
+        plot_row(drawn, &one);
         split_retention_add(&all, &one);
     }
-    if (q->of) print_row(x, &all);
-    return EXIT_GOOD;
+    if (q->of && status == EXIT_GOOD) print_row(x, &all);
+    if (o->plot && status == EXIT_GOOD) status = draw(x, o->plot, &all, drawn);
+    json_decref(drawn);
+    return status;
 }
 
 static int measure_file(struct context *x, struct split_problem *q,
@@ -157,6 +237,11 @@ static int measure_file(struct context *x, struct split_problem *q,
     return status;
 }
 
+static const char notes[] =
+    "bits: mean of the retained bits, of 24.  rho: the largest relative error, "
+    "max |x - (w0 + 2^-s w1 + ...)| / |x|.  theta: the largest relative size of the low "
+    "part, max 2^-s |w1| / |x|.  A theory's column has - where the theory does not hold.";
+
 static int run(struct context *x)
 {
     struct split_options o = *(const struct split_options *)x->own;
@@ -166,6 +251,7 @@ static int run(struct context *x)
                                .seed = x->seed };
     const int status = choose(&split, &q.flush, &o, x);
     if (status != EXIT_GOOD) return status;
+    if (!o.path) x->emitter.note = notes;
     return o.path ? measure_file(x, &q, &o) : measure(x, &q, &o);
 }
 
@@ -179,6 +265,7 @@ const struct command command_split = {
     .operands = "",
     .task = TASK_ROUNDING,
     .first = true,
+    .notes = notes,
     .examples = {
         { "Count the bits that two f16 parts keep of FP32 values",
           "bitcut split --split halfhalf --from -20 --to 4" },

@@ -78,6 +78,7 @@ struct command {
                     EXIT_CANNOT; else 0 */
     enum command_task task; /* under which help lists it */
     bool first;             /* one of those that the program shows without arguments */
+    const char *notes;      /* what its results mean, a paragraph of help; NULL: none */
     struct example examples[EXAMPLES];
 };
 

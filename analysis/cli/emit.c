@@ -52,6 +52,9 @@ static void keep_row(struct emitter *e, json_t *row, json_t *said)
     e->broken |= json_array_append_new(e->said, said) != 0;
 }
 
+/* What stands for a value that there is not. */
+static const char nothing[] = "-";
+
 /* --- one cell --------------------------------------------------------------------- */
 
 /* The text of one value, without quotes, fit to print. */
@@ -61,6 +64,8 @@ static void cell_text(char text[CELL_MAX], const json_t *value)
         snprintf(text, CELL_MAX, "%s", json_string_value(value));
     } else if (json_is_real(value)) {
         snprintf(text, CELL_MAX, "%.6g", json_real_value(value));
+    } else if (json_is_null(value)) {
+        snprintf(text, CELL_MAX, "%s", nothing);
     } else if (json_is_object(value)) {
         snprintf(text, CELL_MAX, "below");
     } else {
@@ -289,8 +294,6 @@ static void print_table(json_t *rows, int indent)
 }
 
 /* --- chosen columns --------------------------------------------------------------- */
-
-static const char nothing[] = "-";
 
 /* The value as the column shows it. */
 static json_t *shown(json_t *value, int digits)

@@ -91,7 +91,7 @@ static const struct study_plot bits_plot = {
     .y = "bits",
     .series = "recipe",
     .panels = "operand",
-    .y_label = "bits kept on average",
+    .y_label = "bits retained, of 24",
     .sees = "Where a line falls, the low words of that recipe underflow; what counts are "
             "the exponents that have many values."
 };
@@ -125,7 +125,7 @@ static const struct part parts[] = {
                    .what = "bits of A and B that splits keep, by exponent",
                    .title = "What splits keep",
                    .text = "Bits of a value that its words hold, on average over the "
-                           "values of A or of B with that exponent; FP32 has 24." },
+                           "values of A or of B with that exponent, of the 24 of FP32." },
       .asks = ASK_ADVISE,
       .rows = gemm_report_recorded },
     { .section = { .name = "retained",

@@ -136,6 +136,11 @@ static void command_page(const struct reference *r, const struct command *c)
     put_options(c->own);
     put_options(output);
     put_options(r->shared);
+    if (c->notes) {
+        section("RESULTS");
+        put(c->notes);
+        putchar('\n');
+    }
     put_exit_status();
     section("EXAMPLES");
     for (int i = 0; i < EXAMPLES; i++) put_example(&c->examples[i]);

@@ -106,6 +106,8 @@ static const struct variation {
     { "--split-b", "split-b", .at = AT(split_b), .is_name = true },
     { "--high", "high", .at = AT(high), .is_name = true },
     { "--low", "low", .at = AT(low), .is_name = true },
+    { "--round-seed", "round-seed", AT(round_seed), false, 0, INT_MAX,
+      "must not be negative" },
     { "--scale", "scale", AT(scale), false, 0, GEMM_SCALE_MAX, "must be 0 to 60" },
     { "--terms", "terms", AT(terms), false, INT_MIN, INT_MAX, NULL },
 #undef AT

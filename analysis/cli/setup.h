@@ -12,13 +12,13 @@
 
 #include <limits.h>
 
-/* What the options that choose a GEMM said, `setup` in the struct of a command: recipe and
-   unit, matrices, and what is varied. */
+/* What the options that choose a GEMM said, `setup` in the struct of a command: recipe
+   and unit, matrices, and what is varied. */
 struct setup_options {
     const char *recipe, *unit, *a, *b, *c, *split, *split_a, *split_b, *high, *low,
         *order;
     uint32_t alpha, beta;
-    int scale, terms, promote, tile_k, slices;
+    int round_seed, scale, terms, promote, tile_k, slices;
     bool equilibrate;
 };
 
@@ -26,13 +26,11 @@ enum { SETUP_UNSET = INT_MIN };
 #define SETUP_BETA_UNSET 0x7fc0be7au /* a NaN nobody can ask for by its decimal text */
 
 #define SETUP_DEFAULTS                                                                   \
-    { .alpha = F32_ONE,                                                                  \
-      .beta = SETUP_BETA_UNSET,                                                          \
-      .scale = SETUP_UNSET,                                                              \
-      .terms = SETUP_UNSET,                                                              \
-      .promote = SETUP_UNSET,                                                            \
-      .tile_k = SETUP_UNSET,                                                             \
-      .slices = 1 }
+    {                                                                                    \
+        .alpha = F32_ONE, .beta = SETUP_BETA_UNSET, .round_seed = SETUP_UNSET,           \
+        .scale = SETUP_UNSET, .terms = SETUP_UNSET, .promote = SETUP_UNSET,              \
+        .tile_k = SETUP_UNSET, .slices = 1                                               \
+    }
 
 /* The rows, which commands put first in their own table; DEFAULT: the user's defaults
    stand for them. */
@@ -65,6 +63,8 @@ enum { SETUP_UNSET = INT_MIN };
           OPTION(COMMAND, setup.high, TEXT, "RULE") },                                   \
         { "low", "rounding of the low parts",                                            \
           OPTION(COMMAND, setup.low, TEXT, "RULE") },                                    \
+        { "round-seed", "seed of the rounding rule sr (default 0)",                      \
+          OPTION(COMMAND, setup.round_seed, INT, "N") },                                 \
         { "scale", "multiply low parts by 2^S",                                          \
           OPTION(COMMAND, setup.scale, INT, "S") },                                      \
         { "equilibrate", "scale rows of A and columns of B by powers of two first",      \
@@ -96,7 +96,7 @@ struct setup {
     struct bitcut_gemm gemm;             /* all but sizes and matrices       */
     struct gemm_plan plan;               /* of gemm                          */
     struct matrix a, b, c;               /* c.at is NULL unless -c was given */
-    const char *input_a, *input_b; /* where A and B came from: a family or a file */
+    const char *input_a, *input_b;       /* where A and B came from: a family or a file */
 };
 
 /* A split by name with its roundings and scale replaced where given (NULL, SETUP_UNSET:
@@ -118,8 +118,9 @@ int setup_gemm(struct setup *s);
    NULL unless --unit was given, and there is no plan. */
 int setup_open_gemm(struct setup *s, const char *recipe);
 
-/* Complain of A and B that have no product; with a hint, which depends on whether A is from
-   a file; and of one without an element or a product.  Print and return an exit status. */
+/* Complain of A and B that have no product; with a hint, which depends on whether A is
+   from a file; and of one without an element or a product.  Print and return an exit
+   status. */
 int setup_check_inner(const struct setup *s, bool has_a);
 int setup_check_pair(const struct matrix *a, const struct matrix *b);
 
@@ -143,8 +144,8 @@ int setup_run(struct matrix *d, const struct setup *s, const struct context *x);
 void setup_describe(json_t *row, const struct bitcut_gemm *gemm,
                     const struct gemm_plan *plan);
 
-/* The same for sentences, on the emulator, with the sizes and names of s; `seeded`: families
-   are drawn by the seed of x. */
+/* The same for sentences, on the emulator, with the sizes and names of s; `seeded`:
+   families are drawn by the seed of x. */
 struct gemm_description setup_description(const struct setup *s, const struct context *x,
                                           bool seeded);
 

@@ -62,8 +62,8 @@ struct study_points *study_log_of(struct study_log *book, const struct study *st
 
 #define SCHEMA "study"
 
-static const char *const keys[] = { "study",  "scale",  "seed", "point", "rows",
-                                    "schema", "digest", NULL };
+static const char *const keys[] = { "study", "scale",  "seed",   "point",
+                                    "rows",  "schema", "digest", NULL };
 
 json_t *study_log_line(const struct study_log *book, const struct study *study, size_t at,
                        size_t count, json_t *row)
@@ -175,15 +175,18 @@ static enum bitcut_status take_line(void *context, json_t *row, struct fault *f)
     return status;
 }
 
-/* The rows of a point without what lines have besides; NULL: they are not all there. */
-static json_t *whole_point(json_t *lines)
+/* The rows of a point without what lines have besides, as this version writes them; NULL:
+   they are not all there. */
+static json_t *whole_point(const struct study *study, json_t *lines)
 {
     const json_int_t count =
         json_integer_value(json_object_get(json_array_get(lines, 0), "rows"));
     if ((json_int_t)json_array_size(lines) != count) return NULL;
-    for (size_t i = 0; i < json_array_size(lines); i++)
-        for (const char *const *key = keys; *key; key++)
-            json_object_del(json_array_get(lines, i), *key);
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        json_t *const row = json_array_get(lines, i);
+        for (const char *const *key = keys; *key; key++) json_object_del(row, *key);
+        if (study->renew) study->renew(row);
+    }
     return json_incref(lines);
 }
 
@@ -192,7 +195,7 @@ static enum bitcut_status move_point(const struct log_reader *r, int i, size_t a
                                      struct fault *f)
 {
     json_t *lines = r->file.of[i].rows[at], **to = &r->log->of[i].rows[at],
-           *rows = lines ? whole_point(lines) : NULL;
+           *rows = lines ? whole_point(studies[i], lines) : NULL;
     const bool other = rows && *to && !json_equal(rows, *to);
     if (rows && !*to) *to = rows;
     else json_decref(rows);

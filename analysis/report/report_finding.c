@@ -16,11 +16,11 @@
 const struct report_finding report_findings[FINDINGS] = {
     { .chapter = CHAPTER_KEEPS,
       .part = { { "table1-expected",
-                  "two f16 parts, rounded to nearest, retain {} bits on average",
-                  "two f16 parts, rounded to nearest, retain {} bits on average, which "
+                  "two f16 parts, rounded to nearest, retain {} of 24 bits on average",
+                  "two f16 parts, rounded to nearest, retain {} of 24 bits on average, which "
                   "is not the printed number" },
-                { "table2-expected", "two truncated f16 parts retain {} bits",
-                  "two truncated f16 parts retain {} bits, which is not the printed "
+                { "table2-expected", "two truncated f16 parts retain {} of 24 bits",
+                  "two truncated f16 parts retain {} of 24 bits, which is not the printed "
                   "number" },
                 { "bitcut-bits",
                   "bit-cut parts retain at least as many bits as rounded parts",
@@ -29,7 +29,7 @@ const struct report_finding report_findings[FINDINGS] = {
                 { 0 } },
       .study = "underflow",
       .plot = { BY_EXPONENT, .where = WITHOUT_THEORY, .y = "bits", .series = "split",
-                .y_label = "bits retained" } },
+                .y_label = "bits retained, of 24" } },
     { .chapter = CHAPTER_UNDERFLOW,
       .part = { { "underflow-at-one",
                   "without a scale, the low part underflows for a share of {} of the "

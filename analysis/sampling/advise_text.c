@@ -43,6 +43,11 @@ static bool has_rate(const void *trial)
     return ((const struct advise_trial *)trial)->tflops > 0;
 }
 
+static void describe_trial_split(char *text, size_t size, const void *trial)
+{
+    split_label(text, size, &((const struct advise_trial *)trial)->plan.split_a);
+}
+
 #define TRIAL(place, key, unit, what)                                                    \
     RECORD_INNER(struct advise_trial, place, key, unit, what)
 #define ADVICE(member, key, unit, what)                                                  \
@@ -58,7 +63,7 @@ const struct record_field advise_trial_fields[] = {
     TRIAL(gemm.unit, "unit", "", "what it runs on"),
     RECORD_TEXT_OF(evidence, "evidence", "what that unit's model rests on"),
     TRIAL(gemm.recipe, "recipe", "", "how the GEMM is put together"),
-    TRIAL(plan.split_a.name, "split", "", "what words elements become"),
+    RECORD_SENTENCE(describe_trial_split, "split", "the split, and what is changed in it"),
     TRIAL(plan.split_a.scale, "scale", "", "low words are times 2^scale"),
     TRIAL(gemm.equilibrate, "equilibrate", "", "whether lines of A and B are scaled"),
     TRIAL(plan.terms, "terms", "", "products of words for each of A B"),
@@ -89,8 +94,7 @@ const struct record_field advise_scale_fields[] = {
     SCALE(scale, "scale", "", "low words are times 2^scale"),
     SCALE(equilibrate, "equilibrate", "", "whether lines of A and B are scaled"),
     SCALE(error, "error", "", "in the metric asked for, of the first sample"),
-    SCALE(kept[0].bits, "bits_a", "bits",
-          "what words hold of an element of A, on average"),
+    SCALE(kept[0].bits, "bits_a", "bits", "mean of the retained bits of A, of 24"),
     SCALE(kept[1].bits, "bits_b", "bits", "the same of B"),
     SCALE(kept[0].p_overflow, "overflow_a", "",
           "the share of A with a word that overflows"),
@@ -404,8 +408,8 @@ static void describe_reason(char *text, size_t size, const struct advise_scale *
 {
     for (int i = 0; i < 2; i++) {
         const struct retention *const kept = &way[AT_11].kept[i];
-        text_add(text, size, "%s%s keeps %.4g, %.4g and %.4g of 23 bits", i ? ", " : "; ",
-                 i ? "B" : "A", way[AT_10].kept[i].bits, kept->bits,
+        text_add(text, size, "%s%s retains %.4g, %.4g and %.4g of 24 bits",
+                 i ? ", " : "; ", i ? "B" : "A", way[AT_10].kept[i].bits, kept->bits,
                  way[EQUILIBRATED].kept[i].bits);
         if (kept->p_overflow > 0)
             text_add(text, size, " (%.2g %% overflow)", 100 * kept->p_overflow);

@@ -166,7 +166,7 @@ const struct record_field advise_retained_fields[] = {
     KEPT(scale_from, "scale_from", "", "the least of the scales that all do the same"),
     KEPT(scale_to, "scale_to", "", "the largest of them"),
     KEPT(flush, "flush", "", "whether subnormal words are read as zeros"),
-    KEPT(kept.bits, "bits", "bits", "what words hold, on average"),
+    KEPT(kept.bits, "bits", "bits", "mean of the retained bits, of 24"),
     KEPT(kept.exact, "exact", "", "the share whose words are exact"),
     KEPT(kept.max_ulp, "max_ulp", "ulps", "the largest error"),
     KEPT(kept.p_subnormal, "p_subnormal", "", "the share whose low word is subnormal or 0"),

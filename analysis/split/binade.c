@@ -120,6 +120,7 @@ bool binade_make(struct binade *b, const struct bitcut_split *s, bool flush, int
 {
     int32_t bound = VALUE_MAX;
     *b = (struct binade){ .words = s->words, .low_times = 1 };
+    if (split_is_stochastic(s)) return false; /* words depend on more than x */
     for (int i = 0; i < s->words; i++) {
         const struct split_word *w = &s->word[i];
         const int ulp = e - 23 + s->scale * w->level;

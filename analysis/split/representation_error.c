@@ -48,7 +48,7 @@ int retained_exponent(const struct gemm_plan *p, const struct retained_reader *r
 /* --- one element ------------------------------------------------------------------ */
 
 struct retained_event retained_of(struct retained *to, const struct retained_reader *r,
-                                  uint32_t x, int exponent)
+                                  uint32_t x, size_t k, int exponent)
 {
     const struct bitcut_split *const s = r->split;
     uint64_t word[SPLIT_WORDS_MAX];
@@ -56,7 +56,7 @@ struct retained_event retained_of(struct retained *to, const struct retained_rea
         exponent ? ldexp(value_of_float(x), exponent) : value_of_float(x);
     struct retained_event event = { false, false };
     double rest = whole;
-    split_words(word, s, exponent ? equilibrate_scale(x, exponent) : x);
+    split_words_at(word, s, exponent ? equilibrate_scale(x, exponent) : x, k);
     *to = (struct retained){ .at = { [RETAINED_WHOLE] = fabs(whole) } };
     for (int w = 0; w < s->words; w++) {
         double value = r->unit[w] * format_to_double(s->word[w].format, word[w]);

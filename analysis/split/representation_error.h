@@ -40,11 +40,11 @@ struct retained_event {
     bool large; /* a word is not finite */
 };
 
-/* The words of an FP32 encoding x times 2^exponent, by which its line is equilibrated,
+/* The words of an FP32 encoding x, element k of its line, times 2^exponent, by which its line is equilibrated,
    as units read them.  Exact but for magnitudes of more than 53 bits.  The calling thread
    is in the mode of hostfp_enter(). */
 struct retained_event retained_of(struct retained *to, const struct retained_reader *r,
-                                  uint32_t x, int exponent);
+                                  uint32_t x, size_t k, int exponent);
 
 /* The same with words other than zero as the least normal number of what they are read as
    at least, where they are aligned: by its exponent. */

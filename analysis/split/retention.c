@@ -45,22 +45,22 @@ static double two_to(int exponent)
     return double_of_bits((uint64_t)(1023 + exponent) << 52);
 }
 
-static int exponent_of(double x) { return (int)(bits_of_double(x) >> 52) - 1023; }
-
 /* |x| in units of 2^exponent; its top 64 bits decide. */
 static double size_in(struct unrounded x, int exponent)
 {
     return ldexp((double)x.significand, x.exponent - exponent);
 }
 
-static void set_error(struct outcome *o, double ulps, int last)
+/* `floor` is that of the error's binary logarithm, which `ulps` may be rounded above. */
+static void set_error(struct outcome *o, double ulps, int floor, int last)
 {
     o->ulps = ulps;
     o->relative = ulps * two_to(last) / o->value;
-    o->bits = ulps == 0 ? 23 : larger_int(22 - exponent_of(ulps), 0);
+    o->bits = ulps == 0 ? SIGNIFICAND_BITS : larger_int(SIGNIFICAND_BITS - 1 - floor, 0);
 }
 
-static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x)
+static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x,
+                            uint64_t position)
 {
     uint64_t word[SPLIT_WORDS_MAX];
     struct term terms[SPLIT_WORDS_MAX + 1], read[SPLIT_WORDS_MAX + 1];
@@ -68,7 +68,7 @@ static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x
     const struct number value = format_decode(&formats[FORMAT_F32], x);
     const int last = larger_int(value.exponent, -126) - 23; /* an ulp of x is 2^last */
     struct outcome o = { .value = fabs(format_to_double(&formats[FORMAT_F32], x)) };
-    split_words(word, s, x);
+    split_words_at(word, s, x, position);
     read[0] = terms[0] = (struct term){ value.significand, last, value.negative };
     for (int i = 0; i < s->words; i++) {
         const struct bitcut_format *f = s->word[i].format;
@@ -86,14 +86,18 @@ static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x
         if (flush && small) read[count].significand = 0;
         count++;
     }
-    set_error(&o, size_in(wide_sum(read, count), last), last);
+    const struct unrounded error = wide_sum(read, count);
+    set_error(&o, size_in(error, last),
+              error.significand ? highest_bit(error.significand) + error.exponent - last
+                                : 0,
+              last);
     return o;
 }
 
 bool retention_entered(int *bits, double *ulps, const struct bitcut_split *split,
                        uint32_t x)
 {
-    const struct outcome o = judge(split, false, x);
+    const struct outcome o = judge(split, false, x, 0);
     *bits = o.bits;
     *ulps = o.ulps;
     return !o.overflow;
@@ -126,7 +130,7 @@ static bool same_at_ends(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_spl
                          int e)
 {
     uint64_t last[SPLIT_WORDS_MAX];
-    bool same = true;
+    bool same = !split_is_stochastic(s);
     split_words(word, s, (uint32_t)(e + 127) << 23);
     split_words(last, s, ((uint32_t)(e + 128) << 23) - 1);
     for (int i = 0; i < s->words; i++)
@@ -141,7 +145,7 @@ static struct same_words same_make(const struct bitcut_split *s, bool flush, int
     uint64_t word[SPLIT_WORDS_MAX];
     struct term terms[SPLIT_WORDS_MAX];
     if (!same_at_ends(word, s, e)) return same;
-    same.any = judge(s, flush, (uint32_t)(e + 127) << 23);
+    same.any = judge(s, flush, (uint32_t)(e + 127) << 23, 0);
     same.are = same.any.overflow;
     if (same.are || same.any.flushed) return same;
     for (int i = 0; i < s->words; i++)
@@ -163,10 +167,14 @@ static struct outcome same_judge(const struct same_words *same, uint32_t x)
     const bitcut_uint128 value = (bitcut_uint128)((x & (SIGNIFICANDS - 1)) | SIGNIFICANDS)
                                  << same->up;
     const bitcut_uint128 left = value > same->sum ? value - same->sum : same->sum - value;
-    const int bits = left >> 64 ? 64 + highest_bit((uint64_t)(left >> 64)) + 1 : 64;
+    const uint64_t above = (uint64_t)(left >> 64), below = (uint64_t)left;
+    const int bits = above ? 64 + highest_bit(above) + 1 : 64,
+              floor = above   ? bits - 1
+                      : below ? highest_bit(below)
+                              : 0;
     const double top = (double)(uint64_t)(left >> (bits - 64));
     o.value = fabs(value_of_float(x));
-    set_error(&o, top * two_to(bits - 64 - same->up), same->last);
+    set_error(&o, top * two_to(bits - 64 - same->up), floor - same->up, same->last);
     return o;
 }
 
@@ -314,7 +322,7 @@ static struct tally run_tally(const struct counting *c, size_t from, size_t to)
         values_at(x, c->values, from, count);
         for (size_t i = 0; i < count; i++)
             tally_add(&t, c->same.are ? same_judge(&c->same, x[i])
-                                      : judge(c->split, c->flush, x[i]));
+                                      : judge(c->split, c->flush, x[i], from + i));
     }
     hostfp_leave(&mode);
     return t;
@@ -454,17 +462,78 @@ double retention_p_zero(const struct bitcut_split *s, int e)
         s, e, format_least_exponent(low->format) - round_is_nearest(low->rounding));
 }
 
-/* Whether the first word is normal, whatever it is of, and what it leaves is spread as the
-   forms have it; and the second holds all of that, as another number of its own. */
+static bool cuts_or_nearest(const struct split_word *w)
+{
+    return round_is_nearest(w->rounding) || w->rounding->direction == TO_ZERO;
+}
+
+/* Whether the first word is normal, whatever it is of, and what it leaves is spread as
+   the forms have it; and the second holds all of that, as another number of its own. */
 bool retention_has_theory(const struct bitcut_split *s, int e)
 {
     const struct split_word *const high = &s->word[0], *const low = &s->word[1];
     const bool nearest = round_is_nearest(high->rounding);
-    if (s->words < 2) return true;
-    return !split_is_fixed(s) && (nearest || high->rounding->direction == TO_ZERO) &&
+    if (s->words < 2) return false;
+    return !split_is_fixed(s) && cuts_or_nearest(high) &&
            e >= format_emin(high->format) && e <= format_emax(high->format) &&
-           !low->copy && low->level == high->level + 1 &&
-           (round_is_nearest(low->rounding) || low->rounding->direction == TO_ZERO) &&
+           !low->copy && low->level == high->level + 1 && cuts_or_nearest(low) &&
            low->rounding->flush == FLUSH_NONE &&
-           e - high->format->fraction_bits - nearest + s->scale <= format_emax(low->format);
+           e - high->format->fraction_bits - nearest + s->scale <=
+               format_emax(low->format);
+}
+
+/* --- expected bits ---------------------------------------------------------------- */
+
+/* Bits of an error in [2^i, 2^(i+1)) ulps. */
+static int bits_below(int i) { return larger_int(SIGNIFICAND_BITS - 1 - i, 0); }
+
+/* The sum of the bits of the errors 1 to 2^t - 1. */
+static double bits_of_errors(int t)
+{
+    double sum = 0;
+    for (int i = 0; i < t; i++) sum += ldexp(bits_below(i), i);
+    return sum;
+}
+
+/* The mean of an integer rounded to multiples of 2^t, all remainders alike. */
+static double bits_of_step(int t, bool nearest)
+{
+    if (t <= 0) return SIGNIFICAND_BITS;
+    const double sum =
+        nearest ? 2 * bits_of_errors(t - 1) + bits_below(t - 1) : bits_of_errors(t);
+    return ldexp(SIGNIFICAND_BITS + sum, -t);
+}
+
+/* The mean of integers in [2^top, 2^(top+1)) rounded to multiples of 2^t. */
+static double bits_of_top(int top, int t, bool nearest)
+{
+    if (t <= top) return bits_of_step(t, nearest);
+    if (t > top + 1 || !nearest) return bits_below(top); /* they are rounded to 0 */
+    return ldexp(bits_of_errors(top) + bits_below(top), -top);
+}
+
+static bool has_bits_theory(const struct bitcut_split *s, bool flush, int e)
+{
+    const struct split_word *const high = &s->word[0];
+    if (split_is_fixed(s) || !cuts_or_nearest(high) || e < format_emin(high->format) ||
+        e + round_is_nearest(high->rounding) > format_emax(high->format))
+        return false;
+    return s->words == 1 || (s->words == 2 && !flush && retention_has_theory(s, e));
+}
+
+double retention_bits(const struct bitcut_split *s, bool flush, int e)
+{
+    const struct split_word *const high = &s->word[0], *const low = &s->word[1];
+    if (!has_bits_theory(s, flush, e)) return (double)NAN;
+    const int dropped = SIGNIFICAND_BITS - 1 - high->format->fraction_bits,
+              range = dropped - round_is_nearest(high->rounding);
+    if (s->words == 1 || range <= 0)
+        return bits_of_step(dropped, round_is_nearest(high->rounding));
+    const int least = format_least_exponent(low->format) - s->scale - (e - 23);
+    double sum = ldexp(SIGNIFICAND_BITS, -range); /* a residual of 0 */
+    for (int top = 0; top < range; top++)
+        sum += ldexp(bits_of_top(top, larger_int(top - low->format->fraction_bits, least),
+                                 round_is_nearest(low->rounding)),
+                     top - range);
+    return sum;
 }

@@ -7,13 +7,17 @@
 #include "lib/base/status.h"
 #include "lib/number/split.h"
 
-enum { SIGNIFICANDS = 1 << 23 };
+enum {
+    SIGNIFICANDS = 1 << 23, /* of a binade                                         */
+    SIGNIFICAND_BITS = 24   /* of an FP32 value, the implicit bit counted: the one scale
+                               on which retained bits are counted                  */
+};
 
 /* Over the positive FP32 values of exponent e, with r = |x - (w0 + 2^-s w1 + ...)|, the
-   sum of a split's words without copies, in ulps of x (2^(e-23)): bits is the mean of 23
-   where r = 0, else of 22 - floor(log2 r), but not below 0 (the mantissa length of Ootomo
-   and Yokota, section 3.1; 22.75 for RN + RN, 22.25 for RZ + RZ); underflow is of word 1
-   where its residual is not zero: below the normal range (zero included), or zero.  Where
+   sum of a split's words without copies, in ulps of x (2^(e-23)): bits is the mean of 24
+   where r = 0, else of 23 - floor(log2 r), but not below 0 (23.75 for RN + RN, 23.25 for
+   RZ + RZ; Ootomo and Yokota, section 3.1, leave the implicit bit out and have one less);
+   underflow is of word 1 where its residual is not zero: below the normal range (zero included), or zero.  Where
    units flush, what is below the normal range of its format is made, but read as zero: no
    part of the sum then.  A value with an infinite or NaN word overflowed and keeps 0
    bits; the error figures leave it out. */
@@ -37,7 +41,8 @@ struct retention_values {
     const uint32_t *at; /* ... or NULL, and these they are: encodings, any signs */
 };
 
-/* What the split keeps of them, if units flush or not.  Sums are taken in a fixed order,
+/* What the split keeps of them, if units flush or not; a value's position is its index
+   (split_words_at()).  Sums are taken in a fixed order,
    so neither the number of threads nor the caller's rounding mode matters.
    BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED if asked to stop; *r is set only on success. */
 enum bitcut_status retention_measure(struct retention *r,
@@ -73,7 +78,16 @@ bool retention_entered(int *bits, double *ulps, const struct bitcut_split *split
 double retention_p_subnormal(const struct bitcut_split *split, int e);
 double retention_p_zero(const struct bitcut_split *split, int e);
 
-/* Whether they hold of the values of exponent e. */
+/* Whether they hold of the values of exponent e.  Splits of one word have no low word. */
 bool retention_has_theory(const struct bitcut_split *split, int e);
+
+/* The mean of the retained bits in closed form, of a split of one or two words: the
+   residual of the high word, in ulps of x, is any integer up to half a step of that word
+   (a whole one if it is truncated) with the same probability, and the low word rounds it
+   at its own last bit or at its least subnormal, whichever is larger.  It extends Tables 1
+   and 2 of Ootomo and Yokota to subnormal low words.  Counts differ by at most 2^-9.  NaN
+   where it does not hold: where retention_has_theory() does not, where the first word may
+   overflow, and of two words where units flush. */
+double retention_bits(const struct bitcut_split *split, bool flush, int e);
 
 #endif

@@ -44,6 +44,13 @@ static double subnormal_theory(const void *kept)
     return theory(kept, retention_p_subnormal);
 }
 
+static double bits_theory(const void *kept)
+{
+    const struct split_retention *const k = kept;
+    return k->of_array || k->all ? (double)NAN
+                                 : retention_bits(&k->split, k->flush, k->e);
+}
+
 static double zero_theory(const void *kept) { return theory(kept, retention_p_zero); }
 
 #define KEPT(member, key, unit, what)                                                    \
@@ -54,18 +61,19 @@ static double zero_theory(const void *kept) { return theory(kept, retention_p_ze
 /* clang-format off */
 const struct record_field split_measures[] = {
     KEPT(r.count, "count", "", "values"),
-    SHARE(exact, "exact", "", "the share that words hold exactly"),
-    SHARE(bits, "bits", "bits", "the mean of those kept"),
-    SHARE(max_ulp, "max_ulp", "ulp", "the largest error"),
-    SHARE(mean_ulp, "mean_ulp", "ulp", "the mean error"),
-    SHARE(max_relative, "rho", "", "the largest error / |x|"),
-    SHARE(max_low, "theta", "", "the largest |low word| / |x|"),
-    SHARE(p_subnormal, "p_subnormal", "", "the share whose low word is below its normal range"),
-    RECORD_NUMBER_OF(subnormal_theory, "p_subnormal_theory", "", "the same by theory"),
-    SHARE(p_zero, "p_zero", "", "the share whose low word is zero and should not be"),
-    RECORD_NUMBER_OF(zero_theory, "p_zero_theory", "", "the same by theory"),
-    SHARE(p_flushed, "p_flushed", "", "the share with a word that is read as zero"),
-    SHARE(p_overflow, "p_overflow", "", "the share with a word that overflows"),
+    SHARE(exact, "exact", "", "share of values that the parts represent exactly"),
+    SHARE(bits, "bits", "bits", "mean of the retained bits, of 24: the implicit bit is counted"),
+    RECORD_NUMBER_OF(bits_theory, "bits_theory", "bits", "the same by theory; null where the theory does not hold"),
+    SHARE(max_ulp, "max_ulp", "ulp", "largest error |x - (w0 + 2^-s w1 + ...)|"),
+    SHARE(mean_ulp, "mean_ulp", "ulp", "mean error"),
+    SHARE(max_relative, "rho", "", "largest relative error, max |x - (w0 + 2^-s w1 + ...)| / |x|"),
+    SHARE(max_low, "theta", "", "largest relative size of the low part, max 2^-s |w1| / |x|"),
+    SHARE(p_subnormal, "p_subnormal", "", "share whose low part is subnormal or zero though its residual is not zero"),
+    RECORD_NUMBER_OF(subnormal_theory, "p_subnormal_theory", "", "the same by theory; null where the theory does not hold"),
+    SHARE(p_zero, "p_zero", "", "share whose low part is zero though its residual is not zero"),
+    RECORD_NUMBER_OF(zero_theory, "p_zero_theory", "", "the same by theory; null where the theory does not hold"),
+    SHARE(p_flushed, "p_flushed", "", "share with a part that is not zero but read as zero"),
+    SHARE(p_overflow, "p_overflow", "", "share with a part that is infinite or NaN"),
     { 0 }
 };
 

@@ -2,6 +2,7 @@
 #include "analysis/study/study.h"
 
 #include "analysis/sampling/sampling.h"
+#include "analysis/split/retention.h"
 #include "lib/base/threads.h"
 #include "lib/number/rand.h"
 
@@ -14,6 +15,29 @@ const struct table_row study_scales[] = {
 void study_row(struct study_point *p, json_t *row)
 {
     json_array_append_new(p->rows, row);
+}
+
+static double number_of(const json_t *row, const char *key, double without)
+{
+    const json_t *x = json_object_get(row, key);
+    return json_is_number(x) ? json_number_value(x) : without;
+}
+
+void study_renew_bits(json_t *row)
+{
+    static const char *const lengths[] = { "len_printed", "len_least", "len_most", NULL };
+    json_t *const bits = json_object_get(row, "bits");
+    if (json_object_get(row, "bits_of")) return;
+    const double share = number_of(row, "prob", 1 - number_of(row, "p_overflow", 0));
+    if (json_is_real(bits) && json_real_value(bits) > 0)
+        json_real_set(bits, json_real_value(bits) + share);
+    for (const char *const *key = lengths; *key; key++) {
+        json_t *const length = json_object_get(row, *key);
+        if (json_is_real(length)) json_real_set(length, json_real_value(length) + 1);
+        if (json_is_integer(length))
+            json_integer_set(length, json_integer_value(length) + 1);
+    }
+    json_object_set_new(row, "bits_of", json_integer(SIGNIFICAND_BITS));
 }
 
 /* FNV-1a, 64 bits. */

@@ -119,7 +119,17 @@ struct study {
     /* Compute one: its rows depend on scale, seed, `at` and the sources alone. */
     enum bitcut_status (*run)(const struct study *study, struct study_point *p,
                               struct fault *f);
+
+    /* Change a row that an earlier version wrote into what this one writes, and leave
+       others as they are; NULL: rows are still the same. */
+    void (*renew)(json_t *row);
 };
+
+/* `renew` of studies that count retained bits.  Up to 0.1.0 they left the implicit bit
+   out, and rows had no key "bits_of", which is 24 now: bits rise by the share of values
+   of which any bit is retained, and each length by 1.  Of a binade whose values all
+   round to 2^e or more, the value 2^e itself counts as one of these: 2^-23 of them. */
+void study_renew_bits(json_t *row);
 
 /* All studies, in the order of the report: study_NAME is the row of each, in the file
    analysis/study/study_*.c that computes it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables 1 and 2 of Ootomo and Yokota: the mantissa bits that two words keep. */
+/* Tables 1 and 2 of Ootomo and Yokota: the bits that two words retain. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
@@ -9,13 +9,13 @@
 
 /* A printed row: fraction bits of x with a given pattern keep `length` bits with
    probability `eighths` / 8.  Bit 22 is the highest; the pattern says bits 12 11 1 0 as
-   0, 1 or *. */
+   0, 1 or *.  The paper leaves the implicit bit out; what is counted has it. */
 struct printed {
     const char *pattern;
     int length, eighths;
 };
 
-enum { PRINTED_ROWS = 6 };
+enum { PRINTED_ROWS = 6, IMPLICIT = 1, LENGTHS = SIGNIFICAND_BITS + 1 };
 
 /* A printed table, the expected length of all values, and what rounds both words. */
 struct length_table {
@@ -52,12 +52,12 @@ static bool matches(const char *pattern, uint32_t fraction)
 }
 
 /* How many values of [1, 2) with a pattern keep each number of bits. */
-static void count_lengths(size_t counts[24], const char *pattern,
+static void count_lengths(size_t counts[LENGTHS], const char *pattern,
                           const struct bitcut_split *split, int threads)
 {
-    size_t total[24] = { 0 };
+    size_t total[LENGTHS] = { 0 };
     (void)threads;
-#pragma omp parallel num_threads(threads_for(threads, SIZE_MAX)) reduction(+ : total[:24])
+#pragma omp parallel num_threads(threads_for(threads, SIZE_MAX)) reduction(+ : total[ : LENGTHS])
     {
         struct hostfp mode;
         hostfp_enter(&mode);
@@ -71,7 +71,7 @@ static void count_lengths(size_t counts[24], const char *pattern,
         }
         hostfp_leave(&mode);
     }
-    for (int i = 0; i < 24; i++) counts[i] = total[i];
+    for (int i = 0; i < LENGTHS; i++) counts[i] = total[i];
 }
 
 /* What the values of one pattern, or of all, keep. */
@@ -80,10 +80,10 @@ struct retained {
     int least, most;
 };
 
-static struct retained kept_of(const size_t counts[24])
+static struct retained kept_of(const size_t counts[LENGTHS])
 {
-    struct retained kept = { .least = 23 };
-    for (int i = 0; i < 24; i++) {
+    struct retained kept = { .least = SIGNIFICAND_BITS };
+    for (int i = 0; i < LENGTHS; i++) {
         if (!counts[i]) continue;
         kept.count += counts[i];
         kept.sum += counts[i] * (size_t)i;
@@ -98,13 +98,13 @@ static void kept_row(struct study_point *p, const char *pattern, double printed_
                      double printed_probability, struct retained kept, bool agrees)
 {
     study_row(
-        p, json_pack("{s:s#, s:s#, s:s#, s:s#, s:f, s:f, s:i, s:i, s:f, s:I, s:f, s:b}",
+        p, json_pack("{s:s#, s:s#, s:s#, s:s#, s:f, s:f, s:i, s:i, s:f, s:I, s:f, s:b, s:i}",
                      "m12", pattern, 1, "m11", pattern + 1, 1, "m1", pattern + 2, 1, "m0",
                      pattern + 3, 1, "len_printed", printed_length, "prob_printed",
                      printed_probability, "len_least", kept.least, "len_most", kept.most,
                      "prob", (double)kept.count / SIGNIFICANDS, "count",
                      (json_int_t)kept.count, "bits", (double)kept.sum / SIGNIFICANDS,
-                     "agrees", agrees));
+                     "agrees", agrees, "bits_of", SIGNIFICAND_BITS));
 }
 
 static size_t length_points(const struct study *study, enum study_scale scale)
@@ -119,24 +119,26 @@ static enum bitcut_status run_length(const struct study *study, struct study_poi
 {
     const struct length_table *table = study->about;
     struct bitcut_split split = splits[SPLIT_MARKIDIS];
-    struct retained all = { .least = 23 };
+    struct retained all = { .least = SIGNIFICAND_BITS };
     split.word[0].rounding = split.word[1].rounding = &roundings[table->rounding];
     for (const struct printed *row = table->row; row < table->row + PRINTED_ROWS; row++) {
-        size_t counts[24];
+        size_t counts[LENGTHS];
         if (progress_stopped(p->progress))
             return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
         count_lengths(counts, row->pattern, &split, p->threads);
         const struct retained kept = kept_of(counts);
-        kept_row(p, row->pattern, row->length, row->eighths / 8.0, kept,
-                 kept.least == row->length && kept.most == row->length &&
+        const int length = row->length + IMPLICIT;
+        kept_row(p, row->pattern, length, row->eighths / 8.0, kept,
+                 kept.least == length && kept.most == length &&
                      kept.count * 8 == (size_t)row->eighths * SIGNIFICANDS);
         all.count += kept.count;
         all.sum += kept.sum;
         if (kept.least < all.least) all.least = kept.least;
         if (kept.most > all.most) all.most = kept.most;
     }
-    kept_row(p, "****", table->expected, 1, all,
-             (double)all.sum == table->expected * SIGNIFICANDS &&
+    const double expected_length = table->expected + IMPLICIT;
+    kept_row(p, "****", expected_length, 1, all,
+             (double)all.sum == expected_length * SIGNIFICANDS &&
                  all.count == SIGNIFICANDS);
     return BITCUT_OK;
 }
@@ -155,8 +157,9 @@ static const struct claim table1_claims[] = {
     { .name = "table1-rows", ALL_ROWS, .paper = "Ootomo and Yokota, Table 1",
       .what = "two f16 words to nearest keep the lengths of Table 1, with its "
               "probabilities" },
-    { .name = "table1-expected", .number = 22.75,
-      .what = "two f16 words to nearest keep this many mantissa bits on average",
+    { .name = "table1-expected", .number = 22.75 + IMPLICIT, .described = true,
+      .what = "two f16 words to nearest retain this many of 24 bits on average",
+      .beside = "the paper prints 22.75, without the implicit bit",
       .paper = "Ootomo and Yokota, section 3.1",
       .judge = claim_judge_values, .about = &expected },
     { 0 }
@@ -168,8 +171,9 @@ static const struct claim table2_claims[] = {
     { .name = "table2-rows", ALL_ROWS, .paper = "Ootomo and Yokota, Table 2",
       .what = "two truncated f16 words keep the lengths of Table 2, with its "
               "probabilities" },
-    { .name = "table2-expected", .number = 22.25,
-      .what = "two truncated f16 words keep this many mantissa bits on average",
+    { .name = "table2-expected", .number = 22.25 + IMPLICIT, .described = true,
+      .what = "two truncated f16 words retain this many of 24 bits on average",
+      .beside = "the paper prints 22.25, without the implicit bit",
       .paper = "Ootomo and Yokota, section 3.1",
       .judge = claim_judge_values, .about = &expected },
     { 0 }
@@ -180,17 +184,19 @@ const struct study study_table1 = {
     /* clang-format off */
     .name = "table1",
     .chapter = CHAPTER_KEEPS,
-    .what = "mantissa bits kept by RN + RN words (Ootomo and Yokota, Table 1)",
+    .what = "bits retained by RN + RN words (Ootomo and Yokota, Table 1)",
     .title = "Mantissa length with round to nearest",
     .text = "All 2^23 FP32 values of one binade are split as x = h + l, both words f16 "
             "and rounded to nearest even. A row is a pattern of the fraction bits m12, "
             "m11, m1 and m0 of x (* is either); len_printed and prob_printed are Ootomo "
             "and Yokota's Table 1, len_least to len_most and prob what was counted. A "
-            "value keeps 23 bits if h + l = x, else 22 - floor(log2 of the error in "
-            "ulps). The last row is the expected length.",
+            "value retains 24 bits if h + l = x, else 23 - floor(log2 of the error in "
+            "ulps). The paper leaves the implicit bit out: its lengths, 22.75 on "
+            "average, are one less. The last row is the expected length.",
     .plot = { .sees = "Every row that the paper prints is what is counted." },
     .claims = table1_claims, .about = &nearest,
     .threaded = true, .points = length_points, .run = run_length,
+    .renew = study_renew_bits,
     /* clang-format on */
 };
 
@@ -198,12 +204,13 @@ const struct study study_table2 = {
     /* clang-format off */
     .name = "table2",
     .chapter = CHAPTER_KEEPS,
-    .what = "mantissa bits kept by RZ + RZ words (Ootomo and Yokota, Table 2)",
+    .what = "bits retained by RZ + RZ words (Ootomo and Yokota, Table 2)",
     .title = "Mantissa length with truncation",
     .text = "The same with both words truncated, as in Ootomo and Yokota's Table 2 and "
             "in LE-GEMM's bit-cut.",
     .plot = { .sees = "Every row that the paper prints is what is counted." },
     .claims = table2_claims, .about = &truncated,
     .threaded = true, .points = length_points, .run = run_length,
+    .renew = study_renew_bits,
     /* clang-format on */
 };

@@ -24,7 +24,7 @@ static size_t range_points(const struct study *study, enum study_scale scale)
     return (size_t)((TO - FROM) / runs[scale].step + 1);
 }
 
-/* One exponent, all splits.  Values that overflow keep 0 bits. */
+/* One exponent, all splits.  Values that overflow retain 0 bits. */
 static enum bitcut_status run_range(const struct study *study, struct study_point *p,
                                     struct fault *f)
 {
@@ -38,11 +38,12 @@ static enum bitcut_status run_range(const struct study *study, struct study_poin
         if (status != BITCUT_OK) return status;
         const double error = ldexp(r.mean_ulp, -23);
         study_row(
-            p, json_pack("{s:s, s:s, s:i, s:f, s:o, s:f, s:f}", "split", s->name, "words",
+            p, json_pack("{s:s, s:s, s:i, s:f, s:o, s:f, s:f, s:i}", "split", s->name, "words",
                          s->words > 1 ? "several words" : "one word", "exponent", e,
                          "bits", r.bits, "error",
                          r.p_overflow > 0 || error == 0 ? json_null() : json_real(error),
-                         "exact", r.exact, "p_overflow", r.p_overflow));
+                         "exact", r.exact, "p_overflow", r.p_overflow, "bits_of",
+                         SIGNIFICAND_BITS));
     }
     return BITCUT_OK;
 }
@@ -67,30 +68,30 @@ static const struct claim range_claims[] = {
     { .name = "figure9-halfhalf", .printed = "high precision",
       .criterion = CRITERION_STATED,
       .what = "halfhalf represents exponents from -15 to 14 with high precision, taken "
-              "as 21 bits",
+              "as 22 of 24 bits",
       .paper = SECTION411,
-      .judge = claim_judge_values, .about = BITS("halfhalf", HIGH, 21, 0),
-      .other = BITS("half", HIGH, 21, 0), .otherwise = "one word of f16" },
+      .judge = claim_judge_values, .about = BITS("halfhalf", HIGH, 22, 0),
+      .other = BITS("half", HIGH, 22, 0), .otherwise = "one word of f16" },
     { .name = "figure9-halfhalf-low", .printed = "lower precision",
       .criterion = CRITERION_STATED,
       .what = "halfhalf represents exponents from -35 to -16 with lower precision, taken "
-              "as 0.2 to 22 bits",
+              "as 1.2 to 23 of 24 bits",
       .paper = SECTION411,
-      .judge = claim_judge_values, .about = BITS("halfhalf", LOW, 0.2, 22),
-      .other = BITS("tf32tf32", LOW, 0.2, 22), .otherwise = "tf32tf32" },
+      .judge = claim_judge_values, .about = BITS("halfhalf", LOW, 1.2, 23),
+      .other = BITS("tf32tf32", LOW, 1.2, 23), .otherwise = "tf32tf32" },
     { .name = "figure9-halfhalf-out", .printed = "can't represent this range of numbers",
       .criterion = CRITERION_STATED,
-      .what = "halfhalf cannot represent exponents from -100 to -36: it keeps less than "
+      .what = "halfhalf cannot represent exponents from -100 to -36: it retains less than "
               "0.01 bits",
       .paper = SECTION411,
       .judge = claim_judge_values, .about = BITS("halfhalf", OUT, 0, 0.01),
       .other = BITS("tf32tf32", OUT, 0, 0.01), .otherwise = "tf32tf32" },
     { .name = "figure9-tf32tf32", .printed = "nearly the entire FP32 exponent range",
       .criterion = CRITERION_STATED,
-      .what = "tf32tf32 keeps 22 bits over nearly all exponents of FP32, -110 to 126",
+      .what = "tf32tf32 retains 23 of 24 bits over nearly all exponents of FP32, -110 to 126",
       .paper = "Ootomo and Yokota, section 1",
-      .judge = claim_judge_values, .about = BITS("tf32tf32", WIDE, 22, 0),
-      .other = BITS("halfhalf", WIDE, 22, 0), .otherwise = "halfhalf" },
+      .judge = claim_judge_values, .about = BITS("tf32tf32", WIDE, 23, 0),
+      .other = BITS("halfhalf", WIDE, 23, 0), .otherwise = "halfhalf" },
     { 0 }
     /* clang-format on */
 };
@@ -99,17 +100,18 @@ const struct study study_figure9 = {
     /* clang-format off */
     .name = "figure9",
     .chapter = CHAPTER_KEEPS,
-    .what = "bits kept over all exponents (Ootomo and Yokota, Figure 9)",
+    .what = "bits retained over all exponents (Ootomo and Yokota, Figure 9)",
     .title = "Range and precision of words",
     .text = "Values of each binade of FP32, 2^10 of them or all at the scale paper, and "
-            "the mantissa bits that words keep of them, of 23; error is the mean "
+            "the bits that words retain of them, of 24; error is the mean "
             "relative error, none where a word is infinite or all values are exact. One "
             "word of f16 and of tf32, f32 itself, two words without a scale (markidis), "
             "those of Ootomo and Yokota (halfhalf, tf32tf32), LE-GEMM's (bitcut) and "
             "three of bf16.",
     .claims = range_claims, .points = range_points, .run = run_range,
+    .renew = study_renew_bits,
     .plot = { .x = "exponent", .y = "bits", .series = "split",
-              .x_label = "exponent of x", .y_label = "mantissa bits kept, mean",
+              .x_label = "exponent of x", .y_label = "bits retained, of 24",
               .panels = "words", .below = "error", .below_label = "mean relative error",
               .below_log = true,
               .sees = "One word of f16 ends at 2^-24 and 2^16, halfhalf and bitcut reach "

@@ -248,7 +248,7 @@ const struct study study_figure4 = {
     .what = "Markidis beside FP32 that lacks a bit (Ootomo and Yokota, Figure 4)",
     .title = "What a lost bit costs",
     .text = "As Figure 1; fp32-cut is FP32 on A and B whose last fraction bit is "
-            "cleared, which leaves 22.5 bits on average, fewer than the 22.75 of "
+            "cleared, which leaves 23.5 of 24 bits on average, fewer than the 23.75 of "
             "Markidis' words.",
     .claims = figure4_claims, .about = &figure4,
     RESIDUAL_PLOT(NULL,

@@ -45,11 +45,12 @@ static void underflow_row(struct study_point *p, const struct bitcut_split *s,
 {
     study_row(
         p, json_pack(
-               "{s:o, s:s, s:s, s:i, s:f, s:f, s:o, s:o, s:o}", "series",
+               "{s:o, s:s, s:s, s:i, s:f, s:f, s:o, s:o, s:o, s:i}", "series",
                json_sprintf("%s, %s", s->name, by), "split", s->name, "by", by,
                "exponent", e, "p_subnormal", u->p_subnormal, "p_zero", u->p_zero, "bits",
                number_or_null(u->bits), "distance", number_or_null(u->below), "over_eq15",
-               number_or_null(isnan(u->bits) ? NAN : over_eq15(s, e, u->p_subnormal))));
+               number_or_null(isnan(u->bits) ? NAN : over_eq15(s, e, u->p_subnormal)),
+               "bits_of", SIGNIFICAND_BITS));
 }
 
 /* How far a count is from the closed form: the larger one of both probabilities. */
@@ -157,7 +158,7 @@ static const struct claim underflow_claims[] = {
       .paper = "LE-GEMM, section 4.1",
       .judge = claim_judge_ratios, .about = &cut,
       .other = &unscaled_bits, .otherwise = "rounded words without a scale",
-      .beside = "mantissa bits kept over those of RN + RN: truncation needs one bit "
+      .beside = "bits retained over those of RN + RN: truncation needs one bit "
                 "more, and below 2^-14 the literal cut has no high word" },
     { 0 }
     /* clang-format on */
@@ -172,7 +173,7 @@ const struct study study_underflow = {
     .text = "Values of each binade are split: 2^19 of them, or all 2^23 at the scale "
             "paper. p_subnormal is the share whose low word leaves the normal range "
             "though the residual is not zero, p_zero that of those where it is zero, "
-            "bits the mean mantissa length that the words keep. Theory is the closed "
+            "bits the mean of the bits that the words retain, of 24. Theory is the closed "
             "form, for binades whose high words are normal numbers: Ootomo and Yokota's "
             "Eq. 13-17 where those are truncated, and twice their Eq. 15 where they are "
             "rounded to nearest, which halves the residual. It takes residuals for "
@@ -181,12 +182,12 @@ const struct study study_underflow = {
             "(bitcut) moves underflow down by as many binades. No underflow is not yet "
             "precision: below 2^-14 the literal bitcut has a high word of zero, and all "
             "of x in the low word. That word is a normal number, so nothing underflows, "
-            "but it keeps only 11 bits: read the lower picture with the upper one.",
+            "but it retains only 12 of 24 bits: read the lower picture with the upper one.",
     .claims = underflow_claims, .points = underflow_points,
-    .run = run_underflow,
+    .run = run_underflow, .renew = study_renew_bits,
     .plot = { .x = "exponent", .y = "p_subnormal", .series = "by", .panels = "split",
               .x_label = "exponent of x", .y_label = "P(low word subnormal or lost)",
-              .y_log = true, .below = "bits", .below_label = "mantissa bits kept, mean",
+              .y_log = true, .below = "bits", .below_label = "bits retained, of 24",
               .sees = "Counts lie on the theory; the scales of halfhalf and bitcut move "
                       "the rise of 1 by eleven and ten binades, and below 2^-14 bitcut "
                       "keeps half the bits though nothing underflows." },

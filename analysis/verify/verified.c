@@ -175,6 +175,11 @@ const struct record_field verified_kernel_fields[] = {
     { 0 }
 };
 
+static void split_name(char *text, size_t size, const void *answer)
+{
+    split_label(text, size, &((const struct verified_split *)answer)->plan.split_a);
+}
+
 #define OF_SPLIT(member, key, what)                                                      \
     RECORD_INNER(struct verified_split, member, key, "", what)
 
@@ -187,7 +192,7 @@ static const struct record_field split_first[] = {
 };
 
 const struct record_field verified_split_fields[] = {
-    OF_SPLIT(plan.split_a.name, "split", "the split"),
+    RECORD_SENTENCE(split_name, "split", "the split, and what is changed in it"),
     OF_SPLIT(plan.split_a.word[0].format, "format", "of the high word"),
     RECORD_TEXT_OF(low_format, "low_format", "of the last word"),
     OF_SPLIT(plan.split_a.word[0].rounding, "high", "rounding of the high word"),

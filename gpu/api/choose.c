@@ -317,6 +317,8 @@ enum bitcut_status gpu_work_choose(struct gpu_work *to, const struct gpu *gpu,
     if (status != BITCUT_OK) return status;
     if (!g.recipe && !g.kernel)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "a recipe or a kernel is required");
+    status = gpu_takes_rounding(&g, f);
+    if (status != BITCUT_OK) return status;
     const int promote =
         g.promote != BITCUT_UNSET || g.kernel ? g.promote : g.recipe->promote;
     status = choose_bits(to, gpu, device, &g, promote, f);

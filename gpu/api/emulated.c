@@ -80,6 +80,7 @@ enum bitcut_status gpu_work_emulate_plan(struct gpu_work *to, const struct gpu *
     if (status == BITCUT_OK && !fits(gemm, plan))
         status =
             fault_set(f, BITCUT_BAD_ARGUMENT, "the workspace exceeds the address space");
+    if (status == BITCUT_OK) status = gpu_plan_takes_rounding(plan, f);
     if (status == BITCUT_OK) status = emulation_make(&w.emulation, gemm, plan, &on, f);
     if (status != BITCUT_OK) return status;
     settle(&w.gemm, plan);

@@ -133,6 +133,11 @@ static inline bool gpu_kernel_splits(const struct gpu_kernel *kernel)
 const struct bitcut_unit *gpu_kernel_unit(const struct gpu_kernel *kernel,
                                           const struct gpu_device *device);
 
+/* Whether devices round as the plan or the GEMM says: BITCUT_UNSUPPORTED where a part is
+   rounded STOCHASTIC. */
+enum bitcut_status gpu_plan_takes_rounding(const struct gemm_plan *p, struct fault *f);
+enum bitcut_status gpu_takes_rounding(const struct bitcut_gemm *g, struct fault *f);
+
 /* The GEMM, which gemm_take() took, by the kernel on the device: promotion and low*low
    are the kernel's where they are left open.  Places are not read, but for whether words
    and pointers are NULL.  The fault begins with the kernel's name.  BITCUT_UNSUPPORTED:

@@ -126,12 +126,33 @@ static bool is_plain_order(const struct bitcut_order *o, const struct gpu_work *
             (o->reduction == BITCUT_ASCENDING && is_k_step(o->tile, w)));
 }
 
+static enum bitcut_status refuse_if(bool stochastic, struct fault *f)
+{
+    return !stochastic ? BITCUT_OK
+                       : fault_set(f, BITCUT_UNSUPPORTED,
+                                   "devices do not round by rule sr; use the emulator");
+}
+
+enum bitcut_status gpu_plan_takes_rounding(const struct gemm_plan *p, struct fault *f)
+{
+    return refuse_if(split_is_stochastic(&p->split_a) || split_is_stochastic(&p->split_b),
+                     f);
+}
+
+enum bitcut_status gpu_takes_rounding(const struct bitcut_gemm *g, struct fault *f)
+{
+    return refuse_if((g->high && g->high->direction == STOCHASTIC) ||
+                         (g->low && g->low->direction == STOCHASTIC),
+                     f);
+}
+
 /* Whether the kernel does what the plan says. */
 static enum bitcut_status check_plan(const struct gemm_plan *p, const struct gpu_work *w,
                                      struct fault *f)
 {
     const struct gpu_kernel *k = w->kernel;
-    enum bitcut_status status = check_split(k, &p->split_a, f);
+    enum bitcut_status status = gpu_plan_takes_rounding(p, f);
+    if (status == BITCUT_OK) status = check_split(k, &p->split_a, f);
     if (status == BITCUT_OK) status = check_split(k, &p->split_b, f);
     if (status != BITCUT_OK) return status;
     if (p->terms != k->program.terms || p->tile_k)
@@ -235,8 +256,8 @@ static enum bitcut_status make(struct gpu_work *w, struct fault *f)
     if (g->promote == BITCUT_UNSET) g->promote = k->program.promote;
     if (g->dropped_term == BITCUT_UNSET)
         g->dropped_term = k->program.terms > g->recipe->terms;
-    enum bitcut_status status = gemm_plan_make(&w->plan, g, &formats[k->format],
-                                               &formats[k->format], f);
+    enum bitcut_status status =
+        gemm_plan_make(&w->plan, g, &formats[k->format], &formats[k->format], f);
     if (status == BITCUT_OK) status = check_plan(&w->plan, w, f);
     if (status == BITCUT_OK) status = check_sizes(w, f);
     return status == BITCUT_OK ? check_matrices(g, k, f) : status;

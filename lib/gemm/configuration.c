@@ -24,6 +24,7 @@ const struct configuration_field configuration_fields[] = {
       NULL },
     { "scale", "scale", CONFIGURATION_NUMBER, AT(scale, split_a.scale), BITCUT_UNSET, 0,
       NULL },
+    { "round-seed", "round_seed", CONFIGURATION_NUMBER, AT_BOTH(round_seed), 0, 0, NULL },
     { "equilibrate", "equilibrate", CONFIGURATION_FLAG, AT_BOTH(equilibrate), 0, 1,
       NULL },
     { "terms", "terms", CONFIGURATION_TERMS, AT(dropped_term, terms), BITCUT_UNSET, 0,

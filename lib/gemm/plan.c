@@ -44,6 +44,8 @@ static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct faul
     if (!is_open_or_to(g->scale, GEMM_SCALE_MAX))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "scale must be 0 to %d",
                          GEMM_SCALE_MAX);
+    if (g->round_seed < 0)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "round_seed must not be negative");
     if (!is_open_or_to(g->dropped_term, 1) || layouts > BITCUT_COLUMN_MAJOR ||
         o->reduction > BITCUT_TREE)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
@@ -103,6 +105,7 @@ static struct bitcut_split split_of(const struct bitcut_gemm *g,
     if (g->high) s.word[0].rounding = g->high;
     for (int i = 1; g->low && i < s.words; i++) s.word[i].rounding = g->low;
     if (g->scale != BITCUT_UNSET) s.scale = g->scale;
+    s.seed = 2 * (uint64_t)g->round_seed;
     return s;
 }
 
@@ -147,6 +150,8 @@ static struct gemm_plan plan_of(const struct bitcut_gemm *g,
                            .promote = chosen(g->promote, r->promote),
                            .tile_k = chosen(g->tile_k, r->tile_k),
                            .order = order_of(g->order) };
+    p.round_seed = g->round_seed;
+    p.split_b.seed++; /* the same values are rounded apart in A and B */
     p.target = equilibrate_target(&p.split_a);
     p.scale = p.split_a.words > 1   ? p.split_a.scale
               : p.split_b.words > 1 ? p.split_b.scale

@@ -41,6 +41,7 @@ struct gemm_plan {
     int terms;
     int accumulators; /* used: of these the terms have all                 */
     int scale;        /* of the low words of both, 0 if neither has any    */
+    int round_seed; /* splits have twice that, and in B 1 more */
     bool dropped_term, equilibrate;
     int target;                /* t of equilibrated rows of A (lib/number/equilibrate.h);
                                   of B as well where a kernel has words of both alike */

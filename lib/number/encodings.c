@@ -68,6 +68,7 @@ static bool is_by_integers(const struct bitcut_format *to,
 {
     return from->exponent_bits && from->special != SPECIAL_E8M0 && to->has_sign &&
            to->exponent_bits && rounding->direction != BY_BIT &&
+           rounding->direction != STOCHASTIC &&
            rounding->flush != FLUSH_TINY;
 }
 
@@ -85,7 +86,8 @@ static uint64_t before_cut(enum direction d, int drop, bool negative)
     case TO_NEGATIVE: return negative ? ones(drop) : 0;
     case TO_ZERO:
     case TO_ODD:
-    case BY_BIT: break;
+    case BY_BIT:
+    case STOCHASTIC: break;
     }
     return 0;
 }
@@ -307,9 +309,11 @@ static size_t convert_each(void *to_array, const struct bitcut_format *to,
 {
     const int bytes = format_bytes(to), from_bytes = format_bytes(from);
     size_t other = 0;
+    struct bitcut_rounding at = *rounding;
     for (size_t i = 0; i < count; i++) {
+        at.position = i;
         const uint64_t x = of_format(from, element(from_array, from_bytes, i)),
-                       y = bitcut_format_convert(to, rounding, from, x);
+                       y = bitcut_format_convert(to, &at, from, x);
         other += !same_number(from, x, to, y);
         element_set(to_array, bytes, i, y);
     }
@@ -341,7 +345,7 @@ enum bitcut_status bitcut_split_array(void *const array[3],
     if (!split || !array || (count && !x)) return BITCUT_BAD_ARGUMENT;
     for (size_t i = 0; i < count; i++) {
         uint64_t word[SPLIT_WORDS_MAX];
-        split_words(word, split, x[i]);
+        split_words_at(word, split, x[i], i);
         for (int w = 0; w < split->words; w++)
             if (array[w])
                 element_set(array[w], format_bytes(split->word[w].format), i, word[w]);

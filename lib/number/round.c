@@ -3,6 +3,7 @@
 
 #include "lib/base/table.h"
 #include "lib/number/bits.h"
+#include "lib/number/rand.h"
 
 #include <assert.h>
 #include <math.h>
@@ -11,12 +12,12 @@
    cut: LE-GEMM section 4.1, the exponent field rebiased and the top fraction bits copied;
    where the new exponent field would be 0 or less the word is 0, where it would not fit
    the word is infinity (the paper is silent on both).
-   rn-daz: to bf16, which has FP32's exponents, as VCVTNEPS2BF16 and VCVTNE2PS2BF16 convert
-   (Intel SDM: subnormal sources are zeros of their sign), but for the bits of NaNs.
-   feng21, feng22: EGEMM-TC as Ootomo and Yokota describe it in their section 1: truncate,
-   then round up by the 21st mantissa bit of x (as printed) or by the 22nd (as they argue
-   it should be, counting the implicit bit).  Their mantissa is the 23 bits of the FP32
-   fraction field, m22 to m0: nothing in them shifts a subnormal x. */
+   rn-daz: to bf16, which has FP32's exponents, as VCVTNEPS2BF16 and VCVTNE2PS2BF16
+   convert (Intel SDM: subnormal sources are zeros of their sign), but for the bits of
+   NaNs. feng21, feng22: EGEMM-TC as Ootomo and Yokota describe it in their section 1:
+   truncate, then round up by the 21st mantissa bit of x (as printed) or by the 22nd (as
+   they argue it should be, counting the implicit bit).  Their mantissa is the 23 bits of
+   the FP32 fraction field, m22 to m0: nothing in them shifts a subnormal x. */
 const struct bitcut_rounding roundings[] = {
     /* clang-format off */
     /* name, what, direction, bit, overflow, flush */
@@ -32,6 +33,7 @@ const struct bitcut_rounding roundings[] = {
     [ROUND_RN_SAT] = { "rn-sat", "rn, values too large become the largest finite value",  TO_NEAREST_EVEN,  0, OVERFLOW_SATURATE, FLUSH_NONE },
     [ROUND_FENG21] = { "feng21", "truncate, then up by fraction bit 21",                  BY_BIT,          21, OVERFLOW_IEEE, FLUSH_NONE },
     [ROUND_FENG22] = { "feng22", "truncate, then up by fraction bit 22",                  BY_BIT,          22, OVERFLOW_IEEE, FLUSH_NONE },
+    [ROUND_SR]     = { "sr",     "stochastic: away from zero as likely as the lost part", STOCHASTIC,       0, OVERFLOW_IEEE, FLUSH_NONE },
     { 0 }
     /* clang-format on */
 };
@@ -39,8 +41,9 @@ const struct bitcut_rounding roundings[] = {
 /* The significand cut at the last kept bit, and what lies below it. */
 struct cut {
     uint64_t kept;
-    bool lost; /* is anything below?                      */
-    int half;  /* it is below, at, above half: -1, 0, 1 */
+    bool lost;     /* is anything below?                      */
+    int half;      /* it is below, at, above half: -1, 0, 1 */
+    uint64_t part; /* of a step, the first 64 bits        */
 };
 
 static struct cut cut_below(uint64_t significand, bool sticky, int drop)
@@ -50,6 +53,8 @@ static struct cut cut_below(uint64_t significand, bool sticky, int drop)
         assert(!sticky && drop > -64);
         return (struct cut){ .kept = significand << -drop, .lost = false, .half = -1 };
     }
+    if (drop >= 64) c.part = drop < 128 ? significand >> (drop - 64) : 0;
+    else c.part = significand << (64 - drop);
     if (drop > 64) return c;
     const uint64_t half = (uint64_t)1 << (drop - 1);
     const uint64_t rest = drop == 64 ? significand : significand & (2 * half - 1);
@@ -68,6 +73,26 @@ static bool fraction_bit(struct unrounded x, int bit)
     return at >= 0 && at < 64 && (x.significand >> at & 1);
 }
 
+/* A bijection of 64-bit numbers: the output function of SplitMix64 (Steele, Lea and
+   Flood, 2014). */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+uint64_t round_random(const struct bitcut_rounding *r, struct unrounded x)
+{
+    const int up = 63 - highest_bit(x.significand);
+    const uint64_t other =
+        (uint64_t)(uint32_t)(x.exponent - up) << 2 | (uint64_t)x.negative << 1 | x.sticky;
+    const uint64_t hash = mix(x.significand << up ^ mix(other + 1));
+    uint32_t word[4];
+    rand_block(word, r->seed, r->position, hash);
+    return rand_bits(word[0], word[1]);
+}
+
 /* The kept significand one step up, or not. */
 static uint64_t step(const struct bitcut_rounding *r, struct unrounded x, struct cut c)
 {
@@ -78,6 +103,7 @@ static uint64_t step(const struct bitcut_rounding *r, struct unrounded x, struct
     case TO_NEGATIVE: return c.kept + (c.lost && x.negative);
     case TO_ODD: return c.kept | c.lost;
     case BY_BIT: return c.kept + (c.lost && fraction_bit(x, r->bit));
+    case STOCHASTIC: return c.kept + (c.lost && round_random(r, x) < c.part);
     case TO_ZERO: break;
     }
     return c.kept;
@@ -89,7 +115,8 @@ static uint64_t overflow_encoding(const struct bitcut_format *f,
     bool infinite = r->overflow == OVERFLOW_INF;
     if (r->overflow == OVERFLOW_IEEE)
         infinite = r->direction == TO_NEAREST_EVEN || r->direction == TO_NEAREST_AWAY ||
-                   r->direction == BY_BIT || (r->direction == TO_POSITIVE && !negative) ||
+                   r->direction == BY_BIT || r->direction == STOCHASTIC ||
+                   (r->direction == TO_POSITIVE && !negative) ||
                    (r->direction == TO_NEGATIVE && negative);
     return infinite ? format_infinity(f, negative) : format_largest(f, negative);
 }

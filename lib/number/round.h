@@ -11,9 +11,11 @@ enum direction {
     TO_ZERO,
     TO_POSITIVE,
     TO_NEGATIVE,
-    TO_ODD, /* truncate, then set the last bit if anything was lost */
-    BY_BIT  /* truncate, then one step away from zero if anything was lost and a given
-               bit of x's fraction is set                                            */
+    TO_ODD,    /* truncate, then set the last bit if anything was lost */
+    BY_BIT,    /* truncate, then one step away from zero if anything was lost and a given
+                  bit of x's fraction is set                                            */
+    STOCHASTIC /* truncate, then one step away from zero with the probability of what was
+                  lost, as a part of the step                                        */
 };
 
 enum overflow {
@@ -42,7 +44,8 @@ struct bitcut_rounding {
                 -126: bit 1 to 23 of FP32's fraction field, from the top, be x normal
                 or subnormal                                                       */
     enum overflow overflow;
-    enum flush flush; /* no integer is a subnormal */
+    enum flush flush;        /* no integer is a subnormal */
+    uint64_t seed, position; /* STOCHASTIC: of the random bits, see round_random() */
 };
 
 /* The rows, by position: `&roundings[ROUND_RN]`. */
@@ -58,7 +61,8 @@ enum {
     ROUND_RN_DAZ,
     ROUND_RN_SAT,
     ROUND_FENG21,
-    ROUND_FENG22
+    ROUND_FENG22,
+    ROUND_SR
 };
 
 extern const struct bitcut_rounding roundings[]; /* ended by a row whose name is NULL */
@@ -78,12 +82,24 @@ struct unrounded {
     bool negative, sticky;
 };
 
-/* Round x to `format` and encode it.  Correct for every value and direction: subnormal
-   results are rounded once, at their own last bit; overflow and flushing follow the row.
-   A significand of 0 without sticky gives the zero of x's sign.  If x.sticky is set, the
-   significand must have its top bit set (wide_value() sees to it).  A format without a
-   sign gives its NaN for what is below zero, and one without a zero its least value for
-   what rounds to zero. */
+/* The 64 random bits by which a rule STOCHASTIC rounds x: outputs 0 and 1 of Philox
+   4x32-10 with the key `seed` and the counter { h low, h high, position low, position
+   high }, h a hash of x (sign, 64 bits of its significand, exponent, sticky).  So they
+   are a function of seed, position and value, and no order of evaluation changes them.  x
+   is not 0. */
+uint64_t round_random(const struct bitcut_rounding *r, struct unrounded x);
+
+/* Round x to `format` and encode it.  STOCHASTIC goes away from zero if the discarded
+   fraction of a step, cut to 64 bits, is more than 2^-64 round_random(): with that
+   fraction as probability, exactly if it has no bit below 2^-64, else by less than 2^-64
+   too rarely. What is exact stays; subnormal results have steps of their own; what
+   exceeds the largest finite value before or after the step overflows, to infinity where
+   the row says so or as rounding to nearest does.  Correct for every value and direction:
+   subnormal results are rounded once, at their own last bit; overflow and flushing follow
+   the row. A significand of 0 without sticky gives the zero of x's sign.  If x.sticky is
+   set, the significand must have its top bit set (wide_value() sees to it).  A format
+   without a sign gives its NaN for what is below zero, and one without a zero its least
+   value for what rounds to zero. */
 uint64_t round_pack(const struct bitcut_format *format,
                     const struct bitcut_rounding *rounding, struct unrounded x);
 

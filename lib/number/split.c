@@ -11,16 +11,28 @@
 #define F(index) &formats[FORMAT_##index]
 #define R(index) &roundings[ROUND_##index]
 
-#define WORD(format, rounding, level) { F(format), R(rounding), level, false }
-#define COPY(format, rounding)        { F(format), R(rounding), 0, true }
+#define WORD(format, rounding, level)                                                    \
+    {                                                                                    \
+        F(format), R(rounding), level, false                                             \
+    }
+#define COPY(format, rounding)                                                           \
+    {                                                                                    \
+        F(format), R(rounding), 0, true                                                  \
+    }
 
-/* The number of words, and the words: of one format, each the residual of those before. */
-#define ONE(f, high)        1, { WORD(f, high, 0) }
-#define TWO(f, high, low)   2, { WORD(f, high, 0), WORD(f, low, 1) }
-#define THREE(f, high, low) 3, { WORD(f, high, 0), WORD(f, low, 1), WORD(f, low, 2) }
+/* The number of words, and the words: of one format, each the residual of those before.
+ */
+#define ONE(f, high)                                                                     \
+    1, { WORD(f, high, 0) }
+#define TWO(f, high, low)                                                                \
+    2, { WORD(f, high, 0), WORD(f, low, 1) }
+#define THREE(f, high, low)                                                              \
+    3, { WORD(f, high, 0), WORD(f, low, 1), WORD(f, low, 2) }
 
-/* A high word of f16, its residual in 8 bits, and a copy of x to multiply residuals by. */
-#define HALF_AND(f) 3, { WORD(F16, RN, 0), WORD(f, RN_SAT, 1), COPY(f, RN_SAT) }
+/* A high word of f16, its residual in 8 bits, and a copy of x to multiply residuals by.
+ */
+#define HALF_AND(f)                                                                      \
+    3, { WORD(F16, RN, 0), WORD(f, RN_SAT, 1), COPY(f, RN_SAT) }
 
 const struct bitcut_split splits[] = {
     /* clang-format off */
@@ -113,14 +125,15 @@ static uint32_t scaled(uint32_t x, int exponent)
 /* x less the word made of it. */
 static uint32_t residual_of(uint32_t x, const struct split_word *w, uint64_t word)
 {
-    const uint64_t back =
-        bitcut_format_convert(&formats[FORMAT_F32], &roundings[ROUND_RN], w->format, word);
+    const uint64_t back = bitcut_format_convert(&formats[FORMAT_F32],
+                                                &roundings[ROUND_RN], w->format, word);
     return f32_add(x, (uint32_t)back ^ 0x80000000u);
 }
 
 bool split_same(const struct bitcut_split *x, const struct bitcut_split *y)
 {
-    bool same = x->words == y->words && (x->words == 1 || x->scale == y->scale);
+    bool same = x->words == y->words && (x->words == 1 || x->scale == y->scale) &&
+                (x->seed == y->seed || !split_is_stochastic(x));
     for (int i = 0; i < x->words && same; i++)
         same = x->word[i].format == y->word[i].format &&
                x->word[i].rounding == y->word[i].rounding &&
@@ -137,12 +150,12 @@ static void add_change(char *text, size_t size, const char *what, const char *va
 void split_label(char *text, size_t size, const struct bitcut_split *s)
 {
     const struct bitcut_split *const own = bitcut_split_find(s->name), *row = own;
-    char scale[12];
+    char scale[14];
     if (!row || !split_same(row, s))
         for (row = splits; row->name && !split_same(row, s);) row++;
     snprintf(text, size, "%s", row->name ? row->name : s->name);
     if (row->name || !own) return;
-    snprintf(scale, sizeof scale, "%d", s->scale);
+    snprintf(scale, sizeof scale, "2^%d", s->scale);
     if (s->word[0].format != own->word[0].format)
         add_change(text, size, "format", s->word[0].format->name);
     if (s->word[0].rounding != own->word[0].rounding)
@@ -150,16 +163,43 @@ void split_label(char *text, size_t size, const struct bitcut_split *s)
     if (s->words > 1 && split_low(s) != split_low(own))
         add_change(text, size, "low", split_low(s)->name);
     if (s->words > 1 && s->scale != own->scale) add_change(text, size, "scale", scale);
+    snprintf(scale, sizeof scale, "%d", (int)(s->seed / 2));
+    if (s->seed > 1 && split_is_stochastic(s)) add_change(text, size, "round seed", scale);
+}
+
+bool split_is_stochastic(const struct bitcut_split *s)
+{
+    bool any = false;
+    for (int i = 0; i < s->words; i++)
+        any |= s->word[i].rounding->direction == STOCHASTIC;
+    return any;
 }
 
 void split_words(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *s, uint32_t x)
+{
+    split_words_at(word, s, x, 0);
+}
+
+/* Word i of x at a position, of what is left of x there. */
+static uint64_t word_at(const struct bitcut_split *s, int i, uint32_t x,
+                        uint64_t position)
+{
+    const struct split_word *const w = &s->word[i];
+    struct bitcut_rounding rounding = *w->rounding;
+    rounding.seed = s->seed;
+    rounding.position = position * 4 + (uint64_t)i;
+    return bitcut_format_convert(w->format, &rounding, &formats[FORMAT_F32], x);
+}
+
+void split_words_at(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *s,
+                    uint32_t x, uint64_t position)
 {
     uint32_t residual = x;
     for (int i = 0, level = 0; i < s->words; i++) {
         const struct split_word *w = &s->word[i];
         const uint32_t from = w->copy ? scaled(x, w->level * s->scale)
                                       : scaled(residual, (w->level - level) * s->scale);
-        word[i] = bitcut_format_convert(w->format, w->rounding, &formats[FORMAT_F32], from);
+        word[i] = word_at(s, i, from, position);
         if (w->copy || i + 1 == s->words) continue;
         residual = residual_of(from, w, word[i]);
         level = w->level;

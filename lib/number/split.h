@@ -30,6 +30,7 @@ struct bitcut_split {
                                                  rise from each that is no copy to the
                                                  next                                 */
     const char *source;
+    uint64_t seed; /* of words that are rounded STOCHASTIC */
 };
 
 /* The rows, by position: `&splits[SPLIT_BITCUT]`. */
@@ -64,8 +65,9 @@ extern const struct bitcut_split splits[]; /* ended by a row whose name is NULL 
 bool split_same(const struct bitcut_split *x, const struct bitcut_split *y);
 
 /* What a split is called, cut to `size`: the row that makes the same words, its own first;
-   or its own and what is changed in it, such as "halfhalf with high rz, scale 9". */
+   or its own and what is changed in it, such as "halfhalf with high rz, scale 2^9". */
 void split_label(char *text, size_t size, const struct bitcut_split *split);
+
 
 /* The words of x, an FP32 encoding; word[0] is the high one.  NaN gives NaN words; Inf
    gives an infinite high word (or the format's overflow) and NaN in the low ones, as Inf
@@ -76,6 +78,15 @@ void split_label(char *text, size_t size, const struct bitcut_split *split);
    beyond split->words are left alone. */
 void split_words(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *split,
                  uint32_t x);
+
+/* The same of x at a position, such as its index along k.  Word w that is rounded STOCHASTIC
+   has the random bits of the split's seed and position 4 position + w (round_random());
+   split_words() is position 0.  Other words do not depend on it. */
+void split_words_at(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *split,
+                    uint32_t x, uint64_t position);
+
+/* Whether a word is rounded STOCHASTIC. */
+bool split_is_stochastic(const struct bitcut_split *split);
 
 /* Whether a word is an integer, which has bits for x of one range only. */
 bool split_is_fixed(const struct bitcut_split *split);

@@ -55,7 +55,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          c: Any = None, alpha: float = 1.0, beta: Optional[float] = None,
          split: Optional[str] = None,
          split_a: Optional[str] = None, split_b: Optional[str] = None,
-         high: Optional[str] = None, low: Optional[str] = None, scale: Optional[int] = None,
+         high: Optional[str] = None, low: Optional[str] = None,
+         round_seed: Optional[int] = None, scale: Optional[int] = None,
          dropped_term: Optional[bool] = None, promote: Optional[int] = None,
          tile_k: Optional[int] = None, equilibrate: bool = False, order: OrderLike = None,
          format_a: Optional[str] = None, format_b: Optional[str] = None,
@@ -90,6 +91,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
              split_b: the same of B alone
              high: a name of roundings(), of the high part
              low: a name of roundings(), of the low parts
+             round_seed: seed of the rounding sr, an integer; other roundings do not use it
              scale: low parts are times 2^scale
              dropped_term: compute the product of the low parts as well
              promote: number of instructions after which the sum is promoted to FP32
@@ -122,7 +124,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
     if device is not None and threads:
         raise BadArgument("threads: of the emulator; OMP_NUM_THREADS says it of a device's kernels")
     p = Problem(a, b, c, out, recipe=recipe, unit=unit, alpha=alpha, beta=beta, split=split,
-                split_a=split_a, split_b=split_b, high=high, low=low, scale=scale,
+                split_a=split_a, split_b=split_b, high=high, low=low, round_seed=round_seed,
+                scale=scale,
                 dropped_term=dropped_term, promote=promote, tile_k=tile_k, equilibrate=equilibrate,
                 order=order, format_a=format_a, format_b=format_b, format_c=format_c,
                 format_d=format_d, copy=copy, writes=True, kernel=kernel,
@@ -164,8 +167,8 @@ def workspace(a: Any, b: Any, **given) -> int:
 Gemm.line = property(lambda self: self._line, doc="recipe@unit, and what is varied")
 
 # What every call that takes a GEMM has: matrices, and how D is computed.
-HOW = ("recipe", "unit", "split", "split_a", "split_b", "high", "low", "scale", "dropped_term",
-       "promote", "tile_k", "equilibrate", "order")
+HOW = ("recipe", "unit", "split", "split_a", "split_b", "high", "low", "round_seed", "scale",
+       "dropped_term", "promote", "tile_k", "equilibrate", "order")
 WHAT = ("c", "alpha", "beta", "format_a", "format_b", "format_c", "format_d", "copy")
 
 
@@ -487,7 +490,7 @@ class Retention(Result):
     def _figure(self):
         kept = [(row["exponent"], row["bits"]) for row in reversed(self.exponents)]
         return line(f"Bits that {self.split} keeps", kept, "exponent of the value",
-                    "bits kept, of 23", top=24) if kept else ""
+                    "bits retained, of 24", top=25) if kept else ""
 
 
 def _exponent(value: Any) -> int:

@@ -77,13 +77,14 @@ def order_line(order: OrderLike) -> str:
     return ",".join(items)
 
 
-def _way(recipe, unit, split, split_a, split_b, high, low, scale, promote, tile_k,
+def _way(recipe, unit, split, split_a, split_b, high, low, round_seed, scale, promote, tile_k,
          equilibrate) -> str:
     line = f"{_word(recipe, 'recipe')}@{_word(unit, 'unit')}"
     for name, value in (("split", split), ("split-a", split_a), ("split-b", split_b),
                         ("high", high), ("low", low)):
         line += f",{name}={_word(value, name)}" if value is not None else ""
-    for name, value in (("scale", scale), ("promote", promote), ("tile-k", tile_k)):
+    for name, value in (("round-seed", round_seed), ("scale", scale), ("promote", promote),
+                        ("tile-k", tile_k)):
         line += f",{name}={integer(value, name)}" if value is not None else ""
     return line + (",equilibrate" if equilibrate else "")
 
@@ -108,7 +109,8 @@ def _row(find, value: str, name: str, table: str):
     return row
 
 
-def _vary(g, split, split_a, split_b, high, low, scale, promote, tile_k, equilibrate):
+def _vary(g, split, split_a, split_b, high, low, round_seed, scale, promote, tile_k,
+          equilibrate):
     """Variations of a GEMM whose unit is left to the device."""
     for name, value in (("split_a", split_a or split), ("split_b", split_b or split)):
         if value is not None:
@@ -116,7 +118,8 @@ def _vary(g, split, split_a, split_b, high, low, scale, promote, tile_k, equilib
     for name, value in (("high", high), ("low", low)):
         if value is not None:
             setattr(g, name, _row(lib.bitcut_rounding_find, value, "rounding", "roundings"))
-    for name, value in (("scale", scale), ("promote", promote), ("tile_k", tile_k)):
+    for name, value in (("round_seed", round_seed), ("scale", scale), ("promote", promote),
+                        ("tile_k", tile_k)):
         if value is not None:
             setattr(g, name, integer(value, name))
     g.equilibrate = bool(equilibrate)
@@ -353,7 +356,8 @@ def described(g) -> dict:
             "split": split, "split_b": name_of(g.split_b) or word,
             "high": name_of(g.high) or row["high"],
             "low": name_of(g.low) or row["low"] or name_of(g.high) or row["high"],
-            "scale": g.scale, "equilibrate": g.equilibrate, "terms": len(units),
+            "round_seed": g.round_seed, "scale": g.scale, "equilibrate": g.equilibrate,
+            "terms": len(units),
             "promote": g.promote, "tile_k": g.tile_k, "split_k": o.slices, "tile": o.tile,
             "partial_first": o.partial_first, "cut": o.cut, "balance_tail": o.balance_tail, "lanes": o.lanes,
             "chunk": o.chunk, "reduction": _tables._read("reductions")[o.reduction]["name"],

@@ -72,7 +72,8 @@ class Order(Structure):
 
 class Gemm(Structure):
     _fields_ = [("size", c_size_t), ("recipe", c_void_p), ("split_a", c_void_p),
-                ("split_b", c_void_p), ("high", c_void_p), ("low", c_void_p), ("scale", c_int),
+                ("split_b", c_void_p), ("high", c_void_p), ("low", c_void_p),
+                ("round_seed", c_int), ("scale", c_int),
                 ("dropped_term", c_int), ("promote", c_int), ("tile_k", c_int),
                 ("equilibrate", c_bool), ("any_promotion", c_bool), ("any_slices", c_bool),
                 ("order", Order), ("unit", c_void_p),

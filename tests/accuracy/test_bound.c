@@ -66,7 +66,7 @@ static void most_check(const struct gemm_plan *plan, enum bitcut_operand which,
         struct retained plain;
         const uint32_t x = any_number(rng);
         const double size = fabs(value_of_float(x));
-        const struct retained_event event = retained_of(&plain, &r, x, 0);
+        const struct retained_event event = retained_of(&plain, &r, x, 0, 0);
         const struct retained got = retained_aligned(&plain, &r);
         if (!(size <= most.most)) continue;
         ck_assert_msg(!event.large, "%s, %a: a word is infinite", r.split->name, size);

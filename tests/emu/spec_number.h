@@ -235,7 +235,8 @@ static inline bool goes_up(enum direction direction, bool negative, bool odd, in
     case TO_POSITIVE: return !negative;
     case TO_NEGATIVE: return negative;
     case TO_ODD: return !odd;
-    case BY_BIT: break;
+    case BY_BIT:
+    case STOCHASTIC: break;
     }
     assert(!"a sum has no fraction bit to round by");
     return false;

@@ -58,6 +58,9 @@ SPOIL(no_words, (x->g.recipe = bitcut_recipe_find("plain"),
                  x->g.split_a = x->g.split_b = bitcut_split_find("f32")))
 SPOIL(mixed_scales, (x->g.recipe = bitcut_recipe_find("tf32x3"),
                      x->g.split_a = x->g.split_b = bitcut_split_find("halfhalf")))
+SPOIL(stochastic_high, x->g.high = bitcut_rounding_find("sr"))
+SPOIL(stochastic_low, x->g.low = bitcut_rounding_find("sr"))
+SPOIL(negative_seed, x->g.round_seed = -1)
 SPOIL(negative_slices, x->g.order.slices = -1)
 SPOIL(many_slices, x->g.order.slices = 4)
 SPOIL(tiles, x->g.tile_k = 32)
@@ -164,6 +167,9 @@ static const struct refusal {
     { plain_liar,        BITCUT_UNSUPPORTED,       "liar.plain.f16 does not have the parts of recipe plain" },
     { no_words,          BITCUT_BAD_ARGUMENT, DOES_NOT("plain") "split f32 (supported: 1 parts in f16, 1 parts in tf32)" },
     { mixed_scales,      BITCUT_BAD_ARGUMENT, "recipe tf32x3 adds parts of different scale; choose a split with scale 0" },
+    { stochastic_high,   BITCUT_UNSUPPORTED,  "devices do not round by rule sr; use the emulator" },
+    { stochastic_low,    BITCUT_UNSUPPORTED,  "devices do not round by rule sr; use the emulator" },
+    { negative_seed,     BITCUT_BAD_ARGUMENT, "round_seed must not be negative" },
     { negative_slices,   BITCUT_BAD_ARGUMENT, "counts must not be negative" },
     { many_slices,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "4 slices of k (supported: 1 to 3)" },
     { tiles,             BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "tiles of k = 32 (supported: none)" },

@@ -163,6 +163,7 @@ static bool goes_up(enum direction direction, bool negative, struct place p)
     case TO_NEGATIVE: return negative;
     case TO_ODD: return p.code % 2 == 0;
     case BY_BIT: return p.bit;
+    case STOCHASTIC: /* tests/number/test_stochastic.c */
     case TO_ZERO: break;
     }
     return false;

@@ -429,7 +429,7 @@ START_TEST(labels)
         { SPLIT_MARKIDIS, 0, ROUND_RN, "markidis" },
         { SPLIT_MARKIDIS, 11, ROUND_RN, "halfhalf" },
         { SPLIT_HALFHALF, 11, ROUND_RZ, "halfhalf with high rz" },
-        { SPLIT_HALFHALF, 9, ROUND_RZ, "halfhalf with high rz, scale 9" },
+        { SPLIT_HALFHALF, 9, ROUND_RZ, "halfhalf with high rz, scale 2^9" },
         { SPLIT_HALF, 60, ROUND_RZ, "half with high rz" },
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-
 #define F(format)   &formats[format]
 #define R(rounding) &roundings[rounding]
 
@@ -92,7 +91,7 @@ static void census_add(struct census *c, const struct bitcut_split *s, int e,
         return;
     }
     c->exact += error == 0;
-    c->bits += error ? (uint64_t)(23 - length(error)) : 23;
+    c->bits += error ? (uint64_t)(24 - length(error)) : 24;
     c->ulps += error;
     c->subnormal += s->words == 2 && rest && is_below_normal(s, low, e);
     c->zero += s->words == 2 && rest && low == 0;
@@ -146,11 +145,11 @@ static const struct {
     int format, high, low, scale;
     double bits, exact, max_ulp, mean_ulp;
 } constants[] = {
-    { FORMAT_F16, ROUND_RN, ROUND_RN, 0, 22.75, 0.75, 1, 0.25 },   /* markidis */
-    { FORMAT_F16, ROUND_RN, ROUND_RN, 11, 22.75, 0.75, 1, 0.25 },  /* halfhalf */
-    { FORMAT_F16, ROUND_CUT, ROUND_RZ, 10, 22.25, 0.5, 3, 0.875 }, /* bitcut   */
-    { FORMAT_F16, ROUND_CUT, ROUND_RN, 10, 22.375, 0.5, 2, 0.625 },
-    { FORMAT_TF32, ROUND_RNA, ROUND_RNA, 0, 22.75, 0.75, 1, 0.25 }, /* tf32tf32 */
+    { FORMAT_F16, ROUND_RN, ROUND_RN, 0, 23.75, 0.75, 1, 0.25 },   /* markidis */
+    { FORMAT_F16, ROUND_RN, ROUND_RN, 11, 23.75, 0.75, 1, 0.25 },  /* halfhalf */
+    { FORMAT_F16, ROUND_CUT, ROUND_RZ, 10, 23.25, 0.5, 3, 0.875 }, /* bitcut   */
+    { FORMAT_F16, ROUND_CUT, ROUND_RN, 10, 23.375, 0.5, 2, 0.625 },
+    { FORMAT_TF32, ROUND_RNA, ROUND_RNA, 0, 23.75, 0.75, 1, 0.25 }, /* tf32tf32 */
 };
 
 START_TEST(published_constants)
@@ -210,7 +209,7 @@ static bool words_sum(mpfr_ptr sum, const struct bitcut_split *s, uint32_t x)
 static void check_value(const struct bitcut_split *s, uint32_t x)
 {
     const int e = (int)(x >> 23) - 127;
-    int bits, want_bits = 23;
+    int bits, want_bits = 24;
     double ulps;
     mpfr_t error;
     mpfr_init2(error, 600);
@@ -219,7 +218,7 @@ static void check_value(const struct bitcut_split *s, uint32_t x)
     mpfr_abs(error, error, MPFR_RNDN);
     mpfr_mul_2si(error, error, 23 - e, MPFR_RNDN);
     const double want_ulps = mpfr_get_d(error, MPFR_RNDN);
-    if (!mpfr_zero_p(error)) want_bits = 22 - (int)(mpfr_get_exp(error) - 1);
+    if (!mpfr_zero_p(error)) want_bits = 23 - (int)(mpfr_get_exp(error) - 1);
     if (want_bits < 0) want_bits = 0;
     mpfr_clear(error);
     if (got != want) ck_abort_msg("%s of %08" PRIx32 ": overflow %d", s->name, x, !got);
@@ -310,7 +309,8 @@ START_TEST(samples_are_single_values)
                 most = fmax(most, ulps);
             }
             hostfp_leave(&mode);
-            ck_assert_msg(r.bits == (double)kept / SAMPLES && (finite ? r.max_ulp == most : isnan(r.max_ulp)) &&
+            ck_assert_msg(r.bits == (double)kept / SAMPLES &&
+                              (finite ? r.max_ulp == most : isnan(r.max_ulp)) &&
                               r.exact == (double)exact / SAMPLES &&
                               r.p_overflow == (double)(SAMPLES - finite) / SAMPLES,
                           "%s, exponent %d: bits %g, exact %g, max ulp %g, overflow %g",
@@ -319,8 +319,8 @@ START_TEST(samples_are_single_values)
 }
 END_TEST
 
-/* Below 2^-14 no low word of the literal bit-cut underflows, and it keeps 11 bits: 23 of
-   one value in 2^13, else 22 - floor(log2 v) where v, the last 13 bits, are cut. */
+/* Below 2^-14 no low word of the literal bit-cut underflows, and it keeps 12 bits: 24 of
+   one value in 2^13, else 23 - floor(log2 v) where v, the last 13 bits, are cut. */
 START_TEST(no_underflow_is_not_precision)
 {
     struct retention r;
@@ -329,7 +329,7 @@ START_TEST(no_underflow_is_not_precision)
             retention_count(&r, &splits[SPLIT_BITCUT], e, 0, 1, 0, NULL, NULL),
             BITCUT_OK);
         ck_assert(r.count == SIGNIFICANDS && r.p_subnormal == 0 && r.p_zero == 0);
-        ck_assert(r.bits == 11 - 0x1p-13);
+        ck_assert(r.bits == 12 - 0x1p-13);
     }
 }
 END_TEST
@@ -371,7 +371,7 @@ END_TEST
 START_TEST(ends_of_the_range)
 {
     const struct retention exact = sampled(&splits[SPLIT_F32], -126, 1, 1);
-    ck_assert(exact.exact == 1 && exact.bits == 23 && exact.max_ulp == 0);
+    ck_assert(exact.exact == 1 && exact.bits == 24 && exact.max_ulp == 0);
     const struct retention lost = sampled(&splits[SPLIT_BITCUT], -60, 1, 1);
     ck_assert(lost.exact == 0 && lost.bits == 0 && lost.max_relative == 1);
     ck_assert(lost.p_subnormal == 1 && lost.p_zero == 1 && lost.max_low == 0);
@@ -467,8 +467,8 @@ START_TEST(closed_forms_and_counts)
 }
 END_TEST
 
-/* Of splits with any scale: where there is theory samples agree with it, and where no value
-   is left to have an error there is neither. */
+/* Of splits with any scale: where there is theory samples agree with it, and where no
+   value is left to have an error there is neither. */
 START_TEST(theory_where_it_holds)
 {
     static const int scales[] = { BITCUT_UNSET, 0, 8, 11, 24, 40, 60 };
@@ -480,10 +480,11 @@ START_TEST(theory_where_it_holds)
         for (int e = -48; e <= 16; e += 4)
             for (int zero = 0; zero < 2; zero++) {
                 struct retention r;
-                ck_assert_int_eq(retention_count(&r, &s, e, SAMPLES_HERE, 1, 1, NULL, NULL),
-                                 BITCUT_OK);
+                ck_assert_int_eq(
+                    retention_count(&r, &s, e, SAMPLES_HERE, 1, 1, NULL, NULL),
+                    BITCUT_OK);
                 const double p = !retention_has_theory(&s, e) ? (double)NAN
-                                 : zero ? retention_p_zero(&s, e)
+                                 : zero                       ? retention_p_zero(&s, e)
                                         : retention_p_subnormal(&s, e),
                              got = zero ? r.p_zero : r.p_subnormal,
                              far = 6 * 0x1p-13 + 5 * sqrt(p * (1 - p) / SAMPLES_HERE);
@@ -499,6 +500,44 @@ START_TEST(theory_where_it_holds)
             }
     }
     ck_assert_msg(held > 500 && lost > 100, "%zu with theory, %zu lost", held, lost);
+}
+END_TEST
+
+/* All values of a binade, of splits of one and two words: where there is theory the mean
+   of the retained bits is near it, and where it does not hold there is none. */
+START_TEST(bits_of_theory)
+{
+    static const int rows[] = {
+        SPLIT_HALF,     SPLIT_MARKIDIS,       SPLIT_HALFHALF,
+        SPLIT_BITCUT,   SPLIT_BITCUT_GRADUAL, SPLIT_CUTLASS_TF32X2,
+        SPLIT_TF32TF32, SPLIT_BF16X2,         SPLIT_TF32
+    };
+    enum { ROWS = sizeof rows / sizeof *rows };
+    double farthest = 0;
+    size_t held = 0;
+    for (int i = 0; i < ROWS; i++)
+        for (int e = -42; e <= 15; e += test_step(3)) {
+            const struct bitcut_split *const s = &splits[rows[i]];
+            const double theory = retention_bits(s, false, e);
+            struct retention r;
+            if (isnan(theory)) continue;
+            ck_assert_int_eq(retention_count(&r, s, e, 0, 1, 0, NULL, NULL), BITCUT_OK);
+            farthest = fmax(farthest, fabs(theory - r.bits));
+            held++;
+            ck_assert_msg(fabs(theory - r.bits) <= 0x1p-9,
+                          "%s, exponent %d: %.9g, counted %.9g", s->name, e, theory,
+                          r.bits);
+        }
+    ck_assert_msg(held > 60 && farthest > 0, "%zu with theory, up to %g away", held,
+                  farthest);
+    ck_assert(fabs(retention_bits(&splits[SPLIT_MARKIDIS], false, 8) - 23.75) < 0x1p-9);
+    ck_assert(fabs(retention_bits(&splits[SPLIT_BITCUT], false, 0) - 23.25) < 0x1p-9);
+    ck_assert(isnan(retention_bits(&splits[SPLIT_HALFHALF], false, -15)) &&
+              isnan(retention_bits(&splits[SPLIT_HALFHALF], true, 0)) &&
+              isnan(retention_bits(&splits[SPLIT_HALFHALF], false, 15)) &&
+              isnan(retention_bits(&splits[SPLIT_BF16X3], false, 0)) &&
+              isnan(retention_bits(&splits[SPLIT_HALF_S8], false, 0)));
+    ck_assert(!retention_has_theory(&splits[SPLIT_HALF], 0));
 }
 END_TEST
 
@@ -522,5 +561,5 @@ END_TEST
 TEST_MAIN("retention", published_constants, other_binades, single_values,
           samples_are_of_the_binade, samples_are_single_values,
           no_underflow_is_not_precision, thread_counts, host_modes, ends_of_the_range,
-          stops, closed_forms_as_printed, closed_forms_and_counts,
-          theory_where_it_holds, equilibrated_binades)
+          stops, closed_forms_as_printed, closed_forms_and_counts, theory_where_it_holds,
+          bits_of_theory, equilibrated_binades)
