@@ -16,9 +16,9 @@ enum { NAMES_TRIED = 100, SUFFIX_MAX = 40, PATH_LENGTH_MAX = 4096 };
 
 /* --- files to remove if the process ends early ------------------------------------- */
 
-/* The temporary files and locks that there are.  The memory is never freed, so a signal
-   handler may read it while a thread changes it: a path that changes meanwhile names
-   another file that is to be removed, or none. */
+/* The temporary files and locks that exist.  The memory is never freed, so a signal
+   handler may read it while a thread changes it.  A path that is changed meanwhile names
+   another file to remove, or none. */
 static struct {
     atomic_flag taken;
     atomic_bool there;
@@ -27,7 +27,8 @@ static struct {
 
 enum { LEFTOVERS = sizeof leftovers / sizeof *leftovers };
 
-/* Note a file that was made; what finds no room here stays behind in such a case. */
+/* Note a file that was created.  If the table is full, the file is not removed after a
+   signal. */
 static void leftover_add(const char *path)
 {
     for (int i = 0; i < LEFTOVERS && strlen(path) < PATH_LENGTH_MAX; i++) {
@@ -38,7 +39,7 @@ static void leftover_add(const char *path)
     }
 }
 
-/* Forget a file that has its name now, or was removed. */
+/* Forget a file that was renamed or removed. */
 static void leftover_drop(const char *path)
 {
     for (int i = 0; i < LEFTOVERS; i++) {
@@ -63,22 +64,22 @@ static enum bitcut_status system_fault(int error, struct fault *f)
                      strerror(error));
 }
 
-/* The file that `path` leads to, or `path` itself if there is none yet; NULL with errno
-   set if there cannot be one. */
+/* The file that `path` leads to, or `path` itself if the file does not exist yet; NULL
+   with errno set if it cannot exist. */
 static char *path_resolve(const char *path)
 {
     char *real = realpath(path, NULL);
     return real || errno != ENOENT || !*path ? real : strdup(path);
 }
 
-/* The end of the name of this process's temporary file number i. */
+/* Make the suffix of temporary file number i of this process. */
 static void suffix_make(char suffix[SUFFIX_MAX], int i)
 {
     snprintf(suffix, SUFFIX_MAX, ".%ld.%d.tmp", (long)getpid(), i);
 }
 
-/* Create a file of a name not yet used in the folder of o->path, with these permissions
-   but for those that the mask of the process takes away. */
+/* Create a file with an unused name in the folder of o->path, with these permissions less
+   the ones that the umask of the process removes. */
 static int temporary_create(struct output *o, mode_t mode)
 {
     const size_t size = strlen(o->path) + SUFFIX_MAX;
@@ -95,7 +96,7 @@ static int temporary_create(struct output *o, mode_t mode)
     return descriptor;
 }
 
-/* Open what o->path is to be written to; o->file is NULL and errno set if that fails. */
+/* Open the file for writing to o->path; o->file is NULL and errno is set on failure. */
 static void file_open(struct output *o)
 {
     enum { PERMISSIONS = 0777 };
@@ -105,7 +106,7 @@ static void file_open(struct output *o)
         o->file = fopen(o->path, "wb");
         return;
     }
-    /* Renaming would not ask whether the file may be written. */
+    /* Renaming would not check whether the file may be written. */
     if (faccessat(AT_FDCWD, o->path, W_OK, AT_EACCESS) && errno != ENOENT) return;
     const int descriptor = temporary_create(o, exists ? old.st_mode & PERMISSIONS : 0666);
     if (descriptor < 0) return;

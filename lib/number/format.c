@@ -59,7 +59,8 @@ static uint64_t encode(const struct bitcut_format *f, bool negative, uint64_t fi
     return sign_bit(f, negative) | ((field << f->fraction_bits | fraction) << f->pad);
 }
 
-/* Which of finite, Inf, NaN the fields describe; a zero counts as finite here. */
+/* The class that the fields describe: finite, Inf or NaN.  A zero counts as finite
+   here. */
 static enum number_class classify(const struct bitcut_format *f, bool negative,
                                   uint64_t field, uint64_t fraction)
 {

@@ -36,11 +36,12 @@ const struct bitcut_rounding roundings[] = {
     /* clang-format on */
 };
 
-/* The significand cut at the last kept bit, and what lies below it. */
+/* The significand cut at the last retained bit, and a description of the bits below
+   it. */
 struct cut {
     uint64_t kept;
-    bool lost; /* is anything below?                      */
-    int half;  /* it is below, at, above half: -1, 0, 1 */
+    bool lost; /* whether any bit below is set            */
+    int half;  /* the bits below are below, at or above half: -1, 0, 1 */
 };
 
 static struct cut cut_below(uint64_t significand, bool sticky, int drop)
@@ -59,7 +60,7 @@ static struct cut cut_below(uint64_t significand, bool sticky, int drop)
     return c;
 }
 
-/* The bit of weight 2^(e - bit), where e is the exponent that FP32 has for x. */
+/* The bit of weight 2^(e - bit), where e is the exponent of x in FP32. */
 static bool fraction_bit(struct unrounded x, int bit)
 {
     const int top = highest_bit(x.significand) + x.exponent;
@@ -68,7 +69,7 @@ static bool fraction_bit(struct unrounded x, int bit)
     return at >= 0 && at < 64 && (x.significand >> at & 1);
 }
 
-/* The kept significand one step up, or not. */
+/* The retained significand, increased by one step or not. */
 static uint64_t step(const struct bitcut_rounding *r, struct unrounded x, struct cut c)
 {
     switch (r->direction) {
@@ -94,8 +95,9 @@ static uint64_t overflow_encoding(const struct bitcut_format *f,
     return infinite ? format_infinity(f, negative) : format_largest(f, negative);
 }
 
-/* Whether x, of which rounding at the last bit of subnormal results made the least normal
-   number, would be below that with all bits of the format. */
+/* Whether x is below the smallest normal number when it is rounded to all bits of the
+   format.  Rounding at the last bit of subnormal results has given the smallest normal
+   number. */
 static bool is_tiny(const struct bitcut_format *f, const struct bitcut_rounding *r,
                     struct unrounded x)
 {
@@ -105,13 +107,13 @@ static bool is_tiny(const struct bitcut_format *f, const struct bitcut_rounding 
     return top < format_emin(f) && step(r, x, c) >> f->fraction_bits < 2;
 }
 
-/* Whether x is below the least normal number. */
+/* Whether x is below the smallest normal number. */
 static bool is_below(const struct bitcut_format *f, struct unrounded x)
 {
     return highest_bit(x.significand) + x.exponent < format_emin(f);
 }
 
-/* Whether x, rounded to `kept` of a subnormal's last bits, becomes zero. */
+/* Whether x, rounded to `kept` units of a subnormal's last bit, becomes zero. */
 static bool is_flushed(const struct bitcut_format *f, const struct bitcut_rounding *r,
                        struct unrounded x, uint64_t kept)
 {

@@ -19,7 +19,8 @@
 #define TWO(f, high, low)   2, { WORD(f, high, 0), WORD(f, low, 1) }
 #define THREE(f, high, low) 3, { WORD(f, high, 0), WORD(f, low, 1), WORD(f, low, 2) }
 
-/* A high word of f16, its residual in 8 bits, and a copy of x to multiply residuals by. */
+/* A high part in f16, its residual in 8 bits, and a copy of x by which residuals are
+   multiplied. */
 #define HALF_AND(f) 3, { WORD(F16, RN, 0), WORD(f, RN_SAT, 1), COPY(f, RN_SAT) }
 
 const struct bitcut_split splits[] = {
@@ -110,7 +111,7 @@ static uint32_t scaled(uint32_t x, int exponent)
     return exponent ? f32_multiply(x, f32_power_of_two(exponent)) : x;
 }
 
-/* x less the word made of it. */
+/* x minus the part made of it. */
 static uint32_t residual_of(uint32_t x, const struct split_word *w, uint64_t word)
 {
     const uint64_t back =
@@ -128,7 +129,7 @@ bool split_same(const struct bitcut_split *x, const struct bitcut_split *y)
     return same;
 }
 
-/* Append what is changed, ", high rz", the first after " with ". */
+/* Append a change, such as ", high rz"; " with " precedes the first change. */
 static void add_change(char *text, size_t size, const char *what, const char *value)
 {
     text_add(text, size, "%s %s %s", strstr(text, " with ") ? "," : " with", what, value);
