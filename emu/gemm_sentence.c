@@ -33,7 +33,7 @@ void gemm_describe_what_ran(char *text, size_t size, const void *answer)
 
 /* --- words ------------------------------------------------------------------------ */
 
-/* "f16 + 2^-11 f16", what an element becomes. */
+/* The formats of the parts of an element, such as "f16 + 2^-11 f16". */
 static void describe_split(char *text, size_t size, const struct bitcut_split *s,
                            int scale)
 {
@@ -49,7 +49,8 @@ static void describe_split(char *text, size_t size, const struct bitcut_split *s
             text_add(text, size, ", and a copy in %s", s->word[w].format->name);
 }
 
-/* The split of a row with the scale, and where all have them the roundings, of a plan. */
+/* The name of a split with the scale and, where all parts have the same, the roundings of
+   a plan. */
 static void label_words(char *label, size_t size, const struct bitcut_split *row,
                         const struct bitcut_split *planned, bool of_both)
 {
@@ -77,7 +78,7 @@ void gemm_describe_words(char *text, size_t size, const void *answer)
                       : "each element of A");
         if (s) describe_split(text, size, s, a->scale);
         if (s) label_words(label, sizeof label, s, a, same);
-        text_add(text, size, s ? " (%s)" : "%s", s ? label : name[i]); /* or a format */
+        text_add(text, size, s ? " (%s)" : "%s", s ? label : name[i]); /* else a format */
     }
     text_add(text, size, "; rounded by %s", high);
     if (strcmp(high, low) != 0) text_add(text, size, ", low words by %s", low);
@@ -118,7 +119,7 @@ void gemm_describe_sum(char *text, size_t size, const void *answer)
 
 /* --- matrices --------------------------------------------------------------------- */
 
-/* "2 A B + 0.5 C" */
+/* The update, such as "2 A B + 0.5 C". */
 static void describe_update(char *text, size_t size, const struct bitcut_gemm *g)
 {
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];

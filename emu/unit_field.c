@@ -8,7 +8,7 @@
 
 /* --- kinds of fields -------------------------------------------------------------- */
 
-/* Enumerations have the size of an int: assured by the static asserts below. */
+/* Enumerations have the size of an int; the static asserts below check it. */
 static int64_t get_int(const void *at) { return *(const int *)at; }
 static void set_int(void *at, int64_t value) { *(int *)at = (int)value; }
 static int64_t get_bool(const void *at) { return *(const bool *)at; }
@@ -120,7 +120,7 @@ static const struct field_kind overflow  = { get_int, set_int, NULL, overflows, 
 
 #define AT(member) offsetof(struct bitcut_unit, member)
 
-/* In place of a field of enum unit_reads: read by rows without block scales. */
+/* Instead of a field of enum unit_reads: rows without block scales read the field. */
 enum { UNSCALED = -1 };
 
 const struct field fields[] = {
