@@ -84,7 +84,7 @@ struct instruction {
     uint32_t offset;             /* position in the image */
     uint32_t word[2], literal;
     uint8_t bytes;
-    bool refused; /* whether it cannot be executed; operands_refuse() returns the
+    bool refused; /* whether it cannot be executed; operands_exist() returns the
                      reason                                            */
     bool has_literal;
     uint16_t d, s[3]; /* encoded scalar registers and constants; vector registers from 256

@@ -90,8 +90,8 @@ static void check_limits(struct tile_choice *c, const struct tile_gpu *gpu)
     c->have = limit[c->limit].have;
 }
 
-/* Groups that a unit holds at a time: one at least, as it fits.  A kernel that says of a
-   cost that it is 0 is not limited by it. */
+/* The number of groups that a unit holds at a time, at least one, because a group fits.
+   A cost of 0 in a kernel's row is not limited. */
 static uint64_t resident_groups(const struct tile_choice *c, const struct tile_gpu *gpu)
 {
     const uint64_t threads = tile_threads(&c->tile, gpu);
@@ -105,7 +105,7 @@ static uint64_t resident_groups(const struct tile_choice *c, const struct tile_g
 
 /* --- the score -------------------------------------------------------------------- */
 
-/* At most 2^62, so that what is counted with it stays within 128 bits. */
+/* The product, at most 2^62, so that later products fit 128 bits. */
 static uint64_t product(uint64_t a, uint64_t b)
 {
     const bitcut_uint128 most = (bitcut_uint128)1 << 62, all = (bitcut_uint128)a * b;
@@ -178,7 +178,7 @@ static int compare_loads(const struct tile_choice *a, const struct tile_choice *
     return x->model->compare_loads ? x->model->compare_loads(a, b) : 0;
 }
 
-/* Whether `a` goes before `b`, an earlier candidate. */
+/* Whether `a` ranks before `b`, an earlier candidate. */
 static bool goes_before(const struct tile_choice *a, const struct tile_choice *b,
                         const struct tile_task *x)
 {

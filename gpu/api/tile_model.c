@@ -124,7 +124,7 @@ static const struct tile_detail clocks_details[] = {
       sides than powers of two would do better: 192 x 192 x 32 on an A800. */
 const struct tile_method tile_legemm = { 3, 2, 2, 1, false };
 
-/* Matrix cores of the busiest unit that have a wave. */
+/* The number of matrix cores of the busiest unit that have a wave. */
 static uint64_t cores_at_work(const struct tile_choice *c, const struct tile_gpu *gpu)
 {
     const uint64_t waves = smaller(c->busiest, c->resident) * (uint64_t)c->tile.waves;
@@ -144,7 +144,7 @@ static int compare_fractions(uint64_t a, bitcut_uint128 b, uint64_t c, bitcut_ui
     return (left > right) - (left < right);
 }
 
-/* What the score is divided by but for constants of the ranking: T_M T_N cancels. */
+/* The divisor of the score, except for constants of the ranking: T_M T_N cancels. */
 static bitcut_uint128 score_divisor(const struct tile_choice *c)
 {
     const uint64_t depth = smaller(c->steps * (uint64_t)c->tile.k, 2 * TILE_PROBLEM_MAX);
@@ -158,7 +158,7 @@ static int compare_legemm(const struct tile_choice *a, const struct tile_choice 
                              cores_at_work(b, &x->gpu), score_divisor(b));
 }
 
-/* The smaller Work_DL is the better. */
+/* The smaller Work_DL is better. */
 static int compare_work_dl(const struct tile_choice *a, const struct tile_choice *b)
 {
     return compare_fractions(
