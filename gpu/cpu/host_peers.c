@@ -10,8 +10,8 @@
 
 /* --- one GEMM --------------------------------------------------------------------- */
 
-/* An operand, by lines of `length` elements: rows of A and of B, or, if `turned`, columns
-   of B. */
+/* An operand, by lines that are `ld` elements apart: rows of A and of B, or columns of B
+   if B is transposed. */
 struct factor {
     const void *at;
     size_t ld;

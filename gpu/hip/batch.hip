@@ -27,8 +27,9 @@ template <class INSTRUCTION, int SIZE, int WAVES, bool STAGED> struct small_shap
         tiles = SIZE / I::side,
         tiles_of_one = tiles * tiles,
         gemms = BATCH_GEMMS(SIZE),
-        fragments = I::blocks > 1 ? 1 : tiles, /* of a wave along m and along n */
-        fours = SIZE / 4,                      /* of a line                     */
+        fragments = I::blocks > 1 ? 1 : tiles, /* fragments of a wave along m and along
+                                                  n                             */
+        fours = SIZE / 4,                      /* groups of four elements in a line */
         pitch = BATCH_PITCH(SIZE),
         stage_bytes = BATCH_SHARED(SIZE)
     };
@@ -45,8 +46,8 @@ DEVICE const _Float16 *matrix_at(const struct hip_panel &x, uint64_t i)
     return (const _Float16 *)(x.each ? x.each[i] : (const uint16_t *)x.at + i * x.stride);
 }
 
-/* Elements first to first + 3 of a line that has `count`, `step` apart, +0 for those that
-   it has not. */
+/* Elements first to first + 3 of a line that has `count` elements, `step` apart; +0 for
+   missing elements. */
 DEVICE half4_ read_four(const _Float16 *line, uint64_t step, int first, int count)
 {
     const _Float16 *at = line + first * step;
@@ -63,7 +64,8 @@ DEVICE half4_ read_four(const _Float16 *line, uint64_t step, int first, int coun
 
 template <class S> struct small_lane {
     typedef typename S::I I;
-    int lane, gemm, row, column, line, k; /* of the first fragment; gemm of the turn */
+    int lane, gemm, row, column, line, k; /* position of the first fragment; its GEMM
+                                             among the GEMMs computed at a time      */
 
     DEVICE small_lane()
     {
@@ -77,7 +79,7 @@ template <class S> struct small_lane {
     }
 };
 
-/* Four elements of k of a line of an operand of matrix i, straight from memory. */
+/* Read four elements of k of a line of an operand of matrix i directly from memory. */
 DEVICE half4_ direct_four(const struct hip_panel &x, uint64_t i, int line, int lines,
                           int p, int k)
 {
@@ -86,7 +88,8 @@ DEVICE half4_ direct_four(const struct hip_panel &x, uint64_t i, int line, int l
     return read_four(matrix_at(x, i) + line * x.line, x.along, p, k);
 }
 
-/* An operand of all matrices of a turn into the wave's stage, k along its lines. */
+/* Load an operand of all matrices that are computed at a time into the wave's stage, with
+   k along its lines. */
 template <class S>
 DEVICE void fill_stage(_Float16 *stage, const struct hip_panel &x, uint64_t first,
                        uint64_t count, int lines, int k)

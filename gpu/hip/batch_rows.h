@@ -24,11 +24,11 @@
     X(32x32x8,   32x32x8,  64, 2, direct, 0)                                             \
     X(32x32x8,   32x32x8,  64, 2, staged, 1)
 
-/* Elements from one line of a stage to the next: of 8 bytes more than the line, so that
-   neighbours are in other banks. */
+/* Elements from one line of a stage to the next: 8 bytes more than the line, so that
+   adjacent lines are in other banks. */
 #define BATCH_PITCH(SIZE) (SIZE + 4)
 
-/* What a wave does at a time: GEMMs, and bytes of shared memory. */
+/* The number of GEMMs that a wave computes at a time, and its bytes of shared memory. */
 #define BATCH_GEMMS(SIZE)  (SIZE < 16 ? 256 / (SIZE * SIZE) : 1)
 #define BATCH_SHARED(SIZE) (BATCH_GEMMS(SIZE) * 2 * SIZE * BATCH_PITCH(SIZE) * 2)
 /* clang-format on */
