@@ -6,10 +6,7 @@
 
 #include "emu/job.h"
 
-enum {
-    ENGINE_TILE = 16
-}; /* largest number of rows and columns that are computed at a
-      time                                                  */
+enum { ENGINE_TILE = 16 }; /* most rows and columns that are computed at a time */
 
 /* Bytes of scratch that a thread needs. */
 size_t engine_tile_bytes(const struct job *job);

@@ -316,10 +316,7 @@ static void refuse(struct wave *w, const struct instruction *i)
     else if (!operands_exist(why, sizeof why, i)) wave_fail(w, i, "%s", why);
 }
 
-enum {
-    LOOK_EVERY = 0xfff
-}; /* number of instructions of a group after which to check for
-      a stop                                       */
+enum { LOOK_EVERY = 0xfff }; /* instructions of a group between checks for a stop */
 
 static void look(struct wave *w, const struct instruction *i)
 {

@@ -149,9 +149,7 @@ static void keep(struct gpu_chosen *x, const struct bitcut_gemm *g,
     struct kept *const row = &s->row[s->oldest];
     s->oldest = (s->oldest + 1) % ROWS;
     *row = (struct kept){ *g, w->kernel, w->gemm, w->plan };
-    if (g->kernel)
-        row->asked.kernel = w->kernel->name; /* the caller's string may be
-                                                freed               */
+    if (g->kernel) row->asked.kernel = w->kernel->name; /* not the caller's string */
     leave(s);
 }
 

@@ -138,9 +138,7 @@ unsigned host_units(char why_not[GPU_FAULT_MAX], const struct host_system *syste
 static struct cpuid ask(uint32_t leaf, uint32_t part)
 {
     struct cpuid x = { 0 };
-    if (part && ask(leaf, 0).eax < part)
-        return x; /* leaf 7 has the number of its last
-                     part there                      */
+    if (part && ask(leaf, 0).eax < part) return x; /* eax: last part of leaf 7 */
     __get_cpuid_count(leaf, part, &x.eax, &x.ebx, &x.ecx, &x.edx);
     return x;
 }

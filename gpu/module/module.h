@@ -82,10 +82,8 @@ struct gpu_work {
     struct gpu_emulation emulation; /* for an emulated GEMM    */
 };
 
-enum {
-    GPU_COUNT_MAX = 65535
-}; /* Largest number of GEMMs of parts in a batch, and of all
-      their slices together.                              */
+/* Largest number of GEMMs of parts in a batch, and of all their slices together. */
+enum { GPU_COUNT_MAX = 65535 };
 
 /* The terms of a k-step in order, with the product of low parts at its position, and the
    number of instructions of accumulator 0 after which it is promoted (0: never): struct

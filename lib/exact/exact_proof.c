@@ -101,10 +101,7 @@ static void certify(struct exact_tile *t, size_t i, size_t j, struct proof p)
 {
     if (t->job->update) p = proof_update(t, i, j, p);
     const struct two_sum s = two_sum(p.high, p.low);
-    if (t->job->update && (!isfinite(p.high) || s.sum == 0))
-        return; /* the layer bins has
-                   the rules for
-                   these cases    */
+    if (t->job->update && (!isfinite(p.high) || s.sum == 0)) return; /* left to bins */
     if (!isfinite(p.high)) {
         tile_settle_special(t, i, j, isnan(p.high) ? NUMBER_NAN : NUMBER_INF, p.high < 0);
         return;

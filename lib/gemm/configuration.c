@@ -106,9 +106,7 @@ struct configuration_value configuration_planned(const struct gemm_plan *p,
     else if (!configuration_table(x).rows) v.number = *(const int *)at;
     else if (row_at(at, x)) v.text = row_at(at, x)->name;
     else if (x->kind == CONFIGURATION_FORMAT) v.text = formats[FORMAT_F32].name;
-    else
-        v.text = split_low(&p->split_a)->name; /* no low part: the rounding of the high
-                                                  part                          */
+    else v.text = split_low(&p->split_a)->name; /* rounding of the only part */
     return v;
 }
 

@@ -15,10 +15,7 @@
 
 /* --- lines and words -------------------------------------------------------------- */
 
-enum {
-    WORDS_MAX = 6
-}; /* one more than any line needs, so that surplus words are
-      noticed                                             */
+enum { WORDS_MAX = 6 }; /* one more than any line needs, to detect surplus words */
 enum { WORD_QUOTED = 30 };
 enum { LINE_LENGTH_MAX = 1 << 16 };
 

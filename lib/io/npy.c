@@ -188,9 +188,7 @@ static enum bitcut_status dimension_parse(size_t *dim, struct cursor *c)
             return fault_set(c->fault, BITCUT_BAD_FILE, "a dimension is too large");
         value += digit;
     }
-    if (c->at < c->end && *c->at == 'L')
-        c->at++; /* the suffix by which Python 2 wrote
-                    long integers                   */
+    if (c->at < c->end && *c->at == 'L') c->at++; /* suffix of Python 2 long integers */
     *dim = value;
     return BITCUT_OK;
 }
