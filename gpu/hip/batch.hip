@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Batches of small GEMMs: D_i = alpha A_i B_i + beta C_i, all f16, as Lu et al. (2025)
-   have them on an MI210.
+   compute them on an MI210.
 
-   An output is the chain of its MFMA over k-steps, ascending, from +0, the last one
-   padded with +0; then t = alpha sum, unless beta is zero t = fma(beta, C, t), and D = t
-   rounded to f16, to nearest even, subnormals kept.  A matrix never shares a sum with
-   another: blocks of 4x4x4 are apart, and what a fragment has no rows, columns or k for
-   is +0.
+   Results.  An output is the chain of its MFMA over k-steps, ascending, from +0; the last
+   k-step is padded with +0.  Then t = alpha sum; unless beta is zero, t = fma(beta, C,
+   t); and D = t rounded to f16, to nearest even, with subnormals.  Two matrices never
+   share a sum: blocks of 4x4x4 are separate, and rows, columns and k of a fragment that a
+   matrix does not have are +0.
 
-   Launch (struct hip_small): blocks of waves along x, each wave for `gemms` of them at a
-   time, then for those `step` further on.  Lanes have equal work: direct, four elements
-   of a row of A and of a column of B for each k-step, some of which others read too;
-   staged, equal numbers of fours of all matrices of the turn, along the way that they lie
-   in memory, by way of shared memory. */
+   Launch (struct hip_small): blocks of waves along x.  Each wave computes `gemms` GEMMs
+   at a time, and then the GEMMs `step` later.  All lanes have equal work.  Direct: a lane
+   reads four elements of a row of A and of a column of B for each k-step; other lanes
+   read some of them too.  Staged: each lane loads the same number of groups of four
+   elements, taken over all matrices that are computed at a time in the order of memory,
+   through shared memory. */
 #include "gpu/hip/batch_rows.h"
 #include "gpu/hip/device.h"
 #include "gpu/hip/mfma_rows.h"

@@ -2,10 +2,11 @@
 /* The table of the kernels for batches of small GEMMs, for the device's code and for the
    host's rows.
 
-   X(shape of the instruction, its name in the kernel's, size, waves of a block, how,
-     whether through shared memory): m, n and k are `size` at most.  Of 4x4x4 the
-   instruction's 16 blocks are the tiles of D of 1, 4 or 16 GEMMs.  Of a size that one is
-   first which executes the fewest instructions (verify --kernel in the executor). */
+   X(shape of the instruction, its name in the kernel's name, size, waves of a block,
+   method, whether it uses shared memory): m, n and k are at most `size`.  For 4x4x4, the
+   instruction's 16 blocks are the tiles of D of 1, 4 or 16 GEMMs.  The first kernel of a
+   size is the kernel that executes the fewest instructions (verify --kernel in the
+   executor). */
 #ifndef BITCUT_GPU_HIP_BATCH_ROWS_H
 #define BITCUT_GPU_HIP_BATCH_ROWS_H
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs of words by MFMA: the core of the kernels of gpu/hip/gemm_rows.h.
+/* GEMMs of parts by MFMA: the core of the kernels of gpu/hip/gemm_rows.h.
 
-   Instruction: v_mfma_f32_32x32x8f16 and its neighbours, side x side of D and `depth` of
-   k by a wave of 64.  Launch (struct hip_gemm): a block of waves for each tile_m x tile_n
-   of D, for each slice of k and matrix of a batch.  A wave has wave_m x wave_n of the
-   tile, all accumulators in registers.
+   Instruction: v_mfma_f32_32x32x8f16 and similar ones: side x side of D and `depth` of k,
+   by a wave of 64 lanes.  Launch (struct hip_gemm): a block of waves for each tile_m x
+   tile_n of D, for each slice of k and matrix of a batch.  A wave has wave_m x wave_n of
+   the tile, with all accumulators in registers.
 
-   A stage in shared memory: for each word of A, then of B, lines of tile_bytes of k, in
-   slots of 8 bytes; slot s of a line is at s ^ (line / lines in 128 bytes), so that 16
-   lines at the same s are in different banks.  Words come from memory through registers:
-   plainly, or those of the next tile while one is multiplied (AHEAD); into the one stage
-   when all waves have read it, or into the other of two (BUFFERS).
+   A stage in shared memory has, for each part of A and then of B, lines of tile_bytes of
+   k, in slots of 8 bytes.  Slot s of a line is at s ^ (line / lines in 128 bytes), so
+   that slots with the same s in 16 lines are in different banks.  Parts are loaded from
+   memory through registers: either immediately before they are stored, or the next tile
+   is loaded while one is multiplied (AHEAD).  They are stored into the only stage when
+   all waves have read it, or into the other of two stages (BUFFERS).
 
-   Exact: each output is computed by one lane in the order of the recipe, of as many
-   k-steps as the slice has: none is of padding alone.  Lines beyond m and n repeat the
-   last one, and their outputs are dropped. */
+   Exact: each output is computed by one lane in the order of the recipe, with as many
+   k-steps as the slice has; no k-step is only padding.  Lines beyond m and n repeat the
+   last line, and their outputs are dropped. */
 #ifndef BITCUT_GPU_HIP_GEMM_HIP_H
 #define BITCUT_GPU_HIP_GEMM_HIP_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Single MFMA: D = A B + C by one wave, operands and accumulators in registers.
 
-   Launch: blocks of one wave; each takes a fragment for every block of the instruction,
-   issues it, takes the next.  Nothing is computed beside it: encodings go from memory
-   into registers and back, so D is the device's to the last bit.  Where a fragment is in
-   the registers: gpu/hip/device.h. */
+   Launch: blocks of one wave.  Each takes a fragment for every block of the instruction,
+   issues the instruction, and takes the next fragments.  Nothing else is computed:
+   encodings are copied from memory into registers and back, so every bit of D is the
+   device's.  gpu/hip/device.h defines the position of a fragment in the registers. */
 #include "gpu/hip/device.h"
 #include "gpu/hip/mfma_rows.h"
 

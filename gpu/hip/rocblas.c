@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs of rocBLAS, to compare kernels with.  The library is opened while the module runs
-   and never linked; its prototypes and numbers are those of rocBLAS's reference, the same
-   in ROCm 5, 6 and 7, and no header is needed.  Nobody ran this for bitcut on an AMD GPU.
+/* GEMMs of rocBLAS, with which kernels are compared.  The library is opened while the
+   module runs, and never linked.  Its prototypes and numbers are taken from rocBLAS's
+   reference, and are the same in ROCm 5, 6 and 7; no header is needed.  Nobody ran this
+   for bitcut on an AMD GPU.
 
-   rocBLAS is column-major, so it computes D^T = B^T A^T.  Words lie with k ascending, the
-   B of a product of words being transposed for it. */
+   rocBLAS is column-major, so it computes D^T = B^T A^T.  Parts lie with k ascending, so
+   B of a product of parts is transposed for it. */
 #define _GNU_SOURCE
 
 #include "gpu/hip/runtime.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The split pass: FP32 values into words, equal to lib/number/split.c to the bit, in one
-   launch.
+/* The split pass: FP32 values are split into parts in one launch, bit for bit as by
+   lib/number/split.c.
 
    Launch (struct hip_split): SPLIT_THREADS for SPLIT_LINES lines by SPLIT_K of k of one
-   matrix; a thread makes the words of SPLIT_EACH consecutive k of one line and stores
-   those of a word at once.  An operand that lies across is read along its own rows and
-   turned in shared memory.  Places of k beyond the operand are +0.  A block of
-   equilibrated lines has all of their k: it reads them twice, first for the largest
+   matrix.  A thread makes the parts of SPLIT_EACH consecutive k of one line, and stores
+   all values of one part at once.  A transposed operand is read along its own rows and
+   transposed in shared memory.  Positions of k beyond the operand are +0.  A block of
+   equilibrated lines has all of their k; it reads them twice, first for the largest
    magnitudes.
 
-   Exact: a word is round_pack() of lib/number/round.c for FP32 values; the residual is an
+   Exact: a part is round_pack() of lib/number/round.c for FP32 values; the residual is an
    FP32 subtraction and an FP32 multiplication, to nearest; gpu/hip/device.h scales. */
 #include "gpu/hip/device.h"
 #include "gpu/module/module.h"
