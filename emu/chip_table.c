@@ -10,7 +10,7 @@
    makers maintain, are as clang 19 prints them (-march, -mcpu). */
 #define CUDA_LIST "NVIDIA's list of GPUs by compute capability"
 #define AWS_G5    "AWS's list of EC2 instances, G5; compute capability 8.6 as the A10's"
-#define AS_H100   "not in NVIDIA's list; its driver tells compute capability 9.0"
+#define AS_H100   "not in NVIDIA's list; its driver reports compute capability 9.0"
 #define ROCM_LIST "ROCm documentation, GPU hardware specifications"
 #define LLVM_X86  "LLVM 19, processors of X86"
 #define LLVM_ARM  "LLVM 19, processors of AArch64"

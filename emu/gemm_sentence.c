@@ -81,7 +81,7 @@ void gemm_describe_words(char *text, size_t size, const void *answer)
         text_add(text, size, s ? " (%s)" : "%s", s ? label : name[i]); /* else a format */
     }
     text_add(text, size, "; rounded by %s", high);
-    if (strcmp(high, low) != 0) text_add(text, size, ", low words by %s", low);
+    if (strcmp(high, low) != 0) text_add(text, size, ", low parts by %s", low);
     if (p->equilibrate) text_add(text, size, "; rows and columns scaled first");
     if (p->terms)
         text_add(text, size, "; %d product%s", p->terms, p->terms > 1 ? "s" : "");
@@ -97,19 +97,20 @@ void gemm_describe_sum(char *text, size_t size, const void *answer)
     const char *const reduction = reductions[o->reduction].name;
     text_add(text, size,
              p->promote ? "promoted to FP32 after every "
-                        : "kept in the unit's accumulator, never promoted");
+                        : "held in the unit's accumulator, never promoted");
     if (p->promote > 1) text_add(text, size, "%d instructions", p->promote);
     else if (p->promote) text_add(text, size, "instruction");
-    if (p->tile_k) text_add(text, size, "; a product takes %d of k at a time", p->tile_k);
+    if (p->tile_k)
+        text_add(text, size, "; each product runs over %d k at a time", p->tile_k);
     if (o->tile) text_add(text, size, "; tiles of %d k", o->tile);
-    if (o->partial_first) text_add(text, size, ", the one that is not whole first");
-    if (o->lanes > 1) text_add(text, size, "; %d sums in turn", o->lanes);
-    if (o->lanes > 1 && o->chunk) text_add(text, size, ", %d k at a time", o->chunk);
+    if (o->partial_first) text_add(text, size, ", partial tile first");
+    if (o->lanes > 1) text_add(text, size, "; %d lanes", o->lanes);
+    if (o->lanes > 1 && o->chunk) text_add(text, size, " with chunks of %d k", o->chunk);
     if (o->slices > 1) text_add(text, size, "; %d slices of k", o->slices);
     if (o->cut)
-        text_add(text, size, ", multiples of %d, with tiles of their own", o->cut);
+        text_add(text, size, ", each a multiple of %d k, with its own tiles", o->cut);
     if (o->balance_tail)
-        text_add(text, size, ", the last two alike, to %d k", o->balance_tail);
+        text_add(text, size, ", the last two balanced to %d k", o->balance_tail);
     if (o->lanes > 1 || o->slices > 1)
         text_add(text, size, ", added %s",
                  strcmp(reduction, "tree") ? reduction : "as a tree");

@@ -9,13 +9,13 @@
     RECORD_FIELD(struct bitcut_difference, member, "", "", what)
 
 const struct record_field difference_fields[] = {
-    DIFFERENCE(compared, "elements of all D"),
-    DIFFERENCE(differ, "those of other bits"),
-    DIFFERENCE(gemm, "of the first that differs: the GEMM of the batch"),
+    DIFFERENCE(compared, "elements of all D that were compared"),
+    DIFFERENCE(differ, "elements with other bits"),
+    DIFFERENCE(gemm, "GEMM in the batch of the first element that differs"),
     DIFFERENCE(row, "its row"),
     DIFFERENCE(column, "its column"),
     DIFFERENCE(given, "its encoding"),
-    DIFFERENCE(expected, "that of the emulator"),
+    DIFFERENCE(expected, "its encoding in the emulator's D"),
     { 0 }
 };
 

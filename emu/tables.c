@@ -179,7 +179,7 @@ static const struct bitcut_table tables[] = {
       ROWS(formats),     describe_format },
     { "roundings",  "rounding rules",
       ROWS(roundings),   NULL },
-    { "splits",     "ways to make short words of an FP32 value",
+    { "splits",     "splits of an FP32 value into short parts",
       ROWS(splits),      describe_split },
     { "recipes",    "whole GEMMs made of instructions",
       ROWS(recipes),     describe_recipe },

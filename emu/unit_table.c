@@ -211,14 +211,15 @@
     }
 
 /* RDNA3.5: one's complement. */
-#define INVERTED(name_, m_, n_, k_, a_, b_, ...)                                             \
-    {                                                                                        \
-        .name = name_, .what = "blocks of " #k_ " products and c, truncated to 24 bits "     \
-                               "below the largest exponent, those of another sign than c "   \
-                               "inverted",                                                   \
-        SHAPE(m_, n_, k_), FROM(a_, b_), .c = F(F32), .result = F(F32), .rounding = RNE,     \
-        .nan = 0x7fc00000, .summation = &sum_complement, .block = k_, .fraction = 24,        \
-        .zero = ZERO_SUM_POSITIVE, PROVEN(__VA_ARGS__)                                       \
+#define INVERTED(name_, m_, n_, k_, a_, b_, ...)                                         \
+    {                                                                                    \
+        .name = name_,                                                                   \
+        .what = "blocks of " #k_ " products and c, truncated to 24 bits "                \
+                "below the largest exponent; products with another sign "                \
+                "than c are inverted",                                                   \
+        SHAPE(m_, n_, k_), FROM(a_, b_), .c = F(F32), .result = F(F32), .rounding = RNE, \
+        .nan = 0x7fc00000, .summation = &sum_complement, .block = k_, .fraction = 24,    \
+        .zero = ZERO_SUM_POSITIVE, PROVEN(__VA_ARGS__)                                   \
     }
 
 /* Name, m, n, k, formats of A and B, what a step rounds to, and the arguments of the

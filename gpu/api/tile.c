@@ -6,11 +6,12 @@
 const struct tile_limit_row tile_limits[] = {
     [TILE_FRAGMENT] = { "fragment", "%llu elements beyond whole fragments" },
     [TILE_WAVES] = { "waves", "%llu waves, but %llu fragments of C" },
-    [TILE_PIPELINE] = { "pipeline", "needs %llu fragments of k, the tile has %llu" },
+    [TILE_PIPELINE] = { "pipeline", "%llu fragments of k required, the tile has %llu" },
     [TILE_THREADS] = { "threads", "%llu threads, a group can have %llu" },
     [TILE_SHARED] = { "shared", "%llu bytes in shared memory, a group can have %llu" },
-    [TILE_REGISTERS] = { "registers", "%llu registers a thread with one for an address, "
-                                      "there are %llu" },
+    [TILE_REGISTERS] = { "registers",
+                         "%llu registers a thread, including one for an address, "
+                         "there are %llu" },
     [TILE_FITS] = { 0 },
 };
 

@@ -121,13 +121,14 @@ static bool takes_all(const struct unit_rule *r, const struct unit_rule *on)
 const struct chain_rule chain_rules[CHAIN_METHODS] = {
     { .method = CHAIN_NATIVE,
       .name = "native",
-      .what = "an instruction of the device that adds alike, every number the same",
+      .what =
+          "an instruction of the device that adds in the same way, with the same numbers",
       .multiplies = true,
       .takes = takes_native },
     { .method = CHAIN_TENSOR,
       .name = "tensor",
-      .what = "blocks truncated to FP32 toward zero, of L products and F bits: by an "
-              "instruction of the device of L 2^(G - F) products and G bits",
+      .what = "blocks of L products truncated to F bits and to FP32 toward zero: by an "
+              "instruction of the device with L 2^(G - F) products and G bits",
       .multiplies = true,
       .claims = true,
       .takes = takes_tensor },
@@ -138,12 +139,13 @@ const struct chain_rule chain_rules[CHAIN_METHODS] = {
       .takes = takes_simt },
     { .method = CHAIN_CUT,
       .name = "cut",
-      .what = "blocks of up to 32 truncated to 25 bits or less, sums in two stages, and "
-              "exact ones of 2 or 4, of short words: by integers cut where exponents say",
+      .what =
+          "blocks of up to 32 truncated to 25 bits or less, sums in two stages, and "
+          "exact sums of 2 or 4, all of short parts: by integers cut by their exponents",
       .takes = takes_cut },
     { .method = CHAIN_STEPS,
       .name = "steps",
-      .what = "everything else: as the emulator's own engine, step by step",
+      .what = "everything else: step by step, as the emulator's engine",
       .takes = takes_all },
 };
 

@@ -91,7 +91,7 @@ const struct bitcut_recipe recipes[] = {
                         .term = { LH(0), HL(0), HH(0) },
                         .dropped_term = LL(0),
                         .source = "this project's kernels: the order of CUTLASS and "
-                                  "Triton on the words of "
+                                  "Triton on the parts of "
                                   "Ootomo section 3.3; those run cutlass-tf32x3 and "
                                   "triton-tf32x3" },
     [RECIPE_BF16X3] = { .name = "bf16x3",
@@ -122,7 +122,7 @@ const struct bitcut_recipe recipes[] = {
                         .term = { TERM(2, 2, 4), TERM(2, 1, 3), TERM(1, 2, 3),
                                   TERM(2, 0, 2), LL(2), TERM(0, 2, 2), LH(1), HL(1),
                                   HH(0) },
-                        .source = "words and scale of cuBLAS BF16x9, whose order NVIDIA "
+                        .source = "parts and scale of cuBLAS BF16x9, whose order NVIDIA "
                                   "does not publish; "
                                   "accumulators as Ootomo's.  CUTLASS's is "
                                   "cutlass-sm100-bf16x9" },
@@ -254,7 +254,7 @@ const struct bitcut_recipe recipes[] = {
                            .promote = 4,
                            .source = "this project's own; integers of equilibrated "
                                      "lines, added exactly, are "
-                                     "the words of the Ozaki scheme on INT8 (Ootomo, "
+                                     "the parts of the Ozaki scheme on INT8 (Ootomo, "
                                      "Ozaki and Yokota 2024)" },
     { 0 }
 };

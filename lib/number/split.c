@@ -39,9 +39,9 @@ const struct bitcut_split splits[] = {
     [SPLIT_HALFHALF] =       { "halfhalf",       "RN + RN, low part times 2^11",       11,  TWO(F16, RN, RN),
       "Ootomo Eq. 19-22" },
     [SPLIT_BITCUT] =         { "bitcut",         "cut + RZ, low part times 2^10",      10,  TWO(F16, CUT, RZ),
-      "LE-GEMM Eq. 5-8, literal: no subnormal high words" },
+      "LE-GEMM Eq. 5-8, literal: no subnormal high parts" },
     [SPLIT_BITCUT_GRADUAL] = { "bitcut-gradual", "RZ + RZ, low part times 2^10",       10,  TWO(F16, RZ, RZ),
-      "LE-GEMM Eq. 5-8, high word gradual below 2^-14" },
+      "LE-GEMM Eq. 5-8, high part gradual below 2^-14" },
     [SPLIT_TF32] =           { "tf32",           "plain conversion to tf32",           0,   ONE(TF32, RNA),
       "conversion" },
     [SPLIT_TF32TF32] =       { "tf32tf32",       "RNA + RNA, no scaling",              0,   TWO(TF32, RNA, RNA),
@@ -63,13 +63,13 @@ const struct bitcut_split splits[] = {
     [SPLIT_CUTLASS_BF16X3] = { "cutlass-bf16x3", "as bf16x3-scaled, with saturation",       8,   THREE(BF16, RN_SAT, RN_SAT),
       "CUTLASS 4.7 sm100_mma_warpspecialized_emulated.hpp, CollectiveMma::transform" },
     [SPLIT_TRITON_TF32X2] =  { "triton-tf32x2",  "RNA + RZ (by the unit), no scaling", 0,   TWO(TF32, RNA, RZ),
-      "Triton 2025 F32DotTC.cpp, TF32x3: the rest is not rounded, the unit cuts it" },
+      "Triton 2025 F32DotTC.cpp, TF32x3: the residual is not rounded, the unit cuts it" },
     [SPLIT_HALF_E4M3] =      { "half-e4m3",      "f16, and corrections in e4m3",       11,  HALF_AND(E4M3),
       "this project's own: the residual times 2^11 is no larger than x, so both fit one range; cvt.rn.satfinite" },
     [SPLIT_HALF_E5M2] =      { "half-e5m2",      "f16, and corrections in e5m2",       11,  HALF_AND(E5M2),
       "this project's own: as half-e4m3 with a bit less and all exponents of f16" },
     [SPLIT_HALF_S8] =        { "half-s8",        "f16, and corrections in 8-bit integers", 12, HALF_AND(S8),
-      "this project's own: of lines below 2^7, by which 2^12 times the residual fits as well; cvt.rni.s8, symmetric" },
+      "this project's own: for lines below 2^7, where 2^12 times the residual fits as well; cvt.rni.s8, symmetric" },
     { 0 }
     /* clang-format on */
 };
