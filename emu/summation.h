@@ -75,7 +75,7 @@ struct summation {
                                vectors                                                 */
 
     /* Whether the fields that the step reads are in range and fit the row's formats,
-       block and scales.  unit_sound() checks the rest of the row. */
+       block and scales.  unit_sound() checks the other fields of the row. */
     bool (*sound)(const struct bitcut_unit *unit);
 
     /* The step's result, an encoding of unit->c.  This is the definition.  Operands,

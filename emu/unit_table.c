@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/summation.h"
 
-/* The table of matrix units.  Makers of GPUs document none of it but integers.  Sources
-   named in the rows:
+/* The table of matrix units.  Makers of GPUs document only the integer units.  The rows
+   name these sources:
 
    MMA-Sim  Xie, Wang, Yang, Yang, arXiv 2511.10909 (models)
    MTC      Khattak and Mikaitis, arXiv 2512.07004, MATLAB-tensor-core (recorded vectors)
@@ -16,14 +16,18 @@
             modulo 2^32 (a definition)
    OY       Ootomo and Yokota 2022, section 3.2 (a definition, not hardware)
 
-   What published vectors and observations leave open stands in their rows. Beyond that:
-   align_min of f16 results on Volta, Turing, Ampere and Ada is set by analogy with
-   Hopper, where it was measured; one paper implies blocks of 4 on Turing; published
-   models of mxf4 and nvf4 disagree on 25 or 35 bits and on whether a group of zeros
-   aligns, and are silent on how a zero block scale does; published models read an operand
-   of -0 on CDNA2 as +0, as they do subnormal ones, where AMD's notes speak of those
-   alone, and so does the table; NaN results of AMD units are negative, but nobody says
-   which (f64: nor that). */
+   The rows name the fields that published vectors and observations leave open.  Further
+   open points:
+   - align_min of f16 results on Volta, Turing, Ampere and Ada is set by analogy with
+     Hopper, where it was measured.
+   - One paper implies blocks of 4 on Turing.
+   - Published models of mxf4 and nvf4 disagree on 25 or 35 bits, and on whether a group
+     of zeros aligns.  They do not define how a zero block scale aligns.
+   - Published models of CDNA2 read an operand of -0 as +0, as they read subnormal
+     operands.  AMD's notes describe only subnormal operands.  The table follows the
+     models.
+   - NaN results of AMD units are negative, but their bits are not documented; for f64,
+     the sign is not documented either. */
 
 #define F(format) &formats[FORMAT_##format]
 

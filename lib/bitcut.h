@@ -223,7 +223,7 @@ const char *bitcut_row_what(const void *row) BITCUT_NONNULL(1);
 
 /* The meaning of a field's text. */
 enum bitcut_kind {
-    BITCUT_NULL,    /* empty: the row has no such field            */
+    BITCUT_NULL,    /* empty: the row does not have the field      */
     BITCUT_BOOL,    /* "true" or "false"                           */
     BITCUT_NUMBER,  /* integer, or real with a '.' or an 'e'       */
     BITCUT_TEXT,    /* the text itself                             */
@@ -439,7 +439,7 @@ enum bitcut_reduction {
    define.  All zeros mean: k ascending, one sum.
    - k-step: as many k as the instruction has; with several instructions, as many as the
      largest one has.  Missing k are padded with +0.
-   - Tiles: k is divided into tiles of `tile` k, each of which begins at a multiple of
+   - Tiles: k is divided into tiles of `tile` k.  Each tile begins at a multiple of
      `tile`.  The partial tile of k mod tile elements, if any, is the last tile.  With
      `partial_first` it is the first tile, and multiples count from the end of k.
    - Slices: each slice has ceil(tiles / slices) tiles; the last slice takes the
@@ -524,7 +524,7 @@ struct bitcut_gemm {
                                                      has one part in the operand format
                                                      of the unit                        */
     const struct bitcut_rounding *high, *low; /* rounding rules of the parts; NULL:
-                                                 those of the splits                    */
+                                                 the rules of the splits                */
     int scale;        /* low parts carry 2^scale; BITCUT_UNSET: the scale of the splits */
     int dropped_term; /* product of two low parts: 1 computed, 0 dropped; BITCUT_UNSET:
                          as the recipe                                                  */
@@ -1067,8 +1067,8 @@ struct bitcut_tolerances {
      slower than exponentially.
    - The same rows and columns are also computed with k in its own order and, with
      `any_order`, reversed and by the size of products, descending and ascending.  A limit
-     is at least that of these runs, at least 1.25 times the largest error of these runs,
-     and at least the largest error of all runs.
+     is at least the result of the formula for these runs, at least 1.25 times their
+     largest error, and at least the largest error of all runs.
    - An observed limit is at most the bound.
    - `known` or `norm_known` is false if the runs have a heavier tail.  Then the limit is
      at least twice the largest error of all runs, and has no probability.

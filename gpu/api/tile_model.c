@@ -19,33 +19,36 @@
 /* The clocks that a unit needs.
 
    LE-GEMM's score, busy times useful times ratio, has no scale: twice the operations for
-   a byte loaded counts as much as twice the multiprocessors at work, although loads are
-   hidden behind multiplications.  Timed on an H200 it chooses tiles that are up to 19 %
-   slower than the best.  So the ratio becomes what it stands for, a rate of at most 1,
-   from the clocks that a unit needs (rates from the device, bytes from the kernel):
+   a loaded byte counts as much as twice the busy multiprocessors, although loads are
+   hidden behind multiplications.  Timed on an H200, this score chooses tiles that are up
+   to 19 % slower than the best.  This model replaces the ratio by a rate of at most 1,
+   computed from the clocks that a unit needs (rates from the device, bytes from the
+   kernel):
 
-   a. A step of T_K multiplies for terms T_M T_N T_K / products clocks, twice that for
-      words of 32 bits.  At the same time it loads for bytes / cache_rate clocks; blocks
-      of a cluster share what they load of B, and of A.
-   b. What goes to shared memory and from it adds bytes / shared_rate clocks to (a)'s
-      multiplications.  The hardware does both at the same time, but not for nothing: with
-      the power of the card as the limit a byte moved is a product not made.  A sum with
-      5/2 of the bandwidth fits the timings of an H200 (data/h200/tiles.jsonl) best; the
-      longer of the two, with the bandwidth itself, errs as much as LE-GEMM's score.
-   c. So a step takes the longer of multiplications with (b) and loads; with one stage,
-      that is no asynchronous copy, it takes their sum.
-   d. The end of a tile, the write of its outputs, is 4 T_M T_N / cache_rate.  Blocks that
-      are on a unit beside it hide it.  Where a cluster adds S slices of k, each block
-      writes 1/S of them, when it has read those of the S - 1 other slices from units
-      beside it, 8 bytes a clock, and waited for their end, 3500 clocks: at most what
-      timings of an H100 say (data/h100/cluster.jsonl).
-   e. The busiest unit has L = ceil(g / U) tiles, R of them at a time, g counting slices
-      of k that no cluster adds and the GEMMs of a batch; a cluster is one tile of all its
-      outputs on so many units as one.  The GEMM takes L steps step + ceil(L / R) end.
-   f. busy = g / (U L) and useful, the share that is no padding; rate is what
-      multiplying alone would take over (e).  score = busy useful rate is the share
-      of all units' rate that the GEMM reaches, so the best score is the least time.
-      Equal scores: the earlier kernel. */
+   a. A step of T_K multiplies for terms T_M T_N T_K / products clocks, and twice as long
+      for parts of 32 bits.  At the same time it loads for bytes / cache_rate clocks;
+      blocks of a cluster share their loads of B, and of A.
+   b. Transfers to and from shared memory add bytes / shared_rate clocks to the
+      multiplications of (a).  The hardware does both at the same time, but at a cost: if
+      the power of the card is the limit, a moved byte replaces a product.  A sum with 5/2
+      of the bandwidth fits the timings of an H200 (data/h200/tiles.jsonl) best.  The
+      longer of the two, with the bandwidth itself, has as large an error as LE-GEMM's
+      score.
+   c. So a step takes the longer of two times: the multiplications with (b), and the
+      loads.  With one stage, which means no asynchronous copy, it takes their sum.
+   d. The end of a tile, the write of its outputs, takes 4 T_M T_N / cache_rate.  Other
+      blocks on the same unit hide it.  If a cluster adds S slices of k, each block writes
+      1/S of the outputs, after it has read the outputs of the S - 1 other slices from
+      neighbouring units, 8 bytes per clock, and has waited 3500 clocks for their end.
+      These are upper limits from timings of an H100 (data/h100/cluster.jsonl).
+   e. The busiest unit has L = ceil(g / U) tiles, R of them at a time.  g includes slices
+      of k that no cluster adds, and the GEMMs of a batch.  A cluster counts as one tile
+      with all its outputs, on as many units.  The GEMM takes L steps step + ceil(L / R)
+      end.
+   f. busy = g / (U L); useful is the share of the work that is not padding; rate is the
+      time of the multiplications alone, divided by (e).  score = busy useful rate is the
+      share of the rate of all units that the GEMM reaches, so the best score means the
+      shortest time.  Equal scores: the earlier kernel. */
 static void judge_clocks(struct tile_choice *c, const struct tile_task *x)
 {
     enum { BESIDE_RATE = 8, SLICES_WAIT = 3500 };

@@ -27,7 +27,7 @@ struct cut_stage {
     int16_t ea[CUT_TILE][CUT_K + 8], eb[CUT_TILE][CUT_K + 8];
 };
 
-/* Find the exponents of the values; in wild lines they are those of zeros. */
+/* Find the exponents of the values; in wild lines every exponent is NO_EXPONENT. */
 __global__ void exponents(emulate_operand x, int least)
 {
     const size_t count = x.padded * x.length;

@@ -150,9 +150,9 @@ template <class SHAPE> struct mma_part {
 
 const struct gpu_kernel gemm_sm80[] = {
     /* clang-format off */
-    /* recipe, terms, format, tile m, n, k, warp m, n, stages; of a recipe large tiles,
-       those that fit the shared memory of every device, small ones, and the one without
-       asynchronous copy */
+    /* recipe, terms, format, tile m, n, k, warp m, n, stages.  The rows of a recipe:
+       large tiles, tiles that fit the shared memory of every device, small tiles, and the
+       kernel without asynchronous copy. */
     ROW("plain",       one,           f16,  128, 256, 64, 64, 64, 3),
     ROW("plain",       one,           f16,  128, 256, 32, 64, 64, 3),
     ROW("plain",       one,           f16,   64,  64, 32, 32, 32, 3),

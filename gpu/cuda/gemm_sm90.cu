@@ -291,8 +291,8 @@ static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
 
 const struct gpu_kernel gemm_sm90[] = {
     /* clang-format off */
-    /* recipe, terms, format, tile n, k, stages, promotion where it is not the recipe's;
-       of a recipe the program first that bench gpu takes */
+    /* recipe, terms, format, tile n, k, stages, promotion if it differs from the recipe.
+       In a recipe, the program that bench gpu uses comes first. */
     ROW("plain",       one,           f16,  256, 64, 4, ""),
     ROW("plain",       one,           f16,  192, 64, 5, ""),
     ROW("plain",       one,           f16,  128, 64, 6, ""),

@@ -120,7 +120,7 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
 #define LIST_8(how, x) LIST_4(how, x), how(x[4]), how(x[5]), how(x[6]), how(x[7])
 
 /* Rows are (least capability, m, n, k, formats of D, A and B, layout, bits of a register,
-   how many registers D, A and B have).  INSTRUCTION makes the class, ROW the row. */
+   number of registers of D, A and B).  INSTRUCTION makes the class, ROW the row. */
 #define MMA(M, N, K, D, A, B) mma_m##M##n##N##k##K##_##D##_##A##_##B
 #define PTX(M, N, K, D, A, B)                                                            \
     "mma.sync.aligned.m" #M "n" #N "k" #K ".row.col." #D "." #A "." #B "." #D
@@ -155,7 +155,7 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
 #define QUADS(M, A, C, word) quad_pairs<sizeof(C)>
 
 /* clang-format off */
-/* A name has the second operand only where it is of another format than the first. */
+/* A name has the format of the second operand only if it differs from the first. */
 #define ROW_NAMED(NAME, least, M, N, K, D, A, B)                                         \
     { NAME, PTX(M, N, K, D, A, B), M, N, K, sizeof(encoding_##A), sizeof(encoding_##B),  \
       sizeof(encoding_##D), sm_from(least), 1u << GPU_PLAIN,                             \

@@ -112,7 +112,7 @@ int wgmma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant va
 
 /* clang-format off */
 /* Lists of D's registers, in PTX and under a constraint, and the numbers of the operands
-   behind them. */
+   after them. */
 #define TEN_TEXT(t)                                                                      \
     ",%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t      \
     "8,%" #t "9"
@@ -136,9 +136,9 @@ int wgmma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant va
 #define BEHIND_4(form) form(4, 5, 6, 7, 8, 9, 10, 11, 12)
 #define BEHIND_128(form) form(128, 129, 130, 131, 132, 133, 134, 135, 136)
 
-/* The operands behind D, by number.  First the descriptors of A and B, or four registers
-   and the descriptor of B; then whether C counts, the signs of A and B, and for elements
-   of 16 bits which operand is transposed. */
+/* The operands after D, by number.  First the descriptors of A and B, or four registers
+   and the descriptor of B; then whether C is added, the signs of A and B, and for
+   elements of 16 bits which operand is transposed. */
 #define SHARED_16(a, b, p, sa, sb, ta, tb, unused, unused_2)                             \
     "%" #a ", %" #b ", p, %" #sa ", %" #sb ", %" #ta ", %" #tb ";"
 #define SHARED_8(a, b, p, sa, sb, ta, tb, unused, unused_2)                              \
@@ -179,8 +179,8 @@ enum {
     VARIANTS_16 = VARIANTS_8 | 1 << GPU_A_TRANSPOSED | 1 << GPU_B_TRANSPOSED
 };
 
-/* Rows are (n, k, formats of D, A and B, registers of D, arguments: 16 with those for
-   transposed operands, 8 without, 0 of integers, which have no signs either).
+/* Rows are (n, k, formats of D, A and B, registers of D, arguments: 16 with arguments for
+   transposed operands, 8 without them, 0 for integers, which have no signs either).
    INSTRUCTION makes the class, ROW the row. */
 #define WGMMA(N, K, D, A, B) wgmma_m64n##N##k##K##_##D##_##A##_##B
 
@@ -217,7 +217,7 @@ enum {
     };
 
 /* clang-format off */
-/* A name has the second operand only where it is of another format than the first. */
+/* A name has the format of the second operand only if it differs from the first. */
 #define ROW_NAMED(NAME, N, K, D, A, B, WIDTH)                                            \
     { NAME, PTX(N, K, D, A, B), 64, N, K, sizeof(encoding_##A), sizeof(encoding_##B),    \
       sizeof(encoding_##D), sm(90), VARIANTS_##WIDTH,                                    \

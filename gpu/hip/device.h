@@ -73,9 +73,9 @@ template <> struct accumulator<32> {
 /* A row of gpu/hip/mfma_rows.h as a class: BLOCKS products of SIDE x SIDE x DEPTH at a
    time.  A lane has `each` elements of A and of B, consecutive in k, and `count` of C and
    D (AMD matrix instruction calculator):
-     A: line lane % SIDE, of block or of k each lane / SIDE, and B likewise;
-     D: see row() and column(), of block q / (count / BLOCKS), or if SIDE is 4 lane / 4.
- */
+     A: line lane % SIDE, in block lane / SIDE, or for k from each (lane / SIDE) on; B has
+        the same layout;
+     D: see row() and column(), in block q / (count / BLOCKS); lane / 4 if SIDE is 4. */
 template <int SIDE, int BLOCKS, int DEPTH, class OPERAND> struct mfma {
     typedef OPERAND operand;
     enum {

@@ -15,7 +15,7 @@ enum configuration_kind {
     CONFIGURATION_REDUCTION, /* number of a row of `reductions` */
     CONFIGURATION_FLAG,
     CONFIGURATION_NUMBER,
-    CONFIGURATION_TERMS /* dropped_term: number of terms, those of the recipe or one
+    CONFIGURATION_TERMS /* dropped_term: number of terms, as in the recipe or one
                            more                                          */
 };
 

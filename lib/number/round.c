@@ -8,15 +8,15 @@
 #include <math.h>
 
 /* rn rna rz ru rd: IEEE 754-2019 section 4.3.  odd: Boldo and Melquiond 2008.
-   cut: LE-GEMM section 4.1, the exponent field rebiased and the top fraction bits copied;
-   where the new exponent field would be 0 or less the word is 0, where it would not fit
-   the word is infinity (the paper is silent on both).
+   cut: LE-GEMM section 4.1: the exponent field is rebiased and the top fraction bits are
+   copied.  If the new exponent field would be 0 or less, the part is 0; if it would not
+   fit, the part is infinity.  The paper does not define these two cases.
    rn-daz: to bf16, which has FP32's exponents, as VCVTNEPS2BF16 and VCVTNE2PS2BF16 convert
-   (Intel SDM: subnormal sources are zeros of their sign), but for the bits of NaNs.
+   (Intel SDM: subnormal sources are zeros with their sign), except for the bits of NaNs.
    feng21, feng22: EGEMM-TC as Ootomo and Yokota describe it in their section 1: truncate,
    then round up by the 21st mantissa bit of x (as printed) or by the 22nd (as they argue
    it should be, counting the implicit bit).  Their mantissa is the 23 bits of the FP32
-   fraction field, m22 to m0: nothing in them shifts a subnormal x. */
+   fraction field, m22 to m0; a subnormal x is not shifted. */
 const struct bitcut_rounding roundings[] = {
     /* clang-format off */
     /* name, what, direction, bit, overflow, flush */

@@ -14,7 +14,7 @@
 #define WORD(format, rounding, level) { F(format), R(rounding), level, false }
 #define COPY(format, rounding)        { F(format), R(rounding), 0, true }
 
-/* The number of words, and the words: of one format, each the residual of those before. */
+/* The number of parts, and the parts in one format; each is the residual of the last. */
 #define ONE(f, high)        1, { WORD(f, high, 0) }
 #define TWO(f, high, low)   2, { WORD(f, high, 0), WORD(f, low, 1) }
 #define THREE(f, high, low) 3, { WORD(f, high, 0), WORD(f, low, 1), WORD(f, low, 2) }
