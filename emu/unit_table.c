@@ -150,7 +150,7 @@
         PROVEN(__VA_ARGS__)                                                                  \
     }
 
-/* Arm's FPDot, then FPAdd: two products in one rounded operation, then c. */
+/* Arm's FPDot, then FPAdd: two products in one rounded operation; then c is added. */
 #define DOT_ADD(name_, m_, n_, k_, a_, b_, ...)                                              \
     {                                                                                        \
         .name = name_, .what = "two products added exactly and rounded, then c added",       \

@@ -467,7 +467,7 @@ struct bitcut_order {
     int cut;            /* divisor of the length of slices; 0: slices consist of tiles */
     int balance_tail;   /* divisor of the last slice but one; 0: the last two slices
                            are not balanced                                            */
-    int lanes;          /* number of sums in a slice that take chunks in turn; 0: 1    */
+    int lanes;          /* number of sums in a slice, see Lanes above; 0: 1            */
     int chunk;          /* k that a lane takes in a row, rounded up to a multiple of
                            the k-step; 0: one k-step                                   */
     enum bitcut_reduction reduction; /* order of the sums of lanes, and of slices      */
@@ -534,13 +534,13 @@ struct bitcut_gemm {
                          BITCUT_UNSET: as the recipe                                    */
     bool equilibrate; /* whether rows of A and columns of B are scaled by powers of two
                          before the split, see "Equilibration" below                    */
-    bool any_promotion; /* whether a device may promote less often where that is
-                           faster, at every 4th promotion of the recipe or more often;
-                           the bits change, the error stays near                        */
-    bool any_slices; /* whether a device may choose the slices of k where that is
-                        faster, if `order` has none: at most as many as one cluster of
-                        its blocks adds; the bits change, the error stays near, as sums
-                        are shorter                                                     */
+    bool any_promotion; /* whether a device may promote less often if that is faster, at
+                           every 4th promotion of the recipe or more often; the bits
+                           change; the error is similar                                 */
+    bool any_slices; /* whether a device may choose the slices of k if that is faster and
+                        `order` has none: at most as many as one cluster of its blocks
+                        adds; the bits change; the error is similar, because sums are
+                        shorter                                                         */
     struct bitcut_order order; /* order of k                                            */
 
     const struct bitcut_unit *unit; /* unit of the product of the high parts, see "Units
@@ -756,8 +756,8 @@ struct bitcut_explanation {
     const char *fault; /* name of the fault of the hypothesis, or of a place that
                           differs, such as "k lost"; NULL: none. Valid for the life of
                           the program                                                  */
-    size_t matched, sampled;        /* outputs of the sample that the hypothesis gives
-                                       to the bit, and size of the sample              */
+    size_t matched, sampled;        /* outputs of the sample that the hypothesis gives bit
+                                       for bit, and size of the sample                 */
     size_t compared, differ, total; /* outputs of D that were compared, outputs among
                                        them that differ, and all outputs               */
     size_t tried;                   /* number of hypotheses tried                      */

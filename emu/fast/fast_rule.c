@@ -139,7 +139,7 @@ static bool flushed_pairs(struct fast_rule *r, const struct bitcut_unit *u)
            u->a->fraction_bits <= 10 && u->block > 1 && u->block <= 4;
 }
 
-/* Products one at a time, rounded and added by the processor itself. */
+/* Products are computed one at a time, rounded and added by the processor itself. */
 static bool multiply_add(struct fast_rule *r, const struct bitcut_unit *u)
 {
     r->method = FAST_MULTIPLY_ADD;

@@ -7,8 +7,8 @@
 
 /* --- arithmetic ------------------------------------------------------------------- */
 
-/* A scalar instruction of operands a and b, and c, the scc that was; it sets scc, or
-   leaves it. */
+/* A scalar instruction with operands a and b, and c, the old value of scc; it sets scc,
+   or leaves it unchanged. */
 #define SCALAR(NAME, D, CONDITION)                                                       \
     static void NAME(struct scalars *x)                                                  \
     {                                                                                    \

@@ -89,7 +89,8 @@ static const struct tile_detail clocks_details[] = {
    160, 2025, 103336, section 4.2).
 
    A wave has T_thread_num threads, a group W T_thread_num = Work_num.  The equations of
-   the paper, in its letters, for its recipe (two f16 words an operand, three products):
+   the paper, in its letters, for its recipe (two f16 parts for each
+   operand, three products):
 
    (12) T_TLP = phi(M N / (T_M T_N)) T_thread_num          threads of the whole GEMM
    (13) T_memory = 2 2 (T_M T_K + T_K T_N)                 bytes loaded in a step
@@ -99,32 +100,34 @@ static const struct tile_detail clocks_details[] = {
    (17) Work_CP = T_M T_N / Work_num                       outputs a thread computes
 
    phi turns groups into waves: phi(g) = g W.  The paper maximises (12) and (15) within
-   what registers and shared memory allow.  As printed that does not decide: (12) alone
-   takes the smallest tile, (15) the largest, and no capacity is stated.  This is the
-   reading, the same for every GPU, that gives the paper's Table 2:
+   the registers and the shared memory.  As printed, this does not determine a tile: (12)
+   alone takes the smallest tile, (15) the largest, and no capacity is stated.  The
+   following reading, the same for every GPU, gives the paper's Table 2:
 
    a. "The number of activated threads is also limited by the supported number by the GPU
-      hardware": of (12) counts the share of the matrix cores that it keeps at work, C of
-      a unit: busy = g / (U L) min(C, min(L, R) W) / C.
-   b. Tiles at the edge are computed whole: useful = M N K / (g T_M T_N ceil(K/T_K) T_K).
-   c. score = busy useful T_flops/memory.  Equal scores: the smaller Work_DL, which is
-      also what chooses T_K, then the earlier candidate.
-   d. (13) is one buffer and the pipeline of section 4.3 has two: `stages` times T_memory
-      fit into the shared memory of a group.
-   e. A thread's elements of (16) are in registers: an element of C is one of 32 bits, one
-      of A or B with its residual is two f16 words, one register as well.  They are fewer
-      than the thread's registers, as no equation counts an address.  It is (16) that is
-      bounded: (17), which the text calls the "number of registers loaded by each thread",
-      would let a 256 x 256 tile fill an A800 to the last register.
-   f. (16) and (17) count one register an output, but Algorithm 1 has two accumulators.
-      With both, 128 x 256 outputs are all 65536 registers of an A800: Table 2 needs the
-      equations as they are printed, accumulators = 1.
+      hardware": (12) counts as the share of the matrix cores that are busy, with C matrix
+      cores in a unit: busy = g / (U L) min(C, min(L, R) W) / C.
+   b. Tiles at the edge are computed completely: useful = M N K / (g T_M T_N ceil(K/T_K)
+      T_K).
+   c. score = busy useful T_flops/memory.  Equal scores: the smaller Work_DL, which also
+      determines T_K; then the earlier candidate.
+   d. (13) describes one buffer, and the pipeline of section 4.3 has two: `stages` times
+      T_memory must fit into the shared memory of a group.
+   e. A thread's elements of (16) are in registers.  An element of C is one register of 32
+      bits.  An element of A or B with its residual is two f16 parts, which is one
+      register as well.  Their number is below the number of the thread's registers,
+      because no equation counts an address.  (16) is bounded, not (17): (17), which the
+      text calls the "number of registers loaded by each thread", would let a 256 x 256
+      tile fill all registers of an A800.
+   f. (16) and (17) count one register for each output, but Algorithm 1 has two
+      accumulators.  With both, 128 x 256 outputs take all 65536 registers of an A800.
+      Table 2 needs the equations as they are printed, accumulators = 1.
    g. A pipeline loads one fragment from shared memory while it multiplies another, so
       with two or more stages T_K is at least two fragments.  Section 4.3 also names
-      T_K = 16 for 128 x 256 tiles "on the AMD platform": that fits an MI210, its T_K = 32
-      does not (98304 bytes of 65536), and Table 2 has 128 x 128 x 32 there.
-   h. Candidates and W are not in the paper: tile_grid() says which are used.  Other
-      sides than powers of two would do better: 192 x 192 x 32 on an A800. */
+      T_K = 16 for 128 x 256 tiles "on the AMD platform".  This fits an MI210, and its
+      T_K = 32 does not (98304 bytes of 65536); Table 2 has 128 x 128 x 32 there.
+   h. Candidates and W are not in the paper; tile_grid() and tile_waves() define them.
+      Sides other than powers of two would be better: 192 x 192 x 32 on an A800. */
 const struct tile_method tile_legemm = { 3, 2, 2, 1, false };
 
 /* The number of matrix cores of the busiest unit that have a wave. */

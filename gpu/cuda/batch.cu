@@ -212,8 +212,8 @@ constexpr struct gpu_kernel chain_row(const char *name, int size)
 
 const struct gpu_kernel batch_kernels[] = {
     /* clang-format off */
-    /* size, warps, products, stages; xN: N products a warp; wN: N warps a product.  Of a
-       size the fastest for 100000 GEMMs on an H200 first. */
+    /* size, warps, products, stages; xN: N products for each warp; wN: N warps for each
+       product.  The fastest kernel of a size for 100000 GEMMs on an H200 comes first. */
     STAGED( 8, 1, 16, 1, "x16"),
     STAGED( 8, 1,  8, 1, "x8"),
     STAGED( 8, 1,  8, 2, "x8"),

@@ -81,7 +81,7 @@ inline __device__ float output_of(float alpha, float total, float beta, const fl
     return c ? __fmaf_rn(beta, c[at], v) : v;
 }
 
-/* What struct gpu_module declares, in gpu/cuda/cuda.cu. */
+/* The functions that struct gpu_module declares, in gpu/cuda/cuda.cu. */
 int gemm_reaches(const void *at, int device, char *fault);
 
 #endif

@@ -156,7 +156,7 @@ int wgmma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant va
 #define PTX(N, K, D, A, B)                                                               \
     "wgmma.mma_async.sync.aligned.m64n" #N "k" #K "." #D "." #A "." #B
 
-/* One instruction, and the wait for it: D's registers are not looked at meanwhile. */
+/* One instruction, and the wait for it.  D's registers are not accessed in between. */
 #define STATEMENT(N, K, D, A, B, RD, PREDICATE, OPERANDS)                                \
     "{\n"                                                                                \
     ".reg .pred p;\n"                                                                    \

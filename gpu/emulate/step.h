@@ -67,7 +67,7 @@ EMULATE struct step_term step_product(const struct unit_rule *r, uint32_t a, uin
 EMULATE int64_t step_floor(int64_t x, int up)
 {
     if (up >= 0) return (int64_t)((uint64_t)x << up);
-    return x >> (up < -63 ? 63 : -up); /* of a negative one rounds down:
+    return x >> (up < -63 ? 63 : -up); /* >> of a negative number rounds down:
                                           lib/base/assume.h */
 }
 

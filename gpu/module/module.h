@@ -404,7 +404,7 @@ struct gpu_module {
     int interface; /* GPU_INTERFACE */
     const char *name, *what;
     const struct gpu_architecture *architectures; /* ended by a row without a name */
-    const struct gpu_family *families;            /* likewise                      */
+    const struct gpu_family *families;            /* ended by a row without a name */
 
     /* Describe a device.  A device whose architecture has no row is refused. */
     int (*describe)(struct gpu_device *to, int device, char *fault);

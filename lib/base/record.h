@@ -12,7 +12,7 @@ enum record_kind {
     RECORD_FLAG,     /* bool                                              */
     RECORD_INT,      /* int                                               */
     RECORD_COUNT,    /* an unsigned integer                               */
-    RECORD_REAL,     /* double; JSON has a text where it is not finite    */
+    RECORD_REAL,     /* double; JSON has a text if it is not finite       */
     RECORD_NUMBER,   /* as RECORD_REAL, but JSON has null for NaN         */
     RECORD_TEXT,     /* const char *, or NULL                             */
     RECORD_CHARS,    /* char[]                                            */

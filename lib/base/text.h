@@ -65,8 +65,8 @@ void text_append(char *names, size_t size, const char *name);
    2^15. */
 void text_add_bin(char *text, size_t size, int i, size_t count);
 
-/* The length of a text, such as a file's name, without `ending`; 0 if it ends otherwise,
-   or is no more than that. */
+/* The length of a text, such as the name of a file, without `ending`; 0 if the text does
+   not end with it, or is not longer than it. */
 size_t text_stem(const char *text, const char *ending);
 
 #endif

@@ -159,7 +159,7 @@ const struct bitcut_recipe recipes[] = {
                                                 TERM(2, 1, 0), SCALED(0, 2, 0), LL(0),
                                                 TERM(2, 0, 0), SCALED(0, 1, 0), LH(0),
                                                 SCALED(0, 0, 0) },
-                                      .tile_k = 16, /* of one tcgen05.mma:
+                                      .tile_k = 16, /* for one tcgen05.mma:
                                                        AccPromotionInterval is 1 */
                                       .source = "CUTLASS 4.7 "
                                                 "MainloopSm100TmaUmmaWarpSpecializedFastF"

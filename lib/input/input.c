@@ -18,7 +18,7 @@ struct draw {
     uint64_t seed;
     size_t rows, cols;
     int threads;
-    const void *shared; /* what a fill function computed for its elements */
+    const void *shared; /* the data that a fill function computed for its elements */
 };
 
 /* An element to draw: its position and its random words. */
@@ -39,7 +39,7 @@ static uint64_t element_stream(const struct draw *d)
     return (uint64_t)(STREAM_ELEMENTS + (int)d->role);
 }
 
-/* Block `block` of what a fill function computes first. */
+/* Block `block` of the random words for data that a fill function computes first. */
 static void shared_block(uint32_t word[4], const struct draw *d, uint64_t block)
 {
     rand_block(word, d->seed, (uint64_t)(STREAM_SHARED + (int)d->role), block);

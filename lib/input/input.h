@@ -48,7 +48,8 @@ struct input_family {
 
     /* The encoding of one element. */
     uint32_t (*element)(const struct draw *d, const struct element *e);
-    /* Or: all of *m, for families whose elements share something computed first. */
+    /* Or: fill all of *m, for families whose elements share data that is computed
+       first. */
     enum bitcut_status (*fill)(struct matrix *m, const struct draw *d, struct fault *f);
 };
 

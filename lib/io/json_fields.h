@@ -21,7 +21,7 @@ struct json_field {
 };
 
 /* Check that all fields, ended by {0}, have values of their kinds.  BITCUT_BAD_FILE names
-   the first field that has not. */
+   the first field that does not. */
 enum bitcut_status json_check_fields(const json_t *row, const struct json_field *fields,
                                      struct fault *f);
 

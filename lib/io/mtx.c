@@ -267,7 +267,7 @@ static bool is_integer(const char *s)
     return *s && s[strspn(s, "0123456789")] == 0;
 }
 
-/* The value at the end of the line of an entry. */
+/* Read the value at the end of the line of an entry. */
 static enum bitcut_status value_read(uint32_t *x, const struct lines *l,
                                      const struct layout *y)
 {
@@ -292,7 +292,7 @@ static void entry_store(struct matrix *m, const struct layout *y, size_t i, size
     if (y->choice[SYMMETRY] != GENERAL && i != j) m->at[j * m->cols + i] = x ^ sign;
 }
 
-/* The first row of column j that the file holds. */
+/* The first row of column j that is in the file. */
 static size_t first_row(const struct layout *y, size_t j)
 {
     return y->choice[SYMMETRY] == GENERAL ? 0 : j + (y->choice[SYMMETRY] == SKEW);

@@ -145,13 +145,14 @@ int output_flush(FILE *file)
 {
     if (fflush(file)) return errno;
     if (!ferror(file)) return 0;
-    /* The reason of a write that failed is gone by now: another fails for the same. */
+    /* The reason of the failed write is no longer known.  Another write fails for the
+       same reason. */
     return write(fileno(file), "\n", 1) < 0 ? errno : EIO;
 }
 
-/* Flush and close the file: 0, or the error (errno) of a write that failed.  A file that
-   will replace another one is on the disk then: a crash after the renaming must not leave
-   an empty one. */
+/* Flush and close the file.  Returns 0, or the error (errno) of a write that failed.  A
+   file that will replace another one is written to the disk first, because a crash after
+   the renaming must not leave an empty file. */
 static int file_finish(struct output *o)
 {
     int error = output_flush(o->file);
@@ -161,8 +162,8 @@ static int file_finish(struct output *o)
     return !error && !closed ? errno : error;
 }
 
-/* Have the folder of a file that was renamed written to the disk.  Where that fails, a
-   crash may bring back the older file, which is whole, too. */
+/* Write the folder of a renamed file to the disk.  If this fails, a crash may bring back
+   the older file, which is complete. */
 static void folder_sync(const char *path)
 {
     const char *const slash = strrchr(path, '/');
@@ -194,14 +195,14 @@ void output_abandon(struct output *o)
 
 /* --- locks ------------------------------------------------------------------------ */
 
-/* Whether a write to `path` replaces or makes a file, as no device or pipe is. */
+/* Whether a write to `path` replaces or creates a file; false for devices and pipes. */
 static bool is_replaced(const char *path)
 {
     struct stat about;
     return stat(path, &about) || S_ISREG(about.st_mode);
 }
 
-/* The path of the lock of a file; NULL with errno set. */
+/* The path of the lock of a file; NULL with errno set on failure. */
 static char *lock_path(const char *path)
 {
     static const char ending[] = ".lock";
@@ -211,7 +212,8 @@ static char *lock_path(const char *path)
     return all ? strcat(all, ending) : NULL;
 }
 
-/* Whether a file that this process has locked still has its name: 0, or the error. */
+/* Check that a file that this process has locked still has its name.  Returns 0, or the
+   error. */
 static int lock_look(const struct output_lock *l)
 {
     struct stat own, there;
@@ -220,9 +222,9 @@ static int lock_look(const struct output_lock *l)
     return own.st_dev == there.st_dev && own.st_ino == there.st_ino ? 0 : EAGAIN;
 }
 
-/* Make or open the lock's file and lock it: 0, or the error.  EBUSY: another process has
-   it; EAGAIN: that process removed the file meanwhile, so another one has to be made;
-   else no file is left. */
+/* Create or open the lock file and lock it.  Returns 0, or the error.  EBUSY: another
+   process holds the lock.  EAGAIN: another process removed the file meanwhile, so that a
+   new one must be created.  After other errors no file is left. */
 static int lock_try(struct output_lock *l)
 {
     l->descriptor = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -237,7 +239,7 @@ static int lock_try(struct output_lock *l)
     return error;
 }
 
-/* Whether an error of flock() says that the file system does not have it. */
+/* Whether an error of flock() means that the file system does not support it. */
 static bool has_no_locks(int error)
 {
     return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS;
@@ -265,7 +267,8 @@ enum bitcut_status output_lock(struct output_lock *l, const char *path, struct f
 void output_unlock(struct output_lock *l)
 {
     if (l->descriptor >= 0) {
-        unlink(l->path); /* first: whoever locks it after this sees that it is gone */
+        unlink(l->path); /* first, so that a process that locks the file after this sees
+                            that it was removed                                     */
         leftover_drop(l->path);
         close(l->descriptor);
     }
