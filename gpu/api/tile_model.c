@@ -89,8 +89,8 @@ static const struct tile_detail clocks_details[] = {
    160, 2025, 103336, section 4.2).
 
    A wave has T_thread_num threads, a group W T_thread_num = Work_num.  The equations of
-   the paper, in its letters, for its recipe (two f16 parts for each
-   operand, three products):
+   the paper, in its letters, for its recipe (two f16 parts for each operand, three
+   products):
 
    (12) T_TLP = phi(M N / (T_M T_N)) T_thread_num          threads of the whole GEMM
    (13) T_memory = 2 2 (T_M T_K + T_K T_N)                 bytes loaded in a step
