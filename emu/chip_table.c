@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-/* Chips, architectures and vendors, and the words for their evidence. */
+/* Chips, architectures and vendors, and the wording of their evidence. */
 
-/* Where it is said which units a chip has.  LLVM's lists of processors, which their makers
-   keep, are as clang 19 prints them (-march, -mcpu). */
+/* Sources that say which units a chip has.  LLVM's lists of processors, which their
+   makers maintain, are as clang 19 prints them (-march, -mcpu). */
 #define CUDA_LIST "NVIDIA's list of GPUs by compute capability"
 #define AWS_G5    "AWS's list of EC2 instances, G5; compute capability 8.6 as the A10's"
-#define AS_H100   "not in NVIDIA's list; its driver tells compute capability 9.0"
+#define AS_H100   "not in NVIDIA's list; its driver reports compute capability 9.0"
 #define ROCM_LIST "ROCm documentation, GPU hardware specifications"
 #define LLVM_X86  "LLVM 19, processors of X86"
 #define LLVM_ARM  "LLVM 19, processors of AArch64"
@@ -135,7 +135,7 @@ const struct chip chips[] = {
     /* clang-format on */
 };
 
-/* Words for the evidence of a vendor's units. */
+/* Wording of the evidence for a vendor's units. */
 struct vendor {
     const char *name;
     const char *evidence[EVIDENCE_COUNT];
@@ -197,7 +197,7 @@ static const struct {
 
 enum { ARCHITECTURES = sizeof architectures / sizeof architectures[0] };
 
-/* Whether the unit is of that architecture. */
+/* Whether the unit belongs to this architecture. */
 static bool is_of(const struct bitcut_unit *u, const char *architecture)
 {
     const size_t n = strlen(architecture);
@@ -218,8 +218,8 @@ const char *unit_evidence(const struct bitcut_unit *u)
     return vendor_of(u)->evidence[u->evidence];
 }
 
-/* The first row of an architecture for operands of a format, with an f32 accumulator and
-   without block scales; or NULL. */
+/* The first row of an architecture with operands of a format, an f32 accumulator and no
+   block scales; NULL if there is none. */
 static const struct bitcut_unit *first_of(const char *architecture,
                                           const struct bitcut_format *input)
 {
@@ -240,7 +240,7 @@ const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format
     return u || input != &formats[FORMAT_F32] ? u : table_find(TABLE(units), "fma/f32");
 }
 
-/* Whether both are of one architecture and family. */
+/* Whether both units belong to one architecture and family. */
 static bool are_akin(const struct bitcut_unit *x, const struct bitcut_unit *y)
 {
     const size_t n = strcspn(x->name, ".");

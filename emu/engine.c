@@ -6,7 +6,8 @@
 
 /* --- special values --------------------------------------------------------------- */
 
-/* Where products overflow, a finite one too large for the result format is infinite. */
+/* Where products overflow, a finite product that is too large for the result format
+   counts as infinite. */
 static void add_overflow(struct special_sum *s, const struct bitcut_unit *u,
                          struct number a, struct number b)
 {
@@ -16,7 +17,7 @@ static void add_overflow(struct special_sum *s, const struct bitcut_unit *u,
     s->negative |= a.negative != b.negative;
 }
 
-/* Whether a NaN or an infinity may decide the step. */
+/* Whether a NaN or an infinity may determine the result of the step. */
 static bool may_be_special(const struct bitcut_unit *u, const struct step *t)
 {
     if (u->summation->products_overflow) return true;
@@ -28,7 +29,7 @@ static bool may_be_special(const struct bitcut_unit *u, const struct step *t)
     return any >= NUMBER_INF;
 }
 
-/* What the terms of the step add up to. */
+/* The sum of the terms of the step, as far as NaN and infinities matter. */
 static struct special_sum special_terms(const struct bitcut_unit *u, const struct step *t)
 {
     struct special_sum s = { 0 };
@@ -44,9 +45,9 @@ static struct special_sum special_terms(const struct bitcut_unit *u, const struc
     return s;
 }
 
-/* Whether a NaN or an infinity decides the step; if so *d is its result.  Where
-   each operation is rounded each decides, because a finite product may become infinite.
- */
+/* Whether a NaN or an infinity determines the result of the step; if so, *d is the
+   result.  If each operation is rounded, each operation is examined, because a finite
+   product may become infinite. */
 TRACED bool special_step(uint64_t *d, const struct bitcut_unit *u, const struct step *t,
                          struct unit_trace *trace)
 {
@@ -68,7 +69,7 @@ const struct bitcut_format *unit_operand_format(const struct bitcut_unit *u,
     return u->via ? u->via : format;
 }
 
-/* The zero, an encoding of f, that the subnormal x is to the row. */
+/* The zero, an encoding of f, as which the row reads the subnormal x. */
 static uint64_t flushed_zero(const struct bitcut_unit *u, const struct bitcut_format *f,
                              struct number x)
 {
@@ -118,7 +119,7 @@ TRACED uint64_t chain(const struct bitcut_unit *u, struct lane a, struct lane b,
     return c;
 }
 
-/* The output, and if there is a trace, how it came about. */
+/* Compute the output.  If there is a trace, record every step. */
 TRACED uint64_t dot(const struct bitcut_unit *u, struct lane a, struct lane b, uint64_t c,
                     struct unit_trace *trace)
 {

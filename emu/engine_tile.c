@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-/* A tile is computed a piece of k at a time, so that its operands stay in cache whatever k
-   is. */
+/* A tile is computed in pieces of k, so that its operands stay in cache for any k. */
 enum { TILE = ENGINE_TILE, DEPTH = 512 };
 
-/* One output in the middle of its computation. */
+/* State of one output during its computation. */
 struct cell {
     uint64_t accumulator[RECIPE_ACCUMULATORS_MAX]; /* encodings of unit->c     */
-    uint32_t master;                                /* FP32: promoted so far    */
+    uint32_t master;                               /* FP32: sum of the promotions so
+                                                      far                      */
     size_t done; /* instructions of accumulator 0 since the last promotion */
 };
 
@@ -45,7 +45,8 @@ static void tell_instruction(const struct job *job, int t, const struct number *
     job->watch->see(job->watch->context, &e);
 }
 
-/* What accumulator i holds, rounded to nearest if it is an integer of more bits. */
+/* The value of accumulator i in FP32, rounded to nearest if it is an integer with more
+   bits. */
 static uint32_t to_f32(const struct job *job, int i, uint64_t accumulator)
 {
     const struct bitcut_format *c = job->schedule.sum[i];
@@ -66,7 +67,7 @@ static uint64_t from_f32(const struct job *job, int i, uint32_t x)
                                  &formats[FORMAT_F32], x);
 }
 
-/* The register after accumulator 0 was promoted to it by a kernel that faults. */
+/* The register after the promotion of accumulator 0, in a kernel with faults. */
 static uint32_t promoted(const struct cell *x, const struct job *job,
                          const struct gemm_faults *s)
 {
@@ -105,7 +106,7 @@ static uint64_t scaled(const struct job *job, int i, uint64_t accumulator)
     return from_f32(job, i, f32_multiply(to_f32(job, i, accumulator), factor));
 }
 
-/* What happens in a tile before term t. */
+/* Prepare the accumulator of term t at the start of its part of a tile. */
 static void cell_prepare(struct cell *x, const struct job *job, int t)
 {
     const struct gemm_plan *p = job->plan;
@@ -124,7 +125,7 @@ static void cell_prepare(struct cell *x, const struct job *job, int t)
     }
 }
 
-/* Run the instructions of a term in a k-step.  a and b are those of its words. */
+/* Run the instructions of a term in a k-step.  a and b are the operands of its parts. */
 static void cell_term(struct cell *x, const struct job *job, int t,
                       const struct number *a, const struct number *b)
 {
@@ -144,8 +145,8 @@ static void cell_term(struct cell *x, const struct job *job, int t,
     }
 }
 
-/* Run one k-step: the terms from `first` on that take turns, once each.  a and b are word
-   0 of the operands, DEPTH numbers for each word of TILE lines. */
+/* Run one k-step: the terms from `first` on that are interleaved, once each.  a and b are
+   part 0 of the operands, with DEPTH numbers for each part of TILE lines. */
 static void cell_step(struct cell *x, const struct job *job, int first,
                       const struct number *a, const struct number *b)
 {
@@ -155,7 +156,7 @@ static void cell_step(struct cell *x, const struct job *job, int first,
     }
 }
 
-/* The accumulators of a cell folded into one. */
+/* Fold the accumulators of a cell into one sum. */
 static uint32_t cell_fold(const struct cell *x, const struct job *job)
 {
     const int last = job->plan->accumulators - 1;
@@ -176,16 +177,17 @@ static uint32_t cell_fold(const struct cell *x, const struct job *job)
 /* --- tiles of the engine ---------------------------------------------------------- */
 
 /* A rectangle of at most TILE x TILE outputs, and the numbers of a piece of its operands:
-   [word][line][DEPTH]. */
+   [part][line][DEPTH]. */
 struct tile {
     size_t i0, j0, rows, cols;
     struct number *a, *b;
     struct cell cell[TILE][TILE];
-    int kept; /* sums of slices and lanes: struct k_parts */
+    int kept; /* retained sums of slices and lanes: struct k_parts */
     uint32_t sum[K_PARTS_KEPT_MAX][TILE][TILE];
 };
 
-/* It lies behind its numbers, in memory of its thread: the thread's stack may be small. */
+/* The tile is stored after its numbers, in the memory of its thread, because the stack of
+   a thread may be small. */
 enum { TILE_BYTES = (sizeof(struct tile) + 63) / 64 * 64 };
 _Static_assert(sizeof(struct number) % _Alignof(struct tile) == 0, "it is aligned there");
 
@@ -208,7 +210,7 @@ static void read_lines(struct number *to, const struct job *job, const struct wo
 }
 
 /* Advance every cell of a tile through k-steps [from, to), a piece that is read at once,
-   by the terms from `first` on that take turns. */
+   with the interleaved terms from `first` on. */
 static void tile_steps(struct tile *t, const struct job *job, size_t from, size_t to,
                        int first)
 {
@@ -222,7 +224,7 @@ static void tile_steps(struct tile *t, const struct job *job, size_t from, size_
                           t->b + j * DEPTH + s * k);
 }
 
-/* The same for any number of k-steps, and what happens before. */
+/* The same for any number of k-steps, including the preparation of the terms. */
 static void tile_terms(struct tile *t, const struct job *job, size_t from, size_t to,
                        int first)
 {
@@ -233,7 +235,7 @@ static void tile_terms(struct tile *t, const struct job *job, size_t from, size_
         tile_steps(t, job, s, smaller(s + steps, to), first);
 }
 
-/* A tile of k, or all of a slice: every term, and the promotion at the end. */
+/* Compute a tile of k, or a whole slice: every term, and the promotion at the end. */
 static void tile_of_k(struct tile *t, const struct job *job, size_t from, size_t to)
 {
     for (int first = 0; first < job->plan->terms; first += job->schedule.together)
@@ -245,7 +247,8 @@ static void tile_of_k(struct tile *t, const struct job *job, size_t from, size_t
             if (t->cell[i][j].done) promote(&t->cell[i][j], job);
 }
 
-/* The sum of a cell and the last `adds` of those kept of it; which takes their place. */
+/* Add the last `adds` retained sums of a cell to its sum, and retain the result in their
+   place. */
 static void cell_keep(struct tile *t, const struct job *job, size_t i, size_t j, int adds)
 {
     const uint32_t own = cell_fold(&t->cell[i][j], job);
@@ -260,7 +263,7 @@ static void cell_keep(struct tile *t, const struct job *job, size_t i, size_t j,
     cell_start(&t->cell[i][j], job);
 }
 
-/* One lane of a slice of every cell of a tile. */
+/* Compute one lane of a slice for every cell of a tile. */
 static void tile_sequence(struct tile *t, const struct job *job, size_t sequence)
 {
     const size_t from = job->parts.first[sequence], to = job->parts.first[sequence + 1];

@@ -8,7 +8,7 @@
 
 /* --- checking --------------------------------------------------------------------- */
 
-/* Dimension `at` (0: count, 1, 2) of an array that may leave out the first one. */
+/* Dimension `at` (0: count, 1, 2) of an array that may omit the first one. */
 static size_t dim(const struct array *x, int at)
 {
     if (x->dims == 3) return x->dim[at];
@@ -95,7 +95,7 @@ enum bitcut_status fragments_check(struct fragment_shape *shape,
 
 /* --- running ---------------------------------------------------------------------- */
 
-/* `count` elements from `first`, `stride` apart, as the unit reads them. */
+/* Read `count` elements from `first` on, `stride` apart, as the unit does. */
 static void read_run(struct number *to, const struct bitcut_unit *u,
                      const struct bitcut_format *format, const struct array *from,
                      size_t first, size_t stride, size_t count)
@@ -106,7 +106,7 @@ static void read_run(struct number *to, const struct bitcut_unit *u,
                     : unit_read(u, format, array_get(from, first + i * stride));
 }
 
-/* The operands of one output as the unit reads them. */
+/* The operands of one output, as the unit reads them. */
 struct operands {
     struct number a[UNIT_K_MAX], b[UNIT_K_MAX], sa[UNIT_K_MAX], sb[UNIT_K_MAX];
     uint64_t c;
@@ -152,7 +152,7 @@ enum bitcut_status fragments_run(struct array *d, const struct bitcut_unit *u,
 {
     size_t done = 0;
     (void)threads;
-    if (s.m == 0 || s.n == 0) s.count = 0; /* of such there may be any number */
+    if (s.m == 0 || s.n == 0) s.count = 0; /* then the other size may be any number */
 #pragma omp parallel for schedule(static) num_threads(threads_for(threads, s.count))
     for (size_t at = 0; at < s.count; at++) {
         if (progress_stopped(progress)) continue;

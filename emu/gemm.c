@@ -26,10 +26,11 @@ struct bitcut_gemm gemm_of(const struct bitcut_recipe *recipe,
 
 /* --- the job ---------------------------------------------------------------------- */
 
-/* How outputs are shared among threads: tiles of the engine, or of a fast path. */
+/* How the outputs are divided among threads: tiles of the engine, or of a fast path. */
 struct grid {
     size_t rows, cols, across, tiles;
-    size_t engine_bytes, thread_bytes; /* of scratch: the engine's, all of a thread's */
+    size_t engine_bytes, thread_bytes; /* scratch: the engine's, and the total for a
+                                          thread                                      */
 };
 
 static struct grid grid_make(const struct job *job)
@@ -43,7 +44,7 @@ static struct grid grid_make(const struct job *job)
     return x;
 }
 
-/* A tile by a fast path, and the lines that it cannot do by the engine. */
+/* Compute a tile by a fast path, and its lines with NaN or Inf by the engine. */
 static void fast_run(const struct job *job, const struct grid *x, char *scratch,
                      size_t i0, size_t j0, size_t rows, size_t cols)
 {
@@ -71,7 +72,7 @@ static void grid_run(const struct job *job, const struct grid *x, char *scratch,
     hostfp_leave(&saved);
 }
 
-/* Memory for a job's threads, which is kept if the job says so. */
+/* Memory for the threads of a job, reused between jobs if the job says so. */
 static char *scratch_take(const struct job *job, size_t threads, size_t bytes)
 {
     struct gemm_scratch *const kept = job->scratch;
@@ -86,7 +87,7 @@ static char *scratch_take(const struct job *job, size_t threads, size_t bytes)
     return kept->at;
 }
 
-/* Tile t by one of the threads, in its scratch, and what is done by now. */
+/* Compute tile t in one thread, in its scratch, and report progress. */
 static void run_tile(const struct job *job, const struct grid *x, char *scratch, size_t t,
                      int thread, size_t *done)
 {
@@ -98,8 +99,8 @@ static void run_tile(const struct job *job, const struct grid *x, char *scratch,
     if (thread == 0) progress_report(job->progress, now, x->tiles);
 }
 
-/* All tiles; BITCUT_UNSUPPORTED if asked to stop.  A team of one thread would wake nobody
-   by a system call each time. */
+/* Compute all tiles; BITCUT_UNSUPPORTED if asked to stop.  A team of one thread avoids a
+   system call each time that would wake no other thread. */
 static enum bitcut_status job_run(const struct job *job, int threads)
 {
     enum { ALIGNMENT = 64 };
@@ -137,8 +138,8 @@ static struct words_rule rule_of(const struct job *job, const struct side *s)
                                 job->splits, job->plan->equilibrate, job->parts.element };
 }
 
-/* The words of an operand.  A and B as row-major FP32 are read where they are; what is
-   not, or not in its order, is copied first. */
+/* Make the parts of an operand.  Row-major FP32 matrices are read where they are.  Other
+   matrices, and matrices with another order of k, are copied first. */
 static enum bitcut_status operand_make(struct words *to, const struct job *job,
                                        const struct side *s, size_t k, int threads)
 {
@@ -163,7 +164,7 @@ static enum bitcut_status operand_make(struct words *to, const struct job *job,
     return status;
 }
 
-/* The same, or the words that are kept; which the job then only borrows. */
+/* The same, or borrow stored parts for the job. */
 static enum bitcut_status operand_take(struct words *to, struct kept_words *kept,
                                        const struct job *job, const struct side *s,
                                        size_t k, int threads)
@@ -195,7 +196,8 @@ void gemm_words_clear(struct gemm_words *w)
     *w = (struct gemm_words){ 0 };
 }
 
-/* Operands, C, and a separate D, so that D may be C and a stopped run leaves it alone. */
+/* Prepare the operands, C, and a separate D, so that D may be C and a stopped run leaves
+   it unchanged. */
 static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm *g,
                                       size_t i, int threads)
 {
@@ -232,7 +234,7 @@ static void store(const struct bitcut_gemm *g, size_t i, const struct job *job)
     }
 }
 
-/* GEMM i of a batch, of a job that is the same for all. */
+/* Run GEMM i of a batch, with a job that is the same for all. */
 static enum bitcut_status run_one(const struct bitcut_gemm *g, size_t i,
                                   const struct job *same, int threads)
 {
@@ -249,13 +251,13 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, size_t i,
 
 /* --- all of them ------------------------------------------------------------------ */
 
-/* GEMMs of fewer products are shared among threads whole. */
+/* GEMMs with fewer products are not divided; each thread computes whole GEMMs. */
 static bool are_small(const struct bitcut_gemm *g)
 {
     return g->count > 1 && (double)g->m * (double)g->n * (double)g->k < 1 << 21;
 }
 
-/* GEMM i, unless one has failed. */
+/* Run GEMM i, unless a GEMM has failed. */
 static void run_nth(enum bitcut_status *worst, const struct bitcut_gemm *g, size_t i,
                     const struct job *job, int threads)
 {
@@ -283,15 +285,15 @@ static enum bitcut_status run_all(const struct bitcut_gemm *g, const struct job 
     return worst;
 }
 
-/* Whether there is more than words that are respelled: only the engine does that. */
+/* Whether there are faults other than changed parts.  Only the engine computes those. */
 static bool faults_in_sums(const struct gemm_faults *s)
 {
     return s && (s->start || s->kept || s->moved || s->held || s->adds || s->stays ||
                  s->replaces || s->forgets);
 }
 
-/* Which kernels compute a job: those of the level asked for, if they take the unit and it
-   takes all words. */
+/* Choose the kernels of a job: the kernels of the requested level, if they take the unit
+   and the unit takes all parts. */
 static enum bitcut_status choose_kernels(struct job *job, const struct simd_level *level,
                                          struct fault *f)
 {
@@ -304,8 +306,8 @@ static enum bitcut_status choose_kernels(struct job *job, const struct simd_leve
     return BITCUT_OK;
 }
 
-/* Whether there are as many products as a device is offered, and nothing that only the
-   engine does. */
+/* Whether there are enough products to offer them to a device, and nothing that only the
+   engine computes. */
 static bool is_for_device(const struct bitcut_gemm *g, const struct gemm_plan *plan,
                           const struct gemm_options *o)
 {
@@ -314,7 +316,7 @@ static bool is_for_device(const struct bitcut_gemm *g, const struct gemm_plan *p
            products >= o->offload->least;
 }
 
-/* One after the other; *took is false: none of them. */
+/* Run the GEMMs one after the other.  *took is false: the device runs none of them. */
 static enum bitcut_status run_on_device(bool *took, const struct bitcut_gemm *g,
                                         const struct gemm_plan *plan,
                                         const struct gemm_options *o, struct fault *f)
@@ -374,7 +376,7 @@ enum bitcut_status gemm_run(const struct bitcut_gemm *g, const struct gemm_optio
     return status == BITCUT_OK ? gemm_run_plan(g, &plan, o, f) : status;
 }
 
-/* Whether a caller's GEMM can be emulated as it is. */
+/* Check that a caller's GEMM can be emulated. */
 static enum bitcut_status check_public(const struct bitcut_gemm *g, int threads,
                                        struct fault *f)
 {

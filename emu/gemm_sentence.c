@@ -33,7 +33,7 @@ void gemm_describe_what_ran(char *text, size_t size, const void *answer)
 
 /* --- words ------------------------------------------------------------------------ */
 
-/* "f16 + 2^-11 f16", what an element becomes. */
+/* The formats of the parts of an element, such as "f16 + 2^-11 f16". */
 static void describe_split(char *text, size_t size, const struct bitcut_split *s,
                            int scale)
 {
@@ -49,7 +49,8 @@ static void describe_split(char *text, size_t size, const struct bitcut_split *s
             text_add(text, size, ", and a copy in %s", s->word[w].format->name);
 }
 
-/* The split of a row with the scale, and where all have them the roundings, of a plan. */
+/* The name of a split with the scale and, where all parts have the same, the roundings of
+   a plan. */
 static void label_words(char *label, size_t size, const struct bitcut_split *row,
                         const struct bitcut_split *planned, bool of_both)
 {
@@ -77,10 +78,10 @@ void gemm_describe_words(char *text, size_t size, const void *answer)
                       : "each element of A");
         if (s) describe_split(text, size, s, a->scale);
         if (s) label_words(label, sizeof label, s, a, same);
-        text_add(text, size, s ? " (%s)" : "%s", s ? label : name[i]); /* or a format */
+        text_add(text, size, s ? " (%s)" : "%s", s ? label : name[i]); /* else a format */
     }
     text_add(text, size, "; rounded by %s", high);
-    if (strcmp(high, low) != 0) text_add(text, size, ", low words by %s", low);
+    if (strcmp(high, low) != 0) text_add(text, size, ", low parts by %s", low);
     if (p->equilibrate) text_add(text, size, "; rows and columns scaled first");
     if (p->terms)
         text_add(text, size, "; %d product%s", p->terms, p->terms > 1 ? "s" : "");
@@ -96,19 +97,20 @@ void gemm_describe_sum(char *text, size_t size, const void *answer)
     const char *const reduction = reductions[o->reduction].name;
     text_add(text, size,
              p->promote ? "promoted to FP32 after every "
-                        : "kept in the unit's accumulator, never promoted");
+                        : "held in the unit's accumulator, never promoted");
     if (p->promote > 1) text_add(text, size, "%d instructions", p->promote);
     else if (p->promote) text_add(text, size, "instruction");
-    if (p->tile_k) text_add(text, size, "; a product takes %d of k at a time", p->tile_k);
+    if (p->tile_k)
+        text_add(text, size, "; each product runs over %d k at a time", p->tile_k);
     if (o->tile) text_add(text, size, "; tiles of %d k", o->tile);
-    if (o->partial_first) text_add(text, size, ", the one that is not whole first");
-    if (o->lanes > 1) text_add(text, size, "; %d sums in turn", o->lanes);
-    if (o->lanes > 1 && o->chunk) text_add(text, size, ", %d k at a time", o->chunk);
+    if (o->partial_first) text_add(text, size, ", partial tile first");
+    if (o->lanes > 1) text_add(text, size, "; %d lanes", o->lanes);
+    if (o->lanes > 1 && o->chunk) text_add(text, size, " with chunks of %d k", o->chunk);
     if (o->slices > 1) text_add(text, size, "; %d slices of k", o->slices);
     if (o->cut)
-        text_add(text, size, ", multiples of %d, with tiles of their own", o->cut);
+        text_add(text, size, ", each a multiple of %d k, with its own tiles", o->cut);
     if (o->balance_tail)
-        text_add(text, size, ", the last two alike, to %d k", o->balance_tail);
+        text_add(text, size, ", the last two balanced to %d k", o->balance_tail);
     if (o->lanes > 1 || o->slices > 1)
         text_add(text, size, ", added %s",
                  strcmp(reduction, "tree") ? reduction : "as a tree");
@@ -118,7 +120,7 @@ void gemm_describe_sum(char *text, size_t size, const void *answer)
 
 /* --- matrices --------------------------------------------------------------------- */
 
-/* "2 A B + 0.5 C" */
+/* The update, such as "2 A B + 0.5 C". */
 static void describe_update(char *text, size_t size, const struct bitcut_gemm *g)
 {
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];

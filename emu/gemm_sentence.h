@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A GEMM in sentences: what computed it, and of what. */
+/* A GEMM in sentences: how it was computed, and from what. */
 #ifndef BITCUT_EMU_GEMM_SENTENCE_H
 #define BITCUT_EMU_GEMM_SENTENCE_H
 
 #include "lib/base/record.h"
 #include "lib/gemm/plan.h"
 
-/* A GEMM on a unit, its plan, and where it ran. */
+/* A GEMM on a unit, its plan, and the device that ran it. */
 struct gemm_description {
-    const struct bitcut_gemm *gemm; /* unit, alpha and beta count */
+    const struct bitcut_gemm *gemm; /* its unit, alpha and beta are used */
     const struct gemm_plan *plan;
-    const char *device, *kernel;          /* NULL: the emulator, and none          */
+    const char *device, *kernel;          /* NULL: the emulator, without a kernel  */
     const char *method[RECIPE_TERMS_MAX]; /* how a device emulates each product; ended by
-                                              NULL; one if all are alike               */
+                                             NULL; one if all are the same             */
     size_t m, n, k;
-    const char *input_a, *input_b; /* files or families; NULL: not known */
-    bool seeded; /* A or B was drawn by `seed`                         */
+    const char *input_a, *input_b; /* files or families; NULL: unknown   */
+    bool seeded; /* whether A or B was drawn with `seed`               */
     uint64_t seed;
 };
 
-/* Sentences of record_line (lib/base/record.h) on an answer that begins with a struct
-   gemm_description: recipe, unit and its evidence, kernel and device; what words an
-   element becomes; how the products are added; and sizes, scalars and inputs. */
+/* Sentences for record_line (lib/base/record.h) about an answer that begins with a struct
+   gemm_description: recipe, unit and its evidence, kernel and device; the parts of an
+   element; how the products are added; and sizes, scalars and inputs. */
 void gemm_describe_what_ran(char *text, size_t size, const void *answer);
 void gemm_describe_words(char *text, size_t size, const void *answer);
 void gemm_describe_sum(char *text, size_t size, const void *answer);
 void gemm_describe_matrices(char *text, size_t size, const void *answer);
 
-/* A number to so many digits, a NaN of either sign as "nan". */
+/* Write a number with `digits` digits, a NaN of either sign as "nan". */
 enum { NUMBER_SAID_MAX = 32 };
 const char *number_said(char text[NUMBER_SAID_MAX], double x, int digits);
 
-/* The lines of the first three. */
+/* The lines of the first three sentences. */
 #define GEMM_LINES                                                                       \
     { "recipe", gemm_describe_what_ran, RECORD_ALWAYS, NULL },                           \
         { "words", gemm_describe_words, RECORD_ALWAYS, NULL },                           \

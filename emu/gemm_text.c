@@ -29,7 +29,7 @@ const struct bitcut_format *way_words(const struct bitcut_gemm *g)
     return split ? split->word[0].format : &formats[FORMAT_F16];
 }
 
-/* The unit of that name for the words that the GEMM has. */
+/* Find the unit of this name for the formats of the GEMM's parts. */
 static enum bitcut_status read_unit(struct bitcut_gemm *g, const char *name,
                                     struct fault *f)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which unit each term of a recipe runs on. */
+/* The unit on which each term of a recipe runs. */
 #include "emu/job.h"
 #include "emu/gemm.h"
 
-/* Whether the unit multiplies the high words. */
+/* Check that the unit multiplies the high parts. */
 static enum bitcut_status check_high(const struct gemm_plan *p,
                                      const struct bitcut_unit *u, struct fault *f)
 {
@@ -17,8 +17,8 @@ static enum bitcut_status check_high(const struct gemm_plan *p,
                      u->a->name, u->b->name);
 }
 
-/* Whether a unit whose operand this is takes a word of the split: one of the high word's
-   format, or any if the operand is wider. */
+/* Whether a unit with this operand format takes a part of the split: a part in the format
+   of the high part, or any part that fits if the operand is wider. */
 static bool takes(const struct bitcut_format *operand, const struct bitcut_split *s,
                   int w)
 {
@@ -33,7 +33,7 @@ const struct bitcut_format *accumulator_format(const struct gemm_plan *p, int ac
     return p->unit[t < p->terms ? t : 0]->c;
 }
 
-/* The units of all terms. */
+/* Find the units of all terms. */
 static enum bitcut_status find_units(struct gemm_plan *p, const struct bitcut_unit *u,
                                      struct fault *f)
 {
@@ -58,7 +58,7 @@ static enum bitcut_status find_units(struct gemm_plan *p, const struct bitcut_un
     return BITCUT_OK;
 }
 
-/* Whether a k-step is whole instructions of every term. */
+/* Check that a k-step has whole instructions of every term. */
 static enum bitcut_status check_k_step(const struct gemm_plan *p, struct fault *f)
 {
     for (int i = 0; i < p->terms; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A D against the emulator's, bit for bit: what lib/bitcut.h declares. */
+/* Compare a D with the emulator's, bit for bit, as lib/bitcut.h declares. */
 #include "emu/gemm.h"
 #include "lib/gemm/view.h"
 
@@ -9,17 +9,17 @@
     RECORD_FIELD(struct bitcut_difference, member, "", "", what)
 
 const struct record_field difference_fields[] = {
-    DIFFERENCE(compared, "elements of all D"),
-    DIFFERENCE(differ, "those of other bits"),
-    DIFFERENCE(gemm, "of the first that differs: the GEMM of the batch"),
+    DIFFERENCE(compared, "elements of all D that were compared"),
+    DIFFERENCE(differ, "elements with other bits"),
+    DIFFERENCE(gemm, "GEMM in the batch of the first element that differs"),
     DIFFERENCE(row, "its row"),
     DIFFERENCE(column, "its column"),
     DIFFERENCE(given, "its encoding"),
-    DIFFERENCE(expected, "that of the emulator"),
+    DIFFERENCE(expected, "its encoding in the emulator's D"),
     { 0 }
 };
 
-/* Element (i, j) of D, or of the emulator's, as it is in memory. */
+/* Element (i, j) of a D, as it is in memory. */
 static uint64_t encoding_at(const struct view *v, size_t i, size_t j)
 {
     const size_t at = i * v->across + j * v->along;
@@ -48,7 +48,7 @@ static void compare_one(struct bitcut_difference *to, const struct bitcut_gemm *
         }
 }
 
-/* Of a batch of empty D nothing, however many there are. */
+/* Compare the batch.  A batch of empty D needs no comparison, whatever its count. */
 static enum bitcut_status compare_all(struct bitcut_difference *to,
                                       const struct bitcut_gemm *given,
                                       const struct bitcut_gemm *expected, struct fault *f)
@@ -63,7 +63,8 @@ static enum bitcut_status compare_all(struct bitcut_difference *to,
     return BITCUT_OK;
 }
 
-/* The emulator's D, one after the other without gaps, in memory that the caller frees. */
+/* Compute the emulator's D of all GEMMs, one after the other without gaps, in memory that
+   the caller frees. */
 static enum bitcut_status emulate(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
                                   int threads, char *why)
 {

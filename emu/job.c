@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Magnitudes from which values are zeroed, by enum recipe_zeroed. */
+/* Smallest magnitudes that are cleared, by enum recipe_zeroed. */
 static const uint32_t zeroed_from[] = {
     [RECIPE_ZEROES_NOTHING] = 0x80000000,
     [RECIPE_ZEROES_NAN] = 0x7f800001,

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Data sheets since the H100's print twice these, of sparse operands. */
+/* Data sheets since the H100's print twice these rates, for sparse operands. */
 const struct rate_row rates[] = {
     /* clang-format off */
     /* name             what                               f16    bf16   tf32   fp8    s8     f32 */
@@ -91,7 +91,7 @@ double rate_cost(const struct rate_row *r, enum rate_words words)
     return cost < 0.75 ? 0.5 : round(cost);
 }
 
-/* The row of that name, up to its end or a '/'; or NULL. */
+/* The row with this name, which ends at a '/' or at the end of the text; or NULL. */
 static const struct rate_row *rate_named(const char *name)
 {
     const size_t length = strcspn(name, "/");

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums that a NaN or an infinity decides. */
+/* Sums that are determined by a NaN or an infinity. */
 #ifndef BITCUT_EMU_SPECIAL_H
 #define BITCUT_EMU_SPECIAL_H
 
 #include "emu/unit.h"
 
-/* What a set of terms adds up to before any finite arithmetic. */
+/* NaN and infinities in a set of terms, found before any finite arithmetic. */
 struct special_sum {
     bool nan, positive, negative; /* a NaN term, a +Inf term, a -Inf term */
-    bool operand;                 /* NAN_OPERAND: the NaN is an operand's */
+    bool operand;                 /* NAN_OPERAND: the NaN comes from an operand */
 };
 
 static inline void special_add_product(struct special_sum *s, struct number a,
@@ -29,7 +29,7 @@ static inline void special_add(struct special_sum *s, struct number z)
     s->negative |= z.kind == NUMBER_INF && z.negative;
 }
 
-/* Whether a term is NaN or infinite; if so *d is the result, an encoding of u->c. */
+/* Whether a term is NaN or infinite; if so, *d is the result, an encoding of u->c. */
 static inline bool special_result(uint64_t *d, const struct bitcut_unit *u,
                                   struct special_sum s)
 {

@@ -7,7 +7,7 @@
 
 /* --- what rows need --------------------------------------------------------------- */
 
-/* Fraction bits of a product whose significand fits 64 bits. */
+/* The most fraction bits of a product whose significand fits 64 bits. */
 enum { PRODUCT_BITS_MAX = 62 };
 
 bool sum_products_fit(const struct bitcut_unit *u)
@@ -25,7 +25,7 @@ double sum_bit(int position)
     return position >= FRACTION_EXACT ? 0 : ldexp(1, -position);
 }
 
-/* A subnormal accumulator aligns by its format's least exponent. */
+/* A subnormal accumulator aligns by the smallest exponent of its format. */
 struct step_error aligned_error(const struct bitcut_unit *u, int cuts)
 {
     const double bit = cuts * sum_bit(u->fraction);

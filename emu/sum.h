@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What summations are made of: for the files of their rows and the engine. */
+/* Parts of summations, shared by the files of their rows and the engine. */
 #ifndef BITCUT_EMU_SUM_H
 #define BITCUT_EMU_SUM_H
 
@@ -8,8 +8,8 @@
 
 #include <assert.h>
 
-/* Define NAME_plain and NAME_traced of a TRACED function NAME, a step: without a trace,
-   where calls are many, and with one. */
+/* Define NAME_plain and NAME_traced of a TRACED function NAME, a step: one without a
+   trace, for many calls, and one with a trace. */
 #define BOTH(name)                                                                       \
     static uint64_t name##_plain(const struct bitcut_unit *u, const struct step *t)      \
     {                                                                                    \
@@ -28,28 +28,29 @@ static inline bool divides(int part, int whole) { return part > 0 && whole % par
 /* Whether the significand of a product fits 64 bits. */
 bool sum_products_fit(const struct bitcut_unit *u);
 
-/* 64 terms below 4 with that fraction fit an int64_t. */
+/* 64 terms below 4 with this fraction fit an int64_t. */
 enum { SUM_BITS_MAX = 52 };
 
-/* Whether u->fraction is a number of bits, and not above `most`. */
+/* Whether u->fraction is a number of bits, and at most `most`. */
 bool sum_fraction_fits(const struct bitcut_unit *u, int most);
 
 /* 2^-position as an error; 0 for FRACTION_EXACT. */
 double sum_bit(int position);
 
-/* What a sum at one alignment errs by that cuts so many terms. */
+/* The error bound of a sum at one alignment that cuts this number of terms. */
 struct step_error aligned_error(const struct bitcut_unit *u, int cuts);
 
 /* --- products --------------------------------------------------------------------- */
 
-/* Fraction bits of a product's significand: those of both operands as read. */
+/* Fraction bits of a product's significand: the sum of the fraction bits of both operands
+   as read. */
 static inline int product_fraction_bits(const struct bitcut_unit *u)
 {
     return (u->via ? u->via : u->a)->fraction_bits +
            (u->via ? u->via : u->b)->fraction_bits;
 }
 
-/* The exponent of the leading one of a nonzero product. */
+/* The exponent of the leading bit of a nonzero product. */
 static inline int product_top(const struct bitcut_unit *u, struct number a,
                               struct number b)
 {
@@ -62,7 +63,7 @@ static inline bool product_negative(struct number a, struct number b)
     return a.negative != b.negative;
 }
 
-/* The exponent by which a product aligns; far below any other if it is zero. */
+/* The exponent by which a product aligns; far below any other exponent if it is zero. */
 static inline int product_exponent(const struct bitcut_unit *u, struct number a,
                                    struct number b)
 {
@@ -98,15 +99,16 @@ static inline struct term unrounded_term(struct unrounded x)
 
 /* --- NaN -------------------------------------------------------------------------- */
 
-/* Whether a b + z gives the NaN of an operand by the row's rule; then *d is that, quiet,
-   an encoding of u->c.  NaNs of a and b are of u->a and u->b, whatever `via`. */
+/* Whether a b + z gives the NaN of an operand by the row's rule.  If so, *d is this NaN,
+   quiet, as an encoding of u->c.  NaNs of a and b are in the formats u->a and u->b, also
+   with `via`. */
 bool sum_nan_operand(uint64_t *d, const struct bitcut_unit *u, struct number a,
                      struct number b, struct number z);
 
 /* --- cutting and rounding --------------------------------------------------------- */
 
-/* significand * 2^up with the bits below the unit place dropped, of the magnitude or,
-   with u->floor, of the signed value. */
+/* significand * 2^up with the bits below the unit place dropped: from the magnitude or,
+   with u->floor, from the signed value. */
 static inline int64_t aligned(const struct bitcut_unit *u, uint64_t significand, int up,
                               bool negative)
 {
@@ -123,17 +125,17 @@ static inline int64_t aligned(const struct bitcut_unit *u, uint64_t significand,
 }
 
 /* Round sum * 2^exponent to an encoding of the result format, with the row's zero rule.
-   `zero_negative` is the sign of an exact zero sum where the rule asks for it. */
+   `zero_negative` is the sign of an exact zero sum, for rules that need it. */
 uint64_t sum_round(const struct bitcut_unit *u, struct unrounded sum, bool zero_negative);
 
 /* Whether all terms of a step are -0. */
 bool sum_negative_zeros(const struct step *t);
 
-/* The same for sum * 2^exponent, the terms of the step added up. */
+/* The same for sum * 2^exponent, the sum of the terms of the step. */
 uint64_t sum_round_integer(const struct bitcut_unit *u, const struct step *t, int128 sum,
                            int exponent);
 
-/* Round an exact sum and trace it by that name. */
+/* Round an exact sum and add it to the trace under this name. */
 TRACED uint64_t finish_exact(const struct bitcut_unit *u, struct unrounded sum,
                              bool zero_negative, const char *name,
                              struct unit_trace *trace)
@@ -158,7 +160,7 @@ TRACED void trace_accumulator(const struct bitcut_unit *u, const struct step *t,
 
 /* --- sums that are rounded each --------------------------------------------------- */
 
-/* x + y rounded, encodings of the result format. */
+/* x + y rounded; x, y and the result are encodings of the result format. */
 TRACED uint64_t rounded_sum(const struct bitcut_unit *u, uint64_t x, uint64_t y,
                             const char *name, struct unit_trace *trace)
 {
@@ -178,7 +180,7 @@ TRACED uint64_t rounded_sum(const struct bitcut_unit *u, uint64_t x, uint64_t y,
     return finish_exact(u, wide_sum(terms, 2), a.negative && b.negative, name, trace);
 }
 
-/* Sum `index` of the step, rounded to the encoding x, as a term. */
+/* Add sum `index` of the step, rounded to the encoding x, to the trace as a term. */
 TRACED void trace_rounded(const struct bitcut_unit *u, int index, uint64_t x,
                           struct unit_trace *trace)
 {
@@ -192,7 +194,8 @@ TRACED void trace_rounded(const struct bitcut_unit *u, int index, uint64_t x,
 
 /* --- sums at one alignment -------------------------------------------------------- */
 
-/* The largest exponent of products `from`, from + stride and so on, at least `least`. */
+/* The largest exponent of the products `from`, from + stride and so on, and of
+   `least`. */
 static inline int largest_exponent(const struct bitcut_unit *u, const struct step *t,
                                    int from, int stride, int least)
 {
@@ -203,7 +206,8 @@ static inline int largest_exponent(const struct bitcut_unit *u, const struct ste
     return least;
 }
 
-/* Those products times 2^scale, cut to `fraction` bits below `exponent` and added. */
+/* The sum of the same products times 2^scale, each cut to `fraction` bits below
+   `exponent`. */
 TRACED int64_t aligned_products(const struct bitcut_unit *u, const struct step *t,
                                 int from, int stride, int scale, int exponent,
                                 struct unit_trace *trace)
@@ -224,7 +228,7 @@ TRACED int64_t aligned_products(const struct bitcut_unit *u, const struct step *
     return sum;
 }
 
-/* The accumulator cut likewise. */
+/* The accumulator, cut in the same way. */
 TRACED int64_t aligned_c(const struct bitcut_unit *u, const struct step *t, int exponent,
                          struct unit_trace *trace)
 {
@@ -234,7 +238,7 @@ TRACED int64_t aligned_c(const struct bitcut_unit *u, const struct step *t, int 
     return cut;
 }
 
-/* Round an aligned sum: the last thing of a step. */
+/* Round an aligned sum, the last operation of a step. */
 TRACED uint64_t finish_aligned(const struct bitcut_unit *u, const struct step *t,
                                int128 sum, int exponent, struct unit_trace *trace)
 {

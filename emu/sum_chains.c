@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fused multiply-adds from +0, one chain of them over all products, or with `parity` one
-   over those of even and one over those of odd k; the two added; then c added to that.
-   Each operation is rounded to `result`. */
+/* Fused multiply-adds from +0: one chain over all products; or with `parity` one chain
+   over even and one over odd k, whose results are added.  Then c is added.  Each
+   operation is rounded to `result`. */
 #include "emu/fast/fast.h"
 #include "emu/sum.h"
 
-/* The encoding x that a product is added to: that of the step's sum `from`, or +0 where
-   that is negative. */
+/* The encoding x to which a product is added: the step's sum `from`, or +0 if `from` is
+   negative. */
 TRACED void trace_sum_before(const struct bitcut_unit *u, int from, uint64_t x,
                              struct unit_trace *trace)
 {
@@ -14,7 +14,7 @@ TRACED void trace_sum_before(const struct bitcut_unit *u, int from, uint64_t x,
     else trace_term(trace, (struct trace_term){ .source = TRACE_ZERO });
 }
 
-/* Product i added to that. */
+/* Product i added to it. */
 TRACED uint64_t rounded_fma(const struct bitcut_unit *u, const struct step *t, int i,
                             uint64_t x, int from, struct unit_trace *trace)
 {
@@ -65,8 +65,8 @@ static bool chains_sound(const struct bitcut_unit *u)
            (!u->parity || u->block % 2 == 0);
 }
 
-/* A product is in all sums of its chain from its own on, and in that of the two chains; c
-   meets the last addition alone. */
+/* A product is in all sums of its chain from its own sum on, and in the sum of the two
+   chains.  c is only in the last addition. */
 static struct step_error chains_error(const struct bitcut_unit *u)
 {
     const double each = round_error(u->result, u->rounding.direction);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All terms at once as in `fused`, but by one's complement: the sum is taken in the sign
-   of c, and a nonzero product of the other sign counts its bits inverted, without the one
-   that would make it the negative, so that it is a unit of the last kept place further
-   from zero than it is cut. */
+/* All terms are added at once as in `fused`, but by one's complement.  The sum is
+   computed in the sign of c.  A nonzero product of the other sign has its bits inverted,
+   without the addition of 1 that would negate it.  So it is one unit of the last retained
+   place further from zero than its cut value. */
 #include "emu/sum.h"
 #include "lib/base/size.h"
 
@@ -21,7 +21,7 @@ static int64_t inverted(const struct bitcut_unit *u, const struct step *t, int i
     return negative ? cut - inverts : cut + inverts;
 }
 
-/* No term aligns below it. */
+/* No term aligns below this exponent. */
 static int least_exponent(const struct bitcut_unit *u)
 {
     return smaller_int(format_emin(u->c), format_emin(u->a) + format_emin(u->b));
@@ -50,8 +50,8 @@ static bool complement_sound(const struct bitcut_unit *u)
     return !u->scale && sum_products_fit(u) && sum_fraction_fits(u, SUM_BITS_MAX);
 }
 
-/* A product errs by one unit of the last place, be it cut or only inverted; floored, it
-   may be both. */
+/* A product has an error of one unit of the last place if it is cut or inverted; floored,
+   it may be both. */
 static struct step_error complement_error(const struct bitcut_unit *u)
 {
     const double bit = ((1 + u->floor) * u->block + 1) * sum_bit(u->fraction);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The products of a block added exactly and rounded to `result`; then c added to that and
-   rounded again. */
+/* The products of a block are added exactly and rounded to `result`.  Then c is added,
+   and the sum is rounded again. */
 #include "emu/fast/fast.h"
 #include "emu/sum.h"
 
-/* The products' sum, an encoding of the result format. */
+/* The sum of the products, an encoding of the result format. */
 TRACED uint64_t rounded_dot(const struct bitcut_unit *u, const struct step *t,
                             struct unit_trace *trace)
 {
@@ -42,7 +42,8 @@ static bool dot_sound(const struct bitcut_unit *u)
     return !u->scale && u->block > 1 && sum_products_fit(u) && u->result == u->c;
 }
 
-/* A product meets the rounding of the products' sum; c the last one alone. */
+/* A product is affected by the rounding of the products' sum; c only by the last
+   rounding. */
 static struct step_error dot_error(const struct bitcut_unit *u)
 {
     return (struct step_error){ .products = round_error(u->result, u->rounding.direction),

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All terms (products, and c) at once: aligned at the largest exponent among the nonzero
-   terms, but never below align_min; each magnitude truncated to `fraction` bits below
-   that exponent; added exactly; rounded once to `result`.  A product's exponent is the
-   sum of its operands' (but see `normalise`).  fraction = FRACTION_EXACT drops nothing;
-   with block = 1 that is an FMA chain.  Scales are powers of two. */
+/* All terms (products and c) are added at once.  They are aligned at the largest exponent
+   among the nonzero terms, but never below align_min.  Each magnitude is truncated to
+   `fraction` bits below this exponent.  The terms are added exactly, and the sum is
+   rounded once to `result`.  The exponent of a product is the sum of its operands'
+   exponents (but see `normalise`).  fraction = FRACTION_EXACT drops nothing; with block =
+   1 this is an FMA chain.  Scales are powers of two. */
 #include "emu/fast/fast.h"
 #include "emu/sum.h"
 
@@ -22,7 +23,7 @@ TRACED uint64_t exact_step(const struct bitcut_unit *u, const struct step *t,
     return finish_exact(u, wide_sum(terms, t->n + 1), negative, NULL, trace);
 }
 
-/* A power-of-two scale adds its exponent to every product's. */
+/* A power-of-two scale adds its exponent to the exponent of every product. */
 static int scale_exponent(const struct bitcut_unit *u, const struct step *t)
 {
     return u->scale ? t->scale_a->exponent + t->scale_b->exponent : 0;
@@ -42,7 +43,7 @@ TRACED uint64_t fused_step(const struct bitcut_unit *u, const struct step *t,
 
 BOTH(fused_step)
 
-/* One scale of a power of two for all products of a step. */
+/* All products of a step have one scale, a power of two. */
 static bool fused_sound(const struct bitcut_unit *u)
 {
     if (u->fraction == FRACTION_EXACT) return !u->scale;
@@ -52,7 +53,7 @@ static bool fused_sound(const struct bitcut_unit *u)
     return sum_products_fit(u) && sum_fraction_fits(u, SUM_BITS_MAX);
 }
 
-/* The largest term has all its bits. */
+/* The largest term retains all its bits. */
 static struct step_error fused_error(const struct bitcut_unit *u)
 {
     return aligned_error(u, u->block);

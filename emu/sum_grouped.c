@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* As `fused`, but first `group` products are added exactly and multiplied by their block
-   scales.  The group's exponent is that of its scales, whatever its own size and even if
-   it is zero; but a group with a zero scale takes no part. */
+   scales.  The exponent of a group is the exponent of its scales, whatever the size of
+   its sum, even if the sum is zero.  A group with a zero scale is ignored. */
 #include "emu/sum.h"
 
-/* The exact sum of products whose exponents are all at least 0 and small. */
+/* The exact sum of products whose exponents are all small and at least 0. */
 TRACED int64_t group_sum(const struct bitcut_unit *u, const struct step *t, int from,
                          struct unit_trace *trace)
 {
@@ -26,7 +26,7 @@ TRACED int64_t group_sum(const struct bitcut_unit *u, const struct step *t, int 
     return sum;
 }
 
-/* A group's sum times its scales, cut to `fraction` bits below `exponent`. */
+/* The sum of a group times its scales, cut to `fraction` bits below `exponent`. */
 TRACED int64_t aligned_group(const struct bitcut_unit *u, const struct step *t, int from,
                              int64_t group, int exponent, struct unit_trace *trace)
 {
@@ -67,12 +67,11 @@ TRACED uint64_t grouped_step(const struct bitcut_unit *u, const struct step *t,
 BOTH(grouped_step)
 
 enum {
-    GROUP_BITS_MAX =
-        44, /* 64 products in groups fit an int64_t, with their scales ... */
-    GROUP_EXPONENT_MAX = 4 /* ... of at most this exponent */
+    GROUP_BITS_MAX = 44, /* 64 products in groups fit an int64_t, with scales           */
+    GROUP_EXPONENT_MAX = 4 /* of at most this exponent     */
 };
 
-/* Whether the operands are whole multiples of their last bit and small: groups are summed
+/* Whether the operands are small multiples of their last bit, so that groups are summed
    as integers. */
 static bool are_small_integers(const struct bitcut_unit *u)
 {
@@ -87,7 +86,7 @@ static bool grouped_sound(const struct bitcut_unit *u)
            sum_fraction_fits(u, GROUP_BITS_MAX);
 }
 
-/* Groups align by their scales, which may be larger than what they scale. */
+/* Groups align by their scales, which may be larger than the sums that they scale. */
 static struct step_error grouped_error(const struct bitcut_unit *u)
 {
     return aligned_error(u, u->block);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each product rounded to `result`, then added as a balanced tree of rounded additions,
-   then one rounded addition to c. */
+/* Each product is rounded to `result`.  The products are added in a balanced tree of
+   rounded additions.  Then c is added, with one rounding. */
 #include "emu/fast/fast.h"
 #include "emu/sum.h"
 
 #include <math.h>
 
-/* One product rounded to the result format, an encoding of it. */
+/* One product, rounded to an encoding of the result format. */
 TRACED uint64_t rounded_product(const struct bitcut_unit *u, const struct step *t, int i,
                                 struct unit_trace *trace)
 {
@@ -34,7 +34,7 @@ TRACED uint64_t pairs_step(const struct bitcut_unit *u, const struct step *t,
                            struct unit_trace *trace)
 {
     uint64_t s[UNIT_K_MAX];
-    int first = 0; /* which of the step's sums s[0] is */
+    int first = 0; /* index of s[0] among the step's sums */
     for (int i = 0; i < t->n; i++) s[i] = rounded_product(u, t, i, trace);
     for (int n = t->n; n > 1; first += n, n /= 2)
         for (int i = 0; i < n / 2; i++) {
@@ -55,7 +55,8 @@ static bool pairs_sound(const struct bitcut_unit *u)
     return !u->scale && tree && sum_products_fit(u) && u->result == u->c;
 }
 
-/* Of each product, itself and the levels of the tree; c meets the last addition alone. */
+/* A product is affected by its own rounding and the levels of the tree; c only by the
+   last addition. */
 static struct step_error pairs_error(const struct bitcut_unit *u)
 {
     const double each = round_error(u->result, u->rounding.direction);

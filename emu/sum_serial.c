@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Products added one by one, each exact sum truncated to `keep` significant bits,
-   starting from zero; then one rounded addition to c.  With a `carrier` every one of
-   these sums is rounded to that format first, to nearest even. */
+/* Products are added one by one, starting from zero.  Each exact sum is truncated to
+   `keep` significant bits.  Then c is added, with one rounding.  With a `carrier`, each
+   of these sums is first rounded to this format, to nearest even. */
 #include "emu/fast/fast.h"
 #include "emu/sum.h"
 
@@ -22,7 +22,7 @@ TRACED void trace_partial(struct unit_trace *trace, int index, struct term value
                           .source = TRACE_SUM, .index = index, .value = value });
 }
 
-/* The exact sum as the row's carrier holds it. */
+/* The exact sum in the row's carrier. */
 static struct unrounded carried(const struct bitcut_unit *u, struct unrounded x)
 {
     if (!u->carrier) return x;
@@ -76,8 +76,8 @@ static bool serial_sound(const struct bitcut_unit *u)
            (!u->carrier || u->carrier == &formats[FORMAT_F64]);
 }
 
-/* The first sum is a product: short, it has all its bits, and leaves room for the
-   carrier. */
+/* The first sum is one product.  It is short, so that it has all its bits and leaves room
+   for the carrier. */
 static struct step_error serial_error(const struct bitcut_unit *u)
 {
     return (struct step_error){ .products = u->block * sum_bit(u->keep - 1),

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Products as in `fused`, without c and without align_min; their sum floored to
-   `sum_fraction` bits and c floored to `fraction` bits below the larger of the products'
-   and c's exponents (that of a zero c is its format's emin); added exactly; floored to
-   `keep` bits below the leading one, or below keep_min if that is higher; rounded to
-   `result`.  Products of 2^(emax + 1) or more of the result format are infinities.  With
-   `parity`, products of even and of odd k are summed apart, each floored to `fraction`
-   bits at the larger of the two exponents and added; and c is left out if its exponent is
-   more than fraction + 1 below. */
+/* Products are added as in `fused`, without c and without align_min.  Their sum is
+   floored to `sum_fraction` bits, and c is floored to `fraction` bits, below the larger
+   of the exponents of the products and of c (a zero c has its format's emin).  Both are
+   added exactly.  The sum is floored to `keep` bits below the leading one, or below
+   keep_min if that is higher, and rounded to `result`.  Products of 2^(emax + 1) or more
+   of the result format are infinities.
+
+   With `parity`, products of even and of odd k are summed separately; each sum is floored
+   to `fraction` bits at the larger of the two exponents, and both are added.  c is
+   ignored if its exponent is more than fraction + 1 below. */
 #include "emu/fast/fast.h"
 #include "emu/sum.h"
 #include "lib/base/size.h"
@@ -17,7 +19,8 @@ static int128 floor_shift(int128 x, int up)
 {
     if (up >= 0) return x * ((int128)1 << up);
     return up < -126 ? (x < 0 ? -1 : 0)
-                     : x >> -up; /* >> of a negative floors: assume.h */
+                     : x >> -up; /* >> of a negative number floors (lib/base/assume.h): x
+                                    >> -up;                           */
 }
 
 /* A sum of products in two stages: `sum` * 2^(exponent - fraction). */
@@ -43,7 +46,7 @@ TRACED struct stage product_stage(const struct bitcut_unit *u, const struct step
 {
     const int e = largest_exponent(u, t, from, stride, 2 * NUMBER_ZERO_EXPONENT);
     struct stage p = { 0, e };
-    if (trace || e > NUMBER_ZERO_EXPONENT / 2) /* zeros are added only to be seen */
+    if (trace || e > NUMBER_ZERO_EXPONENT / 2) /* zeros are added only for the trace */
         p.sum = aligned_products(u, t, from, stride, 0, e, trace);
     trace_stage(u, p, name, trace);
     return p;
@@ -64,7 +67,8 @@ TRACED int128 floored_stage(const struct bitcut_unit *u, struct stage p, int ind
     return cut;
 }
 
-/* The products of even and of odd k, added at the larger of their exponents. */
+/* The sum of the products of even and of odd k, added at the larger of their
+   exponents. */
 TRACED struct stage parity_stage(const struct bitcut_unit *u, const struct step *t,
                                  struct unit_trace *trace)
 {
@@ -78,7 +82,7 @@ TRACED struct stage parity_stage(const struct bitcut_unit *u, const struct step 
 }
 
 /* c floored to `fraction` bits below `exponent`, in units of sum_fraction bits; 0 if it
-   is left out. */
+   is ignored. */
 TRACED int128 floored_c(const struct bitcut_unit *u, const struct step *t, int own,
                         int exponent, struct unit_trace *trace)
 {
@@ -91,8 +95,8 @@ TRACED int128 floored_c(const struct bitcut_unit *u, const struct step *t, int o
     return cut;
 }
 
-/* Floor sum * 2^unit to `keep` bits below its leading one, or below keep_min, and round.
- */
+/* Floor sum * 2^unit to `keep` bits below its leading bit, or below keep_min, and round
+   it. */
 TRACED uint64_t finish_kept(const struct bitcut_unit *u, const struct step *t, int128 sum,
                             int exponent, struct unit_trace *trace)
 {
@@ -135,12 +139,12 @@ static bool two_stage_sound(const struct bitcut_unit *u)
            u->keep > 0 && u->keep < 64;
 }
 
-/* Products are cut but for the largest of them; with parity for that of each sum, of
-   which one is floored then.  Where c joins, what has the larger exponent has all its
-   bits: the sum of products is floored, or c. */
+/* Products are cut, except the largest one; with parity, except the largest of each sum,
+   and one of the sums is floored then.  When c is added, the term with the larger
+   exponent has all its bits, so either the sum of products or c is floored. */
 static struct step_error two_stage_error(const struct bitcut_unit *u)
 {
-    const double bit = sum_bit(u->fraction); /* sum_fraction is not below `fraction` */
+    const double bit = sum_bit(u->fraction); /* sum_fraction is at least `fraction`  */
     const int least =
         larger_int(u->keep_min - u->keep, format_emin(u->c) - u->sum_fraction);
     return (struct step_error){ .products = (u->block - 1) * bit,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every table of the library, with what it tells of its rows. */
+/* Every table of the library, with the fields of its rows. */
 #include "emu/framework.h"
 #include "emu/unit_field.h"
 #include "lib/base/text.h"
@@ -70,7 +70,7 @@ static void describe_format(struct field_writer *w, const void *row)
     write_real_field(w, "largest", format_to_double(f, format_largest(f, false)));
 }
 
-/* The format of each word; of no split, none. */
+/* The formats of all parts; none if there is no split. */
 static void write_formats_field(struct field_writer *w, const struct bitcut_split *s)
 {
     write_list_field(w, "formats", BITCUT_TEXTS);
@@ -78,7 +78,7 @@ static void write_formats_field(struct field_writer *w, const struct bitcut_spli
         write_item_field(w, "%s", s->word[i].format->name);
 }
 
-/* Levels of all words, and which are copies. */
+/* The levels of all parts, and which of them are copies. */
 static void tell_levels(struct field_writer *w, const struct bitcut_split *s)
 {
     write_list_field(w, "levels", BITCUT_NUMBERS);
@@ -101,14 +101,14 @@ static void describe_split(struct field_writer *w, const void *row)
     write_text_field(w, "source", s->source);
 }
 
-/* High, low and lowest of three, or a copy of the value. */
+/* The letter of a part: high, low, lowest of three, or a copy of the value. */
 static char letter_of(const struct bitcut_split *s, int word)
 {
     return s && s->word[word].copy ? 'c' : "hlm"[word];
 }
 
-/* Terms as "lh:1 hl:1 hh:0": word of A, word of B, accumulator; with a * if that is
-   scaled first. */
+/* Terms such as "lh:1 hl:1 hh:0": part of A, part of B, accumulator; with a * if the
+   accumulator is scaled first. */
 static void tell_terms(struct field_writer *w, const struct bitcut_recipe *r)
 {
     char line[8 * (RECIPE_TERMS_MAX + 1)] = "";
@@ -179,7 +179,7 @@ static const struct bitcut_table tables[] = {
       ROWS(formats),     describe_format },
     { "roundings",  "rounding rules",
       ROWS(roundings),   NULL },
-    { "splits",     "ways to make short words of an FP32 value",
+    { "splits",     "splits of an FP32 value into short parts",
       ROWS(splits),      describe_split },
     { "recipes",    "whole GEMMs made of instructions",
       ROWS(recipes),     describe_recipe },

@@ -2,7 +2,7 @@
 #include "emu/sum.h"
 #include "emu/summation.h"
 
-/* Integers are added exactly, whatever they overflow to. */
+/* Integers are added exactly, with any overflow. */
 static bool integers_sound(const struct bitcut_unit *u)
 {
     return u->c == u->result && format_is_integer(u->a) && format_is_integer(u->b) &&
@@ -31,7 +31,7 @@ static bool nan_fits(const struct bitcut_unit *u, const struct bitcut_format *f)
     return f->special == SPECIAL_IEEE && f->fraction_bits <= most;
 }
 
-/* An operand's NaN fits the result, and each operation has three operands. */
+/* The NaN of an operand fits the result, and each operation has three operands. */
 static bool nan_sound(const struct bitcut_unit *u)
 {
     return u->nan_rule == NAN_FIXED ||

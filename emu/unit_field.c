@@ -8,7 +8,7 @@
 
 /* --- kinds of fields -------------------------------------------------------------- */
 
-/* Enumerations have the size of an int: assured by the static asserts below. */
+/* Enumerations have the size of an int; the static asserts below check it. */
 static int64_t get_int(const void *at) { return *(const int *)at; }
 static void set_int(void *at, int64_t value) { *(int *)at = (int)value; }
 static int64_t get_bool(const void *at) { return *(const bool *)at; }
@@ -120,33 +120,33 @@ static const struct field_kind overflow  = { get_int, set_int, NULL, overflows, 
 
 #define AT(member) offsetof(struct bitcut_unit, member)
 
-/* In place of a field of enum unit_reads: read by rows without block scales. */
+/* Instead of a field of enum unit_reads: rows without block scales read the field. */
 enum { UNSCALED = -1 };
 
 const struct field fields[] = {
     /* clang-format off */
     [FIELD_SUM] = { "sum", "how a block of products and c are added", &summation, AT(summation), 0 },
-    [FIELD_ORDER] = { "order", "in which order k enters the blocks", &order, AT(order), UNSCALED },
-    [FIELD_BLOCK] = { "block", "products a step sums", &number, AT(block), 0 },
-    [FIELD_GROUP] = { "group", "products added exactly before they are scaled", &number, AT(group), READS_GROUP },
-    [FIELD_FRACTION] = { "fraction", "bits kept below the alignment exponent", &number, AT(fraction), READS_FRACTION },
+    [FIELD_ORDER] = { "order", "order in which k enters the blocks", &order, AT(order), UNSCALED },
+    [FIELD_BLOCK] = { "block", "number of products that a step adds", &number, AT(block), 0 },
+    [FIELD_GROUP] = { "group", "number of products added exactly before they are scaled", &number, AT(group), READS_GROUP },
+    [FIELD_FRACTION] = { "fraction", "bits retained below the alignment exponent", &number, AT(fraction), READS_FRACTION },
     [FIELD_ALIGN_MIN] = { "align_min", "the alignment exponent is never below this", &number, AT(align_min), READS_ALIGN_MIN },
-    [FIELD_SUM_FRACTION] = { "sum_fraction", "bits of the products' sum kept when c joins", &number, AT(sum_fraction), READS_SUM_FRACTION },
-    [FIELD_KEEP] = { "keep", "bits of the sum kept before it is rounded", &number, AT(keep), READS_KEEP },
-    [FIELD_KEEP_MIN] = { "keep_min", "those bits never count from below this exponent", &number, AT(keep_min), READS_KEEP_MIN },
-    [FIELD_CARRIER] = { "carrier", "what sums are rounded to before they are cut", &format, AT(carrier), READS_CARRIER },
-    [FIELD_PARITY] = { "parity", "products of even and odd k are summed apart", &flag, AT(parity), READS_PARITY },
-    [FIELD_NORMALISE] = { "normalise", "products align by their leading one", &flag, AT(normalise), READS_NORMALISE },
+    [FIELD_SUM_FRACTION] = { "sum_fraction", "bits of the sum of products retained when c is added", &number, AT(sum_fraction), READS_SUM_FRACTION },
+    [FIELD_KEEP] = { "keep", "bits of the sum retained before it is rounded", &number, AT(keep), READS_KEEP },
+    [FIELD_KEEP_MIN] = { "keep_min", "lower limit of the exponent from which keep counts", &number, AT(keep_min), READS_KEEP_MIN },
+    [FIELD_CARRIER] = { "carrier", "format to which sums are rounded before they are cut", &format, AT(carrier), READS_CARRIER },
+    [FIELD_PARITY] = { "parity", "products of even and odd k are summed separately", &flag, AT(parity), READS_PARITY },
+    [FIELD_NORMALISE] = { "normalise", "products align by their leading bit", &flag, AT(normalise), READS_NORMALISE },
     [FIELD_FLOOR] = { "floor", "cuts floor the signed term", &flag, AT(floor), READS_FLOOR },
-    [FIELD_VIA] = { "via", "what operands are converted to first", &format, AT(via), UNSCALED },
+    [FIELD_VIA] = { "via", "format to which operands are converted first", &format, AT(via), UNSCALED },
     [FIELD_C_LAST] = { "c_last", "C is added at the end, to nearest", &flag, AT(c_last), 0 },
-    [FIELD_FLUSH_INPUTS] = { "flush_inputs", "the zero that subnormal a, b and C are read as", &inputs, AT(flush_inputs), 0 },
-    [FIELD_RESULT] = { "result", "the format a step is rounded to", &format, AT(result), 0 },
-    [FIELD_ROUNDING] = { "rounding", "the direction a step is rounded in", &direction, AT(rounding.direction), 0 },
-    [FIELD_OVERFLOW] = { "overflow", "what a step gives above the largest value", &overflow, AT(rounding.overflow), 0 },
+    [FIELD_FLUSH_INPUTS] = { "flush_inputs", "how subnormal a, b and C are read", &inputs, AT(flush_inputs), 0 },
+    [FIELD_RESULT] = { "result", "format to which a step is rounded", &format, AT(result), 0 },
+    [FIELD_ROUNDING] = { "rounding", "direction in which a step is rounded", &direction, AT(rounding.direction), 0 },
+    [FIELD_OVERFLOW] = { "overflow", "result of a step above the largest value", &overflow, AT(rounding.overflow), 0 },
     [FIELD_FLUSH] = { "flush", "which small results become zero", &flush, AT(rounding.flush), 0 },
     [FIELD_ZERO] = { "zero", "the sign of a zero result", &zero, AT(zero), 0 },
-    [FIELD_NAN_RULE] = { "nan_rule", "which NaN a NaN result is", &nan_rule, AT(nan_rule), 0 },
+    [FIELD_NAN_RULE] = { "nan_rule", "the NaN of a NaN result", &nan_rule, AT(nan_rule), 0 },
     [FIELD_NAN] = { "nan", "the NaN of the fixed rule, and of an invalid operation", &bits, AT(nan), 0 },
     [FIELD_COUNT] = { 0 }
     /* clang-format on */

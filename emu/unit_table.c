@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/summation.h"
 
-/* The table of matrix units.  Makers of GPUs document none of it but integers.  Sources
-   named in the rows:
+/* The table of matrix units.  Makers of GPUs document only the integer units.  The rows
+   name these sources:
 
    MMA-Sim  Xie, Wang, Yang, Yang, arXiv 2511.10909 (models)
    MTC      Khattak and Mikaitis, arXiv 2512.07004, MATLAB-tensor-core (recorded vectors)
@@ -16,14 +16,18 @@
             modulo 2^32 (a definition)
    OY       Ootomo and Yokota 2022, section 3.2 (a definition, not hardware)
 
-   What published vectors and observations leave open stands in their rows. Beyond that:
-   align_min of f16 results on Volta, Turing, Ampere and Ada is set by analogy with
-   Hopper, where it was measured; one paper implies blocks of 4 on Turing; published
-   models of mxf4 and nvf4 disagree on 25 or 35 bits and on whether a group of zeros
-   aligns, and are silent on how a zero block scale does; published models read an operand
-   of -0 on CDNA2 as +0, as they do subnormal ones, where AMD's notes speak of those
-   alone, and so does the table; NaN results of AMD units are negative, but nobody says
-   which (f64: nor that). */
+   The rows name the fields that published vectors and observations leave open.  Further
+   open points:
+   - align_min of f16 results on Volta, Turing, Ampere and Ada is set by analogy with
+     Hopper, where it was measured.
+   - One paper implies blocks of 4 on Turing.
+   - Published models of mxf4 and nvf4 disagree on 25 or 35 bits, and on whether a group
+     of zeros aligns.  They do not define how a zero block scale aligns.
+   - Published models of CDNA2 read an operand of -0 as +0, as they read subnormal
+     operands.  AMD's notes describe only subnormal operands.  The table follows the
+     models.
+   - NaN results of AMD units are negative, but their bits are not documented; for f64,
+     the sign is not documented either. */
 
 #define F(format) &formats[FORMAT_##format]
 
@@ -36,15 +40,15 @@
 #define WRAP { .name = "modulo 2^32", .direction = TO_NEAREST_EVEN, .overflow = OVERFLOW_WRAP }
 #define RZ_INF { .name = "rz, overflow to Inf", .direction = TO_ZERO, .overflow = OVERFLOW_INF }
 
-/* What a step of a tensor core rounds to: format, rule, NaN, and the format of C and D; and
-   without the rule, of a matrix core of AMD. */
+/* What a step of a tensor core rounds to: format, rule, NaN, and the format of C and D;
+   and the same without the rule, for a matrix core of AMD. */
 #define TO_F32 .c = F(F32), .result = F(F32), .rounding = RZ_INF, .nan = 0x7fffffff
 #define TO_E8M13 .c = F(F32), .result = F(E8M13), .rounding = RZ_INF, .nan = 0x7fffffff
 #define TO_F16 .c = F(F16), .result = F(F16), .rounding = RNE, .nan = 0x7fff
 #define TO_S32 .c = F(S32), .result = F(S32), .rounding = WRAP, .nan = 0
 #define CDNA_F32 .c = F(F32), .result = F(F32), .nan = 0xffc00000
 
-/* What each operation of x86's units does, whatever MXCSR says: DAZ and FTZ. */
+/* The behaviour of each operation of x86's units, for any MXCSR: DAZ and FTZ. */
 #define X86_F32 .c = F(F32), .result = F(F32), .rounding = RNE_TINY,                         \
                 .zero = ZERO_IEEE, .nan_rule = NAN_FIRST, .nan = 0xffc00000
 
@@ -62,11 +66,11 @@
 #define FROM(A, B) .a = F(A), .b = F(B)
 #define ARM_FDOT "Arm ARM, FDOT (FP8), FPMR.LSCALE and OSM 0"
 
-/* Evidence, source, and for published vectors the fields they leave open. */
+/* Evidence, source and, for published vectors, the fields that they leave open. */
 #define PROVEN(...) PROVEN_(__VA_ARGS__, "", )
 #define PROVEN_(E, S, O, ...) .evidence = EVIDENCE_##E, .source = (S), .open = (O)
 
-/* T-FDPA: blocks of `block_` products and c aligned at the largest exponent. */
+/* T-FDPA: blocks of `block_` products and c, aligned at the largest exponent. */
 #define TENSOR(name_, m_, n_, k_, a_, b_, to, block_, fraction_, align_min_, ...)            \
     {                                                                                        \
         .name = name_, .what = "blocks of " #block_ " products and c, truncated to "         \
@@ -76,7 +80,8 @@
         PROVEN(__VA_ARGS__)                                                                  \
     }
 
-/* fp8 on the f16 tensor core: k with bit 1 clear, then set, from c = 0; C added last. */
+/* fp8 on the f16 tensor core: all k with bit 1 clear, then set, from c = 0; C is added
+   last. */
 #define LOWERED(name_, m_, n_, k_, a_, b_, to, block_, align_min_, ...)                      \
     {                                                                                        \
         .name = name_, .what = "fp8 as f16: two blocks of " #block_ " from zero, then C "    \
@@ -115,7 +120,7 @@
         nan_, PROVEN(__VA_ARGS__)                                                            \
     }
 
-/* AVX512-BF16: fma(a_0, b_0, fma(a_1, b_1, c)) of each pair. */
+/* AVX512-BF16: fma(a_0, b_0, fma(a_1, b_1, c)) for every two products. */
 #define PAIR_CHAIN(name_, m_, n_, k_, a_, b_, ...)                                           \
     {                                                                                        \
         .name = name_, .what = "fma chain, the odd product first, subnormals flushed in "    \
@@ -125,7 +130,7 @@
         .fraction = FRACTION_EXACT, PROVEN(__VA_ARGS__)                                      \
     }
 
-/* AMX: fma chains from +0 of even and of odd k, added; then c. */
+/* AMX: fma chains from +0 over even and over odd k, added; then c is added. */
 #define TILE(name_, m_, n_, k_, a_, b_, inputs, ...)                                         \
     {                                                                                        \
         .name = name_, .what = "fma chains of even and of odd products, added, then c; "     \
@@ -134,7 +139,8 @@
         .block = k_, .parity = true, PROVEN(__VA_ARGS__)                                     \
     }
 
-/* Arm's bf16 with FPCR.EBF 0: products, their sum and that with c rounded to odd. */
+/* Arm's bf16 with FPCR.EBF 0: products, their sum, and the sum with c are rounded to
+   odd. */
 #define ODD_PAIRS(name_, m_, n_, k_, ...)                                                    \
     {                                                                                        \
         .name = name_, .what = "products, a sum of two, then c, each rounded to odd; "       \
@@ -144,7 +150,7 @@
         PROVEN(__VA_ARGS__)                                                                  \
     }
 
-/* Arm's FPDot, then FPAdd: two products in one rounded operation, then c. */
+/* Arm's FPDot, then FPAdd: two products in one rounded operation; then c is added. */
 #define DOT_ADD(name_, m_, n_, k_, a_, b_, ...)                                              \
     {                                                                                        \
         .name = name_, .what = "two products added exactly and rounded, then c added",       \
@@ -160,7 +166,7 @@
         .block = block_, .fraction = FRACTION_EXACT, .zero = ZERO_IEEE, PROVEN(__VA_ARGS__)  \
     }
 
-/* Integers, added as they are. */
+/* Integers, added without rounding. */
 #define INTEGER(name_, m_, n_, k_, ...)                                                      \
     {                                                                                        \
         .name = name_, .what = "integers: c and " #k_ " products added modulo 2^32",         \
@@ -168,7 +174,8 @@
         .fraction = FRACTION_EXACT, .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)               \
     }
 
-/* Rounded products, rounded sums: what a processor without fused multiply-add does. */
+/* Rounded products, rounded sums: the result of a processor without fused
+   multiply-add. */
 #define MULTIPLY_ADD(name_, format_, nan_, ...)                                              \
     {                                                                                        \
         .name = name_, .what = "a product, rounded, then added to c and rounded again",      \
@@ -208,18 +215,19 @@
     }
 
 /* RDNA3.5: one's complement. */
-#define INVERTED(name_, m_, n_, k_, a_, b_, ...)                                             \
-    {                                                                                        \
-        .name = name_, .what = "blocks of " #k_ " products and c, truncated to 24 bits "     \
-                               "below the largest exponent, those of another sign than c "   \
-                               "inverted",                                                   \
-        SHAPE(m_, n_, k_), FROM(a_, b_), .c = F(F32), .result = F(F32), .rounding = RNE,     \
-        .nan = 0x7fc00000, .summation = &sum_complement, .block = k_, .fraction = 24,        \
-        .zero = ZERO_SUM_POSITIVE, PROVEN(__VA_ARGS__)                                       \
+#define INVERTED(name_, m_, n_, k_, a_, b_, ...)                                         \
+    {                                                                                    \
+        .name = name_,                                                                   \
+        .what = "blocks of " #k_ " products and c, truncated to 24 bits "                \
+                "below the largest exponent; products with another sign "                \
+                "than c are inverted",                                                   \
+        SHAPE(m_, n_, k_), FROM(a_, b_), .c = F(F32), .result = F(F32), .rounding = RNE, \
+        .nan = 0x7fc00000, .summation = &sum_complement, .block = k_, .fraction = 24,    \
+        .zero = ZERO_SUM_POSITIVE, PROVEN(__VA_ARGS__)                                   \
     }
 
-/* Name, m, n, k, formats of A and B, what a step rounds to, and what the macro says; then
-   evidence, source, and what is open. */
+/* Name, m, n, k, formats of A and B, what a step rounds to, and the arguments of the
+   macro; then evidence, source, and open fields. */
 const struct bitcut_unit units[] = {
     /* clang-format off */
     SERIAL("ideal/rn25",    "exact",    NULL,   "RN", .rounding = RNE,    "OY, with exact sums"),

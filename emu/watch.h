@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What happens to one output on its way, told to whoever watches. */
+/* Events of the computation of one output, reported to an observer. */
 #ifndef BITCUT_EMU_WATCH_H
 #define BITCUT_EMU_WATCH_H
 
@@ -7,29 +7,31 @@
 
 enum watch_kind {
     WATCH_INSTRUCTION, /* accumulator = unit(a, b, before)                              */
-    WATCH_PROMOTION,   /* the promoted sum is before + accumulator 0, which is then +0  */
-    WATCH_SCALING,     /* accumulator = before times 2^-s, s the scale of the plan      */
-    WATCH_ZEROING,     /* accumulator = +0, whatever it was                             */
-    WATCH_START,       /* the sum of a lane is the last accumulator, or if there is but
-                          one and it is promoted, the promoted sum                      */
-    WATCH_FOLD,        /* ... becomes before times 2^-s + the accumulator, or if that is
-                          0 and promoted, the promoted sum                              */
-    WATCH_SUM,         /* ... is kept, in the format that sums have; then accumulators and
-                          the promoted sum are +0                                       */
-    WATCH_ADDITION,    /* the one kept last and the one before it become one            */
-    WATCH_END          /* the only one that is kept becomes the output                  */
+    WATCH_PROMOTION,   /* promoted sum = before + accumulator 0, which then becomes +0  */
+    WATCH_SCALING,     /* accumulator = before times 2^-s, where s is the scale of the
+                          plan                                                          */
+    WATCH_ZEROING,     /* accumulator = +0, whatever it was before                      */
+    WATCH_START,       /* the sum of a lane starts with the last accumulator; or with the
+                          promoted sum, if there is one accumulator and it is promoted  */
+    WATCH_FOLD,        /* the sum becomes before times 2^-s + the accumulator; or + the
+                          promoted sum, if this is accumulator 0 and it is promoted     */
+    WATCH_SUM,         /* the sum is retained, in the format of sums; then accumulators
+                          and the promoted sum become +0                                */
+    WATCH_ADDITION,    /* the last two retained sums are added                          */
+    WATCH_END          /* the only retained sum becomes the output                      */
 };
 
-/* An event.  Instructions have encodings of unit->c, all others FP32 encodings. */
+/* An event.  Instructions have encodings of unit->c; all other events have FP32
+   encodings. */
 struct watch_event {
     enum watch_kind kind;
     int term, accumulator;          /* INSTRUCTION, SCALING, ZEROING, FOLD */
-    const struct bitcut_unit *unit; /* INSTRUCTION ...                     */
-    const struct number *a, *b;     /* ... its operands, as the unit reads them */
+    const struct bitcut_unit *unit; /* INSTRUCTION: the unit,              */
+    const struct number *a, *b;     /* and its operands, as the unit reads them */
     uint64_t before, after;
 };
 
-/* `see` is called for each event in the order in which they happen. */
+/* `see` is called for each event, in the order of the events. */
 struct gemm_watch {
     void (*see)(void *context, const struct watch_event *event);
     void *context;

@@ -32,10 +32,10 @@ static void set(struct words *w, int word, size_t at, uint32_t encoding)
 
 /* --- making ----------------------------------------------------------------------- */
 
-/* What making words needs to know besides the row. */
+/* Data for making parts, in addition to the rule. */
 struct maker {
     const struct words_rule *rule;
-    bool fast; /* by the kernels and `split` */
+    bool fast; /* made by the kernels and `split` */
     struct fast_split split[SPLIT_WORDS_MAX];
 };
 
@@ -51,7 +51,7 @@ static struct maker maker_make(const struct words_rule *r)
     return m;
 }
 
-/* The magnitudes met so far, place by place of a run. */
+/* The magnitudes so far, for each position of a run. */
 struct limits {
     uint32_t least[WORDS_RUN], most[WORDS_RUN];
 } __attribute__((aligned(64)));
@@ -61,7 +61,7 @@ static void limits_start(struct limits *x)
     for (int i = 0; i < WORDS_RUN; i++) x->least[i] = INT32_MAX, x->most[i] = 0;
 }
 
-/* Those of all places together. */
+/* The magnitudes over all positions. */
 static struct magnitudes limits_all(const struct limits *x)
 {
     struct magnitudes all = { INT32_MAX, 0 };
@@ -72,13 +72,14 @@ static struct magnitudes limits_all(const struct limits *x)
     return all;
 }
 
-/* The encoding of -0 where there is none: above all magnitudes, as other NaNs are. */
+/* Whether an encoding is the encoding of -0 in a format without -0.  It is above all
+   magnitudes, as other NaNs are. */
 static bool is_fnuz_nan(const struct bitcut_format *f, uint32_t encoding)
 {
     return f->special == SPECIAL_FNUZ && encoding == f->nan;
 }
 
-/* A word in the format that units read. */
+/* A part in the format that units read. */
 static uint32_t widened(const struct words *w, const struct maker *m, int j,
                         uint64_t word)
 {
@@ -87,8 +88,9 @@ static uint32_t widened(const struct words *w, const struct maker *m, int j,
     return (uint32_t)bitcut_format_convert(to, &roundings[ROUND_RN], from, word);
 }
 
-/* Split FP32 encodings into the elements from `at` on, of a run whose others are +0. They
-   have the places from `from` on of one line, or of many lines all that one. */
+/* Split FP32 encodings into the elements from `at` on, in a run whose other elements are
+   +0.  The elements have the positions from `from` on of one line; in column order, all
+   have position `from`. */
 static void split_run(struct words *w, struct limits *limits, const struct maker *m,
                       size_t at, const uint32_t *x, size_t count, size_t from)
 {
@@ -109,8 +111,8 @@ static void split_run(struct words *w, struct limits *limits, const struct maker
     }
 }
 
-/* The same for the first `count` of them; the rest are +0.  Element i is first
-   times 2 to exponents[i step], unless that is NULL. */
+/* Make the first `count` elements of a run; the other elements are +0.  Element i is
+   multiplied by 2 to exponents[i step], unless exponents is NULL. */
 static void make_run(struct words *w, struct limits *limits, const struct maker *m,
                      size_t at, const uint32_t *x, size_t count, size_t from,
                      const int *exponents, size_t step)
@@ -130,8 +132,8 @@ static const int *exponents_from(const struct words *w, size_t line)
     return w->exponents ? w->exponents + line : NULL;
 }
 
-/* Runs are far apart, which no processor foresees.  Reading ahead may leave the matrix: a
-   prefetch never faults. */
+/* Prefetch.  Runs are far apart, so no processor prefetches them by itself.  Reading
+   ahead may leave the matrix: a prefetch never faults. */
 static void foresee(const uint32_t *x, size_t ld)
 {
     const uintptr_t at = (uintptr_t)x + 8 * ld * sizeof *x;
@@ -139,7 +141,7 @@ static void foresee(const uint32_t *x, size_t ld)
         __builtin_prefetch((const void *)(at + i));
 }
 
-/* Lines that are rows, WORDS_RUN as far as there are any, a run of each in turn. */
+/* Make lines that are rows, up to WORDS_RUN of them, one run of each at a time. */
 static void make_rows(struct words *w, const struct maker *m, struct words_source x,
                       size_t first, size_t k)
 {
@@ -156,7 +158,7 @@ static void make_rows(struct words *w, const struct maker *m, struct words_sourc
     for (size_t j = 0; j < lines; j++) w->magnitudes[first + j] = limits_all(&limits[j]);
 }
 
-/* WORDS_RUN lines that are columns, as far as there are any. */
+/* Make lines that are columns, up to WORDS_RUN of them. */
 static void make_columns(struct words *w, const struct maker *m, struct words_source x,
                          size_t first, size_t k)
 {
@@ -173,7 +175,7 @@ static void make_columns(struct words *w, const struct maker *m, struct words_so
         w->magnitudes[first + i] = (struct magnitudes){ limits.least[i], limits.most[i] };
 }
 
-/* The exponents of WORDS_RUN lines, as far as there are any. */
+/* Find the exponents of up to WORDS_RUN lines. */
 static void find_exponents(struct words *w, const struct maker *m, struct words_source x,
                            size_t first, size_t k)
 {
@@ -205,7 +207,7 @@ static bool words_allocate(struct words *w, bool equilibrate)
     return w->magnitudes && (w->exponents || !equilibrate);
 }
 
-/* Group i of the lines. */
+/* Make group i of the lines. */
 static void make_group(struct words *w, const struct maker *m, struct words_source x,
                        size_t i, size_t k)
 {
@@ -242,7 +244,7 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
     return BITCUT_OK;
 }
 
-/* Respell the words at `at`, those of element k of a line. */
+/* Change the parts at `at` of element k of a line. */
 static void respell(struct words *w, struct magnitudes *all, size_t at,
                     const struct gemm_faults *faults, enum bitcut_operand operand,
                     size_t line, size_t k)

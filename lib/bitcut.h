@@ -22,13 +22,13 @@
    - Output.  The library never prints and never exits.
    - State.  The library has no global state except the stop flag of bitcut_stop_on(),
      which belongs to a thread, and BITCUT_SIMD, which is read when the library is loaded.
-   - Memory.  BITCUT_NO_MEMORY: a function could not allocate memory.  A function that
-     returns no status needs none.  No function allocates through GMP or MPFR, which would
-     abort.
+   - Memory.  BITCUT_NO_MEMORY: a function could not allocate memory.  Functions that
+     return no status allocate no memory.  No function allocates through GMP or MPFR,
+     because these would abort.
    - Refusals.  A function that returns a status checks what it can see.  It returns
      BITCUT_BAD_ARGUMENT if a required row, array or struct is NULL, or if an array has
-     more bytes than a size_t can count.  A contract that names other causes has these as
-     well.
+     more bytes than a size_t can count.  These causes come in addition to the causes that
+     a contract names.
    - NULL.  An array without elements may be NULL.  The argument `why` and every argument
      marked "or NULL" may be NULL.  Behaviour is undefined if a function that returns no
      status receives NULL, except for name arguments and where its contract allows NULL.
@@ -102,11 +102,11 @@ enum { BITCUT_TEXT_MAX = 240 };
    Once *stop is not 0, such a call returns before it is done.
 
    Returns: the previous flag; NULL at first.
-   In:      stop: the flag, or NULL: calls run to their end.  It must stay valid until
-                  another flag is set or the thread ends.
+   In:      stop: the flag, or NULL, so that calls run to their end.  It must stay valid
+                  until another flag is set or the thread ends.
    - A stopped call returns BITCUT_UNSUPPORTED, and `why` is "stopped".
    - bitcut_explain() instead returns what it has found; `complete` is false then.
-   - Outputs of a stopped call are as its contract says for a failure.  Outputs of
+   - The outputs of a stopped call are what its contract says for a failure.  Outputs of
      bitcut_mma() and bitcut_exact_gemm() are undefined.
    - A signal handler or another thread may set *stop. */
 const volatile sig_atomic_t *bitcut_stop_on(const volatile sig_atomic_t *stop);
@@ -204,8 +204,8 @@ const char *bitcut_table_what(const struct bitcut_table *table) BITCUT_NONNULL(1
    Args:    table: the table.
             row:   a row of this table, or NULL: the first row is returned.
    - A row of "formats" is a struct bitcut_format.  Rows of "roundings", "splits",
-     "recipes" and "units" are likewise structs bitcut_rounding, bitcut_split,
-     bitcut_recipe and bitcut_unit. */
+     "recipes" and "units" are structs bitcut_rounding, bitcut_split, bitcut_recipe and
+     bitcut_unit, respectively.  */
 const void *bitcut_row_next(const struct bitcut_table *table, const void *row)
     BITCUT_NONNULL(1);
 
@@ -223,7 +223,7 @@ const char *bitcut_row_what(const void *row) BITCUT_NONNULL(1);
 
 /* The meaning of a field's text. */
 enum bitcut_kind {
-    BITCUT_NULL,    /* empty: the row has no such field            */
+    BITCUT_NULL,    /* empty: the row does not have the field      */
     BITCUT_BOOL,    /* "true" or "false"                           */
     BITCUT_NUMBER,  /* integer, or real with a '.' or an 'e'       */
     BITCUT_TEXT,    /* the text itself                             */
@@ -296,7 +296,7 @@ uint64_t bitcut_format_convert(const struct bitcut_format *to,
 
 /* Convert an array of encodings, each as bitcut_format_convert() does.
 
-   Returns: BITCUT_OK; BITCUT_BAD_ARGUMENT for the general causes alone.
+   Returns: BITCUT_OK; BITCUT_BAD_ARGUMENT only for the general causes.
    Args:    to, rounding, from: as for bitcut_format_convert().
             count:      number of elements.
    In:      from_array: `count` encodings.
@@ -329,7 +329,7 @@ int bitcut_split_apply(uint64_t word[3], const struct bitcut_split *split, uint3
 
 /* Split an array of FP32 values, each as bitcut_split_apply() does.
 
-   Returns: BITCUT_OK; BITCUT_BAD_ARGUMENT for the general causes alone.
+   Returns: BITCUT_OK; BITCUT_BAD_ARGUMENT only for the general causes.
    Args:    split: the split.
             count: number of values.
    In:      x:     `count` FP32 encodings.
@@ -444,7 +444,7 @@ enum bitcut_reduction {
    define.  All zeros mean: k ascending, one sum.
    - k-step: as many k as the instruction has; with several instructions, as many as the
      largest one has.  Missing k are padded with +0.
-   - Tiles: k is divided into tiles of `tile` k, each of which begins at a multiple of
+   - Tiles: k is divided into tiles of `tile` k.  Each tile begins at a multiple of
      `tile`.  The partial tile of k mod tile elements, if any, is the last tile.  With
      `partial_first` it is the first tile, and multiples count from the end of k.
    - Slices: each slice has ceil(tiles / slices) tiles; the last slice takes the
@@ -472,7 +472,7 @@ struct bitcut_order {
     int cut;            /* divisor of the length of slices; 0: slices consist of tiles */
     int balance_tail;   /* divisor of the last slice but one; 0: the last two slices
                            are not balanced                                            */
-    int lanes;          /* number of sums in a slice that take chunks in turn; 0: 1    */
+    int lanes;          /* number of sums in a slice, see Lanes above; 0: 1            */
     int chunk;          /* k that a lane takes in a row, rounded up to a multiple of
                            the k-step; 0: one k-step                                   */
     enum bitcut_reduction reduction; /* order of the sums of lanes, and of slices      */
@@ -511,8 +511,8 @@ void bitcut_order_write(char line[BITCUT_ORDER_MAX], const struct bitcut_order *
    - The emulator and a device take the same filled struct.  They give the same bits
      wherever the unit is the same.
    - The row of the recipe decides what is left open, or the device chooses it.  Calls
-     return the GEMM as it ran, with nothing open.  Roundings that are NULL there are
-     those of the splits.
+     return the GEMM as it ran, with nothing open.  Where roundings are NULL in that GEMM,
+     the roundings of the splits apply.
    - A, B and C have formats whose values f32 can represent.
    - If the format of D cannot represent an f32 result, the result is rounded once more,
      to nearest even.  A NaN in D has the leading bits of the unit's NaN in f32.
@@ -529,7 +529,7 @@ struct bitcut_gemm {
                                                      has one part in the operand format
                                                      of the unit                        */
     const struct bitcut_rounding *high, *low; /* rounding rules of the parts; NULL:
-                                                 those of the splits                    */
+                                                 the rules of the splits                */
     int round_seed; /* seed of the rounding rule "sr", 0 or more                        */
     int scale;        /* low parts carry 2^scale; BITCUT_UNSET: the scale of the splits */
     int dropped_term; /* product of two low parts: 1 computed, 0 dropped; BITCUT_UNSET:
@@ -540,19 +540,18 @@ struct bitcut_gemm {
                          BITCUT_UNSET: as the recipe                                    */
     bool equilibrate; /* whether rows of A and columns of B are scaled by powers of two
                          before the split, see "Equilibration" below                    */
-    bool any_promotion; /* whether a device may promote less often where that is
-                           faster, at every 4th promotion of the recipe or more often;
-                           the bits change, the error stays near                        */
-    bool any_slices; /* whether a device may choose the slices of k where that is
-                        faster, if `order` has none: at most as many as one cluster of
-                        its blocks adds; the bits change, the error stays near, as sums
-                        are shorter                                                     */
+    bool any_promotion; /* whether a device may promote less often if that is faster, at
+                           every 4th promotion of the recipe or more often; the bits
+                           change; the error is similar                                 */
+    bool any_slices; /* whether a device may choose the slices of k if that is faster and
+                        `order` has none: at most as many as one cluster of its blocks
+                        adds; the bits change; the error is similar, because sums are
+                        shorter                                                         */
     struct bitcut_order order; /* order of k                                            */
 
-    const struct bitcut_unit *unit; /* unit of the product of the high parts, see
-                                       "Units of a recipe" below; NULL: the unit of the
-                                       device, which is that of the kernel or its own
-                                       choice                                           */
+    const struct bitcut_unit *unit; /* unit of the product of the high parts, see "Units
+                                       of a recipe" below; NULL: the unit of the kernel,
+                                       or a unit that the device chooses                */
     const char *kernel; /* name of a kernel, or NULL; excludes a unit                   */
 
     size_t count, m, n, k; /* number of GEMMs, initially 1, and their sizes             */
@@ -628,7 +627,7 @@ enum bitcut_status bitcut_gemm_write(char line[BITCUT_GEMM_MAX],
 /* --- matrix units and GEMMs ------------------------------------------------------- */
 
 /* Execute one instruction for a batch of fragments, D[f] = A[f] B[f] + C[f] for f <
-   count, with every bit of the unit.
+   count, bit for bit as the unit does.
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: k is not the k of the instruction; the unit needs block
@@ -648,8 +647,8 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_
                               const uint64_t *b, const uint64_t *c, int threads)
     BITCUT_CHECK_RESULT;
 
-/* Compute the GEMMs of a batch on their unit, with every bit that a kernel which follows
-   the recipe gives there.
+/* Compute the GEMMs of a batch on their unit, bit for bit as a kernel that follows the
+   recipe computes them there.
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: members do not fit together; a leading dimension is too
@@ -672,16 +671,16 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_
 enum bitcut_status bitcut_gemm(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
                                int threads, char *why) BITCUT_CHECK_RESULT;
 
-/* Differences between a D and the emulator's. */
+/* Differences between D and the result of the emulator.  */
 struct bitcut_difference {
     size_t size;              /* sizeof this struct, as the caller was compiled         */
     size_t compared, differ;  /* elements of all D, and elements with other bits        */
-    size_t gemm, row, column; /* first element that differs, by GEMM and then by row; 0
-                                 if none                                                */
-    uint64_t given, expected; /* its encoding, and that of bitcut_gemm()                */
+    size_t gemm, row, column; /* first element that differs, by GEMM and then by row; 0 if
+                                 no element differs                                     */
+    uint64_t given, expected; /* its encodings in D and in the result of bitcut_gemm()  */
 };
 
-/* Compare D with the results of bitcut_gemm(), every bit of each element, also of NaN.
+/* Compare D with the results of bitcut_gemm(), bit for bit, NaN included.
 
    Returns: as bitcut_gemm(); BITCUT_NO_MEMORY also if there is no memory for the
             emulator's D.
@@ -728,12 +727,12 @@ const char *bitcut_metric_name(size_t i);
             BITCUT_BAD_ARGUMENT: k is above 2^46 and C has elements.
             BITCUT_NO_MEMORY.
    Args:    m, n, k: A is m x k, B is k x n, C is m x n.
-            threads: number of threads; a negative number is as 0.
+            threads: number of threads; a negative number acts like 0.
    In:      a, b:    FP32 encodings, row-major and without gaps.
    Out:     c32:     C rounded to FP32, or NULL.
             c64:     C rounded to binary64, or NULL.
-   - NaN and infinities are those of IEEE 754 with any order of the sum: the result is NaN
-     if any term is NaN, or if infinities of both signs meet.
+   - NaN and infinities follow IEEE 754 with any order of the sum: the result is NaN if
+     any term is NaN, or if infinities of both signs meet.
    - NaN is 0x7fc00000 and 0x7ff8000000000000.
    - A zero sum is +0, except that it is -0 if every term is -0. */
 enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, size_t n,
@@ -763,8 +762,8 @@ struct bitcut_explanation {
     const char *fault; /* name of the fault of the hypothesis, or of a place that
                           differs, such as "k lost"; NULL: none. Valid for the life of
                           the program                                                  */
-    size_t matched, sampled;        /* outputs of the sample that the hypothesis gives
-                                       to the bit, and size of the sample              */
+    size_t matched, sampled;        /* outputs of the sample that the hypothesis gives bit
+                                       for bit, and size of the sample                 */
     size_t compared, differ, total; /* outputs of D that were compared, outputs among
                                        them that differ, and all outputs               */
     size_t tried;                   /* number of hypotheses tried                      */
@@ -787,15 +786,15 @@ struct bitcut_explanation {
             options: the options, or NULL.
    Out:     report:  the result, or NULL.
             found:   the GEMM with nothing open, or NULL; bitcut_gemm_init() has set its
-                     size.  It gives all of D, or the most of it, and has the matrices as
-                     they were read.
+                     size.  It reproduces all of D, or more outputs than any other GEMM
+                     tried, and has the matrices as they were read.
             why:     the reason.
    - A matrix has any format and layout that bitcut_gemm() accepts.  It is read transposed
-     if its shape fits only so, or if D is far nearer so.
+     if its shape fits only then, or if D is much closer to the exact result then.
    - If D has another format than f32, all NaN are equal.
    - If D is C, the call cannot read the original C: keep a copy of C.
    - `runs` is false if the GEMM cannot express a part of the result, such as another
-     order of the products, or if D differs in places.  `text` says so.
+     order of the products, or if D differs at some outputs.  `text` says so.
    - *report and *found are written only on success.
    - The same seed gives the same result, unless time ran out.  If time ran out,
      `complete` is false or `compared` is below `total`. */
@@ -807,18 +806,19 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
 
 /* --- which rows explain an instruction -------------------------------------------- */
 
-/* Recorded outputs of one instruction.  The arrays are those of bitcut_mma(), with D.
-   For a unit with block scales there are also scale_a[count][m][blocks] and
+/* Recorded outputs of one instruction.  The arrays are the arguments a, b, c and d of
+   bitcut_mma(). For a unit with block scales there are also scale_a[count][m][blocks] and
    scale_b[count][blocks][n]. */
 struct bitcut_recording {
     size_t size; /* sizeof this struct, as the caller was compiled                      */
     const struct bitcut_unit *unit; /* unit with the formats, k and block scales        */
-    size_t count, m, n, k; /* number of fragments, and their sizes; k is that of the
+    size_t count, m, n, k; /* number of fragments, and their sizes; k is the k of the
                               instruction                                               */
-    size_t blocks; /* number of blocks of k with a scale each; 0 for a unit without     */
+    size_t blocks; /* number of blocks of k, each with a scale; 0 for a unit without block
+                      scales                                                            */
     const uint64_t *a, *b, *c, *d; /* encodings of the fragments                        */
-    const uint64_t *scale_a, *scale_b; /* encodings of the scales; NULL for a unit
-                                          without                                       */
+    const uint64_t *scale_a, *scale_b; /* encodings of the scales; NULL for a unit without
+                                          block scales                                  */
     size_t outputs; /* number of outputs that are used, spread evenly over all; 0: 1000 */
 };
 
@@ -837,18 +837,18 @@ struct bitcut_fit_report {
                            combination of the values of its fields survives           */
     uint64_t space, survivors; /* number of rows, and of rows that survive            */
     size_t misses;         /* outputs that the nearest row does not give; otherwise 0 */
-    size_t explains_first; /* outputs that it gives before the first of these, in the
-                              order in which rows are tested                          */
+    size_t explains_first; /* outputs that the nearest row gives before its first miss, in
+                              the order in which rows are tested                      */
 };
 
 /* Find the rows that explain recorded outputs, among all rows that the fields of a unit
    can form with its formats, k and block scales (the manual, "bitcut fit").
 
    Returns: BITCUT_OK.
-            BITCUT_BAD_ARGUMENT: there is no unit, or no output; k or blocks are not those
-            of the unit; an array is NULL, or an array of scales is given for a unit
-            without; an encoding has bits outside its format; threads is negative; or the
-            size of a struct is unknown.
+            BITCUT_BAD_ARGUMENT: there is no unit, or no output; k or the number of blocks
+            differs from the unit; an array is NULL, or an array of scales is given for a
+            unit without block scales; an encoding has bits outside its format; threads is
+            negative; or the size of a struct is unknown.
             BITCUT_NO_MEMORY.
    Args:    threads:   number of threads.
    In:      recording: the recorded outputs.
@@ -856,8 +856,8 @@ struct bitcut_fit_report {
             found:     the rows, or NULL.  The caller owns them; bitcut_fit_close() frees
                        them.
             why:       the reason.
-   - A row survives if it gives every output to the bit, also of NaN.
-   - All rows are searched, although only few are run.
+   - A row survives if it gives every output bit for bit, NaN included.
+   - The search covers all rows, although it runs only a few of them.
    - *found is written only on success.
    - The result is the same for any number of threads. */
 enum bitcut_status bitcut_fit(struct bitcut_fit_report *report, struct bitcut_fit **found,
@@ -886,7 +886,7 @@ enum {
 /* Read a field of the rows of a group, with all of its values in one text for people:
    "25", "-166..-131", "IEEE, Inf".
 
-   Returns: true; false if there are no more fields, or no such group.
+   Returns: true; false if there are no more fields, or the group does not exist.
    Args:    found: the rows.
             group: position of the group, or BITCUT_FIT_ALL or BITCUT_FIT_NEAREST.
             index: position among the fields that these rows read, in the order of
@@ -895,10 +895,11 @@ enum {
 bool bitcut_fit_field(struct bitcut_field *field, const struct bitcut_fit *found,
                       int group, size_t index) BITCUT_NONNULL(1, 2) BITCUT_CHECK_RESULT;
 
-/* Read one value of a field of the rows of a group, as bitcut_row_field() returns that of
-   the row of a unit.
+/* Read one value of a field of the rows of a group, as bitcut_row_field() reads a field
+   of the row of a unit.
 
-   Returns: true; false if there are no more values or fields, or no such group.
+   Returns: true; false if there are no more values or fields, or the group does not
+            exist.
    Args:    found, group, index: as for bitcut_fit_field().
             place: position of the value.
    Out:     value: the value; unchanged if the result is false.
@@ -927,12 +928,12 @@ struct bitcut_part {
             i:       position of the GEMM in the batch.
             threads: number of threads.
    In:      gemm:    the GEMM.  D is not read.
-   Out:     parts:   parts[p] is part p, for p < count.  After the last part stands the
-                     error itself; NaN after it.
+   Out:     parts:   parts[p] is part p, for p < count.  The entry after the last part is
+                     the error itself; later entries are NaN.
             why:     the reason.
    - For each output the parts add up to its error exactly (the manual, "Error budget").
-   - If m n k <= 2^30, all outputs count.  Otherwise as many outputs count as have 2^30
-     products, spread evenly.
+   - If m n k <= 2^30, all outputs count.  Otherwise a sample of outputs counts, spread
+     evenly, with 2^30 products in total.
    - An output does not count if an input, a part of a split, a sum or the result is
      infinite or NaN.
    - The result is the same for any number of threads. */
@@ -942,8 +943,8 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
 
 /* Name a part of the error budget.
 
-   Returns: the name, "representation" for part 0; the last one is "error", and NULL
-            follows it.
+   Returns: the name, "representation" for part 0; the last name is "error"; NULL after
+            it.
    Args:    p: position of the part. */
 const char *bitcut_budget_part(size_t p);
 
@@ -971,7 +972,7 @@ const char *bitcut_budget_part(size_t p);
      the error.
    - "running", "biased" and "underflow" follow the emulator step by step, and take about
      1 us for each product.
-   - "underflow" bounds only that part of the error budget.
+   - "underflow" bounds only the part of the error budget with this name.
    - The result is the same for any number of threads.
    - Source: the manual, "Error bounds", has the formulas and their sources. */
 enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, size_t i,
@@ -1005,8 +1006,8 @@ enum { BITCUT_DECADES = 7 };
    - u = 2^-24.  C is the exact alpha A B + beta C.  |A||B| is the sum of magnitudes
      |alpha| |A||B| + |beta C|.
    - A limit is infinite where there is none.
-   - With `two`, C is the other result, and all limits except `max` and `norm_max` are
-     for the errors of both results together.
+   - With `two`, C is the other result, and all limits except `max` and `norm_max` apply
+     to the errors of both results together.
    - A struct may end before "Since size 2" or "Since size 3"; then these members are not
      written. */
 struct bitcut_tolerances {
@@ -1072,8 +1073,8 @@ struct bitcut_tolerances {
      slower than exponentially.
    - The same rows and columns are also computed with k in its own order and, with
      `any_order`, reversed and by the size of products, descending and ascending.  A limit
-     is at least that of these runs, at least 1.25 times the largest error of these runs,
-     and at least the largest error of all runs.
+     is at least the result of the formula for these runs, at least 1.25 times their
+     largest error, and at least the largest error of all runs.
    - An observed limit is at most the bound.
    - `known` or `norm_known` is false if the runs have a heavier tail.  Then the limit is
      at least twice the largest error of all runs, and has no probability.
@@ -1082,7 +1083,7 @@ struct bitcut_tolerances {
      tail is heavy, they equal the bound.
    - The underflow terms of an output are a sum over its products with an element below a
      threshold (the manual, "Tolerances").  bitcut_tolerance_judge() adds them.
-   - A limit that D = 0 keeps says nothing.  `zeros` is above 0 then.
+   - A limit that even D = 0 satisfies tests nothing.  `zeros` is above 0 then.
    - The result is the same for any number of threads. */
 enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
                                     const struct bitcut_gemm *gemm,
@@ -1144,13 +1145,13 @@ struct bitcut_advice {
     size_t size;    /* sizeof this struct, as the caller was compiled                 */
     bool reaches;   /* whether the GEMM that is returned reaches `want`; otherwise it
                        has the smallest error                                         */
-    double cost;    /* its products for each product of A B, as for f16 parts on its
-                       chip                                                           */
+    double cost;    /* its products for each product of A B, converted to the time of
+                       products of f16 parts on its chip                              */
     double error;   /* metric of a sample of outputs; infinite if a part of A or B
                        overflows                                                      */
     double high;    /* upper estimate of the metric of all outputs, from the samples  */
-    double checked; /* metric of a second sample, which had no part in the choice     */
-    double bound;   /* worst case of `checked`; NaN: there is no bound                */
+    double checked; /* metric of a second sample, which was not used for the choice   */
+    double bound;   /* error bound of the second sample; NaN: there is no bound       */
     size_t outputs, checks; /* sizes of the two samples                               */
     size_t tried;           /* number of GEMMs tried                                  */
 };
@@ -1188,9 +1189,9 @@ struct bitcut_device;
 /* Open a device by its name.
 
    Returns: BITCUT_OK.
-            BITCUT_BAD_ARGUMENT: the name cannot be that of a device.
+            BITCUT_BAD_ARGUMENT: the name is not a device name.
             BITCUT_UNSUPPORTED: the backend ("hip", "cpu", ...) is not built in; its
-            module is missing or has another version; or there is no such device, or its
+            module is missing or has another version; the device does not exist; or its
             architecture is not supported.
             BITCUT_NO_MEMORY.
    In:      name:   "cuda" or "cuda:0" for the first GPU that CUDA shows, "cuda:1" for the
@@ -1205,9 +1206,9 @@ struct bitcut_device;
      meanwhile.  It is not read in a process with rights that its caller does not have
      (setuid, setgid, capabilities).
    - Any number of threads may use the device at a time.
-   - "cpu" needs AMX or AVX512-BF16, and no module.  Its memory is that of the process,
-     and streams are not read.  What is started is done when the call returns.  It uses as
-     many threads as OpenMP has for the caller (OMP_NUM_THREADS). */
+   - "cpu" needs AMX or AVX512-BF16, and no module.  Its memory is the memory of the
+     process, and streams are not read.  A GEMM that is started is complete when the call
+     returns.  It uses as many threads as OpenMP has for the caller (OMP_NUM_THREADS).  */
 enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char *name,
                                       char *why) BITCUT_CHECK_RESULT;
 
@@ -1242,10 +1243,10 @@ const char *bitcut_device_name(const struct bitcut_device *device) BITCUT_NONNUL
    Emulation.  If `unit` is set, `kernel` is not, and no kernel is suitable, the device
    emulates the unit.
 
-   - The module must support emulation; that of CUDA does.
+   - The module must support emulation; the module of CUDA does.
    - It takes every unit, recipe, split, variation and order, and all matrices that
      bitcut_gemm() takes, at strides or by pointers, but no prepared parts.  The bits are
-     those of bitcut_gemm(), also of NaN.
+     the same as from bitcut_gemm(), NaN included.
    - The device chooses a method by the numbers of the row of the unit.
      bitcut_gemm_method() returns it.
 
@@ -1271,7 +1272,7 @@ const char *bitcut_device_name(const struct bitcut_device *device) BITCUT_NONNUL
    Returns: as "Kernels" says.
    Args:    device: the device.
    In:      gemm:   the GEMM.
-   Out:     ran:    the GEMM with nothing open, and with both unit and kernel;
+   Out:     ran:    the GEMM with nothing open, with both unit and kernel set;
                     bitcut_gemm_init() has set its size.  It may be `gemm`.
             why:    the reason.
    - To emulate the same GEMM, set `kernel` of the result to NULL.  To run no other
@@ -1286,7 +1287,7 @@ enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
 /* Return the method by which the device computes a product of parts.
 
    Returns: "kernel": a kernel runs.
-            "native": emulated by the device's own instruction that adds in the same way.
+            "native": emulated by an instruction of the device that adds in the same way.
             "tensor": emulated by an instruction that adds more products to more bits.
             "cut":    emulated by integers.
             "simt":   emulated by FP32 operations.
@@ -1306,8 +1307,8 @@ const char *bitcut_gemm_method(const struct bitcut_device *device,
    In:      gemm:   the GEMM; its matrices are not read, as for bitcut_gemm_choose().
    Out:     bytes:  bytes of device memory.
             why:    the reason.
-   - A batch needs no more.  It computes as many GEMMs at a time as its workspace holds.
-     */
+   - A batch needs no more than one GEMM.  It computes as many GEMMs at a time as its
+     workspace holds.  */
 enum bitcut_status bitcut_gemm_workspace(size_t *bytes,
                                          const struct bitcut_device *device,
                                          const struct bitcut_gemm *gemm,
@@ -1317,7 +1318,8 @@ enum bitcut_status bitcut_gemm_workspace(size_t *bytes,
 
    Returns: as "Kernels" says.
    Args:    device:    the device.
-            bytes:     bytes of the workspace: those of bitcut_gemm_workspace() or more.
+            bytes:     bytes of the workspace, at least as many as bitcut_gemm_workspace()
+                       returns.
             stream:    a cudaStream_t or hipStream_t of the runtime of the device; NULL is
                        the default stream.
    In:      gemm:      the GEMM.
@@ -1342,9 +1344,9 @@ enum bitcut_status bitcut_gemm_workspace(size_t *bytes,
    - A batch of small GEMMs is always one launch.
    - Emulated GEMMs start one after the other, in the workspace of one.  The first GEMM of
      a unit may also synchronise.
-   - NaN in D is 0x7fffffff, and 0x7fff in f16.  On "cpu", and where the unit is
-     emulated, it is that of bitcut_gemm().
-   - Infinities, zeros and subnormals are those of the unit.
+   - NaN in D is 0x7fffffff, and 0x7fff in f16.  On "cpu", and where the unit is emulated,
+     it is the NaN of bitcut_gemm().
+   - Infinities, zeros and subnormals are treated as the unit treats them.
    - NaN and infinities of one GEMM affect no other GEMM.
    - If the device fails, D is undefined. */
 enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,

@@ -36,8 +36,8 @@ bool fast_fragment_make(struct fast_fragment *f, const struct bitcut_unit *u)
     return true;
 }
 
-/* Packed operands: A [block][row][block], and a row more that kernels read; B [k][column
-   of a panel]. */
+/* Packed operands: A [block][row][block], and one more row that kernels read; B
+   [k][column of a panel]. */
 struct packed {
     alignas(64) union fast_element a[(FRAGMENT_ROWS + 1) * FRAGMENT_DEPTH];
     alignas(64) float b[FRAGMENT_DEPTH * FRAGMENT_COLUMNS];
@@ -56,7 +56,7 @@ static void pack_rows(struct packed *to, const struct fast_fragment *f, const ch
     }
 }
 
-/* Columns [from, from + columns) of B. */
+/* Pack columns [from, from + columns) of B. */
 static void pack_columns(struct packed *to, const struct fast_fragment *f, const char *b,
                          int from)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which rows, splits and tiles the fast paths take, and what their kernels are told. */
+/* Which rows, splits and tiles the fast paths take, and the parameters of their
+   kernels. */
 #include "emu/engine.h"
 #include "emu/fast/fast.h"
 #include "emu/summation.h"
@@ -24,7 +25,7 @@ bool fast_range_fits(struct fast_range r)
     return r.low >= FAST_LOW && r.high <= FAST_HIGH;
 }
 
-/* The last bit that a product can have. */
+/* The lowest bit that a product can have. */
 static int last_bit(const struct bitcut_unit *u, struct fast_range a, struct fast_range b)
 {
     return a.low + b.low - 2 * u->a->fraction_bits;
@@ -38,9 +39,9 @@ static bool products_fit(const struct bitcut_unit *u)
     return u->a->fraction_bits <= 11;
 }
 
-/* Whether the sums of a block fit: one 32-bit sum of all, or two, of which the first
-   begins with c.  In units of the last bit kept a product is at most `most`, and c below
-   2^(fraction + 1). */
+/* Whether the sums of a block fit: one 32-bit sum of all products, or two sums, where the
+   first begins with c.  In units of the last retained bit a product is at most `most`,
+   and c is below 2^(fraction + 1). */
 static bool sums_fit(struct fast_rule *r, bool *two, const struct bitcut_unit *u)
 {
     const int drop = u->fraction - 2 * u->a->fraction_bits;
@@ -54,15 +55,15 @@ static bool sums_fit(struct fast_rule *r, bool *two, const struct bitcut_unit *u
            (u->block - r->first) * most <= INT32_MAX && u->block * most + c <= UINT32_MAX;
 }
 
-/* Whether too large a sum is the largest number. */
+/* Whether a sum that is too large becomes the largest number. */
 static bool saturates(const struct bitcut_unit *u)
 {
     return u->rounding.overflow == OVERFLOW_SATURATE ||
            u->rounding.overflow == OVERFLOW_WRAP;
 }
 
-/* Rounded toward zero to f32 or to fewer fraction bits with the same exponents; or to
-   nearest f16, whose sums are rounded to odd in f32 before. */
+/* The result is rounded toward zero to f32, or to fewer fraction bits with the same
+   exponents; or to nearest f16, where sums are rounded to odd in f32 before. */
 static bool fused_result(struct fast_rule *r, const struct bitcut_unit *u)
 {
     const enum direction direction = u->rounding.direction;
@@ -91,8 +92,7 @@ static bool truncated_make(struct fast_rule *r, const struct bitcut_unit *u)
     return true;
 }
 
-/* Whether the row rounds values as the processor does, to nearest f32 with signed zeros.
- */
+/* Whether the row rounds as the processor does: to nearest f32, with signed zeros. */
 static bool values_as_host(const struct bitcut_unit *u)
 {
     return u->c == f32() && u->result == f32() && !u->c_last &&
@@ -104,8 +104,8 @@ static bool rounds_as_host(const struct bitcut_unit *u)
     return values_as_host(u) && !u->via;
 }
 
-/* The errors of the additions of a step's products are added in binary64: of one addition
-   there is one error; else they must lie within 53 bits. */
+/* The errors of the additions of a step's products are added in binary64.  One addition
+   has one error; several errors must lie within 53 bits. */
 static bool errors_fit(const struct bitcut_unit *u)
 {
     const struct fast_range all = fast_format_range(u);
@@ -128,9 +128,9 @@ bool fast_fused(struct fast_rule *r, const struct bitcut_unit *u)
 
 /* --- other sums --------------------------------------------------------------------- */
 
-/* Products of at most 23 bits are exact in f32 as long as they are not far below its
-   normal numbers, and so are sums that are subnormal: it does not matter whether they are
-   flushed before rounding or after. */
+/* Products of at most 23 bits are exact in f32 unless they are far below its normal
+   numbers.  Subnormal sums are exact too, so flushing before or after rounding gives the
+   same. */
 static bool flushed_pairs(struct fast_rule *r, const struct bitcut_unit *u)
 {
     r->method = FAST_PAIRS_FLUSH;
@@ -139,7 +139,7 @@ static bool flushed_pairs(struct fast_rule *r, const struct bitcut_unit *u)
            u->a->fraction_bits <= 10 && u->block > 1 && u->block <= 4;
 }
 
-/* Products one at a time, rounded and added by the processor itself. */
+/* Products are computed one at a time, rounded and added by the processor itself. */
 static bool multiply_add(struct fast_rule *r, const struct bitcut_unit *u)
 {
     r->method = FAST_MULTIPLY_ADD;
@@ -147,7 +147,7 @@ static bool multiply_add(struct fast_rule *r, const struct bitcut_unit *u)
            !u->flush_inputs && u->block == 1;
 }
 
-/* Products are exact floats, where they are in range. */
+/* Products are exact floats if they are in range. */
 static bool odd_pairs(struct fast_rule *r, const struct bitcut_unit *u)
 {
     r->method = FAST_PAIRS_ODD;
@@ -168,7 +168,7 @@ bool fast_dot(struct fast_rule *r, const struct bitcut_unit *u)
            u->zero == ZERO_IEEE && (u->block == 2 || u->block == 4) && errors_fit(u);
 }
 
-/* Products are exact floats, where they are in range. */
+/* Products are exact floats if they are in range. */
 bool fast_chains(struct fast_rule *r, const struct bitcut_unit *u)
 {
     r->method = FAST_CHAINS;
@@ -176,11 +176,11 @@ bool fast_chains(struct fast_rule *r, const struct bitcut_unit *u)
            u->parity && products_fit(u);
 }
 
-/* The bits of a double below its first `keep`. */
+/* The bits of a double below its first `keep` bits. */
 static int64_t below(int keep) { return ((int64_t)1 << (53 - keep)) - 1; }
 
-/* Whether sums have no bits that keep_min cuts: neither products of such exponents have
-   any that low, nor has c. */
+/* Whether sums have no bits that keep_min cuts: neither products with these exponents nor
+   c have bits that low. */
 static bool keep_min_cuts_nothing(const struct bitcut_unit *u, struct fast_range a,
                                   struct fast_range b)
 {
@@ -188,7 +188,7 @@ static bool keep_min_cuts_nothing(const struct bitcut_unit *u, struct fast_range
     return last <= c && last <= last_bit(u, a, b);
 }
 
-/* Sums of truncated products fit 32-bit integers, and everything else 51 bits. */
+/* Sums of truncated products fit 32-bit integers, and all other integers fit 51 bits. */
 bool fast_two_stage(struct fast_rule *r, const struct bitcut_unit *u)
 {
     const int extra = u->sum_fraction - u->fraction;
@@ -206,7 +206,7 @@ bool fast_two_stage(struct fast_rule *r, const struct bitcut_unit *u)
            (!u->parity || (fast_range_fits(all) && keep_min_cuts_nothing(u, all, all)));
 }
 
-/* Partial sums and what they are rounded to are far from the ends of f32's range. */
+/* Partial sums and their rounded values are far from the limits of f32's range. */
 bool fast_serial(struct fast_rule *r, const struct bitcut_unit *u)
 {
     const struct fast_range all = fast_format_range(u);
@@ -224,11 +224,11 @@ bool fast_serial(struct fast_rule *r, const struct bitcut_unit *u)
 
 /* --- rows --------------------------------------------------------------------------- */
 
-/* Lines with NaN or Inf are the engine's, and a NaN of others is that of an invalid
-   operation, whatever the row's rule. */
+/* The engine computes lines with NaN or Inf.  A NaN in other lines comes from an invalid
+   operation, so it does not depend on the row's rule. */
 
-/* Whether the operands are encodings that kernels can read: a sign, and magnitudes in the
-   order of their values, up to the largest finite one and then only NaN and Inf. */
+/* Whether kernels can read the encodings of the operands: a sign, and magnitudes in the
+   order of their values, up to the largest finite one, followed only by NaN and Inf. */
 static bool operands_fit(const struct bitcut_unit *u)
 {
     const struct bitcut_format *f = u->a;
@@ -252,8 +252,7 @@ bool fast_takes(const struct bitcut_unit *u)
 
 /* --- tiles -------------------------------------------------------------------------- */
 
-/* The least that exponents need to be lowered by, so that they fit the kernels' window.
- */
+/* The smallest number by which exponents must be lowered to fit the kernels' window. */
 static int window_base(struct fast_range r)
 {
     if (r.high > FAST_HIGH) return r.high - FAST_HIGH;
@@ -261,10 +260,10 @@ static int window_base(struct fast_range r)
 }
 
 /* Whether exponents can be compared as bytes, and values counted in units of a power of
-   two.  That changes nothing as long as no value that the kernels could meet, in these
-   units or the real ones, is subnormal or overflows: sums are multiples of 2^(low -
-   fraction), and an accumulator stops growing where products are dropped beside it;
-   promoted sums are given 2^40 additions. */
+   two.  This changes nothing as long as no value in a kernel, in these units or in the
+   real ones, is subnormal or overflows.  Sums are multiples of 2^(low - fraction), and an
+   accumulator stops growing when products are dropped next to it.  Promoted sums are
+   allowed 2^40 additions. */
 static bool window_fits(struct fast_range a, struct fast_range b, int fraction)
 {
     const int low = a.low + b.low, high = a.high + b.high;
@@ -292,7 +291,7 @@ static bool fused_fit(struct fast_rule *r, int *base_a, int *base_b,
     return true;
 }
 
-/* A product of 2^128 or more is an infinity: then the engine decides. */
+/* A product of 2^128 or more is an infinity; then the engine computes the tile. */
 static bool two_stage_fit(struct fast_rule *r, int *base_a, int *base_b,
                           const struct bitcut_unit *u, struct fast_range a,
                           struct fast_range b)
@@ -307,15 +306,15 @@ static bool two_stage_fit(struct fast_rule *r, int *base_a, int *base_b,
     return true;
 }
 
-/* Whether no sum can be subnormal: then nothing is to be flushed. */
+/* Whether no sum can be subnormal, so that nothing is flushed. */
 static bool sums_are_normal(const struct fast_rule *r, const struct bitcut_unit *u,
                             struct fast_range a, struct fast_range b)
 {
     return last_bit(u, a, b) - r->lowered >= format_emin(f32());
 }
 
-/* Sums of -0 alone, where the zero that a subnormal operand becomes would be seen, are
-   none: accumulators start from +0. */
+/* Sums of -0 only, which would show the sign of the zero that a subnormal operand
+   becomes, do not occur, because accumulators start from +0. */
 static bool chain_fit(struct fast_rule *r, int *base_a, int *base_b,
                       const struct bitcut_unit *u, struct fast_range a,
                       struct fast_range b)
@@ -333,7 +332,7 @@ static bool chains_fit(struct fast_rule *r, int *base_a, int *base_b,
     return sums_are_normal(r, u, a, b) && a.high + b.high + 3 <= 128;
 }
 
-/* Nobody knows whether sums that are scaled down are flushed, too. */
+/* It is unknown whether sums that are scaled down are flushed, too. */
 static bool flush_fit(struct fast_rule *r, int *base_a, int *base_b,
                       const struct bitcut_unit *u, struct fast_range a,
                       struct fast_range b)
@@ -355,9 +354,9 @@ static bool serial_fit(struct fast_rule *r, int *base_a, int *base_b,
 
 /* --- methods ------------------------------------------------------------------------ */
 
-/* By enum fast_method: which tiles there are rules for (NULL: all as they are), and the
-   instructions for a vector of f32 outputs, for each product and for each step.  Methods
-   that only tiles choose have neither. */
+/* By enum fast_method: the function that tests a tile (NULL: every tile is accepted), and
+   the number of instructions for a vector of f32 outputs, for each product and for each
+   step.  Methods that only tiles choose have neither. */
 static const struct {
     bool (*fit)(struct fast_rule *r, int *base_a, int *base_b,
                 const struct bitcut_unit *u, struct fast_range a, struct fast_range b);
@@ -453,7 +452,7 @@ static bool word_make(struct fast_split *s, const struct bitcut_format *f,
         (r->direction != TO_NEAREST_EVEN && r->direction != TO_NEAREST_AWAY &&
          r->direction != TO_ZERO))
         return false;
-    /* Subnormal words that are subnormal floats round where normal ones do. */
+    /* Subnormal parts that are subnormal floats round at the same bit as normal ones. */
     if (emin <= -126 && !before) s->least_normal = 0;
     if (emin > -126) s->to_count = float_of_bits(f32_power_of_two(f->fraction_bits - emin));
     if (emin > -126) s->of_count = float_of_bits(f32_power_of_two(emin - f->fraction_bits));

@@ -11,34 +11,36 @@
 #include <assert.h>
 #include <string.h>
 
-/* k's packed at a time, whole instructions: the packed operands stay in cache. */
+/* Number of k packed at a time, whole instructions, so that the packed operands stay in
+   cache. */
 enum { DEPTH = WORDS_RUN };
 
 /* --- a tile ----------------------------------------------------------------------- */
 
-/* Everything about the tile being computed.  Packed operands and accumulators lie in the
+/* All data of the tile being computed.  Packed operands and accumulators lie in the
    thread's scratch. */
 struct tile {
     const struct job *job;
     const struct bitcut_unit *unit;
     const struct fast_kernels *kernels;
-    const struct fast_kernel *kernel; /* the one of kernels that the rule names */
+    const struct fast_kernel *kernel; /* the kernel that the rule names         */
     struct fast_rule rule;
     struct fast_format a_format, b_format;
     int unit_exponent; /* accumulators are in units of 2^unit_exponent */
     size_t i0, j0, rows, cols;
     size_t done;         /* instructions of accumulator 0 since the last promotion */
-    int kept;            /* sums of slices and lanes, in sets from total_set() on  */
-    int at[UNIT_K_MAX]; /* which k of an instruction is at each place */
-    union fast_element *a, *line; /* [word][block][row][block]; [DEPTH]         */
-    float *b;                     /* [word][k][column of a panel]               */
-    char *b_exponent;             /* the same, of 4 bytes at most               */
+    int kept;            /* retained sums of slices and lanes, in sets from total_set()
+                            on                                                     */
+    int at[UNIT_K_MAX];  /* the k of an instruction at each position   */
+    union fast_element *a, *line; /* [part][block][row][block]; [DEPTH]         */
+    float *b;                     /* [part][k][column of a panel]               */
+    char *b_exponent;             /* the same, with at most 4 bytes each        */
     float *partial;               /* [row][column of a panel]: see c_last       */
     float *sums;                  /* [set][panel][row][column of a panel]       */
 };
 
-/* The sets of sums: the accumulators, the one that accumulator 0 is promoted to, and
-   those that are kept of slices and lanes, unless one of the others is that already. */
+/* The sets of sums: the accumulators, the set to which accumulator 0 is promoted, and the
+   retained sets of slices and lanes.  One set may serve two purposes. */
 static size_t main_set(const struct job *job)
 {
     return job->schedule.promotes ? (size_t)job->plan->accumulators : 0;
@@ -57,7 +59,7 @@ static size_t total_set(const struct job *job)
 
 enum { SET = FAST_ROWS * FAST_COLUMNS, PANEL_MAX = 64 };
 
-/* Lay out the scratch; returns its size in bytes.  Every part is a multiple of 64. */
+/* Lay out the scratch and return its size in bytes.  Every area is a multiple of 64. */
 static size_t lay_out(struct tile *t, float *scratch, const struct job *job)
 {
     const size_t words =
@@ -92,7 +94,8 @@ size_t fast_scratch_bytes(const struct job *job)
 
 /* --- exponents -------------------------------------------------------------------- */
 
-/* At least that of the format, also of what is flushed. */
+/* The exponent is at least the smallest exponent of the format, also for values that are
+   flushed. */
 static int exponent_of(const struct bitcut_unit *u, uint32_t magnitude)
 {
     const int e = unit_read(u, u->a, magnitude).exponent,
@@ -100,8 +103,8 @@ static int exponent_of(const struct bitcut_unit *u, uint32_t magnitude)
     return e > least ? e : least;
 }
 
-/* The exponents of lines [first, first + count) without NaN and Inf; 0 if all are zero.
- */
+/* The range of exponents of lines [first, first + count) without NaN and Inf; 0 if all
+   elements are zero. */
 static struct fast_range lines_range(const struct words *w, const struct bitcut_unit *u,
                                      size_t first, size_t count)
 {
@@ -116,7 +119,7 @@ static struct fast_range lines_range(const struct words *w, const struct bitcut_
     return (struct fast_range){ exponent_of(u, all.least), exponent_of(u, all.most) };
 }
 
-/* By how many powers of two terms scale an accumulator in a tile of k. */
+/* The number of powers of two by which terms scale an accumulator in a tile of k. */
 static int lowered_by(const struct job *job)
 {
     int n = 0;
@@ -124,7 +127,7 @@ static int lowered_by(const struct job *job)
     return n * job->plan->scale;
 }
 
-/* Choose a method and units for a tile, or false if there is none. */
+/* Choose a method and units for a tile; false if there is none. */
 static bool tile_fits(struct tile *t)
 {
     const struct bitcut_unit *u = t->unit;
@@ -151,7 +154,7 @@ static const char *words_at(const struct words *w, int word, size_t line, size_t
            words_index(w, line, k) * (size_t)format_bytes(w->format[word]);
 }
 
-/* One line of A: each block's elements to their places. */
+/* Pack one row of A: the elements of each block to their positions. */
 static void pack_line(struct tile *t, union fast_element *to, size_t row, size_t count)
 {
     const size_t block = (size_t)t->rule.block, k = (size_t)t->unit->k;
@@ -163,13 +166,14 @@ static void pack_line(struct tile *t, union fast_element *to, size_t row, size_t
     }
 }
 
-/* The word that all terms of a turn read, or -1 if there are several terms. */
+/* The part that all interleaved terms read, or -1 if there are several terms. */
 static int only_word(const struct job *job, int word)
 {
     return job->schedule.together == 1 ? word : -1;
 }
 
-/* k [from, from + count) of all rows of the tile; of one word, or of all if it is -1. */
+/* Pack k [from, from + count) of all rows of the tile, for one part, or for all parts if
+   it is -1. */
 static void pack_a(struct tile *t, int only, size_t from, size_t count)
 {
     const struct words *w = &t->job->a;
@@ -187,7 +191,7 @@ static size_t exponent_bytes(const struct tile *t)
     return t->kernel->packing == FAST_INTS ? 4 : 1;
 }
 
-/* The same k of the columns of a panel. */
+/* Pack the same k of the columns of a panel. */
 static void pack_b(struct tile *t, int only, size_t panel, size_t from, size_t count)
 {
     const struct words *w = &t->job->b;
@@ -222,7 +226,7 @@ static void add(const struct tile *t, float *sum, float *x)
     (t->rule.half ? t->kernels->add_f16 : t->kernels->add_f32)(sum, x, count);
 }
 
-/* c += the products [at, at + unit->k) of two packed words, one instruction. */
+/* c += the products [at, at + unit->k) of two packed parts, one instruction. */
 static void multiply(struct tile *t, float *c, struct recipe_term term, size_t at)
 {
     const struct fast_rule *r = &t->rule;
@@ -246,7 +250,8 @@ static void promote(struct tile *t, size_t panel)
                         t->rows * (size_t)t->kernels->columns);
 }
 
-/* What happens in a tile of k before term `first`, for all sums of its accumulator. */
+/* Prepare the accumulators of term `first` at the start of its part of a tile of k, for
+   all sums. */
 static void prepare(struct tile *t, int first)
 {
     const struct gemm_plan *p = t->job->plan;
@@ -265,8 +270,9 @@ static void prepare(struct tile *t, int first)
     }
 }
 
-/* Packed k-steps of a panel by the terms from `first` on that take turns, after `done`
-   instructions of accumulator 0 since it was promoted; returns how many these are now. */
+/* Run packed k-steps of a panel with the interleaved terms from `first` on, after `done`
+   instructions of accumulator 0 since its last promotion.  Returns the new number of
+   these instructions. */
 static size_t panel_steps(struct tile *t, size_t panel, size_t steps, int first,
                           size_t done)
 {
@@ -290,8 +296,8 @@ static float as_kept(const struct job *job, float sum)
                : sum;
 }
 
-/* The end of a sequence for outputs [at, at + count) of each set: fold, and add the last
-   of those that were kept. */
+/* Finish a sequence for outputs [at, at + count) of each set: fold, and add the last
+   `adds` retained sums. */
 static void fold(struct tile *t, size_t at, size_t count, int adds)
 {
     const struct job *job = t->job;
@@ -316,7 +322,7 @@ static void fold(struct tile *t, size_t at, size_t count, int adds)
     }
 }
 
-/* k-steps [from, to) by the terms from `first` on that take turns. */
+/* Run k-steps [from, to) with the interleaved terms from `first` on. */
 static void tile_terms(struct tile *t, size_t from, size_t to, int first)
 {
     const size_t k = (size_t)t->unit->k, count = DEPTH / k;
@@ -325,7 +331,7 @@ static void tile_terms(struct tile *t, size_t from, size_t to, int first)
     for (size_t s = from, steps; s < to && !progress_stopped(t->job->progress);
          s += steps) {
         size_t done = 0;
-        steps = smaller(count - s % count, to - s); /* never across runs of words */
+        steps = smaller(count - s % count, to - s); /* never across runs of parts */
         pack_a(t, only_word(t->job, term.a), s * k, steps * k);
         for (size_t p = 0; p < panel_count(t); p++) {
             pack_b(t, only_word(t->job, term.b), p, s * k, steps * k);
@@ -335,7 +341,7 @@ static void tile_terms(struct tile *t, size_t from, size_t to, int first)
     }
 }
 
-/* A tile of k, or all of a slice: every term, and the promotion at the end. */
+/* Compute a tile of k, or a whole slice: every term, and the promotion at the end. */
 static void tile_of_k(struct tile *t, size_t from, size_t to)
 {
     const struct schedule *s = &t->job->schedule;
@@ -346,8 +352,7 @@ static void tile_of_k(struct tile *t, size_t from, size_t to)
     t->done = 0;
 }
 
-/* Zeros in the first sets, as far as the tile has outputs: of a small one that is little.
- */
+/* Clear the first sets, as far as the tile has outputs; a small tile has few. */
 static void clear_sums(struct tile *t, size_t sets)
 {
     const size_t columns = (size_t)t->kernels->columns;
@@ -356,7 +361,7 @@ static void clear_sums(struct tile *t, size_t sets)
             memset(panel_sums(t, set, p), 0, t->rows * columns * sizeof *t->sums);
 }
 
-/* A sequence: one lane of a slice. */
+/* Compute a sequence: one lane of a slice. */
 static void tile_sequence(struct tile *t, size_t sequence)
 {
     const struct k_parts *order = &t->job->parts;
@@ -397,7 +402,7 @@ bool fast_tile(const struct job *job, void *scratch, size_t i0, size_t j0)
     if (!taken || !tile_fits(&t)) return false;
     lay_out(&t, scratch, job);
     unit_order(t.at, t.unit->k, t.unit->order);
-    /* c_last adds a partial sum to an accumulator and leaves it zero. */
+    /* With c_last, a partial sum is added to an accumulator and cleared again. */
     memset(t.partial, 0, t.rows * PANEL_MAX * sizeof *t.partial);
     for (size_t s = 0; s < job->parts.count; s++) tile_sequence(&t, s);
     if (job->parts.count == 0) clear_sums(&t, slice_sets(job) + 1);

@@ -11,10 +11,10 @@ enum { FAST_ROWS = 256, FAST_COLUMNS = 256 };
 /* Bytes of scratch that one thread needs for a job; they must be aligned to 64. */
 size_t fast_scratch_bytes(const struct job *job);
 
-/* The outputs of the tile at (i0, j0).  False, and nothing is done, if its operands are
-   out of the kernels' range.  Outputs of lines with NaN or Inf (words_special()) are not
-   those of the unit: the engine is to compute them again.  The calling thread is in the
-   mode of hostfp_enter(). */
+/* Compute the outputs of the tile at (i0, j0).  False, and nothing is done, if its
+   operands are out of the kernels' range.  Outputs of lines with NaN or Inf
+   (words_special()) are not the unit's; the engine must compute them again.  The calling
+   thread is in the mode of hostfp_enter(). */
 bool fast_tile(const struct job *job, void *scratch, size_t i0, size_t j0);
 
 #endif

@@ -71,7 +71,7 @@ static bool has_avx512(void)
 
 static bool has_avx2(void)
 {
-    /* Not every compiler can ask for F16C; all processors with AVX2 have it. */
+    /* Not every compiler can test for F16C; all processors with AVX2 have it. */
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 #endif
@@ -92,7 +92,8 @@ static inline plain_ints plain_larger_32(plain_ints x, plain_ints y)
     return (x & mask) | (y & ~mask);
 }
 
-/* Only sums of zeros' exponents, -128, leave the range, and only below. */
+/* Only sums with the exponent of a zero, -128, leave the range, and only at its lower
+   end. */
 static inline plain_bytes plain_add_8(plain_bytes x, plain_bytes y)
 {
     typedef uint8_t wrapping __attribute__((vector_size(16)));
@@ -113,7 +114,7 @@ static inline plain_floats plain_round_f16(plain_floats x)
 {
     const plain_ints bits = (plain_ints)x & INT32_MAX, sign = (plain_ints)x & INT32_MIN;
     const plain_ints normal = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fff;
-    /* Below 2^-14: in units of 2^-24, and what is left of a unit. */
+    /* Below 2^-14: in units of 2^-24, and the remainder of a unit. */
     const plain_floats scaled = (plain_floats)bits * 0x1p24f;
     const plain_ints whole = __builtin_convertvector(scaled, plain_ints);
     const plain_floats rest = scaled - __builtin_convertvector(whole, plain_floats);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of what launches count. */
+/* The table of the quantities that launches count. */
 #include "emu/gfx9/gfx9.h"
 
 #define COUNTER(name) { #name, offsetof(struct gfx9_counts, name) }

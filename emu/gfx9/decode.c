@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From words to rows of the table and their operands: CDNA ISA documents, "Microcode
-   Formats". */
+/* From code words to rows of the opcode table and their operands: CDNA ISA documents,
+   "Microcode Formats". */
 #include "emu/gfx9/wave.h"
 
 #include <string.h>
@@ -25,14 +25,15 @@ const struct opcode *gfx9_opcode(enum encoding encoding, int number,
 
 /* --- encodings -------------------------------------------------------------------- */
 
-/* An encoding: the bits that tell it, where its opcode is, and its bytes. */
+/* An encoding: the bits that identify it, the position of its opcode, and its size in
+   bytes. */
 struct form {
     uint32_t mask, value;
     enum encoding encoding;
     int shift, bits, bytes;
 };
 
-/* The first that fits counts. */
+/* The first form that matches is used. */
 static const struct form forms[] = {
     /* clang-format off */
     { 0xfe000000, 0x7e000000, VOP1,  9,  8,  4 },
@@ -61,7 +62,7 @@ static const struct form *form_of(uint32_t word)
     return form->bytes ? form : NULL;
 }
 
-/* VOP3 repeats the short forms, from these numbers on. */
+/* VOP3 repeats the short forms from these numbers on. */
 enum { VOP3_OF_VOP2 = 0x100, VOP3_OF_VOP1 = 0x140, VOP3_OWN = 0x1c0 };
 
 static const struct opcode *row_of(const struct form *form, int number,
@@ -83,7 +84,7 @@ static uint32_t field(uint32_t word, int low, int bits)
     return word >> low & ((1u << bits) - 1);
 }
 
-/* fmamk, fmaak: one of the operands is a literal. */
+/* fmamk, fmaak: one operand is a literal. */
 static bool has_constant(const struct opcode *row)
 {
     return !strncmp(row->name, "v_fmamk", 7) || !strncmp(row->name, "v_fmaak", 7);
@@ -113,7 +114,7 @@ static void decode_parts(struct instruction *to)
     if (field(w, 13, 3)) to->cannot = "an output modifier (clamp, omod)";
 }
 
-/* fmamk, fmaak: a literal among three operands; fmac: the result is one. */
+/* fmamk, fmaak: a literal among three operands; fmac: the result is also an operand. */
 static void place_third(struct instruction *to)
 {
     const struct opcode *row = to->opcode;
@@ -142,7 +143,8 @@ static void decode_short(struct instruction *to, enum encoding encoding)
     if (to->s[0] == DPP) to->bytes = 8, to->cannot = "data-parallel primitives (DPP)";
 }
 
-/* op_sel of VOP3: high halves of operands, and of a result whose low half stays. */
+/* op_sel of VOP3 selects high halves of operands, and of a result whose low half is
+   unchanged. */
 static void decode_halves(struct instruction *to, uint32_t high)
 {
     if (!to->opcode || !(to->opcode->more & HALVES || to->opcode->float_bits == 16)) {
@@ -171,7 +173,7 @@ static void decode_long(struct instruction *to)
     if (!two && field(w, 11, 4)) decode_halves(to, field(w, 11, 4));
 }
 
-/* A vector register's number as that of an accumulator. */
+/* The number of a vector register, as the number of an accumulator. */
 static uint16_t accumulator(unsigned o, bool is)
 {
     return (uint16_t)(is && o >= 256 && o < 512 ? o + VGPRS : o);
@@ -185,7 +187,7 @@ static void place_accumulators(struct instruction *to)
     to->s[0] = accumulator(to->s[0], to->opcode->more != 1);
 }
 
-/* A, B, C and D of a matrix instruction, and how many registers they are. */
+/* A, B, C and D of a matrix instruction, and the number of their registers. */
 static void decode_matrix(struct instruction *to, const struct gfx9_object *o)
 {
     const struct matrix_unit *unit = &o->units[to->opcode->number];
@@ -209,7 +211,7 @@ static void decode_packed(struct instruction *to, const struct gfx9_object *o)
 
 enum { ZERO = 128 /* the constant 0 */, NO_SCALAR = 127 };
 
-/* The base's pair, and the register of an offset if there is one. */
+/* The register pair of the base, and the register of the offset if there is one. */
 static void decode_scalar_load(struct instruction *to)
 {
     const uint32_t x = to->word[0], y = to->word[1];
@@ -221,13 +223,14 @@ static void decode_scalar_load(struct instruction *to)
                                          : field(y, 0, 7));
 }
 
-/* Whether data is in accumulators, which have a bit of their own, but on gfx908. */
+/* Whether data is in accumulators.  A bit of the instruction says so, except on
+   gfx908. */
 static bool has_accumulators(bool bit, const struct gfx9_target *target)
 {
     return bit && !target->accumulates_all;
 }
 
-/* The address, one or two registers of data, and where a load goes to. */
+/* The address, one or two registers of data, and the destination of a load. */
 static void decode_lds(struct instruction *to, const struct gfx9_target *target)
 {
     const uint32_t y = to->word[1];
@@ -239,8 +242,8 @@ static void decode_lds(struct instruction *to, const struct gfx9_target *target)
     if (field(to->word[0], 16, 1)) to->cannot = "global data share (gds)";
 }
 
-/* The address, data, and a scalar base, without which the address is a pair; where a load
-   goes to. */
+/* The address, the data, and a scalar base, without which the address is a register pair;
+   and the destination of a load. */
 static void decode_global(struct instruction *to, const struct gfx9_target *target)
 {
     const uint32_t y = to->word[1];

@@ -85,7 +85,7 @@ uint32_t float_of_half(uint32_t x)
 
 float half_value(uint32_t x) { return float_of_bits(float_of_half(x)); }
 
-/* A NaN of an operand, or what fma_round() gives. */
+/* The NaN of an operand, or the result of fma_round(). */
 uint32_t half_fma(uint32_t a, uint32_t b, uint32_t c)
 {
     const uint32_t each[] = { a & 0xffff, b & 0xffff, c & 0xffff };
@@ -95,7 +95,7 @@ uint32_t half_fma(uint32_t a, uint32_t b, uint32_t c)
                                each[0], each[1], each[2]);
 }
 
-/* -0 is added: it changes no product. */
+/* -0 is added, because it changes no product. */
 uint32_t half_multiply(uint32_t a, uint32_t b)
 {
     const uint32_t sign = (a ^ b) & HALF_SIGN;
@@ -109,7 +109,7 @@ uint32_t permuted_from(uint64_t bytes, uint32_t selectors)
     uint32_t d = 0;
     for (int i = 0; i < 4; i++) {
         const uint32_t s = selectors >> 8 * i & 255;
-        const bool signs = 8 <= s && s < 12; /* of words 0 to 3, in every bit */
+        const bool signs = 8 <= s && s < 12; /* for words 0 to 3, in every bit */
         if (s < 8) d |= (uint32_t)(bytes >> 8 * s & 255) << 8 * i;
         else if (signs && bytes >> (16 * (s - 8) + 15) & 1) d |= 255u << 8 * i;
     }

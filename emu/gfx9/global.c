@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Global memory: which of it a kernel may touch, and the instructions. */
+/* Global memory: the memory that a kernel may access, and the instructions that access
+   it. */
 #include "emu/gfx9/wave.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ static bool inside(uint64_t at, size_t bytes, const struct gfx9_memory *m)
            bytes <= m->bytes - (at - m->address);
 }
 
-/* Between buffers: fail_outside() says of either side how far away it was. */
+/* Gap between buffers, within which fail_outside() reports a distance. */
 enum { GAP = 1 << 21 };
 
 uint64_t gfx9_address_set(struct gfx9_memory *m, uint64_t address)
@@ -38,8 +39,8 @@ static void *find(struct wave *w, uint64_t at, size_t bytes, bool write)
     return (void *)(uintptr_t)gfx9_bytes_at(g->object, at - ADDRESS_CODE, bytes, false);
 }
 
-/* The buffer that ends before the address, or begins behind it, so that the line says by
-   how much. */
+/* Report an access outside of every buffer.  The buffer that ends before the address, or
+   begins after it, gives the distance. */
 static void fail_outside(struct wave *w, const struct instruction *i, uint64_t at,
                          size_t bytes, bool write)
 {
@@ -75,7 +76,7 @@ void *global_at(struct wave *w, const struct instruction *i, uint64_t at, size_t
 
 /* --- access ----------------------------------------------------------------------- */
 
-/* What a row's `more` says beside the bytes of an access. */
+/* The access of a row, in its `more`, in addition to the number of bytes. */
 enum {
     SIGNED = 1 << 8,
     HIGH = 1 << 9,
@@ -85,13 +86,13 @@ enum {
 };
 
 struct place {
-    unsigned address; /* a register, or with no base a pair */
+    unsigned address; /* a register; without a base, a register pair */
     bool has_base;
     uint64_t base;
     int64_t offset;
 };
 
-/* Where the lanes' addresses come from, all of them set. */
+/* The source of the lanes' addresses; all must be initialised. */
 static bool place_of(struct place *to, struct wave *w, const struct instruction *i)
 {
     const uint32_t x = i->word[0];
@@ -118,7 +119,8 @@ static uint64_t address_of(const struct wave *w, const struct place *p, int l)
            (uint64_t)p->offset;
 }
 
-/* Flat accesses count twice, and come back in no order with those to LDS. */
+/* Note a pending access.  Flat accesses count twice, and complete in any order relative
+   to LDS accesses. */
 static void pend(struct wave *w, const struct instruction *i, unsigned first,
                  unsigned count)
 {
@@ -161,7 +163,8 @@ static void store(struct wave *w, const struct instruction *i, const struct plac
     pend(w, i, 0, 0);
 }
 
-/* What a lane loads, of a byte or two: extended, or into a half of the register. */
+/* The value that a lane loads from one or two bytes: extended, or put into one half of
+   the register. */
 static uint32_t narrow(uint32_t x, uint32_t was, int more)
 {
     const int bits = 8 * (more & 255);
@@ -208,7 +211,7 @@ static void nothing(struct wave *w, const struct instruction *i) { (void)w, (voi
 
 /* --- the table -------------------------------------------------------------------- */
 
-/* Registers of data: of loads the result, of stores the second operand. */
+/* Number of data registers: the result of loads, the second operand of stores. */
 #define DWORDS(MORE) ((((MORE)&255) + 3) / 4)
 #define LOADED(MORE) ((MORE)&STORES ? 0 : DWORDS(MORE))
 #define OPERANDS(MORE)                                                                   \
@@ -216,8 +219,8 @@ static void nothing(struct wave *w, const struct instruction *i) { (void)w, (voi
         2, (MORE)&STORES ? DWORDS(MORE) : 0, 2                                           \
     }
 
-/* Both as global memory, and by flat addresses, which may be LDS's elsewhere: those are
-   of no buffer here. */
+/* Each access exists for global memory and for flat addresses.  A flat address may also
+   be in LDS on hardware; here such an address belongs to no buffer. */
 #define ROW(NUMBER, NAME, MORE)                                                          \
     { .encoding = GLOBAL,                                                                \
       .number = NUMBER,                                                                  \

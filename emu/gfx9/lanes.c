@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Vector instructions: 64 lanes of operands taken from registers, what the row does with
-   them, and the result put back where a lane is active. */
+/* Vector instructions: take 64 lanes of operands from registers, apply the row's
+   operation, and store the result where a lane is active. */
 #include "emu/gfx9/wave.h"
 
 #include <string.h>
 
-/* Room for operands of two dwords, and for what of them is not set. */
+/* Room for operands of two dwords, and for masks of their uninitialised bits. */
 struct room {
     uint32_t d[2 * LANES], s[3][2 * LANES];
 };
@@ -25,7 +25,7 @@ static uint32_t part_of(uint32_t x, struct part p)
     return p.sign ? (uint32_t)((int32_t)(x << (32 - bits)) >> (32 - bits)) : x;
 }
 
-/* Negated, or its magnitude, as floats of the row's bits. */
+/* x negated, or its magnitude, as a float with the row's number of bits. */
 static uint32_t modified(uint32_t x, const struct instruction *i, int n)
 {
     const uint32_t sign = i->opcode->float_bits == 16 ? 0x8000 : 0x80000000;
@@ -34,7 +34,7 @@ static uint32_t modified(uint32_t x, const struct instruction *i, int n)
     return x;
 }
 
-/* Operand n, 64 lanes of a dword and, if it has two, 64 of the next. */
+/* Operand n: 64 lanes of a dword and, if it has two, 64 lanes of the next dword. */
 static const uint32_t *operand(uint32_t *room, struct wave *w,
                                const struct instruction *i, int n)
 {
@@ -59,7 +59,7 @@ static const uint32_t *operand(uint32_t *room, struct wave *w,
 
 /* --- what is not set -------------------------------------------------------------- */
 
-/* Whether an active lane of an operand has a bit that is not set. */
+/* Whether an active lane of an operand has an uninitialised bit. */
 static bool reads_unset(const struct wave *w, const struct instruction *i)
 {
     const struct opcode *row = i->opcode;
@@ -71,7 +71,7 @@ static bool reads_unset(const struct wave *w, const struct instruction *i)
     return lanes || (row->more & TAKES_CARRY && scalar_unset(w, i->s[2], 2));
 }
 
-/* The bits of operand n that are not set. */
+/* The uninitialised bits of operand n. */
 static void unset_bits(uint32_t *to, const struct wave *w, const struct instruction *i,
                        int n)
 {
@@ -91,7 +91,7 @@ static void unset_bits(uint32_t *to, const struct wave *w, const struct instruct
         }
 }
 
-/* Of the lanes of the result, the bits that are not set. */
+/* The uninitialised bits of the lanes of the result. */
 static void spread(uint32_t *d, const struct wave *w, const struct instruction *i,
                    const struct lanes *x)
 {
@@ -114,7 +114,8 @@ static void spread(uint32_t *d, const struct wave *w, const struct instruction *
 
 /* --- results ---------------------------------------------------------------------- */
 
-/* Into a part of a register, whose rest is 0, the part's sign, or what it was. */
+/* Put x into a part of a register.  The remaining bits are 0, the sign of the part, or
+   unchanged. */
 static uint32_t into_part(uint32_t was, uint32_t x, const struct instruction *i)
 {
     static const uint32_t masks[] = { 0xff,       0xff00, 0xff0000,
@@ -138,7 +139,7 @@ static void write_register(struct wave *w, const struct instruction *i, unsigned
     else FOR_LANES if (w->exec >> l & 1) to[l] = from[l];
 }
 
-/* Lanes whose bits of a half are not all set. */
+/* Lanes in which a half is not completely initialised. */
 static uint64_t lanes_of(const uint32_t *x, uint32_t half)
 {
     uint64_t lanes = 0;
@@ -165,7 +166,7 @@ static void write_unset(struct wave *w, const struct instruction *i, unsigned r,
     vector_unset_write(w, r, 1, w->exec, lanes_of(x, 0xffff), lanes_of(x, 0xffff0000));
 }
 
-/* A bit a lane, 0 for those that are not active. */
+/* Write one bit for each lane; inactive lanes have 0. */
 static void write_mask(struct wave *w, const struct instruction *i, uint64_t mask,
                        bool unset)
 {
@@ -203,7 +204,7 @@ void act_vector(struct wave *w, const struct instruction *i)
 
 /* --- lanes and scalar registers --------------------------------------------------- */
 
-/* Lane `lane` of the first operand to a scalar register. */
+/* Copy lane `lane` of the first operand to a scalar register. */
 static void move_lane(struct wave *w, const struct instruction *i, int lane, unsigned to)
 {
     const unsigned o = i->s[0];
@@ -223,7 +224,7 @@ void act_first_lane(struct wave *w, const struct instruction *i)
     move_lane(w, i, w->exec ? __builtin_ctzll(w->exec) : 0, i->d);
 }
 
-/* The lane that the second operand says. */
+/* The lane that the second operand selects. */
 static uint32_t lane_of(struct wave *w, const struct instruction *i)
 {
     if (scalar_unset(w, i->s[1], 1)) wave_fail(w, i, "the lane index is not initialised");

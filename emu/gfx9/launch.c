@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A launch: work-groups in parallel, each group's waves by turns from barrier to
+/* A launch: work-groups run in parallel; the waves of a group alternate from barrier to
    barrier. */
 #include "emu/gfx9/wave.h"
 
@@ -23,7 +23,7 @@ struct descriptor {
 
 enum { DESCRIPTOR_BYTES = 64 };
 
-/* v0 to v2 that have a work-item's place, before they are packed into one. */
+/* How many of v0 to v2 hold the index of a work-item, if they are not packed into one. */
 static unsigned item_registers(const struct descriptor *d)
 {
     return 1 + (d->resources2 >> 11 & 3);
@@ -48,14 +48,14 @@ static struct descriptor descriptor_of(const struct gfx9_object *o,
 
 enum { ITEMS_MAX = 1024, LDS_MAX = 65536, ARGUMENTS_MAX = 65536 };
 
-/* The product of three extents; UINT64_MAX: it is more than 64 bits hold. */
+/* The product of three extents; UINT64_MAX if it does not fit 64 bits. */
 static uint64_t product_of(const uint32_t x[3])
 {
     const uint64_t two = (uint64_t)x[0] * x[1];
     return x[2] && two > UINT64_MAX / x[2] ? UINT64_MAX : two * x[2];
 }
 
-/* Work-groups and work-items of one: how many there may be. */
+/* Check the number of work-groups, and of work-items in a group. */
 static enum bitcut_status check_extents(const struct gfx9_launch *x, struct fault *f)
 {
     const char *name = x->kernel->name;
@@ -81,7 +81,8 @@ static enum bitcut_status check_extents(const struct gfx9_launch *x, struct faul
     return BITCUT_OK;
 }
 
-/* Arguments, of the launch and of the notes: they lie in the descriptor's segment. */
+/* Check that the arguments of the launch and of the notes fit the descriptor's
+   segment. */
 static enum bitcut_status check_arguments(const struct gfx9_launch *x,
                                           const struct descriptor *d, struct fault *f)
 {
@@ -104,8 +105,8 @@ static enum bitcut_status check_arguments(const struct gfx9_launch *x,
     return BITCUT_OK;
 }
 
-/* Every number of the descriptor that decides what memory is touched, and the forms of it
-   that are not executed. */
+/* Check every number of the descriptor that determines which memory is accessed, and
+   refuse unsupported settings. */
 static enum bitcut_status check_descriptor(const struct gfx9_launch *x,
                                            const struct descriptor *d, struct fault *f)
 {
@@ -147,7 +148,7 @@ static enum bitcut_status check(const struct gfx9_launch *x, const struct descri
 
 enum { PACKET_BYTES = 64 };
 
-/* Arguments, hidden ones, and the dispatch packet, the same for all groups. */
+/* Arguments, hidden arguments, and the dispatch packet, the same for all groups. */
 struct given {
     uint8_t *segment;
     size_t segment_bytes;
@@ -159,8 +160,8 @@ static void put(uint8_t *to, size_t room, size_t at, const void *from, size_t by
     if (at + bytes <= room) memcpy(to + at, from, bytes);
 }
 
-/* Work-groups and work-items where code object version 5 has them: block_count,
-   group_size and remainder of x, y, z, then grid_dims. */
+/* Put the numbers of work-groups and work-items where code object version 5 has them:
+   block_count, group_size and remainder of x, y, z, then grid_dims. */
 static void put_hidden(struct given *to, const struct gfx9_launch *x)
 {
     const size_t from = x->kernel->hidden;
@@ -173,7 +174,8 @@ static void put_hidden(struct given *to, const struct gfx9_launch *x)
     put(to->segment, to->segment_bytes, from + 64, &dimensions, 2);
 }
 
-/* hsa_kernel_dispatch_packet_t: work-items of a group at byte 4, of all at 12. */
+/* hsa_kernel_dispatch_packet_t: the work-items of a group at byte 4, of the grid at byte
+   12. */
 static void put_packet(struct given *to, const struct gfx9_launch *x)
 {
     for (size_t n = 0; n < 3; n++) {
@@ -200,7 +202,7 @@ static bool given_init(struct given *to, const struct gfx9_launch *x,
 
 /* --- a group ---------------------------------------------------------------------- */
 
-/* What a thread keeps from one group to the next. */
+/* Memory that a thread reuses from one group to the next. */
 struct room {
     struct group group;
     struct wave *waves;
@@ -243,8 +245,8 @@ static void set_pair(struct wave *w, int at, uint64_t to)
     scalar_unset_write(w, (unsigned)at, 2, false);
 }
 
-/* Scalar registers that are set before the first instruction: those of the descriptor's
-   properties, then the group's place, if asked for. */
+/* Set the scalar registers that are initialised before the first instruction: the ones
+   that the descriptor's properties select, then the index of the group, if requested. */
 static void set_scalars(struct wave *w, const struct descriptor *d,
                         const uint32_t place[3])
 {
@@ -263,7 +265,7 @@ static void set_scalars(struct wave *w, const struct descriptor *d,
     }
 }
 
-/* A work-item's place in v0, or in v0, v1 and v2 as far as asked for. */
+/* Put the index of a work-item into v0, or into v0, v1 and v2, as far as requested. */
 static void set_items(struct wave *w, const struct gfx9_launch *x,
                       const struct descriptor *d)
 {
@@ -302,7 +304,8 @@ static void wave_start(struct wave *w, struct room *r, uint32_t number,
     set_items(w, x, d);
 }
 
-/* Why an instruction is not executed: the reasons that are known since it was decoded. */
+/* Fail with the reason why an instruction is not executed, as far as it is known since
+   decoding. */
 static void refuse(struct wave *w, const struct instruction *i)
 {
     char why[80];
@@ -313,7 +316,7 @@ static void refuse(struct wave *w, const struct instruction *i)
     else if (!operands_exist(why, sizeof why, i)) wave_fail(w, i, "%s", why);
 }
 
-enum { LOOK_EVERY = 0xfff }; /* instructions of a group, for whether to stop */
+enum { LOOK_EVERY = 0xfff }; /* instructions of a group between checks for a stop */
 
 static void look(struct wave *w, const struct instruction *i)
 {
@@ -324,7 +327,7 @@ static void look(struct wave *w, const struct instruction *i)
                   g->launch->seconds);
 }
 
-/* The instruction at pc, or one of no bytes. */
+/* The instruction at pc; an instruction of no bytes if there is none. */
 static const struct instruction *fetch(struct wave *w)
 {
     struct group *g = w->group;
@@ -353,7 +356,7 @@ static void wave_run(struct wave *w)
     }
 }
 
-/* Accesses to LDS before the first that is not waited for. */
+/* The number of accesses to LDS before the first one that is not yet waited for. */
 static uint32_t waited_of(const struct wave *w)
 {
     uint32_t least = w->accesses + 1;
@@ -362,7 +365,8 @@ static uint32_t waited_of(const struct wave *w)
     return least - 1;
 }
 
-/* All waves by turns; a barrier is passed when all that have not ended are there. */
+/* Run all waves alternately.  A barrier is passed when all waves that have not ended have
+   reached it. */
 static void group_run(struct group *g)
 {
     for (bool running = true; running && !g->failed; g->epoch++) {
@@ -412,15 +416,16 @@ static void group_start(struct room *r, const struct gfx9_launch *x,
 
 /* --- the launch ------------------------------------------------------------------- */
 
-/* What threads agree on: the next group, the first that failed, and its fault. */
+/* Data shared by threads: the next group, the first group that failed, and its fault. */
 struct outcome {
-    uint64_t next, failed; /* failed: UINT64_MAX: none */
+    uint64_t next, failed; /* UINT64_MAX: no group failed */
     struct fault fault;
     struct gfx9_counts counts;
     double deadline;
 };
 
-/* Take groups in their order, up to the first that failed: all before it are done. */
+/* Take groups in their order, up to the first group that failed, so that all groups
+   before it are complete. */
 static bool take_group(uint64_t *n, struct outcome *all, uint64_t groups)
 {
     uint64_t failed;
@@ -441,7 +446,7 @@ static void note_failure(struct outcome *all, uint64_t n, const struct fault *fa
     }
 }
 
-/* What one thread does: groups, until there are no more. */
+/* The work of one thread: run groups until there are no more. */
 static void run_some(struct outcome *all, struct room *r, const struct gfx9_launch *x,
                      const struct descriptor *d, const struct given *given)
 {

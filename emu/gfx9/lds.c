@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Local memory (LDS) of a work-group: who may touch what when, bank conflicts, and the
+/* Local memory (LDS) of a work-group: ordering of accesses, bank conflicts, and the
    instructions. */
 #include "emu/gfx9/wave.h"
 
 #include <string.h>
 
-enum { BANKS = 32, BANK_BYTES = 4, GRAIN = 2 /* bytes that are told apart */ };
+enum { BANKS = 32, BANK_BYTES = 4, GRAIN = 2 /* bytes that are tracked separately */ };
 
 /* --- races ------------------------------------------------------------------------ */
 
-/* Whether another wave's access may still be under way: no barrier since, or it came to
-   that barrier without having waited. */
+/* Whether another wave's access may still be in progress: there was no barrier since, or
+   the wave reached that barrier without having waited for the access. */
 static bool unordered(const struct wave *w, uint32_t other, uint32_t access,
                       uint32_t epoch)
 {
@@ -57,10 +57,10 @@ static void touch(struct wave *w, const struct instruction *i, uint32_t at,
 
 /* --- bank conflicts --------------------------------------------------------------- */
 
-/* Lanes that go together: 32 for a dword each, fewer for more, so that all banks are busy
-   once; lanes that ask a bank for one dword share it.  Two dwords take a turn each
-   ("CDNA3 ISA", local data share; AMD's notes on bank conflicts group lanes of
-   ds_read_b128 in eights). */
+/* Count cycles.  Lanes that access LDS together: 32 if each accesses a dword, fewer for
+   more, so that all banks are used once.  Lanes that read the same dword of a bank share
+   the access.  Two dwords take one cycle each ("CDNA3 ISA", local data share; AMD's notes
+   on bank conflicts group lanes of ds_read_b128 in eights). */
 static void count_cycles(struct wave *w, const uint32_t at[LANES], uint32_t bytes)
 {
     const int dwords = bytes < 4 ? 1 : (int)(bytes / 4),
@@ -87,7 +87,7 @@ static void count_cycles(struct wave *w, const uint32_t at[LANES], uint32_t byte
 
 /* --- access ----------------------------------------------------------------------- */
 
-/* Whether `bytes` bytes at a place of LDS can be touched. */
+/* Whether `bytes` bytes at an offset in LDS can be accessed. */
 static bool can_touch(struct wave *w, const struct instruction *i, uint32_t at,
                       uint32_t bytes)
 {
@@ -143,7 +143,7 @@ static void store_lane(struct wave *w, int l, uint32_t at, unsigned from, uint32
     }
 }
 
-/* One access of all active lanes. */
+/* Perform one access of all active lanes. */
 static void access_lds(struct wave *w, const struct instruction *i,
                        const uint32_t at[LANES], unsigned registers, uint32_t bytes,
                        bool write, int shift)
@@ -162,8 +162,8 @@ static void access_lds(struct wave *w, const struct instruction *i,
     else w->group->counts.lds_read += lanes * bytes;
 }
 
-/* What a row's `more` says: bytes of an access, and how many accesses at offsets that
-   count so many bytes. */
+/* A row's `more`: bytes of an access, and the number of accesses, whose offsets count in
+   a unit of bytes. */
 enum {
     TWICE = 1 << 8,
     STRIDE64 = 1 << 9,
@@ -184,8 +184,8 @@ static void pend(struct wave *w, const struct instruction *i, unsigned first,
                                 .lds = w->accesses });
 }
 
-/* The addresses of one access, or of both; they may be in the registers that are loaded.
- */
+/* The addresses of one access, or of both.  They may be in the registers that are
+   loaded. */
 static bool places(uint32_t at[2][LANES], struct wave *w, const struct instruction *i)
 {
     const int more = i->opcode->more;
@@ -210,7 +210,8 @@ static void write_lds(struct wave *w, const struct instruction *i)
     pend(w, i, 0, 0);
 }
 
-/* Of two bytes or one: extended, or into a half of a register whose other one stays. */
+/* Store one or two bytes: extended, or into one half of a register whose other half is
+   unchanged. */
 static void narrow(struct wave *w, const struct instruction *i, unsigned to,
                    const uint32_t was[LANES], const uint64_t unset[2])
 {
@@ -248,7 +249,7 @@ static void read_lds(struct wave *w, const struct instruction *i)
     pend(w, i, to, count);
 }
 
-/* Lane by lane: d of lane l is what lane address / 4 has, or is sent there. */
+/* Permute lanes: d of lane l is the data of lane address / 4, or is sent to that lane. */
 static void permute_lds(struct wave *w, const struct instruction *i)
 {
     const unsigned address = i->s[0] - 256u, from = i->s[1] - 256u, to = i->d - 256u;
@@ -280,7 +281,7 @@ static void permute_lds(struct wave *w, const struct instruction *i)
 
 #define DWORDS(MORE) ((((MORE)&255) + 3) / 4)
 
-/* A row: registers of the result, and of operands behind the address. */
+/* A row: registers of the result, and of the operands after the address. */
 #define ROW(NUMBER, NAME, ACT, MORE, D, FIRST, SECOND)                                   \
     {                                                                                    \
         .encoding = DS, .number = NUMBER, .name = "ds_" NAME, .act = ACT, .d = D,        \

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matrix instructions (MFMA): registers to matrices and back; the numbers are the
-   emulator's of the target's unit.
+/* Matrix instructions (MFMA): registers to matrices and back.  The emulator's unit of the
+   target computes the numbers.
 
-   Of a fragment with `blocks` products m x n x k side by side, lane l holds `each`
-   elements of A: those of row l % m of block l / (m k / each), whose k begin at (l / m)
-   each % k; of B likewise for columns.  Register r of C and D in lane l is row V % m of
-   block V / m, V = 4 (64 / n) (r / 4) + 4 (l / n) + r % 4, column l % n.  Of f64 lanes go
-   through blocks first: l / m % blocks, then through k, and through rows of C and D, of
-   which register r begins at r (64 / n / blocks).  AMD matrix instruction calculator. */
+   A fragment has `blocks` products m x n x k side by side.  Lane l holds `each` elements
+   of A: row l % m of block l / (m k / each), for k from (l / m) each % k on.  The same
+   holds for B with columns.  Register r of C and D in lane l is row V % m of block V / m,
+   where V = 4 (64 / n) (r / 4) + 4 (l / n) + r % 4, and column l % n.  For f64, lanes are
+   distributed over blocks first: l / m % blocks, then over k, and over rows of C and D,
+   where register r begins at r (64 / n / blocks).  Source: AMD matrix instruction
+   calculator. */
 #include "emu/gfx9/wave.h"
 
 #include "emu/engine.h"
@@ -19,8 +20,8 @@
 #include <string.h>
 
 struct shape {
-    int m, n, k, blocks, each; /* each: elements of A or B in a lane */
-    int element, sum;          /* bytes of an element of A or B, of C or D */
+    int m, n, k, blocks, each; /* each: number of elements of A or B in a lane */
+    int element, sum;          /* bytes of an element of A or B, and of C or D */
 };
 
 static struct shape shape_of(const struct bitcut_unit *u)
@@ -82,7 +83,7 @@ static void take_lines(uint64_t *to, const struct wave *w, const struct shape *s
     }
 }
 
-/* Where a register's element of D is among the rows of all blocks. */
+/* The row, counted through all blocks, of a register's element of D. */
 static int row_at(const struct shape *s, int r, int l)
 {
     const int groups = LANES / s->n, part = l / s->n;
@@ -93,7 +94,7 @@ static int row_at(const struct shape *s, int r, int l)
 
 /* --- by the engine ---------------------------------------------------------------- */
 
-enum { LINES_MAX = 64 }; /* of all blocks */
+enum { LINES_MAX = 64 }; /* in all blocks */
 
 /* Lines of all blocks as numbers, [line][k]. */
 struct numbers {
@@ -109,9 +110,9 @@ static void take_numbers(struct numbers *to, const struct operands *x,
         to->b[i] = unit_read(u, u->b, x->b[i]);
 }
 
-enum { SUMS_MAX = 32 /* elements of C or D in a lane */ };
+enum { SUMS_MAX = 32 /* largest number of elements of C or D in a lane */ };
 
-/* What is too large for the stack of a thread. */
+/* Data too large for the stack of a thread. */
 struct matrix_room {
     alignas(64) float known[LINES_MAX * FRAGMENT_COLUMNS];
     uint64_t c[SUMS_MAX * LANES], d[SUMS_MAX * LANES];
@@ -125,7 +126,7 @@ struct matrix_room *matrix_room_make(void)
     return aligned_alloc(align, (sizeof(struct matrix_room) + align - 1) / align * align);
 }
 
-/* The output of column j of a block's row, `row` counted through all blocks. */
+/* The output in column j of a block's row; `row` is counted through all blocks. */
 static uint64_t dot(const struct numbers *x, const struct bitcut_unit *u,
                     const struct shape *s, int row, int j, uint64_t c)
 {
@@ -136,7 +137,7 @@ static uint64_t dot(const struct numbers *x, const struct bitcut_unit *u,
 
 /* --- by vector instructions ------------------------------------------------------- */
 
-/* Whether an operand is finite: of a special one no fast path knows. */
+/* Whether all elements of an operand are finite.  No fast path handles others. */
 static bool all_finite(const uint64_t *x, int count, const struct bitcut_format *format)
 {
     bool finite = true;
@@ -144,7 +145,8 @@ static bool all_finite(const uint64_t *x, int count, const struct bitcut_format 
     return finite;
 }
 
-/* What a fast path takes for C: +0, or of 2^FRAGMENT_MIN or more, and finite. */
+/* Whether a fast path accepts C: +0, or finite with a magnitude of at least
+   2^FRAGMENT_MIN. */
 static bool is_typical(uint32_t c)
 {
     const uint32_t exponent = c >> 23 & 255;
@@ -156,7 +158,7 @@ static void put(void *to, int at, uint64_t x, int bytes)
     memcpy((char *)to + at * bytes, &x, (size_t)bytes);
 }
 
-/* D of one block in place of C, [m][FRAGMENT_COLUMNS]. */
+/* Replace C of one block by D, [m][FRAGMENT_COLUMNS]. */
 static void multiply_block(float *c, const struct fast_fragment *f,
                            const struct operands *x, const struct shape *s, int block)
 {
@@ -176,8 +178,8 @@ static void multiply_block(float *c, const struct fast_fragment *f,
 
 /* --- all outputs ------------------------------------------------------------------ */
 
-/* Each by the engine, but, where `fast`, those that room->known has, which were usual and
-   are finite. */
+/* Compute each output by the engine, except, if `fast`, outputs in room->known whose C
+   was accepted and whose result is finite. */
 static void finish(struct matrix_room *room, bool fast, const struct bitcut_unit *u,
                    const struct shape *s)
 {
@@ -218,7 +220,7 @@ static void multiply(struct matrix_room *room, const struct matrix_unit *unit,
 
 /* --- operands --------------------------------------------------------------------- */
 
-/* Registers of A, B, C and D; c of NO_REGISTER is a constant. */
+/* Registers of A, B, C and D; if c is NO_REGISTER, C is a constant. */
 struct fields {
     unsigned a, b, c, d, words, sums;
     uint32_t constant;
@@ -258,7 +260,7 @@ static bool check_set(struct wave *w, const struct instruction *i, const struct 
     return true;
 }
 
-/* Where the registers are, and C's constant if it is one. */
+/* Find the registers, and C if it is a constant. */
 static bool take_fields(struct fields *to, struct wave *w, const struct instruction *i,
                         int sum_bytes)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a code object says of its kernels: the note NT_AMDGPU_METADATA, a MessagePack map
-   ("User Guide for AMDGPU Backend", code object V3 and later).  Of it are read each
-   kernel's name and arguments. */
+/* The description of the kernels in a code object: the note NT_AMDGPU_METADATA, a
+   MessagePack map ("User Guide for AMDGPU Backend", code object V3 and later).  Each
+   kernel's name and arguments are read from it. */
 #include "emu/gfx9/wave.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A place in the note. */
+/* A position in the note. */
 struct reader {
     const uint8_t *at, *end;
     bool failed;
@@ -40,8 +40,8 @@ static struct item read_text(struct reader *r, uint64_t bytes)
     return x;
 }
 
-/* The next item; of a list or a map its entries follow.  Others than those that a
-   compiler writes here end the reading. */
+/* Read the next item; the entries of a list or a map follow it.  Types that no compiler
+   writes here end the reading. */
 static struct item read_item(struct reader *r)
 {
     const unsigned tag = (unsigned)read_number(r, 1);
@@ -79,7 +79,7 @@ static bool is_text(const struct item *x, const char *text)
            !memcmp(x->text, text, x->number);
 }
 
-/* How deep a note may be: more is none that a compiler wrote. */
+/* Largest depth of a note; no compiler writes deeper notes. */
 enum { DEPTH_MAX = 16 };
 
 static void skip_item(struct reader *r, int depth)
@@ -97,7 +97,8 @@ static uint32_t read_integer(struct reader *r)
     return (uint32_t)x.number;
 }
 
-/* Which of `count` names the key is, each of them once in a map; `count`: none. */
+/* The index of a key among `count` names, each of which may occur once in a map; `count`:
+   none of them. */
 static int read_key(struct reader *r, unsigned *seen, const char *const *names, int count)
 {
     const struct item key = read_item(r);
@@ -110,14 +111,15 @@ static int read_key(struct reader *r, unsigned *seen, const char *const *names, 
 
 /* --- kernels ---------------------------------------------------------------------- */
 
-/* What is read, growing: kernels, and the arguments of all, kernel after kernel. */
+/* Growing lists of what was read: kernels, and the arguments of all kernels, one kernel
+   after the other. */
 struct lists {
     struct gfx9_object *o;
     size_t kernel_room, arguments, argument_room;
     bool no_memory;
 };
 
-/* Room for one more of `count`, of so many bytes each. */
+/* Make room for one more than `count` elements of this size. */
 static bool grow(void *list, size_t *room, size_t count, size_t bytes)
 {
     void *old;
@@ -173,7 +175,7 @@ static void read_arguments(struct lists *to, struct gfx9_kernel *k, struct reade
     for (uint64_t j = 0; j < list.number && !r->failed; j++) read_argument(to, k, r);
 }
 
-/* A kernel; its name is that of its descriptor without ".kd". */
+/* Read a kernel; its name is the name of its descriptor without ".kd". */
 static void read_kernel(struct lists *to, struct gfx9_kernel *k, struct item *name,
                         struct reader *r)
 {
@@ -192,7 +194,7 @@ static void read_kernel(struct lists *to, struct gfx9_kernel *k, struct item *na
         }
 }
 
-/* Copy a kernel's name, without ".kd", behind those that were. */
+/* Append a kernel's name, without ".kd", to the names so far. */
 static bool take_name(struct gfx9_object *o, struct gfx9_kernel *k,
                       const struct item *name, size_t *used, size_t room)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Code objects: ELF files, of which the loaded segments, the kernels' descriptors and the
-   note of their arguments are read ("User Guide for AMDGPU Backend", ELF code object). */
+/* Code objects: ELF files, from which the loaded segments, the kernels' descriptors and
+   the note of their arguments are read ("User Guide for AMDGPU Backend", ELF code
+   object). */
 #include "emu/gfx9/wave.h"
 
 #include "lib/base/size.h"
@@ -22,7 +23,7 @@ const struct gfx9_target gfx9_targets[] = {
 
 /* --- the file --------------------------------------------------------------------- */
 
-/* An ELF file in memory; its structures are copied out, aligned or not. */
+/* An ELF file in memory.  Its structures are copied out, so they need no alignment. */
 struct file {
     const uint8_t *at;
     size_t bytes;
@@ -81,7 +82,7 @@ const struct gfx9_target *gfx9_target_peek(const void *file, size_t bytes)
 
 /* --- what must be apart ----------------------------------------------------------- */
 
-/* Where something begins, and its bytes; `number` is of a segment or section. */
+/* Start and size of a part; `number` is the number of a segment or section. */
 struct range {
     uint64_t first, bytes;
     int number;
@@ -93,7 +94,7 @@ static int by_first(const void *x, const void *y)
     return (a->first > b->first) - (a->first < b->first);
 }
 
-/* Sort; whether no two of them have a byte in common. */
+/* Sort the ranges.  Returns whether no two of them have a byte in common. */
 static bool are_apart(struct range *range, size_t count)
 {
     qsort(range, count, sizeof *range, by_first);
@@ -102,7 +103,7 @@ static bool are_apart(struct range *range, size_t count)
     return true;
 }
 
-/* Which parts of a file are looked at, and where they are. */
+/* Selects the parts of a file to read, and returns their range. */
 typedef bool pick_part(struct range *to, const struct file *x, int n);
 
 static bool pick_loaded(struct range *to, const struct file *x, int n)
@@ -140,7 +141,8 @@ static bool pick_code(struct range *to, const struct file *x, int n)
     return s.sh_type == SHT_PROGBITS && s.sh_flags & SHF_EXECINSTR && s.sh_size;
 }
 
-/* Those of a file, ascending, to be freed; all inside of `end` bytes, and apart. */
+/* List these parts of a file, ascending.  The caller frees the list.  All must lie inside
+   of `end` bytes, and must not overlap. */
 static enum bitcut_status list_apart(struct range **to, size_t *count,
                                      const struct file *x, int most, pick_part *pick,
                                      uint64_t end, const char *what, struct fault *f)
@@ -173,7 +175,8 @@ static enum bitcut_status check_apart(const struct file *x, int most, pick_part 
     return status;
 }
 
-/* So that what follows takes time and memory in proportion to the file. */
+/* Check sizes, so that the following steps take time and memory proportional to the
+   file. */
 static enum bitcut_status check_file(const struct file *x, struct fault *f)
 {
     const int segments = x->header.e_phnum, sections = x->header.e_shnum;
@@ -205,7 +208,7 @@ static enum bitcut_status load_segments(struct gfx9_object *o, const struct file
         const Elf64_Phdr s = segment_of(x, range[n].number);
         good = good && s.p_filesz <= s.p_memsz;
         if (!good) break;
-        /* Loads may go a little beyond what they need. */
+        /* Loads may read a little more than they need. */
         const uint64_t bytes = (s.p_memsz + PADDING - 1) / PADDING * PADDING;
         o->segments[n] =
             (struct segment){ s.p_vaddr, bytes, o->image + kept, s.p_filesz };
@@ -221,7 +224,7 @@ static enum bitcut_status load_segments(struct gfx9_object *o, const struct file
 
 /* --- code ------------------------------------------------------------------------- */
 
-/* Whether a section lies in the file's bytes of one segment. */
+/* Whether a section lies in the stored bytes of one segment. */
 static bool is_stored(const struct gfx9_object *o, const struct range *r)
 {
     const struct segment *s = gfx9_segment_before(o, r->first);
@@ -288,7 +291,7 @@ static int by_name(const void *x, const void *y)
     return strcmp((*a)->name, (*b)->name);
 }
 
-/* The kernel of a name of so many bytes, among those in the order of their names. */
+/* Find a kernel by a name of `length` bytes, among kernels sorted by name. */
 static struct gfx9_kernel *kernel_of(struct gfx9_kernel *const *kernel, size_t count,
                                      const char *name, size_t length)
 {
@@ -304,8 +307,8 @@ static struct gfx9_kernel *kernel_of(struct gfx9_kernel *const *kernel, size_t c
     return NULL;
 }
 
-/* A symbol's name without the ending of descriptors, and its length; false: it is of
-   none. */
+/* The name of a symbol without the suffix of descriptors, and its length; false: it is
+   not a descriptor. */
 static bool take_name(const char **name, size_t *length, const struct file *x,
                       const Elf64_Shdr *names, const Elf64_Sym *symbol)
 {
@@ -319,7 +322,8 @@ static bool take_name(const char **name, size_t *length, const struct file *x,
     return !memcmp(*name + *length, ending, sizeof ending - 1);
 }
 
-/* The descriptors that the symbols of a table are of; the first of a kernel counts. */
+/* Set the descriptors that the symbols of a table name; the first symbol of a kernel is
+   used. */
 static void read_symbols(struct gfx9_kernel *const *kernel, size_t count,
                          const struct file *x, const Elf64_Shdr *s)
 {
@@ -338,7 +342,7 @@ static void read_symbols(struct gfx9_kernel *const *kernel, size_t count,
     }
 }
 
-/* Every kernel's descriptor; `kernel` has room for pointers to all. */
+/* Find the descriptor of every kernel; `kernel` has room for pointers to all. */
 static enum bitcut_status find_descriptors(struct gfx9_kernel **kernel,
                                            struct gfx9_object *o, const struct file *x,
                                            struct fault *f)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which registers instructions may name.  All of their numbers are in the instruction, so
-   they are held against those that a wave has once, when it is decoded, and whatever
-   executes it need not look again.
+/* Registers that instructions may name.  All register numbers are in the instruction.
+   They are compared with the registers of a wave once, when it is decoded, so that
+   execution need not check them again.
 
-   A row's kinds are a letter for the result, '=', and one for each operand:
-     s  scalar registers, vcc, m0, exec; of an operand constants, too
-     l  scalar registers or vcc, which memory is loaded to
-     v  vector registers or accumulators
-     k  those, or a constant
-     x  those, or what s is */
+   The kinds of a row are a letter for the result, '=', and one letter for each operand:
+   s: scalar registers, vcc, m0, exec; for an operand constants, too
+   l: scalar registers or vcc, to which memory is loaded
+   v: vector registers or accumulators
+   k: as v, or a constant
+   x: as v, or as s */
 #include "emu/gfx9/wave.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ static bool is_constant(const struct instruction *i, unsigned o)
            (VCCZ <= o && o <= SCC) || (o == LITERAL && i->has_literal);
 }
 
-/* s0 to vcc, and where that can be, m0 and both halves of exec. */
+/* s0 to vcc; if `special`, also m0 and both halves of exec. */
 static bool are_scalars(unsigned first, unsigned count, bool special)
 {
     if (first + count <= SGPR_LAST + 1) return true;
@@ -77,7 +77,7 @@ static bool exists(const struct instruction *i, char kind, unsigned first, unsig
 
 /* --- what there is not ------------------------------------------------------------ */
 
-/* As s[120:135], v7 or a[0:3]. */
+/* Write registers such as s[120:135], v7 or a[0:3]. */
 static void describe(char *text, size_t size, unsigned first, unsigned count)
 {
     const char file = first < VECTORS ? 's' : first < ACCUMULATORS ? 'v' : 'a';
@@ -107,7 +107,7 @@ static void refuse(char *why, size_t size, char kind, unsigned first, unsigned c
     else snprintf(why, size, "%s: the last register of a kernel is s%d", name, SGPR_LAST);
 }
 
-/* One operand, or the result; none of no registers. */
+/* Check one operand or the result; without registers there is nothing to check. */
 static bool check(char *why, size_t size, const struct instruction *i, char kind,
                   unsigned first, unsigned count, bool result)
 {

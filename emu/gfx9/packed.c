@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packed instructions (VOP3P) that are not of matrices: two halves or two dwords at a
-   time, and multiply-adds of mixed formats. */
+/* Packed instructions (VOP3P) other than matrix instructions: two halves or two dwords at
+   a time, and multiply-adds of mixed formats. */
 #include "emu/gfx9/float.h"
 #include "emu/gfx9/wave.h"
 
-/* Which half of operand n makes half h of the result, and its sign: op_sel and op_sel_hi,
-   neg_lo and neg_hi. */
+/* Which half of operand n is used for half h of the result, and its sign: op_sel and
+   op_sel_hi, neg_lo and neg_hi. */
 static bool takes_high(const struct instruction *i, int n, int h)
 {
     const uint32_t x = i->word[0], y = i->word[1];
@@ -18,7 +18,7 @@ static bool negates(const struct instruction *i, int n, int h)
     return (h ? i->word[0] >> 8 : i->word[1] >> 29) >> n & 1;
 }
 
-/* Operand n of lane l: `dwords` of it, the low one first. */
+/* Operand n of lane l: `dwords` dwords, the low one first. */
 static uint64_t take(struct wave *w, const struct instruction *i, int n, int dwords,
                      int l)
 {
@@ -28,8 +28,8 @@ static uint64_t take(struct wave *w, const struct instruction *i, int n, int dwo
     return dwords == 2 ? (uint64_t)w->v[o - 255][l] << 32 | low : low;
 }
 
-/* Whether registers can be read and written, and the active lanes that nothing has set.
- */
+/* Whether registers can be read and written; also finds the active lanes with
+   uninitialised bits. */
 static bool ready(uint64_t *unset, struct wave *w, const struct instruction *i)
 {
     const struct opcode *row = i->opcode;
@@ -83,7 +83,7 @@ static void act_dwords(struct wave *w, const struct instruction *i)
     vector_unset_write(w, i->d - 256u, 2, w->exec, unset, unset);
 }
 
-/* A dword of the first operand and one of the second: op_sel says which. */
+/* One dword of the first operand and one of the second; op_sel selects them. */
 static void act_move(struct wave *w, const struct instruction *i)
 {
     uint64_t unset, low[2], high[2];
@@ -135,7 +135,7 @@ static void act_halves(struct wave *w, const struct instruction *i)
 
 /* --- mixed formats ---------------------------------------------------------------- */
 
-/* An operand that is f32, or f16 in either half; here neg_hi takes magnitudes. */
+/* An operand that is f32, or f16 in either half; here neg_hi selects the magnitude. */
 static uint32_t mixed(struct wave *w, const struct instruction *i, int n, int l)
 {
     uint32_t x = (uint32_t)take(w, i, n, 1, l);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registers of a wave: what they hold, what nothing has set, and what is still loaded. */
+/* Registers of a wave: their contents, which bits are uninitialised, and which registers
+   are still being loaded. */
 #include "emu/gfx9/wave.h"
 
 #include <assert.h>
@@ -59,7 +60,7 @@ void wave_guard(struct wave *w, bool on)
 
 /* --- what is being loaded --------------------------------------------------------- */
 
-enum { SCALAR_BUSY = 2 * VGPRS / 64 }; /* where scalar registers are in `busy` */
+enum { SCALAR_BUSY = 2 * VGPRS / 64 }; /* position of scalar registers in `busy` */
 
 static void set_busy(struct wave *w, const struct pending *p, bool busy)
 {
@@ -69,9 +70,9 @@ static void set_busy(struct wave *w, const struct pending *p, bool busy)
         else w->busy[r / 64] &= ~(1ull << r % 64);
 }
 
-/* Forget the oldest access of a counter, if it is one that nothing has to wait for: a
-   store to memory, of which kernels may have any number on their way.  A counter has six
-   bits, so that hardware has done with it long before there are PENDING_MAX. */
+/* Drop the oldest access of a counter if it is a store to memory.  Nothing has to wait
+   for stores, and a kernel may have any number of them in progress.  A counter has six
+   bits, so hardware completes a store long before there are PENDING_MAX. */
 static void forget_store(struct wave *w, enum counter counter)
 {
     for (int p = 0; p < w->pendings; p++) {
@@ -96,7 +97,7 @@ void wave_pend(struct wave *w, const struct instruction *i, struct pending p)
     if (p.load) set_busy(w, &p, true);
 }
 
-/* How many of a counter are pending, and whether they come back in order. */
+/* The number of pending accesses of a counter, and whether they complete in order. */
 static int count_pending(bool *in_order, const struct wave *w, enum counter counter)
 {
     int count = 0;
@@ -113,7 +114,7 @@ void wave_wait(struct wave *w, enum counter counter, int left)
 {
     bool in_order;
     int count = count_pending(&in_order, w, counter), kept = 0;
-    if (!in_order && left) return; /* which have come back is not known */
+    if (!in_order && left) return; /* it is unknown which accesses have completed */
     for (int p = 0; p < w->pendings; p++) {
         struct pending *x = &w->pending[p];
         if (x->counter == counter && count > left) {
@@ -128,7 +129,7 @@ void wave_wait(struct wave *w, enum counter counter, int left)
         if (w->pending[p].load) set_busy(w, &w->pending[p], true);
 }
 
-/* Whether none of the registers is busy. */
+/* Whether none of the registers is being loaded. */
 static bool ready(struct wave *w, const struct instruction *i, bool scalar,
                   unsigned first, unsigned count)
 {

@@ -7,8 +7,8 @@
 
 /* --- arithmetic ------------------------------------------------------------------- */
 
-/* A scalar instruction of operands a and b, and c, the scc that was; it sets scc, or
-   leaves it. */
+/* A scalar instruction with operands a and b, and c, the old value of scc; it sets scc,
+   or leaves it unchanged. */
 #define SCALAR(NAME, D, CONDITION)                                                       \
     static void NAME(struct scalars *x)                                                  \
     {                                                                                    \
@@ -34,7 +34,7 @@
 #define WIDE(X) ((int64_t)INT(X))
 #define FITS(X) ((X) == INT(X))
 
-/* Bits of a field: `least` and `bits` of it in one operand. */
+/* A bit field: one operand has its first bit and its width. */
 static uint64_t field_of(uint64_t x, uint64_t where, int width)
 {
     const unsigned least = where & (unsigned)(width - 1), bits = where >> 16 & 127;
@@ -129,11 +129,11 @@ SCALAR(s_addk_i32, LOW(a + b), !FITS(WIDE(a) + WIDE(b)))
 LEAVING(s_mulk_i32, LOW(a * b))
 /* clang-format on */
 
-/* A row's `more`: scc is an operand; the constant of SOPK has no sign. */
+/* A row's `more`: scc is an operand; the constant of SOPK is unsigned. */
 enum { USES_SCC = 1, UNSIGNED_K = 2 };
 
-/* The operands: registers and constants, or for SOPK the result's register and a constant
-   of 16 bits. */
+/* Read the operands: registers and constants; for SOPK the result's register and a
+   constant of 16 bits. */
 static void read_scalars(struct scalars *x, struct wave *w, const struct instruction *i)
 {
     const struct opcode *row = i->opcode;
@@ -168,7 +168,7 @@ void act_scalar(struct wave *w, const struct instruction *i)
     if (x.sets_scc) w->unset_scc = unset;
 }
 
-/* exec is combined with an operand, and what it was is the result. */
+/* Combine exec with an operand; the result is the old value of exec. */
 static void save_exec(struct wave *w, const struct instruction *i)
 {
     const uint64_t was = w->exec, x = scalar_read_pair(w, i, i->s[0]);
@@ -187,7 +187,7 @@ static void save_exec(struct wave *w, const struct instruction *i)
     w->unset_scc = false;
 }
 
-/* The address of the next instruction, which code adds the distance of constants to. */
+/* The address of the next instruction, to which code adds the distance of constants. */
 static void get_pc(struct wave *w, const struct instruction *i)
 {
     scalar_write_pair(w, i, i->d, ADDRESS_CODE + w->pc);
@@ -235,7 +235,8 @@ static void barrier(struct wave *w, const struct instruction *i)
     w->group->counts.barriers++;
 }
 
-/* At most so many of vmcnt (bits 3:0, 15:14) and lgkmcnt (11:8) are left. */
+/* Wait until at most these numbers of accesses are pending: vmcnt (bits 3:0, 15:14) and
+   lgkmcnt (11:8). */
 static void wait_count(struct wave *w, const struct instruction *i)
 {
     const uint32_t x = i->word[0];
@@ -271,8 +272,8 @@ static void load_scalars(struct wave *w, const struct instruction *i)
 
 /* --- the table -------------------------------------------------------------------- */
 
-/* A row: number, name, function, dwords of the result and of operands.  USES reads scc.
- */
+/* A row: number, name, function, dwords of the result and of operands.  USES reads
+   scc. */
 #define ROW(E, NUMBER, NAME, FUNCTION, D, A, B)                                          \
     {                                                                                    \
         .encoding = E, .number = NUMBER, .name = NAME, .act = act_scalar,                \

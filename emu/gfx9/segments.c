@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an object has at an address. */
+/* The contents of an object at an address. */
 #include "emu/gfx9/wave.h"
 
-/* The number of things in ascending order that begin at or before an address; `first` is
-   the address of the first, and they are `each` bytes apart. */
+/* The number of elements, in ascending order, that begin at or before an address; `first`
+   is the address of the first element, and `each` is the distance of elements in
+   bytes. */
 static size_t count_before(const uint64_t *first, size_t count, size_t each,
                            uint64_t address)
 {

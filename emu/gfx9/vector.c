@@ -5,7 +5,7 @@
 
 #include "lib/number/bits.h"
 
-/* Lane l of operands a, b and c; of two dwords with `2` behind. */
+/* Lane l of operands a, b and c; `2` in a name means two dwords. */
 #define A       (x->s[0][l])
 #define B       (x->s[1][l])
 #define C       (x->s[2][l])
@@ -13,7 +13,7 @@
 #define A2      PAIR(x->s[0])
 #define B2      PAIR(x->s[1])
 #define C2      PAIR(x->s[2])
-/* The same of bits that are not set. */
+/* The same for uninitialised bits. */
 #define UA (x->unset[0][l])
 #define UB (x->unset[1][l])
 #define UC (x->unset[2][l])
@@ -156,7 +156,7 @@ static void mad_i64_i32(struct lanes *x)
         const bool over = __builtin_add_overflow(product, c, &d);
         x->d[l] = (uint32_t)d;
         x->d[LANES + l] = (uint32_t)((uint64_t)d >> 32);
-        x->out |= (uint64_t)((d < 0) != over) << l; /* bit 64: the sum's sign */
+        x->out |= (uint64_t)((d < 0) != over) << l; /* bit 64: the sign of the sum */
     }
 }
 
@@ -214,7 +214,7 @@ CONDITIONS(u64, A2, B2)
 ORDERED(f32, float_of_bits(A), float_of_bits(B))
 ORDERED(f16, half_value(A), half_value(B))
 
-/* Of floats also with what NaNs give. */
+/* For floats also the result for NaNs. */
 #define UNORDERED(TYPE, X, Y)                                                            \
     CONDITION(lg_##TYPE, X < Y || X > Y) CONDITION(o_##TYPE, X == X && Y == Y)           \
     CONDITION(u_##TYPE, !(X == X && Y == Y)) CONDITION(nge_##TYPE, !(X >= Y))            \
@@ -245,8 +245,9 @@ LANE(and_or_unset, (((UA | UB) & (A | UA) & (B | UB)) | UC) & (~(A & B) | UA | U
 LANE(or3_unset, (UA | UB | UC) & (~A | UA) & (~B | UB) & (~C | UC))
 LANE(cndmask_unset, IN ? UB : UA)
 LANE(pack_unset, (UA & 0xffff) | UB << 16)
-/* What is above in the third operand is not in what is below in the result: compilers leave
-   it as it was where they want a product of 32 bits. */
+/* An uninitialised upper half of the third operand does not make the lower half of the
+   result uninitialised: compilers leave the upper half as it was if they need only 32
+   bits of the product. */
 LANE2(mad_u64_u32_unset, UA | UB | UC                  ? ~0ull
                          : x->unset[2][LANES + l] ? ~0ull << 32
                                                   : 0)
@@ -266,7 +267,8 @@ LANE2(mov_b64_unset, (uint64_t)x->unset[0][LANES + l] << 32 | UA)
 #define F32 .float_bits = 32
 #define F16 .float_bits = 16
 
-/* Comparisons: eight of integers, sixteen of floats, and the same setting exec. */
+/* Comparisons: eight for integers, sixteen for floats, and the same with exec as
+   destination. */
 #define COMPARED(N, NAME, FUNCTION, WORDS, BITS, MORE)                                   \
     { .encoding = VOPC, .number = N, .name = NAME, .act = act_vector, .lanes = FUNCTION, \
       .s = { WORDS, WORDS }, .float_bits = BITS, .more = COMPARES | (MORE) }

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A GEMM as it was asked for, and what computes it; without a kernel the row is free. */
+/* A GEMM as a caller asked for it, and the work that computes it.  A row without a kernel
+   is free. */
 struct kept {
     struct bitcut_gemm asked;
     const struct gpu_kernel *kernel;
@@ -15,7 +16,7 @@ struct kept {
 
 enum { SETS = 32, ROWS = 4 };
 
-/* Rows of one hash, the oldest of which makes room. */
+/* Rows with one hash.  The oldest row is replaced. */
 struct set {
     atomic_flag busy;
     unsigned oldest;
@@ -35,9 +36,9 @@ struct gpu_chosen *gpu_chosen_make(void)
 
 void gpu_chosen_free(struct gpu_chosen *x) { free(x); }
 
-/* A thread that is in the set is gone in less than a microsecond, unless it was put aside
-   or a fork() has lost it: then others choose by themselves.  False: it is not entered.
- */
+/* Enter a set.  A thread leaves a set after less than a microsecond, unless it was
+   suspended, or lost in a fork(); then other threads choose without the cache.  False:
+   the set is busy. */
 static bool enter(struct set *s)
 {
     enum { TRIES = 256 };
@@ -69,7 +70,7 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
            x->partial_format == y->partial_format;
 }
 
-/* What is computed. */
+/* Whether both GEMMs have the same configuration. */
 static bool same_configuration(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
 {
     return x->recipe == y->recipe && x->split_a == y->split_a &&
@@ -110,7 +111,7 @@ static void move_matrix(struct bitcut_matrix *to, const struct bitcut_matrix *fr
     to->prepared_stride = from->prepared_stride;
 }
 
-/* Give the GEMM what the choice did not depend on. */
+/* Copy everything that the choice did not depend on. */
 static void move(struct bitcut_gemm *to, const struct bitcut_gemm *from)
 {
     to->kernel = from->kernel;
@@ -148,7 +149,7 @@ static void keep(struct gpu_chosen *x, const struct bitcut_gemm *g,
     struct kept *const row = &s->row[s->oldest];
     s->oldest = (s->oldest + 1) % ROWS;
     *row = (struct kept){ *g, w->kernel, w->gemm, w->plan };
-    if (g->kernel) row->asked.kernel = w->kernel->name; /* the caller's may go */
+    if (g->kernel) row->asked.kernel = w->kernel->name; /* not the caller's string */
     leave(s);
 }
 

@@ -9,10 +9,10 @@
 
 /* --- a device and a kernel as the models see them --------------------------------- */
 
-/* Of an SM since compute capability 7.0 and of a CU since CDNA. */
+/* Number for an SM since compute capability 7.0 and for a CU since CDNA. */
 enum { MATRIX_CORES = 4 };
 
-/* What only limits tiles that are no kernels is left out. */
+/* Limits that apply only to tiles that are not kernels are omitted. */
 static struct tile_gpu gpu_of(const struct gpu_device *d)
 {
     return (struct tile_gpu){ .units = d->units,
@@ -35,7 +35,7 @@ static struct tile tile_of(const struct gpu_kernel *k, const struct gpu_device *
                           k->stages };
 }
 
-/* Whether clusters of the kernel add so many slices. */
+/* Whether clusters of the kernel add this number of slices. */
 static bool adds_slices(const struct gpu_kernel *k, const struct bitcut_gemm *g,
                         int slices)
 {
@@ -57,8 +57,8 @@ static struct tile_costs costs_of(const struct gpu_kernel *k, const struct bitcu
                                               : 1 };
 }
 
-/* Terms by the time they take, that of the words' first format being one: multipliers
-   make a product in proportion to the bytes of its words. */
+/* The number of terms, weighted by their time; a term of the parts' first format counts
+   1.  The time of a product is proportional to the bytes of its parts. */
 static int terms_of(const struct gpu_kernel *k)
 {
     const int first = format_bytes(&formats[k->format]);
@@ -164,7 +164,8 @@ size_t gpu_kernel_rank(struct gpu_choice choices[GPU_CHOICES_MAX], const struct 
 
 /* --- the kernel of a GEMM --------------------------------------------------------- */
 
-/* Promotions that will do: the one asked for, or with any_promotion up to every 4th. */
+/* Whether the promotion is acceptable: the requested one, or with any_promotion a
+   promotion at every 4th interval or more often. */
 static bool promotes_as(const struct gpu_kernel *k, const struct bitcut_gemm *g,
                         int promote)
 {
@@ -174,7 +175,8 @@ static bool promotes_as(const struct gpu_kernel *k, const struct bitcut_gemm *g,
                             (int64_t)p <= (int64_t)SELDOM * promote);
 }
 
-/* Whether the kernel is meant: the one named; or any of the recipe for such matrices. */
+/* Whether the kernel is a candidate: the named kernel, or any kernel of the recipe for
+   such matrices. */
 static bool is_meant(const struct gpu_kernel *k, const struct bitcut_gemm *g)
 {
     if (g->kernel) return !strcmp(k->name, g->kernel);
@@ -182,7 +184,8 @@ static bool is_meant(const struct gpu_kernel *k, const struct bitcut_gemm *g)
            &formats[k->matrices] == matrix_format(&g->d);
 }
 
-/* The GEMM by the kernel, with its own promotion if that will do. */
+/* Make the work of the GEMM by the kernel, with the kernel's own promotion if it is
+   acceptable. */
 static enum bitcut_status try_kernel(struct gpu_work *to, const struct gpu_device *device,
                                      const struct bitcut_gemm *g, int promote,
                                      const struct gpu_kernel *k, struct fault *f)
@@ -211,9 +214,10 @@ static enum bitcut_status no_kernel(const struct bitcut_gemm *g, struct fault *f
                      g->recipe->name, matrix_format(&g->d)->name);
 }
 
-/* Why none does what is asked for: none is for the device; there are wishes that none can
-   do; or what is in *f, the fault of kernel `first`, the first that is for the device.
-   One that does not name it is of the GEMM, whatever the kernel. */
+/* Report why no kernel computes the GEMM: no kernel is for the device; constraints that
+   no kernel satisfies; or the fault *f of kernel `first`, the first kernel for the
+   device.  A fault that does not name the kernel belongs to the GEMM, whatever the
+   kernel. */
 static enum bitcut_status no_choice(const struct gpu *gpu,
                                     const struct gpu_device *device,
                                     const struct bitcut_gemm *g, int promote,
@@ -231,8 +235,8 @@ static enum bitcut_status no_choice(const struct gpu *gpu,
     return wish != BITCUT_OK ? wish : status;
 }
 
-/* The kernel asked for, or the first that does what is asked for, promoting `promote`d at
-   best. */
+/* Choose the requested kernel, or the first kernel that computes the GEMM.  A kernel with
+   the promotion interval `promote` is preferred. */
 static enum bitcut_status choose_bits(struct gpu_work *to, const struct gpu *gpu,
                                       const struct gpu_device *device,
                                       const struct bitcut_gemm *g, int promote,
@@ -259,7 +263,7 @@ static enum bitcut_status choose_bits(struct gpu_work *to, const struct gpu *gpu
     return meant ? no_choice(gpu, device, g, promote, first, status, f) : status;
 }
 
-/* Whether the kernels differ in nothing but what the tile and the promotion are. */
+/* Whether the kernels differ only in their tile and their promotion. */
 static bool are_alike(const struct gpu_kernel *x, const struct gpu_kernel *y)
 {
     struct gpu_kernel same = *y;
@@ -267,8 +271,8 @@ static bool are_alike(const struct gpu_kernel *x, const struct gpu_kernel *y)
     return x->tile_m && y->tile_m && gpu_kernel_alike(x, &same);
 }
 
-/* The slices of k that suit a kernel best: those asked for, or with any_slices as many as
-   its clusters add.  *score is what they reach. */
+/* The best slices of k for a kernel: the requested ones, or with any_slices as many as
+   its clusters add.  *score is their score. */
 static int best_slices(const struct gpu_kernel *k, const struct gpu_device *device,
                        const struct bitcut_gemm *g, double *score)
 {
@@ -286,8 +290,8 @@ static int best_slices(const struct gpu_kernel *k, const struct gpu_device *devi
     return best;
 }
 
-/* Of the kernels with these bits, or of other promotions and slices that will do, the
-   best. */
+/* Choose the best kernel among the kernels with these bits, or with other acceptable
+   promotions and slices. */
 static void choose_tile(struct gpu_work *to, const struct gpu *gpu,
                         const struct gpu_device *device, const struct bitcut_gemm *g,
                         int promote)

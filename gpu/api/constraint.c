@@ -9,16 +9,15 @@
 
 enum { VALUE_MAX = 80 };
 
-/* --- constraints -----------------------------------------------------------------------
- */
+/* --- constraints ------------------------------------------------------------------ */
 
-/* Of struct bitcut_gemm or struct gpu_kernel; a number is an int or a size_t. */
+/* A member of struct bitcut_gemm or struct gpu_kernel; a number is an int or a size_t. */
 struct field {
     size_t at, size;
 };
 
-/* Words: as printf() has a number, other ones if it is not above 0 and there are such; or
-   by a function. */
+/* A text: `some` is a printf() format of the number; `none`, if not NULL, replaces it if
+   the number is not above 0; or a function writes the text. */
 struct phrase {
     const char *some, *none;
     void (*describe)(char text[VALUE_MAX], const struct bitcut_gemm *g,
@@ -26,12 +25,13 @@ struct phrase {
 };
 
 struct constraint {
-    struct field field[5]; /* what of a GEMM says it, its number first     */
+    struct field field[5]; /* members of a GEMM that set the constraint, a number first */
     struct phrase asked;
-    struct field limit; /* a number of a kernel that does the rest, 0: any */
+    struct field limit; /* number of a kernel that satisfies all other constraints; 0:
+                           any                                             */
     struct phrase had;
-    bool most;                 /* the largest limit alone is told */
-    enum bitcut_status status; /* of a fault */
+    bool most;                 /* whether only the largest limit is reported */
+    enum bitcut_status status; /* status of the fault */
 };
 
 #define SAY(...) snprintf(text, VALUE_MAX, __VA_ARGS__)
@@ -89,8 +89,8 @@ static void asked_sizes(char *text, const struct bitcut_gemm *g, const struct gp
 #define GEMM(x)   OF(struct bitcut_gemm, x)
 #define KERNEL(x) OF(struct gpu_kernel, x)
 
-/* Those that say what the GEMM is come first: if two cannot be had together, the later
-   one is told. */
+/* Constraints on the operands come first.  If two constraints cannot be satisfied
+   together, the later one is reported. */
 static const struct constraint constraints[] = {
     /* clang-format off */
     { .field = { GEMM(a.format), GEMM(b.format), GEMM(c.format) },
@@ -128,7 +128,8 @@ static const struct constraint constraints[] = {
       .asked = { .describe = asked_sizes }, .limit = KERNEL(size_most),
       .had = { .some = "m, n and k up to %lld", .none = "sizes that fit in memory" }, .most = true,
       .status = BITCUT_BAD_ARGUMENT },
-    { .field = { { offsetof(struct bitcut_gemm, order.tile), /* all but the slices */
+    { .field = { { offsetof(struct bitcut_gemm, order.tile), /* everything except the
+                                                                slices             */
                    sizeof(struct bitcut_order) - offsetof(struct bitcut_order, tile) } },
       .asked = { .some = "this order of k" }, .had = { .some = "ascending, in slices of whole k-steps" },
       .status = BITCUT_UNSUPPORTED },
@@ -137,8 +138,8 @@ static const struct constraint constraints[] = {
 
 enum { WISHES = sizeof constraints / sizeof constraints[0] };
 
-/* Do without a wish.  A product of low words that is asked for, or not, is not what the
-   recipe has, or it would not be said. */
+/* Remove a constraint from a GEMM.  If the product of low parts is requested or excluded,
+   this differs from the recipe; otherwise it would not be a constraint. */
 static void drop(struct bitcut_gemm *g, const struct constraint *wish)
 {
     struct bitcut_gemm none;
@@ -179,7 +180,7 @@ struct asking {
     gpu_try_kernel *try_kernel;
 };
 
-/* The next kernel that does the GEMM without a set of constraints; NULL: none. */
+/* The next kernel that computes the GEMM without a set of constraints; NULL: none. */
 static const struct gpu_kernel *next_without(struct gpu_work *to, const struct asking *x,
                                              unsigned without, const struct gpu_kernel *k)
 {
@@ -192,8 +193,8 @@ static const struct gpu_kernel *next_without(struct gpu_work *to, const struct a
     return NULL;
 }
 
-/* A set of constraints without which a kernel does the GEMM, and all of which it needs to
-   be without; 0: there is none. */
+/* A smallest set of constraints without which a kernel computes the GEMM; 0: there is
+   none. */
 static unsigned fewest(const struct asking *x)
 {
     struct gpu_work w;
@@ -204,8 +205,8 @@ static unsigned fewest(const struct asking *x)
     return set;
 }
 
-/* What the kernels have that do all but a set of constraints, each said once, or the
- * most. */
+/* List the supported values of the kernels that satisfy all other constraints, each value
+   once, or only the largest. */
 static void list_had(char had[VALUE_MAX], const struct asking *x, int wish, unsigned set)
 {
     const struct constraint *const row = &constraints[wish];
@@ -224,7 +225,7 @@ static void list_had(char had[VALUE_MAX], const struct asking *x, int wish, unsi
     }
 }
 
-/* Add a wish that is not met, and what can be had. */
+/* Append a constraint that is not satisfied, and the supported values. */
 static void describe(char *texts, size_t size, const struct asking *x, int wish,
                      unsigned set)
 {

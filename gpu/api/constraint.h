@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of a GEMM no kernel of a device does, when none does all of it. */
+/* Which constraints of a GEMM no kernel of a device satisfies. */
 #ifndef BITCUT_GPU_API_CONSTRAINT_H
 #define BITCUT_GPU_API_CONSTRAINT_H
 
 #include "gpu/api/gpu.h"
 
-/* Make the work of a GEMM by a kernel, promoted as said, or BITCUT_UNSET: as the kernel
-   has it. */
+/* Make the work of a GEMM by a kernel, with this promotion; BITCUT_UNSET: the kernel's
+   promotion. */
 typedef enum bitcut_status gpu_try_kernel(struct gpu_work *to,
                                           const struct gpu_device *device,
                                           const struct bitcut_gemm *g, int promote,
                                           const struct gpu_kernel *k, struct fault *f);
 
-/* Say which constraints of a GEMM, of a recipe and without a kernel's name, no kernel can
-   do with all others: a set of which it can keep none; constraints that stand first in
-   the table are kept first; and what can be had in their place.  Returns the fault's
-   status; BITCUT_OK, and nothing is said, if it is no wish, or some kernel does it all.
- */
+/* Report a set of constraints of a GEMM that no kernel satisfies together with all
+   others, and the supported values.  The GEMM has a recipe and no kernel name.
+   Constraints that come first in the table are satisfied first.  Returns the status of
+   the fault; BITCUT_OK, without a report, if the cause is not a constraint, or if a
+   kernel computes the GEMM. */
 enum bitcut_status gpu_constraint_fault(struct fault *f, const struct gpu *gpu,
                                         const struct gpu_device *device,
                                         const struct bitcut_gemm *g, int promote,

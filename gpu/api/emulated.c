@@ -20,8 +20,8 @@ static bool claims(const struct emulator *on, int multiplier)
     return module->claim(on->device, multiplier, why) == 0;
 }
 
-/* Whether FP32 values of all words, and of all sums of an output at a time, have a size
-   together. */
+/* Whether the FP32 values of all parts, and of all sums of an output at a time, have a
+   size that fits. */
 static bool fits(const struct bitcut_gemm *g, const struct gemm_plan *p)
 {
     enum { PARTS = 4, SUMS = K_PARTS_KEPT_MAX + 2 * RECIPE_ACCUMULATORS_MAX };
@@ -35,7 +35,7 @@ static bool fits(const struct bitcut_gemm *g, const struct gemm_plan *p)
            size_multiply(&sums, sums, SUMS * sizeof(uint32_t)) && sums <= most;
 }
 
-/* Of the matrices what can be seen without their places. */
+/* Check the matrices, as far as possible without their addresses. */
 static enum bitcut_status check_matrices(const struct bitcut_gemm *gemm, struct fault *f)
 {
     struct bitcut_gemm g = *gemm;
@@ -52,7 +52,7 @@ static void matrix_settle(struct bitcut_matrix *x, size_t rows, size_t cols)
     x->ld = matrix_ld(x, rows, cols);
 }
 
-/* Of the GEMM what the plan and the matrices leave open. */
+/* Settle what the plan and the matrices leave open in the GEMM. */
 static void settle(struct bitcut_gemm *g, const struct gemm_plan *p)
 {
     g->promote = p->promote;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The GEMMs on a device that lib/bitcut.h declares. */
+/* The functions of lib/bitcut.h for GEMMs on a device. */
 #define _GNU_SOURCE /* secure_getenv() */
 
 #include "gpu/api/choice_cache.h"
@@ -54,7 +54,7 @@ const char *bitcut_device_name(const struct bitcut_device *x) { return x->is.nam
 
 /* --- what runs --------------------------------------------------------------------- */
 
-/* The GEMM as the device computes it. */
+/* Choose how the device computes the GEMM. */
 static enum bitcut_status choose(struct gpu_work *to, const struct bitcut_device *x,
                                  const struct bitcut_gemm *gemm, struct fault *f)
 {
@@ -63,7 +63,7 @@ static enum bitcut_status choose(struct gpu_work *to, const struct bitcut_device
                                : status;
 }
 
-/* Say what runs in a caller's GEMM. */
+/* Write what runs to a caller's GEMM. */
 static void settle(struct bitcut_gemm *ran, const struct gpu_work *w)
 {
     struct bitcut_gemm g = w->gemm;
@@ -124,7 +124,8 @@ enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
 
 /* --- words ------------------------------------------------------------------------ */
 
-/* What the words of an operand are made of: it alone, as no words are there. */
+/* Choose how the parts of an operand are made.  Only the operand is described, because no
+   parts exist yet. */
 static enum bitcut_status choose_words(struct gpu_work *to, const struct bitcut_device *x,
                                        const struct bitcut_gemm *gemm,
                                        enum bitcut_operand which, struct fault *f)
@@ -161,7 +162,7 @@ enum bitcut_status bitcut_gemm_prepared_size(size_t *bytes, const struct bitcut_
     return fault_write(why, status, &f);
 }
 
-/* The operand alone: as of a GEMM with the words of one other line. */
+/* Check one operand, as in a GEMM whose other operand has one line. */
 static enum bitcut_status check_operand(const struct gpu_work *w,
                                         enum bitcut_operand which,
                                         const struct bitcut_device *x, struct fault *f)

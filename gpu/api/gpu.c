@@ -42,7 +42,8 @@ const struct gpu_backend gpu_backends[] = {
 
 enum { PATH_LENGTH_MAX = 4096 };
 
-/* Whether `file` is beside the library or program that has this code; then its folder. */
+/* Whether `file` is in the folder of the library or program with this code; *folder is
+   this folder. */
 static bool is_beside(char folder[PATH_LENGTH_MAX], const char *file)
 {
     char path[PATH_LENGTH_MAX];
@@ -78,7 +79,7 @@ static enum bitcut_status take_module(struct gpu *g, void *handle, const char *f
     return BITCUT_OK;
 }
 
-/* Whether the file is in the folder, or may be, as that is not known; then its path. */
+/* Whether the file is in the folder, or may be, if this is unknown; *path is its path. */
 static bool find_file(char path[PATH_LENGTH_MAX], const char *folder, const char *file)
 {
     const int length = snprintf(path, PATH_LENGTH_MAX, "%s/%s", folder, file);
@@ -86,8 +87,8 @@ static bool find_file(char path[PATH_LENGTH_MAX], const char *folder, const char
            (access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR));
 }
 
-/* The loader begins with the name of what it cannot load: the module's path, or a library
-   that the module needs, such as the CUDA runtime. */
+/* The message of the loader begins with the name of what it cannot load: the module's
+   path, or a library that the module needs, such as the CUDA runtime. */
 static enum bitcut_status load_fault(const char *path, const char *file, const char *why,
                                      struct fault *f)
 {
@@ -127,7 +128,8 @@ enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
         return fault_set(f, BITCUT_UNSUPPORTED, "%s: %s", file, strerror(errno));
     if (!S_ISREG(about.st_mode)) /* opening a pipe would wait */
         return fault_set(f, BITCUT_UNSUPPORTED, "%s is not a regular file", file);
-    /* Kept once loaded: the CUDA runtime leaves work for the end of the process. */
+    /* The module stays loaded, because the CUDA runtime does work at the end of the
+       process. */
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle) return load_fault(path, file, dlerror(), f);
     const enum bitcut_status status = take_module(g, handle, file, f);
@@ -143,7 +145,7 @@ void gpu_close(struct gpu *g)
 
 /* --- what there is ---------------------------------------------------------------- */
 
-/* 0 to 9999 in digits; -1: not that. */
+/* The number in a text of digits, 0 to 9999; -1: not such a number. */
 static int number_of(const char *text)
 {
     const size_t length = strspn(text, "0123456789");
@@ -176,7 +178,7 @@ const struct gpu_backend *gpu_backend_renamed(const char *device)
     return row;
 }
 
-/* The backend of a device's name, and what comes behind its ':', or NULL. */
+/* Find the backend of a device's name, and the text after its ':', or NULL. */
 static enum bitcut_status parse(const struct gpu_backend **backend, const char **which,
                                 const char *name, struct fault *f)
 {
@@ -210,7 +212,7 @@ static const struct gpu_architecture *find_architecture(const struct gpu *g,
     return a;
 }
 
-enum { DEVICES_MAX = 64 }; /* no machine has more */
+enum { DEVICES_MAX = 64 }; /* upper limit of the devices of a machine */
 
 enum bitcut_status gpu_describe_next(struct gpu_device *device, const struct gpu *g,
                                      int *number, struct fault *f)
@@ -222,7 +224,8 @@ enum bitcut_status gpu_describe_next(struct gpu_device *device, const struct gpu
     return status;
 }
 
-/* The first device, or if `a` is not NULL the first of that architecture. */
+/* Describe the first device, or if `a` is not NULL the first device of this
+   architecture. */
 static enum bitcut_status describe_first(struct gpu_device *device, const struct gpu *g,
                                          const struct gpu_architecture *a,
                                          struct fault *f)
@@ -240,7 +243,7 @@ static enum bitcut_status describe_first(struct gpu_device *device, const struct
                            a->name);
 }
 
-/* The device that is called `which`; NULL: the first. */
+/* Describe the device that `which` names; NULL: the first. */
 static enum bitcut_status describe_named(struct gpu_device *device, const struct gpu *g,
                                          const char *which, const char *name,
                                          struct fault *f)
@@ -316,7 +319,7 @@ bool gpu_has(const struct gpu_device *device, const struct gpu_instruction *inst
     return instruction->architectures & device->architectures;
 }
 
-/* The unit of the instruction of that name, which those architectures have. */
+/* The unit of the instruction with this name, on these architectures. */
 static const struct bitcut_unit *unit_called(const char *instruction,
                                              unsigned architectures,
                                              const struct gpu_device *device)

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-/* A matrix, whose leading dimension is set, from the first element to the last.
-   gemm_check_matrices() has counted them. */
+/* The memory of a matrix, whose leading dimension is set, from its first element to its
+   last.  gemm_check_matrices() has checked its size. */
 static struct gpu_memory memory_of(const struct bitcut_matrix *x, size_t rows,
                                    size_t cols)
 {
@@ -19,7 +19,7 @@ static struct gpu_memory memory_of(const struct bitcut_matrix *x, size_t rows,
                                            (size_t)format_bytes(x->format) };
 }
 
-/* One at a time: the device's memory is for one. */
+/* One run at a time, because each may take all of the device's memory. */
 static enum bitcut_status run_work(struct gpu_offload *to, const struct gpu_work *w,
                                    struct fault *f)
 {
@@ -65,7 +65,8 @@ static enum bitcut_status sums(const struct exact_sums_to *sums, size_t m, size_
                   : BITCUT_OK;
 }
 
-/* Sums of fewer terms are sooner made here than brought there and back. */
+/* Sums with fewer terms are computed faster here than transferred to the device and
+   back. */
 enum { SUMS_MIN = 1 << 26, SUMS_BYTES = 1 << 30 };
 
 void gpu_offload_init(struct gpu_offload *to, const struct gpu *gpu,
@@ -83,10 +84,10 @@ void gpu_offload_init(struct gpu_offload *to, const struct gpu *gpu,
 
 /* --- kernels ---------------------------------------------------------------------- */
 
-/* What is kept of the memory for one GEMM after another. */
+/* Largest memory that is retained for the next GEMM. */
 enum { ROOM_MAX = 256 << 20 };
 
-/* Memory of at least so many bytes; NULL: there is none. */
+/* Take memory of at least this size; NULL: not enough memory. */
 static void *room_take(struct gpu_offload *to, size_t *bytes, size_t least)
 {
     pthread_mutex_lock(&to->lock);
@@ -100,7 +101,7 @@ static void *room_take(struct gpu_offload *to, size_t *bytes, size_t least)
     return aligned_alloc(GPU_ALIGNMENT, *bytes);
 }
 
-/* Keep it, if it is not too large and none is kept; and count a run. */
+/* Retain the memory, if it is not too large and none is retained yet; and count a run. */
 static void room_give(struct gpu_offload *to, void *at, size_t bytes)
 {
     pthread_mutex_lock(&to->lock);
@@ -111,8 +112,8 @@ static void room_give(struct gpu_offload *to, void *at, size_t bytes)
     if (!keeps) free(at);
 }
 
-/* Whether a kernel's plan is the one that was made of the GEMM, in what may be changed
-   behind it. */
+/* Whether a kernel's plan equals the plan that was made of the GEMM, in everything that
+   may have been changed since. */
 static bool same_plan(const struct gemm_plan *x, const struct gemm_plan *y)
 {
     bool same =

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device in the emulator's place, for what compares with it or computes by it. */
+/* A device that computes in place of the emulator, for commands that compare with the
+   emulator or compute by it. */
 #ifndef BITCUT_GPU_API_OFFLOAD_H
 #define BITCUT_GPU_API_OFFLOAD_H
 
@@ -9,30 +10,30 @@
 
 #include <pthread.h>
 
-/* A device that emulates units, and how many GEMMs or sums it has run. */
+/* A device that emulates units, and the number of GEMMs or sums that it has run. */
 struct gpu_offload {
     const struct gpu *gpu;
     const struct gpu_device *device;
-    struct gemm_offload offload; /* a gemm_options' */
-    struct exact_sums sums;      /* the offload's   */
+    struct gemm_offload offload; /* for a gemm_options */
+    struct exact_sums sums;      /* for the offload */
     size_t runs;
-    struct gpu_chosen *chosen; /* of one that computes by kernels                */
-    void *room;                /* the workspace that it keeps, unless it is used */
+    struct gpu_chosen *chosen; /* for a device that computes by kernels          */
+    void *room;                /* the retained workspace, unless it is in use    */
     size_t room_bytes;
     pthread_mutex_t lock;
 };
 
-/* Offload GEMMs to a device: one whose module can emulate takes those that
-   gpu_work_emulate_plan() does, and one whose module has them the sums of exact
-   references, one at a time.  *to stays where it is, and so do the others.  A child of
-   fork() begins with a new one. */
+/* Offload GEMMs to a device, one at a time.  A device whose module can emulate takes the
+   GEMMs that gpu_work_emulate_plan() accepts.  A device whose module has sums for exact
+   references takes these.  *to must not be moved, and neither must `gpu` and the device.
+   A child of fork() begins with a new one. */
 void gpu_offload_init(struct gpu_offload *to, const struct gpu *gpu,
                       const struct gpu_device *device);
 
-/* The same of a device of a backend that is part of the program, for what computes by it
-   and does not compare with its kernels: it takes each GEMM that one of them computes to
-   the same bits, of any size, from several threads at a time.  What it chose is
-   remembered in `chosen`. */
+/* The same for a device of a backend that is part of the program, for commands that
+   compute by it and do not compare with its kernels.  It takes each GEMM that one of its
+   kernels computes with the same bits, of any size, from several threads at a time.  Its
+   choices are stored in `chosen`. */
 void gpu_offload_init_kernels(struct gpu_offload *to, const struct gpu *gpu,
                               const struct gpu_device *device, struct gpu_chosen *chosen);
 

@@ -13,7 +13,7 @@ size_t gpu_work_workspace(const struct gpu_work *w, const struct gpu *gpu)
 
 /* --- checks ----------------------------------------------------------------------- */
 
-/* Whether the device reaches what is at `at`. */
+/* Check that the device can access the memory at `at`. */
 static enum bitcut_status check_reached(const char *name, const void *at,
                                         const struct gpu *gpu,
                                         const struct gpu_device *device, struct fault *f)
@@ -85,7 +85,7 @@ static void matrix_advance(struct bitcut_matrix *x, size_t count)
                 count * x->stride * (size_t)format_bytes(matrix_format(x));
 }
 
-/* What is left behind the first `count` GEMMs. */
+/* Advance to the GEMMs after the first `count`. */
 static void gemm_advance(struct bitcut_gemm *g, size_t count)
 {
     matrix_advance(&g->a, count);
@@ -94,8 +94,8 @@ static void gemm_advance(struct bitcut_gemm *g, size_t count)
     matrix_advance(&g->d, count);
 }
 
-/* As many GEMMs at a time as the workspace has room for and a kernel takes, so that words
-   that all of them share are made once; of those that are emulated one. */
+/* The number of GEMMs at a time: as many as the workspace has room for and a kernel
+   accepts, so that shared parts are made once; one if they are emulated. */
 static size_t count_at_a_time(const struct gpu *gpu, const struct gpu_work *w,
                               size_t bytes)
 {

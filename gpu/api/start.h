@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting GEMMs on what is in the device's memory: checks, and what fits at a time. */
+/* Starting GEMMs on data in the memory of the device: checks, and the number of GEMMs at
+   a time. */
 #ifndef BITCUT_GPU_API_START_H
 #define BITCUT_GPU_API_START_H
 
 #include "gpu/api/gpu.h"
 
-/* Bytes of the device's memory that one GEMM of the batch works in. */
+/* Bytes of device memory that one GEMM of the batch needs. */
 size_t gpu_work_workspace(const struct gpu_work *work, const struct gpu *g);
 
-/* Check the matrices and the workspace and start the batch on a stream, as
-   bitcut_gemm_start() (lib/bitcut.h) says.  BITCUT_BAD_ARGUMENT: one of them is not where
-   it can be; BITCUT_UNSUPPORTED with the kernel's name and the device's reason. */
+/* Check the matrices and the workspace, and start the batch on a stream, as
+   bitcut_gemm_start() (lib/bitcut.h) describes.  BITCUT_BAD_ARGUMENT: one of them has an
+   invalid address.  BITCUT_UNSUPPORTED with the kernel's name and the device's reason. */
 enum bitcut_status gpu_work_start(const struct gpu_work *work, const struct gpu *g,
                                   const struct gpu_device *device, void *workspace,
                                   size_t bytes, void *stream, struct fault *f);
 
-/* Whether the device reaches a matrix, unless it has no elements.  BITCUT_BAD_ARGUMENT.
- */
+/* Check that the device can access a matrix, unless it has no elements.
+   BITCUT_BAD_ARGUMENT. */
 enum bitcut_status gpu_matrix_check(const char *name, const struct bitcut_matrix *x,
                                     size_t elements, const struct gpu *g,
                                     const struct gpu_device *device, struct fault *f);
 
-/* Whether memory of so many bytes is there, aligned, and the device reaches it.
+/* Check that memory of this size exists, is aligned, and is accessible to the device.
    BITCUT_BAD_ARGUMENT. */
 enum bitcut_status gpu_memory_check(const char *name, const void *at, size_t bytes,
                                     const struct gpu *g, const struct gpu_device *device,

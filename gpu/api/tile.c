@@ -6,11 +6,12 @@
 const struct tile_limit_row tile_limits[] = {
     [TILE_FRAGMENT] = { "fragment", "%llu elements beyond whole fragments" },
     [TILE_WAVES] = { "waves", "%llu waves, but %llu fragments of C" },
-    [TILE_PIPELINE] = { "pipeline", "needs %llu fragments of k, the tile has %llu" },
+    [TILE_PIPELINE] = { "pipeline", "%llu fragments of k required, the tile has %llu" },
     [TILE_THREADS] = { "threads", "%llu threads, a group can have %llu" },
     [TILE_SHARED] = { "shared", "%llu bytes in shared memory, a group can have %llu" },
-    [TILE_REGISTERS] = { "registers", "%llu registers a thread with one for an address, "
-                                      "there are %llu" },
+    [TILE_REGISTERS] = { "registers",
+                         "%llu registers a thread, including one for an address, "
+                         "there are %llu" },
     [TILE_FITS] = { 0 },
 };
 
@@ -90,8 +91,8 @@ static void check_limits(struct tile_choice *c, const struct tile_gpu *gpu)
     c->have = limit[c->limit].have;
 }
 
-/* Groups that a unit holds at a time: one at least, as it fits.  A kernel that says of a
-   cost that it is 0 is not limited by it. */
+/* The number of groups that a unit holds at a time, at least one, because a group fits.
+   A cost of 0 in a kernel's row is not limited. */
 static uint64_t resident_groups(const struct tile_choice *c, const struct tile_gpu *gpu)
 {
     const uint64_t threads = tile_threads(&c->tile, gpu);
@@ -105,7 +106,7 @@ static uint64_t resident_groups(const struct tile_choice *c, const struct tile_g
 
 /* --- the score -------------------------------------------------------------------- */
 
-/* At most 2^62, so that what is counted with it stays within 128 bits. */
+/* The product, at most 2^62, so that later products fit 128 bits. */
 static uint64_t product(uint64_t a, uint64_t b)
 {
     const bitcut_uint128 most = (bitcut_uint128)1 << 62, all = (bitcut_uint128)a * b;
@@ -178,7 +179,7 @@ static int compare_loads(const struct tile_choice *a, const struct tile_choice *
     return x->model->compare_loads ? x->model->compare_loads(a, b) : 0;
 }
 
-/* Whether `a` goes before `b`, an earlier candidate. */
+/* Whether `a` ranks before `b`, an earlier candidate. */
 static bool goes_before(const struct tile_choice *a, const struct tile_choice *b,
                         const struct tile_task *x)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether a kernel does a GEMM, and all that it leaves open decided. */
+/* Check that a kernel computes a GEMM, and decide everything that the GEMM leaves
+   open. */
 #include "gpu/api/gpu.h"
 
 #include "emu/gemm.h"
@@ -13,8 +14,9 @@ static bool same_term(struct recipe_term x, struct recipe_term y)
            x.scaled == y.scaled;
 }
 
-/* Whether the kernel's terms are the recipe's, with low*low first or without it.  No
-   kernel has tiles of k that a term runs through before the next. */
+/* Whether the kernel's terms are the terms of the recipe, with the product of low parts
+   first or without it.  No kernel has tiles of k through which one term runs before the
+   next. */
 static bool implements(const struct gpu_kernel *k, const struct bitcut_recipe *r)
 {
     const struct gpu_program *p = &k->program;
@@ -26,7 +28,7 @@ static bool implements(const struct gpu_kernel *k, const struct bitcut_recipe *r
     return true;
 }
 
-/* Set the recipe and unit of a GEMM by the kernel. */
+/* Set the recipe and the unit of a GEMM from the kernel. */
 static enum bitcut_status check_row(struct bitcut_gemm *g, const struct gpu_kernel *k,
                                     const struct gpu_device *device, struct fault *f)
 {
@@ -54,8 +56,8 @@ static enum bitcut_status check_row(struct bitcut_gemm *g, const struct gpu_kern
     return BITCUT_OK;
 }
 
-/* Whether words are those of another split but for roundings, which all after the first
-   have alike, and scale. */
+/* Whether the parts equal the parts of another split, except for the scale and the
+   roundings.  All roundings after the first must be the same. */
 static bool has_words_of(const struct bitcut_split *s, const struct bitcut_split *other)
 {
     if (s->words != other->words) return false;
@@ -68,7 +70,7 @@ static bool has_words_of(const struct bitcut_split *s, const struct bitcut_split
     return true;
 }
 
-/* A kernel with words of two formats. */
+/* Check a kernel with parts in two formats. */
 static enum bitcut_status check_mixed(const struct gpu_kernel *k,
                                       const struct bitcut_split *s, struct fault *f)
 {
@@ -106,8 +108,8 @@ static enum bitcut_status check_split(const struct gpu_kernel *k,
     return BITCUT_OK;
 }
 
-/* Whether tiles of so many k are k-steps of the kernel, which are as long as the longest
-   instruction of its terms. */
+/* Whether tiles of this length are k-steps of the kernel.  Its k-steps are as long as the
+   longest instruction of its terms. */
 static bool is_k_step(int tile, const struct gpu_work *w)
 {
     int m, n, k;
@@ -146,7 +148,7 @@ enum bitcut_status gpu_takes_rounding(const struct bitcut_gemm *g, struct fault 
                      f);
 }
 
-/* Whether the kernel does what the plan says. */
+/* Check that the kernel computes by the plan. */
 static enum bitcut_status check_plan(const struct gemm_plan *p, const struct gpu_work *w,
                                      struct fault *f)
 {
@@ -177,8 +179,8 @@ static enum bitcut_status check_plan(const struct gemm_plan *p, const struct gpu
 
 /* --- what a kernel takes ---------------------------------------------------------- */
 
-/* Bytes of an operand's words, for words of the widest format, and more than a run to
-   spare for what follows them. */
+/* Bytes of an operand's parts, counted with the widest format, and with more than one run
+   to spare for the data that follows them. */
 static bool words_bytes(size_t *bytes, const struct bitcut_split *s, size_t lines,
                         size_t k)
 {
@@ -188,7 +190,7 @@ static bool words_bytes(size_t *bytes, const struct bitcut_split *s, size_t line
            size_multiply(bytes, *bytes, sizeof(uint32_t));
 }
 
-/* Whether the words of both operands and the slices have a size, all together. */
+/* Whether the size of the parts of both operands and of the slices fits, all together. */
 static bool workspace_fits(const struct gpu_work *w)
 {
     enum { PARTS = 3 };
@@ -216,7 +218,7 @@ static enum bitcut_status check_sizes(const struct gpu_work *w, struct fault *f)
     return BITCUT_OK;
 }
 
-/* Give a matrix its format and leading dimension, if the kernel takes it. */
+/* Set the format and leading dimension of a matrix, if the kernel accepts it. */
 static enum bitcut_status check_matrix(struct bitcut_matrix *x, const char *name,
                                        size_t rows, size_t cols,
                                        const struct gpu_kernel *k, struct fault *f)
@@ -248,7 +250,7 @@ static enum bitcut_status check_matrices(struct bitcut_gemm *g,
     return status;
 }
 
-/* All that is left open decided. */
+/* Decide everything that is left open. */
 static enum bitcut_status make(struct gpu_work *w, struct fault *f)
 {
     const struct gpu_kernel *k = w->kernel;

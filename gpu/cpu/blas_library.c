@@ -11,7 +11,7 @@
 
 /* --- what they say of themselves -------------------------------------------------- */
 
-/* A function of no arguments, or NULL. */
+/* A function without arguments, or NULL. */
 typedef const char *text_function(void);
 
 static const char *text_of(void *handle, const char *name)
@@ -53,7 +53,7 @@ static void describe_mkl(char *text, size_t size, void *handle)
              version ? version + 8 : "");
 }
 
-/* As dnnl_version() has it in versions 2 and 3. */
+/* The result of dnnl_version() in versions 2 and 3. */
 struct dnnl_version {
     int major, minor, patch;
 };
@@ -100,7 +100,7 @@ static void *open_file(const struct blas_library *l)
     return handle;
 }
 
-/* What the processor has, of what kernels need. */
+/* Features of the processor that kernels need. */
 enum feature { HAS_AMX, HAS_BF16, HAS_AVX512, HAS_AVX2 };
 
 static bool has(enum feature feature)
@@ -118,8 +118,7 @@ static bool has(enum feature feature)
     return false;
 }
 
-/* OpenBLAS's names of processors whose kernels need no more than such a feature, the best
-   first. */
+/* OpenBLAS's names of processors whose kernels need only this feature, the best first. */
 static const struct core {
     const char *name;
     enum feature needs;
@@ -131,8 +130,8 @@ static const struct core {
     { 0 },
 };
 
-/* OpenBLAS with the first kernels that both it and the processor have: what it takes is
-   seen when it is open, and a name that it does not know it passes over. */
+/* Open OpenBLAS with the first kernels that both it and the processor support.  OpenBLAS
+   ignores an unknown name, so its choice is read after opening it. */
 static void *open_openblas(const struct blas_library *l)
 {
     void *handle = NULL;
@@ -149,7 +148,8 @@ static void *open_openblas(const struct blas_library *l)
 void *blas_library_open(const struct blas_library *l)
 {
     setenv("OPENBLAS_THREAD_TIMEOUT", "22", 0); /* 2^22 clocks */
-    setenv("MKL_THREADING_LAYER", "GNU", 0);    /* the OpenMP that is there already */
+    setenv("MKL_THREADING_LAYER", "GNU", 0);    /* the OpenMP runtime that is already
+                                                   loaded                           */
     if (l == &blas_libraries[BLAS_OPENBLAS] && !secure_getenv("OPENBLAS_CORETYPE"))
         return open_openblas(l);
     return open_file(l);

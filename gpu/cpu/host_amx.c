@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tiles of Intel AMX.  A tile has up to 16 rows of up to 64 bytes.  TDPBF16PS and
-   TDPFP16PS compute D += A B: D is 16 x 16 of f32; A 16 x 32 of 16-bit elements, k along
-   the rows; and row p of B has elements (2p, n) and (2p + 1, n) side by side, for each
-   column n.  Intel SDM volume 2, LDTILECFG, TILELOADD, TDPBF16PS, TDPFP16PS.
-
-   Tiles are held by assembly alone: the functions of compilers do not all say that these
-   instructions read memory. */
+   TDPFP16PS compute D += A B: D is 16 x 16 of f32; A is 16 x 32 of 16-bit elements, with
+   k along the rows; and row p of B has elements (2p, n) and (2p + 1, n) next to each
+   other, for each column n.  Intel SDM volume 2, LDTILECFG, TILELOADD, TDPBF16PS,
+   TDPFP16PS.  Only assembly accesses tiles, because not all compilers declare that their
+   functions for these instructions read memory. */
 #include "gpu/cpu/host_code.h"
 
 #if HOST_HAS_CODE
@@ -16,7 +15,7 @@ enum { ROWS = 16, ROW_BYTES = 64, DEPTH = 32, TILES = 8 };
 
 #define AMX __attribute__((target("amx-tile,amx-bf16")))
 
-/* What LDTILECFG reads.  Palette 1 has 8 tiles of 16 rows of 64 bytes. */
+/* The memory that LDTILECFG reads.  Palette 1 has 8 tiles of 16 rows of 64 bytes. */
 struct tile_configuration {
     uint8_t palette, start_row, reserved[14];
     uint16_t row_bytes[16];
@@ -45,7 +44,7 @@ AMX void host_amx_end(void) { __asm__ volatile("tilerelease" : : : "memory"); }
                      : "r"(at), "r"((intptr_t)(stride))                                  \
                      : "memory")
 
-/* Tile 0 += tile 1 times tile 2.  Not every assembler knows the second:
+/* Tile 0 += tile 1 times tile 2.  Not every assembler supports the second instruction:
    VEX.128.F2.0F38.W0 5C /r. */
 AMX static void multiply_bf16(void)
 {
@@ -56,7 +55,7 @@ AMX static void multiply_fp16(void)
     __asm__ volatile(".byte 0xc4, 0xe2, 0x6b, 0x5c, 0xc1" : : : "memory");
 }
 
-/* B of a fragment, row by row, as its tile has it. */
+/* B of a fragment, row by row, in the order of its tile. */
 static void pair_rows(uint16_t to[DEPTH / 2][ROWS][2], const uint16_t *b)
 {
     for (int p = 0; p < DEPTH / 2; p++)

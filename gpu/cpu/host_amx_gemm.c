@@ -13,8 +13,8 @@ enum { ROW_BYTES = 64 };
 
 #define AMX __attribute__((target("amx-tile,amx-bf16")))
 
-/* Between loads and stores of tiles by these functions nothing else writes what they
-   load, so the compiler may keep what it has read. */
+/* Between loads and stores of tiles by these functions, no other code writes the memory
+   that they load, so the compiler may keep values that it has read. */
 #define ZERO(tile) __asm__ volatile("tilezero %%tmm" #tile : :)
 #define READ(tile, at)                                                                   \
     __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #tile                                  \
@@ -23,16 +23,17 @@ enum { ROW_BYTES = 64 };
 #define MULTIPLY(d, a, b)                                                                \
     __asm__ volatile("tdpbf16ps %%tmm" #b ", %%tmm" #a ", %%tmm" #d : :)
 
-/* One that is soon read no more: it need not stay in the L1 cache. */
+/* A tile that is soon no longer read: it need not stay in the L1 cache. */
 #define READ_PAST(tile, at)                                                              \
     __asm__ volatile("tileloaddt1 (%0,%1,1), %%tmm" #tile                                \
                      :                                                                   \
                      : "r"(at), "r"((intptr_t)ROW_BYTES))
 
-/* The sums of a block are tiles one after the other.  A processor takes a load for one of
-   a store before it that is not done if their addresses are alike in the low 12 bits: it
-   waits.  So those of a block and of the next are one tile less or more than whole
-   multiples of four apart, and one of the next is loaded when its own is stored. */
+/* The sums of a block are tiles, one after the other.  If the low 12 bits of their
+   addresses are equal, a processor mistakes a load for a load of a store before it that
+   is not complete, and waits.  So the sums of a block and of the next block are one tile
+   less or more than whole multiples of four tiles apart, and a tile of the next block is
+   loaded when the same tile of this block is stored. */
 #define TAKE(tile, sums, from_zero)                                                      \
     if (from_zero) ZERO(tile);                                                           \
     else READ(tile, (sums) + (tile)*HOST_TILE)
@@ -42,19 +43,19 @@ enum { ROW_BYTES = 64 };
                      : "r"((sums) + (tile)*HOST_TILE), "r"((intptr_t)ROW_BYTES)          \
                      : "memory")
 
-/* The sums of a block are stored, and those of the next taken. */
+/* Store the sums of a block, and load the sums of the next block. */
 #define PASS(tile, sums, next, from_zero)                                                \
     GIVE(tile, sums);                                                                    \
     TAKE(tile, next, from_zero)
 
-/* What is to be brought near meanwhile, some lines at a time. */
+/* Prefetch data for later, some lines at a time. */
 static inline const char *fetch(const char *at, size_t lines)
 {
     for (size_t i = 0; i < lines; i++, at += ROW_BYTES) __builtin_prefetch(at, 0, 2);
     return at;
 }
 
-/* A block of an area, or a quarter of one, by panels or halves of them. */
+/* A block of an area, or a quarter of it, by panels or halves of panels. */
 struct place {
     size_t i, j;
 };
@@ -66,8 +67,8 @@ static inline struct place place_after(struct place x, size_t down, size_t acros
     return x;
 }
 
-/* Lines of a panel that are fetched with each of `shares` blocks and `parts` of a block.
- */
+/* Number of lines of a panel to prefetch with each of `shares` blocks and `parts` of a
+   block. */
 struct share {
     size_t block, part;
 };
@@ -78,14 +79,14 @@ static inline struct share share_of(size_t lines, size_t shares, size_t parts)
     return (struct share){ block, parts ? divide_up(block, parts) : 0 };
 }
 
-/* Floats from the sums of a block of one accumulator to those of the next, and of a
-   quarter of five. */
+/* Distance in floats from the sums of a block of one accumulator to the sums of the next
+   block; and of a quarter of five accumulators. */
 enum { ONE_BLOCK = 5 * HOST_TILE, FIVE_QUARTER = 5 * HOST_TILE };
 
-/* Tiles 0 to 3 have the sums of a block, two by two; 4 and 5 are of A, 6 and 7 of B. What
-   the next term multiplies is loaded before this one ends, and the first of the next
-   block before the sums of this one are stored.  The panel of B is what stays in the L1
-   cache. */
+/* Tiles 0 to 3 hold the sums of a block, two by two; 4 and 5 hold A, 6 and 7 hold B.  The
+   operands of the next term are loaded before this term ends, and the first operands of
+   the next block before the sums of this block are stored.  The panel of B stays in the
+   L1 cache. */
 AMX static void multiply_one(const struct host_run *x)
 {
     const struct host_terms terms = *x->terms;
@@ -152,7 +153,7 @@ static struct host_places places_of_one(size_t down, int accumulators)
                                  .column = down * ONE_BLOCK };
 }
 
-/* A half of a panel. */
+/* One half of a panel. */
 static inline const uint32_t *half_at(const uint32_t *first, size_t panel, size_t half)
 {
     return first + half / 2 * panel + half % 2 * HOST_TILE;
@@ -167,9 +168,10 @@ AMX static inline void take_five(const float *sums, bool from_zero)
     TAKE(4, sums, from_zero);
 }
 
-/* Tiles 0 to 4 have the five sums of a quarter of a block, so that a word that is loaded
-   meets up to three; 5 is of A, 6 and 7 of B.  The terms of an accumulator are in the
-   order of the recipe, and others between them, as a product takes as long as three. */
+/* Tiles 0 to 4 hold the five sums of a quarter of a block, so that a loaded part is used
+   up to three times; 5 holds A, 6 and 7 hold B.  The terms of an accumulator are in the
+   order of the recipe, with terms of other accumulators between them, because a product
+   takes as long as three instructions. */
 AMX static void multiply_bf16x9(const struct host_run *x)
 {
     enum { HIGH = 0, MIDDLE = HOST_WORD, LOW = 2 * HOST_WORD };
@@ -242,8 +244,9 @@ static struct host_places places_of_bf16x9(size_t down, int accumulators)
                                  .column = 4 * down * FIVE_QUARTER };
 }
 
-/* The run of a panel of B stays in the L1 cache; that and the next run of an area's
-   panels, with its sums, in the L2 cache.  Lengths as measured on an Emerald Rapids. */
+/* The run of a panel of B stays in the L1 cache.  This run and the next run of an area's
+   panels, with the sums of the area, stay in the L2 cache.  Lengths as measured on an
+   Emerald Rapids. */
 const struct host_code host_amx_one = { .pairs = HOST_PAIRS,
                                         .run = 24 << 10,
                                         .down = 8,

@@ -47,18 +47,19 @@ void host_areas_set(struct host_areas *p, const struct gpu_work *w,
 
 /* --- sums ------------------------------------------------------------------------- */
 
-/* Outputs of so many bytes do not stay in caches anyway: they are written past them. */
+/* Outputs of this many bytes do not stay in caches anyway.  They are written with
+   non-temporal stores. */
 enum { PAST_BYTES = 1 << 20 };
 
 /* Elements of a cache line. */
 enum { LINE_ELEMENTS = 16 };
 
-/* A thread's part of D at a time: its place, in blocks, and what the thread keeps of it.
-   It goes through k a run at a time. */
+/* The part of D on which a thread works: its position, in blocks, and the thread's data
+   for it.  The thread goes through k one run at a time. */
 struct area {
     size_t i, j, down, across;
-    host_block *totals; /* [i][j]: slices that are folded */
-    float *sums;        /* of a slice, by the code's places */
+    host_block *totals; /* [i][j]: sums of the slices that are folded */
+    float *sums;        /* sums of a slice, in the order of the code's places */
 };
 
 static uint32_t *element(const struct bitcut_matrix *x, size_t i, size_t j)
@@ -67,7 +68,8 @@ static uint32_t *element(const struct bitcut_matrix *x, size_t i, size_t j)
     return x->layout == BITCUT_COLUMN_MAJOR ? at + j * x->ld + i : at + i * x->ld + j;
 }
 
-/* The run that begins with that step, of the area's panels; its pairs are still open. */
+/* The run that begins with this step, of the area's panels; the range of its pairs is
+   still open. */
 static struct host_run run_of(const struct area *x, const struct host_areas *p,
                               size_t step)
 {
@@ -94,7 +96,7 @@ static struct host_run run_of(const struct area *x, const struct host_areas *p,
     };
 }
 
-/* What a slice gave to each block. */
+/* Add the sums of a slice to the totals of each block. */
 static void area_fold(const struct area *x, const struct host_areas *p, bool first)
 {
     const struct gemm_plan *const plan = &p->work->plan;
@@ -110,7 +112,7 @@ static void area_fold(const struct area *x, const struct host_areas *p, bool fir
         }
 }
 
-/* The sums of an area over all slices. */
+/* Compute the sums of an area over all slices. */
 static void area_sums(const struct area *x, const struct host_areas *p)
 {
     const struct gemm_plan *const plan = &p->work->plan;
@@ -152,7 +154,7 @@ static float *strip_at(const struct strip *x, size_t i, size_t j)
     return &x->blocks[j / HOST_LINES][i][j % HOST_LINES];
 }
 
-/* C of a strip, as blocks. */
+/* Read C of a strip, as blocks. */
 static void strip_read(const struct strip *x, const struct bitcut_matrix *c)
 {
     for (size_t i = 0; i < x->rows; i++)
@@ -160,7 +162,8 @@ static void strip_read(const struct strip *x, const struct bitcut_matrix *c)
             *strip_at(x, i, j) = float_of_bits(*element(c, x->i + i, x->j + j));
 }
 
-/* D of a strip: line by line through all blocks, so that each page is met once. */
+/* Write D of a strip, line by line through all blocks, so that each page is accessed
+   once. */
 static void strip_write(const struct strip *x, const struct bitcut_matrix *d, bool past)
 {
     if (d->layout == BITCUT_ROW_MAJOR)
@@ -176,7 +179,7 @@ static void strip_write(const struct strip *x, const struct bitcut_matrix *d, bo
         }
 }
 
-/* Exponents that lines were scaled by, for up to so many lines. */
+/* Exponents by which lines were scaled, for up to HOST_AREA * HOST_LINES lines. */
 static const float *exponents_of(float to[HOST_AREA * HOST_LINES],
                                  const struct host_half *x, size_t first, size_t lines)
 {
@@ -187,7 +190,7 @@ static const float *exponents_of(float to[HOST_AREA * HOST_LINES],
     return to;
 }
 
-/* Totals become outputs. */
+/* Make outputs from totals. */
 static void strip_finish(const struct strip *x, const struct host_areas *p)
 {
     const struct bitcut_gemm *const g = &p->gemm;
@@ -221,10 +224,11 @@ static void area_finish(const struct area *x, const struct host_areas *p)
 
 /* --- all of it -------------------------------------------------------------------- */
 
-/* Areas of D, in blocks: smaller ones if there were fewer than two for each thread. */
+/* Areas of D, in blocks.  They are smaller if there would be fewer than two for each
+   thread. */
 struct shape {
-    size_t rows, cols;   /* of D */
-    size_t down, across; /* of an area */
+    size_t rows, cols;   /* blocks of D */
+    size_t down, across; /* blocks of an area */
 };
 
 static size_t shape_areas(const struct shape *x)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One GEMM by the processor's matrix units, from tiles (gpu/cpu/host_tiles.h) to D. */
+/* One GEMM on the processor's matrix units, from tiles (gpu/cpu/host_tiles.h) to D. */
 #ifndef BITCUT_GPU_CPU_HOST_AREAS_H
 #define BITCUT_GPU_CPU_HOST_AREAS_H
 
@@ -9,25 +9,26 @@
 struct host_half {
     struct host_tiles tiles;
     const uint32_t *at;
-    const uint32_t *largest; /* of its lines; NULL: they are not equilibrated */
+    const uint32_t *largest; /* largest magnitudes of its lines; NULL: not equilibrated */
 };
 
-/* One GEMM of a batch.  A thread takes an area of D at a time. */
+/* One GEMM of a batch.  A thread computes one area of D at a time. */
 struct host_areas {
     const struct gpu_work *work;
     const struct host_code *code;
     struct host_half a, b;
-    struct bitcut_gemm gemm; /* that one */
+    struct bitcut_gemm gemm; /* the GEMM */
     struct host_terms terms[RECIPE_ACCUMULATORS_MAX];
-    size_t down, across; /* blocks of an area at most */
-    size_t room;         /* bytes that a thread has for one */
+    size_t down, across; /* blocks of an area, at most */
+    size_t room;         /* bytes that a thread needs for an area */
 };
 
-/* All but that one, its tiles and magnitudes. */
+/* Set everything except the GEMM itself, its tiles and magnitudes. */
 void host_areas_set(struct host_areas *areas, const struct gpu_work *work,
                     const struct host_code *code);
 
-/* D of that one, by up to so many threads that have a room each, one behind the other. */
+/* Compute D of the GEMM by up to `threads` threads, each with its own room, one after the
+   other in `rooms`. */
 void host_areas_run(const struct host_areas *areas, char *rooms, int threads);
 
 #endif

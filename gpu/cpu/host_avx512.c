@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* AVX512-BF16.  VDPBF16PS computes, in each of 16 lanes of f32, d += a0 b0 + a1 b1 of a
-   pair of bf16 elements, the second first; the first of its sources has A.  Intel SDM
-   volume 2, VDPBF16PS. */
+/* AVX512-BF16.  VDPBF16PS computes, in each of 16 lanes of f32, d += a0 b0 + a1 b1 for
+   two bf16 elements, the second product first.  The first of its sources holds A.  Intel
+   SDM volume 2, VDPBF16PS. */
 #include "gpu/cpu/host_code.h"
 
 #if HOST_HAS_CODE
@@ -12,7 +12,7 @@ enum { LANES = 16 };
 
 #define AVX512 __attribute__((target("avx512f,avx512bf16")))
 
-/* Pairs of a fragment: that of A in all lanes, those of B side by side. */
+/* Pairs of a fragment: a pair of A in all lanes, the pairs of B next to each other. */
 struct pairs {
     uint16_t a[LANES][2], b[LANES][2];
 };
@@ -49,15 +49,15 @@ AVX512 int host_avx512_bf16(const struct gpu_instruction *row,
 
 #define UNROLL _Pragma("GCC unroll 16")
 
-/* Lines of A at a time, so that their sums are in registers. */
+/* Number of lines of A at a time, so that their sums are in registers. */
 enum { ROWS = 8 };
 
-/* A vector of the sums, of 16 columns. */
+/* A vector of the sums, for 16 columns. */
 struct sums {
     __m512 at[ROWS][2];
 };
 
-/* The terms of a pair. */
+/* Add the terms of a pair. */
 AVX512 static inline void add_pair(struct sums *sum, const struct host_terms *terms,
                                    const uint32_t *a, const uint32_t *b)
 {
@@ -74,7 +74,7 @@ AVX512 static inline void add_pair(struct sums *sum, const struct host_terms *te
     }
 }
 
-/* Some lines of a block. */
+/* Compute some lines of a block. */
 AVX512 static void multiply_lines(float *sums, const struct host_run *x,
                                   const struct host_terms *terms, const uint32_t *a,
                                   const uint32_t *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What becomes of the sums of a block, by AVX512F. */
+/* From the sums of a block to outputs, by AVX512F. */
 #include "gpu/cpu/host_code.h"
 
 #if HOST_HAS_CODE
@@ -14,7 +14,7 @@ enum { LANES = 16 };
 
 #define AVX512 __attribute__((target("avx512f")))
 
-/* All elements of a block, a vector at a time. */
+/* Loop over all elements of a block, one vector at a time. */
 #define EACH(at)                                                                         \
     for (int i = 0; i < HOST_LINES; i++)                                                 \
         for (int at = 0; at < HOST_LINES; at += LANES)

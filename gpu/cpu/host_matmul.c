@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The C interface of oneDNN as its documentation has it (dnnl_types.h, dnnl.h), as much
-   as is called: versions 2 and 3 make descriptions of matrices and operations in their
-   own ways, and run them alike. */
+/* The C interface of oneDNN, as far as it is called, from its documentation
+   (dnnl_types.h, dnnl.h).  Versions 2 and 3 describe matrices and operations differently,
+   and run them in the same way. */
 #include "gpu/cpu/host_matmul.h"
 
 #include "gpu/cpu/blas_library.h"
@@ -19,11 +19,11 @@ struct argument {
     void *memory;
 };
 
-/* Version 2 has descriptions in its caller's memory, of some hundred bytes for a matrix
-   and of 5 of these for an operation. */
+/* In version 2, descriptions are in the caller's memory: some hundred bytes for a matrix,
+   and five times this for an operation. */
 enum { MATRIX_BYTES = 4096, OPERATION_BYTES = 32768 };
 
-/* Its functions; those of one version are NULL in the other one. */
+/* Functions of the library.  The functions of one version are NULL in the other one. */
 struct functions {
     int (*engine_create)(void **engine, int kind, size_t index);
     int (*stream_create)(void **stream, void *engine, unsigned flags);
@@ -41,14 +41,14 @@ struct functions {
     int (*attributes_destroy)(void *attributes);
     int (*stream_destroy)(void *stream);
     int (*engine_destroy)(void *engine);
-    /* Of version 2. */
+    /* Only in version 2. */
     int (*matrix_init)(void *matrix, int dimensions, const int64_t *sizes, int type,
                        const int64_t *strides);
     int (*matmul_init)(void *operation, const void *a, const void *b, const void *bias,
                        const void *d);
     int (*describe)(void **description, const void *operation, const void *attributes,
                     void *engine, const void *hint);
-    /* Of version 3. */
+    /* Only in version 3. */
     int (*matrix_create)(void **matrix, int dimensions, const int64_t *sizes, int type,
                          const int64_t *strides);
     int (*matrix_destroy)(void *matrix);
@@ -88,7 +88,7 @@ typedef void any_function(void);
 _Static_assert(sizeof(struct functions) == NAMES * sizeof(any_function *),
                "a pointer for each name");
 
-/* Whether all of both and of one version are there. */
+/* Whether all functions of both versions, and of one of the two, exist. */
 static bool find(struct functions *to, void *library)
 {
     bool all[3] = { true, true, true };
@@ -116,7 +116,7 @@ struct host_matmul {
     size_t m, n, k;
     void *engine, *stream, *attributes, *description, *primitive;
     void *matrix[MATRICES], *memory[MATRICES];
-    alignas(16) char own[MATRICES][MATRIX_BYTES]; /* version 2 has its matrices here */
+    alignas(16) char own[MATRICES][MATRIX_BYTES]; /* version 2 stores its matrices here */
 };
 
 void host_matmul_free(struct host_matmul *x)
@@ -134,7 +134,7 @@ void host_matmul_free(struct host_matmul *x)
     free(x);
 }
 
-/* Matrix i, row-major. */
+/* Describe matrix i, row-major. */
 static int make_matrix(struct host_matmul *x, int i, size_t rows, size_t cols)
 {
     const int64_t sizes[12] = { (int64_t)rows, (int64_t)cols };

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #endif
 
-/* Of large pages on x86-64. */
+/* Size of a large page on x86-64. */
 enum { LARGE = 2 << 20 };
 
 void *host_reserve(size_t bytes)

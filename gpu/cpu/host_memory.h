@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-/* At least that many bytes, aligned to GPU_ALIGNMENT, for free(); NULL: there are none.  On
-   large pages where the system has them: tiles are read in an order of their own, and
-   each small page would have to be found again. */
+/* At least this many bytes, aligned to GPU_ALIGNMENT, for free(); NULL: not enough
+   memory.  Large pages are used where the system has them, because tiles are not read in
+   the order of addresses, and each small page would need an address translation again. */
 void *host_reserve(size_t bytes);
 
 #endif

@@ -45,7 +45,7 @@ static int run(const struct gpu_batch *batch, const struct gpu_instruction *inst
 
 /* --- the device ------------------------------------------------------------------- */
 
-/* The name that the processor has: CPUID leaves 0x80000002 to 4. */
+/* The name of the processor: CPUID leaves 0x80000002 to 4. */
 static void name_processor(char to[GPU_TEXT_MAX])
 {
     enum { FIRST = 0x80000002u, PARTS = 3 };
@@ -77,7 +77,7 @@ static int describe(struct gpu_device *to, int device, char *fault)
 
 /* --- the module ------------------------------------------------------------------- */
 
-/* This process's memory is the device's. */
+/* The memory of this process is the device's memory. */
 static int reaches(const void *at, int device, char *fault)
 {
     (void)at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chains of an instruction that do not wait for each other: so many that the unit never
-   waits, on operands that stay in registers. */
+/* Independent chains of an instruction on operands that stay in registers, so many that
+   the unit never waits. */
 #include "gpu/cpu/host_peak.h"
 
 #include "gpu/cpu/host_code.h"
@@ -11,15 +11,15 @@
 #include <math.h>
 #include <stdint.h>
 
-/* So many times all chains, once each. */
+/* Run all chains `rounds` times, one instruction each. */
 typedef void run_chains(size_t rounds);
 
 /* A row of the table of units. */
 struct unit_row {
     unsigned unit;  /* 0: FP32 fused multiply-adds          */
-    unsigned needs; /* the unit that is there where it is   */
+    unsigned needs; /* unit whose presence implies this one */
     run_chains *run;
-    double products; /* in a round                           */
+    double products; /* products in a round                  */
 };
 
 #if HOST_HAS_CODE
@@ -32,8 +32,8 @@ enum { LANES = 16, CHAINS = 16, ROWS = 16, ROW_BYTES = 64 };
 #define AVX512 __attribute__((target("avx512f,avx512bf16")))
 #define AMX    __attribute__((target("amx-tile,amx-bf16")))
 
-/* Elements of a tile: a row of it is a vector.  Numbers of both signs below 2, as the
-   power that a unit takes, and so its clock, depend on them. */
+/* Elements of a tile, a row of which is a vector.  They are numbers of both signs below
+   2, because the power of a unit, and so its clock, depends on them. */
 static void fill(uint16_t to[ROWS][ROW_BYTES / 2])
 {
     uint32_t x = 1;
@@ -44,8 +44,8 @@ static void fill(uint16_t to[ROWS][ROW_BYTES / 2])
     }
 }
 
-/* Have the compiler believe that each sum is read, and is anything, so that none of the
-   chains is left out. */
+/* Make the compiler assume that each sum is read and modified, so that no chain is
+   optimised away. */
 AVX512 static void hide(__m512 sum[CHAINS])
 {
     UNROLL for (int i = 0; i < CHAINS; i++) __asm__ volatile("" : "+v"(sum[i]));
@@ -78,9 +78,9 @@ AVX512 static void run_fma(size_t rounds)
     hide(sum);
 }
 
-/* Tiles 0 to 3 += tile 4 or 5 times tile 6 or 7, as kernels do it.  Each chain has more
-   than its 52 clocks, as an instruction takes the unit 16: Intel's optimization manual,
-   on AMX. */
+/* Tiles 0 to 3 += tile 4 or 5 times tile 6 or 7, as in kernels.  Each chain has more than
+   its 52 clocks, because an instruction occupies the unit for 16: Intel's optimization
+   manual, on AMX. */
 AMX static void run_amx_bf16(size_t rounds)
 {
     uint16_t elements[ROWS][ROW_BYTES / 2];
@@ -121,11 +121,11 @@ static const struct unit_row rows[] = { { 0 } };
 
 enum { FIRST_ROUNDS = 1000, ROUNDS_MAX = 1 << 30, TIMINGS = 30 };
 
-static const double timed = 4e-3; /* seconds of a timing, at least */
+static const double timed = 4e-3; /* shortest time of a measurement, in seconds */
 
-/* All threads run so many rounds.  *best is the best rate there was, in products a
-   second; returns the seconds of the thread that needed least: where other programs run,
-   threads wait for each other. */
+/* All threads run this number of rounds.  *best is the highest rate so far, in products
+   per second.  Returns the seconds of the fastest thread, because threads wait for each
+   other where other programs run. */
 static double run_all(double *best, const struct unit_row *row, size_t rounds)
 {
     double from = 0, least = INFINITY;

@@ -10,14 +10,14 @@
 
 /* --- one GEMM --------------------------------------------------------------------- */
 
-/* An operand, by lines of so many elements: of A rows, of B rows, or of `turned` B
-   columns. */
+/* An operand, by lines that are `ld` elements apart: rows of A and of B, or columns of B
+   if B is transposed. */
 struct factor {
     const void *at;
     size_t ld;
 };
 
-/* D = A B, row-major; B is turned where there are words. */
+/* D = A B, row-major; B is transposed if there are parts. */
 struct product {
     size_t m, n, k;
     struct factor a, b;
@@ -26,7 +26,7 @@ struct product {
     struct host_libraries *libraries;
 };
 
-/* Run it by a function of a library: 0, or its status. */
+/* Run the product by a function of a library.  Returns 0, or the library's status. */
 typedef int run_function(void (*function)(void), const struct product *x);
 
 enum { ROW_MAJOR = 101, AS_IT_IS = 111, TURNED = 112 };
@@ -42,7 +42,7 @@ static int run_cblas(void (*function)(void), const struct product *x)
     return 0;
 }
 
-/* Sums in FP32 of bf16 words. */
+/* FP32 sums of products of bf16 parts. */
 typedef void bgemm(int order, int turn_a, int turn_b, int m, int n, int k, float alpha,
                    const uint16_t *a, int lda, const uint16_t *b, int ldb, float beta,
                    float *c, int ldc);
@@ -54,7 +54,7 @@ static int run_cblas_words(void (*function)(void), const struct product *x)
     return 0;
 }
 
-/* oneDNN's, of any type of A and B; row-major. */
+/* oneDNN's function for any type of A and B; row-major. */
 typedef int dnnl_gemm(char turn_a, char turn_b, int64_t m, int64_t n, int64_t k,
                       float alpha, const void *a, int64_t lda, const void *b, int64_t ldb,
                       float beta, float *c, int64_t ldc);
@@ -66,7 +66,7 @@ static int run_dnnl(void (*function)(void), const struct product *x)
         x->a.at, (int64_t)x->a.ld, x->b.at, (int64_t)x->b.ld, 0, x->d, (int64_t)x->n);
 }
 
-/* The matmul of the shape is made at the first call. */
+/* The matmul of this shape is made at the first call. */
 static int run_matmul(void (*function)(void), const struct product *x)
 {
     struct host_matmul **const at = &x->libraries->matmul;
@@ -118,7 +118,7 @@ const struct gpu_peer host_peers[] = {
 
 /* --- the libraries ---------------------------------------------------------------- */
 
-/* NULL: the library has it not, or is not here. */
+/* NULL: the library does not have the function, or is not installed. */
 typedef void library_function(void);
 
 static library_function *function_of(const struct call *call, void *handle)
@@ -136,7 +136,8 @@ bool host_peer_absent(const struct gpu_peer *peer)
            (call->run == run_matmul && !host_matmul_here(handle));
 }
 
-/* "OpenBLAS 0.3.21 Cooperlake, oneDNN 2.6.3 avx512_core_bf16; no BLIS, MKL" */
+/* A text such as "OpenBLAS 0.3.21 Cooperlake, oneDNN 2.6.3 avx512_core_bf16; no BLIS,
+   MKL". */
 void host_libraries_open(struct host_libraries *x, struct gpu_library *to, int threads)
 {
     char here[GPU_TEXT_MAX] = "", lost[GPU_TEXT_MAX] = "", text[100];

@@ -19,7 +19,7 @@
 
 enum { SLICES_MAX = 65535 };
 
-/* Of m, n and k, so that the bytes of a workspace can be counted. */
+/* Limit of m, n and k, so that the bytes of a workspace can be counted. */
 #define DIMENSION_MAX ((size_t)1 << 31)
 
 #define TERM(A, B, ACCUMULATOR) { A, B, ACCUMULATOR, false },
@@ -49,7 +49,8 @@ enum { SLICES_MAX = 65535 };
     KERNEL("avx512", "VDPBF16PS, blocks of 16 x 16", "vdpbf16ps.m1n16k2.f32.bf16",       \
            ON_AVX512_BF16, RECIPE, WORDS)
 
-/* Where a recipe has several, the first that the processor can run is the faster one. */
+/* If a recipe has several kernels, the first one that the processor can run is the faster
+   one. */
 const struct gpu_kernel host_kernels[] = { HOST_RECIPES(AMX_KERNEL)
                                                HOST_RECIPES(AVX512_KERNEL){ 0 } };
 
@@ -57,7 +58,7 @@ const struct gpu_kernel host_kernels[] = { HOST_RECIPES(AMX_KERNEL)
 
 /* --- a batch ---------------------------------------------------------------------- */
 
-/* The code of each row, as they are listed above. */
+/* The code of each row, in the order of the rows. */
 #define AMX_CODE(RECIPE, WORDS, ACCUMULATORS)                                            \
     (ACCUMULATORS) == 1 ? &host_amx_one : &host_amx_bf16x9,
 #define AVX512_CODE(...) &host_avx512_any,
@@ -74,8 +75,8 @@ static size_t aligned(size_t bytes)
     return divide_up(bytes, GPU_ALIGNMENT) * GPU_ALIGNMENT;
 }
 
-/* Threads that have room for sums: what the machine could ever use, as a workspace is of
-   one size however many there are when it is used. */
+/* The number of threads that have room for sums: as many as the machine could ever use,
+   because the size of a workspace is fixed before the number of threads is known. */
 static int rooms(void)
 {
     const long processors = sysconf(_SC_NPROCESSORS_CONF);
@@ -84,10 +85,10 @@ static int rooms(void)
                                        : THREADS_MAX;
 }
 
-/* The parts of a workspace, one after the other: bytes. */
+/* The parts of a workspace, one after the other, in bytes. */
 struct parts {
-    size_t tiles[2], largest[2], rooms; /* of one matrix; magnitudes that no prepared
-                                           words have; of all threads */
+    size_t tiles[2], largest[2], rooms; /* of one matrix; magnitudes, unless the parts are
+                                           prepared; of all threads   */
 };
 
 static struct parts parts_of(const struct host_areas *p)
@@ -102,7 +103,8 @@ static struct parts parts_of(const struct host_areas *p)
     return parts;
 }
 
-/* Tiles of an operand of GEMM `one`, unless they are those of the one before. */
+/* Make the tiles of an operand of GEMM `one`, unless they equal the tiles of the GEMM
+   before. */
 static void half_make(struct host_half *x, size_t one, char *tiles, char *largest)
 {
     const struct operand *const o = &x->tiles.operand;
@@ -167,7 +169,7 @@ int host_start(const struct gpu_work *w, void *workspace, int device, void *stre
     return 0;
 }
 
-/* The matrices are where the processor reads them. */
+/* The matrices are read where they are. */
 int host_gemm(const struct gpu_work *w, const struct gpu_memory memory[4], int device,
               char *fault)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole GEMMs on the processor's matrix units: the rows, and what struct gpu_module
-   (gpu/module/module.h) declares, for matrices in this process's memory. */
+/* Whole GEMMs on the processor's matrix units: the rows, and the functions that struct
+   gpu_module (gpu/module/module.h) declares, for matrices in this process's memory. */
 #ifndef BITCUT_GPU_CPU_HOST_PRODUCT_H
 #define BITCUT_GPU_CPU_HOST_PRODUCT_H
 
@@ -14,7 +14,7 @@ int host_split(void *words, const struct gpu_work *work, enum bitcut_operand ope
 int host_gemm(const struct gpu_work *work, const struct gpu_memory memory[4], int device,
               char *fault);
 
-/* What they start they also end: there are no streams. */
+/* These functions return when their work is complete: there are no streams. */
 int host_prepare(void *words, const struct gpu_work *work, enum bitcut_operand operand,
                  int device, void *stream, char *fault);
 size_t host_workspace(const struct gpu_work *work);

@@ -52,23 +52,23 @@ size_t host_tiles_bytes(const struct host_tiles *x)
 
 enum { LANES = 16 };
 
-/* What tiles are made of: elements of a matrix, or if there is none, words. */
+/* The source of tiles: elements of a matrix; or prepared parts, if there is no matrix. */
 struct source {
     const struct operand *operand;
     const uint32_t *matrix;
     const void *words;
     const uint32_t *largest;
-    bool near;  /* words are bf16 to nearest even */
-    bool flush; /* ... or zero where what they are made of is subnormal */
+    bool near;  /* whether parts are bf16 to nearest even */
+    bool flush; /* whether a part is zero if its source is subnormal    */
     float up;   /* 2^scale */
 };
 
-/* 16 elements in words, one a lane. */
+/* The parts of 16 elements, one element in each lane. */
 struct lanes {
     __m512i word[SPLIT_WORDS_MAX];
 };
 
-/* Whether the words are all of bf16, to nearest even. */
+/* Whether all parts are bf16, to nearest even. */
 static bool split_is_near(const struct bitcut_split *s)
 {
     for (int j = 0; j < s->words; j++)
@@ -79,7 +79,7 @@ static bool split_is_near(const struct bitcut_split *s)
     return split_is_uniform(s);
 }
 
-/* Whether any of them is zero where what it is made of is subnormal. */
+/* Whether a part is zero if its source is subnormal. */
 static bool split_flushes(const struct bitcut_split *s)
 {
     bool any = false;
@@ -87,7 +87,7 @@ static bool split_flushes(const struct bitcut_split *s)
     return any;
 }
 
-/* The words of some lanes as split_words() has them. */
+/* The parts of some lanes, by split_words(). */
 AVX512 static void split_slowly(struct lanes *to, const struct source *s, __m512i x,
                                 unsigned lanes)
 {
@@ -104,8 +104,8 @@ AVX512 static void split_slowly(struct lanes *to, const struct source *s, __m512
     for (int j = 0; j < split->words; j++) to->word[j] = _mm512_loadu_si512(word[j]);
 }
 
-/* All lanes at once to nearest even, but for those that are not finite, or whose residual
-   is not, and for subnormal ones where these are flushed. */
+/* Split all lanes at once to nearest even, except lanes that are not finite or whose
+   residual is not, and subnormal lanes if these are flushed. */
 INLINE static void split_lanes(struct lanes *to, const struct source *s, int words,
                                __m512i x)
 {
@@ -133,27 +133,27 @@ INLINE static void split_lanes(struct lanes *to, const struct source *s, int wor
 
 /* --- tiles ------------------------------------------------------------------------ */
 
-/* Elements of the source that are fetched before they are read. */
+/* Number of elements of the source by which prefetches run ahead of reads. */
 enum { AHEAD = 256 };
 
-/* Up to 16 lines of one step, and where their tiles of each word are. */
+/* Up to 16 lines of one step, and the addresses of their tiles for each part. */
 struct lines {
     const struct source *source;
     size_t first, count, p;
-    float exponent[HOST_SIDE]; /* of the lines that are equilibrated */
+    float exponent[HOST_SIDE]; /* exponents of equilibrated lines    */
     uint32_t *tile[SPLIT_WORDS_MAX];
 };
 
-/* The first `count` of 16. */
+/* The first `count` of 16 lanes. */
 static __mmask16 first_lanes(size_t count)
 {
     return (__mmask16)(count < LANES ? (1u << count) - 1 : 0xffff);
 }
 
-/* What is left of `all` behind the first `at`. */
+/* The number of elements of `all` after the first `at`. */
 static size_t behind(size_t all, size_t at) { return at < all ? all - at : 0; }
 
-/* Elements that lie side by side, times 2^exponent where lines are equilibrated: rounded
+/* Load adjacent elements, multiplied by 2^exponent if lines are equilibrated, and rounded
    as equilibrate_scale() does. */
 INLINE static __m512i load_lanes(const struct source *s, const uint32_t *at,
                                  __mmask16 lanes, __m512 exponent)
@@ -163,7 +163,7 @@ INLINE static __m512i load_lanes(const struct source *s, const uint32_t *at,
     return _mm512_castps_si512(_mm512_scalef_ps(_mm512_castsi512_ps(x), exponent));
 }
 
-/* Lines whose elements lie side by side: [line][pair]. */
+/* Lines whose elements are adjacent in memory: [line][pair]. */
 INLINE static void fill_along(const struct lines *x, int words)
 {
     const struct operand *const o = x->source->operand;
@@ -187,7 +187,7 @@ INLINE static void fill_along(const struct lines *x, int words)
                (HOST_SIDE - x->count) * HOST_PAIRS * sizeof(uint32_t));
 }
 
-/* Lines that lie side by side: [pair][line]. */
+/* Lines that are adjacent in memory: [pair][line]. */
 INLINE static void fill_across(const struct lines *x, int words)
 {
     const struct operand *const o = x->source->operand;
@@ -209,7 +209,7 @@ INLINE static void fill_across(const struct lines *x, int words)
     }
 }
 
-/* A copy of the code for each number of words. */
+/* A copy of the code for each number of parts. */
 AVX512 static void fill(const struct lines *x)
 {
     const struct operand *const o = x->source->operand;
@@ -225,7 +225,7 @@ AVX512 static void fill(const struct lines *x)
 
 _Static_assert(SPLIT_WORDS_MAX == 3, "a case for each");
 
-/* From words: [line][pair]. */
+/* From prepared parts: [line][pair]. */
 static void fill_words(const struct lines *x)
 {
     const struct operand *const o = x->source->operand;
@@ -246,13 +246,13 @@ static void transpose(uint32_t *to, const uint32_t *from)
             to[j * HOST_SIDE + i] = from[i * HOST_PAIRS + j];
 }
 
-/* Whether the source's tiles are [pair][line] by themselves. */
+/* Whether the tiles of the source are naturally [pair][line]. */
 static bool lies_across(const struct source *s)
 {
     return s->matrix && s->operand->across;
 }
 
-/* Both tiles of each word of one step. */
+/* Make both tiles of each part of one step. */
 static void step_make(uint32_t *to, const struct source *s, size_t panel, size_t step,
                       bool across)
 {
@@ -277,7 +277,7 @@ static void step_make(uint32_t *to, const struct source *s, size_t panel, size_t
     }
 }
 
-/* What becomes of them: tiles, or words in lines. */
+/* The destination: tiles, or parts in lines. */
 struct target {
     const struct host_tiles *tiles;
     uint32_t *at;
@@ -303,7 +303,7 @@ static void step_give(const struct target *to, const struct source *s, size_t pa
                    STEP_K * sizeof(uint16_t));
 }
 
-/* All of them, those next to each other in the source one after the other. */
+/* Make all of them; adjacent lines of the source are made one after the other. */
 static void tiles_make(const struct target *to, const struct source *s)
 {
     enum { PART = 16 };

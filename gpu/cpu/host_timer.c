@@ -17,8 +17,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Memory that grows when it is asked to, and then was written to: no page of it comes
-   while something is timed. */
+/* Memory that grows on request and is then written to, so that no page of it is allocated
+   during a measurement. */
 struct buffer {
     void *at;
     size_t bytes;
@@ -26,7 +26,7 @@ struct buffer {
 
 struct gpu_session {
     struct bitcut_gemm gemm; /* D = A B, matrices one after the other */
-    size_t d_bytes;          /* of all D */
+    size_t d_bytes;          /* bytes of all D */
     struct buffer a, b, d, words_a, words_b, workspace;
     struct host_libraries libraries;
 };
@@ -49,7 +49,7 @@ static int buffer_reserve(struct buffer *x, size_t bytes, char *fault)
     return 0;
 }
 
-/* `count` matrices of `bytes` each, of which there are `distinct`, over and over. */
+/* Fill with `count` matrices of `bytes` each, repeating `distinct` matrices. */
 static int buffer_fill(struct buffer *x, size_t count, size_t bytes, const void *from,
                        size_t distinct, char *fault)
 {
@@ -97,7 +97,7 @@ static void session_end(struct gpu_session *s)
     free(s);
 }
 
-/* No kernel and no peer is of other matrices than FP32. */
+/* All kernels and peers have FP32 matrices. */
 static int session_begin(struct gpu_session **session, struct gpu_library *library,
                          const struct bitcut_gemm *g, size_t distinct, int device,
                          char *fault)
@@ -118,7 +118,7 @@ static int session_begin(struct gpu_session **session, struct gpu_library *libra
 
 static bool has_words(const struct gpu_entrant *e) { return e->kernel || e->peer->split; }
 
-/* What it does, from words that are made before if `made`. */
+/* The work of an entrant, on existing parts if `made`. */
 static struct gpu_work work_of(const struct gpu_session *s, const struct gpu_entrant *e,
                                bool made)
 {
@@ -131,7 +131,7 @@ static struct gpu_work work_of(const struct gpu_session *s, const struct gpu_ent
     return w;
 }
 
-/* The words of all matrices of an operand. */
+/* Make the parts of all matrices of an operand. */
 static int operand_split(const struct buffer *to, const struct gpu_work *w,
                          enum bitcut_operand which, char *fault)
 {
@@ -169,7 +169,7 @@ static int entrant_run(struct gpu_session *s, const struct gpu_entrant *e, char 
 
 /* --- timing ----------------------------------------------------------------------- */
 
-/* All that it needs before it is timed; D is NaNs. */
+/* Prepare everything that the entrant needs before it is timed; D is NaNs. */
 static int entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e,
                            char *fault)
 {
@@ -194,7 +194,7 @@ static int run_often(struct gpu_session *s, const struct gpu_entrant *e, int cou
     return told;
 }
 
-/* Threads of libraries wait busily for a while when their work is done. */
+/* Threads of libraries spin for a while after their work. */
 static void let_sleep(void)
 {
     const struct timespec pause = { .tv_nsec = 5000000 };

@@ -5,7 +5,8 @@
 
 #include "gpu/module/module.h"
 
-/* By the clock of the program: every call is over when it returns.  No board is read. */
+/* Measured by the clock of the program: every call is complete when it returns.  No board
+   is read. */
 extern const struct gpu_timer host_timer;
 
 #endif

@@ -32,13 +32,14 @@ const struct gpu_architecture host_architectures[] = {
 
 enum { WHY_MAX = 90 };
 
-/* A bit of a CPUID register, called as in /proc/cpuinfo, that some units need; what is
-   before and behind the tiles of AMX is made by vectors.  Intel SDM volume 2A, CPUID. */
+/* A bit of a CPUID register, named as in /proc/cpuinfo, that some units need.  Vector
+   instructions prepare the tiles of AMX and process its results, so AMX needs them too.
+   Intel SDM volume 2A, CPUID. */
 struct need {
     unsigned units;
     const char *flag;
     uint32_t leaf, part;
-    size_t at; /* of the register in struct cpuid */
+    size_t at; /* offset of the register in struct cpuid */
     int bit;
 };
 
@@ -76,7 +77,7 @@ static const char *missing(unsigned unit, const struct host_system *system)
     return NULL;
 }
 
-/* Why a unit is not there but for what the kernel says of tiles; false: nothing. */
+/* Reason why a unit is unavailable, except the kernel's limits on tiles; false: none. */
 static bool lacks(char why[WHY_MAX], unsigned unit, const struct host_system *system)
 {
     const uint64_t states = unit & ON_AMX ? TILES | VECTORS : VECTORS;
@@ -90,7 +91,7 @@ static bool lacks(char why[WHY_MAX], unsigned unit, const struct host_system *sy
     return true;
 }
 
-/* Whether the kernel refuses tiles, of which it is asked once: *refused is -1 before. */
+/* Whether the kernel refuses tiles.  It is asked once: *refused is -1 before. */
 static bool refuses(char why[WHY_MAX], int *refused, const struct host_system *system)
 {
     if (*refused < 0) *refused = system->allow_tiles();
@@ -99,7 +100,7 @@ static bool refuses(char why[WHY_MAX], int *refused, const struct host_system *s
     return *refused;
 }
 
-/* "amx-bf16, amx-fp16: why; avx512-bf16: why" */
+/* A text such as "amx-bf16, amx-fp16: reason; avx512-bf16: reason". */
 static void describe_why(char to[GPU_FAULT_MAX], char why[HOST_UNITS][WHY_MAX])
 {
     *to = 0;
@@ -137,12 +138,13 @@ unsigned host_units(char why_not[GPU_FAULT_MAX], const struct host_system *syste
 static struct cpuid ask(uint32_t leaf, uint32_t part)
 {
     struct cpuid x = { 0 };
-    if (part && ask(leaf, 0).eax < part) return x; /* leaf 7 says its last part there */
+    if (part && ask(leaf, 0).eax < part) return x; /* eax: last part of leaf 7 */
     __get_cpuid_count(leaf, part, &x.eax, &x.ebx, &x.ecx, &x.edx);
     return x;
 }
 
-/* XGETBV by its code: compilers have a function for it only with a target of its own. */
+/* XGETBV by its code, because compilers have a function for it only with a separate
+   target. */
 static uint64_t kept(void)
 {
     uint32_t low, high;
@@ -163,8 +165,8 @@ static uint64_t kept(void) { return 0; }
 
 #endif
 
-/* Linux since 5.16: Documentation/arch/x86/xstate.rst.  The permission is the process's,
-   and stays. */
+/* Linux since 5.16: Documentation/arch/x86/xstate.rst.  The permission belongs to the
+   process, and is permanent. */
 static int allow_tiles(void)
 {
 #if defined(__linux__) && HOST_HAS_CODE

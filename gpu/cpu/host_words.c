@@ -27,7 +27,7 @@ static uint32_t largest_of(const uint32_t *matrix, const struct operand *x, size
     return largest;
 }
 
-/* The words of line i, times 2^exponent, and +0 behind them. */
+/* Make the parts of line i, times 2^exponent, followed by +0. */
 static void make_line(void *words, const struct operand *x, const uint32_t *matrix,
                       size_t i, int exponent)
 {
@@ -72,7 +72,7 @@ static void make_lines(void *words, const struct operand *x, const uint32_t *mat
 }
 
 #if HOST_HAS_CODE
-/* Whether vectors make them. */
+/* Whether vector instructions make them. */
 static bool are_vectors(const struct bitcut_split *s)
 {
     return split_is_uniform(s) && format_bytes(s->word[0].format) == sizeof(uint16_t) &&

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words of operands by the processor: the split pass. */
+/* Parts of operands, made by the processor: the split pass. */
 #ifndef BITCUT_GPU_CPU_HOST_WORDS_H
 #define BITCUT_GPU_CPU_HOST_WORDS_H
 
 #include "gpu/module/layout.h"
 
-/* Make the words of matrix i of an operand, in the layout of gpu/module/module.h. */
+/* Make the parts of matrix i of an operand, in the layout of gpu/module/module.h. */
 void host_words_make(void *words, const struct operand *operand, size_t i);
 
-/* The largest finite magnitudes of the lines of matrix i. */
+/* Find the largest finite magnitudes of the lines of matrix i. */
 void host_words_largest(uint32_t *to, const struct operand *operand, size_t i);
 
-/* Where the words of line i begin. */
+/* The start of the parts of line i. */
 static inline char *host_words_line(void *words, const struct operand *x, int word,
                                     size_t i)
 {

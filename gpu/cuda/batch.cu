@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Batches of small GEMMs, sm_80 and later: D_i = alpha A_i B_i + beta C_i, all f16.
 
-   Sums are FP32.  Of the kernels `mma` an output is the chain of mma.sync m16n8k16 over
-   k-steps of 16, ascending, from +0, the last one padded with +0; of `fma` the chain
-   fma(A[i][p], B[p][j], sum), p ascending, from +0.  Then t = alpha sum, unless beta is
-   zero t = fma(beta, C, t), and D = t rounded to f16, to nearest even, subnormals kept. A
-   matrix never shares a sum with another, so that its NaNs and infinities stay its own:
-   what a fragment has no rows, columns or k for is +0.
+   Results.  Sums are FP32.  In the kernels `mma`, an output is the chain of mma.sync
+   m16n8k16 over k-steps of 16, ascending, from +0; the last k-step is padded with +0.  In
+   the kernels `fma`, it is the chain fma(A[i][p], B[p][j], sum), p ascending, from +0.
+   Then t = alpha sum; unless beta is zero, t = fma(beta, C, t); and D = t rounded to f16,
+   to nearest even, with subnormals.  Two matrices never share a sum, so that NaNs and
+   infinities of one affect no other.  Rows, columns and k of a fragment that a matrix
+   does not have are +0.
 
-   Launch: blocks of four warps; with one stage of shared memory and sizes above 8 a block
-   for what its warps do in one turn, otherwise as many as the device holds at a time,
-   which take matrices until there are none.  Threads have equal work: vectors of all
-   matrices of a turn are numbered through, and thread t of a group moves numbers t, t +
-   threads, ...; vectors are as long as addresses, strides and rows allow, 16 bytes at
-   most, and each group of warps looks at its own matrices' addresses. */
+   Launch: blocks of four warps.  With one stage of shared memory and sizes above 8, there
+   is a block for every group of matrices that its warps compute at a time.  Otherwise
+   there are as many blocks as the device holds at a time, and each takes matrices until
+   there are none left.  All threads have equal work: the vectors of all matrices that are
+   computed at a time have consecutive numbers, and thread t of a group moves vectors t, t
+   + threads, and so on.  Vectors are as long as addresses, strides and rows allow, at
+   most 16 bytes.  Each group of warps checks the addresses of its own matrices. */
 #include "gpu/cuda/batch_direct.cuh"
 
 #include <atomic>
@@ -33,7 +35,7 @@ numbering numbering_of(uint32_t rows, uint32_t row)
     return { row, rows * row, reciprocal(row), reciprocal(rows * row) };
 }
 
-/* A matrix of `rows` x `columns`, or what lies there, turned. */
+/* A matrix of `rows` x `columns`, or its transpose, as it lies in memory. */
 panel panel_of(const struct bitcut_matrix &x, size_t rows, size_t columns, size_t count,
                bool turned)
 {
@@ -53,8 +55,9 @@ panel panel_of(const struct bitcut_matrix &x, size_t rows, size_t columns, size_
     return p;
 }
 
-/* Where D is column-major, D^T = B^T A^T: an output is the same sum, for a product does
-   not know which of its factors came first.  So D is never turned, but C may be. */
+/* If D is column-major, D^T = B^T A^T is computed.  An output is the same sum, because a
+   product does not depend on the order of its factors.  So D is never transposed, but C
+   may be. */
 arguments arguments_of(const struct bitcut_gemm &g)
 {
     const bool turned = g.d.layout == BITCUT_COLUMN_MAJOR;
@@ -74,7 +77,7 @@ arguments arguments_of(const struct bitcut_gemm &g)
     return x;
 }
 
-/* Blocks that a device holds at a time; 0: it cannot run the kernel. */
+/* The number of blocks that a device holds at a time; 0: it cannot run the kernel. */
 int resident(const void *kernel, int device)
 {
     int processors = 0, blocks = 0;
@@ -86,14 +89,14 @@ int resident(const void *kernel, int device)
     return processors * blocks;
 }
 
-/* Enough blocks of `each` GEMMs for all of them, but no more than `most`. */
+/* Enough blocks of `each` GEMMs for all GEMMs, but at most `most`. */
 unsigned blocks_for(size_t count, size_t each, int most)
 {
     const size_t blocks = (count - 1) / each + 1;
     return (unsigned)(blocks < (size_t)most ? blocks : (size_t)most);
 }
 
-/* The same of the current device, asked once; after a failure again. */
+/* The same for the current device.  It is queried once, and again after a failure. */
 template <auto KERNEL> int resident_of()
 {
     static std::atomic<int> known[DEVICES_MAX];
@@ -141,7 +144,8 @@ int chain_start(const struct gpu_work *w, void *stream)
 
 /* --- the rows --------------------------------------------------------------------- */
 
-/* What all of them are: one word of an f16 value is that value. */
+/* The members that all kernels share.  A split of f16 values into one f16 part changes
+   nothing. */
 constexpr struct gpu_kernel row_of(const char *name, const char *what, int size)
 {
     struct gpu_kernel k = {};
@@ -208,8 +212,8 @@ constexpr struct gpu_kernel chain_row(const char *name, int size)
 
 const struct gpu_kernel batch_kernels[] = {
     /* clang-format off */
-    /* size, warps, products, stages; xN: N products a warp; wN: N warps a product.  Of a
-       size the fastest for 100000 GEMMs on an H200 first. */
+    /* size, warps, products, stages; xN: N products for each warp; wN: N warps for each
+       product.  The fastest kernel of a size for 100000 GEMMs on an H200 comes first. */
     STAGED( 8, 1, 16, 1, "x16"),
     STAGED( 8, 1,  8, 1, "x8"),
     STAGED( 8, 1,  8, 2, "x8"),

@@ -11,13 +11,13 @@ namespace
 
 /* --- straight into registers ------------------------------------------------------ */
 
-/* Elements p and p + 1 of a line, +0 for those that it has not.  Lines lie along the rows
-   in memory, or across them. */
+/* Elements p and p + 1 of a line; +0 for missing elements.  Lines lie along the rows in
+   memory, or across them. */
 struct line_reader {
     const uint16_t *at;
     size_t ld;
     int lines, k;
-    bool along, pairs; /* two elements can be loaded at once */
+    bool along, pairs; /* pairs: whether two elements can be loaded at once */
 
     __device__ line_reader(const panel &x, size_t i, bool along_)
         : at(matrix_at(x, i)), ld(x.ld), lines(along_ ? x.rows : x.columns),
@@ -51,7 +51,7 @@ __device__ void put_two(const arguments &x, size_t i, int row, int column, float
     if (column + 1 < x.n) at[1] = (uint16_t)(two >> 16);
 }
 
-/* The fragments of one GEMM; of those of up to 8, the other rows and k are +0. */
+/* The fragments of one GEMM; for sizes up to 8, the remaining rows and k are +0. */
 template <int SIZE> struct fragments {
     static constexpr int parts_m = SIZE < 16 ? 1 : SIZE / 16, parts_n = SIZE / 8,
                          steps = parts_m, registers_a = SIZE < 16 ? 1 : 4,
@@ -98,7 +98,8 @@ template <int SIZE> struct fragments {
     }
 };
 
-/* One warp a GEMM, PRODUCTS of them loaded before the first is computed. */
+/* One warp computes one GEMM at a time, and loads PRODUCTS GEMMs before it computes the
+   first. */
 template <int SIZE, int PRODUCTS>
 __global__ void __launch_bounds__(THREADS)
     direct_kernel(const __grid_constant__ arguments x)
@@ -119,7 +120,7 @@ __global__ void __launch_bounds__(THREADS)
 
 /* --- chains of FP32 --------------------------------------------------------------- */
 
-/* Four elements `step` apart, +0 for those past `count`. */
+/* Load four elements, `step` apart; +0 from `count` on. */
 __device__ void load_quad(float (&to)[4], const uint16_t *at, size_t step, int count,
                           bool whole)
 {
@@ -138,7 +139,7 @@ __device__ bool takes_quads(const panel &x, const uint16_t *matrix, bool along)
     return along && ((uint32_t)(uintptr_t)matrix | x.offsets) % 8 == 0;
 }
 
-/* Four outputs of a row of GEMM i, from column j on. */
+/* Compute four outputs of a row of GEMM i, from column j on. */
 __device__ void chain_quad(const arguments &x, size_t i, int row, int j)
 {
     const uint16_t *const a = matrix_at(x.a, i), *const b = matrix_at(x.b, i);
@@ -164,8 +165,8 @@ __device__ void chain_quad(const arguments &x, size_t i, int row, int j)
     put_two(x, i, row, j + 2, sum[2], sum[3]);
 }
 
-/* A thread takes four outputs of a row; a block as many GEMMs as it has threads for, but
-   one at least. */
+/* A thread computes four outputs of a row.  A block computes as many GEMMs as it has
+   threads for, at least one. */
 __global__ void __launch_bounds__(THREADS)
     chain_kernel(const __grid_constant__ arguments x, uint32_t products, numbering quads)
 {

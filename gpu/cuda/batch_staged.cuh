@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Batches of small GEMMs through shared memory, and what all kernels for batches share.
- */
+/* Batches of small GEMMs through shared memory, and code shared by all kernels for
+   batches. */
 #ifndef BITCUT_GPU_CUDA_BATCH_STAGED_CUH
 #define BITCUT_GPU_CUDA_BATCH_STAGED_CUH
 
@@ -14,10 +14,10 @@ namespace
 
 /* --- arguments -------------------------------------------------------------------- */
 
-/* Vectors are of 1 << v elements, v < VECTORS. */
+/* Vectors have 1 << v elements, v < VECTORS. */
 enum { VECTORS = 4 };
 
-/* How the vectors of matrices in memory are numbered: along rows, then from row to row,
+/* The numbering of the vectors of matrices in memory: along rows, then from row to row,
    then from matrix to matrix. */
 struct numbering {
     uint32_t row, matrix;       /* vectors in each               */
@@ -30,7 +30,8 @@ struct panel {
     size_t stride, ld;
     int rows, columns; /* as it lies in memory */
     bool turned;       /* transposed           */
-    uint32_t offsets;  /* bits that may be set in bytes from one place to another */
+    uint32_t offsets;  /* bits that may be set in byte offsets from one address to
+                          another                                                 */
     numbering by[VECTORS];
 };
 
@@ -42,7 +43,7 @@ struct arguments {
     panel a, b, c, d;
 };
 
-/* q / d of a reciprocal as above, q d < 2^31. */
+/* q / d by the reciprocal of d as above, q d < 2^31. */
 __device__ uint32_t quotient(uint32_t q, uint32_t reciprocal)
 {
     return __umulhi(2 * q, reciprocal);
@@ -53,22 +54,23 @@ __device__ const uint16_t *matrix_at(const panel &x, size_t i)
     return x.each ? x.each[i] : x.at + i * x.stride;
 }
 
-/* What a lane of a warp knows of matrices first to first + live - 1, at least one: with
-   pointers the place of one of its own, otherwise that of the first. */
+/* The address that a lane of a warp holds for matrices first to first + live - 1, at
+   least one: with pointers the address of the lane's own matrix, otherwise the address of
+   the first matrix. */
 __device__ const uint16_t *own_place(const panel &x, size_t first, uint32_t live,
                                      int lane)
 {
     return matrix_at(x, first + (x.each && lane < (int)live ? lane : 0));
 }
 
-/* The place of matrix i of them; all lanes ask together. */
+/* The address of matrix i of these; all lanes call together. */
 __device__ const uint16_t *place_of(const panel &x, const uint16_t *own, uint32_t i)
 {
     if (!x.each) return own + i * x.stride;
     return (const uint16_t *)__shfl_sync(~0u, (unsigned long long)own, (int)i);
 }
 
-/* The longest vectors that addresses within the matrices of a warp allow. */
+/* The longest vectors that the addresses in the matrices of a warp allow. */
 __device__ int longest_vector(const panel &x, const uint16_t *own)
 {
     uint32_t bits = x.offsets | 1 << VECTORS;
@@ -78,15 +80,16 @@ __device__ int longest_vector(const panel &x, const uint16_t *own)
 
 /* --- shared memory ---------------------------------------------------------------- */
 
-/* Element (row, column) of a tile of SIZE rows: within a row, chunks of 16 bytes change
-   places so that those of eight rows below each other lie in different banks. */
+/* The position of element (row, column) in a tile of SIZE rows.  In a row, chunks of 16
+   bytes are permuted, so that the same chunks of eight successive rows lie in different
+   banks. */
 template <int SIZE> __device__ int place(int row, int column)
 {
     constexpr int chunks = SIZE / 8;
     return row * SIZE + ((column / 8) ^ (row * chunks / 8 % chunks)) * 8 + column % 8;
 }
 
-/* A vector to shared memory; asynchronous where it is long enough for that. */
+/* Copy a vector to shared memory, asynchronously if it is long enough. */
 template <int V> __device__ void copy_in(uint16_t *to, const uint16_t *from)
 {
     if constexpr (V == 0) *to = *from;
@@ -117,15 +120,16 @@ template <int PENDING> __device__ void wait()
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
 
-/* What a kernel through shared memory is made of: PRODUCTS GEMMs of up to SIZE at a time
-   by a group of WARPS, in STAGES tiles of each matrix. */
+/* The parameters of a kernel through shared memory: a group of WARPS computes PRODUCTS
+   GEMMs of up to SIZE at a time, in STAGES tiles of each matrix. */
 template <int SIZE, int WARPS, int PRODUCTS, int STAGES> struct shape {
     static constexpr int size = SIZE, warps = WARPS, products = PRODUCTS, stages = STAGES;
     static constexpr int group = 32 * WARPS, groups = THREADS / group;
     static constexpr int tile = SIZE * SIZE, tiles = PRODUCTS * tile;
-    static constexpr int stage = 3 * tiles; /* elements: A, B, and C which becomes D */
+    static constexpr int stage = 3 * tiles; /* elements: A, B, and C, which D replaces */
     static constexpr int shared_bytes = groups * STAGES * stage * (int)sizeof(uint16_t);
-    static constexpr bool stays = SIZE == 8 || STAGES == 2; /* takes more than one turn */
+    static constexpr bool stays = SIZE == 8 || STAGES == 2; /* whether a block computes
+                                                               several groups of GEMMs  */
     static constexpr int blocks_least = WARPS == 1 ? 0 : STAGES == 1 ? 8 : 4; /* 0: any */
     static_assert(SIZE == 8 ? PRODUCTS % 4 == 0 : PRODUCTS == 1 || WARPS == 1, "");
     static_assert(SIZE < 16 || SIZE % (16 * WARPS) == 0, "");
@@ -137,8 +141,8 @@ template <class S> __device__ void group_wait()
     else __syncthreads();
 }
 
-/* do_(place in the tiles, address) for every vector of `live` matrices; ACROSS, which
-   is for single elements: the place of the one across the diagonal. */
+/* Call do_(position in the tiles, address) for every vector of `live` matrices.  ACROSS
+   is for single elements: the position is that of the transposed element. */
 template <class S, int V, bool ACROSS = false, class Do>
 __device__ void each_vector(const panel &x, const uint16_t *own, uint32_t live,
                             int thread, Do do_)
@@ -187,7 +191,7 @@ __device__ void fetch_panel(uint16_t *tiles, const panel &x, const uint16_t *own
     });
 }
 
-/* The same as it will be replaced by D, row by row. */
+/* The same in the order in which D replaces it, row by row. */
 template <class S>
 __device__ void fetch_c(uint16_t *tiles, const panel &x, const uint16_t *own,
                         uint32_t live, int thread)
@@ -198,7 +202,7 @@ __device__ void fetch_c(uint16_t *tiles, const panel &x, const uint16_t *own,
     });
 }
 
-/* How many matrices there are from `first` on, PRODUCTS at most. */
+/* The number of matrices from `first` on, at most PRODUCTS. */
 template <class S> __device__ uint32_t live_from(const arguments &x, size_t first)
 {
     if (first >= x.count) return 0;
@@ -233,7 +237,7 @@ __device__ void store(const uint16_t *stage, const arguments &x, const uint16_t 
 
 /* --- the instruction -------------------------------------------------------------- */
 
-/* Rows of a fragment are eight elements in shared memory; lane i has the address of row
+/* Rows of a fragment are eight elements in shared memory.  Lane i has the address of row
    i % 8 of matrix i / 8. */
 #define LDMATRIX(HOW)                                                                    \
     asm volatile("ldmatrix.sync.aligned.m8n8.x4" HOW ".shared.b16 {%0,%1,%2,%3}, [%4];"  \
@@ -266,7 +270,7 @@ __device__ uint16_t finish(float sum, const arguments &x, uint16_t c)
     return __half_as_ushort(__float2half_rn(t));
 }
 
-/* Of two outputs, the first in the low half. */
+/* Finish two outputs; the first is in the low half of the result. */
 __device__ uint32_t finish_two(float sum0, float sum1, const arguments &x, uint32_t c)
 {
     return finish(sum0, x, (uint16_t)c) | (uint32_t)finish(sum1, x, (uint16_t)(c >> 16))
@@ -275,8 +279,8 @@ __device__ uint32_t finish_two(float sum0, float sum1, const arguments &x, uint3
 
 /* --- through shared memory -------------------------------------------------------- */
 
-/* Outputs 2 t and 2 t + 1 of row g of an 8 x 8 part at (row, column) of the tile; what is
-   there is C. */
+/* Finish outputs 2 t and 2 t + 1 of row g of an 8 x 8 part at (row, column) of the tile,
+   which holds C. */
 template <class S>
 __device__ void put(uint16_t *tile, const arguments &x, int row, int column, float sum0,
                     float sum1, int lane)
@@ -286,8 +290,8 @@ __device__ void put(uint16_t *tile, const arguments &x, int row, int column, flo
     *at = finish_two(sum0, sum1, x, x.reads_c ? *at : 0);
 }
 
-/* Matrices of up to 8: each is a quarter of a load, and a fragment of its own whose other
-   rows and k are +0. */
+/* Compute matrices of size up to 8: each is a quarter of a load, and a separate fragment
+   whose remaining rows and k are +0. */
 template <class S>
 __device__ void compute_eights(uint16_t *stage, const arguments &x, int lane)
 {
@@ -307,8 +311,9 @@ __device__ void compute_eights(uint16_t *stage, const arguments &x, int lane)
     }
 }
 
-/* 16 lines by 16 of k as fragments: a row of A, or column of B, is a line.  `swap` says
-   which of the two 8 x 8 parts comes second: that of the next lines (A), or k (B). */
+/* Load 16 lines by 16 of k as fragments; a row of A, or a column of B, is a line.  `swap`
+   says which of two 8 x 8 parts comes second: the part of the next lines (A), or of the
+   next k (B). */
 template <class S>
 __device__ void load_sixteens(uint32_t (&to)[4], const uint16_t *tile, int line, int k,
                               bool along, bool swap, int lane)
@@ -378,7 +383,7 @@ __global__ void __launch_bounds__(THREADS, S::blocks_least)
     const size_t step = (size_t)gridDim.x * S::groups * S::products;
     size_t first = ((size_t)blockIdx.x * S::groups + number) * S::products;
     for (int i = thread; i < S::stages * S::stage / 8; i += S::group)
-        ((uint4 *)stages)[i] = {}; /* what lies around the matrices stays +0 */
+        ((uint4 *)stages)[i] = {}; /* elements around the matrices stay +0   */
     group_wait<S>();
     if constexpr (S::stages == 2) fetch<S>(stages[0], x, first, thread);
     for (int now = 0; first < x.count; first += step) {

@@ -9,7 +9,8 @@
 
 /* --- the device ------------------------------------------------------------------- */
 
-/* The driver's version.  CUDA tells only its own; NVML tells the driver's. */
+/* The version of the driver.  CUDA reports only its own version; NVML reports the
+   driver's. */
 static void describe_driver(char text[GPU_TEXT_MAX], int cuda)
 {
     struct nvml nvml = nvml_open();
@@ -18,7 +19,7 @@ static void describe_driver(char text[GPU_TEXT_MAX], int cuda)
     nvml_close(&nvml);
 }
 
-/* One for each of `capabilities` (gpu/cuda/cuda.cuh), in their order. */
+/* One row for each of `capabilities` (gpu/cuda/cuda.cuh), in their order. */
 static const struct gpu_architecture architectures[] = {
     /* clang-format off */
     { "sm_70",  "V100, Titan V",            "volta",         sm(70)  },
@@ -45,15 +46,16 @@ static const struct gpu_architecture *architecture_of(int capability)
     return row->name ? row : NULL;
 }
 
-/* What a multiprocessor can do in a clock, from the first compute capability on: products
-   of f16 or bf16 words, dense, by NVIDIA's whitepapers on each architecture. */
+/* Rates of a multiprocessor per clock, for compute capabilities from the given one on:
+   products of f16 or bf16 parts, dense, from NVIDIA's whitepapers on each
+   architecture. */
 static const struct {
     int least, products;
 } rates[] = { { 120, 512 }, { 90, 2048 }, { 86, 512 }, { 80, 1024 }, { 0, 512 } };
 
-/* Bytes in a clock that fit the timings of all tiles on an H200 (gpu/api/tile_model.c):
-   of shared memory 5/2 of the 128 that its banks have; of the L2 cache what comes if all
-   load. */
+/* Bytes per clock that fit the timings of all tiles on an H200 (gpu/api/tile_model.c).
+   Shared memory: 5/2 of the 128 bytes of its banks.  L2 cache: the rate while all
+   multiprocessors load. */
 enum { SHARED_RATE = 320, CACHE_RATE = 38, WARP = 32 };
 
 static int capability_of(const cudaDeviceProp *p) { return 10 * p->major + p->minor; }
@@ -95,7 +97,7 @@ static rt_error describe_device(struct gpu_device *to, int device,
     return status;
 }
 
-/* Code for another architecture may not run on it, and no unit is known to be its. */
+/* Code for another architecture may not run on the device, and its units are unknown. */
 static int check_architecture(const cudaDeviceProp *p, char *fault)
 {
     if (architecture_of(capability_of(p))) return 0;
@@ -124,7 +126,7 @@ static int describe(struct gpu_device *to, int device, char *fault)
 
 /* --- memory ----------------------------------------------------------------------- */
 
-/* Memory that the runtime does not know is the host's. */
+/* Memory that the runtime does not know belongs to the host. */
 static const char *why_unreached(const rt_pointer *x, int device, int pageable)
 {
     if (x->type == RT_OF_NOBODY) return pageable ? NULL : "is in host memory";
@@ -133,21 +135,21 @@ static const char *why_unreached(const rt_pointer *x, int device, int pageable)
     return x->devicePointer ? NULL : "is in memory that the device cannot access";
 }
 
-/* What the runtime says of `at`.  A thread that has no context yet reaches nothing of what
-   is its current device's all the same; making one has nothing to do with a graph that
-   some stream captures. */
+/* Query the runtime about `at`.  A thread without a context cannot access anything, even
+   on its current device.  Creating a context does not affect a graph that some stream
+   captures. */
 static rt_error ask_of(rt_pointer *x, const void *at)
 {
     cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     const rt_error status = rt_pointer_get(x, at);
     if (status != RT_SUCCESS || x->devicePointer) return status;
     cudaThreadExchangeStreamCaptureMode(&mode);
-    rt_free(NULL); /* makes the context */
+    rt_free(NULL); /* creates the context */
     cudaThreadExchangeStreamCaptureMode(&mode);
     return rt_pointer_get(x, at);
 }
 
-/* Whether the device reads all memory of the host, which is asked once. */
+/* Whether the device can read all memory of the host; queried once. */
 static rt_error ask_pageable(int *pageable, int device)
 {
     enum { UNKNOWN, NOT, PAGEABLE };
@@ -178,7 +180,7 @@ int gemm_reaches(const void *at, int device, char *fault)
 
 /* --- what the program finds ------------------------------------------------------- */
 
-/* HOPPER: there is code for sm_90a. */
+/* HOPPER: whether there is code for sm_90a. */
 static const struct gpu_family families[] = {
     { "mma", "mma.sync, by one warp, sm_70 and later", mma_sm80, NULL },
 #ifdef HOPPER

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of kernels share: encodings, registers, launches. */
+/* Code shared by the files of kernels: encodings, registers, launches. */
 #ifndef BITCUT_GPU_CUDA_CUDA_CUH
 #define BITCUT_GPU_CUDA_CUDA_CUH
 
@@ -10,12 +10,12 @@
 #include <cstdio>
 #include <cstring>
 
-/* The architectures that there is code for, by their compute capabilities, 10 major +
-   minor, in the order of the module's table (gpu/cuda/cuda.cu). */
+/* The architectures with code, by their compute capabilities, 10 major + minor, in the
+   order of the module's table (gpu/cuda/cuda.cu). */
 constexpr int capabilities[] = { 70, 72, 75,  80,  86,  87, 89,
                                  90, 100, 101, 103, 120, 121 };
 
-/* The set of those from `least` to `most`. */
+/* The set of architectures from `least` to `most`. */
 constexpr unsigned sm_between(int least, int most)
 {
     unsigned set = 0, bit = 1;
@@ -29,10 +29,11 @@ constexpr unsigned sm_between(int least, int most)
 constexpr unsigned sm(int capability) { return sm_between(capability, capability); }
 constexpr unsigned sm_from(int least) { return sm_between(least, INT_MAX); }
 
-/* Devices of which something is known once; more are asked each time. */
+/* Number of devices whose properties are stored; properties of other devices are queried
+   each time. */
 constexpr int DEVICES_MAX = 64;
 
-/* Makes a device the thread's current one while it is there. */
+/* Makes a device the thread's current device during its lifetime. */
 struct on_device {
     int before;
     rt_error status;
@@ -42,7 +43,7 @@ struct on_device {
     on_device(const on_device &) = delete;
 };
 
-/* The tables of instructions, one a file. */
+/* The tables of instructions, one in each file. */
 extern const struct gpu_instruction mma_sm80[], wgmma_sm90[];
 
 /* The module's `sums`. */
@@ -62,20 +63,20 @@ using encoding_s32 = uint32_t;
 using encoding_f32 = uint32_t;
 using encoding_f64 = uint64_t;
 
-/* The architecture that is compiled for, 10 major + minor; 0 for the host. */
+/* The architecture for which the file is compiled, 10 major + minor; 0 for the host. */
 #ifdef __CUDA_ARCH__
 constexpr int device_capability = __CUDA_ARCH__ / 10;
 #else
 constexpr int device_capability = 0;
 #endif
 
-/* An address as PTX has it in shared memory. */
+/* An address as a 32-bit address of shared memory, as PTX needs it. */
 static __device__ __forceinline__ uint32_t shared_address(const void *p)
 {
     return (uint32_t)__cvta_generic_to_shared(p);
 }
 
-/* A place in a matrix. */
+/* A position in a matrix. */
 struct position {
     int row, column;
 };
@@ -98,7 +99,7 @@ __device__ void registers_load(R (&to)[COUNT], const T *from, int columns, Where
     }
 }
 
-/* The way back. */
+/* Store registers in the same way. */
 template <class T, class R, int COUNT, class Where>
 __device__ void registers_store(T *to, int columns, const R (&from)[COUNT], Where where)
 {
@@ -117,8 +118,8 @@ __device__ void registers_store(T *to, int columns, const R (&from)[COUNT], Wher
 enum { THREADS = 128 };
 constexpr size_t BLOCKS_MAX = 1 << 16;
 
-/* Start a kernel with a block of THREADS for every `per_block` of `count`, at most
-   BLOCKS_MAX: its blocks loop. */
+/* Start a kernel with a block of THREADS for every `per_block` of `count` elements, at
+   most BLOCKS_MAX blocks; its blocks loop. */
 static inline int launch_blocks(void (*kernel)(gpu_batch), const gpu_batch *batch,
                                 size_t per_block)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What gpu/module/product.h asks of a module and the runtime has no function for: faults
-   in words, a launch that does nothing. */
+/* The functions that gpu/module/product.h requires of a module, and that the runtime does
+   not have: messages of faults, and a launch that does nothing. */
 #include "gpu/cuda/cuda.cuh"
 
 #include <cstdio>
 
-/* What to do about a device whose code was not compiled. */
+/* Write what to do about a device for which no code was compiled. */
 static void fault_uncompiled(char *fault)
 {
     int device = 0, major = 0, minor = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs of units that the device does not have: what happens before, between and after
-   the chains (gpu/emulate/chains.h), each of which a method computes.
+/* GEMMs on units that the device does not have: everything before, between and after the
+   chains (gpu/emulate/chains.h); a method computes each chain.
 
-   For each sequence of k and each accumulator the values of a chain are gathered, in the
-   order in which they are added; so the methods know nothing of splits, layouts, orders
-   of k, terms or equilibration.  Accumulators are then folded, sequences added, and D is
-   made: lib/gemm/recipe.h and lib/bitcut.h say how. */
+   For each sequence of k and each accumulator, the values of a chain are gathered in the
+   order in which they are added.  So the methods do not depend on splits, layouts, orders
+   of k, terms or equilibration.  Then accumulators are folded, sequences are added, and D
+   is computed, as lib/gemm/recipe.h and lib/bitcut.h define. */
 #include "gpu/cuda/emulate_gather.cuh"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ unsigned blocks_for(size_t count)
     return (unsigned)(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX);
 }
 
-/* A grid of x columns, with as many rows of blocks, up to y, as keep a device busy: each
-   goes on, so that what it begins with counts less. */
+/* A grid of x columns, with as many rows of blocks, at most y, as keep a device busy.
+   Each block loops, so that the cost of its start counts less. */
 dim3 grid_of(size_t x, size_t y)
 {
     constexpr size_t busy = 4096;
@@ -31,13 +31,13 @@ dim3 grid_of(size_t x, size_t y)
     return dim3((unsigned)x, (unsigned)rows);
 }
 
-/* The number of this thread, and how many there are. */
+/* The number of this thread, and the number of threads. */
 __device__ size_t thread_first() { return blockIdx.x * (size_t)blockDim.x + threadIdx.x; }
 __device__ size_t thread_count() { return (size_t)gridDim.x * blockDim.x; }
 
 /* --- what the host knows ------------------------------------------------------------ */
 
-/* It goes there as arguments of kernels, which a graph keeps. */
+/* The data is passed as arguments of kernels, which a graph stores. */
 struct upload_piece {
     uint32_t word[960];
 };
@@ -67,8 +67,8 @@ rt_error steps_all(const emulate_chain &x, rt_stream stream)
 
 /* --- the methods -------------------------------------------------------------------- */
 
-/* By enum chain_method.  What is derived of each value, in bytes, besides 4 of its own.
- */
+/* By enum chain_method: bytes that are derived from each value, in addition to its own 4
+   bytes. */
 constexpr struct {
     rt_error (*start)(const emulate_chain &x, rt_stream stream);
     bool b_across;
@@ -80,11 +80,12 @@ constexpr struct {
     { native_start, false, 4, 0, 0, false },
 };
 
-/* Products of two values of these exponents, and sums of any number of them that memory
-   holds, stay in the range of normal FP32 numbers, with all bits that a sum keeps. */
+/* Products of two values with exponents in this window, and sums of any number of such
+   products that memory can hold, stay in the range of normal FP32 numbers, with all bits
+   that a sum retains. */
 enum { WINDOW = 45 };
 
-/* What the method takes of the unit. */
+/* The exponents of the unit's values that the method accepts. */
 emulate_window window_of(enum chain_method method, const struct unit_rule &r)
 {
     const emulate_window any = { -149, 127, true }, some = { -WINDOW, WINDOW, false };
@@ -102,7 +103,7 @@ bool is_limited(const emulate_window &w) { return w.least > -149 || !w.specials;
 
 /* --- after the chains --------------------------------------------------------------- */
 
-/* Sums of sequences, and what they are rounded to. */
+/* Sums of sequences, and the format to which they are rounded. */
 struct folding {
     const float *result[RECIPE_ACCUMULATORS_MAX];
     int accumulators, scale;
@@ -117,8 +118,8 @@ __device__ uint32_t sum_rounded(const folding &x, uint32_t v)
     return x.rounds && !emulate_is_nan(v) ? emulate_round(&x.sums, &nearest, v) : v;
 }
 
-/* The accumulators of a sequence folded into one, and the last `adds` of the sums kept
-   before added to it; it takes the place of the first of these. */
+/* Fold the accumulators of a sequence into one, and add the last `adds` of the sums
+   retained before.  The result replaces the first of these. */
 __global__ void fold(float *kept, int adds, size_t count,
                      const __grid_constant__ folding x)
 {
@@ -136,11 +137,11 @@ __global__ void fold(float *kept, int adds, size_t count,
     }
 }
 
-/* What D is made of. */
+/* The data from which D is computed. */
 struct finishing {
     const float *sum;
     size_t m, n;
-    const uint32_t *largest_a, *largest_b; /* NULL: nothing was equilibrated */
+    const uint32_t *largest_a, *largest_b; /* NULL: no equilibration         */
     int target_a, target_b;
     uint32_t alpha, beta, nan;
     bool reads_c;
@@ -166,9 +167,9 @@ __global__ void finish(const __grid_constant__ finishing x)
 
 /* --- where everything is ------------------------------------------------------------ */
 
-/* Parts of a workspace, in bytes from its beginning. */
+/* Areas of a workspace, in bytes from its start. */
 struct layout {
-    size_t a[5], b[5]; /* values, words, exponents, codes, powers */
+    size_t a[5], b[5]; /* values, parts, exponents, codes, powers */
     size_t wild_a, wild_b, largest_a, largest_b;
     size_t runs, events, elements, results, kept, end;
 };
@@ -178,7 +179,7 @@ struct sizes {
     size_t products, entries;
 };
 
-/* An operand of a chain whose lines have so many products. */
+/* An operand of a chain whose lines have this number of products. */
 emulate_operand operand_of(size_t lines, size_t products)
 {
     emulate_operand x = {};
@@ -264,13 +265,13 @@ struct layout layout_of(const struct gpu_work *w, const struct k_parts *parts)
 
 /* --- one GEMM ----------------------------------------------------------------------- */
 
-/* A GEMM on its way: everything is in its workspace. */
+/* A GEMM during its computation.  All data is in its workspace. */
 struct emulated {
     const struct gpu_work *work;
     const struct k_parts *parts;
     struct layout at;
     char *memory;
-    size_t matrix; /* of the batch */
+    size_t matrix; /* in the batch */
     rt_stream stream;
     unsigned long long *repaired;
 };
@@ -383,7 +384,8 @@ rt_error chain_start(const struct emulated &e, const struct chain &c, int accumu
                : status;
 }
 
-/* One sequence of k, whose sum is kept at `kept` and those before it that it adds. */
+/* Start one sequence of k; its sum is stored at `kept`, after adding the retained sums
+   before it. */
 rt_error sequence_start(const struct emulated &e, size_t sequence, int kept)
 {
     const struct gpu_work *const w = e.work;
@@ -460,7 +462,7 @@ rt_error gemm_emulate(const struct emulated &e)
     return status == RT_SUCCESS ? finish_start(e) : status;
 }
 
-/* Outputs that TENSOR has computed one by one, since they were asked for. */
+/* Number of outputs that TENSOR has computed one by one since the last query. */
 __device__ unsigned long long repaired_outputs;
 
 enum bitcut_status parts_of(struct k_parts *parts, const struct gpu_work *w)
@@ -509,5 +511,5 @@ int emulation_counts(struct gpu_count to[GPU_COUNTS_MAX])
         cudaMemcpyToSymbol(repaired_outputs, &none, sizeof none) != RT_SUCCESS)
         return 0;
     to[0] = { "repaired outputs", repaired };
-    return repaired != 0; /* other GEMMs have nothing to say of that */
+    return repaired != 0; /* other GEMMs do not use it               */
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files that emulate other units share: one chain of a GEMM on the device.
+/* Code shared by the files that emulate other units: one chain of a GEMM on the device.
 
    A chain (gpu/emulate/chains.h) is a dot product of `products` values for every output.
-   The values are gathered first, as FP32, line after line; what a method needs besides is
-   derived from them.  Lines are padded with +0 to whole tiles, in number and in length.
- */
+   The values are gathered first, as FP32, line after line; other data that a method needs
+   is derived from them.  The number of lines and their length are padded to whole tiles,
+   with +0. */
 #ifndef BITCUT_GPU_CUDA_EMULATE_CUH
 #define BITCUT_GPU_CUDA_EMULATE_CUH
 
@@ -14,22 +14,23 @@
 
 #include <cuda_fp16.h>
 
-/* Lines of a tile, and what their length is a multiple of. */
+/* Lines of a tile, and the number of which their length is a multiple. */
 constexpr size_t EMULATE_LINES = 128, EMULATE_RUN = 128;
 
 constexpr size_t round_up(size_t x, size_t to) { return divide_up(x, to) * to; }
 
-/* One operand of a chain.  Value p of line i is value[i * length + p], or if it lies
-   across value[p * padded + i]. */
+/* One operand of a chain.  Value p of line i is value[i * length + p], or value[p *
+   padded + i] if it is transposed. */
 struct emulate_operand {
     size_t lines, padded, length;
     bool across;
     float *value;
-    void *words; /* TENSOR, NATIVE: values as words of the multiplier, i * length + p */
-    int16_t *exponent; /* CUT: by which they align, likewise; NONE of a zero */
-    uint8_t *code; /* TENSOR, of f16: likewise, in a byte                               */
+    void *words; /* TENSOR, NATIVE: values in the multiplier's format, i * length + p */
+    int16_t *exponent; /* CUT: exponents by which values align, in the same order; NONE
+                          for a zero                                         */
+    uint8_t *code; /* TENSOR, for f16: codes in the same order, one byte each           */
     uint16_t *power; /* TENSOR: see emulate_words.cuh */
-    uint32_t *wild;  /* of each line, not 0: only the definition computes it  */
+    uint32_t *wild;  /* for each line; not 0: only the definition computes it */
 };
 
 struct emulate_chain {
@@ -37,9 +38,9 @@ struct emulate_chain {
     uint32_t products;
     const struct chain_event *event;
     uint32_t events;
-    bool promotes;   /* the result is the FP32 register, not the accumulator */
+    bool promotes;   /* whether the result is the FP32 register, not the accumulator */
     int scale;       /* of the event                                         */
-    uint32_t zeroed; /* likewise                                             */
+    uint32_t zeroed; /* of the event                                         */
     float *result;   /* [a.lines][b.lines]                                   */
     unsigned long long *repaired; /* NULL: not counted                       */
     struct unit_rule rule;
@@ -48,8 +49,8 @@ struct emulate_chain {
 /* Blocks of a grid along y. */
 constexpr size_t GRID_Y_MAX = 65535;
 
-/* The exponents, of values other than zero, that a method takes; lines with others, or
-   with NaN and infinities where it takes none, are wild. */
+/* The exponents of nonzero values that a method accepts.  Lines with other exponents are
+   wild, and so are lines with NaN and infinities if the method accepts none. */
 struct emulate_window {
     int least, most;
     bool specials;
@@ -75,7 +76,7 @@ struct emulate_events {
     }
 };
 
-/* An event of accumulator c, an FP32 value, and its register. */
+/* Apply an event to accumulator c, an FP32 value, and its register. */
 static __device__ __forceinline__ void event_apply(float &c, float &sum, uint32_t what,
                                                    const emulate_chain &x)
 {
@@ -86,13 +87,13 @@ static __device__ __forceinline__ void event_apply(float &c, float &sum, uint32_
     if (what & CHAIN_SCALE) {
         c = __fmul_rn(c, __int_as_float((127 - x.scale) << 23));
         if (x.rule.c.bits == 16) c = __half2float(__float2half_rn(c));
-        /* The next instruction would read it so; methods need not. */
+        /* The next instruction would read c as zero; methods need not do so. */
         if (x.rule.flush_inputs && c != 0 && fabsf(c) < 0x1p-126f) c = 0;
     }
     if (what & CHAIN_ZERO && (__float_as_uint(c) & 0x7fffffff) >= x.zeroed) c = 0;
 }
 
-/* What a chain leaves behind in the end: one NaN. */
+/* The result of a chain, with the only NaN. */
 static __device__ __forceinline__ float chain_result(float c, float sum,
                                                      const emulate_chain &x)
 {
@@ -116,7 +117,7 @@ template <int N> static __device__ __forceinline__ void copy_wait()
     asm volatile("cp.async.wait_group %0;" ::"n"(N));
 }
 
-/* Tiles in bands of 8 rows of them, for the L2 cache. */
+/* Tiles are taken in bands of 8 rows, for the L2 cache. */
 static __device__ __forceinline__ void tile_place(int *i, int *j, int rows, int columns)
 {
     const int band = 8, per = band * columns, b = blockIdx.x / per, in = blockIdx.x % per;
@@ -127,14 +128,14 @@ static __device__ __forceinline__ void tile_place(int *i, int *j, int rows, int 
 
 /* --- the methods -------------------------------------------------------------------- */
 
-/* Start what derives of the values what the method needs, and what computes the chain of
-   all lines that are not wild. */
+/* Start the derivation of the method's data from the values, and the computation of the
+   chain for all lines that are not wild. */
 rt_error tensor_start(const emulate_chain &x, rt_stream stream);
 rt_error native_start(const emulate_chain &x, rt_stream stream);
 rt_error simt_start(const emulate_chain &x, rt_stream stream);
 rt_error cut_start(const emulate_chain &x, rt_stream stream);
 
-/* The definition, of all outputs or of those of wild lines. */
+/* Start the definition, for all outputs or for the outputs of wild lines. */
 rt_error steps_start(const emulate_chain &x, bool all, rt_stream stream);
 
 /* --- what struct gpu_module declares ------------------------------------------------ */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether this device adds as TENSOR rests on: its own sums of made-up chains are
-   compared with the definition, every bit, at the first use of each instruction on each
-   device. */
+/* Whether this device adds as TENSOR assumes.  At the first use of each instruction on
+   each device, its sums of test chains are compared with the definition, bit for bit. */
 #include "gpu/cuda/emulate.cuh"
 
 #include <atomic>
@@ -10,7 +9,7 @@
 namespace
 {
 
-/* Outputs, and products of each. */
+/* Number of outputs, and number of products of each. */
 enum { SIDE = EMULATE_LINES, PRODUCTS = 512, VALUES = SIDE * PRODUCTS };
 
 uint64_t next_bits(uint64_t *state)
@@ -21,8 +20,9 @@ uint64_t next_bits(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Words of a line have a range of exponents of its own, from one alone to most of those
-   of f16; many are of few bits, so that sums cancel, and some are zeros or subnormal. */
+/* The values of a line have their own range of exponents, from a single exponent to most
+   of f16's exponents.  Many have few bits, so that sums cancel, and some are zeros or
+   subnormal. */
 uint32_t some_word(uint64_t *state, int line, int fraction_bits, int least)
 {
     const uint64_t bits = next_bits(state);
@@ -49,7 +49,7 @@ struct bitcut_format format_with(int exponent_bits, int fraction_bits, int bits,
     return f;
 }
 
-/* Sums of blocks of `block`, truncated to `fraction` bits. */
+/* Sums of blocks of `block` products, truncated to `fraction` bits. */
 struct unit_rule rule_of(const struct bitcut_format &operand, int block, int fraction)
 {
     struct unit_rule r = {};
@@ -66,7 +66,7 @@ struct unit_rule rule_of(const struct bitcut_format &operand, int block, int fra
     return r;
 }
 
-/* Memory of the device for both sides. */
+/* Device memory for both sides. */
 struct memory {
     char *at = NULL;
     size_t used = 0;
@@ -106,7 +106,7 @@ rt_error operand_fill(const emulate_operand &x, uint64_t *state, const unit_rule
     return status == RT_SUCCESS ? rt_stream_wait(stream) : status;
 }
 
-/* Both sides of a chain; *same: they have the same bits. */
+/* Compute both sides of a chain; *same: they have the same bits. */
 rt_error compare(bool *same, const unit_rule &r, memory m, float *host, rt_stream stream)
 {
     enum { OUTPUTS = SIDE * SIDE };
@@ -131,7 +131,8 @@ rt_error compare(bool *same, const unit_rule &r, memory m, float *host, rt_strea
     return status;
 }
 
-/* What TENSOR computes by a multiplier: of words of this format, in two forms at most. */
+/* What TENSOR computes by a multiplier: products of values in this format, in at most two
+   forms. */
 struct claim {
     struct bitcut_format operand;
     int block[2], fraction[2];
@@ -155,7 +156,7 @@ rt_error check(bool *good, const claim &c, rt_stream stream)
     return status == RT_SUCCESS ? end : status;
 }
 
-/* On the current device, also while the thread captures a graph. */
+/* Check on the current device, also while the thread captures a graph. */
 rt_error check_apart(bool *good, const claim &c)
 {
     cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;

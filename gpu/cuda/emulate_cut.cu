@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CUT: sums of other units whose terms are aligned at an exponent and cut, on the device's
-   FP32, FP64 and integer pipes.  In units of the last bit kept a product, exact in FP32, is
-   converted with truncation; sums are integers.  Exponents are 16-bit numbers, two a
-   register, so that a maximum over sums of two takes half an instruction a product.
+/* CUT: sums of other units whose terms are aligned at an exponent and cut, on the
+   device's FP32, FP64 and integer pipes.  A product is exact in FP32.  It is converted
+   with truncation to units of the last retained bit; sums are integers.  Exponents are
+   16-bit numbers, two in a register, so that a maximum over sums of two exponents takes
+   half an instruction for each product.
 
    Launch: 256 threads for a tile, stages of k in shared memory. */
 #include "gpu/cuda/emulate.cuh"
@@ -12,12 +13,13 @@ namespace
 
 enum { CORE_THREADS = 256, PASSES = 4096 };
 
-/* The exponent of a zero: the sum with any other is below all alignment exponents. */
+/* The exponent of a zero: the sum with any other exponent is below all alignment
+   exponents. */
 enum { NO_EXPONENT = -500, LEAST_EXPONENT = -100 };
 
 enum { CUT_TILE = 64, CUT_K = 32, EACH = 4 };
 
-/* What becomes of a sum. */
+/* How a sum is finished. */
 enum finish { TO_F32, TO_FEWER, TO_F16, TWO_STAGE, PARITY, EXACT };
 
 struct cut_stage {
@@ -25,7 +27,7 @@ struct cut_stage {
     int16_t ea[CUT_TILE][CUT_K + 8], eb[CUT_TILE][CUT_K + 8];
 };
 
-/* Exponents of the values; those of wild lines are zeros. */
+/* Find the exponents of the values; in wild lines every exponent is NO_EXPONENT. */
 __global__ void exponents(emulate_operand x, int least)
 {
     const size_t count = x.padded * x.length;
@@ -54,7 +56,7 @@ __device__ void cut_load(cut_stage *s, const emulate_chain &x, size_t i0, size_t
            x.b.exponent + (j0 + i / 4) * x.b.length + k + i % 4 * 8);
 }
 
-/* 2^e, of normal floats. */
+/* 2^e as a normal float. */
 __device__ float power(int e) { return __int_as_float((e + 127) << 23); }
 
 __device__ int exponent_of(float c)
@@ -67,14 +69,15 @@ struct cut_numbers {
     int fraction, least, mask, span;
 };
 
-/* The largest integer not above x, |x| < 2^51. */
+/* The largest integer that is at most x, |x| < 2^51. */
 __device__ double floor_of(double x)
 {
     constexpr double far = 0x1.8p52;
     return __dadd_rn(__dadd_rd(x, far), -far);
 }
 
-/* x without what lies 32 bits and more below its leading one, toward minus infinity. */
+/* x without the bits that are 32 or more below its leading bit, rounded toward minus
+   infinity. */
 __device__ double leading_bits(double x)
 {
     enum { EXPONENT = 0x7ff00000, HALF = 0x80000, DROPPED = 52 - 31 };
@@ -86,10 +89,11 @@ __device__ double leading_bits(double x)
 /* 2^e. */
 __device__ double wide_power(int e) { return __hiloint2double((e + 1023) << 20, 0); }
 
-/* The sum of products and c in two stages (emu/sum_two_stage.c): `sum` in units of
-   2^(e - 24), e that of the products; then 32 bits below the larger exponent; 31 bits
-   below the leading one, or below 2^-126; rounded to nearest.  What is shifted out is
-   dropped toward minus infinity; binary64 holds all that is left. */
+/* The sum of products and c in two stages (emu/sum_two_stage.c).  `sum` is in units of
+   2^(e - 24), where e is the exponent of the products.  First 32 bits below the larger
+   exponent are retained, then 31 bits below the leading bit, or bits down to 2^-126; then
+   the sum is rounded to nearest.  Bits that are shifted out are dropped toward minus
+   infinity; binary64 can hold all remaining bits. */
 __device__ float two_stage(int sum, int e, float c, bool parity)
 {
     const int own = exponent_of(c), top = max(e, own);
@@ -99,7 +103,7 @@ __device__ float two_stage(int sum, int e, float c, bool parity)
     return __double2float_rn(leading_bits(z)) * power(-52) * power(top + 20);
 }
 
-/* Products are taken eight at a time. */
+/* Products are taken up to eight at a time. */
 template <int L> constexpr int piece_of = L < 8 ? L : 8;
 
 template <int L> struct values {
@@ -111,7 +115,7 @@ template <int L> struct values {
     }
 };
 
-/* The larger of `most` and of the sums of two exponents, of even and odd k apart. */
+/* The larger of `most` and the sums of two exponents, separately for even and odd k. */
 template <int L>
 __device__ uint32_t largest_two(const int16_t *a, const int16_t *b, uint32_t most)
 {
@@ -127,10 +131,11 @@ __device__ uint32_t largest_two(const int16_t *a, const int16_t *b, uint32_t mos
     return most;
 }
 
-/* A step of one output in the middle of it: `top` is the alignment exponent, and of sums
-   of even and odd k apart, their own. */
+/* The state of a step of one output.  `top` is the alignment exponent; with separate sums
+   of even and odd k, each has its own. */
 template <finish FINISH, int L> struct cut_step {
-    /* Sums of more than 8 terms of 2^27 may not fit 31 bits; halves of them do. */
+    /* Sums of more than 8 terms of 2^27 may not fit 31 bits, but half of such a sum
+       does. */
     static constexpr bool joins = FINISH < TWO_STAGE, halved = joins && L > 8;
     int top, even, odd, sum, other;
     float scale, scale_odd;
@@ -157,7 +162,7 @@ template <finish FINISH, int L> struct cut_step {
             (second ? other : sum) += cut;
         }
     }
-    /* Where every product is zero c stays, which may lie below what `scale` can count. */
+    /* If every product is zero, c is unchanged; it may be below the range of `scale`. */
     __device__ float end(float c, const cut_numbers &r) const
     {
         const float v = summed(c, r);
@@ -183,7 +188,7 @@ template <finish FINISH, int L> struct cut_step {
 
 /* --- EXACT -------------------------------------------------------------------------- */
 
-/* Products of a line in binary64, and how far apart their exponents are. */
+/* Products of a line in binary64, and the range of their exponents. */
 template <int L> struct wide_values {
     double x[L];
     int span;
@@ -216,8 +221,8 @@ __device__ double sum_to_odd(double x, double y)
     return low == high || !(__double_as_longlong(low) & 1) ? high : low;
 }
 
-/* c and L products added exactly and rounded once, to nearest: binary64 holds their sum
-   where their exponents are no more than `span` apart all together.  Elsewhere errors of
+/* c and L products, added exactly and rounded once, to nearest.  Binary64 can hold their
+   sum if the range of all their exponents is at most `span`.  Otherwise the errors of
    additions are added, the last ones rounded to odd (Boldo and Melquiond 2008), as in
    emu/fast/fast_rounded.inc. */
 template <int L>
@@ -242,7 +247,7 @@ __device__ float exact_step(const wide_values<L> &a, const wide_values<L> &b, fl
     return __double2float_rn(sum_to_odd(sum, sum_to_odd(error, low)));
 }
 
-/* A block of outputs of a thread: rows 4 apart, columns 8 apart. */
+/* The outputs of a thread: rows 4 apart, columns 8 apart. */
 template <finish FINISH, int L>
 __device__ void cut_block(float (&c)[EACH][EACH], const cut_stage &s, int i1, int j1,
                           int at, const cut_numbers &r)
@@ -290,14 +295,14 @@ __device__ void cut_block(float (&c)[EACH][EACH], const cut_stage &s, int i1, in
     }
 }
 
-/* How far exponents of both operands may be apart for binary64 to hold L products. */
+/* The largest range of exponents of both operands for which binary64 holds L products. */
 template <int L> __device__ int span_of(const struct unit_rule &r)
 {
     constexpr int carries = L == 2 ? 1 : 2;
     return 53 - 2 - carries - r.operand[0].fraction_bits - r.operand[1].fraction_bits;
 }
 
-/* Where c is added last it is kept while a step begins with 0 ... */
+/* If c is added last, it is saved while a step begins with 0, */
 __device__ __forceinline__ void cut_begin(float (&c)[EACH][EACH],
                                           float (&old)[EACH][EACH])
 {
@@ -306,7 +311,7 @@ __device__ __forceinline__ void cut_begin(float (&c)[EACH][EACH],
         old[i / EACH][i % EACH] = c[i / EACH][i % EACH], c[i / EACH][i % EACH] = 0;
 }
 
-/* ... and is added at its end. */
+/* and is added at the end of the step. */
 template <finish FINISH>
 __device__ __forceinline__ void cut_end(float (&c)[EACH][EACH],
                                         const float (&old)[EACH][EACH])
@@ -332,7 +337,7 @@ __device__ __forceinline__ void cut_store(const emulate_chain &x, size_t i1, siz
     }
 }
 
-/* A warp has 16 rows and 32 columns of the tile, a thread rows 4 apart and columns 8
+/* A warp has 16 rows and 32 columns of the tile; a thread has rows 4 apart and columns 8
    apart. */
 template <finish FINISH, int L, bool LAST>
 __global__ void __launch_bounds__(CORE_THREADS, L > 8 ? 1 : 2)

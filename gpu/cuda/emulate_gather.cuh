@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The values of a chain out of the matrices, in the order in which they are added, and
-   the largest of each line. */
+/* Gather the values of a chain from the matrices, in the order in which they are added,
+   and find the largest magnitude of each line. */
 #ifndef BITCUT_GPU_CUDA_EMULATE_GATHER_CUH
 #define BITCUT_GPU_CUDA_EMULATE_GATHER_CUH
 
@@ -9,7 +9,7 @@
 namespace
 {
 
-/* The largest finite magnitude of each line: a block a line. */
+/* The largest finite magnitude of each line; one block computes one line. */
 __global__ void largest(uint32_t *to, const __grid_constant__ view v, size_t k)
 {
     uint32_t most = 0;
@@ -25,27 +25,28 @@ __global__ void largest(uint32_t *to, const __grid_constant__ view v, size_t k)
     if (threadIdx.x == 0) to[blockIdx.x] = all;
 }
 
-/* Where the values of an operand come from. */
+/* The source of the values of an operand. */
 struct source {
     view matrix;
     size_t k;
     bool is_b;
-    const uint32_t *largest; /* of lines that are equilibrated, or NULL */
+    const uint32_t *largest; /* for equilibrated lines, or NULL         */
     struct split_rule split;
     const struct chain_run *run;
     uint32_t runs, products;
-    const uint32_t *element; /* k of each place; NULL: the place; from k on: none */
+    const uint32_t *element; /* k at each position; NULL: the position itself, and none
+                                from k on                                         */
     emulate_window window;
 };
 
-/* Which k a product of the chain is, and which word of it. */
+/* The k of a product of the chain, and its part. */
 struct product_place {
-    uint32_t k; /* NO_K: none, the product is of +0 */
+    uint32_t k; /* NO_K: none, the product is +0    */
     int word;
 };
 constexpr uint32_t NO_K = UINT32_MAX;
 
-/* The run that product p is of. */
+/* The run that contains product p. */
 __device__ const chain_run *run_of(const source &s, uint32_t p)
 {
     uint32_t low = 0, high = s.runs;
@@ -68,7 +69,7 @@ __device__ product_place place_of_product(const source &s, const unit_rule &rule
     return { k < s.k ? k : NO_K, s.is_b ? r->b : r->a };
 }
 
-/* The value that element x of a line has in the chain. */
+/* The value in the chain of element x of a line. */
 __device__ uint32_t value_of(const source &s, const unit_rule &rule, size_t line,
                              uint32_t x, int word)
 {
@@ -77,7 +78,7 @@ __device__ uint32_t value_of(const source &s, const unit_rule &rule, size_t line
     return emulate_read(&rule, s.is_b, emulate_word(&s.split, x, word));
 }
 
-/* Whether a method does not take the value. */
+/* Whether a method does not accept the value. */
 __device__ bool is_outside(const emulate_window &w, uint32_t x)
 {
     if (emulate_magnitude(x) == 0) return false;
@@ -88,8 +89,8 @@ __device__ bool is_outside(const emulate_window &w, uint32_t x)
 
 enum { GATHER_TILE = 32, GATHER_ROWS = 8, GATHER_EACH = GATHER_TILE / GATHER_ROWS };
 
-/* The elements that a thread has of a tile, read along what is next to each other in the
-   matrix; 0 where there is none. */
+/* Read a thread's elements of a tile, along the direction that is contiguous in the
+   matrix; missing elements are 0. */
 __device__ void tile_read(uint32_t (&to)[GATHER_EACH], const source &s,
                           const product_place *places, bool lines_first, size_t i0,
                           size_t lines)
@@ -103,8 +104,8 @@ __device__ void tile_read(uint32_t (&to)[GATHER_EACH], const source &s,
     }
 }
 
-/* Tiles of lines and products, a column of them a block; they are written along what is
-   next to each other in the chain. */
+/* Tiles of lines and products; a block takes a column of them.  They are written along
+   the direction that is contiguous in the chain. */
 __global__ void __launch_bounds__(GATHER_TILE *GATHER_ROWS, 4)
     gather(const __grid_constant__ source s, const __grid_constant__ unit_rule rule,
            emulate_operand to)

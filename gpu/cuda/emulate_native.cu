@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NATIVE: a row whose sums are those of an instruction of this device, so that is issued;
-   where nothing happens between its steps and there is a kernel for such words, by that.
+/* NATIVE: rows whose sums equal the sums of an instruction of this device.  The
+   instruction is issued; or a kernel for such parts runs, if there is one and no event
+   happens between the steps.
 
    Launch: 512 threads for 128 x 128 outputs (gpu/cuda/emulate_words.cuh), three stages,
    two in flight. */
@@ -60,7 +61,8 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
 
 /* --- by a kernel for words ---------------------------------------------------------- */
 
-/* The current device; `processors` it has. */
+/* The architecture of the current device; *processors is its number of
+   multiprocessors. */
 unsigned architecture_now(int *processors)
 {
     int device = 0, major = 0, minor = 0;
@@ -74,8 +76,9 @@ unsigned architecture_now(int *processors)
 }
 
 #ifdef HOPPER
-/* The kernel that multiplies such words on this device, with the largest tile of which
-   there are as many as processors, or else the smallest; NULL: there is none. */
+/* The kernel that multiplies such parts on this device: the kernel with the largest tile
+   such that there are at least as many tiles as multiprocessors; otherwise the kernel
+   with the smallest tile; NULL: there is none. */
 const struct gpu_kernel *plain_kernel(const emulate_chain &x, int format)
 {
     const struct gpu_kernel *found = NULL;
@@ -102,7 +105,7 @@ struct words words_of(const emulate_operand &x, int format)
     return { x.words, x.lines, row_bytes, row_bytes, 0 };
 }
 
-/* The chain, on which nothing happens, as the product of its words. */
+/* Start the chain, which has no events, as the product of its parts. */
 rt_error native_by_kernel(const emulate_chain &x, const struct gpu_kernel *kernel,
                           rt_stream stream)
 {
@@ -140,7 +143,8 @@ rt_error native_with(const emulate_chain &x, rt_stream stream)
     return rt_last_error();
 }
 
-/* Code by the format, and the times 16 bytes that an instruction takes. */
+/* The code for each format, and for each multiple of 16 bytes that an instruction
+   takes. */
 constexpr struct {
     int format, times;
     rt_error (*start)(const emulate_chain &x, rt_stream stream);

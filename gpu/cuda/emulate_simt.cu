@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SIMT: rounded products and sums of other units on the device's FP32 pipes.  A product of
-   words of at most 12 significant bits is exact, so that a pair is one multiplication and
-   one fused multiply-add, rounded once.
+/* SIMT: rounded products and sums of other units on the device's FP32 pipes.  A product
+   of parts with at most 12 significant bits is exact, so the sum of two products is one
+   multiplication and one fused multiply-add, rounded once.
 
    Launch: 256 threads for a tile, stages of k in shared memory. */
 #include "gpu/cuda/emulate.cuh"
@@ -27,10 +27,10 @@ template <kind KIND> __device__ float step(const float *x, const float *y, float
 
 enum { SIMT_N = 128, SIMT_K = 16, SIMT_STAGES = 3 };
 
-/* Rows of a tile of which a thread has ROWS. */
+/* Rows of a tile; a thread has ROWS of them. */
 template <int ROWS> constexpr int simt_m = 16 * ROWS;
 
-/* Lines of A are apart by what keeps their banks so. */
+/* The distance of lines of A spreads them over the banks. */
 template <int ROWS> struct simt_stage {
     float a[simt_m<ROWS>][SIMT_K + 4], b[SIMT_K][SIMT_N];
 };
@@ -47,14 +47,14 @@ __device__ void simt_load(simt_stage<ROWS> *s, const emulate_chain &x, size_t i0
                x.b.value + (k + i / 32) * x.b.padded + j0 + i % 32 * 4);
 }
 
-/* Where a thread has its outputs in a tile: rows ROWS ty and on, and columns 4 tx and
-   64 + 4 tx and on. */
+/* The position of a thread's outputs in a tile: rows from ROWS ty on, and columns from 4
+   tx and from 64 + 4 tx on. */
 struct simt_place {
     int tx, ty;
     __device__ int column(int j) const { return (j >> 2) * 64 + tx * 4 + (j & 3); }
 };
 
-/* A block of products of a stage, from k `q` on. */
+/* Add a block of products of a stage, from k `q` on. */
 template <kind KIND, int ROWS>
 __device__ __forceinline__ void simt_block(float (&c)[ROWS][8],
                                            const simt_stage<ROWS> &now, simt_place p,
@@ -72,7 +72,7 @@ __device__ __forceinline__ void simt_block(float (&c)[ROWS][8],
     }
 }
 
-/* All products of a stage. */
+/* Add all products of a stage. */
 template <kind KIND, int ROWS>
 __device__ __forceinline__ void simt_whole(float (&c)[ROWS][8],
                                            const simt_stage<ROWS> &now, simt_place p)
@@ -115,7 +115,7 @@ __device__ __forceinline__ void simt_store(const emulate_chain &x, size_t i0, si
         }
 }
 
-/* B lies across. */
+/* B is transposed. */
 template <kind KIND, bool EVENTS, int ROWS>
 __global__ void __launch_bounds__(CORE_THREADS, EVENTS || ROWS > 8 ? 1 : 2)
     simt(const __grid_constant__ emulate_chain x)
@@ -179,7 +179,7 @@ rt_error simt_with(const emulate_chain &x, rt_stream stream)
     return rt_last_error();
 }
 
-/* Tiles of 256 rows are faster where there are many. */
+/* Tiles of 256 rows are faster if there are many tiles. */
 template <kind KIND> rt_error simt_kind(const emulate_chain &x, rt_stream stream)
 {
     enum { MANY = 256 };

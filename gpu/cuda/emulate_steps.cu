@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* STEPS: outputs by the definition, one a thread; all of a chain, or those of lines that
-   another method does not take. */
+/* STEPS: outputs by the definition, one in each thread; all outputs of a chain, or the
+   outputs of lines that another method does not accept. */
 #include "gpu/cuda/emulate.cuh"
 #include "gpu/emulate/step.h"
 
@@ -29,10 +29,10 @@ __device__ void output(const emulate_chain &x, size_t i, size_t j)
     x.result[i * x.b.lines + j] = chain_result(c, sum, x);
 }
 
-/* Rows of a block: few where every output is computed, more where few are. */
+/* Rows of a block: few if every output is computed, more if few outputs are. */
 enum { ROWS_ALL = 1, ROWS_WILD = 8 };
 
-/* Outputs by the definition, all or those of wild lines. */
+/* Compute outputs by the definition, all or those in wild lines. */
 template <int ROWS, bool ALL>
 __global__ void steps(const __grid_constant__ emulate_chain x)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* TENSOR: truncated sums of other units on this device's matrix cores.
 
-   The instruction M aligns blocks of l and c, and keeps f bits; the unit, with
-   blocks of L and F bits, L 2^(f - F) = l.  Accumulators are kept times 2^(f - F), and
-   each product enters as often: aligned at the exponent of that accumulator, M's last bit
-   is the unit's, and so its sum is the unit's times 2^(f - F), as long as the exponent of
-   c is not below those of the products (tests/emu/test_identity.c).  A bound on these, a
-   product of two powers of two, is compared with every accumulator; outputs that it does
-   not let pass are gathered, and computed one a lane, in integers: of each, products are
-   exact in FP32 and are converted with truncation in units of the last bit kept.
+   The instruction M aligns blocks of l products and c, and retains f bits.  The unit has
+   blocks of L products and F bits, where L 2^(f - F) = l.  Accumulators are held
+   multiplied by 2^(f - F), and each product enters 2^(f - F) times.  At the alignment
+   exponent of such an accumulator, M's last bit is the unit's last bit, so M's sum is the
+   unit's sum times 2^(f - F), as long as the exponent of c is not below the exponents of
+   the products (tests/emu/test_identity.c).  A bound on these exponents, a product of two
+   powers of two, is compared with every accumulator.  Outputs that fail this test are
+   gathered, and computed one in each lane, in integers: their products are exact in FP32
+   and are converted with truncation to units of the last retained bit.
 
    Launch: 512 threads for 128 x 128 outputs (gpu/cuda/emulate_words.cuh), two stages in
-   flight.  With the register of 16 bytes of a line in the place of the next 16 bytes each
-   product is there twice. */
+   flight.  Each product enters twice if the registers for one 16 bytes of a line are also
+   used for the next 16 bytes. */
 #include "gpu/cuda/emulate_words.cuh"
 
 namespace
@@ -20,8 +21,8 @@ namespace
 
 /* --- stages ------------------------------------------------------------------------- */
 
-/* Besides words: codes, with fewer bank conflicts by what is between lines, and powers.
- */
+/* A stage has, in addition to the parts: codes, with padding between lines that avoids
+   bank conflicts, and powers. */
 template <int FORMAT, int L> struct stage_of_tensor {
     static constexpr bool coded = FORMAT == FORMAT_F16;
     static constexpr int blocks = stage_of<FORMAT> / L;
@@ -54,7 +55,7 @@ __device__ void tensor_load(stage_of_tensor<FORMAT, L> *s, const emulate_chain &
 
 /* --- steps -------------------------------------------------------------------------- */
 
-/* The largest sum of two codes of L. */
+/* The largest sum of two codes over L products. */
 template <int L> __device__ int largest_code(const uint8_t *a, const uint8_t *b)
 {
     uint32_t x[L / 4], y[L / 4], most = 0;
@@ -68,7 +69,7 @@ template <int L> __device__ int largest_code(const uint8_t *a, const uint8_t *b)
     return (int)max(most >> 16, most & 0xffff);
 }
 
-/* The values of L words. */
+/* The values of L parts. */
 template <int FORMAT, int L> __device__ void values_of(float (&to)[L], const void *from)
 {
     if constexpr (FORMAT == FORMAT_TF32) {
@@ -89,8 +90,8 @@ template <int FORMAT, int L> __device__ void values_of(float (&to)[L], const voi
     }
 }
 
-/* One step of one output; c is times 2^(25 - F).  `field` is that of the alignment
-   exponent, of an FP32 value so scaled. */
+/* One step of one output; c is multiplied by 2^(25 - F).  `field` is the field of the
+   alignment exponent in an FP32 value with this scale. */
 template <int L, int F>
 __device__ float aligned_step(const float (&p)[L], float c, int field)
 {
@@ -129,14 +130,15 @@ __device__ float step_repaired(const STAGE &s, int row, int column, int k, float
     return most ? aligned_step<L, F>(x, c, most + up) : c;
 }
 
-/* Bit `id` of a lane's mask stands for this register: so that a row is 5 adjacent bits of
-   the bit's number and the lane's. */
+/* The register for bit `id` of a lane's mask.  With this numbering, a row is 5 adjacent
+   bits of the combined number of bit and lane. */
 __device__ constexpr int register_of(int id)
 {
     return (id & 1) << 1 | (id >> 1 & 1) << 4 | (id >> 2 & 1) | (id >> 3) << 2;
 }
 
-/* What is shared by a warp: accumulators before the step, and which of them to repair. */
+/* Data shared by a warp: the accumulators before the step, and which of them to
+   recompute. */
 struct repairs {
     float old[32][32];
     uint16_t order[1024];
@@ -147,14 +149,14 @@ template <int FORMAT, int L> struct tensor_memory {
     repairs warp[TILE_THREADS / 32];
 };
 
-/* A mask of the accumulators that the bound does not let pass. */
+/* A mask of the accumulators that fail the test of the bound. */
 template <class STAGE>
 __device__ unsigned mask_of(const STAGE &s, const place &p, int block, const float *c)
 {
     const uint2 pv = *(const uint2 *)&s.power_a[block][p.i + p.g * 4];
     const uint4 qv = *(const uint4 *)&s.power_b[block][p.j + p.t * 8];
     const uint32_t pw[2] = { pv.x, pv.y }, qw[4] = { qv.x, qv.y, qv.z, qv.w };
-    /* Sums of bits: the pipes of FP32 are less busy than those of integers. */
+    /* Sums of bits, because the FP32 pipes are less busy than the integer pipes. */
     float low = 8388608, high = 8388608;
 #pragma unroll
     for (int id = 0; id < 32; id++) {
@@ -169,8 +171,8 @@ __device__ unsigned mask_of(const STAGE &s, const place &p, int block, const flo
     return __byte_perm(__float_as_uint(low), __float_as_uint(high), 0x5410);
 }
 
-/* Compute the outputs in the masks of a warp's lanes, shared evenly; how many they are.
- */
+/* Compute the outputs in the masks of a warp's lanes, shared evenly among the lanes.
+   Returns their number. */
 template <int FORMAT, int L, int F, class STAGE>
 __device__ int repair(repairs &w, const STAGE &s, const place &p, unsigned mask, int k)
 {
@@ -198,8 +200,8 @@ __device__ int repair(repairs &w, const STAGE &s, const place &p, unsigned mask,
     return n;
 }
 
-/* The fragments of block `h` of 16 bytes, in both places of an instruction: of a half the
-   registers come from the lanes that have it. */
+/* The fragments of block `h` of 16 bytes, at both positions of an instruction.  For a
+   half of a block, the registers come from the lanes that have it. */
 template <int HALVES>
 __device__ void fragments_twice(uint32_t (&to)[2][4], const uint32_t (&from)[2][4],
                                 int lane, int h, bool is_a)
@@ -214,7 +216,7 @@ __device__ void fragments_twice(uint32_t (&to)[2][4], const uint32_t (&from)[2][
     }
 }
 
-/* The accumulators in a lane's mask, to where they are repaired and back. */
+/* Copy the accumulators in a lane's mask to shared memory for recomputation, and back. */
 __device__ void masked_put(repairs &w, int lane, unsigned mask, const float *c)
 {
 #pragma unroll
@@ -229,8 +231,8 @@ __device__ void masked_take(const repairs &w, int lane, unsigned mask, float *c)
         if (mask >> id & 1) c[register_of(id)] = w.old[id][lane];
 }
 
-/* One step: the products of L k from `at` on of a stage, half h of the fragments; to
-   *repaired comes how many outputs were. */
+/* One step: the products of L k from `at` on in a stage, half h of the fragments.  The
+   number of recomputed outputs is added to *repaired. */
 template <int FORMAT, int L, int F, class STAGE>
 __device__ __forceinline__ void tensor_step(float *c, unsigned long long *repaired,
                                             repairs &w, const STAGE &s, const place &p,
@@ -288,7 +290,7 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
         const int chunks = (int)min((x.products - k + each - 1) / each, (uint32_t)CHUNKS);
 #pragma unroll 1
         for (int chunk = 0; chunk < chunks; chunk++) {
-            fragments f; /* a[mi]: its halves twice; b: ni twice, ni + 1 twice */
+            fragments f; /* a[mi]: both halves twice; b: ni twice, ni + 1 twice */
             fragments_load(f, now, p, chunk, chunk);
 #pragma unroll
             for (int h = 0; h < halves; h++) {
@@ -318,7 +320,7 @@ rt_error tensor_with(const emulate_chain &x, rt_stream stream)
     return rt_last_error();
 }
 
-/* Code by the format, and the blocks and bits of the unit. */
+/* The code for each format, and for the block and bits of the unit. */
 constexpr struct {
     int format, block, fraction;
     rt_error (*start)(const emulate_chain &x, rt_stream stream);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The elements of a matrix of an emulated GEMM, whatever its format and layout:
+/* The elements of a matrix of an emulated GEMM, for any format and layout:
    lib/gemm/view.h for the device. */
 #ifndef BITCUT_GPU_CUDA_EMULATE_VIEW_CUH
 #define BITCUT_GPU_CUDA_EMULATE_VIEW_CUH
@@ -10,9 +10,9 @@
 /* A matrix line by line: rows of A, C and D, columns of B. */
 struct view {
     const void *at;
-    const void *const *each; /* NULL, or of this matrix and those that follow */
+    const void *const *each; /* NULL, or pointers to this matrix and the next ones */
     struct bitcut_format format;
-    size_t across, along; /* elements from a line to the next, and along a line */
+    size_t across, along; /* elements from one line to the next, and along a line */
 };
 
 static inline view view_of(const struct bitcut_matrix *x, size_t i, bool columns)
@@ -41,7 +41,7 @@ static inline __device__ uint32_t view_get(const view &v, size_t line, size_t p)
     return emulate_decode(&v.format, e);
 }
 
-/* Make it what x is in the format. */
+/* Set element p of a line to the value of x in the format. */
 static inline __device__ void view_set(const view &v, size_t line, size_t p, uint32_t x)
 {
     void *const at = (void *)view_start(v);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What TENSOR and NATIVE share: words of the matrix cores in place of values, stages of
-   them in shared memory, and the fragments and outputs of a warp.
+/* Code shared by TENSOR and NATIVE: parts for the matrix cores instead of values, stages
+   of them in shared memory, and the fragments and outputs of a warp.
 
-   512 threads have 128 x 128 outputs, a warp 32 x 32; a stage is 128 bytes of every line.
-   Of 16 bytes of a line the fragments of mma.m16n8 hold one register a lane, for f16 and
-   tf32 alike. */
+   A block of 512 threads computes 128 x 128 outputs, and a warp 32 x 32.  A stage has 128
+   bytes of every line.  For 16 bytes of a line, the fragments of mma.m16n8 have one
+   register in each lane, for f16 and tf32 alike. */
 #ifndef BITCUT_GPU_CUDA_EMULATE_WORDS_CUH
 #define BITCUT_GPU_CUDA_EMULATE_WORDS_CUH
 
@@ -30,7 +30,7 @@ constexpr unsigned ALL_LANES = 0xffffffff;
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                        \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 
-/* c += a b by the instruction over one or two times 16 bytes of k. */
+/* c += a b by the instruction for 16 or 32 bytes of k. */
 template <int> struct word;
 template <> struct word<FORMAT_F16> {
     using type = uint16_t;
@@ -66,7 +66,8 @@ template <> struct word<FORMAT_TF32> {
 template <int FORMAT>
 constexpr int stage_of = STAGE_BYTES / sizeof(typename word<FORMAT>::type);
 
-/* The exponent of a word's value, as FP32 has it, but of f16 not below its least. */
+/* The exponent field of a value in FP32; for f16 at least the field of its smallest
+   exponent. */
 template <int FORMAT> __device__ int exponent_field(float x)
 {
     const int field = __float_as_int(x) >> 23 & 255;
@@ -75,8 +76,8 @@ template <int FORMAT> __device__ int exponent_field(float x)
 
 /* --- what is derived of the values -------------------------------------------------- */
 
-/* Where line `line` of 32 has its power: so that a lane reads those of its outputs at
-   once. */
+/* The position of the power of line `line` of 32, such that a lane reads the powers of
+   its outputs at once. */
 __device__ int power_place(int line, bool is_a)
 {
     const int r = line & 31;
@@ -86,16 +87,16 @@ __device__ int power_place(int line, bool is_a)
 
 enum { DERIVE_THREADS = 256, DERIVE_TILE = 32 };
 
-/* Neighbours that are read or written at once. */
+/* Adjacent elements that are read or written at once. */
 template <class T, int L>
 struct alignas(sizeof(T) * L < 16 ? sizeof(T) * L : 16) aligned {
     T x[L];
 };
 
-/* One block of L values of a line: words; with POWER the power of two of its largest
-   exponent, and `up` more, as bf16, 0 if all are zero; and of f16 a code of each word, 0
-   of a zero and else above 32, so that only a sum of two that are not zero is above 65.
- */
+/* One block of L values of a line: as parts; with POWER also the power of two of their
+   largest exponent, `up` higher, as bf16, 0 if all are zero; and for f16 also a code of
+   each part, 0 for a zero and otherwise above 32, so that only a sum of two nonzero codes
+   is above 65. */
 template <int FORMAT, int L, bool POWER>
 __device__ uint16_t derive_block(const emulate_operand &x, size_t line, size_t at, int up)
 {
@@ -119,8 +120,8 @@ __device__ uint16_t derive_block(const emulate_operand &x, size_t line, size_t a
     return most ? (most + up) << 7 : 0;
 }
 
-/* Tiles of 32 lines and as many blocks: a warp reads along a line, powers are written
-   along lines. */
+/* Tiles of 32 lines and 32 blocks: a warp reads along a line, and writes powers along
+   lines. */
 template <int FORMAT, int L, bool POWER>
 __global__ void __launch_bounds__(DERIVE_THREADS)
     derive(const __grid_constant__ emulate_operand x, int up, bool is_a)
@@ -151,7 +152,7 @@ struct stage_of_words {
     unsigned char a[TILE][STAGE_BYTES], b[TILE][STAGE_BYTES];
 };
 
-/* Where 16 bytes of a line are in a stage. */
+/* The position of 16 bytes of a line in a stage. */
 __device__ int swizzled(int line, int chunk) { return (chunk ^ (line & 7)) * 16; }
 
 template <class T>
@@ -183,8 +184,8 @@ __device__ void ldmatrix(uint32_t *r, const void *p)
                  : "r"(shared_address(p)));
 }
 
-/* The fragments of 16 rows twice, a[mi], and of 32 columns, b[ni], of one 16 bytes of a
-   line each: `at_a` and `at_b` of the lane's. */
+/* The fragments of two times 16 rows, a[mi], and of 32 columns, b[ni], each from 16 bytes
+   of a line; `at_a` and `at_b` are the lane's addresses. */
 struct fragments {
     uint32_t a[2][4], b[2][4];
 };
@@ -214,7 +215,7 @@ __device__ __forceinline__ void fragments_load(fragments &f, const STAGE &s,
     }
 }
 
-/* All outputs += products of their fragments. */
+/* Add the products of their fragments to all outputs. */
 template <int FORMAT, int TIMES>
 __device__ __forceinline__ void fragments_multiply(float *c, const fragments &f)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums of products of FP32 values in binary64, with the errors of their additions, for
-   exact references: what compute() of struct exact_sums says (lib/exact/exact.h).
+   exact references: compute() of struct exact_sums (lib/exact/exact_sums.h).
 
-   A block of 256 threads has a tile of 64 x 64 outputs, a thread 4 x 4 of them; of k
-   16 are in shared memory at a time, as binary64, while the next are on their way in
-   registers.  k ascends for every output.  Every operation is rounded to nearest, and
-   FP64 units are what it waits for: an operation a product for the sum, another for that
-   of the magnitudes, 6 for the errors, 2 for the squares. */
+   A block of 256 threads computes a tile of 64 x 64 outputs, a thread 4 x 4 of them.  16
+   k at a time are in shared memory, as binary64, while the next k are being loaded into
+   registers.  k ascends for every output.  Every operation is rounded to nearest.  The
+   FP64 units limit the speed: for each product there is one operation for the sum, one
+   for the sum of magnitudes, 6 for the errors, and 2 for the squares. */
 #include "gpu/cuda/gemm.cuh"
 #include "lib/exact/exact_sums.h"
 
@@ -17,16 +17,16 @@ constexpr int TILE = 64, DEPTH = 16, EACH = 4, ACROSS = TILE / EACH;
 constexpr int SUM_THREADS = ACROSS * ACROSS, LOADS = TILE * DEPTH / SUM_THREADS;
 constexpr int PITCH = TILE + 2; /* fewer rows of k begin in the same bank */
 
-/* Sums that are wanted besides `high`, a set. */
+/* Sums that are wanted in addition to `high`, as a set. */
 enum { LOW = 1, SIZE = 2, SQUARES = 4, SETS = 8 };
 
 struct exact_product {
     struct exact_sums_to to;
     const float *a, *b;
-    size_t m, n, k, across; /* tiles in a row of them */
+    size_t m, n, k, across; /* number of tiles in a row of tiles */
 };
 
-/* What a thread brings of the next k: of A and of B, +0 beyond the end. */
+/* The data that a thread loads for the next k: of A and of B, +0 beyond the end. */
 struct next_values {
     float a[LOADS], b[LOADS];
 
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(SUM_THREADS, 2) sums(const exact_product x)
         }
 }
 
-/* Memory of the device, until it ends. */
+/* Device memory, freed at the end of its lifetime. */
 struct device_memory {
     void *at = NULL;
     rt_error status;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of GEMM kernels share: a GEMM whose operands are words. */
+/* Code shared by the files of GEMM kernels: a GEMM whose operands are parts. */
 #ifndef BITCUT_GPU_CUDA_GEMM_CUH
 #define BITCUT_GPU_CUDA_GEMM_CUH
 
 #include "gpu/cuda/cuda.cuh"
 
-/* The tables of kernels, one a file. */
+/* The tables of kernels, one in each file. */
 extern const struct gpu_kernel batch_kernels[], gemm_sm80[], gemm_sm90[], gemm_wmma[];
 
 constexpr size_t divide_up(size_t a, size_t b) { return a / b + (a % b != 0); }
@@ -20,10 +20,11 @@ inline __device__ int line_exponent(uint32_t largest, int target)
     return largest ? target - exponent : 0;
 }
 
-/* RN(2^exponent x) in two FP32 products, as if rounded once.  Upward, by 2^254 at most, a
-   product is exact or infinite.  Downward it is inexact only below 2^-126, and if that is
-   the first one, the second makes a zero of it, by 2^-126, as it should be.  Below -252
-   an exponent is taken for that: no sum of equilibrated lines is large enough to tell. */
+/* RN(2^exponent x) in two FP32 products, as if rounded once.  Upward, by at most 2^254, a
+   product is exact or infinite.  Downward it is inexact only below 2^-126; if the first
+   product is inexact, the second one, by 2^-126, gives zero, which is the correct result.
+   An exponent below -252 is replaced by -252: no sum of equilibrated lines is large
+   enough to make a difference. */
 inline __device__ float scale_once(float x, int exponent)
 {
     const int second = exponent < 0 ? max(exponent, -126) : max(exponent - 127, 0);
@@ -40,7 +41,7 @@ inline __device__ struct lines lines_of(const struct lines &x, size_t matrix)
                : x;
 }
 
-/* An output in the scale of its row and column. */
+/* An output, scaled back by the exponents of its row and column. */
 inline __device__ float lines_restore(float v, const struct lines &x, size_t i, size_t j)
 {
     return x.a ? scale_once(v, -line_exponent(x.a[i], x.target) -
@@ -50,28 +51,28 @@ inline __device__ float lines_restore(float v, const struct lines &x, size_t i, 
 
 /* --- split-K ---------------------------------------------------------------------- */
 
-/* Bytes of a line of the first word in a k-step: an instruction has 32 bytes of a line.
-   Where words have two formats a step has 32 bytes of the shorter lines. */
+/* Bytes of a line of the first part in a k-step: an instruction takes 32 bytes of a line.
+   If parts have two formats, a k-step takes 32 bytes of the shorter lines. */
 constexpr int STEP_BYTES = 32;
 
 /* Whether a kernel that adds no slices leaves sums in the workspace,
-   [matrix][slice][m][n], of which D is made afterwards: of several slices, or where C or
-   D is column-major. */
+   [matrix][slice][m][n], from which D is computed afterwards: if there are several
+   slices, or if C or D is column-major. */
 inline bool makes_sums(const struct gpu_product *p, const k_cut &cut)
 {
     return cut.slices > 1 || p->c.turned || p->d.turned;
 }
 
-/* Their bytes. */
+/* The size of these sums in bytes. */
 inline size_t sums_bytes(const struct gpu_product *p, const k_cut &cut)
 {
     return p->count * cut.slices * p->m * p->n * sizeof(float);
 }
 
-/* Start what makes D of the sums. */
+/* Start the computation of D from the sums. */
 rt_error sums_add(const struct gpu_product *product, int slices);
 
-/* alpha `total` + beta C as lib/gemm/recipe.h says, the element of C being c[at].  c may
+/* alpha `total` + beta C as lib/gemm/recipe.h defines; the element of C is c[at].  c may
    be NULL. */
 inline __device__ float output_of(float alpha, float total, float beta, const float *c,
                                   size_t at)
@@ -80,7 +81,7 @@ inline __device__ float output_of(float alpha, float total, float beta, const fl
     return c ? __fmaf_rn(beta, c[at], v) : v;
 }
 
-/* What struct gpu_module declares, in gpu/cuda/cuda.cu. */
+/* The functions that struct gpu_module declares, in gpu/cuda/cuda.cu. */
 int gemm_reaches(const void *at, int device, char *fault);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs by mma.sync, sm_80 and later: every recipe of one, two or three words.
+/* GEMMs by mma.sync, sm_80 and later: every recipe with one, two or three parts.
 
-   Instruction: m16n8k16 (f16, bf16) or m16n8k8 (tf32); either has 32 bytes of k in a row
-   of A or a column of B, so tiles are counted in bytes of k, and fragments are the same
-   bytes of any format (PTX ISA, "Matrix fragments for mma.m16n8k16", ldmatrix). */
+   Instruction: m16n8k16 (f16, bf16) or m16n8k8 (tf32).  Both take 32 bytes of k in a row
+   of A or a column of B.  So tiles are counted in bytes of k, and the bytes of fragments
+   are the same for all formats (PTX ISA, "Matrix fragments for mma.m16n8k16",
+   ldmatrix). */
 #include "gpu/cuda/gemm_sm80.cuh"
 
 namespace
@@ -37,8 +38,8 @@ __device__ void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2
 
 /* --- a warp's part ---------------------------------------------------------------- */
 
-/* What a warp computes.  With promotion accumulator 0 is the FP32 register, and the
-   unit's starts from +0 in every k-step. */
+/* The part of a warp.  With promotion, accumulator 0 is the FP32 register, and the unit's
+   accumulator starts from +0 in every k-step. */
 template <class SHAPE> struct mma_part {
     using S = SHAPE;
     static constexpr int fragments_m = S::warp_m / 16, fragments_n = S::warp_n / 8;
@@ -47,7 +48,7 @@ template <class SHAPE> struct mma_part {
 
     float sum[S::R::accumulators][fragments_m][fragments_n][4];
     uint32_t a[S::R::words][fragments_m][4], b[S::R::words][fragments_n][2];
-    int lane, i0, j0; /* where it is in the tile */
+    int lane, i0, j0; /* its position in the tile */
 
     __device__ void start()
     {
@@ -65,7 +66,7 @@ template <class SHAPE> struct mma_part {
                     for (int q = 0; q < 4; q++) sum[s][i][j][q] = 0;
     }
 
-    /* Fragments of k-step `step` of a stage. */
+    /* Load the fragments of k-step `step` of a stage. */
     __device__ void load(const char *stage, int step)
     {
         const char *at_a = stage + S::layout::at(i0 + lane % 16, 2 * step + lane / 16);
@@ -113,7 +114,7 @@ template <class SHAPE> struct mma_part {
         }
     }
 
-    /* The accumulators of an output folded into one. */
+    /* Fold the accumulators of an output into one. */
     __device__ float fold(int i, int j, int q, float unscale) const
     {
         float v = sum[S::R::accumulators - 1][i][j][q];
@@ -149,9 +150,9 @@ template <class SHAPE> struct mma_part {
 
 const struct gpu_kernel gemm_sm80[] = {
     /* clang-format off */
-    /* recipe, terms, format, tile m, n, k, warp m, n, stages; of a recipe large tiles,
-       those that fit the shared memory of every device, small ones, and the one without
-       asynchronous copy */
+    /* recipe, terms, format, tile m, n, k, warp m, n, stages.  The rows of a recipe:
+       large tiles, tiles that fit the shared memory of every device, small tiles, and the
+       kernel without asynchronous copy. */
     ROW("plain",       one,           f16,  128, 256, 64, 64, 64, 3),
     ROW("plain",       one,           f16,  128, 256, 32, 64, 64, 3),
     ROW("plain",       one,           f16,   64,  64, 32, 32, 32, 3),

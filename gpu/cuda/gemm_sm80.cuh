@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The core of the GEMM kernels for sm_80 and later: what all of them do but multiply.
+/* The core of the GEMM kernels for sm_80 and later: everything except the multiplication.
 
    Launch: a block of warps for each tile_m x tile_n of D, for each slice of k, along y,
-   and for each matrix of a batch, along z; tiles in groups of GROUP rows so that those in
-   flight share operands in the L2 cache.  A warp has warp_m x warp_n of the tile, all
-   accumulators in registers: a part, that is a type with
-     S                            its shape;
-     plainly, ahead               what such kernels are, with one stage and with several;
-     start()                      all accumulators +0;
-     steps(stage)                 all k-steps of a stage;
-     store(x, i0, j0, shared)     the outputs of the tile at (i0, j0), in shared memory
-                                  that others may still read.
+   and for each matrix of a batch, along z.  Tiles are taken in groups of GROUP rows, so
+   that tiles in flight share operands in the L2 cache.  A warp has warp_m x warp_n of the
+   tile, with all accumulators in registers.  It is a part, which is a type with these
+   members:
+   - S: its shape.
+   - plainly, ahead: descriptions of such kernels, with one stage and with several.
+   - start(): sets all accumulators to +0.
+   - steps(stage): computes all k-steps of a stage.
+   - store(x, i0, j0, shared): stores the outputs of the tile at (i0, j0), through shared
+     memory that others may still read.
 
-   A stage in shared memory: for each word of A, then of B, lines of tile_bytes in a
-   layout.  With more than one stage, cp.async fills those ahead while one is multiplied;
-   with one, a tile is loaded through registers and multiplied in turn.
+   A stage in shared memory has, for each part of A and then of B, lines of tile_bytes in
+   a layout.  With several stages, cp.async fills the next stages while one is multiplied.
+   With one stage, a tile is loaded through registers and then multiplied.
 
-   Exact: each output is computed by one thread in the order of the recipe.  What the tile
-   has beyond k is +0, and a step of zeros changes no accumulator: those of these units
-   hold FP32 values, which they keep whole, and never -0.  Lines beyond m and n repeat the
-   last one, and their outputs are dropped. */
+   Exact: each output is computed by one thread in the order of the recipe.  Elements of
+   the tile beyond k are +0.  A step of zeros changes no accumulator, because accumulators
+   of these units hold FP32 values, with all their bits, and never -0.  Lines beyond m and
+   n repeat the last line, and their outputs are dropped. */
 #ifndef BITCUT_GPU_CUDA_GEMM_SM80_CUH
 #define BITCUT_GPU_CUDA_GEMM_SM80_CUH
 
@@ -35,8 +36,9 @@ namespace
 
 constexpr int CHUNK = 16; /* bytes of one copy */
 
-/* Where chunk c of 16 bytes of a line of TILE_BYTES is in shared memory: at c ^ (line /
-   lines in 128 bytes), so that eight lines at the same c are in different banks. */
+/* The position of chunk c of 16 bytes of a line of TILE_BYTES in shared memory: at c ^
+   (line / lines in 128 bytes), so that chunks with the same c in eight lines are in
+   different banks. */
 template <int TILE_BYTES> struct permuted {
     static constexpr int line_bytes = TILE_BYTES;
     static __device__ int at(int line, int chunk)
@@ -46,7 +48,7 @@ template <int TILE_BYTES> struct permuted {
     }
 };
 
-/* In its place, with a chunk between lines. */
+/* The layout without permutation, with one chunk of padding between lines. */
 template <int TILE_BYTES> struct padded {
     static constexpr int line_bytes = TILE_BYTES + CHUNK;
     static __device__ int at(int line, int chunk)
@@ -67,7 +69,7 @@ struct shape {
     static constexpr int warps_m = TILE_M / WARP_M, warps_n = TILE_N / WARP_N;
     static constexpr int threads = 32 * warps_m * warps_n;
     static constexpr int line_bytes = layout::line_bytes;
-    static constexpr int a_bytes = R::words * TILE_M * line_bytes; /* of a stage */
+    static constexpr int a_bytes = R::words * TILE_M * line_bytes; /* bytes of a stage */
     static constexpr int b_bytes = R::words * TILE_N * line_bytes;
     static constexpr int stage_bytes = a_bytes + b_bytes;
     static constexpr int shared_bytes = STAGES * stage_bytes;
@@ -78,7 +80,7 @@ struct shape {
         R::accumulators * WARP_M * WARP_N / 32 + fragments + 40;
     static constexpr int load_bytes =
         R::words * (TILE_M + TILE_N) * (int)word_bytes(FORMAT);
-    static constexpr int read_bytes = /* each warp its lines, once for all terms */
+    static constexpr int read_bytes = /* each warp reads its lines once for all terms */
         R::words * warps_m * warps_n * (WARP_M + WARP_N) * (int)word_bytes(FORMAT);
     static_assert(!R::promote || (R::promote == 1 && R::in_first == 1),
                   "never, or every k-step");
@@ -89,10 +91,10 @@ struct shape {
 };
 
 struct arguments {
-    const char *a, *b; /* words */
+    const char *a, *b; /* parts */
     size_t a_stride, b_stride;
     size_t m, n, row_bytes;
-    size_t k_bytes, slice_bytes; /* of whole k-steps */
+    size_t k_bytes, slice_bytes; /* whole k-steps    */
     unsigned tiles_m, tiles_n;
     float unscale, alpha, beta;
     const float *c; /* NULL: beta is zero */
@@ -105,7 +107,7 @@ struct arguments {
 
 /* --- shared memory ---------------------------------------------------------------- */
 
-/* 16 bytes, or zeros if the source is not `there`; asynchronous or not. */
+/* Copy 16 bytes, or zeros if the source is not `there`; asynchronously or not. */
 template <bool ASYNCHRONOUS>
 __device__ void copy_chunk(char *to, const char *from, bool there)
 {
@@ -118,8 +120,8 @@ __device__ void copy_chunk(char *to, const char *from, bool there)
     }
 }
 
-/* LINES lines of each word, from bytes [from, from + TILE_BYTES) of k that are before
-   `end`. */
+/* Load LINES lines of each part, from bytes [from, from + TILE_BYTES) of k that are
+   before `end`. */
 template <class S, int LINES>
 __device__ void load_operand(char *to, const char *words, size_t first, size_t lines,
                              size_t row_bytes, size_t from, size_t end)
@@ -151,7 +153,7 @@ __device__ void load_stage(char *stage, const arguments &x, size_t i0, size_t j0
 
 /* --- outputs ---------------------------------------------------------------------- */
 
-/* Where output (i, j) of this block's slice and matrix goes. */
+/* The address of output (i, j) of this block's slice and matrix. */
 __device__ float *output_at(const arguments &x, size_t i, size_t j)
 {
     const size_t matrix = blockIdx.z, sums = matrix * gridDim.y + blockIdx.y;
@@ -159,7 +161,7 @@ __device__ float *output_at(const arguments &x, size_t i, size_t j)
                      : x.d + matrix * x.stride_d + i * x.ldd + j;
 }
 
-/* Outputs (i, j) and (i, j + 1) of a slice, those that D has. */
+/* Store outputs (i, j) and (i, j + 1) of a slice, if D has them. */
 __device__ void store_pair(const arguments &x, float v0, float v1, size_t i, size_t j)
 {
     if (i >= x.m || j >= x.n) return;
@@ -194,7 +196,7 @@ __device__ void tile_of_block(size_t &i, size_t &j, const arguments &x)
     j = at / rows;
 }
 
-/* One stage: load, multiply, load, ... */
+/* One stage: load and multiply alternate. */
 template <class PART>
 __device__ void run_plainly(PART &w, char *stage, const arguments &x, size_t i0,
                             size_t j0, size_t from, size_t end)
@@ -208,7 +210,7 @@ __device__ void run_plainly(PART &w, char *stage, const arguments &x, size_t i0,
     }
 }
 
-/* Several: copies of the tiles ahead are under way while one is multiplied. */
+/* Several stages: copies of the next tiles are in progress while one is multiplied. */
 template <class PART>
 __device__ void run_ahead(PART &w, char *stages, const arguments &x, size_t i0, size_t j0,
                           size_t from, size_t end)

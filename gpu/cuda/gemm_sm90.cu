@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels for whole GEMMs on Hopper: their launch, and the rows. */
+/* Kernels for whole GEMMs on Hopper: their launch, and their rows. */
 #include "gpu/cuda/gemm_sm90.cuh"
 
 #include <atomic>
@@ -9,7 +9,8 @@
 
 using encode_function = decltype(&cuTensorMapEncodeTiled);
 
-/* From the driver that is there, so that nothing links with it.  NULL without one. */
+/* The function is taken from the installed driver, so that nothing links with it.  NULL
+   without a driver. */
 static encode_function encode_find()
 {
     void *found = nullptr;
@@ -31,8 +32,8 @@ static encode_function encode_known()
     return known;
 }
 
-/* Words of one format in lines of row_bytes: boxes of box_lines lines and box_k of k are
-   copied of them. */
+/* Parts of one format in lines of row_bytes; they are copied in boxes of box_lines lines
+   and box_k of k. */
 struct lines_of_words {
     CUtensorMapDataType type;
     const char *at;
@@ -40,8 +41,8 @@ struct lines_of_words {
     int bytes, box_lines, box_k;
 };
 
-/* How to copy them, from `slices` slices of k elements and `bytes` each, of `matrices`
-   matrices that begin `stride` bytes one after the other. */
+/* Make the map for copying from `slices` slices of k elements and `bytes` each, for
+   `matrices` matrices at a distance of `stride` bytes. */
 static int words_map(CUtensorMap *map, const struct lines_of_words &w, size_t k,
                      size_t slices, size_t bytes, size_t matrices, size_t stride)
 {
@@ -60,7 +61,7 @@ static int words_map(CUtensorMap *map, const struct lines_of_words &w, size_t k,
                : cudaSuccess;
 }
 
-/* The words of an operand that map `i` of struct sources has. */
+/* The parts of an operand that map `i` of struct sources describes. */
 template <class R>
 static struct lines_of_words lines_of(const struct words *w, int i, int box_lines)
 {
@@ -76,13 +77,13 @@ static struct lines_of_words lines_of(const struct words *w, int i, int box_line
     };
 }
 
-/* Both maps of words in k slices: nothing is read by one that no slice needs. */
+/* Make both maps for parts in k slices; a map that no slice needs reads nothing. */
 static int maps_make(CUtensorMap (&to)[2], struct lines_of_words w, const k_cut &cut,
                      size_t slice_k, size_t k, size_t matrices, size_t stride)
 {
     const size_t body = cut.slices - 1, start = body * slice_k;
     const size_t slice_bytes = slice_k * w.bytes;
-    if (matrices == 1) stride = w.row_bytes; /* 0 is no stride */
+    if (matrices == 1) stride = w.row_bytes; /* 0 is not a valid stride */
     int status = cudaSuccess;
     if (body) status = words_map(&to[0], w, slice_k, body, slice_bytes, matrices, stride);
     w.at += start * w.bytes;
@@ -106,7 +107,7 @@ static int sources_make(struct sources<R> *to, const struct words *w, size_t cou
 
 /* --- the launch ------------------------------------------------------------------- */
 
-/* The cut of k, and whether its slices are together in clusters, which add them. */
+/* The cut of k, and whether clusters hold its slices and add them. */
 template <class R> static k_cut cut_of(const struct gpu_product *p)
 {
     return k_cut_of(p->k, p->slices, R::format::words,
@@ -118,7 +119,7 @@ static bool are_together(const struct gpu_product *p, const k_cut &cut)
            gpu_adds_slices(p->kernel, p->m, p->n, cut.slices);
 }
 
-/* Whether the kernel leaves sums, and their bytes. */
+/* Whether the kernel leaves sums, and their size in bytes. */
 static bool leaves_sums(const struct gpu_product *p, const k_cut &cut)
 {
     return makes_sums(p, cut) && !are_together(p, cut);
@@ -129,7 +130,7 @@ template <class R> static size_t sums_left(const struct gpu_product *p)
     return leaves_sums(p, cut) ? sums_bytes(p, cut) : 0;
 }
 
-/* Sums are the D of what makes them. */
+/* If the kernel leaves sums, they are the D of its launch. */
 template <class R>
 static struct output output_make(const struct gpu_product *p, const k_cut &cut)
 {
@@ -161,7 +162,8 @@ static struct output output_make(const struct gpu_product *p, const k_cut &cut)
     return o;
 }
 
-/* Rows of a band, so that what `clusters` clusters compute at one time is a square. */
+/* The number of rows of a band such that the outputs computed by `clusters` clusters at
+   one time form a square. */
 template <class R> static int band_of(int clusters)
 {
     int band = 1;
@@ -171,7 +173,7 @@ template <class R> static int band_of(int clusters)
     return band;
 }
 
-/* How many clusters of a kernel, which has its shared memory, run at one time. */
+/* The number of clusters of a kernel that run at one time, with its shared memory. */
 template <class R> static int clusters_ask(int *clusters)
 {
     const launch_config config({ dim3(R::cluster), GROUPS * GROUP, R::shared_bytes,
@@ -183,7 +185,7 @@ template <class R> static int clusters_ask(int *clusters)
                             : (int)cudaSuccess;
 }
 
-/* The same, asked once a device. */
+/* The same, queried once for each device. */
 template <class R> static int clusters_most(int *clusters)
 {
     static std::atomic<int> known[DEVICES_MAX];
@@ -197,7 +199,8 @@ template <class R> static int clusters_most(int *clusters)
     return status;
 }
 
-/* The shared memory is the context's, of which a device may have one after the other. */
+/* The setting of shared memory belongs to the context; a device may have several contexts
+   in succession. */
 template <class R>
 static int kernel_start(const sources<R> &a, const sources<R> &b, struct output o,
                         const struct gpu_product *p)
@@ -218,7 +221,7 @@ static int kernel_start(const sources<R> &a, const sources<R> &b, struct output 
                          a, b, o);
 }
 
-/* Tiles are counted, and their elements numbered, in an int. */
+/* Tiles, and their elements, are counted in an int. */
 static constexpr size_t DIMENSION_MAX = (size_t)1 << 30;
 
 template <class R> static int product_launch(const struct gpu_product *p)
@@ -233,7 +236,7 @@ template <class R> static int product_launch(const struct gpu_product *p)
 
 /* --- the rows --------------------------------------------------------------------- */
 
-/* The instruction of a word's format. */
+/* The instruction for the format of the parts. */
 static constexpr const char *instruction_f16 = "wgmma.m64n8k16.f32.f16";
 static constexpr const char *instruction_bf16 = "wgmma.m64n8k16.f32.bf16";
 static constexpr const char *instruction_tf32 = "wgmma.m64n8k8.f32.tf32";
@@ -288,8 +291,8 @@ static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
 
 const struct gpu_kernel gemm_sm90[] = {
     /* clang-format off */
-    /* recipe, terms, format, tile n, k, stages, promotion where it is not the recipe's;
-       of a recipe the program first that bench gpu takes */
+    /* recipe, terms, format, tile n, k, stages, promotion if it differs from the recipe.
+       In a recipe, the program that bench gpu uses comes first. */
     ROW("plain",       one,           f16,  256, 64, 4, ""),
     ROW("plain",       one,           f16,  192, 64, 5, ""),
     ROW("plain",       one,           f16,  128, 64, 6, ""),

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The GEMM on Hopper: wgmma from words that TMA brings.
+/* The GEMM on Hopper: wgmma on parts that TMA loads.
 
-   Launch: one block of 384 threads a multiprocessor, behind a split pass that may still
-   run (gpu/cuda/launch.cuh).  A block takes tile after tile of
-   D, or of the partial sums of one slice of k after the other, of one matrix of a batch
-   after the other.  A block's first warpgroup brings the words of a tile, `depth` of k
-   at a time, into a ring of stages in shared memory; the other two multiply them, 64 rows
-   of the tile each.  Blocks of a cluster have tiles below or beside each other: each
-   brings its part of the lines of A to those beside it, and of B to those below.  A stage
-   is full when the bytes that its barrier expects have come, and empty when every warp
-   that reads what its block brings has arrived.
+   Launch: one block of 384 threads for each multiprocessor, after a split pass that may
+   still run (gpu/cuda/launch.cuh).  A block computes one tile after the other: tiles of
+   D, or of the partial sums of the slices of k, for all matrices of a batch.  A block's
+   first warpgroup loads the parts of a tile, `depth` of k at a time, into a ring of
+   stages in shared memory.  The other two warpgroups multiply them, 64 rows of the tile
+   each.  Blocks of a cluster have tiles below or next to each other.  Each block loads
+   its share of the lines of A for the blocks next to it, and its share of the lines of B
+   for the blocks below it.  A stage is full when the bytes that its barrier expects have
+   arrived.  It is empty when every warp that reads data loaded by the block has arrived.
 
-   Where blocks share no words, few slices of k may be together: a cluster has one tile, a
-   block of it a slice, a slice for each y of the grid.  A block leaves its sums in the
-   ring, and adds its part of the outputs from the rings of all slices.
+   Slices in clusters.  If blocks share no parts, few slices of k may be in one cluster: a
+   cluster has one tile, each block of it one slice, and the grid has one y for each
+   slice.  A block leaves its sums in the ring, and computes its share of the outputs from
+   the rings of all slices.
 
-   Exactness: each accumulator gets the recipe's terms in the recipe's order, k ascending,
-   so it has the recipe's bits.  Accumulators do not see each other: what is issued for
-   the promoted one goes ahead of the others, which run while it is added up.  TMA fills
-   what is outside the operands, or beyond the slice, with +0, and products that are all
-   zero change no accumulator: so a slice is rounded up to whole stages, and its last
-   promotion comes with a stage's end.
+   Exactness.  Each accumulator gets the recipe's terms in the recipe's order, k
+   ascending, so it has the recipe's bits.  Accumulators are independent: the instructions
+   for the promoted accumulator are issued before the others, which run while it is
+   promoted.  TMA fills elements outside the operands, or beyond the slice, with +0, and
+   products that are all zero change no accumulator.  So a slice is rounded up to whole
+   stages, and its last promotion is at the end of a stage.
 
-   Shared memory: a word of a stage is lines of `row_bytes` = 64 or 128 bytes of k,
-   swizzled (PTX ISA, "Shared memory matrix layout"): eight lines are one core, and an
-   instruction takes 32 bytes of each line.  Registers: as gpu/cuda/wgmma_sm90.cu says.
+   Shared memory.  A part in a stage consists of lines of `row_bytes` = 64 or 128 bytes of
+   k, swizzled (PTX ISA, "Shared memory matrix layout"): eight lines are one core, and an
+   instruction takes 32 bytes of each line.  Registers are as in gpu/cuda/wgmma_sm90.cu.
 
-   wgmma and setmaxnreg are in sm_90a alone, for which alone this file is compiled. */
+   wgmma and setmaxnreg exist only in sm_90a, and this file is compiled only for it. */
 #ifndef BITCUT_GPU_CUDA_GEMM_SM90_CUH
 #define BITCUT_GPU_CUDA_GEMM_SM90_CUH
 
@@ -41,17 +42,18 @@
 
 /* --- what a kernel is given ------------------------------------------------------- */
 
-/* Words of an operand: of all slices but the last, and of the last. */
+/* Parts of an operand: for all slices except the last, and for the last slice. */
 template <class R> struct sources {
     CUtensorMap of[1 + is_mixed<R>][2];
-    int step; /* from one matrix of a batch to the next: 1, or 0 if all have the same */
+    int step; /* from one matrix of a batch to the next: 1, or 0 if all share one
+                 matrix                                                               */
 };
 
 /* --- tiles ------------------------------------------------------------------------ */
 
-/* Tile `index` of a slice for a cluster, counted in such tiles.  They go down bands of
-   `band` rows, column by column: those that run at one time are near each other, and the
-   L2 cache serves their words. */
+/* Tile `index` of a slice for a cluster, counted in tiles of clusters.  The order is down
+   bands of `band` rows, column by column, so that tiles computed at the same time are
+   near each other and share parts in the L2 cache. */
 static __device__ tile cluster_tile(const output &o, int index)
 {
     const int in_band = o.band * o.clusters_n, first = index / in_band * o.band;
@@ -59,13 +61,13 @@ static __device__ tile cluster_tile(const output &o, int index)
     return { first + rest % rows, rest / rows, 0, 0, false };
 }
 
-/* Where this block is among those of its cluster that share words; they are counted down
-   the columns. */
+/* The position of this block among the blocks of its cluster that share parts; they are
+   counted down the columns. */
 template <class R> struct cluster_place {
     int row = blockIdx.x % R::cluster_m,
         column = blockIdx.x / R::cluster_m % R::cluster_n;
 
-    /* The blocks with the same lines of A, and with those of B, a bit each. */
+    /* The blocks with the same lines of A, and with the same lines of B, one bit each. */
     __device__ uint32_t same_a() const
     {
         uint32_t set = 0;
@@ -78,7 +80,8 @@ template <class R> struct cluster_place {
         return ((1u << R::cluster_m) - 1) << column * R::cluster_m;
     }
 
-    /* Block `i` of those that bring something here, itself among them, in the cluster. */
+    /* Block `i`, in the cluster, of the blocks that load data for this block, itself
+       included. */
     __device__ int peer(int i) const
     {
         if (R::cluster == 1) return blockIdx.y;
@@ -104,7 +107,8 @@ template <class R, class F> static __device__ void each_tile(const output &o, F 
     }
 }
 
-/* The ring of stages, as both sides go round it.  Members are addresses. */
+/* The ring of stages, as the loading and the multiplying side traverse it.  Members are
+   addresses. */
 template <class R> struct ring {
     uint32_t stages, full, empty;
     int at = 0;
@@ -126,7 +130,7 @@ template <class R> struct ring {
 
 /* --- the warpgroup that copies ---------------------------------------------------- */
 
-/* This block's part of a stage: its part of the lines of A and of B. */
+/* This block's share of a stage: its share of the lines of A and of B. */
 template <class R>
 static __device__ void stage_fill(const ring<R> &r, const sources<R> &a,
                                   const sources<R> &b, tile t, int k)
@@ -148,7 +152,7 @@ static __device__ void stage_fill(const ring<R> &r, const sources<R> &a,
     }
 }
 
-/* One thread. */
+/* Executed by one thread. */
 template <class R>
 static __device__ void produce(ring<R> r, const sources<R> &a, const sources<R> &b,
                                const output &o)
@@ -178,7 +182,8 @@ template <int COUNT, class F> static __device__ __forceinline__ void repeat(F f)
     repeat(std::make_integer_sequence<int, COUNT>{}, f);
 }
 
-/* A thread's share of the accumulators, the first apart, and of what was promoted. */
+/* A thread's share of the accumulators, with the first one separate, and of the promoted
+   sum. */
 template <class R> struct sums {
     float first[R::registers];
     typename R::low::sum more[R::accumulators > 1 ? R::accumulators - 1 : 1]
@@ -197,7 +202,7 @@ template <class R> static __device__ __forceinline__ void sums_clear(sums<R> &s)
     }
 }
 
-/* Accumulator 0 starts again from +0 with the next instruction. */
+/* Accumulator 0 restarts from +0 with the next instruction. */
 template <class R> static __device__ __forceinline__ void promote(sums<R> &s)
 {
     pin(s.first);
@@ -213,8 +218,8 @@ template <int I, class R> static __device__ __forceinline__ auto &sums_of(sums<R
     else return s.more[I - 1];
 }
 
-/* What wgmma's matrix descriptor says of a word's lines beside their address: an offset
-   that swizzled lines do not use, the distance of cores, the swizzle. */
+/* The fields of wgmma's matrix descriptor for the lines of a part, except their address:
+   an offset that swizzled lines do not use, the distance of cores, the swizzle. */
 template <class R>
 static __host__ __device__ constexpr uint64_t descriptor_fields(int word)
 {
@@ -222,8 +227,9 @@ static __host__ __device__ constexpr uint64_t descriptor_fields(int word)
     return 1 << 16 | (uint64_t)(8 * R::row_bytes(word) >> 4) << 32 | swizzle << 62;
 }
 
-/* Descriptors of a stage's part of `LINES` lines, from one of them on: of the first word,
-   and how far on that of the second is, which is a constant where all have one format. */
+/* Descriptors of the `LINES` lines of a stage from a given line on: the descriptor of the
+   first part, and the offset of the second part, which is a constant if all parts have
+   one format. */
 template <class R, int LINES> struct stage_part {
     uint64_t first, second;
 
@@ -237,7 +243,7 @@ template <class R, int LINES> struct stage_part {
     {
     }
 
-    /* k_bytes into the lines of a word. */
+    /* The descriptor k_bytes into the lines of a part. */
     template <int WORD> __device__ uint64_t at(int k_bytes) const
     {
         if (WORD == 0) return first + (k_bytes >> 4);
@@ -247,7 +253,7 @@ template <class R, int LINES> struct stage_part {
 template <class R> using part_of_a = stage_part<R, TILE_M>;
 template <class R> using part_of_b = stage_part<R, R::n>;
 
-/* Which terms are issued together. */
+/* Sets of terms that are issued together. */
 struct every_term {
     static __device__ constexpr bool takes(recipe_term) { return true; }
 };
@@ -258,7 +264,7 @@ struct other_terms {
     static __device__ constexpr bool takes(recipe_term t) { return t.accumulator != 0; }
 };
 
-/* The first term of accumulator 0, which starts it again after a promotion. */
+/* The first term of accumulator 0, which restarts it after a promotion. */
 template <class R> static __host__ __device__ constexpr int first_promoted()
 {
     int i = 0;
@@ -266,7 +272,7 @@ template <class R> static __host__ __device__ constexpr int first_promoted()
     return i;
 }
 
-/* The instruction of a word's format. */
+/* The instruction for the format of a part. */
 template <class R, int WORD>
 using word_wgmma =
     wgmma<std::conditional_t<WORD == 0, typename R::format, typename R::low>,
@@ -297,15 +303,15 @@ static __device__ __forceinline__ void issue(sums<R> &s, const part_of_a<R> &a,
     wgmma_commit();
 }
 
-/* This warp is done with a stage: tell the blocks that fill it. */
+/* This warp has finished a stage: notify the blocks that fill it. */
 template <class R> static __device__ __forceinline__ void stage_free(uint32_t empty)
 {
     const int lane = threadIdx.x % WARP;
     if (lane < R::peers) barrier_arrive(empty, cluster_place<R>().peer(lane));
 }
 
-/* Multiply a stage without promotion, and free the one before, unless that is 0, as soon
-   as it is done with. */
+/* Multiply a stage without promotion.  Free the stage before, unless it is 0, as soon as
+   it is finished. */
 template <class R>
 static __device__ __forceinline__ void
 stage_multiply(sums<R> &s, const part_of_a<R> &a, const part_of_b<R> &b, uint32_t before)
@@ -316,8 +322,8 @@ stage_multiply(sums<R> &s, const part_of_a<R> &a, const part_of_b<R> &b, uint32_
     if (before) stage_free<R>(before);
 }
 
-/* The same with promotion.  The terms of accumulator 0 are waited for while the others
-   run, so that the multipliers always have work. */
+/* The same with promotion.  The terms of accumulator 0 are waited for while the other
+   terms run, so that the multipliers are always busy. */
 template <class R>
 static __device__ __forceinline__ void
 stage_promote(sums<R> &s, const part_of_a<R> &a, const part_of_b<R> &b, uint32_t before)
@@ -337,7 +343,7 @@ stage_promote(sums<R> &s, const part_of_a<R> &a, const part_of_b<R> &b, uint32_t
     });
 }
 
-/* All of a tile that warpgroup `consumer` of this block multiplies. */
+/* Multiply the part of a tile that belongs to warpgroup `consumer` of this block. */
 template <class R>
 static __device__ __forceinline__ void tile_multiply(sums<R> &s, ring<R> &r, int blocks,
                                                      int consumer)
@@ -366,7 +372,7 @@ static __device__ __forceinline__ void tile_multiply(sums<R> &s, ring<R> &r, int
 static __device__ __forceinline__ float sum_read(float x) { return x; }
 static __device__ __forceinline__ float sum_read(int x) { return __int2float_rn(x); }
 
-/* The recipe's fold of register i, from the last accumulator down. */
+/* Fold register i as in the recipe, from the last accumulator down. */
 template <class R>
 static __device__ __forceinline__ float sums_fold(const sums<R> &s, int i, float fold)
 {
@@ -430,7 +436,7 @@ static __global__ void __launch_bounds__(GROUPS *GROUP, 1)
         registers_take<CONSUMER_REGISTERS>();
         consume(r, o, group - 1);
     }
-    /* No block leaves while others may still write or arrive there. */
+    /* No block may exit while others may still write to it or arrive at its barriers. */
     cluster_sync();
 }
 

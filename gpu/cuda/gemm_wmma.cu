@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs by the warp matrix functions of CUDA C++ (mma.h), sm_80 and later: what papers
-   compare themselves with.
+/* GEMMs by the warp matrix functions of CUDA C++ (mma.h), sm_80 and later, which papers
+   use as a baseline.
 
-   m16n16k16 of f16 is two instructions m16n8k16, side by side.  Which element of a
-   fragment a register holds is unspecified, but the same for fragments of one type: so
-   accumulators are promoted and folded register by register, and go through shared memory
-   to D. */
+   m16n16k16 of f16 is two instructions m16n8k16, next to each other.  It is unspecified
+   which element of a fragment a register holds, but it is the same for all fragments of
+   one type.  So accumulators are promoted and folded register by register, and go to D
+   through shared memory. */
 #include "gpu/cuda/gemm_sm80.cuh"
 
 #include <mma.h>
@@ -13,7 +13,7 @@
 namespace
 {
 
-constexpr int SIDE = 16; /* of every fragment */
+constexpr int SIDE = 16; /* side of every fragment */
 
 template <class SHAPE> struct wmma_part {
     using S = SHAPE;
@@ -33,7 +33,7 @@ template <class SHAPE> struct wmma_part {
     nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, SIDE, SIDE, SIDE, half,
                            nvcuda::wmma::col_major>
         b[S::R::words][fragments_n];
-    int warp, i0, j0; /* where it is in the tile */
+    int warp, i0, j0; /* its position in the tile */
 
     __device__ void start()
     {
@@ -49,7 +49,8 @@ template <class SHAPE> struct wmma_part {
                     nvcuda::wmma::fill_fragment(sum[s][i][j], 0);
     }
 
-    /* COUNT fragments of each word, of k-step `step` and LINES lines a word. */
+    /* Load COUNT fragments of each part, for k-step `step`, with LINES lines in a
+       part. */
     template <int LINES, class F, int COUNT>
     static __device__ void load(F (&to)[S::R::words][COUNT], const char *words, int first,
                                 int step)
@@ -94,7 +95,7 @@ template <class SHAPE> struct wmma_part {
         }
     }
 
-    /* The accumulators of a fragment of D, folded into the last one. */
+    /* Fold the accumulators of a fragment of D into the last one. */
     __device__ sums &fold(int i, int j, float unscale)
     {
         sums &v = sum[S::R::accumulators - 1][i][j];

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Launches that may come to the device while the launch before them on the stream, this
-   module's own, still runs: programmatic dependent launch.  A kernel that is launched so
-   waits in every thread for the end of that one before it touches memory that others
-   write.  As it waits for no other one, it may only follow a launch that itself began
-   after all before it: no kernel of somebody else is overtaken. */
+/* Launches that may begin on the device while the launch before them on the stream, by
+   this module, still runs: programmatic dependent launch.  In a kernel launched in this
+   way, every thread waits for the end of the launch before, and then accesses memory that
+   others write.  It waits for no earlier launch.  So it may only follow a launch that
+   itself began after everything before it had ended; then no kernel of other code is
+   overtaken. */
 #ifndef BITCUT_GPU_CUDA_LAUNCH_CUH
 #define BITCUT_GPU_CUDA_LAUNCH_CUH
 
 #include <cstddef>
 #include <cuda_runtime.h>
 
-/* In the kernel before: the next one may come to the multiprocessors that it leaves.  In
-   code for less than sm_90 nothing: that comes when all of it has ended. */
+/* In the earlier kernel: allow the next kernel to start on multiprocessors that this
+   kernel leaves.  In code for less than sm_90 it does nothing; the next kernel starts
+   when all of this kernel has ended. */
 static __device__ __forceinline__ void let_next_come()
 {
 #if __CUDA_ARCH__ >= 900
@@ -19,7 +21,8 @@ static __device__ __forceinline__ void let_next_come()
 #endif
 }
 
-/* In the next one: wait for the end of the launch before, and for what it wrote. */
+/* In the next kernel: wait for the end of the launch before, and for everything that it
+   wrote. */
 static __device__ __forceinline__ void wait_for_before()
 {
 #if __CUDA_ARCH__ >= 900
@@ -31,13 +34,14 @@ struct launch_shape {
     dim3 blocks;
     unsigned threads;
     size_t shared_bytes;
-    dim3 cluster; /* blocks of one */
+    dim3 cluster; /* blocks of a cluster */
     cudaStream_t stream;
-    bool early; /* what is before on the stream is this module's, and the kernel waits */
+    bool early; /* whether the launch before on the stream is this module's, and the
+                   kernel waits                                                        */
 };
 
-/* Whether a stream runs what it is given: a graph that it captures has plain edges, as
-   programs that ask a graph for its edges know no others. */
+/* Whether a stream executes its work.  While it captures, the graph gets plain edges,
+   because programs that query the edges of a graph know no others. */
 inline bool runs_now(cudaStream_t stream)
 {
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
@@ -45,7 +49,7 @@ inline bool runs_now(cudaStream_t stream)
     return capture == cudaStreamCaptureStatusNone;
 }
 
-/* The same as the runtime has it. */
+/* The same in the form of the runtime. */
 struct launch_config {
     cudaLaunchAttribute attributes[2] = {};
     cudaLaunchConfig_t is = {};
@@ -69,7 +73,7 @@ struct launch_config {
     launch_config(const launch_config &) = delete;
 };
 
-/* Start a kernel: a status of the runtime. */
+/* Start a kernel.  Returns a status of the runtime. */
 template <class... Parameter>
 int launch_kernel(void (*kernel)(Parameter...), const launch_shape &shape,
                   const Parameter &...parameter)

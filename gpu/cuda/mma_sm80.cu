@@ -1,35 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mma.sync: D = A B + C by one warp, operands and accumulator in registers.
 
-   Launch: blocks of four warps; each warp takes a fragment, issues one instruction, takes
-   the next.  Nothing is computed beside it: encodings go from memory into registers and
-   back, so D is the device's to the last bit, NaNs and signs of zeros included.
+   Launch: blocks of four warps.  Each warp takes a fragment, issues one instruction, and
+   takes the next fragment.  Nothing else is computed: encodings are copied from memory
+   into registers and back.  So every bit of D is the device's, NaNs and signs of zeros
+   included.
 
-   Layout of m16n8 and of f64 m8n8k4 (PTX ISA, "Matrix fragments for mma.m16n8k16" and
-   its neighbours).  With g = lane / 4, t = lane % 4 and E elements of A or B in a
-   register, register r of
-     A   holds row g + 8 (r % 2), columns E (t + 4 (r / 2)) ... (of m8: row g, and r for
-         r / 2),
-     B   holds rows E (t + 4 r) ..., column g,
-   and element q of C and D, counted through the registers, is row g + 8 (q / 2), column
-   2 t + q % 2.
+   Layout of m16n8 and of f64 m8n8k4 (PTX ISA, "Matrix fragments for mma.m16n8k16" and the
+   sections after it).  Let g = lane / 4, t = lane % 4, and let E be the number of
+   elements of A or B in a register.
+   - Register r of A holds row g + 8 (r % 2), columns from E (t + 4 (r / 2)) on.  For m8,
+     it holds row g, with r instead of r / 2.
+   - Register r of B holds rows from E (t + 4 r) on, column g.
+   - Element q of C and D, counted through the registers, is row g + 8 (q / 2), column 2 t
+     + q % 2.
 
-   Layout of m8n8k4 with f16 operands: lanes 4 p to 4 p + 3 and 16 more are pair p of
-   quads, and each of the four pairs of a warp multiplies for itself: one instruction,
-   four fragments.  A lane has row (of A) or column (of B) lane % 4, and 4 more in the
-   upper half of the warp, with all four k.  An f16 accumulator is one row; an f32 one is
-   spread over two rows of the pair, see c() below.
+   Layout of m8n8k4 with f16 operands.  Lanes 4 p to 4 p + 3, and the lanes 16 higher, are
+   pair p of quads.  Each of the four pairs of a warp multiplies separately: one
+   instruction computes four fragments.  A lane has row (of A) or column (of B) lane % 4,
+   plus 4 in the upper half of the warp, with all four k.  An f16 accumulator is one row;
+   an f32 accumulator is spread over two rows of the pair, see c() below.
 
-   Where an architecture has not the operation that PTX names, the compiler puts others in
-   its place: for m8n8k4 with f16 operands multiply-add chains in FP32 from sm_80 on, for
-   fp8 on sm_90 and sm_100 two f16 operations and an addition, for f64 m16n8 from sm_100 on
-   several m8n8k4.  Such a recording is of what the compiler made.  Architectures whose PTX
-   lacks the instruction get a trap, and the rows keep it from being run. */
+   If an architecture does not have the operation that PTX names, the compiler generates
+   other operations: for m8n8k4 with f16 operands multiply-add chains in FP32 from sm_80
+   on; for fp8 on sm_90 and sm_100 two f16 operations and an addition; for f64 m16n8 from
+   sm_100 on several m8n8k4.  A recording then shows the result of these operations.
+   Architectures whose PTX lacks the instruction get a trap, and the rows prevent that it
+   is run. */
 #include "gpu/cuda/cuda.cuh"
 
 /* --- where elements are ----------------------------------------------------------- */
 
-/* One fragment a warp. */
+/* One fragment for each warp. */
 template <int M, int EACH> struct whole_warp {
     static constexpr int fragments = 1, halves = M / 8;
     static __device__ int fragment(int) { return 0; }
@@ -49,7 +51,7 @@ template <int M, int EACH> struct whole_warp {
     }
 };
 
-/* One fragment a pair of quads; C_BYTES an element of the accumulator. */
+/* One fragment for each pair of quads; an element of the accumulator has C_BYTES. */
 template <int C_BYTES> struct quad_pairs {
     static constexpr int fragments = 4;
     static __device__ int fragment(int lane) { return lane / 4 % 4; }
@@ -77,7 +79,7 @@ template <class I> __global__ void mma_kernel(gpu_batch batch)
     const auto at_c = [=](int q) { return L::c(lane, q); };
     for (; first < batch.count; first += warps * L::fragments) {
         const size_t mine = first + L::fragment(lane);
-        const size_t last = batch.count - 1; /* a lane without a fragment works too */
+        const size_t last = batch.count - 1; /* a lane without a fragment computes, too */
         const size_t at = mine < last ? mine : last;
         typename I::word a[I::a_words], b[I::b_words], d[I::c_words];
         registers_load(a, (const typename I::A *)batch.a + at * I::m * I::k, I::k, at_a);
@@ -98,7 +100,8 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
 
 /* --- the instructions ------------------------------------------------------------- */
 
-/* Operands of the PTX statement by how many registers D, A and B have: C is D's. */
+/* Operands of the PTX statement, by the number of registers of D, A and B; C is in D's
+   registers. */
 #define R_8_2_2                                                                          \
     "{%0,%1,%2,%3,%4,%5,%6,%7}, {%8,%9}, {%10,%11}, {%0,%1,%2,%3,%4,%5,%6,%7};"
 #define R_4_8_4                                                                          \
@@ -110,14 +113,14 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
 #define R_2_2_1 "{%0,%1}, {%2,%3}, {%4}, {%0,%1};"
 #define R_2_1_1 "{%0,%1}, {%2}, {%3}, {%0,%1};"
 
-/* Lists of that many registers under a constraint. */
+/* Lists of this number of registers under a constraint. */
 #define LIST_1(how, x) how(x[0])
 #define LIST_2(how, x) how(x[0]), how(x[1])
 #define LIST_4(how, x) LIST_2(how, x), how(x[2]), how(x[3])
 #define LIST_8(how, x) LIST_4(how, x), how(x[4]), how(x[5]), how(x[6]), how(x[7])
 
 /* Rows are (least capability, m, n, k, formats of D, A and B, layout, bits of a register,
-   how many registers D, A and B have).  INSTRUCTION makes the class, ROW the row. */
+   number of registers of D, A and B).  INSTRUCTION makes the class, ROW the row. */
 #define MMA(M, N, K, D, A, B) mma_m##M##n##N##k##K##_##D##_##A##_##B
 #define PTX(M, N, K, D, A, B)                                                            \
     "mma.sync.aligned.m" #M "n" #N "k" #K ".row.col." #D "." #A "." #B "." #D
@@ -152,7 +155,7 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
 #define QUADS(M, A, C, word) quad_pairs<sizeof(C)>
 
 /* clang-format off */
-/* A name has the second operand only where it is of another format than the first. */
+/* A name has the format of the second operand only if it differs from the first. */
 #define ROW_NAMED(NAME, least, M, N, K, D, A, B)                                         \
     { NAME, PTX(M, N, K, D, A, B), M, N, K, sizeof(encoding_##A), sizeof(encoding_##B),  \
       sizeof(encoding_##D), sm_from(least), 1u << GPU_PLAIN,                             \

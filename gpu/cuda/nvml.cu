@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Host code alone.  The prototypes are those of NVIDIA's NVML reference; its header comes
-   with the toolkit, and is not always installed. */
+/* Host code only.  The prototypes are taken from NVIDIA's NVML reference, because its
+   header comes with the toolkit and is not always installed. */
 #include "gpu/cuda/nvml.cuh"
 #include "gpu/module/product.h"
 
@@ -68,7 +68,7 @@ double nvml_watts_most(const struct nvml *x)
     return milliwatts / 1e3;
 }
 
-/* The first name is that of drivers from 535 on, the second one that of those before. */
+/* The first name is used by drivers from 535 on, the second name by older drivers. */
 int nvml_limits(const struct nvml *x)
 {
     unsigned long long reasons = 0;

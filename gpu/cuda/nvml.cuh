@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NVML, which comes with the driver, opened while the module runs: what CUDA does not
-   tell. */
+/* NVML, which comes with the driver, opened while the module runs.  It provides data that
+   CUDA does not. */
 #ifndef BITCUT_GPU_CUDA_NVML_CUH
 #define BITCUT_GPU_CUDA_NVML_CUH
 
 #include "gpu/module/module.h"
 
 struct nvml {
-    void *library, *device; /* NULL: NVML or the device is not there */
+    void *library, *device; /* NULL: NVML or the device is not available */
 };
 
-/* Open NVML and find in it the CUDA device that is current.  It need not succeed: the
-   others give 0 then. */
+/* Open NVML, and find the current CUDA device in it.  If this fails, the functions below
+   return 0. */
 struct nvml nvml_open(void);
 void nvml_close(struct nvml *x);
 
-/* The driver's version into text; 0 leaves it alone. */
+/* Write the driver's version into text; 0: text is unchanged. */
 int nvml_driver(char text[GPU_TEXT_MAX], const struct nvml *x);
 
-/* What the board has used since the driver was loaded, in mJ. */
+/* Energy used by the board since the driver was loaded, in mJ. */
 double nvml_millijoules(const struct nvml *x);
 
-/* The limit of the board's power that is in force, in W. */
+/* The power limit of the board in force, in W. */
 double nvml_watts_most(const struct nvml *x);
 
-/* The clock of the multiprocessors now, in MHz. */
+/* The current clock of the multiprocessors, in MHz. */
 int nvml_megahertz(const struct nvml *x);
 
-/* What limits it now: a set of GPU_LIMIT_...; -1: NVML does not say. */
+/* What limits this clock: a set of GPU_LIMIT_...; -1: unknown. */
 int nvml_limits(const struct nvml *x);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What becomes of the sums of a tile in gpu/cuda/gemm_sm90.cuh: each thread's elements of D,
-   from its registers, or from those of all slices of k that are together in a cluster. */
+/* From the sums of a tile in gpu/cuda/gemm_sm90.cuh to outputs: each thread's elements of
+   D, from its registers, or from the registers of all slices of k in a cluster. */
 #ifndef BITCUT_GPU_CUDA_OUTPUT_SM90_CUH
 #define BITCUT_GPU_CUDA_OUTPUT_SM90_CUH
 
@@ -8,33 +8,33 @@
 #include "gpu/cuda/row_sm90.cuh"
 #include "gpu/cuda/sm90.cuh"
 
-/* The arguments of a kernel beside the words. */
+/* The arguments of a kernel, except the parts. */
 struct output {
     float *d;
-    long long slice_stride; /* from one slice's sums to the next */
+    long long slice_stride; /* distance of the sums of two slices */
     const float *c;         /* NULL: beta is zero */
     long long ldd, ldc, stride_d, stride_c;
     int m, n;
-    int slices, count;          /* of k, of matrices                        */
-    int in_turn;                /* of them, that a block has tiles of       */
-    int blocks[2];              /* stages that a slice fills, as of sources */
-    int clusters_m, clusters_n; /* tiles of a cluster, in D                 */
-    int band;                   /* rows of them in a band                   */
+    int slices, count;          /* slices of k, and matrices                */
+    int in_turn;                /* number of slices of which a block has tiles */
+    int blocks[2];              /* stages that a slice fills, as in struct sources */
+    int clusters_m, clusters_n; /* numbers of tiles of clusters in D        */
+    int band;                   /* rows of such tiles in a band             */
     float alpha, beta, fold;
-    bool pairs; /* of elements of D are aligned */
+    bool pairs; /* whether pairs of elements of D are aligned */
     struct lines lines;
 };
 
-/* A tile of D by its first element, in one slice of one matrix. */
+/* A tile of D, given by its first element, in one slice of one matrix. */
 struct tile {
     int row, column, slice, matrix;
-    bool last; /* slice */
+    bool last; /* whether it is the last slice */
 };
 
 /* --- elements --------------------------------------------------------------------- */
 
-/* A thread's elements of a matrix: element i is at[i / 2 % 2][8 (i / 4) + i % 2], and
-   there if that column is below `columns`. */
+/* A thread's elements of a matrix.  Element i is at[i / 2 % 2][8 (i / 4) + i % 2], and
+   exists if this column is below `columns`. */
 template <class T> struct place {
     T *at[2];
     int columns[2];
@@ -51,7 +51,7 @@ template <class T> struct place {
     __device__ T *of(int i) const { return at[half(i)] + column(i); }
 };
 
-/* A thread's elements in the scale of their rows and columns. */
+/* Scale back a thread's elements by the exponents of their rows and columns. */
 template <int COUNT>
 static __device__ __forceinline__ void elements_restore(const output &o,
                                                         float (&v)[COUNT], tile t)
@@ -70,7 +70,7 @@ static __device__ __forceinline__ void elements_restore(const output &o,
 }
 
 /* D = alpha v + beta C for a thread's elements, from the first element of t on.  `pairs`:
-   all are there, and pairs of them are aligned. */
+   all elements exist, and pairs of them are aligned. */
 template <int COUNT>
 static __device__ __forceinline__ void elements_store(const output &o, float (&v)[COUNT],
                                                       tile t, bool pairs)
@@ -100,7 +100,7 @@ static __device__ __forceinline__ void elements_store(const output &o, float (&v
     }
 }
 
-/* The first element of a thread of those of the 64 rows of a warpgroup from t on. */
+/* The first element of a thread among the 64 rows of a warpgroup from t on. */
 static __device__ tile thread_tile(tile t)
 {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x % GROUP / WARP;
@@ -118,9 +118,9 @@ static __device__ __forceinline__ void tile_store(const output &o,
     elements_store(o, v, thread_tile(t), o.pairs && all);
 }
 
-/* A thread's elements in fours, each of 8 columns of the tile, as slices that are
-   together leave them in the rings.  Each block adds and stores every so many, a few at a
-   time. */
+/* A thread's elements in groups of four, each from 8 columns of the tile, in the order in
+   which slices of a cluster leave them in the rings.  Each block adds and stores a share
+   of the groups, a few at a time. */
 template <class R> struct fours {
     static constexpr int size = 4, count = R::registers / size, few = 4;
     static constexpr int bytes = size * sizeof(float), threads = CONSUMERS * GROUP;
@@ -129,7 +129,7 @@ template <class R> struct fours {
     __device__ fours(uint32_t ring) : own(ring + (threadIdx.x - GROUP) * bytes) {}
     __device__ uint32_t at(int i) const { return own + i * threads * bytes; }
 
-    /* Some of this block's, from four `first` on, of a slice. */
+    /* Read some of this block's groups, from group `first` on, of a slice. */
     __device__ __forceinline__ void read(float (&to)[few][size], int first,
                                          int slice) const
     {
@@ -141,9 +141,8 @@ template <class R> struct fours {
     }
 };
 
-/* The same where the slices of k are together: v is of this block's slice.  They are
-   added in the order of k.  All that was brought to the rings of the cluster has been
-   read. */
+/* The same if the slices of k are in one cluster: v belongs to this block's slice.  They
+   are added in the order of k.  All data in the rings of the cluster has been read. */
 template <class R>
 static __device__ __forceinline__ void
 tile_add_store(const output &o, float (&v)[R::registers], tile t, uint32_t ring)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs of cuBLAS, to compare kernels with.  Host code alone.  The library, of the CUDA
-   that the module is built with, is opened while the module runs and never linked; where
-   its header is not installed there are no peers.
+/* GEMMs of cuBLAS, with which kernels are compared.  Host code only.  The library, from
+   the CUDA version with which the module is built, is opened while the module runs, and
+   never linked.  If its header is not installed, there are no peers.
 
-   cuBLAS is column-major, so it computes D^T = B^T A^T.  Words lie with k ascending, the
-   B of a product of words being transposed for it. */
+   cuBLAS is column-major, so it computes D^T = B^T A^T.  Parts lie with k ascending, so B
+   of a product of parts is transposed for it. */
 #include "gpu/cuda/gemm.cuh"
 
 #include <climits>
@@ -27,9 +27,10 @@ struct word_pair {
     int a, b;
 };
 
-/* A peer as cublasGemmEx() takes it, or of a batch cublasGemmStridedBatchedEx() or
-   cublasGemmBatchedEx().  Of words, D is the sum of calls, the product of words a and b
-   divided by 2^(scale (a + b)).  alpha and beta are of the type that sums have. */
+/* A peer as cublasGemmEx() computes it, or for a batch cublasGemmStridedBatchedEx() or
+   cublasGemmBatchedEx().  For parts, D is the sum of several calls, each the product of
+   parts a and b divided by 2^(scale (a + b)).  alpha and beta have the type of the
+   sums. */
 struct call_row {
     cudaDataType operands, output;
     cublasComputeType_t compute;
@@ -81,11 +82,11 @@ const struct gpu_peer peers[] = {
 namespace
 {
 
-/* Where the dynamic linker looks, else where NVIDIA's installer puts it. */
+/* Searched where the dynamic linker looks, and then where NVIDIA's installer puts it. */
 #define LIBRARY "libcublas.so." TEXT_OF(CUBLAS_VER_MAJOR)
 constexpr const char *library_files[] = { LIBRARY, "/usr/local/cuda/lib64/" LIBRARY };
 
-/* NVIDIA asks for 32 MiB on Hopper. */
+/* NVIDIA recommends 32 MiB on Hopper. */
 constexpr size_t workspace_bytes = (size_t)64 << 20;
 
 /* The header has inline overloads of cublasGemmEx. */
@@ -157,7 +158,7 @@ bool find_all(struct peer_library *x, void *library)
 }
 
 #if CUBLAS_VERSION >= 120900
-/* Without it cuBLAS emulates only what it finds faster so. */
+/* Otherwise cuBLAS emulates only where it expects to be faster. */
 void emulate(const struct peer_library *x, void *library)
 {
     cublasStatus_t (*set)(cublasHandle_t, cublasEmulationStrategy_t);
@@ -168,7 +169,8 @@ void emulate(const struct peer_library *x, void *library)
 void emulate(const struct peer_library *, void *) {}
 #endif
 
-/* A handle on the stream; the stream is set first, for that takes the workspace away. */
+/* Create a handle on the stream.  The stream is set first, because setting it removes the
+   workspace. */
 cublasStatus_t start_library(struct peer_library *x, int *version, cudaStream_t stream)
 {
     cublasStatus_t status = x->create(&x->handle);
@@ -223,7 +225,7 @@ void peer_close(struct peer_library *x)
 namespace
 {
 
-/* An operand as cuBLAS takes it: its first element, lines and strides in elements. */
+/* An operand as cuBLAS takes it: its first element; lines and strides in elements. */
 struct factor {
     const void *at, *const *each;
     cublasOperation_t turned;
@@ -244,7 +246,7 @@ struct factor factor_of(const struct gpu_work *w, const struct gpu_peer *peer,
              (long long)(m->prepared_stride / sizeof(uint16_t)) };
 }
 
-/* A number of the type that the row sums in. */
+/* A number in the type of the row's sums. */
 union scalar {
     float single;
     uint16_t half;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What recipes are to kernels: types whose numbers the compiler knows. */
+/* Recipes as types, so that the compiler knows their numbers. */
 #ifndef BITCUT_GPU_CUDA_RECIPE_CUH
 #define BITCUT_GPU_CUDA_RECIPE_CUH
 
@@ -7,7 +7,7 @@
 
 #include <initializer_list>
 
-/* A term: word A of A times word B of B. */
+/* A term: part A of A times part B of B. */
 template <int A, int B, int ACCUMULATOR> struct term {
     static constexpr int accumulator = ACCUMULATOR;
     static constexpr struct recipe_term row = { A, B, ACCUMULATOR, false };
@@ -21,8 +21,8 @@ constexpr int most(std::initializer_list<int> x)
     return y;
 }
 
-/* Accumulator 0 is promoted after every PROMOTE of its instructions, a multiple of those
-   of a k-step, and after the last; 0: never. */
+/* Accumulator 0 is promoted after every PROMOTE of its instructions, a multiple of the
+   number in a k-step, and after the last one; 0: never. */
 template <int PROMOTE, class... TERM> struct recipe {
     static constexpr int words = most({ TERM::words... });
     static constexpr int accumulators = most({ TERM::accumulator... }) + 1;

@@ -9,15 +9,16 @@
 constexpr int WARP = 32, GROUP = 128, CONSUMERS = 2, GROUPS = 1 + CONSUMERS;
 constexpr int INSTRUCTION_M = 64, INSTRUCTION_K_BYTES = 32;
 constexpr int TILE_M = CONSUMERS * INSTRUCTION_M;
-constexpr int CLUSTER_MAX = 8; /* blocks, of any device of this architecture */
+constexpr int CLUSTER_MAX = 8; /* blocks, supported on every device of this
+                                  architecture                               */
 
-/* Registers of a thread.  A block starts with 168 for each; the warpgroup that copies
-   gives to those that multiply. */
+/* Registers of a thread.  A block starts with 168 for each thread; the loading warpgroup
+   gives registers to the multiplying ones. */
 constexpr int START_REGISTERS = 168, PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;
 
-/* Words in a stage of DEPTH of k.  The first is of FORMAT, the others of LOW.  An
-   instruction takes 32 bytes of a line: a k-step has the k of the one that takes most, and
-   others run several times in it. */
+/* Parts in a stage of DEPTH of k.  The first part has the format FORMAT, the other parts
+   LOW.  An instruction takes 32 bytes of a line.  A k-step has the k of the instruction
+   that takes most k; other instructions run several times in it. */
 template <class FORMAT, class LOW, class RECIPE, int DEPTH> struct row_words {
     static __host__ __device__ constexpr int bytes(int word)
     {
@@ -31,7 +32,7 @@ template <class FORMAT, class LOW, class RECIPE, int DEPTH> struct row_words {
         LOW::bytes < FORMAT::bytes ? LOW::bytes : FORMAT::bytes;
     static constexpr int step_k = INSTRUCTION_K_BYTES / least_bytes;
 
-    /* How often a term runs in a k-step, and all of accumulator 0 do. */
+    /* How often a term runs in a k-step, and how often all terms of accumulator 0 run. */
     static __host__ __device__ constexpr int times(recipe_term t)
     {
         return bytes(t.a) / least_bytes;
@@ -43,13 +44,13 @@ template <class FORMAT, class LOW, class RECIPE, int DEPTH> struct row_words {
         return count;
     }
 
-    /* Where the lines of a word begin in a stage's part of `lines` lines. */
+    /* The offset of the lines of a part, in a stage with `lines` lines. */
     static __host__ __device__ constexpr int at(int word, int lines)
     {
         return lines * (word ? row_bytes(0) + (word - 1) * row_bytes(1) : 0);
     }
 
-    /* What instructions read of an element of a line, for every term. */
+    /* Bytes that instructions read of an element of a line, for all terms. */
     static __host__ __device__ constexpr int read_bytes_all()
     {
         int all = 0;
@@ -58,7 +59,7 @@ template <class FORMAT, class LOW, class RECIPE, int DEPTH> struct row_words {
     }
 };
 
-/* A stage has DEPTH of k, and no promotion goes beyond it. */
+/* A stage has DEPTH of k, and no promotion interval extends beyond it. */
 template <class FORMAT, class LOW, class RECIPE, int TILE_N, int DEPTH, int STAGES,
           int CLUSTER_M, int CLUSTER_N>
 struct row : row_words<FORMAT, LOW, RECIPE, DEPTH> {
@@ -71,25 +72,31 @@ struct row : row_words<FORMAT, LOW, RECIPE, DEPTH> {
                          depth = DEPTH;
     static constexpr int cluster_m = CLUSTER_M, cluster_n = CLUSTER_N,
                          cluster = CLUSTER_M * CLUSTER_N;
-    static constexpr int peers = CLUSTER_M + CLUSTER_N - 1; /* in a row or a column */
+    static constexpr int peers = CLUSTER_M + CLUSTER_N - 1; /* blocks in a row or a
+                                                               column               */
 
-    /* Slices of k whose tiles one cluster can have, so that it adds them: of blocks that
-       share no words, as the blocks of one tile and its slices are then enough for a
-       cluster, and small ones find their place in more of the device. */
+    /* Number of slices of k whose tiles one cluster can have, so that it adds them.  This
+       is only for blocks that share no parts, because a cluster then needs no other
+       blocks than one tile's slices, and small clusters find room in more of the
+       device. */
     static constexpr int slices_together = cluster == 1 ? CLUSTER_MAX : 0;
-    static constexpr int registers = TILE_N / 2;     /* of an accumulator, in a thread */
-    static constexpr int steps = DEPTH / in::step_k; /* of a stage; issued at once:    */
+    static constexpr int registers = TILE_N / 2;     /* registers of an accumulator, in a
+                                                        thread                         */
+    static constexpr int steps = DEPTH / in::step_k; /* k-steps of a stage; k-steps issued
+                                                        at once:                       */
     static constexpr int together = promote ? promote / in::promoted() : steps;
     static constexpr int a_bytes = in::at(words, TILE_M), b_bytes = in::at(words, TILE_N);
     static constexpr int a_lines = TILE_M / CLUSTER_N, b_lines = TILE_N / CLUSTER_M;
     static constexpr int stage_bytes = a_bytes + b_bytes;
 
-    /* For one k.  An instruction reads 64 lines of A and all of B, for every term. */
+    /* Bytes for one k.  An instruction reads 64 lines of A and all lines of B, for every
+       term. */
     static constexpr int load_bytes = stage_bytes / DEPTH;
     static constexpr int read_bytes =
         CONSUMERS * (INSTRUCTION_M + TILE_N) * in::read_bytes_all();
 
-    /* The ring, a full and an empty barrier a stage, and room to align the ring. */
+    /* The ring, a full and an empty barrier for each stage, and room to align the
+       ring. */
     static constexpr int alignment = 1024;
     static constexpr int shared_bytes = STAGES * (stage_bytes + 16) + alignment;
 
@@ -101,7 +108,7 @@ struct row : row_words<FORMAT, LOW, RECIPE, DEPTH> {
     static_assert(TILE_M * TILE_N * (int)sizeof(float) <= STAGES * stage_bytes);
 };
 
-/* Whether words after the first have a format of their own, and with it maps. */
+/* Whether parts after the first have another format, and so other maps. */
 template <class R> constexpr bool is_mixed = R::format::words != R::low::words;
 
 #endif

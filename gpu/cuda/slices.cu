@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a GEMM whose kernel leaves sums: D from those of its slices, or where C or D
+/* The end of a GEMM whose kernel leaves sums: D from the sums of its slices, or if C or D
    is column-major. */
 #include "gpu/cuda/gemm.cuh"
 
@@ -26,8 +26,8 @@ __device__ float total_of(const arguments &x, size_t matrix, const struct lines 
     return lines_restore(total, lines, i, j);
 }
 
-/* Row-major C and D.  Launch: any grid, matrices along y; a thread takes outputs a grid
-   apart. */
+/* Row-major C and D.  Launch: any grid, matrices along y; a thread computes outputs whose
+   distance is the size of the grid. */
 __global__ void add_along(const arguments x)
 {
     const size_t count = x.m * x.n, stride = (size_t)gridDim.x * blockDim.x;
@@ -42,14 +42,15 @@ __global__ void add_along(const arguments x)
     }
 }
 
-constexpr int SIDE = 32, ROWS = 8; /* of a tile of outputs; of a block's threads */
+constexpr int SIDE = 32, ROWS = 8; /* side of a tile of outputs; rows of a block's
+                                      threads                                    */
 
-/* What a block knows of its place: thread (x, y) of SIDE x ROWS. */
+/* The position of a block, with thread (x, y) of SIDE x ROWS. */
 struct corner {
     size_t matrix, i, j; /* of the first output of the tile */
 };
 
-/* Column-major elements of a tile from or to memory: threads lie along columns. */
+/* Move column-major elements of a tile from or to memory: threads lie along columns. */
 template <class Do>
 __device__ void each_down(const arguments &x, const struct elements &of, corner t, Do do_)
 {
@@ -77,8 +78,8 @@ __device__ void finish_tile(float (&tile)[SIDE][SIDE + 1], const arguments &x,
 }
 
 /* C or D, or both, are column-major.  Launch: blocks of SIDE x ROWS, any grid, matrices
-   along y; a block takes tiles a grid apart.  What lies down columns is turned in shared
-   memory. */
+   along y; a block computes tiles whose distance is the size of the grid.  Column-major
+   data is transposed in shared memory. */
 __global__ void __launch_bounds__(SIDE *ROWS) add_down(const arguments x)
 {
     __shared__ float tile[SIDE][SIDE + 1];
@@ -98,7 +99,8 @@ __global__ void __launch_bounds__(SIDE *ROWS) add_down(const arguments x)
     }
 }
 
-constexpr size_t BLOCK = SIDE * ROWS, BLOCKS = 1024; /* threads of one; at most */
+constexpr size_t BLOCK = SIDE * ROWS, BLOCKS = 1024; /* threads of a block; largest number
+                                                        of blocks               */
 
 } // namespace
 

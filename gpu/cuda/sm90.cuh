@@ -32,7 +32,7 @@
 #define REGISTERS_96(in) REGISTERS_64(in), LIST_16(in, 64), LIST_16(in, 80)
 #define REGISTERS_128(in) REGISTERS_96(in), LIST_16(in, 96), LIST_16(in, 112)
 
-/* Where the operands behind D are: descriptors of A and B, and whether D counts. */
+/* Positions of the operands after D: descriptors of A and B, and whether D is added. */
 #define BEHIND_32(form) form(32, 33, 34)
 #define BEHIND_40(form) form(40, 41, 42)
 #define BEHIND_48(form) form(48, 49, 50)
@@ -43,8 +43,8 @@
 #define OPERANDS(a, b, p) "%" #a ", %" #b ", p"
 /* clang-format on */
 
-/* What lines of k are made of, by the name in PTX, and what their products are added
-   in. */
+/* Formats of parts, by their name in PTX, with the number of bytes of an element and the
+   format of sums. */
 struct format_f16 {
     using sum = float;
     static constexpr int words = FORMAT_F16;
@@ -76,7 +76,8 @@ struct format_s8 {
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_UINT8;
 };
 
-/* D += A B, or D = A B if `counts` is 0: one m64nN instruction, not waited for. */
+/* D += A B, or D = A B if `counts` is 0: one m64nN instruction; the function does not
+   wait for it. */
 template <class Format, int REGISTERS> struct wgmma;
 
 #define WGMMA_OF(FORMAT, N, K, REGISTERS, IN, SUM, MORE)                                 \
@@ -125,7 +126,7 @@ WGMMA_INTEGERS(s8,  96, 32, 48)
 WGMMA_INTEGERS(s8, 128, 32, 64)
 /* clang-format on */
 
-/* Registers of D were written by other than wgmma: before the next one. */
+/* Call this before the next wgmma if other instructions wrote registers of D. */
 static __device__ __forceinline__ void wgmma_fence()
 {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -136,13 +137,13 @@ static __device__ __forceinline__ void wgmma_commit()
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-/* Wait until at most PENDING of the committed groups run. */
+/* Wait until at most PENDING of the committed groups are running. */
 template <int PENDING> static __device__ __forceinline__ void wgmma_wait()
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
 
-/* The compiler may not move what reads or writes these registers across this point. */
+/* The compiler may not move accesses to these registers across this point. */
 template <int COUNT> static __device__ __forceinline__ void pin(float (&d)[COUNT])
 {
 #pragma unroll
@@ -154,7 +155,7 @@ template <int COUNT> static __device__ __forceinline__ void pin(int (&d)[COUNT])
     for (int i = 0; i < COUNT; i++) asm volatile("" : "+r"(d[i])::"memory");
 }
 
-/* Registers of a thread from here on: each warpgroup gives or takes. */
+/* Registers of a thread from now on: each warpgroup gives or takes registers. */
 template <int COUNT> static __device__ __forceinline__ void registers_give()
 {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
@@ -181,9 +182,9 @@ static __device__ __forceinline__ void barrier_expect(uint32_t barrier, int byte
                  : "memory");
 }
 
-/* Arrive at the barrier at the same place in block `rank` of the cluster.  What this
-   thread wrote is released to its own block only: it wrote nothing that others read, and
-   a release to the cluster waits for all memory of the device. */
+/* Arrive at the barrier at the same offset in block `rank` of the cluster.  Writes of
+   this thread are released only to its own block: it wrote nothing that others read, and
+   a release to the cluster would wait for all memory of the device. */
 static __device__ __forceinline__ void barrier_arrive(uint32_t barrier, uint32_t rank)
 {
     asm volatile("{\n"
@@ -195,13 +196,13 @@ static __device__ __forceinline__ void barrier_arrive(uint32_t barrier, uint32_t
                  : "memory");
 }
 
-/* Barriers that blocks of the cluster may arrive at. */
+/* Initialise barriers at which blocks of the cluster may arrive. */
 static __device__ __forceinline__ void barrier_init_done()
 {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/* Wait for the end of the phase of this parity. */
+/* Wait for the end of the phase with this parity. */
 static __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity)
 {
     asm volatile("{\n"
@@ -221,14 +222,14 @@ static __device__ __forceinline__ void cluster_sync()
                      : "memory");
 }
 
-/* All of the warpgroups that multiply, `threads` of them, have come here. */
+/* Wait until all `threads` threads of the multiplying warpgroups are here. */
 static __device__ __forceinline__ void multipliers_sync(int threads)
 {
     asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
 }
 
-/* Four numbers of shared memory at one place of this block and of block `rank` of the
-   cluster: written here, read there. */
+/* Four numbers of shared memory at one offset, in this block and in block `rank` of the
+   cluster: written in this block, read from the other. */
 static __device__ __forceinline__ void shared_write(uint32_t to, const float (&v)[4])
 {
     asm volatile("st.shared::cta.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(v[0]),
@@ -247,15 +248,15 @@ static __device__ __forceinline__ void cluster_read(float (&v)[4], uint32_t from
                  : "r"(from), "r"(rank));
 }
 
-/* The words will be copied soon. */
+/* Prefetch the descriptor of the parts. */
 static __device__ __forceinline__ void words_foresee(const CUtensorMap *words)
 {
     asm volatile("prefetch.tensormap [%0];" ::"l"(words) : "memory");
 }
 
-/* A box from (k, line, word) of slice `slice` of matrix `matrix` of a map; its bytes
-   count at `barrier`.  For several blocks of the cluster, to the same place in each of
-   the set `blocks`, a bit each. */
+/* Copy a box from (k, line, part) of slice `slice` of matrix `matrix` of a map; its bytes
+   count at `barrier`.  For several blocks of the cluster, the box goes to the same offset
+   in each block of the set `blocks`, one bit each. */
 template <int BLOCKS>
 static __device__ __forceinline__ void copy(uint32_t to, const CUtensorMap *words, int k,
                                             int line, int word, int slice, int matrix,

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The split pass: FP32 values into words, equal to lib/number/split.c to the bit.
+/* The split pass: FP32 values are split into parts, bit for bit as by lib/number/split.c.
 
    Launch: a block of 2 THREADS for BLOCK_LINES lines by BLOCK_K of k of one matrix,
-   matrices along y; a thread makes the words of EACH consecutive k of one line and stores
-   those of a word at once.  An operand that lies across is read along its own rows and
-   turned in shared memory.  Every FP32 value is read once, and then leaves the L2 cache
-   to the words; places of k beyond the operand are +0.  Both operands of a GEMM go in one
-   launch if they are rounded alike, not equilibrated, and of as many matrices.
+   matrices along y.  A thread makes the parts of EACH consecutive k of one line, and
+   stores all values of one part at once.  A transposed operand is read along its own rows
+   and transposed in shared memory.  Every FP32 value is read once, and then evicted from
+   the L2 cache to make room for parts.  Positions of k beyond the operand are +0.  Both
+   operands of a GEMM are split in one launch if they have the same roundings, are not
+   equilibrated, and have the same number of matrices.
 
-   Equilibrated lines that lie along, of at most HELD_MAX elements, are read once as
-   well: by a block a line, which holds it in shared memory, each thread what it reads,
-   until the largest magnitude is known.  For others a pass before finds that, and they
-   are read twice.
+   Equilibrated lines that are contiguous in memory, with at most HELD_MAX elements, are
+   also read once: one block holds one line in shared memory, each thread the elements
+   that it reads, until the largest magnitude is known.  For other lines, a separate pass
+   finds the largest magnitude, and they are read twice.
 
-   Exact: a word is round_pack() of lib/number/round.c for FP32 values; the residual is an
+   Exact: a part is round_pack() of lib/number/round.c for FP32 values; the residual is an
    FP32 subtraction and an FP32 multiplication, to nearest; gpu/cuda/gemm.cuh scales. */
 #include "gpu/cuda/launch.cuh"
 #include "gpu/cuda/split_round.cuh"
@@ -36,20 +37,20 @@ struct arguments {
     size_t prepared_stride, stride; /* bytes, and elements, to the next matrix */
     size_t lines, k, ld;
     bool across;
-    int count, copy; /* of words; which of them is a copy, 0: none */
+    int count, copy; /* number of parts; index of the part that is a copy, 0: none */
     float scale;
     bitcut_rounding high, low;
-    uint32_t *largest; /* magnitude of each line; NULL: lines are not equilibrated */
-    int target;        /* t of those that are                                      */
+    uint32_t *largest; /* largest magnitude of each line; NULL: not equilibrated   */
+    int target;        /* t of equilibrated lines                                  */
 };
 
-/* Elements of a line of words. */
+/* Elements in a run of a part. */
 __device__ size_t run_of(const arguments &a)
 {
     return (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
 }
 
-/* Of this block's matrix. */
+/* The values of this block's matrix. */
 __device__ const float *values(const arguments &a)
 {
     return a.from + blockIdx.y * a.stride;
@@ -59,7 +60,7 @@ __device__ uint32_t *largest_of(const arguments &a)
     return a.largest + blockIdx.y * (a.prepared_stride / sizeof *a.largest);
 }
 
-/* The words of EACH values. */
+/* Make the parts of EACH values. */
 template <int F, rule R>
 __device__ void make_words(uint32_t (&word)[EACH], const float (&x)[EACH],
                            const bitcut_rounding &any)
@@ -73,7 +74,7 @@ __device__ void make_words(uint32_t (&word)[EACH], const float (&x)[EACH],
             word[e + 1] = two >> 8;
         }
     } else if constexpr (F == FORMAT_S8 && R == RN_SAT) {
-        constexpr int most = format<F>::most; /* of a NaN cvt.rni.s32.f32 makes 0 */
+        constexpr int most = format<F>::most; /* cvt.rni.s32.f32 gives 0 for a NaN */
 #pragma unroll
         for (int e = 0; e < EACH; e++)
             word[e] = (uint32_t)min(most, max(-most, __float2int_rn(x[e]))) & 0xff;
@@ -83,7 +84,7 @@ __device__ void make_words(uint32_t (&word)[EACH], const float (&x)[EACH],
     }
 }
 
-/* Store the words of EACH values at element `at` of these words, all of a thread at once:
+/* Store the parts of EACH values at element `at` of these parts, all of a thread at once;
    the compiler would store them in pairs. */
 template <int F>
 __device__ void store_run(char *words, size_t at, const uint32_t (&w)[EACH])
@@ -101,8 +102,8 @@ __device__ void store_run(char *words, size_t at, const uint32_t (&w)[EACH])
     }
 }
 
-/* Words of values x of line `line` from element p on: the first of format F, the others
-   of L. */
+/* Make the parts of values x of line `line` from element p on: the first part in format
+   F, the others in L. */
 template <int F, int L, rule HIGH, rule LOW>
 __device__ void split_run(const arguments &a, const float (&x)[EACH], size_t line,
                           size_t p)
@@ -132,7 +133,7 @@ __device__ void split_run(const arguments &a, const float (&x)[EACH], size_t lin
     }
 }
 
-/* Values of a block that lie along lines: EACH of line `line` from element p on. */
+/* Read values of a block that lie along lines: EACH of line `line` from element p on. */
 __device__ void read_along(float (&x)[EACH], const arguments &a, size_t line, size_t p)
 {
     const float *from = values(a) + line * a.ld + p;
@@ -148,8 +149,8 @@ __device__ void read_along(float (&x)[EACH], const arguments &a, size_t line, si
     for (int e = 0; e < EACH; e++) x[e] = p + e < a.k ? from[e] : 0;
 }
 
-/* The values of a block that lie across lines, all of which are there and aligned: a
-   thread reads four at a time, and all before it stores any. */
+/* Read values of a block that lie across lines, all of which exist and are aligned.  A
+   thread reads four at a time, and reads all before it stores any. */
 using across_tile = float[BLOCK_K][BLOCK_LINES + 1];
 
 __device__ void read_fours(across_tile &tile, const arguments &a, const float *from)
@@ -168,7 +169,7 @@ __device__ void read_fours(across_tile &tile, const arguments &a, const float *f
     }
 }
 
-/* All values of a block that lie across lines. */
+/* Read all values of a block that lie across lines. */
 __device__ void read_across(across_tile &tile, const arguments &a, size_t first,
                             size_t p0)
 {
@@ -187,7 +188,8 @@ __device__ void read_across(across_tile &tile, const arguments &a, size_t first,
 
 /* --- equilibration ---------------------------------------------------------------- */
 
-/* k: of a line that a block can hold on every device; of what a block searches. */
+/* Numbers of k: in a line that a block can hold on every device; and in the range that a
+   block searches. */
 enum { HELD_MAX = 24576, SEARCHED = 512 };
 
 __device__ uint32_t larger(uint32_t magnitude, float x)
@@ -209,7 +211,8 @@ __global__ void __launch_bounds__(2 * THREADS) clear_kernel(const arguments a)
     if (line < a.lines) largest_of(a)[line] = 0;
 }
 
-/* The largest magnitudes of BLOCK_LINES lines in SEARCHED of k, into what is there. */
+/* Find the largest magnitudes of BLOCK_LINES lines in SEARCHED of k, and merge them into
+   the results so far. */
 __global__ void __launch_bounds__(2 * THREADS) search_kernel(const arguments a)
 {
     __shared__ uint32_t largest[BLOCK_LINES];
@@ -236,7 +239,7 @@ __global__ void __launch_bounds__(2 * THREADS) search_kernel(const arguments a)
         atomicMax(&largest_of(a)[first + thread], largest[thread]);
 }
 
-/* A line along in a block of whole warps. */
+/* A contiguous line in a block of whole warps. */
 template <int F, int L, rule HIGH, rule LOW>
 __global__ void __launch_bounds__(2 * THREADS) held_kernel(const arguments a)
 {
@@ -274,7 +277,7 @@ __global__ void __launch_bounds__(2 * THREADS) held_kernel(const arguments a)
 
 /* --- each value for itself -------------------------------------------------------- */
 
-/* What one launch splits: blocks `blocks` and later have the second operand. */
+/* The operands of one launch: blocks from `blocks` on have the second operand. */
 struct operands {
     arguments of[2];
     unsigned blocks;
@@ -307,7 +310,7 @@ __global__ void __launch_bounds__(2 * THREADS)
 
 /* --- launching -------------------------------------------------------------------- */
 
-/* The kernels for a pair of rules. */
+/* The kernels for two rules, of the first part and of the others. */
 struct pair {
     void (*split)(operands), (*held)(arguments);
 };
@@ -315,7 +318,7 @@ struct pair {
 template <int F, rule HIGH, rule LOW, int L = F>
 constexpr pair pair_of = { split_kernel<F, L, HIGH, LOW>, held_kernel<F, L, HIGH, LOW> };
 
-/* A row of the table of pairs with kernels of their own. */
+/* A row of the table of rules with separate kernels. */
 struct fast_split {
     int format, low_format;
     bitcut_rounding high, low;
@@ -372,7 +375,7 @@ unsigned blocks_of(const arguments &a, int k_each)
     return (unsigned)(divide_up(a.lines, BLOCK_LINES) * divide_up(a.k, k_each));
 }
 
-/* Of one operand, or of both. */
+/* Start for one operand, or for both. */
 rt_error split_start(void (*kernel)(operands), const operands &x, int count,
                      unsigned matrices, rt_stream stream)
 {
@@ -407,7 +410,7 @@ rt_error held_start(void (*kernel)(arguments), const arguments &a, unsigned coun
     return rt_last_error();
 }
 
-/* Which word is a copy; 0: none. */
+/* The index of the part that is a copy; 0: none. */
 int copy_of(const struct bitcut_split *s)
 {
     int copy = 0;
@@ -436,7 +439,8 @@ arguments arguments_of(const struct to_split &t)
              x.target };
 }
 
-/* One operand, or two of as many matrices by the kernels of the first. */
+/* Start for one operand, or for two with the same number of matrices, by the kernels for
+   the first. */
 rt_error start(const struct to_split *of, int count, const pair &kernels,
                rt_stream stream)
 {
@@ -456,7 +460,7 @@ rt_error start(const struct to_split *of, int count, const pair &kernels,
 
 } // namespace
 
-/* Whether one launch may split both. */
+/* Whether one launch may split both operands. */
 static bool go_together(const struct to_split &a, const struct to_split &b)
 {
     return a.count == b.count && !a.operand.equilibrate && !b.operand.equilibrate &&

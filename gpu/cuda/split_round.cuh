@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FP32 values rounded to words: round_pack() of lib/number/round.c for FP32 values. */
+/* FP32 values rounded to parts: round_pack() of lib/number/round.c for FP32 values. */
 #ifndef BITCUT_GPU_CUDA_SPLIT_ROUND_CUH
 #define BITCUT_GPU_CUDA_SPLIT_ROUND_CUH
 
@@ -11,7 +11,7 @@
 namespace
 {
 
-/* What lib/number/format.c says of the words' formats. */
+/* Properties of the formats of parts, as in lib/number/format.c. */
 template <int> struct format;
 template <> struct format<FORMAT_F16> {
     using word = uint16_t;
@@ -31,7 +31,7 @@ template <> struct format<FORMAT_TF32> {
 template <> struct format<FORMAT_E4M3> {
     using word = uint8_t;
     static constexpr int bits = 8, pad = 0, fraction = 3, bias = 7;
-    static constexpr uint32_t infinity = 0x7f, nan = 0x7f; /* it has none: NaN */
+    static constexpr uint32_t infinity = 0x7f, nan = 0x7f; /* it has no infinity: NaN */
 };
 template <> struct format<FORMAT_S8> {
     using word = uint8_t;
@@ -39,13 +39,14 @@ template <> struct format<FORMAT_S8> {
     static constexpr uint32_t nan = 0;
 };
 
-/* Bit 1 to 23 of the fraction field, from the top: what BY_BIT looks at. */
+/* Bit 1 to 23 of the fraction field, from the top, which BY_BIT tests. */
 __device__ bool fraction_bit(uint32_t magnitude, int bit)
 {
     return bit <= 23 && (magnitude >> (23 - bit) & 1);
 }
 
-/* One step up for what lies below the kept bits, or not: step() of lib/number/round.c. */
+/* The retained significand, increased by one step or not, depending on the bits below:
+   step() of lib/number/round.c. */
 __device__ uint32_t round_kept(uint32_t significand, int drop, bool negative,
                                const bitcut_rounding &r)
 {
@@ -69,7 +70,7 @@ __device__ bool overflows_to_infinity(bool negative, const bitcut_rounding &r)
            r.direction == BY_BIT || r.direction == (negative ? TO_NEGATIVE : TO_POSITIVE);
 }
 
-/* Any rule: FP32 encoding x as an integer that saturates. */
+/* Round the FP32 encoding x by any rule to an integer that saturates. */
 __device__ __noinline__ uint32_t round_integer(uint32_t x, const bitcut_rounding &r)
 {
     constexpr uint32_t most = format<FORMAT_S8>::most;
@@ -84,8 +85,8 @@ __device__ __noinline__ uint32_t round_integer(uint32_t x, const bitcut_rounding
     return (x >> 31 ? 0 - kept : kept) & 0xff;
 }
 
-/* Any rule: the bits of FP32 encoding x as a word.  Not inlined: nvcc takes many
-   minutes over the copies. */
+/* Round the FP32 encoding x by any rule to a part; the result is the bits of the part.
+   Not inlined, because nvcc takes many minutes to compile the copies. */
 template <int F>
 __device__ __noinline__ uint32_t round_word(uint32_t x, const bitcut_rounding &r)
 {
@@ -100,7 +101,8 @@ __device__ __noinline__ uint32_t round_word(uint32_t x, const bitcut_rounding &r
     if (magnitude == 0) return sign;
     const int field = (int)(magnitude >> 23);
     const uint32_t significand = (magnitude & 0x7fffff) | (field ? 1u << 23 : 0);
-    const int exponent = (field ? field : 1) - 127 + f::bias; /* field of the word */
+    const int exponent = (field ? field : 1) - 127 + f::bias; /* exponent field of the
+                                                                 part              */
     const int below = exponent < 1 ? 1 - exponent : 0;
     const int drop = 23 - f::fraction + below;
     const uint32_t kept = round_kept(significand, drop < 26 ? drop : 26, negative, r);
@@ -112,10 +114,10 @@ __device__ __noinline__ uint32_t round_word(uint32_t x, const bitcut_rounding &r
     return sign | (overflows_to_infinity(negative, r) ? f::infinity : f::infinity - step);
 }
 
-/* Rules that have an expression of their own for a format; ANY takes the caller's. */
+/* Rules that have a separate expression for a format; ANY takes the caller's rule. */
 enum rule { ANY, RN, RNA, RZ, CUT, BIT21, BIT22, RN_SAT };
 
-/* The word of an x that is no NaN. */
+/* The part of an x that is not NaN. */
 template <int F, rule R> __device__ uint32_t make_number(float x)
 {
     const uint32_t magnitude = __float_as_uint(x) & 0x7fffffff;
@@ -152,7 +154,7 @@ __device__ uint32_t make_word(float x, const bitcut_rounding &any)
     else return isnan(x) ? format<F>::nan : make_number<F, R>(x);
 }
 
-/* Of a format whose words leave residuals. */
+/* The value of a part, for formats whose parts leave residuals. */
 template <int F> __device__ float word_value(uint32_t word)
 {
     static_assert(F != FORMAT_E4M3 && F != FORMAT_S8);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams of a caller, by the CUDA runtime: a stream of one runtime in a process is one
-   of all, as is the current device. */
+/* Streams of a caller, by the CUDA runtime.  In a process, a stream of one copy of the
+   runtime is valid in all copies, and so is the current device. */
 #include "gpu/cuda/cuda.cuh"
 
 #include <atomic>
@@ -10,8 +10,8 @@
 namespace
 {
 
-/* What has nothing to do with a graph is allowed while some stream captures one, if the
-   thread says that it knows. */
+/* Calls that do not affect a graph are allowed while some stream captures one, if the
+   thread declares that it knows. */
 struct knowing {
     cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     knowing() { cudaThreadExchangeStreamCaptureMode(&mode); }
@@ -20,7 +20,7 @@ struct knowing {
 
 int device(int *number, char *fault) { return fault_of(fault, rt_device_get(number)); }
 
-/* The graph that a stream captures, and its number; 0: it captures none. */
+/* The graph that a stream captures, and its number; 0: it does not capture. */
 rt_error capture_of(unsigned long long *id, cudaGraph_t *graph, rt_stream stream)
 {
     cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
@@ -53,17 +53,18 @@ struct graph_memory {
     graph_memory *next;
 };
 
-/* Memory of a device.  Between calls the pool keeps a part of the device's memory, for all
-   streams together; cudaMalloc() takes that back when memory is short. */
+/* Memory of a device.  Between calls the pool retains a part of the device's memory, for
+   all streams together; cudaMalloc() takes it back when memory is short. */
 struct device_pool {
     std::once_flag once;
     rt_error status;
     cudaMemPool_t pool;
-    rt_stream graphs; /* in its order the memory of graphs is allocated and freed */
+    rt_stream graphs; /* stream in whose order the memory of graphs is allocated and
+                         freed                                                    */
     std::atomic<graph_memory *> unused;
 } pools[DEVICES_MAX];
 
-constexpr int KEPT_SHARE = 64; /* 1/64 of the device's memory is kept */
+constexpr int KEPT_SHARE = 64; /* 1/64 of the device's memory is retained */
 
 rt_error pool_make(device_pool *p, int number)
 {
@@ -77,7 +78,7 @@ rt_error pool_make(device_pool *p, int number)
     if (status == RT_SUCCESS) status = cudaMemPoolCreate(&p->pool, &props);
     if (status == RT_SUCCESS)
         status = cudaMemPoolSetAttribute(p->pool, cudaMemPoolAttrReleaseThreshold, &kept);
-    /* No stream waits for another one because of memory. */
+    /* No stream waits for another stream because of memory. */
     if (status == RT_SUCCESS)
         status =
             cudaMemPoolSetAttribute(p->pool, cudaMemPoolReuseAllowInternalDependencies, &no);
@@ -96,7 +97,7 @@ rt_error pool_of(device_pool **p)
     return (*p)->status;
 }
 
-/* Called when nothing uses the memory any more; no CUDA function may be called here. */
+/* Called when nothing uses the memory any more.  It must not call CUDA functions. */
 void CUDART_CB put_unused(void *of)
 {
     graph_memory *const m = (graph_memory *)of;
@@ -129,7 +130,7 @@ rt_error give(cudaGraph_t graph, graph_memory *m)
     return status;
 }
 
-/* The memory is there before the graph runs, on whatever stream. */
+/* The memory exists before the graph runs, on any stream. */
 rt_error reserve_in_graph(void **at, size_t bytes, cudaGraph_t graph, device_pool *p)
 {
     graph_memory *const m = new (std::nothrow) graph_memory{ nullptr, &p->unused, nullptr };
@@ -182,7 +183,7 @@ int copy(const struct gpu_copy *x, int to_host, void *stream, char *fault)
     return fault_of(fault, status);
 }
 
-/* Each time so many lines as there are. */
+/* Each time copy as many lines as exist, which doubles them. */
 int repeat(const struct gpu_copy *x, void *stream, char *fault)
 {
     char *const to = (char *)x->to;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies between the host's pageable memory and the device's.
-
-   The runtime copies such memory by one thread, through pages of its own that are locked;
-   several threads read, write and touch memory several times as fast.  So each of a few
-   has a stream and two locked buffers, and takes every so manyth piece: one buffer is
-   copied by the thread while the other is on its way. */
+/* Copies between the host's pageable memory and the device's memory.  The runtime copies
+   pageable memory by one thread, through its own locked pages.  Several threads can read,
+   write and touch memory several times as fast.  So each of a few workers has a stream
+   and two locked buffers, and copies the pieces whose number leaves its remainder: the
+   thread copies one buffer while the other is transferred. */
 #include "gpu/cuda/cuda.cuh"
 
 #include <pthread.h>
@@ -14,23 +13,23 @@ namespace
 {
 
 enum { WORKERS_MAX = 8, BUFFERS = 2 };
-/* Pieces are large, as calls of the runtime wait for each other, but each worker has two
-   if it can. */
+/* Pieces are large, because calls of the runtime wait for each other; but each worker
+   gets two pieces if possible. */
 constexpr size_t PIECE = 2 << 20, PIECE_MIN = 256 << 10, LEAST = 4 << 20;
 
-/* What a worker has on a device: locked buffers, a stream, and for each buffer what tells
-   that it is free. */
+/* The data of a worker on a device: locked buffers, a stream, and for each buffer an
+   event that shows that it is free. */
 struct lane {
     char *buffer;
     rt_stream stream;
     rt_event there[BUFFERS];
 };
 
-/* Those of one device, made at the first use there and kept; one copy at a time has
+/* The lanes of one device, made at the first use and retained; one copy at a time uses
    them. */
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct {
-    int device; /* -1: there are none */
+    int device; /* -1: no lanes       */
     char *buffers;
     lane of[WORKERS_MAX];
 } lanes = { -1, NULL, {} };
@@ -58,7 +57,7 @@ rt_error lane_make(lane *x, char *buffer)
     return status;
 }
 
-/* Lanes on the current device; false: they cannot be made. */
+/* Make the lanes on the current device; false: this fails. */
 bool lanes_make(int device)
 {
     if (lanes.device == device) return true;
@@ -72,13 +71,13 @@ bool lanes_make(int device)
     return status == RT_SUCCESS;
 }
 
-/* One copy, in pieces, and who copies it.  It is of bytes without gaps, or of lines that
-   are: then a piece has whole lines. */
+/* One copy, in pieces, and its workers.  It copies contiguous bytes, or lines with gaps;
+   then a piece has whole lines. */
 struct transfer {
     char *to;
     const char *from;
     size_t bytes, piece;
-    size_t line, pitch; /* 0: there are no lines */
+    size_t line, pitch; /* 0: contiguous         */
     cudaMemcpyKind kind;
     int device, workers;
 };
@@ -90,7 +89,7 @@ struct worker {
     rt_error status;
 };
 
-/* A worker's way through its pieces. */
+/* A worker's progress through its pieces. */
 struct way {
     const transfer &x;
     const lane &own;
@@ -108,7 +107,7 @@ struct way {
 
     rt_error send(int i)
     {
-        rt_error status = rt_event_wait(event(i)); /* of the piece before */
+        rt_error status = rt_event_wait(event(i)); /* for the piece before */
         if (status != RT_SUCCESS) return status;
         status = x.line ? send_lines(i) : send_bytes(i);
         return status == RT_SUCCESS ? rt_event_record(event(i), own.stream) : status;
@@ -162,7 +161,7 @@ void *work_on(void *context)
     return NULL;
 }
 
-/* What no thread can be started for is done here. */
+/* If no further thread can be started, the calling thread copies. */
 rt_error go(const transfer &x)
 {
     worker workers[WORKERS_MAX] = {};
@@ -182,7 +181,7 @@ rt_error go(const transfer &x)
     return status;
 }
 
-/* Whether the runtime itself has such memory locked. */
+/* Whether the runtime has locked this memory itself. */
 bool is_locked(const void *at)
 {
     rt_pointer x = {};
@@ -205,7 +204,7 @@ size_t piece_of(size_t bytes, int workers)
     return each < PIECE_MIN ? PIECE_MIN : each > PIECE ? PIECE : each;
 }
 
-/* By the runtime. */
+/* Copy by the runtime. */
 rt_error copy_alone(const transfer &x)
 {
     return x.line ? rt_copy_lines(x.to, x.pitch, x.from, x.pitch, x.line,

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wgmma: D = A B + C by one warpgroup, B in shared memory, A there or in registers.
 
-   Launch: blocks of one warpgroup (128 threads); a block takes a fragment, issues one
-   instruction, waits for it, takes the next.  Nothing is computed beside it: encodings go
-   from memory into shared memory or registers and back, so D is the device's to the last
-   bit.  Variants of one instruction change where operands are and immediate arguments of
-   the instruction, never what is copied.
+   Launch: blocks of one warpgroup (128 threads).  A block takes a fragment, issues one
+   instruction, waits for it, and takes the next fragment.  Nothing else is computed:
+   encodings are copied from memory into shared memory or registers and back.  So every
+   bit of D is the device's.  Variants of one instruction change the location of operands
+   and immediate arguments of the instruction, never the data that is copied.
 
-   Registers (PTX ISA, "Register fragments for wgmma"): warp w has rows 16 w to 16 w + 15.
-   In a warp, with g = lane / 4 and t = lane % 4, element q of D, counted through the
-   registers, is row g + 8 (q / 2 % 2), column 8 (q / 4) + 2 t + q % 2; register r of A
-   with E elements is row g + 8 (r % 2), columns E (t + 4 (r / 2)) ...
+   Registers (PTX ISA, "Register fragments for wgmma").  Warp w has rows 16 w to 16 w +
+   15.  In a warp, let g = lane / 4 and t = lane % 4.  Element q of D, counted through the
+   registers, is row g + 8 (q / 2 % 2), column 8 (q / 4) + 2 t + q % 2.  Register r of A
+   with E elements is row g + 8 (r % 2), columns from E (t + 4 (r / 2)) on.
 
-   Shared memory, no swizzle (PTX ISA, "Matrix descriptor"): an operand is made of cores
-   of 8 x 16 bytes.  Row i of a core is its bytes 16 i to 16 i + 15: for an operand stored
-   by k, eight rows (A) or columns (B) of it with 16 bytes of k each; for a transposed
-   one, eight k with eight elements along m (A) or n (B) each.  Either way two cores cover
-   k; they lie side by side, 128 bytes apart, and the next eight rows or columns 256 bytes
-   on.  The descriptor has these two distances.
+   Shared memory, no swizzle (PTX ISA, "Matrix descriptor").  An operand consists of cores
+   of 8 x 16 bytes.  Row i of a core is its bytes 16 i to 16 i + 15.  For an operand
+   stored by k, a core has eight of its rows (A) or columns (B) with 16 bytes of k each.
+   For a transposed operand, it has eight k with eight elements along m (A) or n (B) each.
+   In both cases two cores cover k; they are 128 bytes apart, and the next eight rows or
+   columns follow after 256 bytes.  The descriptor has these two distances.
 
-   wgmma is in sm_90a alone, for which alone this file is compiled. */
+   wgmma exists only in sm_90a, and this file is compiled only for it. */
 #include "gpu/cuda/cuda.cuh"
 
 /* --- shared memory ---------------------------------------------------------------- */
@@ -34,8 +34,8 @@ template <int BYTES> __device__ int core_offset(int line, int k, bool transposed
     return far + K_STEP * (BYTES * k / 16) + 16 * (line % 8) + BYTES * k % 16;
 }
 
-/* Copy `lines` x k elements, each `line_stride` and `k_stride` elements from its
-   neighbours, into cores. */
+/* Copy `lines` x k elements into cores; `line_stride` and `k_stride` are the distances of
+   elements. */
 template <class T>
 __device__ void cores_fill(unsigned char *to, const T *from, int lines, int k,
                            int line_stride, int k_stride, bool transposed)
@@ -88,7 +88,7 @@ template <class I, int VARIANT> __global__ void wgmma_kernel(gpu_batch batch)
 
 using kernel = void (*)(gpu_batch);
 
-/* The kernel of a variant, or NULL if the instruction does not have it. */
+/* The kernel of a variant; NULL if the instruction does not have it. */
 template <class I, int VARIANT> constexpr kernel kernel_of()
 {
     if constexpr ((I::variants >> VARIANT & 1) != 0) return wgmma_kernel<I, VARIANT>;
@@ -112,7 +112,7 @@ int wgmma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant va
 
 /* clang-format off */
 /* Lists of D's registers, in PTX and under a constraint, and the numbers of the operands
-   behind them. */
+   after them. */
 #define TEN_TEXT(t)                                                                      \
     ",%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t      \
     "8,%" #t "9"
@@ -136,9 +136,9 @@ int wgmma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant va
 #define BEHIND_4(form) form(4, 5, 6, 7, 8, 9, 10, 11, 12)
 #define BEHIND_128(form) form(128, 129, 130, 131, 132, 133, 134, 135, 136)
 
-/* The operands behind D, by number.  First the descriptors of A and B, or four registers
-   and the descriptor of B; then whether C counts, the signs of A and B, and for elements
-   of 16 bits which operand is transposed. */
+/* The operands after D, by number.  First the descriptors of A and B, or four registers
+   and the descriptor of B; then whether C is added, the signs of A and B, and for
+   elements of 16 bits which operand is transposed. */
 #define SHARED_16(a, b, p, sa, sb, ta, tb, unused, unused_2)                             \
     "%" #a ", %" #b ", p, %" #sa ", %" #sb ", %" #ta ", %" #tb ";"
 #define SHARED_8(a, b, p, sa, sb, ta, tb, unused, unused_2)                              \
@@ -156,7 +156,7 @@ int wgmma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant va
 #define PTX(N, K, D, A, B)                                                               \
     "wgmma.mma_async.sync.aligned.m64n" #N "k" #K "." #D "." #A "." #B
 
-/* One instruction, and the wait for it: D's registers are not looked at meanwhile. */
+/* One instruction, and the wait for it.  D's registers are not accessed in between. */
 #define STATEMENT(N, K, D, A, B, RD, PREDICATE, OPERANDS)                                \
     "{\n"                                                                                \
     ".reg .pred p;\n"                                                                    \
@@ -179,8 +179,8 @@ enum {
     VARIANTS_16 = VARIANTS_8 | 1 << GPU_A_TRANSPOSED | 1 << GPU_B_TRANSPOSED
 };
 
-/* Rows are (n, k, formats of D, A and B, registers of D, arguments: 16 with those for
-   transposed operands, 8 without, 0 of integers, which have no signs either).
+/* Rows are (n, k, formats of D, A and B, registers of D, arguments: 16 with arguments for
+   transposed operands, 8 without them, 0 for integers, which have no signs either).
    INSTRUCTION makes the class, ROW the row. */
 #define WGMMA(N, K, D, A, B) wgmma_m64n##N##k##K##_##D##_##A##_##B
 
@@ -217,7 +217,7 @@ enum {
     };
 
 /* clang-format off */
-/* A name has the second operand only where it is of another format than the first. */
+/* A name has the format of the second operand only if it differs from the first. */
 #define ROW_NAMED(NAME, N, K, D, A, B, WIDTH)                                            \
     { NAME, PTX(N, K, D, A, B), 64, N, K, sizeof(encoding_##A), sizeof(encoding_##B),    \
       sizeof(encoding_##D), sm(90), VARIANTS_##WIDTH,                                    \

@@ -5,16 +5,17 @@
 
 #include <stdlib.h>
 
-/* A chain that is counted, or once it has places written. */
+/* A walk through a chain.  It only counts if the arrays are NULL; otherwise it writes
+   them. */
 struct walk {
     const struct gpu_emulation *e;
     const struct gemm_plan *plan;
     int accumulator;
     struct chain *to;
     uint64_t products;
-    struct chain_run run; /* the last one ...                                         */
-    uint64_t next;        /* ... and its place behind its last product                */
-    uint64_t event;       /* where the last event is; UINT64_MAX: there is none       */
+    struct chain_run run; /* the last run,                                            */
+    uint64_t next;        /* and the position after its last product                  */
+    uint64_t event;       /* position of the last event; UINT64_MAX: no event yet     */
     int done;             /* instructions of accumulator 0 since its last promotion */
 };
 
@@ -29,7 +30,7 @@ static void add_event(struct walk *w, uint32_t what)
     x->at = (uint32_t)w->products;
 }
 
-/* An instruction that begins at a place. */
+/* Add an instruction that begins at a position. */
 static void add_instruction(struct walk *w, const struct recipe_term *t, uint64_t at)
 {
     struct chain *const c = w->to;
@@ -50,7 +51,7 @@ static void promote(struct walk *w)
     w->done = 0;
 }
 
-/* What happens in a tile before a term. */
+/* Add the events before a term in a tile. */
 static void prepare(struct walk *w, int t)
 {
     const struct recipe_term *const term = &w->plan->term[t];
@@ -59,7 +60,7 @@ static void prepare(struct walk *w, int t)
     if (t + 1 == w->plan->terms && w->plan->recipe->zeroed) add_event(w, CHAIN_ZERO);
 }
 
-/* The instructions of a term in a k-step. */
+/* Add the instructions of a term in a k-step. */
 static void add_term(struct walk *w, int t, size_t step)
 {
     const struct recipe_term *const term = &w->plan->term[t];
@@ -71,7 +72,7 @@ static void add_term(struct walk *w, int t, size_t step)
     }
 }
 
-/* A tile of k, or all of a sequence: the terms from `first` on take turns. */
+/* Add a tile of k, or a whole sequence: the terms from `first` on, interleaved. */
 static void add_tile(struct walk *w, size_t from, size_t to)
 {
     const int terms = w->plan->terms, together = w->plan->tile_k ? 1 : terms;
@@ -91,7 +92,7 @@ static void walk(struct walk *w, size_t from, size_t to)
     for (size_t s = from; s < to; s += tile) add_tile(w, s, smaller(s + tile, to));
 }
 
-/* The walk through a chain whose runs and events have places, or none yet. */
+/* Begin a walk through a chain whose runs and events may have memory, or none yet. */
 static struct walk walk_of(struct chain *to, const struct gpu_emulation *e,
                            const struct gemm_plan *plan, int accumulator)
 {
@@ -101,7 +102,7 @@ static struct walk walk_of(struct chain *to, const struct gpu_emulation *e,
     };
 }
 
-/* Terms that the accumulator has. */
+/* The terms of an accumulator, as a set. */
 static unsigned terms_of(const struct gemm_plan *plan, int accumulator)
 {
     unsigned count = 0;

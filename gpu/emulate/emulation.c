@@ -3,7 +3,7 @@
 
 #include "emu/job.h"
 
-/* The unit of all terms of an accumulator. */
+/* Find the unit of all terms of an accumulator. */
 static enum bitcut_status find_unit(const struct bitcut_unit **unit,
                                     const struct gemm_plan *plan, int accumulator,
                                     struct fault *f)

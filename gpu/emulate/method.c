@@ -11,7 +11,7 @@ static bool is_f32(const struct bitcut_format *f)
     return f->exponent_bits == 8 && f->fraction_bits == 23;
 }
 
-/* Sums that come and go as FP32. */
+/* Sums that begin and end as FP32. */
 static bool sums_in_f32(const struct unit_rule *r)
 {
     return is_f32(&r->c) && is_f32(&r->result);
@@ -23,13 +23,13 @@ static bool rounds_to_nearest_even(const struct unit_rule *r)
            r->rounding.overflow == OVERFLOW_IEEE;
 }
 
-/* Terms are cut by their magnitudes, where their exponents say. */
+/* The magnitudes of terms are cut, at a position given by their exponents. */
 static bool truncates(const struct unit_rule *r)
 {
     return r->fraction != RULE_EXACT && !r->normalise && !r->floor;
 }
 
-/* Products of such words fit an FP32 significand. */
+/* Products of such parts fit an FP32 significand. */
 static bool has_short_operands(const struct unit_rule *r)
 {
     enum { BITS = 10 };
@@ -47,8 +47,8 @@ static bool has_operand(const struct unit_rule *r, const struct unit_rule *on)
     return all;
 }
 
-/* A block and c, truncated to FP32 toward zero; and the least exponent of an alignment
-   says nothing where c is not zero. */
+/* A block and c, truncated to FP32 toward zero.  The smallest exponent of an alignment is
+   irrelevant if c is not zero. */
 static bool is_truncated_block(const struct unit_rule *r)
 {
     enum { EMIN_F32 = -126 };
@@ -65,9 +65,9 @@ static bool takes_native(const struct unit_rule *r, const struct unit_rule *on)
     return unit_rule_same(r, on);
 }
 
-/* A block of L products with F bits is, on an instruction with G bits, 2^(G - F) times
-   itself if its products enter as often and c is scaled by that much, wherever the
-   exponent of c is not below any product's (tests/emu/test_identity.c). */
+/* A block of L products with F bits, computed on an instruction with G bits, gives 2^(G -
+   F) times its result, if each product enters 2^(G - F) times and c is scaled by the same
+   factor, unless the exponent of c is below a product's (tests/emu/test_identity.c). */
 static bool takes_tensor(const struct unit_rule *r, const struct unit_rule *on)
 {
     return is_truncated_block(r) && is_truncated_block(on) && has_operand(r, on) &&
@@ -75,7 +75,7 @@ static bool takes_tensor(const struct unit_rule *r, const struct unit_rule *on)
            r->block < on->block && r->block << (on->fraction - r->fraction) == on->block;
 }
 
-/* Products and sums that FP32 operations round alike. */
+/* Products and sums that FP32 operations round in the same way. */
 static bool takes_simt(const struct unit_rule *r, const struct unit_rule *on)
 {
     const bool pairs = r->sum == RULE_PAIRS && r->block <= 4,
@@ -121,13 +121,14 @@ static bool takes_all(const struct unit_rule *r, const struct unit_rule *on)
 const struct chain_rule chain_rules[CHAIN_METHODS] = {
     { .method = CHAIN_NATIVE,
       .name = "native",
-      .what = "an instruction of the device that adds alike, every number the same",
+      .what =
+          "an instruction of the device that adds in the same way, with the same numbers",
       .multiplies = true,
       .takes = takes_native },
     { .method = CHAIN_TENSOR,
       .name = "tensor",
-      .what = "blocks truncated to FP32 toward zero, of L products and F bits: by an "
-              "instruction of the device of L 2^(G - F) products and G bits",
+      .what = "blocks of L products truncated to F bits and to FP32 toward zero: by an "
+              "instruction of the device with L 2^(G - F) products and G bits",
       .multiplies = true,
       .claims = true,
       .takes = takes_tensor },
@@ -138,12 +139,13 @@ const struct chain_rule chain_rules[CHAIN_METHODS] = {
       .takes = takes_simt },
     { .method = CHAIN_CUT,
       .name = "cut",
-      .what = "blocks of up to 32 truncated to 25 bits or less, sums in two stages, and "
-              "exact ones of 2 or 4, of short words: by integers cut where exponents say",
+      .what =
+          "blocks of up to 32 truncated to 25 bits or less, sums in two stages, and "
+          "exact sums of 2 or 4, all of short parts: by integers cut by their exponents",
       .takes = takes_cut },
     { .method = CHAIN_STEPS,
       .name = "steps",
-      .what = "everything else: as the emulator's own engine, step by step",
+      .what = "everything else: step by step, as the emulator's engine",
       .takes = takes_all },
 };
 
@@ -156,7 +158,7 @@ const struct chain_rule *chain_rule_of(enum chain_method method)
 
 /* --- choosing ----------------------------------------------------------------------- */
 
-/* The rule of a multiplier on the device; false if it has no such unit. */
+/* The rule of a multiplier on the device; false if the device has no such unit. */
 static bool multiplier_rule(struct unit_rule *to, const struct gpu_multiplier *x,
                             const struct emulator *on)
 {
@@ -168,7 +170,7 @@ static bool multiplier_rule(struct unit_rule *to, const struct gpu_multiplier *x
     return u && unit_rule_make(to, u);
 }
 
-/* The first multiplier by which the method takes the rule, or -1. */
+/* The first multiplier with which the method accepts the rule, or -1. */
 static int find_multiplier(const struct chain_rule *method, const struct unit_rule *rule,
                            const struct emulator *on)
 {

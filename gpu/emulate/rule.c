@@ -14,7 +14,7 @@ _Static_assert((int)RULE_EXACT == (int)FRACTION_EXACT &&
                    (int)RULE_ZERO_IEEE == (int)ZERO_IEEE,
                "rules have the numbers of units");
 
-/* The summations that devices are told of. */
+/* The summations that can be described to devices. */
 static const struct {
     const struct summation *summation;
     enum rule_sum sum;
@@ -33,7 +33,8 @@ static bool find_sum(enum rule_sum *to, const struct summation *summation)
     return false;
 }
 
-/* Accumulators are held as FP32, whose NaN an f16 sum's becomes (emu/job.h). */
+/* Accumulators are held as FP32.  The NaN of an f16 sum becomes the FP32 NaN
+   (emu/job.h). */
 static uint32_t nan_of(const struct bitcut_unit *u)
 {
     return u->c == &formats[FORMAT_F32] ? (uint32_t)u->nan : F32_NAN;

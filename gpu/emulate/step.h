@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How a unit adds, for devices: the definition of emu/engine.c and emu/sum_*.c again, for
-   the units that GEMMs run on, of values that FP32 holds.
+   the units on which GEMMs run, and for values that FP32 can represent.  Operands come
+   from emulate_read(), in the order in which they enter the blocks (rule->order).  An
+   accumulator is an f32 or f16 value as an FP32 encoding.  Every bit equals the engine's,
+   zero signs included, for all operands and accumulators; a NaN is rule->nan.
 
-   Operands are what emulate_read() gives, in the order in which they enter the blocks
-   (rule->order); an accumulator is an f32 or f16 value as an FP32 encoding.  Every bit is
-   the engine's, zero signs included, for all operands and accumulators; a NaN is
-   rule->nan.  Of rules that the engine takes these are taken whose sums drop nothing in
-   blocks of STEP_EXACT_MAX or less, and whose serial sums keep STEP_KEEP_MAX bits or
-   less; all rows of the table of units are.  C and CUDA, as gpu/emulate/word.h. */
+   Not all rules of the engine are accepted: sums that drop no bits must have blocks of at
+   most STEP_EXACT_MAX, and serial sums must retain at most STEP_KEEP_MAX bits.  All rows
+   of the table of units are accepted.  C and CUDA, as gpu/emulate/word.h. */
 #ifndef BITCUT_GPU_EMULATE_STEP_H
 #define BITCUT_GPU_EMULATE_STEP_H
 
@@ -17,18 +17,18 @@ enum { STEP_EXACT_MAX = 4, STEP_KEEP_MAX = 52 };
 
 /* --- numbers ------------------------------------------------------------------------ */
 
-/* The exponent of a zero: a product with it is below any other. */
+/* The exponent of a zero: a product with it has an exponent below any other. */
 enum { STEP_NONE = -20000 };
 
-/* (-1)^negative significand 2^place, which aligns by `exponent`: a product's is the sum
-   of its operands', or that of its leading one. */
+/* (-1)^negative significand 2^place, which aligns by `exponent`: for a product, the sum
+   of its operands' exponents, or the exponent of its leading bit. */
 struct step_term {
     uint64_t significand;
     int place, exponent;
     bool negative;
 };
 
-/* A value of a format whose least exponent is emin. */
+/* A value in a format whose smallest exponent is emin. */
 EMULATE struct step_term step_value(uint32_t x, int emin)
 {
     const int exponent = emulate_exponent_of(x);
@@ -45,7 +45,7 @@ EMULATE struct step_term step_accumulator(const struct unit_rule *r, uint32_t c)
     return step_value(c, emulate_emin(&r->c));
 }
 
-/* The exponent of the leading one of a nonzero term. */
+/* The exponent of the leading bit of a nonzero term. */
 EMULATE int step_top(const struct step_term *t)
 {
     return emulate_top(t->significand) + t->place;
@@ -67,12 +67,12 @@ EMULATE struct step_term step_product(const struct unit_rule *r, uint32_t a, uin
 EMULATE int64_t step_floor(int64_t x, int up)
 {
     if (up >= 0) return (int64_t)((uint64_t)x << up);
-    return x >> (up < -63 ? 63 : -up); /* of a negative one rounds down:
+    return x >> (up < -63 ? 63 : -up); /* >> of a negative number rounds down:
                                           lib/base/assume.h */
 }
 
-/* A term in units of 2^unit, the bits below dropped of its magnitude or, with
-   rule->floor, of the signed value: aligned() of emu/sum.h. */
+/* A term in units of 2^unit.  Lower bits are dropped from its magnitude or, with
+   rule->floor, from the signed value: aligned() of emu/sum.h. */
 EMULATE int64_t step_aligned(const struct unit_rule *r, const struct step_term *t,
                              int unit)
 {
@@ -89,7 +89,8 @@ EMULATE int64_t step_aligned(const struct unit_rule *r, const struct step_term *
 
 /* --- special values ----------------------------------------------------------------- */
 
-/* What terms add up to before any finite arithmetic: emu/special.h. */
+/* NaN and infinities in a set of terms, found before any finite arithmetic:
+   emu/special.h. */
 struct step_special {
     bool nan, positive, negative;
 };
@@ -101,7 +102,7 @@ EMULATE void step_add_special(struct step_special *s, uint32_t x)
     s->negative |= x == (EMULATE_INFINITY | EMULATE_SIGN);
 }
 
-/* Whether a nonzero product is too large for the result, where that makes it infinite. */
+/* Whether a nonzero product is too large for the result, if this makes it infinite. */
 EMULATE bool step_overflows(const struct unit_rule *r, uint32_t a, uint32_t b)
 {
     if (r->sum != RULE_TWO_STAGE) return false;
@@ -126,7 +127,7 @@ EMULATE struct step_special step_ordinary(void)
     return s;
 }
 
-/* Whether that is NaN or infinite; then it is *d. */
+/* Whether the sum is NaN or infinite; if so, it is *d. */
 EMULATE bool step_decided(uint32_t *d, const struct unit_rule *r, struct step_special s)
 {
     if (s.nan || (s.positive && s.negative)) *d = r->nan;
@@ -134,7 +135,7 @@ EMULATE bool step_decided(uint32_t *d, const struct unit_rule *r, struct step_sp
     return s.nan || s.positive || s.negative;
 }
 
-/* Whether NaN or infinities decide the step; then *d is its result. */
+/* Whether NaN or infinities determine the result of the step; if so, *d is the result. */
 EMULATE bool step_is_special(uint32_t *d, const struct unit_rule *r, const uint32_t *a,
                              const uint32_t *b, uint32_t c)
 {
@@ -157,9 +158,9 @@ EMULATE bool step_negative_zeros(const struct unit_rule *r, const uint32_t *a,
     return all;
 }
 
-/* (-1)^negative significand 2^exponent, with bits below as emulate_pack() takes them, by
+/* Round (-1)^negative significand 2^exponent, with lower bits as for emulate_pack(), by
    the rule's rounding and its rule for zeros: sum_round() of emu/sum.h.  `zero` is the
-   sign of an exact zero where the rule asks for it. */
+   sign of an exact zero, for rules that need it. */
 EMULATE uint32_t step_round(const struct unit_rule *r, uint64_t significand, int exponent,
                             bool negative, bool zero)
 {
@@ -199,8 +200,9 @@ EMULATE uint32_t step_fused(const struct unit_rule *r, const uint32_t *a,
 
 /* --- sums in binary64 --------------------------------------------------------------- */
 
-/* Values here are products of FP32 values and sums of such: no operation is subnormal or
-   overflows.  Each is rounded by itself; no compiler may fuse them. */
+/* The values here are products of FP32 values, and sums of them: no operation is
+   subnormal or overflows.  Each operation is rounded separately; no compiler may fuse
+   them. */
 EMULATE double step_plus(double x, double y)
 {
 #ifdef __CUDA_ARCH__
@@ -264,10 +266,10 @@ EMULATE uint32_t step_round_double(const struct unit_rule *r, double x, bool zer
 
 /* --- fused, nothing dropped --------------------------------------------------------- */
 
-/* emu/sum_fused.c without bits to drop.  Terms are added to an expansion, doubles of
-   which each is beyond the bits of those before it, and next to none of them (Shewchuk
-   1997, theorem 10).  So what is below a double can be rounded to odd, and does as well:
-   rounding to odd twice is rounding to odd once (Boldo and Melquiond 2008). */
+/* emu/sum_fused.c without dropped bits.  Terms are added to an expansion: doubles that do
+   not overlap and are not adjacent, in increasing order (Shewchuk 1997, theorem 10).  So
+   everything below a double can be rounded to odd, because rounding to odd twice equals
+   rounding to odd once (Boldo and Melquiond 2008). */
 EMULATE uint32_t step_exact(const struct unit_rule *r, const uint32_t *a,
                             const uint32_t *b, uint32_t c)
 {
@@ -284,7 +286,8 @@ EMULATE uint32_t step_exact(const struct unit_rule *r, const uint32_t *a,
 
 /* --- serial ------------------------------------------------------------------------- */
 
-/* The next sum of emu/sum_serial.c: as its carrier holds it or, rounded to odd, exact. */
+/* The next sum of emu/sum_serial.c: rounded to its carrier; or, if it is exact, rounded
+   to odd. */
 EMULATE double step_serial_sum(const struct unit_rule *r, double x, double y)
 {
     return r->carried ? step_plus(x, y) : step_odd_sum(x, y);
@@ -305,7 +308,7 @@ EMULATE uint32_t step_serial(const struct unit_rule *r, const uint32_t *a,
 
 /* --- pairs -------------------------------------------------------------------------- */
 
-/* One product in the result's format: emu/sum_pairs.c. */
+/* One product, rounded to the result's format: emu/sum_pairs.c. */
 EMULATE uint32_t step_rounded_product(const struct unit_rule *r, uint32_t a, uint32_t b)
 {
     struct step_special s = step_ordinary();
@@ -327,8 +330,8 @@ EMULATE uint32_t step_rounded_sum(const struct unit_rule *r, uint32_t x, uint32_
     return step_round_double(r, sum, x >> 31 && y >> 31);
 }
 
-/* Sums of 1, 2, 4 and so on products wait for their like: those of which the count so far
-   has a bit. */
+/* Sums of 1, 2, 4 and so on products wait for another sum of the same size.  The bits of
+   the count so far show which sums are waiting. */
 EMULATE uint32_t step_pairs(const struct unit_rule *r, const uint32_t *a,
                             const uint32_t *b, uint32_t c)
 {
@@ -369,7 +372,7 @@ EMULATE struct step_stage step_products(const struct unit_rule *r, const uint32_
     return s;
 }
 
-/* Those of even and of odd k, added at the larger of their exponents. */
+/* The sums of even and of odd k, added at the larger of their exponents. */
 EMULATE struct step_stage step_parities(const struct unit_rule *r, const uint32_t *a,
                                         const uint32_t *b)
 {
@@ -383,7 +386,7 @@ EMULATE struct step_stage step_parities(const struct unit_rule *r, const uint32_
 }
 
 /* c floored to `fraction` bits below the exponent, in units of sum_fraction bits; with
-   parity 0 if it is far below. */
+   parity 0 if its exponent is far below. */
 EMULATE int64_t step_floored_c(const struct unit_rule *r, const struct step_term *z,
                                int own, int exponent)
 {
@@ -415,14 +418,14 @@ EMULATE uint32_t step_two_stage(const struct unit_rule *r, const uint32_t *a,
 
 /* --- steps and instructions --------------------------------------------------------- */
 
-/* The accumulator after c and rule->block products: struct summation's step, and what
-   special values decide. */
+/* The accumulator after c and rule->block products: the step of struct summation,
+   including special values. */
 EMULATE_LARGE uint32_t step_add(const struct unit_rule *r, const uint32_t *a,
                                 const uint32_t *b, uint32_t c)
 {
     uint32_t d;
     if (r->sum == RULE_PAIRS)
-        return step_pairs(r, a, b, c); /* each of its sums decides */
+        return step_pairs(r, a, b, c); /* each of its sums handles special values */
     if (step_is_special(&d, r, a, b, c)) return d;
     switch (r->sum) {
     case RULE_TWO_STAGE: return step_two_stage(r, a, b, c);
@@ -432,8 +435,9 @@ EMULATE_LARGE uint32_t step_add(const struct unit_rule *r, const uint32_t *a,
     return r->fraction == RULE_EXACT ? step_exact(r, a, b, c) : step_fused(r, a, b, c);
 }
 
-/* x + c to nearest even in the accumulator's format.  Of f16 by way of FP32, which has
-   more than twice as many bits and two: that rounds as once (Figueroa 1995). */
+/* x + c to nearest even in the accumulator's format.  For f16 the sum is computed in
+   FP32, which has more than twice as many bits plus two, so that two roundings equal one
+   (Figueroa 1995). */
 EMULATE uint32_t step_last(const struct unit_rule *r, uint32_t x, uint32_t c)
 {
     const struct bitcut_rounding nearest = emulate_nearest();

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values on their way through formats, for devices: what lib/number/format.c,
-   lib/number/round.c, lib/number/split.c and lib/number/equilibrate.c do, of numbers that
-   FP32 holds, as FP32 encodings.  Formats are all that FP32 holds.  Rows are read by
-   their fields alone, as they may be copies.
+/* Conversion of values between formats, for devices: the operations of
+   lib/number/format.c, lib/number/round.c, lib/number/split.c and
+   lib/number/equilibrate.c, for numbers that FP32 can represent, as FP32 encodings.  All
+   values of the formats are FP32 values.  Rows may be copies, so only their fields are
+   read.
 
-   C, for tests and models, whose caller rounds to nearest and keeps subnormals; and CUDA.
-   Everything is exact, or rounded once as its comment says.  A NaN is some NaN where
-   nothing is said of it. */
+   C, for tests and models, whose caller rounds to nearest and preserves subnormals; and
+   CUDA.  Everything is exact, or rounded once as its comment says.  Unless a comment says
+   otherwise, a NaN is any NaN. */
 #ifndef BITCUT_GPU_EMULATE_WORD_H
 #define BITCUT_GPU_EMULATE_WORD_H
 
@@ -23,8 +24,7 @@
 #define EMULATE_LARGE static inline
 #endif
 
-/* FP32: infinity, the NaN of conversions, the sign, and what an exponent field is above
-   its exponent. */
+/* FP32: infinity, the NaN of conversions, the sign, and the exponent bias. */
 #define EMULATE_INFINITY 0x7f800000u
 #define EMULATE_NAN      0x7fc00000u
 #define EMULATE_SIGN     0x80000000u
@@ -60,8 +60,8 @@ EMULATE bool emulate_is_infinite(uint32_t x)
     return emulate_magnitude(x) == EMULATE_INFINITY;
 }
 
-/* A finite x is (-1)^sign significand 2^(exponent - 23); a subnormal one keeps the
-   exponent -126. */
+/* A finite x is (-1)^sign significand 2^(exponent - 23); a subnormal x has the exponent
+   -126. */
 EMULATE uint32_t emulate_significand(uint32_t x)
 {
     return (x & 0x7fffff) | (uint32_t)((x & EMULATE_INFINITY) != 0) << 23;
@@ -83,7 +83,7 @@ EMULATE int emulate_top(uint64_t x)
 #endif
 }
 
-/* kept 2^last, which FP32 holds, as a magnitude. */
+/* kept 2^last, which FP32 can represent, as a magnitude. */
 EMULATE uint32_t emulate_value(uint64_t kept, int last)
 {
     if (kept == 0) return 0;
@@ -132,7 +132,7 @@ EMULATE bool emulate_is_f32(const struct bitcut_format *f)
     return f->exponent_bits == 8 && f->fraction_bits == 23;
 }
 
-/* The exponents of the least normal and of the largest finite value: format_emin(),
+/* The exponents of the smallest normal and of the largest finite value: format_emin(),
    format_emax(). */
 EMULATE int emulate_emin(const struct bitcut_format *f)
 {
@@ -145,14 +145,14 @@ EMULATE int emulate_emax(const struct bitcut_format *f)
     return (1 << f->exponent_bits) - 1 - f->bias - reserved;
 }
 
-/* Whether x is below the format's normal values, but not zero. */
+/* Whether x is not zero and below the format's normal values. */
 EMULATE bool emulate_is_subnormal(const struct bitcut_format *f, uint32_t x)
 {
     return emulate_magnitude(x) != 0 &&
            (int)(x >> 23 & 255) - EMULATE_BIAS < emulate_emin(f);
 }
 
-/* What the format has for these: format_largest(), format_infinity(), format_nan(),
+/* The special values of the format: format_largest(), format_infinity(), format_nan(),
    format_zero(). */
 EMULATE uint32_t emulate_largest(const struct bitcut_format *f, bool negative)
 {
@@ -180,8 +180,8 @@ EMULATE uint32_t emulate_zero(const struct bitcut_format *f, bool negative)
 
 /* --- rounding ----------------------------------------------------------------------- */
 
-/* significand 2^exponent in units of 2^drop, drop >= 1, one step up for what lies below
-   or not. */
+/* significand 2^exponent in units of 2^drop, drop >= 1, increased by one step or not,
+   depending on the bits below. */
 EMULATE uint64_t emulate_step(const struct bitcut_rounding *r, uint64_t significand,
                               int exponent, bool negative, int drop)
 {
@@ -216,8 +216,8 @@ EMULATE uint32_t emulate_overflow(const struct bitcut_format *f,
 }
 
 /* (-1)^negative significand 2^exponent rounded to the format: round_pack(), as FP32.  A
-   significand may stand for more bits than it has if it was rounded to odd and has two
-   more than the format keeps. */
+   significand may represent more bits than it has, if it was rounded to odd and has two
+   more bits than the format. */
 EMULATE_LARGE uint32_t emulate_pack(const struct bitcut_format *f,
                                     const struct bitcut_rounding *r, uint64_t significand,
                                     int exponent, bool negative)
@@ -240,8 +240,8 @@ EMULATE_LARGE uint32_t emulate_pack(const struct bitcut_format *f,
     return value | emulate_sign(negative);
 }
 
-/* Whether x is normal in the format, which has fraction bits, and below its largest
-   binade: as most are. */
+/* Whether x is a normal value of the format, which has fraction bits, below its largest
+   binade, as most values are. */
 EMULATE bool emulate_is_typical(const struct bitcut_format *f, uint32_t x)
 {
     const int field = (int)(x >> 23 & 255), e = field - EMULATE_BIAS;
@@ -249,7 +249,7 @@ EMULATE bool emulate_is_typical(const struct bitcut_format *f, uint32_t x)
            f->fraction_bits > 0 && (f->has_sign || !(x >> 31));
 }
 
-/* Such an x rounded: in its encoding, whose fraction carries into the exponent. */
+/* Round such an x in its encoding, where the fraction carries into the exponent. */
 EMULATE uint32_t emulate_round_typical(const struct bitcut_format *f,
                                        const struct bitcut_rounding *r, uint32_t x)
 {
@@ -283,7 +283,8 @@ EMULATE_LARGE uint32_t emulate_round_rare(const struct bitcut_format *f,
                                             : emulate_infinity(f, negative);
 }
 
-/* x rounded to the format and read back: bitcut_format_convert() there and to FP32. */
+/* x rounded to the format and read back: bitcut_format_convert() to the format and to
+   FP32. */
 EMULATE uint32_t emulate_round(const struct bitcut_format *f,
                                const struct bitcut_rounding *r, uint32_t x)
 {
@@ -303,7 +304,7 @@ EMULATE struct bitcut_rounding emulate_nearest(void)
 
 /* --- words -------------------------------------------------------------------------- */
 
-/* Word w of x: split_words() of lib/number/split.h, as FP32.  Residuals are rounded to
+/* Part w of x: split_words() of lib/number/split.h, as FP32.  Residuals are rounded to
    nearest by an FP32 subtraction, and scaled by an FP32 product. */
 EMULATE uint32_t emulate_word(const struct split_rule *s, uint32_t x, int w)
 {
@@ -321,8 +322,8 @@ EMULATE uint32_t emulate_word(const struct split_rule *s, uint32_t x, int w)
     return word;
 }
 
-/* What a unit reads a word of A, or of B, as: unit_read() of emu/engine.h.  Exact, but a
-   unit that flushes its inputs reads a subnormal one as +0. */
+/* The value as which a unit reads a part of A, or of B: unit_read() of emu/engine.h.
+   Exact, except that a unit that flushes its inputs reads a subnormal part as +0. */
 EMULATE uint32_t emulate_read(const struct unit_rule *r, bool is_b, uint32_t x)
 {
     return r->flush_inputs && emulate_is_subnormal(&r->operand[is_b], x) ? 0 : x;
@@ -330,7 +331,7 @@ EMULATE uint32_t emulate_read(const struct unit_rule *r, bool is_b, uint32_t x)
 
 /* --- elements of matrices ----------------------------------------------------------- */
 
-/* Of fewer bits than FP32's significand has. */
+/* The integer has fewer bits than FP32's significand. */
 EMULATE uint32_t emulate_decode_integer(const struct bitcut_format *f, uint64_t encoding)
 {
     const bool negative = encoding >> (f->bits - 1) & 1;
@@ -369,8 +370,8 @@ EMULATE_LARGE uint32_t emulate_decode_rare(const struct bitcut_format *f,
                          (normal ? field - f->bias : emulate_emin(f)) - f->fraction_bits);
 }
 
-/* The value of an encoding: view_gather() of lib/gemm/view.h.  Exact; an FP32 NaN stays
-   as it is, that of another format is 0x7fc00000. */
+/* The value of an encoding: view_gather() of lib/gemm/view.h.  Exact; an FP32 NaN is
+   unchanged, and a NaN of another format becomes 0x7fc00000. */
 EMULATE uint32_t emulate_decode(const struct bitcut_format *f, uint32_t encoding)
 {
     if (emulate_is_f32(f)) return encoding;
@@ -414,8 +415,8 @@ EMULATE_LARGE uint64_t emulate_encode_rare(const struct bitcut_format *f, uint32
     return emulate_is_nan(x) ? f->nan : f->nan | sign;
 }
 
-/* What D holds of x in a format: view_set() of lib/gemm/view.h.  Rounded to nearest even;
-   a NaN has its leading bits there, or is the only one. */
+/* The encoding of x in a format of D: view_set() of lib/gemm/view.h.  Rounded to nearest
+   even; a NaN has its leading bits in the format, or is the format's only NaN. */
 EMULATE uint64_t emulate_encode(const struct bitcut_format *f, uint32_t x)
 {
     return emulate_is_f32(f) ? x : emulate_encode_rare(f, x);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Batches of small GEMMs: D_i = alpha A_i B_i + beta C_i, all f16, as Lu et al. (2025)
-   have them on an MI210.
+   compute them on an MI210.
 
-   An output is the chain of its MFMA over k-steps, ascending, from +0, the last one
-   padded with +0; then t = alpha sum, unless beta is zero t = fma(beta, C, t), and D = t
-   rounded to f16, to nearest even, subnormals kept.  A matrix never shares a sum with
-   another: blocks of 4x4x4 are apart, and what a fragment has no rows, columns or k for
-   is +0.
+   Results.  An output is the chain of its MFMA over k-steps, ascending, from +0; the last
+   k-step is padded with +0.  Then t = alpha sum; unless beta is zero, t = fma(beta, C,
+   t); and D = t rounded to f16, to nearest even, with subnormals.  Two matrices never
+   share a sum: blocks of 4x4x4 are separate, and rows, columns and k of a fragment that a
+   matrix does not have are +0.
 
-   Launch (struct hip_small): blocks of waves along x, each wave for `gemms` of them at a
-   time, then for those `step` further on.  Lanes have equal work: direct, four elements
-   of a row of A and of a column of B for each k-step, some of which others read too;
-   staged, equal numbers of fours of all matrices of the turn, along the way that they lie
-   in memory, by way of shared memory. */
+   Launch (struct hip_small): blocks of waves along x.  Each wave computes `gemms` GEMMs
+   at a time, and then the GEMMs `step` later.  All lanes have equal work.  Direct: a lane
+   reads four elements of a row of A and of a column of B for each k-step; other lanes
+   read some of them too.  Staged: each lane loads the same number of groups of four
+   elements, taken over all matrices that are computed at a time in the order of memory,
+   through shared memory. */
 #include "gpu/hip/batch_rows.h"
 #include "gpu/hip/device.h"
 #include "gpu/hip/mfma_rows.h"
@@ -27,8 +28,9 @@ template <class INSTRUCTION, int SIZE, int WAVES, bool STAGED> struct small_shap
         tiles = SIZE / I::side,
         tiles_of_one = tiles * tiles,
         gemms = BATCH_GEMMS(SIZE),
-        fragments = I::blocks > 1 ? 1 : tiles, /* of a wave along m and along n */
-        fours = SIZE / 4,                      /* of a line                     */
+        fragments = I::blocks > 1 ? 1 : tiles, /* fragments of a wave along m and along
+                                                  n                             */
+        fours = SIZE / 4,                      /* groups of four elements in a line */
         pitch = BATCH_PITCH(SIZE),
         stage_bytes = BATCH_SHARED(SIZE)
     };
@@ -45,8 +47,8 @@ DEVICE const _Float16 *matrix_at(const struct hip_panel &x, uint64_t i)
     return (const _Float16 *)(x.each ? x.each[i] : (const uint16_t *)x.at + i * x.stride);
 }
 
-/* Elements first to first + 3 of a line that has `count`, `step` apart, +0 for those that
-   it has not. */
+/* Elements first to first + 3 of a line that has `count` elements, `step` apart; +0 for
+   missing elements. */
 DEVICE half4_ read_four(const _Float16 *line, uint64_t step, int first, int count)
 {
     const _Float16 *at = line + first * step;
@@ -63,7 +65,8 @@ DEVICE half4_ read_four(const _Float16 *line, uint64_t step, int first, int coun
 
 template <class S> struct small_lane {
     typedef typename S::I I;
-    int lane, gemm, row, column, line, k; /* of the first fragment; gemm of the turn */
+    int lane, gemm, row, column, line, k; /* position of the first fragment; its GEMM
+                                             among the GEMMs computed at a time      */
 
     DEVICE small_lane()
     {
@@ -77,7 +80,7 @@ template <class S> struct small_lane {
     }
 };
 
-/* Four elements of k of a line of an operand of matrix i, straight from memory. */
+/* Read four elements of k of a line of an operand of matrix i directly from memory. */
 DEVICE half4_ direct_four(const struct hip_panel &x, uint64_t i, int line, int lines,
                           int p, int k)
 {
@@ -86,7 +89,8 @@ DEVICE half4_ direct_four(const struct hip_panel &x, uint64_t i, int line, int l
     return read_four(matrix_at(x, i) + line * x.line, x.along, p, k);
 }
 
-/* An operand of all matrices of a turn into the wave's stage, k along its lines. */
+/* Load an operand of all matrices that are computed at a time into the wave's stage, with
+   k along its lines. */
 template <class S>
 DEVICE void fill_stage(_Float16 *stage, const struct hip_panel &x, uint64_t first,
                        uint64_t count, int lines, int k)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of the kernels for batches of small GEMMs, of gpu/hip/batch_rows.h, and how
-   they are started: code in gpu/hip/batch.hip. */
+/* The rows of the kernels for batches of small GEMMs, from gpu/hip/batch_rows.h, and
+   their launch; the code is in gpu/hip/batch.hip. */
 #include "gpu/hip/arguments.h"
 #include "gpu/hip/batch_rows.h"
 #include "gpu/hip/hip_tables.h"
 #include "lib/base/size.h"
 
-/* Of a grid: more than a device holds at a time, so that all CUs have some; those that
-   are left take turns. */
+/* Largest number of blocks of a grid: more than a device holds at a time, so that all CUs
+   have some.  A block computes several batches if there are more. */
 enum { BATCH_BLOCKS_MAX = 1 << 14 };
 
-/* Element (line, p) of an operand, k along `p`, or (row, column) of C and D. */
+/* Element (line, p) of an operand, with k along `p`, or (row, column) of C and D. */
 static struct hip_panel panel_of(const struct bitcut_matrix *x, enum bitcut_layout along)
 {
     const bool turned = x->layout != along;

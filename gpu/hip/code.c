@@ -7,7 +7,7 @@
 
 enum { DEVICES_MAX = 64, OBJECTS_MAX = 16, NAME_LENGTH_MAX = 128 };
 
-/* What is loaded on each device, changed under the lock alone. */
+/* The objects loaded on each device.  They are changed only under the lock. */
 static struct loaded {
     bool here;
     enum hip_target target;
@@ -16,7 +16,7 @@ static struct loaded {
 } devices[DEVICES_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* All objects of a target, or none. */
+/* Load all objects of a target, or none. */
 static rt_error load(struct loaded *x, const struct hip_runtime *hip,
                      enum hip_target target)
 {
@@ -33,7 +33,8 @@ static rt_error load(struct loaded *x, const struct hip_runtime *hip,
     return status;
 }
 
-/* A foreign object is refused, so at most one target's are taken. */
+/* A device refuses objects of another target, so it accepts the objects of at most one
+   target. */
 static rt_error load_any(struct loaded *x, const struct hip_runtime *hip)
 {
     rt_error status = HIP_NO_BINARY;
@@ -46,7 +47,7 @@ static rt_error load_any(struct loaded *x, const struct hip_runtime *hip)
     return status;
 }
 
-/* What is loaded on the current device. */
+/* The objects loaded on the current device. */
 static rt_error loaded_here(const struct loaded **to, const struct hip_runtime *hip)
 {
     int device = 0;

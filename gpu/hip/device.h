@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the device code shares: clang's builtins by names, exact FP32 steps, MFMA
+/* Code shared by device files: clang's builtins under short names, exact FP32 steps, MFMA
    instructions.  No header of HIP is included, so that hipcc and plain clang both compile
    it.  C++14, device only.
 
-   Every loop over the registers of a fragment is unrolled: a vector indexed by a variable
-   would lie in memory.  Nothing is divided by a number that the compiler does not know.
- */
+   Every loop over the registers of a fragment is unrolled, because a vector indexed by a
+   variable would be placed in memory.  Nothing is divided by a number that the compiler
+   does not know. */
 #ifndef BITCUT_GPU_HIP_DEVICE_H
 #define BITCUT_GPU_HIP_DEVICE_H
 
@@ -14,7 +14,7 @@
 #define DEVICE inline __attribute__((device, always_inline))
 #define SHARED __attribute__((shared))
 
-/* A kernel of blocks of so many threads. */
+/* A kernel whose blocks have this number of threads. */
 #define KERNEL(threads)                                                                  \
     extern "C" __attribute__((global, amdgpu_flat_work_group_size(threads, threads))) void
 
@@ -25,7 +25,8 @@ DEVICE unsigned block_x() { return __builtin_amdgcn_workgroup_id_x(); }
 DEVICE unsigned block_y() { return __builtin_amdgcn_workgroup_id_y(); }
 DEVICE unsigned block_z() { return __builtin_amdgcn_workgroup_id_z(); }
 
-/* All threads of the block are here, and see what the others wrote to shared memory. */
+/* Wait until all threads of the block are here, and see what the others wrote to shared
+   memory. */
 DEVICE void block_wait()
 {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
@@ -33,7 +34,7 @@ DEVICE void block_wait()
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
-/* The lanes of the wave see what the others wrote to shared memory. */
+/* Make the lanes of the wave see what the others wrote to shared memory. */
 DEVICE void wave_wait()
 {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
@@ -55,7 +56,7 @@ typedef float float4_ __attribute__((ext_vector_type(4)));
 typedef float float16_ __attribute__((ext_vector_type(16)));
 typedef float float32_ __attribute__((ext_vector_type(32)));
 
-/* Registers of the accumulator of an instruction with COUNT in a lane. */
+/* Registers of the accumulator of an instruction with COUNT elements in a lane. */
 template <int COUNT> struct accumulator;
 template <> struct accumulator<4> {
     typedef float4_ type;
@@ -72,9 +73,9 @@ template <> struct accumulator<32> {
 /* A row of gpu/hip/mfma_rows.h as a class: BLOCKS products of SIDE x SIDE x DEPTH at a
    time.  A lane has `each` elements of A and of B, consecutive in k, and `count` of C and
    D (AMD matrix instruction calculator):
-     A: line lane % SIDE, of block or of k each lane / SIDE, and B likewise;
-     D: see row() and column(), of block q / (count / BLOCKS), or if SIDE is 4 lane / 4.
- */
+     A: line lane % SIDE, in block lane / SIDE, or for k from each (lane / SIDE) on; B has
+        the same layout;
+     D: see row() and column(), in block q / (count / BLOCKS); lane / 4 if SIDE is 4. */
 template <int SIDE, int BLOCKS, int DEPTH, class OPERAND> struct mfma {
     typedef OPERAND operand;
     enum {
@@ -121,11 +122,11 @@ DEVICE int line_exponent(uint32_t largest, int target)
     return largest ? target - exponent : 0;
 }
 
-/* RN(2^exponent x) in two FP32 products, as if rounded once.  Upward, by 2^254 at most,
-   half and half, a product is exact or infinite.  Downward it is inexact only below
-   2^-126, and if that is the first one, the second makes a zero of it, by 2^-126, as it
-   should be.  Below -252 an exponent is taken for that: no sum of equilibrated lines is
-   large enough to tell. */
+/* RN(2^exponent x) in two FP32 products, as if rounded once.  Upward, by at most 2^254,
+   each factor is half of it, and a product is exact or infinite.  Downward it is inexact
+   only below 2^-126; if the first product is inexact, the second one, by 2^-126, gives
+   zero, which is the correct result.  An exponent below -252 is replaced by -252: no sum
+   of equilibrated lines is large enough to make a difference. */
 DEVICE float scale_once(float x, int exponent)
 {
     const int second = exponent < 0 ? exponent_larger(exponent, -126) : exponent >> 1;
@@ -134,14 +135,15 @@ DEVICE float scale_once(float x, int exponent)
     return x * bits_as<float>((uint32_t)(second + 127) << 23);
 }
 
-/* The NaN of all MFMA of CDNA, which is that of every step of a GEMM (lib/gemm/recipe.h):
-   the vector unit would hand on that of an operand. */
+/* The NaN of all MFMA of CDNA, which is the NaN of every step of a GEMM
+   (lib/gemm/recipe.h).  The vector unit would propagate the NaN of an operand. */
 DEVICE float with_own_nan(float x)
 {
     return x != x ? bits_as<float>((uint32_t)0xffc00000) : x;
 }
 
-/* alpha v + beta c as lib/gemm/recipe.h says, v in the scale of its row and column. */
+/* alpha v + beta c as lib/gemm/recipe.h defines, with v in the scale of its row and
+   column. */
 DEVICE float output_of(const struct hip_output &x, float v, uint64_t matrix, uint64_t i,
                        uint64_t j)
 {
@@ -158,7 +160,7 @@ DEVICE float output_of(const struct hip_output &x, float v, uint64_t matrix, uin
     return with_own_nan(t);
 }
 
-/* Output (i, j) of a matrix. */
+/* Store output (i, j) of a matrix. */
 DEVICE void output_store(const struct hip_output &x, float v, uint64_t matrix, uint64_t i,
                          uint64_t j)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs of bf16 words: gpu/hip/gemm_hip.h.  gfx908 has only the shapes of half the depth,
-   gfx942 only the others, gfx90a both. */
+/* GEMMs of bf16 parts: gpu/hip/gemm_hip.h.  gfx908 has only the shapes of half the depth,
+   gfx942 only the other shapes, gfx90a both. */
 #include "gpu/hip/gemm_hip.h"
 
 #if defined(__gfx908__) || defined(__gfx90a__)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs of 8-bit words, all of e4m3fnuz (fp8) or all of e5m2fnuz (bf8):
-   gpu/hip/gemm_hip.h.  gfx942 alone has instructions for them. */
+/* GEMMs of 8-bit parts, all in e4m3fnuz (fp8) or all in e5m2fnuz (bf8):
+   gpu/hip/gemm_hip.h.  Only gfx942 has instructions for them. */
 #include "gpu/hip/gemm_hip.h"
 
 MFMA_FP8(MFMA_CLASS, fp8, fp8)

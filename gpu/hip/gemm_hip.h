@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs of words by MFMA: the core of the kernels of gpu/hip/gemm_rows.h.
+/* GEMMs of parts by MFMA: the core of the kernels of gpu/hip/gemm_rows.h.
 
-   Instruction: v_mfma_f32_32x32x8f16 and its neighbours, side x side of D and `depth` of
-   k by a wave of 64.  Launch (struct hip_gemm): a block of waves for each tile_m x tile_n
-   of D, for each slice of k and matrix of a batch.  A wave has wave_m x wave_n of the
-   tile, all accumulators in registers.
+   Instruction: v_mfma_f32_32x32x8f16 and similar ones: side x side of D and `depth` of k,
+   by a wave of 64 lanes.  Launch (struct hip_gemm): a block of waves for each tile_m x
+   tile_n of D, for each slice of k and matrix of a batch.  A wave has wave_m x wave_n of
+   the tile, with all accumulators in registers.
 
-   A stage in shared memory: for each word of A, then of B, lines of tile_bytes of k, in
-   slots of 8 bytes; slot s of a line is at s ^ (line / lines in 128 bytes), so that 16
-   lines at the same s are in different banks.  Words come from memory through registers:
-   plainly, or those of the next tile while one is multiplied (AHEAD); into the one stage
-   when all waves have read it, or into the other of two (BUFFERS).
+   A stage in shared memory has, for each part of A and then of B, lines of tile_bytes of
+   k, in slots of 8 bytes.  Slot s of a line is at s ^ (line / lines in 128 bytes), so
+   that slots with the same s in 16 lines are in different banks.  Parts are loaded from
+   memory through registers: either immediately before they are stored, or the next tile
+   is loaded while one is multiplied (AHEAD).  They are stored into the only stage when
+   all waves have read it, or into the other of two stages (BUFFERS).
 
-   Exact: each output is computed by one lane in the order of the recipe, of as many
-   k-steps as the slice has: none is of padding alone.  Lines beyond m and n repeat the
-   last one, and their outputs are dropped. */
+   Exact: each output is computed by one lane in the order of the recipe, with as many
+   k-steps as the slice has; no k-step is only padding.  Lines beyond m and n repeat the
+   last line, and their outputs are dropped. */
 #ifndef BITCUT_GPU_HIP_GEMM_HIP_H
 #define BITCUT_GPU_HIP_GEMM_HIP_H
 
@@ -35,7 +36,7 @@ GEMM_PROGRAMS(PROGRAM_CLASS)
 
 /* --- a kernel's shape ------------------------------------------------------------- */
 
-/* Bytes of one load: what starts and ends of slices are multiples of. */
+/* Bytes of one load.  Starts and ends of slices are multiples of it. */
 template <int BYTES> struct piece;
 template <> struct piece<8> {
     typedef uint2_ type;
@@ -65,10 +66,10 @@ struct shape {
         fragment_bytes = I::each * I::element_bytes,
         piece_bytes = step_bytes < 16 ? step_bytes : 16,
         pieces = tile_bytes / piece_bytes,
-        a_each = P::words * TILE_M * pieces / threads, /* pieces of a thread */
+        a_each = P::words * TILE_M * pieces / threads, /* pieces for each thread */
         b_each = P::words * TILE_N * pieces / threads,
         buffers = BUFFERS,
-        a_bytes = P::words * TILE_M * tile_bytes, /* of a stage */
+        a_bytes = P::words * TILE_M * tile_bytes, /* bytes of a stage */
         stage_bytes = P::words * (TILE_M + TILE_N) * tile_bytes
     };
     static constexpr bool ahead = AHEAD;
@@ -80,7 +81,7 @@ struct shape {
     static_assert(P::promote <= 1, "never, or every k-step");
 };
 
-/* Where byte `at` of a line is in a stage. */
+/* The position of byte `at` of a line in a stage. */
 template <int TILE_BYTES> DEVICE int place(int line, int at)
 {
     enum { SLOT = 8, slots = TILE_BYTES / SLOT, lines = 128 / TILE_BYTES };
@@ -89,12 +90,13 @@ template <int TILE_BYTES> DEVICE int place(int line, int at)
 
 /* --- from memory to shared memory ------------------------------------------------- */
 
-/* What a thread brings of one operand: EACH pieces of LINES lines of each word. */
+/* The data that a thread loads of one operand: EACH pieces of LINES lines of each
+   part. */
 template <class S, int LINES, int EACH> struct carried {
     typedef typename piece<S::piece_bytes>::type part;
     part held[EACH];
 
-    /* From bytes [from, from + tile_bytes) of k that are before `end`. */
+    /* Load bytes [from, from + tile_bytes) of k that are before `end`. */
     DEVICE void fetch(const char *words, uint64_t first, uint64_t lines,
                       uint64_t row_bytes, uint64_t from, uint64_t end)
     {
@@ -129,15 +131,15 @@ template <class S, int LINES, int EACH> struct carried {
 
 /* --- a wave's part ---------------------------------------------------------------- */
 
-/* With promotion accumulator 0 is the FP32 register, and the unit's starts from +0 in
-   every k-step. */
+/* The part of a wave.  With promotion, accumulator 0 is the FP32 register, and the unit's
+   accumulator starts from +0 in every k-step. */
 template <class S> struct part {
     typedef typename S::I I;
     typedef typename S::P P;
 
     typename I::sums sum[P::accumulators][S::fragments_m][S::fragments_n];
     typename I::operand a[P::words][S::fragments_m], b[P::words][S::fragments_n];
-    int lane, i0, j0; /* where it is in the tile */
+    int lane, i0, j0; /* its position in the tile */
 
     DEVICE void start()
     {
@@ -153,7 +155,7 @@ template <class S> struct part {
                 for (int j = 0; j < S::fragments_n; j++) sum[s][i][j] = 0;
     }
 
-    /* Fragments of k-step `step` of a stage. */
+    /* Load the fragments of k-step `step` of a stage. */
     DEVICE void load(const char *stage, int step)
     {
         const int at = step * S::step_bytes + lane / I::side * S::fragment_bytes;
@@ -177,7 +179,7 @@ template <class S> struct part {
         }
     }
 
-    /* Word A times word B into an accumulator. */
+    /* Add part A times part B to an accumulator. */
     template <int A, int B, int TO> DEVICE void multiply()
     {
 #pragma unroll
@@ -194,7 +196,7 @@ template <class S> struct part {
             }
     }
 
-    /* The k-steps of a stage, `bytes` of k. */
+    /* Run the k-steps of a stage, `bytes` of k. */
     DEVICE void steps(const char *stage, uint64_t bytes)
     {
         if (bytes >= S::tile_bytes) {
@@ -211,7 +213,7 @@ template <class S> struct part {
         }
     }
 
-    /* The accumulators of a fragment of D folded into one. */
+    /* Fold the accumulators of a fragment of D into one. */
     DEVICE typename I::sums fold(int i, int j, float unscale) const
     {
         typename I::sums v = sum[P::accumulators - 1][i][j];
@@ -223,9 +225,9 @@ template <class S> struct part {
         return v;
     }
 
-    /* Call what(value, row, column) for the outputs that D has of the tile at (at_i,
-       at_j), fragment by fragment through `own`, the wave's part of shared memory, so that
-       lanes have neighbours in a row. */
+    /* Call what(value, row, column) for the outputs of the tile at (at_i, at_j) that D
+       has, fragment by fragment through `own`, the wave's part of shared memory, so that
+       lanes have adjacent outputs of a row. */
     template <class What>
     DEVICE void each(const struct hip_gemm &x, float *own, uint64_t at_i, uint64_t at_j,
                      What what) const
@@ -267,7 +269,7 @@ template <class S> struct part {
 
 /* --- the kernel ------------------------------------------------------------------- */
 
-/* A block's tile and its place in k. */
+/* A block's tile and its position in k. */
 template <class S> struct block {
     carried<S, S::tile_m, S::a_each> a;
     carried<S, S::tile_n, S::b_each> b;
@@ -286,7 +288,7 @@ template <class S> struct block {
     }
 };
 
-/* All tiles of the block's slice, from byte `from` of k on. */
+/* Compute all tiles of the block's slice, from byte `from` of k on. */
 template <class S>
 DEVICE void run_tiles(part<S> &w, block<S> &t, char *stages, const struct hip_gemm &x,
                       uint64_t from)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recipes as tables of terms, for the device's code and for the host's rows.
-
-   A program has a list of terms in order, X(word of A, word of B, accumulator), and says
-   how many words and accumulators they have and after how many k-steps accumulator 0 is
-   promoted (lib/gemm/recipe.h). */
+/* Recipes as tables of terms, for the device's code and for the host's rows.  A program
+   has a list of terms in order, X(part of A, part of B, accumulator).  It also has the
+   number of parts and accumulators, and the number of k-steps after which accumulator 0
+   is promoted (lib/gemm/recipe.h). */
 #ifndef BITCUT_GPU_HIP_GEMM_PROGRAM_H
 #define BITCUT_GPU_HIP_GEMM_PROGRAM_H
 
@@ -18,7 +17,7 @@
 #define TERMS_promoted(X)   X(1, 0, 1) X(0, 1, 1) X(0, 0, 0)
 #define TERMS_main_first(X) X(0, 0, 0) X(0, 1, 1) X(1, 0, 1)
 
-/* X(program, words, accumulators, promote) */
+/* X(program, parts, accumulators, promote) */
 #define GEMM_PROGRAMS(X)                                                                 \
     X(one,        1, 1, 0)                                                               \
     X(three,      2, 1, 0)                                                               \

@@ -2,11 +2,11 @@
 /* The table of GEMM kernels, for the device's code and for the host's rows.
 
    X(family, side, depth, input, recipe, program, tile m, n, k, wave m, n, pipeline,
-     buffers, ahead, more), where `more` ends the names of what differs in nothing else:
-   the family is called after its instruction, SIDE x SIDE x DEPTH of words of INPUT.
-   `pipeline` says in the kernel's name what overlaps, as LE-GEMM's levels: 1 or 2 buffers
-   in shared memory, and with an r the next tile comes into registers while one is
-   multiplied. */
+   buffers, ahead, more).  The family is named after its instruction, SIDE x SIDE x DEPTH
+   for parts in the format INPUT.  `more` is the end of the name of a kernel that differs
+   from another in nothing else.  `pipeline` is the part of the kernel's name that says
+   what overlaps, as LE-GEMM's levels: 1 or 2 buffers in shared memory; an r means that
+   the next tile is loaded into registers while one is multiplied. */
 #ifndef BITCUT_GPU_HIP_GEMM_ROWS_H
 #define BITCUT_GPU_HIP_GEMM_ROWS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of the GEMM kernels, of gpu/hip/gemm_rows.h, and how they are started: code in
-   gpu/hip/gemm_hip.h and gpu/hip/sums.hip. */
+/* The rows of the GEMM kernels, from gpu/hip/gemm_rows.h, and their launch; the code is
+   in gpu/hip/gemm_hip.h and gpu/hip/sums.hip. */
 #include "gpu/hip/arguments.h"
 #include "gpu/hip/gemm_program.h"
 #include "gpu/hip/gemm_rows.h"
@@ -11,11 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCKS_MAX = 65535 }; /* of a grid along y and z */
+enum { BLOCKS_MAX = 65535 }; /* largest size of a grid along y and z */
 
 /* --- what is passed --------------------------------------------------------------- */
 
-/* Bytes of a line that a k-step of the kernel's instruction has. */
+/* Bytes of a line in a k-step of the kernel's instruction. */
 static size_t step_bytes(const struct gpu_kernel *k)
 {
     const struct gpu_instruction *i = mfma_table;
@@ -83,7 +83,7 @@ static rt_error add_sums(const struct gpu_product *p, int slices)
     return hip_code_start("add_sums", &launch, &x, sizeof x);
 }
 
-/* As many rows of tiles at a time as a grid has. */
+/* Start as many rows of tiles at a time as fit a grid. */
 static int start(const struct gpu_product *p)
 {
     const struct gpu_kernel *k = p->kernel;
@@ -121,7 +121,7 @@ enum { GEMM_PROGRAMS(NUMBERS) PROGRAMS_END };
 #define END          ""
 #define END_promote0 ".promote0"
 
-/* Bytes of a word. */
+/* Bytes of a part. */
 enum {
     BYTES_f16 = 2,
     BYTES_bf16 = 2,
@@ -130,8 +130,8 @@ enum {
     BYTES_bf8_bf8 = 1
 };
 
-/* A thread has accumulators, the fragments of a k-step, what it carries, and addresses.
- */
+/* A thread has accumulators, the fragments of a k-step, the data that it loads, and
+   addresses. */
 #define REGISTERS(PROGRAM, BYTES, M, N, K, WAVE_M, WAVE_N, THREADS, AHEAD)               \
     (SUMS_##PROGRAM * WAVE_M * WAVE_N / 64 + WORDS_##PROGRAM * (WAVE_M + WAVE_N) / 16 +  \
      AHEAD * WORDS_##PROGRAM * (M + N) * K * BYTES / 4 / THREADS + 60)

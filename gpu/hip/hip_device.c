@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the devices of a HIP runtime are. */
+/* The devices of a HIP runtime. */
 #include "gpu/hip/hip_tables.h"
 
 #include <stdio.h>
@@ -12,12 +12,12 @@ const struct gpu_architecture hip_architectures[] = {
     { 0 }
 };
 
-/* CUs of the MI100, the MI210 and the MI300X, for the choice of a kernel alone: no number
-   of an attribute is asked for (gpu/hip/runtime.h). */
+/* CUs of the MI100, the MI210 and the MI300X, used only for the choice of a kernel.
+   Attributes are not queried, because their numbers changed (gpu/hip/runtime.h). */
 static const int units[HIP_TARGETS] = { 120, 104, 304 };
 
-/* Of a CU (CDNA ISA documents): 64 KiB of LDS, 32 waves, and, a wave having 512 registers
-   of 64 lanes at most, 4 of those at a time. */
+/* Properties of a CU (CDNA ISA documents): 64 KiB of LDS, 32 waves, and 4 waves at a time
+   if a wave has 512 registers of 64 lanes, the largest number. */
 enum { SHARED = 65536, WAVES = 32, LANES = 64, BLOCKS = 16, CU_REGISTERS = 131072 };
 
 static void describe_unit(struct gpu_device *x, enum hip_target target)
@@ -33,7 +33,7 @@ static void describe_unit(struct gpu_device *x, enum hip_target target)
     x->wave = LANES;
 }
 
-/* A version of HIP: 10^7 major + 10^5 minor + patch. */
+/* Describe a version of HIP: 10^7 major + 10^5 minor + patch. */
 static void describe_version(char text[GPU_TEXT_MAX], int version)
 {
     snprintf(text, GPU_TEXT_MAX, "HIP %d.%d.%d", version / 10000000,
@@ -78,8 +78,8 @@ int hip_describe(struct gpu_device *to, int device, char *fault)
     return told;
 }
 
-/* Why the device does not reach what is there; NULL: it does.  Memory that the runtime
-   does not know is the host's. */
+/* Why the device cannot access the memory at an address; NULL: it can.  Memory that the
+   runtime does not know belongs to the host. */
 static const char *why_unreached(const struct hip_runtime *hip, const void *at,
                                  int device)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What gpu/module/product.h asks of a module besides the split pass and the peers. */
+/* The functions that gpu/module/product.h requires of a module, except the split pass and
+   the peers. */
 #include "gpu/hip/runtime.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host's files of the HIP modules share: the sets of architectures and the
+/* Data shared by the host files of the HIP modules: sets of architectures, and the
    tables. */
 #ifndef BITCUT_GPU_HIP_HIP_TABLES_H
 #define BITCUT_GPU_HIP_HIP_TABLES_H
@@ -19,11 +19,11 @@ extern const struct gpu_instruction mfma_table[];
 extern const struct gpu_kernel mfma_gemms[];
 extern const struct gpu_kernel mfma_batches[];
 
-/* What struct gpu_module declares. */
+/* The functions that struct gpu_module declares. */
 int hip_describe(struct gpu_device *to, int device, char *fault);
 int hip_reaches(const void *at, int device, char *fault);
 
-/* The module of a library: its name and what it is. */
+/* The module of a library: its name and its description. */
 #define HIP_MODULE(name_, what_, counts_)                                                \
     static const struct gpu_family families[] = {                                        \
         { "mfma", "MFMA, by one wave", mfma_table, NULL },                               \

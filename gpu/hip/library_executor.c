@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What bitcut-executor.so opens. */
+/* The libraries that bitcut-executor.so opens. */
 #include "gpu/hip/runtime.h"
 
 static const char *const names[] = { "bitcut-gfx9.so", NULL };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What bitcut-hip.so opens. */
+/* The libraries that bitcut-hip.so opens. */
 #include "gpu/hip/runtime.h"
 
 static const char *const names[] = { "libamdhip64.so", "libamdhip64.so.7",

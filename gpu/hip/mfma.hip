@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Single MFMA: D = A B + C by one wave, operands and accumulators in registers.
 
-   Launch: blocks of one wave; each takes a fragment for every block of the instruction,
-   issues it, takes the next.  Nothing is computed beside it: encodings go from memory
-   into registers and back, so D is the device's to the last bit.  Where a fragment is in
-   the registers: gpu/hip/device.h. */
+   Launch: blocks of one wave.  Each takes a fragment for every block of the instruction,
+   issues the instruction, and takes the next fragments.  Nothing else is computed:
+   encodings are copied from memory into registers and back, so every bit of D is the
+   device's.  gpu/hip/device.h defines the position of a fragment in the registers. */
 #include "gpu/hip/device.h"
 #include "gpu/hip/mfma_rows.h"
 
@@ -19,7 +19,7 @@ template <> struct encoding<4> {
     typedef uint32_t type;
 };
 
-/* The elements that a lane has of A, or with step = N of B. */
+/* The elements of A in a lane, or of B with step = N. */
 template <class I>
 DEVICE typename I::operand operand_load(const void *from, uint64_t fragment, int lane,
                                         int line_step, int step)
@@ -42,7 +42,7 @@ template <class I> DEVICE void run(const struct hip_batch &x)
 {
     enum { outputs = I::side * I::side };
     const int lane = (int)thread_x(), own = I::blocks > 1 ? lane / I::side : 0;
-    const uint64_t last = x.count - 1; /* a block without a fragment works too */
+    const uint64_t last = x.count - 1; /* a block without a fragment computes, too */
     for (uint64_t first = block_x() * (uint64_t)I::blocks; first < x.count;
          first += x.groups * I::blocks) {
         const uint64_t at = earlier(first + own, last);

@@ -2,8 +2,8 @@
 /* The table of matrix instructions, for the device's code and for the host's rows.
 
    X(shape, input, side, blocks, depth, bytes of an element, type of an operand, builtin):
-   D = A B + C of `blocks` products side x side x depth; the unit mfma.SHAPE.f32.INPUT.
-   Rows are those that the table of units has for the architecture. */
+   D = A B + C for `blocks` products side x side x depth; the unit mfma.SHAPE.f32.INPUT.
+   The rows are the rows of the table of units for the architecture. */
 #ifndef BITCUT_GPU_HIP_MFMA_ROWS_H
 #define BITCUT_GPU_HIP_MFMA_ROWS_H
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of the matrix instructions, of gpu/hip/mfma_rows.h: code in gpu/hip/mfma.hip.
- */
+/* The rows of the matrix instructions, from gpu/hip/mfma_rows.h; the code is in
+   gpu/hip/mfma.hip. */
 #include "gpu/hip/arguments.h"
 #include "gpu/hip/hip_tables.h"
 #include "gpu/hip/mfma_rows.h"
 
-/* A block of a wave for every fragment, at most so many: its blocks loop. */
+/* Largest number of blocks.  Each fragment has a block of one wave; with more fragments,
+   blocks loop. */
 enum { GROUPS_MAX = 1 << 16, WAVE = 64 };
 
 static int start(const struct gpu_instruction *row, const struct gpu_batch *batch,

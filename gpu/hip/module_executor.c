@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut-executor.so: the code of AMD GPUs, executed by bitcut's model of the GPU, a
-   library beside this one with the same calls as the HIP runtime. */
+/* bitcut-executor.so: the code of AMD GPUs, executed by bitcut's model of the GPU, which
+   is a library in the same folder with the same calls as the HIP runtime. */
 #include "gpu/hip/hip_tables.h"
 
 static int counts(struct gpu_count to[GPU_COUNTS_MAX])

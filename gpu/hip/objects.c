@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The code objects, as the build made them for the targets that configure found: files
-   gpu/hip/NAME.TARGET.hsaco of the folder that is compiled in. */
+/* The code objects that the build made for the targets that configure found: files
+   gpu/hip/NAME.TARGET.hsaco in the folder that is compiled in. */
 #include "gpu/hip/code.h"
 
-/* Page-aligned, as an ELF's segments want. */
+/* Page-aligned, as ELF segments require. */
 #define OBJECT(name, target)                                                             \
     __asm__(".pushsection .rodata\n"                                                     \
             ".balign 4096\n"                                                             \
@@ -14,7 +14,8 @@
     extern const char hip_##name##_##target[] __attribute__((visibility("hidden")));
 #define LISTED(name, target) hip_##name##_##target,
 
-/* The smallest first: it tells whether a device takes the target's code. */
+/* The smallest object first, because it shows whether a device accepts the target's
+   code. */
 #define OBJECTS(X, target)                                                               \
     X(sums, target)                                                                      \
     X(mfma, target)                                                                      \

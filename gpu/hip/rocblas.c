@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs of rocBLAS, to compare kernels with.  The library is opened while the module runs
-   and never linked; its prototypes and numbers are those of rocBLAS's reference, the same
-   in ROCm 5, 6 and 7, and no header is needed.  Nobody ran this for bitcut on an AMD GPU.
+/* GEMMs of rocBLAS, with which kernels are compared.  The library is opened while the
+   module runs, and never linked.  Its prototypes and numbers are taken from rocBLAS's
+   reference, and are the same in ROCm 5, 6 and 7; no header is needed.  Nobody ran this
+   for bitcut on an AMD GPU.
 
-   rocBLAS is column-major, so it computes D^T = B^T A^T.  Words lie with k ascending, the
-   B of a product of words being transposed for it. */
+   rocBLAS is column-major, so it computes D^T = B^T A^T.  Parts lie with k ascending, so
+   B of a product of parts is transposed for it. */
 #define _GNU_SOURCE
 
 #include "gpu/hip/runtime.h"
@@ -23,8 +24,9 @@ enum { F16 = 150, F32 = 151, AS_IT_IS = 111, TRANSPOSED = 112 };
 
 enum { CALLS_MAX = 3 };
 
-/* A peer as rocblas_gemm_ex() takes it, or of a batch one of its neighbours.  Of words, D
-   is the sum of calls, the product of words a and b divided by 2^(scale (a + b)). */
+/* A peer as rocblas_gemm_ex() computes it, or one of its variants for a batch.  For
+   parts, D is the sum of several calls, each the product of parts a and b divided by
+   2^(scale (a + b)). */
 struct call_row {
     int operands, output, compute, calls;
     struct {
@@ -103,7 +105,8 @@ static void *open_library(void)
     return found;
 }
 
-/* Why it cannot be used, in `text`, or its version; whether it can. */
+/* Whether the library can be used.  `text` becomes its version, or the reason why it
+   cannot. */
 static bool start_library(struct peer_library *x, char text[GPU_TEXT_MAX],
                           rt_stream stream)
 {
@@ -146,7 +149,7 @@ void peer_close(struct peer_library *x)
 
 /* An operand as rocBLAS takes it. */
 struct factor {
-    const void *at; /* the first element, or with pointers those */
+    const void *at; /* the first element, or the pointers        */
     int turned, ld;
     int64_t stride;
 };
@@ -165,7 +168,7 @@ static struct factor factor_of(const struct gpu_work *w, const struct gpu_peer *
                             (int64_t)(m->prepared_stride / sizeof(uint16_t)) };
 }
 
-/* A number of the type that the row sums in. */
+/* A number in the type of the row's sums. */
 union scalar {
     float single;
     uint16_t half;

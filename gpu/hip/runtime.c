@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening the library of the HIP runtime, and the names of gpu/module/rt.h by it. */
+/* Open the library of the HIP runtime, and implement the names of gpu/module/rt.h by
+   it. */
 #define _GNU_SOURCE
 
 #include "gpu/hip/runtime.h"
@@ -20,7 +21,7 @@ static struct {
 } library;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
-/* `name` in the folder of this module, or alone. */
+/* The path of `name` in the folder of this module, or `name` itself. */
 static void path_of(char path[PATH_LENGTH_MAX], const char *name)
 {
     Dl_info about;
@@ -33,7 +34,8 @@ static void path_of(char path[PATH_LENGTH_MAX], const char *name)
              name);
 }
 
-/* Kept to the end of the process, as the runtime's threads are. */
+/* The library stays open until the end of the process, because the runtime's threads
+   do. */
 static void *open_first(void)
 {
     void *handle = NULL;
@@ -45,7 +47,7 @@ static void *open_first(void)
     return handle;
 }
 
-/* ISO C has no conversion from an object's address to a function's; POSIX has. */
+/* ISO C has no conversion from an object's address to a function's address; POSIX has. */
 static bool find(void *handle, const char *name, void *to)
 {
     void *const at = dlsym(handle, name);
@@ -85,7 +87,7 @@ bool hip_library_find(void *to, const char *name)
 
 /* --- the names of gpu/module/rt.h ------------------------------------------------- */
 
-/* A call of the runtime, if there is one. */
+/* Call a function of the runtime, if there is one. */
 #define CALL(name, ...)                                                                  \
     const struct hip_runtime *hip = hip_runtime();                                       \
     return hip ? hip->name(__VA_ARGS__) : HIP_NO_LIBRARY

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The HIP runtime as this project sees it: its library, opened while the program runs,
+/* The HIP runtime as this project uses it: its library, opened while the program runs,
    and the few calls whose binary interface is the same in ROCm 5, 6 and 7.  No header of
-   HIP is needed; where there is one, tests/hip/hip_names.c compares the two.
-
-   Left out on purpose: hipDeviceProp_t and hipPointerAttribute_t, which changed in ROCm
-   6, and attributes of devices, whose numbers did. */
+   HIP is needed; if there is one, tests/hip/hip_names.c compares the two.
+   hipDeviceProp_t and hipPointerAttribute_t are not used, because they changed in ROCm 6;
+   neither are attributes of devices, whose numbers changed. */
 #ifndef BITCUT_GPU_HIP_RUNTIME_H
 #define BITCUT_GPU_HIP_RUNTIME_H
 
@@ -88,23 +87,24 @@ enum {
     HIP_NOT_COMPILED = 100002
 };
 
-/* The library, opened by the first call; NULL if it is not there or lacks a name, and
-   hip_runtime_fault() says which. */
+/* The library, opened by the first call.  NULL if it is not found or lacks a function;
+   hip_runtime_fault() returns the reason. */
 const struct hip_runtime *hip_runtime(void);
 const char *hip_runtime_fault(void);
 
-/* *to, a pointer to a function, is set to that of the library that has this name; false:
-   there is none. */
+/* Set *to, a pointer to a function, to the library's function of this name; false: there
+   is none. */
 bool hip_library_find(void *to, const char *name);
 
-/* What a module opens: gpu/hip/library_hip.c, gpu/hip/library_executor.c. */
+/* The libraries that a module opens: gpu/hip/library_hip.c,
+   gpu/hip/library_executor.c. */
 struct hip_library {
-    const char *what;         /* for a fault: "the HIP runtime"                         */
+    const char *what;         /* name in messages: "the HIP runtime"                    */
     const char *const *names; /* tried in order, ended by NULL                          */
-    bool beside;              /* in the folder of the module itself, not where the
-                                 system has libraries                                   */
-    const char *const *peers; /* of libraries with GEMMs on its devices, likewise; an
-                                 empty list: it has none                                */
+    bool beside;              /* whether they are in the folder of the module, not where
+                                 the system has libraries                               */
+    const char *const *peers; /* names of libraries with GEMMs on its devices, in the same
+                                 way; an empty list: none                               */
 };
 extern const struct hip_library hip_library;
 

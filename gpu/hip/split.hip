@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The split pass: FP32 values into words, equal to lib/number/split.c to the bit, in one
-   launch.
+/* The split pass: FP32 values are split into parts in one launch, bit for bit as by
+   lib/number/split.c.
 
    Launch (struct hip_split): SPLIT_THREADS for SPLIT_LINES lines by SPLIT_K of k of one
-   matrix; a thread makes the words of SPLIT_EACH consecutive k of one line and stores
-   those of a word at once.  An operand that lies across is read along its own rows and
-   turned in shared memory.  Places of k beyond the operand are +0.  A block of
-   equilibrated lines has all of their k: it reads them twice, first for the largest
+   matrix.  A thread makes the parts of SPLIT_EACH consecutive k of one line, and stores
+   all values of one part at once.  A transposed operand is read along its own rows and
+   transposed in shared memory.  Positions of k beyond the operand are +0.  A block of
+   equilibrated lines has all of their k; it reads them twice, first for the largest
    magnitudes.
 
-   Exact: a word is round_pack() of lib/number/round.c for FP32 values; the residual is an
+   Exact: a part is round_pack() of lib/number/round.c for FP32 values; the residual is an
    FP32 subtraction and an FP32 multiplication, to nearest; gpu/hip/device.h scales. */
 #include "gpu/hip/device.h"
 #include "gpu/module/module.h"
@@ -19,9 +19,9 @@ static_assert(SPLIT_THREADS * EACH == LINES * RUN, "a value has one thread");
 
 /* --- rounding --------------------------------------------------------------------- */
 
-/* What lib/number/format.c says of the words' formats: LIMIT is behind the largest
-   magnitude.  FNUZ ones have neither -0 nor infinities, but +0 and the NaN in their
-   place. */
+/* Properties of the formats of parts, as in lib/number/format.c: LIMIT is one above the
+   largest magnitude.  FNUZ formats have neither -0 nor infinities; they have +0 and the
+   NaN in their place. */
 template <int BITS, int PAD, int FRACTION, int BIAS, uint32_t LIMIT, uint32_t NAN_,
           bool FNUZ, class WORD>
 struct format {
@@ -42,13 +42,14 @@ typedef format<32, 13, 10, 127, 0x7f800000, 0x7fc00000, false, uint32_t> tf32;
 typedef format<8, 0, 3, 8, 0x80, 0x80, true, uint8_t> e4m3fnuz;
 typedef format<8, 0, 2, 16, 0x80, 0x80, true, uint8_t> e5m2fnuz;
 
-/* Bit 1 to 23 of the fraction field, from the top: what BY_BIT looks at. */
+/* Bit 1 to 23 of the fraction field, from the top, which BY_BIT tests. */
 DEVICE bool fraction_bit(uint32_t magnitude, int bit)
 {
     return bit <= 23 && (magnitude >> (23 - bit) & 1);
 }
 
-/* One step up for what lies below the kept bits, or not: step() of lib/number/round.c. */
+/* The retained significand, increased by one step or not, depending on the bits below:
+   step() of lib/number/round.c. */
 DEVICE uint32_t round_kept(uint32_t significand, int drop, bool negative,
                            const struct hip_rounding &r)
 {
@@ -72,7 +73,7 @@ DEVICE bool overflows_to_infinity(bool negative, const struct hip_rounding &r)
            r.direction == BY_BIT || r.direction == (negative ? TO_NEGATIVE : TO_POSITIVE);
 }
 
-/* Any rule: the bits of FP32 encoding x as a word. */
+/* Round the FP32 encoding x to a part by any rule; the result is the bits of the part. */
 template <class F> DEVICE uint32_t round_word(uint32_t x, const struct hip_rounding &r)
 {
     const uint32_t implicit = 1u << F::fraction;
@@ -84,7 +85,8 @@ template <class F> DEVICE uint32_t round_word(uint32_t x, const struct hip_round
     if (magnitude == 0) return F::zero(sign);
     const int field = (int)(magnitude >> 23);
     const uint32_t significand = (magnitude & 0x7fffff) | (field ? 1u << 23 : 0);
-    const int exponent = (field ? field : 1) - 127 + F::bias; /* field of the word */
+    const int exponent = (field ? field : 1) - 127 + F::bias; /* exponent field of the
+                                                                 part              */
     const int below = exponent < 1 ? 1 - exponent : 0;
     const int drop = 23 - F::fraction + below;
     const uint32_t kept = round_kept(significand, drop < 26 ? drop : 26, negative, r);
@@ -97,7 +99,7 @@ template <class F> DEVICE uint32_t round_word(uint32_t x, const struct hip_round
     return F::beyond(sign, overflows_to_infinity(negative, r));
 }
 
-/* The word of x; f16 to nearest even has an instruction. */
+/* The part made of x; f16 to nearest even has an instruction. */
 template <class F, bool NEAREST> struct rounded {
     static DEVICE uint32_t of(float x, const struct hip_rounding &r)
     {
@@ -118,8 +120,8 @@ DEVICE float value_of(f16, uint32_t word)
 DEVICE float value_of(bf16, uint32_t word) { return bits_as<float>(word << 16); }
 DEVICE float value_of(tf32, uint32_t word) { return bits_as<float>(word); }
 
-/* What a word leaves of x.  Nothing is made of that behind a word of 8 bits: kernels take
-   one (gpu/hip/gemm_rows.h). */
+/* The residual of x after a part.  It is not used after a part of 8 bits, because kernels
+   use one such part (gpu/hip/gemm_rows.h). */
 template <class F> DEVICE float left_of(F, float x, uint32_t word)
 {
     return x - value_of(F(), word);
@@ -133,7 +135,7 @@ template <class T> struct alignas(sizeof(T) * EACH) run_of {
     T at[EACH];
 };
 
-/* Words of values x of line `line` from element p on. */
+/* Make the parts of values x of line `line` from element p on. */
 template <class F, bool NEAREST>
 DEVICE void split_run(const struct hip_split &a, float (&x)[EACH], uint64_t line,
                       uint64_t p)
@@ -162,18 +164,19 @@ DEVICE float value_at(const struct hip_split &a, uint64_t line, uint64_t p)
     return from[a.across ? p * a.ld + line : line * a.ld + p];
 }
 
-/* The values of this thread, EACH of `line` from `p` on, of the lines from `first` and
-   the run from `start` that the block has. */
+/* Read the values of this thread: EACH of `line` from `p` on, among the lines from
+   `first` and the run from `start` of the block. */
 DEVICE void read_run(float (&x)[EACH], const struct hip_split &a, uint64_t first,
                      uint64_t start, int line, int p)
 {
-    SHARED static float tile[RUN][LINES + 1]; /* handed on, it would be a flat address */
+    SHARED static float tile[RUN][LINES + 1]; /* as an argument it would be a flat
+                                                 address                               */
     if (!a.across) {
 #pragma unroll
         for (int e = 0; e < EACH; e++) x[e] = value_at(a, first + line, start + p + e);
         return;
     }
-    block_wait(); /* what the last run left there was read */
+    block_wait(); /* all threads have read the data of the last run */
     for (int at = (int)thread_x(); at < RUN * LINES; at += SPLIT_THREADS)
         tile[at / LINES][at % LINES] =
             value_at(a, first + at % LINES, start + at / LINES);
@@ -189,8 +192,8 @@ DEVICE uint32_t larger(uint32_t magnitude, uint32_t other)
     return other < 0x7f800000 && other > magnitude ? other : magnitude;
 }
 
-/* The largest finite magnitude of the thread's line, which the threads of the line find
-   together and leave behind the words. */
+/* The largest finite magnitude of the thread's line.  The threads of the line find it
+   together and store it after the parts. */
 DEVICE uint32_t find_largest(const struct hip_split &a, uint64_t first, int line, int p)
 {
     SHARED static uint32_t found[LINES][RUN / EACH];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting the split pass: code in gpu/hip/split.hip. */
+/* Starting the split pass; its code is in gpu/hip/split.hip. */
 #include "gpu/hip/arguments.h"
 #include "gpu/hip/hip_tables.h"
 #include "lib/base/size.h"
 
 #include <math.h>
 
-enum { PARTS_MAX = 65535 }; /* blocks along y: what is left loops */
+enum { PARTS_MAX = 65535 }; /* largest number of blocks along y; with more, blocks loop */
 
 static struct hip_rounding rounding_of(const struct bitcut_rounding *r)
 {

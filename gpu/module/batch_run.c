@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Batches of single instructions through a device, in chunks. */
+/* Batches of single instructions on a device, in chunks. */
 #include "gpu/module/product.h"
 
-/* Bytes of the largest array on the device at a time. */
+/* Largest size of an array on the device, in bytes. */
 enum { CHUNK_MAX = 64 << 20 };
 
 /* Bytes of one fragment of each array. */
@@ -38,7 +38,7 @@ static rt_error buffers_init(struct buffers *x, struct sizes s, size_t count)
     return status;
 }
 
-/* Free them all, whatever happens; the first status that is no success. */
+/* Free all arrays, also after an error.  Returns the first status that is not success. */
 static rt_error buffers_clear(struct buffers *x, rt_error first)
 {
     void *const all[] = { x->d, x->c, x->b, x->a };
@@ -49,7 +49,7 @@ static rt_error buffers_clear(struct buffers *x, rt_error first)
     return first;
 }
 
-/* Fragments first to first + count - 1 through the device. */
+/* Run fragments first to first + count - 1 on the device. */
 static rt_error run_chunk(const struct gpu_batch *batch, const struct buffers *x,
                           const struct gpu_instruction *i, enum gpu_variant variant,
                           size_t first, size_t count)

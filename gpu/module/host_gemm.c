@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs of matrices in the host's memory: they go to the device, and D comes back.  A
-   large GEMM does so in panels of D, so that the device computes one while others are on
-   their way: an output depends on its row of A and its column of B alone. */
+/* GEMMs of matrices in the memory of the host: they are copied to the device, and D is
+   copied back.  A large GEMM is computed in panels of D, so that the device computes one
+   panel while others are transferred.  This is possible because an output depends only on
+   its row of A and its column of B. */
 #include "gpu/module/product.h"
 
 #include "lib/base/size.h"
@@ -10,11 +11,11 @@
 
 /* --- memory on the device --------------------------------------------------------- */
 
-/* Memory of the host, and its place on the device. */
+/* Memory of the host, and its copy on the device. */
 struct copied {
     const struct gpu_memory *here;
-    char *memory; /* to free */
-    char *there;  /* of here->at */
+    char *memory; /* memory to free */
+    char *there;  /* copy of here->at */
     const void **each;
 };
 
@@ -31,7 +32,7 @@ static const void *translated(const struct copied *x, const void *at)
     return at ? x->there + ((const char *)at - (const char *)x->here->at) : NULL;
 }
 
-/* The pointers that `from` has, as those on the device. */
+/* Copy an array of pointers, translated to addresses on the device. */
 static rt_error copy_pointers(struct copied *x, const void *const *from, size_t count)
 {
     const size_t bytes = count * sizeof *from;
@@ -44,7 +45,8 @@ static rt_error copy_pointers(struct copied *x, const void *const *from, size_t 
     return status;
 }
 
-/* The matrix as it will be there; memory that is another's is the same. */
+/* Translate a matrix to its copy on the device.  If `other` has the same memory, its copy
+   is used. */
 static rt_error translate(struct bitcut_matrix *m, struct copied *x,
                           const struct gpu_memory *here, const struct copied *other,
                           size_t count)
@@ -63,7 +65,7 @@ static rt_error translate(struct bitcut_matrix *m, struct copied *x,
     return status;
 }
 
-/* Free all copies, whatever happens; the first status that is no success. */
+/* Free all copies, also after an error.  Returns the first status that is not success. */
 static rt_error copied_clear(struct copied *x, int count, rt_error first)
 {
     for (int i = 0; i < count; i++) {
@@ -76,18 +78,18 @@ static rt_error copied_clear(struct copied *x, int count, rt_error first)
 
 /* --- panels ----------------------------------------------------------------------- */
 
-/* How D is cut: in panels of its lines, which are those of an operand and of C; and the
-   first of them across, in pieces of the lines of the other operand, so that work begins
-   before all of that is there. */
+/* How D is divided.  Panels consist of lines of D, which are lines of one operand and of
+   C.  The first panel is also divided in the other direction, into pieces by lines of the
+   other operand, so that work begins before all of that operand is transferred. */
 struct cutting {
-    int operand; /* 0: panels are of rows, of A; 1: of columns, of B */
+    int operand; /* 0: panels are rows, from A; 1: panels are columns, from B */
     size_t lines, others;
-    int panels, pieces; /* 1 each: D is not cut */
+    int panels, pieces; /* 1 each: D is not divided */
 };
 
-/* Panels are whole tiles of all methods, and so large that each keeps the device busy;
-   the first and the last have half of the others' lines, as nothing runs while they are
-   on their way. */
+/* Panels are whole tiles for all methods, and large enough to keep the device busy.  The
+   first and the last panel have half as many lines as the others, because nothing runs
+   while they are transferred. */
 #ifndef PANEL_OUTPUTS
 #define PANEL_OUTPUTS ((size_t)1 << 22)
 #define PANEL_LINES   256
@@ -99,7 +101,8 @@ struct part {
     size_t first, count;
 };
 
-/* Where so many halves of a part begin, of lines in `parts` parts. */
+/* The first line after `halves` half parts, if `lines` lines are divided into `parts`
+   parts. */
 static size_t halves_at(size_t lines, int halves, int parts)
 {
     if (halves <= 0 || halves >= 2 * parts) return halves <= 0 ? 0 : lines;
@@ -114,7 +117,7 @@ static struct part panel_at(const struct cutting *c, int i)
     return (struct part){ first, halves_at(c->lines, 2 * i + 1, parts) - first };
 }
 
-/* Of panel i; the others have one. */
+/* The number of pieces of panel i; only the first panel has more than one. */
 static int pieces_of(const struct cutting *c, int i) { return i ? 1 : c->pieces; }
 
 static struct part piece_at(const struct cutting *c, int i, int piece)
@@ -129,7 +132,7 @@ static bool lies(const struct bitcut_matrix *x, enum bitcut_layout layout)
     return x->layout == layout && !x->each && !x->prepared;
 }
 
-/* Into as many parts as are worth while, and none of them empty. */
+/* Divide D into as many parts as are worthwhile; no part is empty. */
 static struct cutting cut(int operand, size_t lines, size_t others, bool pieces)
 {
     const size_t parts =
@@ -164,7 +167,7 @@ static size_t element_bytes(const struct bitcut_matrix *x)
     return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
 }
 
-/* Whether the lines of an operand that D has, not those of k, lie one after the other. */
+/* Whether the lines of D in an operand, not the lines of k, are contiguous in memory. */
 static bool has_own_lines(const struct bitcut_matrix *x, int operand)
 {
     return x->layout == (operand ? BITCUT_COLUMN_MAJOR : BITCUT_ROW_MAJOR);
@@ -175,7 +178,7 @@ static void advance(struct bitcut_matrix *x, size_t elements)
     if (x->at) x->at = (const char *)x->at + elements * element_bytes(x);
 }
 
-/* A piece of panel i of a work whose matrices are on the device. */
+/* A piece of panel i, as a work whose matrices are on the device. */
 static struct gpu_work part_of(const struct gpu_work *w, const struct cutting *c, int i,
                                int piece)
 {
@@ -193,7 +196,7 @@ static struct gpu_work part_of(const struct gpu_work *w, const struct cutting *c
     return part;
 }
 
-/* Bytes of a memory: `count` lines, `pitch` bytes from one to the next. */
+/* A range of memory: `count` lines, with `pitch` bytes from one to the next. */
 struct range {
     size_t at, bytes, count, pitch;
 };
@@ -203,7 +206,7 @@ static struct range whole_of(const struct gpu_memory *here)
     return (struct range){ 0, here->bytes, 1, 0 };
 }
 
-/* So many whole lines of a matrix of the host, of `length` elements, in its memory. */
+/* The range of whole lines of a matrix of the host, with `length` elements each. */
 static struct range lines_of(const struct bitcut_matrix *m, const struct gpu_memory *here,
                              struct part lines, size_t length)
 {
@@ -214,7 +217,7 @@ static struct range lines_of(const struct bitcut_matrix *m, const struct gpu_mem
                            1, 0 };
 }
 
-/* So many elements of each of `count` lines. */
+/* The range of some elements of each of `count` lines. */
 static struct range across_of(const struct bitcut_matrix *m,
                               const struct gpu_memory *here, struct part elements,
                               size_t count)
@@ -240,11 +243,11 @@ static rt_error take(const struct copied *x, struct range r)
     return copy_back((char *)x->here->at + r.at, x->there + r.at, r.bytes);
 }
 
-/* A GEMM of the host's, its memory, and what is on the device. */
+/* A GEMM of the host, its memory, and its data on the device. */
 struct visit {
     const struct gpu_work *here;
     struct gpu_work there;
-    struct copied memory[4]; /* of A, B, C and D */
+    struct copied memory[4]; /* memory of A, B, C and D */
     struct cutting cutting;
     void *workspace;
     rt_event done[PANELS_MAX];
@@ -257,7 +260,7 @@ static const struct bitcut_matrix *matrix_of(const struct visit *v, int matrix)
     return all[matrix];
 }
 
-/* What panel i has of the cut operand, C or D. */
+/* The range of panel i in the divided operand, C or D. */
 static struct range panel_range(const struct visit *v, int matrix, int i)
 {
     const struct cutting *const c = &v->cutting;
@@ -267,7 +270,7 @@ static struct range panel_range(const struct visit *v, int matrix, int i)
                     matrix < 2 ? v->here->gemm.k : c->others);
 }
 
-/* What a piece of panel 0 has of the other operand. */
+/* The range of a piece of panel 0 in the other operand. */
 static struct range piece_range(const struct visit *v, int piece)
 {
     const struct cutting *const c = &v->cutting;
@@ -281,15 +284,16 @@ static struct range piece_range(const struct visit *v, int piece)
                                      : across_of(m, here, lines, k);
 }
 
-/* Whether what is in the memory of D stays in part: between lines, or between matrices.
- */
+/* Whether a part of the memory of D must be preserved: between lines, or between
+   matrices. */
 static bool keeps_d(const struct visit *v)
 {
     const struct bitcut_matrix *const d = &v->here->gemm.d;
     return v->cutting.panels == 1 || d->ld != v->cutting.others;
 }
 
-/* What panel i needs of all matrices but the other operand, which is not there yet. */
+/* Copy what panel i needs of all matrices, except the other operand, which is copied
+   later. */
 static rt_error panel_bring(struct visit *v, int i)
 {
     rt_error status = RT_SUCCESS;
@@ -302,7 +306,8 @@ static rt_error panel_bring(struct visit *v, int i)
     return status;
 }
 
-/* Panel i, piece by piece with what that needs, and an event behind it. */
+/* Start panel i, piece by piece with the data of each piece, and record an event after
+   it. */
 static rt_error panel_start(struct visit *v, int i)
 {
     const struct copied *const other = &v->memory[1 - v->cutting.operand];
@@ -324,7 +329,8 @@ static rt_error panel_end(struct visit *v, int i)
     return status;
 }
 
-/* A workspace of ones, and such a D: NaNs, so that what nothing wrote shows. */
+/* Reserve a workspace and D, filled with ones.  These are NaNs, so that elements that
+   were never written are visible. */
 static rt_error make_room(struct visit *v)
 {
     size_t bytes = 0;
@@ -354,7 +360,7 @@ static rt_error visit_device(struct visit *v, const struct gpu_memory memory[4])
                                i == 3 ? &v->memory[2] : NULL, g->count);
     if (status == RT_SUCCESS) status = make_room(v);
     for (int i = 0; i < panels && status == RT_SUCCESS; i++) status = panel_start(v, i);
-    /* Where D is C it stays what it is until nothing can fail. */
+    /* If D is C, it is unchanged until no failure is possible. */
     for (int i = 0; i < panels && !v->memory[3].memory && status == RT_SUCCESS; i++)
         status = rt_event_wait(v->done[i]);
     for (int i = 0; i < panels && status == RT_SUCCESS; i++) status = panel_end(v, i);
@@ -363,7 +369,7 @@ static rt_error visit_device(struct visit *v, const struct gpu_memory memory[4])
 
 static rt_error visit_end(struct visit *v, rt_error first)
 {
-    if (first != RT_SUCCESS) rt_device_wait(); /* what was started may still run */
+    if (first != RT_SUCCESS) rt_device_wait(); /* work that was started may still run */
     for (int i = 0; i < PANELS_MAX; i++)
         if (v->done[i]) rt_event_end(v->done[i]);
     const rt_error workspace = rt_free(v->workspace);

@@ -56,7 +56,7 @@ size_t words_low_line_bytes(const struct operand *x)
     return words_row_bytes(format_low_of(x->split), x->k);
 }
 
-/* Without what follows them. */
+/* Bytes of the parts, without the data that follows them. */
 static size_t words_alone(const struct operand *x)
 {
     const size_t low = (size_t)x->split->words - 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the words of an operand lie in memory, as struct gpu_module (gpu/module/module.h)
-   says: their sizes, and those of what follows them; where split-K cuts them.  Of every
-   module, whatever its runtime.  C and C++. */
+/* The memory layout of the parts of an operand, as struct gpu_module
+   (gpu/module/module.h) defines it: sizes of the parts and of the data that follows them,
+   and the positions where split-K divides them.  Every module uses this file, for any
+   runtime.  C and C++. */
 #ifndef BITCUT_GPU_MODULE_LAYOUT_H
 #define BITCUT_GPU_MODULE_LAYOUT_H
 
@@ -21,25 +22,27 @@ LAYOUT_CONSTANT size_t word_bytes(int format)
                                                            : 1;
 }
 
-/* Bytes of a line of one word. */
+/* Bytes of a line of one part. */
 LAYOUT_CONSTANT size_t words_row_bytes(int format, size_t k)
 {
     return (k / GPU_WORDS_RUN + (k % GPU_WORDS_RUN != 0)) * GPU_WORDS_RUN *
            word_bytes(format);
 }
 
-/* Which of the formats of words, FORMAT_..., a row is: the rows are the program's. */
+/* The format of parts, FORMAT_..., that a row of the format table is; the rows belong to
+   the program. */
 int format_of(const struct bitcut_format *row);
 
-/* The same of the words of a split after the first; of the first if it is alone. */
+/* The same for the parts of a split after the first; the first part if there is only
+   one. */
 int format_low_of(const struct bitcut_split *split);
 
-/* FP32 encodings of the caller.  The host's own comparison would take a subnormal for a
-   zero where its caller has that set. */
+/* Convert FP32 encodings of the caller.  A floating-point comparison on the host could
+   treat a subnormal as zero, if the caller has set this mode. */
 float float_of(uint32_t bits);
 
-/* An operand as the split pass sees it: element p of line i is at[i ld + p], or, if it
-   lies across, at[p ld + i]. */
+/* An operand as the split pass reads it: element p of line i is at[i ld + p], or at[p ld
+   + i] if it is transposed. */
 struct operand {
     const struct bitcut_matrix *matrix;
     const struct bitcut_split *split;
@@ -48,35 +51,37 @@ struct operand {
     size_t lines, k;
 };
 
-/* Of a GEMM by a kernel of words. */
+/* An operand of a GEMM whose kernel multiplies parts. */
 struct operand operand_of(const struct gpu_work *w, enum bitcut_operand which);
 
-/* Bytes of a line of the first word, and of a line of each other one. */
+/* Bytes of a line of the first part, and of a line of each other part. */
 size_t words_line_bytes(const struct operand *x);
 size_t words_low_line_bytes(const struct operand *x);
 
-/* Bytes of all words, and of what follows them. */
+/* Bytes of all parts, and of the data that follows them. */
 size_t words_bytes(const struct operand *x);
 
-/* Of how many matrices words are made: of none if they are prepared, of one that all
-   GEMMs share. */
+/* The number of matrices from which parts are made: 0 if the parts are prepared, 1 if all
+   GEMMs share the matrix. */
 size_t words_made(const struct gpu_work *work, const struct operand *x);
 
-/* From the words of one matrix to those of the next where the split pass puts them. */
+/* Bytes from the parts of one matrix to the parts of the next, in the output of the split
+   pass. */
 size_t prepared_stride(const struct operand *x);
 
-/* Where the largest magnitudes of equilibrated lines are; NULL: they are not. */
+/* The address of the largest magnitudes of equilibrated lines; NULL: lines are not
+   equilibrated. */
 const uint32_t *words_largest(const void *words, const struct operand *x);
 
-/* How split-K cuts k, in bytes of a line: slices of slice_bytes, the last one of what is
-   left.  As many as are not empty, but one at least. */
+/* How split-K divides k, in bytes of a line: slices of slice_bytes; the last slice takes
+   the remainder.  The number of slices is at least one, and no other slice is empty. */
 struct k_cut {
     size_t bytes, slice_bytes;
     int slices;
 };
 
-/* Into `slices` at most of whole k-steps of an instruction, which have step_bytes of a line
-   of words of a format. */
+/* Divide k into at most `slices` slices of whole k-steps of an instruction; a k-step has
+   step_bytes of a line of parts in a format. */
 struct k_cut k_cut_of(size_t k, int slices, int format, size_t step_bytes);
 
 #ifdef __cplusplus

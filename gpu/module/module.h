@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the program and a module of GPU kernels agree on.
+/* The interface between the program and a module of GPU kernels.
 
    A module is a shared object, built by a GPU compiler, that the program opens while it
    runs.  It exports one symbol, a struct gpu_module called GPU_MODULE_SYMBOL, and needs
-   none of the program's: so a program without a GPU compiler's libraries works, and one
-   package serves machines with and without a GPU.  That of the processor's own units is
-   part of the program.  C and C++ read this file alike. */
+   no symbol of the program.  So the program works without the libraries of a GPU
+   compiler, and one package serves machines with and without a GPU.  The module for the
+   processor's own units is part of the program.  C and C++ read this file alike. */
 #ifndef BITCUT_GPU_MODULE_MODULE_H
 #define BITCUT_GPU_MODULE_MODULE_H
 
 #include "gpu/emulate/rule.h"
 #include "lib/gemm/plan.h"
 
-/* Raised with every change of this file, and of the rows and plans that it passes on: a
-   module of another number is refused. */
+/* Increased with every change of this file, and of the rows and plans that it passes on.
+   A module with another number is refused. */
 enum { GPU_INTERFACE = 20 };
 
 enum { GPU_TEXT_MAX = 256, GPU_FAULT_MAX = 200 };
 
 #define GPU_MODULE_SYMBOL "bitcut_gpu_module"
 
-/* A row of a table of architectures: the devices that one code is compiled for. */
+/* A row of a table of architectures: the devices for which one code is compiled. */
 struct gpu_architecture {
-    const char *name, *what; /* as their compiler calls them: "sm_90a", "gfx90a" */
-    const char *units;       /* the part of their units' names before the '/'     */
-    unsigned bit;            /* in sets of the table's rows: one of its own       */
+    const char *name, *what; /* name in their compiler: "sm_90a", "gfx90a"       */
+    const char *units;       /* part of the names of their units before the '/'   */
+    unsigned bit;            /* bit of the row in sets of architectures           */
 };
 
 /* --- single instructions ---------------------------------------------------------- */
 
-/* Ways to issue one instruction, by position in gpu_variants (gpu/api/gpu.h). */
+/* Variants of issuing one instruction, by position in gpu_variants (gpu/api/gpu.h). */
 enum gpu_variant {
     GPU_PLAIN,
     GPU_A_REGISTERS,
@@ -41,7 +41,7 @@ enum gpu_variant {
     GPU_VARIANTS
 };
 
-/* A batch of single instructions, as raw encodings without gaps: A[count][m][k],
+/* A batch of single instructions, as encodings without gaps: A[count][m][k],
    B[count][k][n], C and D[count][m][n]. */
 struct gpu_batch {
     void *d;
@@ -51,14 +51,15 @@ struct gpu_batch {
 
 /* A row of a table of instructions. */
 struct gpu_instruction {
-    const char *name, *what; /* a unit's name behind the '/': family.shape.output.input */
+    const char *name, *what; /* name of a unit after the '/': family.shape.output.input */
     int m, n, k;             /* shape                                                   */
-    int a_bytes, b_bytes, c_bytes; /* of an element; D is as C                          */
-    unsigned architectures; /* that have it: a set of rows of the module's table        */
-    unsigned variants;      /* those it has: bits 1u << GPU_PLAIN, ...                  */
+    int a_bytes, b_bytes, c_bytes; /* bytes of an element; D is as C                    */
+    unsigned architectures; /* architectures that have it: a set of rows of the module's
+                               table                                                    */
+    unsigned variants;      /* its variants: bits 1u << GPU_PLAIN, ...                  */
 
-    /* For the module alone: start the batch, whose arrays are in the device's memory.
-       The module's own status, 0 if it has started. */
+    /* Used only in the module: start the batch, whose arrays are in device memory.
+       Returns the module's own status; 0 if it has started. */
     int (*launch)(const struct gpu_instruction *row, const struct gpu_batch *batch,
                   enum gpu_variant variant);
 };
@@ -68,23 +69,25 @@ struct gpu_instruction {
 struct gpu_kernel;
 struct exact_sums_to;
 
-/* A GEMM that a device computes, with nothing left open: it was checked, all matrices
-   have a leading dimension and a format, and the kernel takes them.  One on a unit that
-   the device does not have is emulated: its kernel is a row of the program's, of no
-   recipe (gpu_work_emulates()), its matrices are any that bitcut_gemm() takes, at strides
-   or by pointers, and there are no words.  Rows of lib's tables are read as data. */
+/* A GEMM that a device computes.  Nothing is open, it was checked, all matrices have a
+   leading dimension and a format, and the kernel accepts them.  A GEMM on a unit that the
+   device does not have is emulated: its kernel is a row of the program without a recipe
+   (gpu_work_emulates()); its matrices are any that bitcut_gemm() accepts, at strides or
+   by pointers; and it has no prepared parts.  Rows of the library's tables are only read
+   as data. */
 struct gpu_work {
     const struct gpu_kernel *kernel;
     struct bitcut_gemm gemm;
-    struct gemm_plan plan;          /* units are not read */
-    struct gpu_emulation emulation; /* of one that is emulated */
+    struct gemm_plan plan;          /* its units are not read */
+    struct gpu_emulation emulation; /* for an emulated GEMM    */
 };
 
-enum { GPU_COUNT_MAX = 65535 }; /* of a batch of words, and of its slices all together */
+/* Largest number of GEMMs of parts in a batch, and of all their slices together. */
+enum { GPU_COUNT_MAX = 65535 };
 
-/* The terms of a k-step in order, low*low in its place, and after how many instructions
-   of accumulator 0 it is promoted (0: never): struct bitcut_recipe (lib/gemm/recipe.h)
-   without tiles. */
+/* The terms of a k-step in order, with the product of low parts at its position, and the
+   number of instructions of accumulator 0 after which it is promoted (0: never): struct
+   bitcut_recipe (lib/gemm/recipe.h) without tiles. */
 struct gpu_program {
     int words, terms;
     struct recipe_term term[RECIPE_TERMS_MAX];
@@ -93,53 +96,61 @@ struct gpu_program {
 
 struct gpu_product;
 
-/* A row of a table of kernels.  What each computes is fixed to the bit by its recipe, the
-   split and the unit of its instruction on the device's architecture: D is that of
-   bitcut_gemm (lib/bitcut.h).  A kernel whose matrices are f32 multiplies words that the
-   split pass makes before, of matrices at strides.  Another one reads the matrices as they
-   are, at strides or by pointers, and needs no workspace.  Each matrix is in either
-   layout. */
+/* A row of a table of kernels.  The recipe, the split and the unit of the instruction on
+   the device's architecture determine every bit of its results, which equal the results
+   of bitcut_gemm (lib/bitcut.h).  A kernel whose matrices are f32 multiplies parts, which
+   the split pass makes before from matrices at strides.  Another kernel reads the
+   matrices directly, at strides or by pointers, and needs no workspace.  Each matrix has
+   either layout. */
 struct gpu_kernel {
     const char *name, *what;    /* family.recipe.input.tile.stages                     */
     const char *recipe;         /* name of the row of lib/gemm/recipe.h that it
                                    implements */
-    const char *instruction;    /* name of the row above: the unit; NULL: fused multiply-
-                                   adds in FP32, the unit fma/f32                      */
+    const char *instruction;    /* name of the row of the instruction, which defines the
+                                   unit; NULL: fused multiply-adds in FP32, the unit
+                                   fma/f32                                             */
     int matrices;               /* FORMAT_...: of A, B, C and D                        */
-    int format;                 /* FORMAT_...: of the words; the split's roundings and
-                                   scale are the caller's                              */
-    int low_format;             /* FORMAT_...: of words after the first, if it is another:
-                                   words are those of the recipe's split; 0: it is not */
-    struct gpu_program program; /* what it does, which may vary the recipe             */
-    int tile_m, tile_n, tile_k; /* of D a block computes, and of k it loads at a time;
-                                   0: the kernels before it are faster where they fit  */
-    int products, warps;        /* so many GEMMs at a time by so many warps; 0: a block
-                                   has one, by all of its warps                        */
-    int stages;                 /* tiles in flight; 1: no asynchronous copy; 0: none in
-                                   shared memory                                       */
+    int format;                 /* FORMAT_...: of the parts; the caller chooses the
+                                   split's roundings and scale                         */
+    int low_format;             /* FORMAT_...: of parts after the first, if it differs;
+                                   then the parts are the recipe's split; 0: it does not
+                                   differ                                              */
+    struct gpu_program program; /* its terms and promotion, which may differ from the
+                                   recipe                                              */
+    int tile_m, tile_n, tile_k; /* size of a block's tile of D, and k that it loads at a
+                                   time; 0: the kernels before it are faster where they
+                                   fit                                                 */
+    int products, warps;        /* number of GEMMs at a time, and of warps that compute
+                                   them; 0: a block computes one GEMM with all of its
+                                   warps                                               */
+    int stages;                 /* tiles in flight; 1: no asynchronous copy; 0: no shared
+                                   memory                                              */
     int threads, shared_bytes;  /* of a block                                          */
-    int registers;              /* of a thread, about                                  */
-    int cluster_m, cluster_n;   /* blocks with tiles below each other that bring the
-                                   words of B to all of them, and beside each other,
-                                   those of A: 1 or more                               */
-    int load_bytes, read_bytes; /* of a block for one k: to shared memory, from it     */
-    int slices_most;            /* of split-K that it takes                            */
-    int slices_together;        /* so many of them a cluster, else of one block, adds,
-                                   without workspace, where C and D are row-major; 0:
-                                   none                                                */
-    size_t size_most;           /* of m, n and k, 0: any                               */
-    unsigned architectures;     /* that run it, as of an instruction                   */
+    int registers;              /* of a thread, approximately                          */
+    int cluster_m, cluster_n;   /* blocks of a cluster: with tiles below each other, which
+                                   share the parts of B, and next to each other, which
+                                   share the parts of A; 1 or more                     */
+    int load_bytes, read_bytes; /* bytes of a block for one k: to shared memory, from
+                                   it                                                  */
+    int slices_most;            /* largest number of slices (split-K)                  */
+    int slices_together;        /* largest number of slices that a cluster, or else one
+                                   block, adds without workspace, if C and D are
+                                   row-major; 0: none                                  */
+    size_t size_most;           /* largest m, n and k; 0: any                          */
+    unsigned architectures;     /* architectures that run it, as for an instruction    */
 
-    /* For the module alone. */
+    /* Used only in the module. */
     size_t (*workspace)(const struct gpu_product *product); /* bytes; NULL: none        */
-    int (*launch)(const struct gpu_product *product);       /* of words; or             */
-    int (*start)(const struct gpu_work *work, void *stream); /* of matrices as they are */
+    int (*launch)(const struct gpu_product *product);       /* for kernels of parts; or */
+    int (*start)(const struct gpu_work *work, void *stream); /* for kernels that read the
+                                                                matrices directly       */
 };
 
-/* Whether clusters of a kernel add so many slices of k: if all blocks of a GEMM, one of a
-   batch, run at one time on the devices there are, whose multiprocessors are 132; as a cluster is in one GPC,
-   an H100 has 66 clusters of two, 39 of three, 30 of four and 15 of eight.  Of more blocks
-   the slices are faster one after the other, by way of the workspace. */
+/* Whether clusters of a kernel add this number of slices of k.  They do if all blocks of
+   a GEMM, in a batch of one, run at the same time on existing devices, which have 132
+   multiprocessors.  A cluster is in one GPC, so an H100 has 66 clusters of two, 39 of
+   three, 30 of four and 15 of eight.  With more blocks, it is faster to compute the
+   slices one after the other and add them through the workspace. */
 enum { GPU_TOGETHER_TWO = 132, GPU_TOGETHER = 102 };
 static inline bool gpu_adds_slices(const struct gpu_kernel *k, size_t m, size_t n,
                                    int slices)
@@ -161,69 +172,72 @@ static inline bool gpu_work_emulates(const struct gpu_work *work)
 
 /* --- timing ----------------------------------------------------------------------- */
 
-/* What a peer is to the others: a library's GEMM in FP32, to which it may fall back in
-   silence; or its GEMM of f16 words, whose rate bounds all that is made of them. */
+/* The role of a peer: a library's GEMM in FP32, to which a library may fall back without
+   notice; or its GEMM of f16 parts, whose rate bounds every GEMM made of f16 parts. */
 enum gpu_role { GPU_PEER, GPU_PEER_SINGLE, GPU_PEER_HALF };
 
-/* A row of a table of peers: GEMMs of a library, to compare kernels with. */
+/* A row of a table of peers: GEMMs of a library, with which kernels are compared. */
 struct gpu_peer {
     const char *name, *what;
     int matrices;      /* FORMAT_...: of A, B and D                               */
-    bool pointers;     /* matrices by pointers, not at strides                    */
-    const char *split; /* the row of lib/number/split.h that makes its words; NULL: it has
-                          none and reads the matrices                                  */
+    bool pointers;     /* whether matrices are given by pointers, not at strides  */
+    const char *split; /* the row of lib/number/split.h that makes its parts; NULL: it
+                          reads the matrices                                           */
     enum gpu_role role;
-    const void *own; /* for the module alone */
+    const void *own; /* used only in the module */
 };
 
-/* What of a GEMM is timed: all of it; of one that multiplies words, the rest without the
-   split pass; or the split pass over A and B alone. */
+/* The part of a GEMM that is timed: the whole GEMM; the product without the split pass,
+   for a GEMM that multiplies parts; or only the split pass over A and B. */
 enum gpu_part { GPU_WHOLE, GPU_PRODUCT, GPU_SPLIT, GPU_PARTS };
 
-/* What is timed: a kernel, or without one a peer. */
+/* The subject of a measurement: a kernel, or a peer if there is no kernel. */
 struct gpu_entrant {
     const struct gpu_kernel *kernel;
     const struct gpu_peer *peer;
-    struct gemm_plan plan; /* of a kernel; of a peer the splits alone              */
-    bool pointers;         /* of a kernel: to the matrices, which it does not split */
+    struct gemm_plan plan; /* for a kernel; for a peer only the splits are used    */
+    bool pointers;         /* for a kernel that reads the matrices directly: whether it
+                              gets pointers to them                                 */
     enum gpu_part part;
-    const struct gpu_emulation *emulation; /* of the kernel of those that are emulated */
+    const struct gpu_emulation *emulation; /* for the kernel of emulated GEMMs         */
 };
 
-/* Why the clock of a board is lower than it could be: bits of a set. */
+/* Reasons why the clock of a board is lower than it could be: bits of a set. */
 enum { GPU_LIMIT_POWER = 1, GPU_LIMIT_HEAT = 2 };
 
 enum { GPU_READS_MAX = 64 };
 
 /* How often an entrant starts. */
 struct gpu_loop {
-    int warm;    /* before it is timed, 1 or more                                      */
-    int repeats; /* timed, 1 or more                                                   */
-    int reads;   /* of the board meanwhile, one in each of so many even parts of the
-                    repeats: 1 to GPU_READS_MAX, and no more than repeats             */
+    int warm;    /* starts before the measurement, at least 1                          */
+    int repeats; /* starts in the measurement, at least 1                              */
+    int reads;   /* number of reads of the board meanwhile, one in each of as many equal
+                    parts of the repeats: 1 to GPU_READS_MAX, and at most repeats     */
 };
 
 struct gpu_measurement {
-    double milliseconds;      /* of all repeats, between two events on their stream     */
-    double board_millijoules; /* by the board's own counter meanwhile; 0: it has none.
-                                 Counters move every 20 to 100 ms                       */
-    double board_watts_most;  /* the limit of its power that is in force; 0: not known  */
+    double milliseconds;      /* time of all repeats, between two events on their
+                                 stream                                                 */
+    double board_millijoules; /* energy by the board's own counter meanwhile; 0: no
+                                 counter.  Counters advance every 20 to 100 ms          */
+    double board_watts_most;  /* power limit in force; 0: unknown                       */
     int megahertz;            /* median of the clocks of the multiprocessors that were
                                  read, or 0                                             */
-    int reads;                /* at which it said what limits the clock; 0: it does not */
-    int at_power, at_heat;    /* of these, the reads that named this limit              */
+    int reads;                /* number of reads that reported what limits the clock; 0:
+                                 none                                                   */
+    int at_power, at_heat;    /* number of these reads that reported each limit         */
 };
 
-/* What the peers are of. */
+/* The library that provides the peers. */
 struct gpu_library {
-    int here;                 /* 0: no peer may be run                             */
-    char text[GPU_TEXT_MAX]; /* name and version, or why it is not here, one line */
+    int here;                /* 0: no peer can run                                */
+    char text[GPU_TEXT_MAX]; /* name and version, or why it is not available, one line */
 };
 
-struct gpu_session; /* D = A B of one shape, matrices in the device's memory */
+struct gpu_session; /* D = A B of one shape, with matrices in device memory. */
 
-/* What a GEMM needs that others start: its matrices in the device's memory, sizes, and
-   whatever else the session was given; a workspace; and a stream. */
+/* The data for a GEMM that other code starts: its matrices in device memory, its sizes,
+   and everything else that the session was given; a workspace; and a stream. */
 struct gpu_place {
     struct bitcut_gemm gemm;
     void *workspace;
@@ -231,105 +245,108 @@ struct gpu_place {
     void *stream;
 };
 
-/* How GEMMs are timed.  Functions return and report as those of struct gpu_module. */
+/* How GEMMs are timed.  Functions return and report errors as the functions of struct
+   gpu_module. */
 struct gpu_timer {
     const struct gpu_peer *peers; /* ended by a row without a name */
 
-    /* Copy the matrices A (m x k) and B (k x n) of a batch, both of the format that A
-       has, row-major without gaps and one after the other, from the host's memory to a
-       device.  There are `distinct` of each: GEMM i takes number i % distinct. */
+    /* Copy the matrices A (m x k) and B (k x n) of a batch from host memory to a device.
+       Both have the format of A, and are row-major without gaps, one after the other.
+       There are `distinct` matrices of each: GEMM i uses number i % distinct. */
     int (*begin)(struct gpu_session **session, struct gpu_library *library,
                  const struct bitcut_gemm *gemm, size_t distinct, int device,
                  char *fault);
 
-    /* Fill D with NaNs, make the words that are not timed, start the entrant
-       loop->warm times, wait, start it loop->repeats times between two events, and wait.
-       Nothing is allocated between the events, and the board is read while the device
-       works.  Operands small enough stay in the device's cache from one repeat to the
-       next. */
+    /* Fill D with NaNs, make the parts that are not timed, start the entrant loop->warm
+       times, wait, start it loop->repeats times between two events, and wait.  Nothing is
+       allocated between the events, and the board is read while the device works.  Small
+       operands stay in the device's cache from one repeat to the next. */
     int (*run)(struct gpu_measurement *measurement, struct gpu_session *session,
                const struct gpu_entrant *entrant, const struct gpu_loop *loop,
                char *fault);
 
-    /* Copy `rows` rows of D of n elements from row i on to the host: row i % m of matrix
-       i / m. */
+    /* Copy `rows` rows of D, with n elements each, from row i on to the host.  Row i is
+       row i % m of matrix i / m. */
     int (*read)(void *to, struct gpu_session *session, size_t i, size_t rows,
                 char *fault);
 
-    /* Where a kernel's GEMM can be started by `start` of the module; it is the session's
-       until the next call of run() or place(). */
+    /* The data with which `start` of the module can start a kernel's GEMM.  It belongs to
+       the session, and is valid until the next call of run() or place(). */
     int (*place)(struct gpu_place *to, struct gpu_session *session,
                  const struct gpu_entrant *entrant, char *fault);
 
-    /* Start, on that stream, a kernel that does nothing; NULL: the module has none. */
+    /* Start a kernel that does nothing on this stream; NULL: the module has none. */
     int (*start_empty)(struct gpu_session *session, char *fault);
 
-    /* Wait until all on that stream is done; NULL: what starts is done when the call
-       returns, and starting it is not timed. */
+    /* Wait until all work on this stream is complete; NULL: work is complete when the
+       call that starts it returns, and starts are not timed. */
     int (*wait)(struct gpu_session *session, char *fault);
 
     void (*end)(struct gpu_session *session);
 
-    /* Whether a peer cannot be run here, and so takes no part; NULL: all can, or none, as
+    /* Whether a peer is not available here.  NULL: all peers are available, or none, as
        the library of a session says. */
     bool (*absent)(const struct gpu_peer *peer);
 
-    /* Products a second of the kernel's instruction on operands that stay in registers, by
-       all threads; for NULL those of a library's GEMM in FP32, GPU_PEER_SINGLE.  It is
-       measured at each call; 0: not known.  NULL: it measures none. */
+    /* Products per second of the kernel's instruction on operands that stay in registers,
+       by all threads.  For NULL, the rate of a library's GEMM in FP32, GPU_PEER_SINGLE.
+       It is measured at each call; 0: unknown.  A NULL function: the module measures no
+       peak. */
     double (*peak)(const struct gpu_kernel *kernel);
 };
 
 /* --- what a module has ------------------------------------------------------------ */
 
-/* A row of a module's table of families.  Of the kernels of a recipe, through all
-   families, the first that a device can run says which instruction and which program it
-   takes without a better reason; gpu/api/choose.h then chooses among those of the same
-   bits, whose order means nothing. */
+/* A row of a module's table of families.  Among the kernels of a recipe, over all
+   families, the first one that a device can run determines the default instruction and
+   program.  Then gpu/api/choose.h chooses among the kernels with the same bits, whose
+   order does not matter. */
 struct gpu_family {
     const char *name, *what;
     const struct gpu_instruction
         *instructions;                /* ended by a row without a name; or NULL */
-    const struct gpu_kernel *kernels; /* likewise                               */
+    const struct gpu_kernel *kernels; /* ended by a row without a name; or NULL */
 };
 
 struct gpu_device {
-    int number;                  /* of the device, from 0                */
-    char name[GPU_TEXT_MAX];    /* as the maker says: "NVIDIA H200"     */
+    int number;                 /* number of the device, from 0         */
+    char name[GPU_TEXT_MAX];    /* the maker's name: "NVIDIA H200"      */
     char driver[GPU_TEXT_MAX];  /* version of the driver                */
-    char runtime[GPU_TEXT_MAX]; /* what the module was built with       */
+    char runtime[GPU_TEXT_MAX]; /* the runtime with which the module was built */
     const struct gpu_architecture *architecture; /* the first row of the module's table
-                                                    that it is of */
-    unsigned architectures;      /* all of them: a set; a processor has several units */
-    char lacks[GPU_TEXT_MAX];   /* the others that it could be of, and why it is not, one
-                                    line; empty: there are none */
-    int shared_bytes;            /* most shared memory of a block        */
+                                                    that describes it */
+    unsigned architectures;   /* all such rows, as a set; a processor has several
+                                 units                                             */
+    char lacks[GPU_TEXT_MAX]; /* the other rows, and why they do not describe it, one
+                                 line; empty: there are none  */
+    int shared_bytes;         /* largest shared memory of a block     */
 
-    /* Of a unit, that is a multiprocessor: for the choice of a kernel (gpu/api/choose.h).
-       0 where no kernel has tiles. */
+    /* Properties of a unit, which is a multiprocessor, for the choice of a kernel
+       (gpu/api/choose.h).  0 if no kernel has tiles. */
     int units;
-    int unit_registers, unit_threads, unit_blocks; /* that it holds at a time         */
+    int unit_registers, unit_threads, unit_blocks; /* largest numbers that it holds at a
+                                                      time                            */
     int unit_shared;  /* bytes of its shared memory                                   */
-    int block_shared; /* of these, what a block costs beyond what it uses             */
+    int block_shared; /* shared memory that a block costs beyond its own use          */
     int wave;         /* threads of a warp or wavefront                               */
-    int products;     /* of 16-bit words that its matrix cores make in a clock        */
-    int shared_rate;  /* bytes to or from shared memory that cost a clock of products */
-    int cache_rate;   /* bytes that come from the L2 cache in a clock, all loading    */
+    int products;     /* products of 16-bit parts in its matrix cores per clock       */
+    int shared_rate;  /* bytes to or from shared memory that cost one clock of products */
+    int cache_rate;   /* bytes per clock from the L2 cache while all units load       */
 };
 
-/* Words lie line after line, a row of A or column of B being a line, k ascending and
-   padded with +0 to whole runs of GPU_WORDS_RUN elements, the k of the longest k-step:
-   word j of element p of line i is element (j * lines + i) * run(k) + p, of 16 bits, or
-   of 32 for tf32, or of 8.  Where words after the first have another format, element p of
-   line i of word j of them is element ((j - 1) * lines + i) * run(k) + p behind all lines
-   of the first.  Words of equilibrated lines are followed by the largest finite magnitude
-   of each, 32 bits of FP32. */
+/* The layout of parts in memory.  Parts lie line by line, where a line is a row of A or a
+   column of B.  k is ascending, and padded with +0 to whole runs of GPU_WORDS_RUN
+   elements, the k of the longest k-step.  Part j of element p of line i is element (j *
+   lines + i) * run(k) + p, with 16 bits, or 32 for tf32, or 8.  If parts after the first
+   have another format, part j of element p of line i is element ((j - 1) * lines + i) *
+   run(k) + p after all lines of the first part.  The parts of equilibrated lines are
+   followed by the largest finite magnitude of each line, a 32-bit FP32 encoding. */
 enum { GPU_WORDS_RUN = 32 };
 
-/* Bytes that words and workspaces in the device's memory are aligned to. */
+/* Alignment of parts and workspaces in device memory, in bytes. */
 enum { GPU_ALIGNMENT = 256 };
 
-/* What a module that executes code itself has counted of something. */
+/* A count from a module that executes code itself. */
 struct gpu_count {
     const char *name; /* a string constant of the module */
     uint64_t value;
@@ -345,117 +362,120 @@ struct gpu_memory {
 
 /* --- streams of a caller ----------------------------------------------------------- */
 
-/* A copy between the memory of the host and of a device: lines of so many bytes, that
-   begin so many bytes one after the other. */
+/* A copy between host memory and device memory: lines of equal length, at a distance of
+   `pitch` bytes on each side. */
 struct gpu_copy {
     void *to;
     const void *from;
     size_t to_pitch, from_pitch, bytes, lines;
 };
 
-/* Functions for code that computes in the order of a stream of the caller.  They return and
-   report as those of struct gpu_module, and work on the calling thread's current device.
-   While a stream captures a graph only `ask`, `reserve`, `release` and `repeat` are called
-   with it. */
+/* Functions for code that computes in the order of a stream of the caller.  They return
+   and report errors as the functions of struct gpu_module, and use the current device of
+   the calling thread.  While a stream captures a graph, only `ask`, `reserve`, `release`
+   and `repeat` are called with it. */
 struct gpu_streams {
     int (*device)(int *number, char *fault);
 
-    /* The number of the graph that the stream captures, which no other graph has while the
-       process lasts.  0: the stream runs. */
+    /* Get the number of the graph that the stream captures.  No other graph of the
+       process has the same number.  0: the stream does not capture. */
     int (*ask)(uint64_t *capture, void *stream, char *fault);
 
-    /* Memory for work in the order of a stream: from this place of the stream up to that
-       of release().  If the stream captures, the memory belongs to the graph: it lasts as
-       long as the graph and all that is made from it, and release() does nothing. */
+    /* Reserve memory for work in the order of a stream, from this point of the stream to
+       the call of release().  If the stream captures, the memory belongs to the graph: it
+       exists as long as the graph and everything made from it, and release() does
+       nothing. */
     int (*reserve)(void **at, size_t bytes, void *stream, char *fault);
     int (*release)(void *at, void *stream, char *fault);
 
-    /* Copy, and wait until all before it and the copy are done. */
+    /* Copy, and wait until the copy and all work before it are complete. */
     int (*copy)(const struct gpu_copy *copy, int to_host, void *stream, char *fault);
 
-    /* Start copying a line of the device's memory to all lines: from_pitch is not read. */
+    /* Start copying one line of device memory to all lines; from_pitch is not read. */
     int (*repeat)(const struct gpu_copy *copy, void *stream, char *fault);
 };
 
 /* --- the module ------------------------------------------------------------------- */
 
-/* What a module exports.  A function returns 0, or it returns another number and has
-   written one line into fault[GPU_FAULT_MAX].  Devices are numbered as the system shows
-   them, from 0; the one that is the thread's current one stays so. */
+/* The exports of a module.  A function returns 0 on success; otherwise it returns another
+   number and has written one line into fault[GPU_FAULT_MAX].  Devices have the numbers
+   that the system shows, from 0.  The current device of the thread is unchanged. */
 struct gpu_module {
     int interface; /* GPU_INTERFACE */
     const char *name, *what;
     const struct gpu_architecture *architectures; /* ended by a row without a name */
-    const struct gpu_family *families;            /* likewise                      */
+    const struct gpu_family *families;            /* ended by a row without a name */
 
-    /* What the device is.  One of an architecture that is no row is refused. */
+    /* Describe a device.  A device whose architecture has no row is refused. */
     int (*describe)(struct gpu_device *to, int device, char *fault);
 
-    /* Issue one instruction a fragment and wait: D[f] from A[f], B[f] and C[f] for every
-       f < count.  The arrays are in the host's memory, any alignment that fits their
-       elements; D is what the device gave, every bit, or undefined for another return
-       than 0.  The device must have the instruction, and the instruction the variant. */
+    /* Issue one instruction for each fragment and wait: D[f] from A[f], B[f] and C[f] for
+       every f < count.  The arrays are in host memory, with any alignment that fits their
+       elements.  D has every bit that the device gave; it is undefined if the result is
+       not 0.  The device must have the instruction, and the instruction must have the
+       variant. */
     int (*run)(const struct gpu_batch *batch, const struct gpu_instruction *instruction,
                enum gpu_variant variant, int device, char *fault);
 
-    /* Bytes of the words of an operand: of them read are the sizes, the plan's split and
-       whether lines are equilibrated.  What makes words reads the plan's target, too.
-       NULL, as all functions up to `reaches`: the module has no kernels. */
+    /* Bytes of the parts of an operand.  The function reads the sizes, the plan's split,
+       and whether lines are equilibrated; functions that make parts also read the plan's
+       target.  NULL, as all functions up to `reaches`: the module has no kernels. */
     size_t (*words)(const struct gpu_work *work, enum bitcut_operand operand);
 
-    /* Make the words of an operand of one GEMM, and wait.  Both are in the host's memory.
-       No kernel is read. */
+    /* Make the parts of an operand of one GEMM, and wait.  Both are in host memory.  No
+       kernel is read. */
     int (*split)(void *words, const struct gpu_work *work, enum bitcut_operand operand,
                  int device, char *fault);
 
-    /* Run GEMMs whose matrices, and pointers to them, are in the host's memory, and wait.
-       memory[] holds all matrices of A, B, C, which may be none, and D, in this order,
-       and is copied whole to places that are the same modulo GPU_ALIGNMENT; that of D is
-       copied back whole.  C and D may be one. */
+    /* Run GEMMs whose matrices, and pointers to them, are in host memory, and wait.
+       memory[] holds all matrices of A, B, C and D, in this order; C may be missing.
+       Each memory is copied to the device completely, to an address that is equal modulo
+       GPU_ALIGNMENT, and the memory of D is copied back completely.  C and D may be the
+       same. */
     int (*gemm)(const struct gpu_work *work, const struct gpu_memory memory[4],
                 int device, char *fault);
 
-    /* The same for what is in the device's memory.  Nothing is allocated, and nothing
-       waits: all work goes to `stream`, the runtime's own (a cudaStream_t, a hipStream_t),
-       which may be capturing a graph.
-       `workspace` is device memory of workspace() bytes that the GEMM has for itself
-       until it ends; NULL if that is 0.  The query reads of the matrices only layouts,
-       strides, and whether words are NULL. */
+    /* The same for data in device memory.  Nothing is allocated, and nothing waits.  All
+       work goes to `stream`, a stream of the runtime (a cudaStream_t, a hipStream_t),
+       which may be capturing a graph.  `workspace` is device memory of workspace() bytes
+       that belongs to the GEMM until it ends; NULL if this is 0.  The query reads only
+       the layouts and strides of the matrices, and whether parts are NULL. */
     int (*prepare)(void *words, const struct gpu_work *work, enum bitcut_operand operand,
                    int device, void *stream, char *fault);
     size_t (*workspace)(const struct gpu_work *work);
     int (*start)(const struct gpu_work *work, void *workspace, int device, void *stream,
                  char *fault);
 
-    /* Whether the device can read what is at a place. */
+    /* Check that the device can read the memory at an address. */
     int (*reaches)(const void *at, int device, char *fault);
 
-    const struct gpu_timer *timer; /* NULL: it times nothing */
+    const struct gpu_timer *timer; /* NULL: the module times nothing */
 
-    /* What all launches of the process have done since the call before; how many numbers
-       that is.  NULL: it counts nothing. */
+    /* Get the counts of all launches of the process since the last call.  Returns how
+       many counts there are.  NULL: the module counts nothing. */
     int (*counts)(struct gpu_count to[GPU_COUNTS_MAX]);
 
-    /* GEMMs on units that a device does not have, which the entries above compute as they
-       do others; `start` takes one GEMM at a time.  The program chooses a method for each
-       accumulator (gpu/emulate/emulation.h). */
+    /* GEMMs on units that a device does not have.  The functions above compute them like
+       other GEMMs; `start` takes one GEMM at a time.  The program chooses a method for
+       each accumulator (gpu/emulate/emulation.h). */
     const struct gpu_multiplier *multipliers; /* ended by a row without an instruction;
-                                                 NULL: it emulates nothing              */
-    unsigned methods; /* it has code for: bits 1u << CHAIN_STEPS, which all have, ...   */
+                                                 NULL: no emulation                     */
+    unsigned methods; /* methods with code: bits 1u << CHAIN_STEPS, which all have, ... */
 
-    /* Whether the instruction of that row of the table adds on the device as its unit's
-       row says, in all that CHAIN_TENSOR rests on: what this finds out at the first call
-       it keeps.  If it does not, other methods are chosen; without CHAIN_TENSOR it may be
-       NULL. */
+    /* Whether the instruction of this row of the table adds on the device as the row of
+       its unit says, in all respects that CHAIN_TENSOR relies on.  The first call tests
+       it, and the result is stored.  If it does not, other methods are chosen.  Without
+       CHAIN_TENSOR the function may be NULL. */
     int (*claim)(int device, int multiplier, char *fault);
 
     /* Sums in binary64 of products of f32 encodings, A[m][k] and B[k][n], for exact
-       references: compute() of struct exact_sums (lib/exact/exact_sums.h).  All are in the
-       host's memory.  NULL: it makes none. */
+       references: compute() of struct exact_sums (lib/exact/exact_sums.h).  All arrays
+       are in host memory.  NULL: the module has no such sums. */
     int (*sums)(const struct exact_sums_to *to, size_t m, size_t n, size_t k,
                 const uint32_t *a, const uint32_t *b, int device, char *fault);
 
-    const struct gpu_streams *streams; /* NULL: of nobody else's */
+    const struct gpu_streams *streams; /* NULL: the module cannot use streams of other
+                                          code                   */
 };
 
 #endif

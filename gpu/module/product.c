@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole GEMMs of the device's memory: the split pass and a kernel of the table. */
+/* Whole GEMMs in device memory: the split pass, and a kernel of the table. */
 #include "gpu/module/product.h"
 
 #include <stdlib.h>
@@ -40,8 +40,8 @@ static struct elements elements_of(const struct bitcut_matrix *x)
     return (struct elements){ x->to, x->ld, x->stride, x->layout == BITCUT_COLUMN_MAJOR };
 }
 
-/* The parts of a workspace: words of A and of B, unless they are prepared, and the
-   kernel's. */
+/* The areas of a workspace: parts of A and of B, unless they are prepared, and the
+   kernel's area. */
 struct parts {
     size_t a, b, kernel; /* bytes */
 };
@@ -93,8 +93,8 @@ size_t gemm_words(const struct gpu_work *w, enum bitcut_operand which)
 
 /* --- starting --------------------------------------------------------------------- */
 
-/* The words that are not there yet are made: those of A at the workspace's start, those
-   of B behind them. */
+/* Make the parts that do not exist yet: the parts of A at the start of the workspace, the
+   parts of B after them. */
 static rt_error words_make(struct gpu_product *p, const struct gpu_work *w,
                            char *workspace, rt_stream stream)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One name for what the runtimes of CUDA and HIP have alike, for code of a module that
-   knows no instruction: errors, memory, streams, events, the current device.  Each is the
-   runtime's own, with its contract.  C and C++.
+/* Common names for functions that the runtimes of CUDA and HIP share, for module code
+   that does not depend on an instruction: errors, memory, streams, events, the current
+   device.  Each name is a function of the runtime, with its contract.  C and C++.
 
-   CUDA's are its own functions.  HIP's, where GPU_HIP is defined, are functions of
-   gpu/hip/runtime.c, that call what was found in the runtime's library: so no header of
-   HIP is needed, and one module works with every version of it. */
+   CUDA's names are its own functions.  HIP's names, if GPU_HIP is defined, are functions
+   of gpu/hip/runtime.c, which call the functions found in the runtime's library.  So no
+   header of HIP is needed, and one module works with every version of it. */
 #ifndef BITCUT_GPU_MODULE_RT_H
 #define BITCUT_GPU_MODULE_RT_H
 
@@ -17,7 +17,7 @@ typedef int rt_error;    /* hipError_t  */
 typedef void *rt_stream; /* hipStream_t */
 typedef void *rt_event;  /* hipEvent_t  */
 
-/* Of hipError_t, of hipMemcpyKind, and a flag of streams. */
+/* Numbers of hipError_t and hipMemcpyKind, and a flag of streams. */
 enum { RT_SUCCESS = 0, RT_NO_MEMORY = 2 };
 enum { RT_TO_DEVICE = 1, RT_TO_HOST = 2, RT_ON_DEVICE = 3 };
 enum { RT_NON_BLOCKING = 1 };

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Timing GEMMs on one stream of a device, whichever runtime a module has. */
+/* Timing GEMMs on one stream of a device, for any runtime of a module. */
 #include "gpu/module/product.h"
 #include "lib/number/fma.h"
 
 #include <stdlib.h>
 
-/* Bytes in the device's memory that grow when they are asked to. */
+/* Device memory that grows on request. */
 struct buffer {
     void *at;
     size_t bytes;
 };
 
-/* A stream of its own, and what runs on it or is read beside it; zero before it is
-   begun. */
+/* A separate stream, and what runs on it or is read during a measurement; zero before it
+   is begun. */
 struct stopwatch {
     rt_stream stream;
     rt_event from, to;
-    rt_event part[2]; /* ends of two parts of a loop, one after the other */
+    rt_event part[2]; /* ends of two successive parts of a loop           */
     struct peer_library *library;
     struct board *board;
 };
 
 struct gpu_session {
     int device;
-    size_t count, m, n, k, bytes; /* bytes: of an element */
+    size_t count, m, n, k, bytes; /* bytes of an element  */
     struct buffer a, b, d;        /* matrices, one after the other */
     struct buffer each_a, each_b,
-        each_d; /* where each is, for those that take pointers */
+        each_d; /* addresses of the matrices, for entrants that take pointers */
     struct buffer words_a, words_b, workspace;
-    struct bitcut_gemm gemm; /* D = A B there */
+    struct bitcut_gemm gemm; /* D = A B on these matrices */
     struct stopwatch watch;
 };
 
@@ -44,7 +44,7 @@ static rt_error stopwatch_begin(struct stopwatch *s)
     return status;
 }
 
-/* Whatever of it was made. */
+/* Free everything that was made. */
 static void stopwatch_end(struct stopwatch *s)
 {
     board_close(s->board);
@@ -68,7 +68,7 @@ static rt_error buffer_reserve(struct buffer *x, size_t bytes)
     return rt_malloc(&x->at, bytes ? bytes : 1);
 }
 
-/* `bytes` bytes: those at `from`, of which there are `given`, over and over. */
+/* Fill `bytes` bytes by repeating the `given` bytes at `from`. */
 static rt_error buffer_fill(struct buffer *x, size_t bytes, const void *from,
                             size_t given)
 {
@@ -83,7 +83,7 @@ static rt_error buffer_fill(struct buffer *x, size_t bytes, const void *from,
     return status;
 }
 
-/* Pointers to `count` matrices of `bytes` each. */
+/* Make pointers to `count` matrices of `bytes` each. */
 static rt_error pointers_fill(struct buffer *x, const struct buffer *to, size_t count,
                               size_t bytes)
 {
@@ -119,7 +119,7 @@ static rt_error session_init(struct gpu_session *s, const struct bitcut_gemm *g,
     if (status == RT_SUCCESS) status = pointers_fill(&s->each_a, &s->a, s->count, a);
     if (status == RT_SUCCESS) status = pointers_fill(&s->each_b, &s->b, s->count, b);
     if (status == RT_SUCCESS) status = pointers_fill(&s->each_d, &s->d, s->count, d);
-    if (status == RT_SUCCESS) status = rt_device_wait(); /* the copies are there */
+    if (status == RT_SUCCESS) status = rt_device_wait(); /* the copies are complete */
     s->gemm = *g;
     s->gemm.alpha = F32_ONE;
     s->gemm.beta = 0;
@@ -142,7 +142,7 @@ static void session_end(struct gpu_session *s)
     free(s);
 }
 
-/* On the session's device. */
+/* Start the session on its device. */
 static int session_start(struct gpu_session *s, struct gpu_library *library,
                          const struct bitcut_gemm *g, size_t distinct, char *fault)
 {
@@ -193,7 +193,8 @@ static void words_set(struct bitcut_matrix *m, const struct buffer *words,
     m->prepared_stride = prepared_stride(&x);
 }
 
-/* What it does, from words that are made before unless all of it is timed. */
+/* The work of an entrant, on parts that are made before unless the whole GEMM is
+   timed. */
 static struct gpu_work work_of(const struct gpu_session *s, const struct gpu_entrant *e)
 {
     struct gpu_work w = { .kernel = e->kernel, .gemm = s->gemm, .plan = e->plan };
@@ -244,7 +245,7 @@ static int entrant_start(const struct gpu_session *s, const struct gpu_entrant *
 
 /* --- timing ----------------------------------------------------------------------- */
 
-/* All that the entrant needs before it is timed; D is NaNs. */
+/* Prepare everything that the entrant needs before it is timed; D is NaNs. */
 static rt_error entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e)
 {
     struct gpu_work w = work_of(s, e);
@@ -272,9 +273,9 @@ static int start_often(const struct gpu_session *s, const struct gpu_entrant *e,
     return told;
 }
 
-/* What the board said while a loop ran. */
+/* The readings of the board while a loop ran. */
 struct board_reads {
-    int megahertz[GPU_READS_MAX], clocks; /* those that were known */
+    int megahertz[GPU_READS_MAX], clocks; /* clocks that were available */
     int limits, at_power, at_heat;
 };
 
@@ -299,9 +300,9 @@ static int median_megahertz(struct board_reads *x)
     return x->clocks ? x->megahertz[x->clocks / 2] : 0;
 }
 
-/* Start the repeats part after part, up to the event w->to.  The end of a part is waited
-   for when the next one is started, so that the device never waits, and the board is read
-   while that runs. */
+/* Start the repeats, part after part, up to the event w->to.  The end of a part is waited
+   for when the next one has been started, so that the device never waits.  The board is
+   read while the next part runs. */
 static int run_parts(struct board_reads *reads, const struct gpu_session *s,
                      const struct gpu_entrant *e, const struct gpu_loop *loop,
                      char *fault)
@@ -322,7 +323,7 @@ static int run_parts(struct board_reads *reads, const struct gpu_session *s,
     return 0;
 }
 
-/* What a loop gives that has run between the events. */
+/* The measurement of a loop that ran between the events. */
 static struct gpu_measurement measured(struct board_reads *reads, const struct board *b,
                                        double milliseconds, double millijoules)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the code assumes about C beyond the standard.  configure compiles this file with the
-   flags of the build, and lib/base/version.c holds it to them. */
+/* Assumptions about C beyond the standard.  configure compiles this file with the flags
+   of the build, and lib/base/version.c includes it, so that the assumptions are checked
+   at compile time. */
 #ifndef BITCUT_LIB_BASE_ASSUME_H
 #define BITCUT_LIB_BASE_ASSUME_H
 
@@ -9,7 +10,7 @@
 #include <limits.h>
 #include <stdint.h>
 
-/* Integers.  Byte order is not assumed. */
+/* Integers.  The code does not assume a byte order. */
 static_assert(CHAR_BIT == 8, "bytes have 8 bits");
 static_assert(INT_MAX >= 0x7fffffff, "int has at least 32 bits");
 static_assert((-1 & 3) == 3, "signed integers are two's complement");

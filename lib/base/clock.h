@@ -8,7 +8,7 @@
 /* Seconds on a clock that never goes back. */
 double seconds_now(void);
 
-/* Today in UTC, YYYY-MM-DD. */
+/* Today's date in UTC, YYYY-MM-DD. */
 enum { DATE_MAX = 16 };
 void date_today(char text[DATE_MAX]);
 

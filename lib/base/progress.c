@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/base/progress.h"
 
-/* In the memory that a thread begins with: what a library opened later has of its own is
-   allocated at its first use, and that aborts if it cannot be. */
+/* Thread-local memory that exists when a thread begins.  The thread-local memory of a
+   library that is opened later is allocated at its first use, and the process aborts if
+   that allocation fails. */
 static _Thread_local struct progress thread_progress
     __attribute__((tls_model("initial-exec")));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long work reports how far it is and learns that it should stop. */
+/* How long work reports its progress and learns that it should stop. */
 #ifndef BITCUT_LIB_BASE_PROGRESS_H
 #define BITCUT_LIB_BASE_PROGRESS_H
 
@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `report`, if not NULL, is called from one thread at a time with the part done so far, 0
-   to 1.  `stop`, if not NULL, is looked at now and then; once it is set, work ends
+/* `report`, if not NULL, is called with the fraction done so far, 0 to 1, by one thread
+   at a time.  `stop`, if not NULL, is read at intervals; once it is set, the work ends
    early. */
 struct progress {
     void (*report)(void *context, double part);
@@ -18,11 +18,11 @@ struct progress {
     const volatile sig_atomic_t *stop;
 };
 
-/* What bitcut_stop_on() (lib/bitcut.h) has set in this thread, for public calls made in
-   it: a progress that reports nothing. */
+/* The flag that bitcut_stop_on() (lib/bitcut.h) has set in this thread, for public calls
+   made in it: a progress that reports nothing. */
 const struct progress *progress_of_thread(void);
 
-/* All take a NULL progress. */
+/* All functions below accept a NULL progress. */
 static inline void progress_report(const struct progress *p, size_t done, size_t total)
 {
     if (p && p->report) p->report(p->context, (double)done / (double)total);
@@ -33,7 +33,8 @@ static inline bool progress_stopped(const struct progress *p)
     return p && p->stop && *p->stop;
 }
 
-/* The status of work that `progress` may have cut short though it says BITCUT_OK. */
+/* The status of work that `progress` may have stopped early although the work returned
+   BITCUT_OK. */
 static inline enum bitcut_status progress_end(enum bitcut_status status,
                                               const struct progress *p, struct fault *f)
 {

@@ -1,69 +1,74 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A described struct: one table of its fields, beside the struct.  The keys of JSON, the
+/* A described struct: one table of its fields, next to the struct.  The keys of JSON, the
    attributes and the layout in Python, and the tables of keys in the manual are read from
-   it. */
+   this table. */
 #ifndef BITCUT_LIB_BASE_RECORD_H
 #define BITCUT_LIB_BASE_RECORD_H
 
 #include "lib/base/table.h"
 
-/* What lies at a field's offset. */
+/* What is stored at the offset of a field. */
 enum record_kind {
-    RECORD_FLAG,   /* bool                                              */
-    RECORD_INT,    /* int                                               */
-    RECORD_COUNT,  /* an unsigned integer                               */
-    RECORD_REAL,   /* double; JSON has a text where it is not finite    */
-    RECORD_NUMBER, /* likewise, but null where it is NaN: there is none */
-    RECORD_TEXT,   /* const char *, or NULL                             */
-    RECORD_CHARS,  /* char[]                                            */
-    RECORD_FLAGS,  /* bool[]                                            */
-    RECORD_COUNTS, /* size_t[]                                          */
-    RECORD_REALS,  /* double[]                                          */
-    RECORD_ROW,    /* a pointer to a row of a table (lib/base/table.h), or NULL: its
-                      name */
-    RECORD_HEX,     /* an unsigned integer, of whose encoding JSON has the digits      */
-    RECORD_DERIVED, /* nothing: `flag` computes a bool of the struct                   */
-    RECORD_WORD,    /* nothing: `word` finds a text                                    */
-    RECORD_COMPUTED, /* nothing: `number` computes a double, as of RECORD_NUMBER       */
-    RECORD_SAID,    /* nothing: `say` writes a text; JSON has null for an empty one    */
-    RECORD_LIST,    /* nothing: `item` finds structs of the fields `of`, from 0 on until
-                       NULL; without `of` texts                                        */
-    RECORD_GROUP,   /* nothing: the fields `of` of the same struct, or of one in it; without a
-                       name they are keys beside the others, if `when`                 */
-    RECORD_POINTED, /* a pointer to a struct of the fields `of`, or NULL               */
-    RECORD_TOLD     /* nothing: `tell` tells keys and their values, from 0 on until false;
-                       those of one key are a list                                     */
+    RECORD_FLAG,     /* bool                                              */
+    RECORD_INT,      /* int                                               */
+    RECORD_COUNT,    /* an unsigned integer                               */
+    RECORD_REAL,     /* double; JSON has a text if it is not finite       */
+    RECORD_NUMBER,   /* as RECORD_REAL, but JSON has null for NaN         */
+    RECORD_TEXT,     /* const char *, or NULL                             */
+    RECORD_CHARS,    /* char[]                                            */
+    RECORD_FLAGS,    /* bool[]                                            */
+    RECORD_COUNTS,   /* size_t[]                                          */
+    RECORD_REALS,    /* double[]                                          */
+    RECORD_ROW,      /* pointer to a row of a table (lib/base/table.h), or NULL; JSON has
+                        the name of the row */
+    RECORD_HEX,      /* an unsigned integer: an encoding; JSON has its hexadecimal
+                        digits                                                          */
+    RECORD_DERIVED,  /* nothing: `flag` computes a bool from the struct                 */
+    RECORD_WORD,     /* nothing: `word` finds a text                                    */
+    RECORD_COMPUTED, /* nothing: `number` computes a double, treated as RECORD_NUMBER  */
+    RECORD_SAID,     /* nothing: `say` writes a text; JSON has null for an empty text   */
+    RECORD_LIST,     /* nothing: `item` returns structs with the fields `of`, from 0 on
+                        until NULL; without `of` it returns texts                       */
+    RECORD_GROUP,    /* nothing: the fields `of` of the same struct, or of a struct in it;
+                        without a name they are keys of the enclosing object, if `when` is
+                        true                                                            */
+    RECORD_POINTED,  /* pointer to a struct with the fields `of`, or NULL               */
+    RECORD_TOLD      /* nothing: `tell` returns keys and their values, from 0 on until
+                        false; several values of one key form a list                    */
 };
 
-/* Append a sentence on an answer to `text`, of `size` bytes: nothing of an answer that does
-   not have it. */
+/* Append a sentence about an answer to `text`, which has `size` bytes.  Append nothing if
+   the sentence does not apply to the answer. */
 typedef void record_describe(char *text, size_t size, const void *answer);
 
-/* A row of a table that is ended by a NULL name. */
+/* A row of a table that ends with a NULL name. */
 struct record_field {
-    const char *name;   /* of the key in JSON; "a.b" is the key b of the object a, and
-                           "" of what JSON does not have                               */
+    const char *name;   /* name of the key in JSON; "a.b" is key b of object a; "" if JSON
+                           does not have the field                                     */
     const char *what;   /* one line                                                    */
-    const char *unit;   /* of a quantity, else ""                                      */
-    const char *member; /* of the struct, in C and Python; NULL: callers do not see it */
+    const char *unit;   /* unit of a quantity, else ""                                 */
+    const char *member; /* member of the struct, in C and Python; NULL: callers do not see
+                           it                                                          */
     enum record_kind kind;
     size_t offset, bytes;
-    bool (*flag)(const void *record);        /* of RECORD_DERIVED */
-    const char *(*word)(const void *record); /* of RECORD_WORD    */
-    double (*number)(const void *record);    /* of RECORD_COMPUTED */
-    struct table names; /* of the elements of an array: each is a key of its own, of the
-                           object `name`, "" for this one                              */
-    bool (*when)(const void *record); /* JSON has null where it is false; NULL: never      */
-    record_describe *describe;        /* of RECORD_SAID */
-    const void *(*item)(const void *record, size_t i, void *room); /* of RECORD_LIST: in the
-                                                        record, or in RECORD_ROOM bytes */
-    bool (*tell)(struct bitcut_field *told, const void *record, size_t i); /* of RECORD_TOLD */
+    bool (*flag)(const void *record);        /* for RECORD_DERIVED */
+    const char *(*word)(const void *record); /* for RECORD_WORD   */
+    double (*number)(const void *record);    /* for RECORD_COMPUTED */
+    struct table names; /* names of the elements of an array: each element is a key of the
+                           object `name`, or of this object if `name` is ""            */
+    bool (*when)(const void *record); /* false: JSON has null; NULL: never null */
+    record_describe *describe;        /* for RECORD_SAID                               */
+    /* For RECORD_LIST: returns an item, which lies in the record or in the RECORD_ROOM
+       bytes of `room`. */
+    const void *(*item)(const void *record, size_t i, void *room);
+    /* For RECORD_TOLD. */
+    bool (*tell)(struct bitcut_field *told, const void *record, size_t i);
     const struct record_field *of;
 };
 
 enum { RECORD_ROOM = 512 };
 
-/* The kind of a member by its type. */
+/* The kind of a member, derived from its type. */
 #define RECORD_KIND(member)                                                              \
     _Generic((member), bool: RECORD_FLAG, int: RECORD_INT, unsigned: RECORD_COUNT,       \
              unsigned long: RECORD_COUNT, unsigned long long: RECORD_COUNT,              \
@@ -72,15 +77,16 @@ enum { RECORD_ROOM = 512 };
              unsigned long long *: RECORD_COUNTS, unsigned *: RECORD_COUNTS,             \
              double *: RECORD_REALS, default: RECORD_ROW)
 
-/* A row: a member that callers see, called `as` in C; one that they do not; a flag and a
-   text that are computed. */
+/* Rows: a member that callers see, called `as` in C; a member that callers do not see; a
+   computed flag; a computed text. */
 #define RECORD_MEMBER(type, place, as, key, quantity, line)                              \
     RECORD_MEMBER_IF(type, place, as, key, quantity, line, NULL)
 #define RECORD_FIELD(type, place, key, quantity, line)                                   \
     RECORD_MEMBER(type, place, #place, key, quantity, line)
 #define RECORD_INNER(type, place, key, quantity, line)                                   \
     RECORD_MEMBER(type, place, NULL, key, quantity, line)
-/* Those that are there sometimes; and an array by names of a table. */
+/* Members that are present only under a condition, and an array whose elements are named
+   by a table. */
 #define RECORD_MEMBER_IF(type, place, as, key, quantity, line, condition)                \
     {                                                                                    \
         .name = key, .what = line, .unit = quantity, .member = as,                       \
@@ -108,7 +114,7 @@ enum { RECORD_ROOM = 512 };
         .name = key, .what = line, .unit = "", .kind = RECORD_SAID, .describe = function \
     }
 
-/* Two members of one type, the second right behind `first`; an encoding. */
+/* Two members of one type, the second directly after `first`, and an encoding. */
 #define RECORD_PAIR(type, first, key, quantity, line)                                    \
     {                                                                                    \
         .name = key, .what = line, .unit = quantity,                                     \
@@ -121,7 +127,8 @@ enum { RECORD_ROOM = 512 };
         .offset = offsetof(type, place), .bytes = sizeof((type *)0)->place               \
     }
 
-/* A list of structs, or of texts (fields NULL); and fields that are there together. */
+/* A list of structs, or of texts (fields NULL), and a group of fields that are present
+   together. */
 #define RECORD_ITEMS(function, fields, key, line)                                        \
     {                                                                                    \
         .name = key, .what = line, .unit = "", .kind = RECORD_LIST, .item = function,    \
@@ -133,13 +140,13 @@ enum { RECORD_ROOM = 512 };
         .of = fields                                                                     \
     }
 
-/* Keys that are told, beside the others. */
+/* Keys that a function returns, in the same object. */
 #define RECORD_KEYS(function, line)                                                      \
     {                                                                                    \
         .name = "", .what = line, .unit = "", .kind = RECORD_TOLD, .tell = function      \
     }
 
-/* A struct in the struct, or that it points to. */
+/* A struct in the struct, or a struct that a member points to. */
 #define RECORD_STRUCT(type, place, fields, key, line)                                    \
     {                                                                                    \
         .name = key, .what = line, .unit = "", .kind = RECORD_GROUP,                     \
@@ -151,8 +158,8 @@ enum { RECORD_ROOM = 512 };
         .offset = offsetof(type, place), .of = fields                                    \
     }
 
-/* A double that may be NaN, in the struct, always or sometimes, and computed; one that callers
-   see. */
+/* A double that may be NaN: always present, present under a condition, or computed; and
+   one that callers see. */
 #define RECORD_MAYBE_IF(type, place, key, quantity, line, condition)                     \
     {                                                                                    \
         .name = key, .what = line, .unit = quantity, .kind = RECORD_NUMBER,              \
@@ -171,17 +178,17 @@ enum { RECORD_ROOM = 512 };
         .number = function                                                               \
     }
 
-/* A sentence with its label.  A table of them ends with a NULL label. */
+/* A sentence with its label.  A table of sentences ends with a NULL label. */
 struct record_line {
     const char *label;
     record_describe *describe;
     enum record_when {
         RECORD_ALWAYS,
-        RECORD_BELOW,   /* also under a table of several answers, each              */
-        RECORD_VERBOSE, /* only with all keys, in place of the one that is `instead` */
-        RECORD_CODE     /* always, lines of code, which do not wrap                     */
+        RECORD_BELOW,  /* also printed below a table of several answers, once for each */
+        RECORD_VERBOSE, /* only with all keys, where it replaces the sentence `instead` */
+        RECORD_CODE /* always printed; lines of code, which do not wrap */
     } when;
-    const char *instead; /* else NULL */
+    const char *instead; /* label of the replaced sentence, else NULL */
 };
 
 /* Labels that mean the same in every command: what a result is, the range in which the
@@ -201,11 +208,11 @@ struct record_line {
 
 /* A described struct. */
 struct record {
-    const char *name, *what;           /* the struct's                                 */
-    const char *keys;                  /* the answer whose keys in JSON it has; "a.b": of
-                                          the object b of those of a                   */
+    const char *name, *what; /* of the struct                                */
+    const char *keys;        /* answer whose keys these are in JSON; "a.b":
+                                object b of the keys of a                    */
     const struct record_field *field;
-    size_t bytes; /* of the struct in lib/bitcut.h; 0: callers do not see it */
+    size_t bytes; /* size of the struct in lib/bitcut.h; 0: callers do not see it */
 };
 
 #endif

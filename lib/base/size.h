@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts of things, and the smaller and the larger of two numbers. */
+/* Sizes and counts, and the smaller and the larger of two numbers. */
 #ifndef BITCUT_LIB_BASE_SIZE_H
 #define BITCUT_LIB_BASE_SIZE_H
 
@@ -10,16 +10,17 @@ static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static inline int smaller_int(int a, int b) { return a < b ? a : b; }
 static inline int larger_int(int a, int b) { return a > b ? a : b; }
 
-/* b only if it is larger, so never a NaN in b. */
+/* b only if it is larger; so the result is never a NaN from b. */
 static inline double larger_double(double a, double b) { return b > a ? b : a; }
 
-/* `count` things of more, spread evenly: number i of them is in place i * stride. */
+/* `count` samples of a larger number of things, spread evenly: sample i is at position i
+ * stride. */
 struct spread_evenly {
     size_t count;
     double stride;
 };
 
-/* All of them, or `most`, but one at least of any. */
+/* All of them, or `most` if that is less, but at least one if there are any. */
 static inline struct spread_evenly spread_evenly(size_t all, double most)
 {
     const size_t count = (double)all <= most ? all : (size_t)larger_double(1, most);

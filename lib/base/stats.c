@@ -27,7 +27,7 @@ static void swap(double *x, double *y)
     *y = z;
 }
 
-/* The value that would be x[n] if x were sorted; reorders it (Hoare 1961). */
+/* The value that would be x[n] if x were sorted.  Reorders x (Hoare 1961). */
 static double nth(double *x, size_t count, size_t n)
 {
     size_t from = 0, to = count; /* it is in [from, to) */

@@ -26,7 +26,7 @@ enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
                              const char *format, ...)
 {
     enum { MOST = sizeof f->text - 1 };
-    char text[MOST + 2] = ""; /* a byte more, to know where a character ends */
+    char text[MOST + 2] = ""; /* one more byte, to see where a character ends */
     if (!f) return status;
     va_list arguments;
     va_start(arguments, format);

@@ -62,8 +62,8 @@ static void fold(char folded[NAME_LENGTH_MAX + 1], const char *name)
     folded[n] = 0;
 }
 
-/* Smaller is nearer: 0 if only the case of letters differs, 1 when one name holds the
-   other, or the edit distance. */
+/* Distance of two names: 0 if only the case of letters differs, 1 if one name contains
+   the other, otherwise the edit distance. */
 static int farness(const char *name, const char *wanted)
 {
     char a[NAME_LENGTH_MAX + 1], b[NAME_LENGTH_MAX + 1];

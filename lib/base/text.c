@@ -10,7 +10,8 @@ enum { CHARACTER_MAX = TEXT_BYTES - 1 };
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
-/* The bytes of a character that begins so; 0: none does. */
+/* The number of bytes of a character whose first byte is `first`; 0: no character begins
+   with it. */
 static int bytes_of(unsigned char first)
 {
     static const unsigned char least[CHARACTER_MAX + 1] = { 0, 0, 0xc2, 0xe0, 0xf0 };
@@ -21,9 +22,9 @@ static int bytes_of(unsigned char first)
     return n > 1 ? n : 0;
 }
 
-/* Code points that steer: control characters; those that change the direction of what
-   stands around them (Unicode Standard Annex 9) or begin a line; and those that no one
-   sees, with which two names look like one. */
+/* Hidden code points: control characters; code points that change the direction of the
+   surrounding text (Unicode Standard Annex 9) or begin a line; and invisible code points,
+   with which two different names look alike. */
 static bool is_hidden(uint32_t code)
 {
     static const struct {
@@ -38,7 +39,7 @@ static bool is_hidden(uint32_t code)
     return i < count && code >= hidden[i].first;
 }
 
-/* Whether it is a code point that takes `bytes` bytes. */
+/* Whether `code` is a code point whose encoding takes `bytes` bytes. */
 static bool is_code(uint32_t code, int bytes)
 {
     static const uint32_t least[CHARACTER_MAX + 1] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -81,8 +82,8 @@ void text_clean(char *text)
 
 void text_put(FILE *to, const char *shown) { fputs(shown, to); }
 
-/* A text argument, NULL being none, in at least `width` bytes if that is not 0, to the
-   right unless it is below 0. */
+/* Write a text argument, NULL as an empty text, padded to at least `width` bytes if
+   `width` is not 0: with spaces before it, or after it if `width` is negative. */
 static void write_text(FILE *to, text_writer *write, const char *text, int width)
 {
     const int length = width && text ? (int)strlen(text) : 0;
@@ -91,12 +92,13 @@ static void write_text(FILE *to, text_writer *write, const char *text, int width
     for (int i = length; i < -width; i++) fputc(' ', to);
 }
 
-/* Arguments of a format, as a pointer that functions take on. */
+/* The arguments of a format, as a struct, so that functions can pass them on by
+   pointer. */
 struct arguments {
     va_list list;
 };
 
-/* A number, by the letter that ends its conversion and the one before that. */
+/* Write a number, by the letter that ends its conversion and the letter before that. */
 static void write_number(FILE *to, const char *conversion, struct arguments *a)
 {
     const char *const end = conversion + strlen(conversion) - 1;
@@ -106,7 +108,8 @@ static void write_number(FILE *to, const char *conversion, struct arguments *a)
     else fprintf(to, conversion, va_arg(a->list, int));
 }
 
-/* What stands from a "%" on to its letter; where it ends. */
+/* Write the argument of a conversion, which reaches from "%" to its letter.  Returns the
+   end of the conversion. */
 static const char *write_argument(FILE *to, text_writer *write, const char *at,
                                   struct arguments *a)
 {

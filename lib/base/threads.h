@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads: OpenMP when the build has it, one thread when not. */
+/* Threads: OpenMP if the build has it, otherwise one thread. */
 #ifndef BITCUT_LIB_BASE_THREADS_H
 #define BITCUT_LIB_BASE_THREADS_H
 
@@ -10,11 +10,12 @@
 #include <omp.h>
 #endif
 
-/* More threads than this are never used, whatever a caller asks for. */
+/* The largest number of threads ever used, whatever a caller asks for. */
 enum { THREADS_MAX = 256 };
 
-/* How many threads to use for `work` independent pieces when a caller asks for `threads`:
-   0 or less is all processors; never more than pieces or THREADS_MAX, at least 1. */
+/* The number of threads to use for `work` independent pieces if a caller asks for
+   `threads`; 0 or less means all processors.  The result is at least 1, and never more
+   than the number of pieces or THREADS_MAX. */
 static inline int threads_for(int threads, size_t work)
 {
 #ifdef _OPENMP
@@ -29,8 +30,8 @@ static inline int threads_for(int threads, size_t work)
 #endif
 }
 
-/* Have all processors be so many threads from now on, for the calling thread; 0 or less:
-   leave it.  Returns how many they were. */
+/* From now on, let "all processors" mean this number of threads in the calling thread; 0
+   or less: no change.  Returns the previous number. */
 static inline int threads_limit(int threads)
 {
 #ifdef _OPENMP
@@ -43,7 +44,7 @@ static inline int threads_limit(int threads)
 #endif
 }
 
-/* Which of a team's threads this is, from 0. */
+/* The number of the calling thread in its team, from 0. */
 static inline int threads_number(void)
 {
 #ifdef _OPENMP

@@ -11,7 +11,7 @@ enum {
     SUM_HIGHEST = 3 * 128 - 1      /* below 2^(SUM_HIGHEST + 1)                     */
 };
 
-/* (-1)^negative * significand * 2^(field + PARTS_WEIGHT), `field` from 1. */
+/* (-1)^negative * significand * 2^(field + PARTS_WEIGHT); `field` is at least 1. */
 struct parts {
     int64_t significand;
     uint32_t field, negative;
@@ -25,8 +25,8 @@ static struct parts parts_of(uint32_t encoding)
                            .negative = encoding >> 31 };
 }
 
-/* Add the products of n <= BIN_ADDS operands.  False if one of them is NaN or infinite:
-   the bins then mean nothing. */
+/* Add the products of n <= BIN_ADDS operands.  False if an operand is NaN or infinite;
+   then the bins are meaningless. */
 static bool bins_add(struct bins *x, size_t n, const uint32_t *a, const uint32_t *b)
 {
     bool finite = true;
@@ -39,7 +39,7 @@ static bool bins_add(struct bins *x, size_t n, const uint32_t *a, const uint32_t
     return finite;
 }
 
-/* Add the bins, times the factor, to the total and empty them. */
+/* Add the bins, multiplied by the factor, to the total, and empty the bins. */
 static void bins_flush(struct bins *x, struct parts factor)
 {
     const bitcut_uint128 times = (uint64_t)factor.significand;

@@ -77,7 +77,8 @@ const struct dgemm_kernel *dgemm_best(void)
 
 /* --- packing ------------------------------------------------------------------------ */
 
-/* Steps [from, from + depth) of rows [first, first + height), zeros for missing rows. */
+/* Pack steps [from, from + depth) of rows [first, first + height), with zeros for missing
+   rows. */
 static void pack_a(double *to, const struct dgemm_operands *x, size_t first,
                    size_t height, size_t from, size_t depth)
 {
@@ -93,7 +94,7 @@ static void pack_a(double *to, const struct dgemm_operands *x, size_t first,
     }
 }
 
-/* The same steps of columns [first, first + width). */
+/* Pack the same steps of columns [first, first + width). */
 static void pack_b(double *to, const struct dgemm_operands *x, size_t first, size_t width,
                    size_t from, size_t depth)
 {

@@ -20,7 +20,7 @@ const struct exact_layer exact_layers[] = {
     { 0 }
 };
 
-/* Whether there are plain sums without those of the magnitudes. */
+/* Whether there are plain sums without the sums of the magnitudes. */
 static bool sums_bare(const struct exact_job *job)
 {
     return !has_sizes(job) && job->c32 && uses(job, LAYER_DOUBLE);
@@ -45,7 +45,7 @@ static double magnitude_at(const struct exact_tile *t, size_t i, size_t j)
     return adds_c(t->job) ? product + fabs(beta_c(t, i, j)) : product;
 }
 
-/* What layer_double() certifies, and the magnitudes. */
+/* The sums that layer_double() certifies, and the magnitudes. */
 static void tile_sum(struct exact_tile *t)
 {
     const struct exact_job *job = t->job;
@@ -58,7 +58,7 @@ static void tile_sum(struct exact_tile *t)
             job->magnitude[(t->row + i) * job->n + t->col + j] = magnitude_at(t, i, j);
 }
 
-/* What no layer settled becomes NaN. */
+/* Elements that no layer settled become NaN. */
 static void tile_give_up(struct exact_tile *t)
 {
     for (size_t i = 0; i < t->rows; i++)
@@ -91,13 +91,14 @@ static size_t tiles_across(const struct exact_job *job)
     return divide_up(job->n, job->tile_cols);
 }
 
-/* In so many rows from the first of a tile on. */
+/* The number of tiles in `rows` rows that begin at the first row of a tile. */
 static size_t tiles_count(const struct exact_job *job, size_t rows)
 {
     return divide_up(rows, job->tile_rows) * tiles_across(job);
 }
 
-/* Tiles as large as leaves each of several threads a few; no more threads than tiles. */
+/* Choose the largest tiles that still give each of several threads a few tiles, and at
+   most as many threads as tiles. */
 static void tiles_choose(struct exact_job *job, size_t threads)
 {
     job->tile_rows = TILE_ROWS;
@@ -113,9 +114,9 @@ static void tiles_choose(struct exact_job *job, size_t threads)
 
 /* --- lines -------------------------------------------------------------------------- */
 
-enum { NORM_ROWS = 8 }; /* at a time: sums that do not wait for each other */
+enum { NORM_ROWS = 8 }; /* rows at a time, so that their sums are independent */
 
-/* `count` rows of A from the first, and columns of B. */
+/* `count` rows of A from the first one on, and columns of B. */
 static struct lines rows_of(const struct exact_job *job, size_t first, size_t count)
 {
     return (struct lines){ job->a + first * job->k, count, job->k, job->k, 1 };
@@ -126,7 +127,8 @@ static struct lines cols_of(const struct exact_job *job, size_t first, size_t co
     return (struct lines){ job->b + first, count, 1, job->k, job->n };
 }
 
-/* What is known of at most LINES_MAX rows and columns from the first. */
+/* Fill in the known facts about at most LINES_MAX rows and columns from the first one
+   on. */
 static void rows_fill(const struct exact_job *job, size_t first)
 {
     const size_t end = smaller(first + LINES_MAX, job->m);
@@ -144,7 +146,7 @@ static void cols_fill(const struct exact_job *job, size_t first)
     if (sums_bare(job)) lines_norms(job->col_norm + first, &cols);
 }
 
-/* fill() for every LINES_MAX of `count` lines, under a known mode. */
+/* Call fill() for every LINES_MAX of `count` lines, in a known floating-point mode. */
 static void lines_fill(const struct exact_job *job, size_t count,
                        void (*fill)(const struct exact_job *job, size_t first))
 {
@@ -162,7 +164,7 @@ static void lines_fill(const struct exact_job *job, size_t count,
 
 /* --- threads ------------------------------------------------------------------------ */
 
-/* Every tile of the rows under way whose number leaves the remainder `first`. */
+/* Settle every tile of the current rows whose number leaves the remainder `first`. */
 static void worker_run(const struct exact_job *job, size_t first)
 {
     struct hostfp found;
@@ -187,7 +189,7 @@ static void rows_run(const struct exact_job *job)
     for (size_t i = 0; i < job->workers; i++) worker_run(job, i);
 }
 
-/* Panel after panel; without sums from elsewhere all rows are one. */
+/* Work panel after panel.  Without sums from elsewhere, all rows form one panel. */
 static enum bitcut_status job_run(struct exact_job *job, struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
@@ -285,7 +287,7 @@ enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
                              .kernel = o->kernel ? o->kernel : dgemm_best(),
                              .progress = o->progress,
                              .update = update_of(o) };
-    if (m == 0 || n == 0) { /* of the other there may be any number */
+    if (m == 0 || n == 0) { /* the other size may be any number     */
         if (counts) *counts = (struct exact_counts){ .unsettled = { 0 } };
         return BITCUT_OK;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The layers that settle an element where a sum in binary64 and a bound on its error
-   prove how the exact sum is rounded. */
+/* The layers that settle an element if a sum in binary64, together with a bound on its
+   error, proves how the exact sum is rounded. */
 #include "lib/exact/exact_tile.h"
 #include "lib/number/fma.h"
 #include "lib/number/hostfp.h"
@@ -19,34 +19,34 @@ static uint64_t (*const rounded[EXACT_TARGETS])(double x, double y) = {
 
 /* --- proofs in binary64 ------------------------------------------------------------- */
 
-/* How far the sum of k terms in binary64 may be from the exact one, with room for one
-   more rounding of that sum; `size` is the sum, in binary64, of the magnitudes of the
-   terms, or no less than their exact sum, and `unit` a power of two that divides them.
+/* A bound on the difference between the sum of k terms in binary64 and the exact sum,
+   with room for one more rounding of that sum.  `size` is the sum, in binary64, of the
+   magnitudes of the terms, or at least their exact sum.  `unit` is a power of two that
+   divides the terms.
 
-   Nothing is rounded while the size is below 2^53 units.  Else, with v = 2^-52, an
-   addition errs by at most v times its result, in whichever direction it rounds, so
-     |sum - exact sum| <= ((1 + v)^(k-1) - 1) (exact size),
-     exact size        <= size / (1 - v)^(k-1)              (after Higham 2002).
-   For g = k v <= 1/16 the first line is below (k - 1) v (1 + 4 g) size, and |sum| is
-   below (1 + 5 g) size; what 8 g leaves pays for the roundings of this expression, as
-   k > 1: one term is below 2^48 units.  Rump 2012 needs half of it, but also rounding to
-   nearest. */
+   Nothing is rounded while the size is below 2^53 units.  Otherwise, with v = 2^-52, an
+   addition has an error of at most v times its result, in whichever direction it rounds,
+   so |sum - exact sum| <= ((1 + v)^(k-1) - 1) (exact size), and exact size <= size / (1 -
+   v)^(k-1) (after Higham 2002).  For g = k v <= 1/16 the first expression is below (k -
+   1) v (1 + 4 g) size, and |sum| is below (1 + 5 g) size.  The bound uses 1 + 8 g; the
+   difference covers the roundings of this expression, because k > 1: one term is below
+   2^48 units.  Rump 2012 needs half of this bound, but also rounding to nearest. */
 static double error_bound(size_t k, double size, double unit)
 {
     const double g = (double)k * 0x1p-52;
     return size < 0x1p53 * unit ? 0 : g * (1 + 8 * g) * size;
 }
 
-/* The sums of (i, j) and what is known of them. */
+/* The sums of (i, j), and the known facts about them. */
 struct proof {
     double high, low, error; /* the exact sum is within `error` of high + low */
 };
 
-/* The proof of alpha S + beta c from that of S.  High times alpha is p + q, and p plus
-   beta c is sum.sum + sum.error, all exactly.  The three small parts are added with two
-   roundings, and alpha low has one: together less than 2^-50 of their magnitudes.  No
-   product of three FP32 values leaves the range of binary64, nor does what its roundings
-   lose. */
+/* The proof for alpha S + beta c from the proof for S.  High times alpha is p + q, and p
+   plus beta c is sum.sum + sum.error, all exactly.  The three small parts are added with
+   two roundings, and alpha low has one rounding: together less than 2^-50 of their
+   magnitudes.  No product of three FP32 values leaves the range of binary64, and neither
+   do the rounding errors. */
 static struct proof proof_update(const struct exact_tile *t, size_t i, size_t j,
                                  struct proof s)
 {
@@ -58,18 +58,19 @@ static struct proof proof_update(const struct exact_tile *t, size_t i, size_t j,
     return (struct proof){ sum.sum, sum.error + q + low, error };
 }
 
-/* No less than the magnitudes of the errors of k additions, all together, where `size` is
-   the sum of those of the terms, likewise added to nearest: as rounding is monotone no
-   sum is above `size`, nor an error above 2^-53 of it.  2^-50 pays for this product. */
+/* An upper bound on the sum of the magnitudes of the errors of k additions.  `size` is
+   the sum of the magnitudes of the terms, also added to nearest.  Rounding is monotone,
+   so no sum is above `size`, and no error is above 2^-53 of it.  2^-50 covers the
+   rounding of this product. */
 static double errors_size(size_t k, double size, double unit)
 {
     return size < 0x1p53 * unit ? 0 : (double)k * 0x1p-53 * (1 + 0x1p-50) * size;
 }
 
-/* The magnitudes of the terms of (i, j), of its sum or of the errors of that, all
-   together, or more.  They are summed where one asks for them.  Else the norms bound
-   their sum: that of |a_i| |b_i| is at most the product of the 2-norms (Cauchy and
-   Schwarz).  Sums from elsewhere come without those of the errors. */
+/* An upper bound on the sum of the magnitudes of the terms of (i, j), of its sum or of
+   the errors of its sum.  The magnitudes are summed if a caller asks for them.  Otherwise
+   the norms bound their sum: the sum of |a_i| |b_i| is at most the product of the 2-norms
+   (Cauchy and Schwarz).  Sums from elsewhere come without the sums of the magnitudes. */
 static double size_of(const struct exact_tile *t, size_t i, size_t j, double unit,
                       bool dot2)
 {
@@ -94,13 +95,13 @@ static inline struct proof proof_of(const struct exact_tile *t, size_t i, size_t
                            .error = error_bound(job->k, size, unit) };
 }
 
-/* Settle what (i, j) lacks where both ends of the interval around the sum round alike:
-   rounding is monotone.  Ends on two sides of a tie, or of zero, differ. */
+/* Settle what (i, j) lacks if both ends of the interval around the sum round to the same
+   number: rounding is monotone.  Ends on two sides of a tie, or of zero, differ. */
 static void certify(struct exact_tile *t, size_t i, size_t j, struct proof p)
 {
     if (t->job->update) p = proof_update(t, i, j, p);
     const struct two_sum s = two_sum(p.high, p.low);
-    if (t->job->update && (!isfinite(p.high) || s.sum == 0)) return; /* bins has rules */
+    if (t->job->update && (!isfinite(p.high) || s.sum == 0)) return; /* left to bins */
     if (!isfinite(p.high)) {
         tile_settle_special(t, i, j, isnan(p.high) ? NUMBER_NAN : NUMBER_INF, p.high < 0);
         return;
@@ -117,7 +118,8 @@ static void certify(struct exact_tile *t, size_t i, size_t j, struct proof p)
     }
 }
 
-/* The same, faster, for FP32 and a sum in one part; binary64 only where that is exact. */
+/* The same, faster, for FP32 and a sum in one part.  Binary64 is settled only if the sum
+   is exact. */
 static void certify_double(struct exact_tile *t, size_t i, size_t j)
 {
     const struct proof p = proof_of(t, i, j, false);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The layers that settle any element by its exact sum. */
+/* The layers that settle every element, by its exact sum. */
 #include "lib/exact/exact_tile.h"
 #include "lib/number/fma.h"
 #include "lib/number/round.h"
 
 #include <math.h>
 
-/* A sum with a term that is NaN or infinite, by rule. */
+/* A sum with a NaN or infinite term, by the rules. */
 static double infinite_sum(size_t k, const uint32_t *a, const uint32_t *b)
 {
     bool nan = false, infinite[2] = { false, false };
@@ -22,8 +22,8 @@ static double infinite_sum(size_t k, const uint32_t *a, const uint32_t *b)
     return infinite[1] ? -(double)INFINITY : (double)INFINITY;
 }
 
-/* What can be multiplied exactly: alpha, or 1 with its sign if it is zero or not finite,
-   when rules need the sign of the sum. */
+/* The factor for exact multiplication: alpha; or, where the rules need only the sign of
+   the sum because alpha is zero or not finite, 1 with the sign of alpha. */
 static uint32_t factor_of(const struct exact_job *job)
 {
     const uint32_t alpha = job->update ? job->update->alpha : F32_ONE;
@@ -31,8 +31,8 @@ static uint32_t factor_of(const struct exact_job *job)
     return x != 0 && isfinite(x) ? alpha : F32_ONE | (alpha & 0x80000000u);
 }
 
-/* The sum of row a and column b, in the bins times factor_of(): NaN, an infinity, a zero,
-   or 1 with its sign. */
+/* The class of the sum of row a and column b, which is left in the bins multiplied by
+   factor_of(): NaN, an infinity, a zero, or 1 with the sign of the sum. */
 static double class_of_sum(const struct exact_tile *t, size_t i, size_t j,
                            const uint32_t *a, const uint32_t *b)
 {
@@ -46,7 +46,7 @@ static double class_of_sum(const struct exact_tile *t, size_t i, size_t j,
     return copysign(zero ? 0 : 1, negative ? -1 : 1);
 }
 
-/* Likewise of what is made of such a sum; 1 stands for any finite number but zeros. */
+/* The class of the update of such a sum; 1 stands for any finite number except zeros. */
 static double class_of_update(const struct exact_tile *t, size_t i, size_t j, double sum)
 {
     if (!t->job->update) return sum;
@@ -69,7 +69,7 @@ static void settle_bins(struct exact_tile *t, size_t i, size_t j, const uint32_t
     if (adds_c(job)) bins_add_product(bins, job->update->beta, c_at(t, i, j));
     const struct unrounded value = bins_value(bins);
     if (value.significand == 0) {
-        /* zeros added, but what cancels is +0 */
+        /* the sign of an added zero counts; a sum that cancels is +0 */
         tile_settle_special(t, i, j, NUMBER_ZERO, (none || sum == 0) && signbit(class));
         return;
     }
@@ -105,8 +105,8 @@ static bool column_pending(const struct exact_tile *t, size_t j)
     return any;
 }
 
-/* Settle every element that lacks something, given its row of A and column of B, until
-   the work is stopped: a tile of this can take minutes. */
+/* Settle every element that lacks something, from its row of A and column of B, until the
+   work is stopped, because one tile of this work can take minutes. */
 static void settle_each(struct exact_tile *t,
                         void (*settle_one)(struct exact_tile *, size_t i, size_t j,
                                            const uint32_t *a, const uint32_t *b))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums that something else makes, of panels of rows: as many as there is memory for. */
+/* Sums that another processor computes, for panels of as many rows as memory holds. */
 #include "lib/base/size.h"
 #include "lib/exact/exact_tile.h"
 
@@ -35,7 +35,8 @@ const struct exact_sums *exact_sums_for(const struct exact_sums *sums, size_t m,
 
 enum bitcut_status panel_compute(const struct exact_job *job, struct fault *f)
 {
-    const bool settles = job->c32 || job->c64; /* else the magnitudes are all there is */
+    const bool settles = job->c32 || job->c64; /* otherwise only the magnitudes are
+                                                  needed                               */
     const struct exact_sums_to to = { .high = settles ? job->high : NULL,
                                       .low = settles ? job->low : NULL,
                                       .size = job->size };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A tile of an exact product, and what the layers that settle it share. */
+/* A tile of an exact product, and the data shared by the layers that settle it. */
 #ifndef BITCUT_LIB_EXACT_EXACT_TILE_H
 #define BITCUT_LIB_EXACT_EXACT_TILE_H
 
@@ -9,12 +9,13 @@
 #include "lib/number/bits.h"
 #include "lib/number/format.h"
 
-/* What one thread works with. */
+/* The data of one thread. */
 struct exact_worker {
     struct dgemm dgemm;
     struct bins bins;
-    struct oracle oracle;  /* only if its layer is used                            */
-    uint8_t pending[TILE]; /* what (i, j) lacks, bit 1 << target, rows as in dgemm */
+    struct oracle oracle;  /* set only if its layer is used                        */
+    uint8_t pending[TILE]; /* targets that (i, j) lacks, bit 1 << target, rows as in
+                              dgemm                                                */
     uint32_t *column;      /* a column of B without gaps                           */
     struct exact_counts counts;
 };
@@ -30,7 +31,7 @@ struct exact_job {
     const struct progress *progress;
     const struct exact_update *update; /* or NULL */
     size_t tile_rows, tile_cols;
-    size_t first, rows; /* those under way: all, or those of a panel */
+    size_t first, rows; /* current rows: all rows, or the rows of a panel */
 
     const struct exact_sums *sums; /* or NULL */
     size_t panel_rows;             /* a multiple of tile_rows */
@@ -39,16 +40,17 @@ struct exact_job {
     size_t workers;
     struct exact_worker *worker; /* [workers]                                           */
     uint32_t *columns;           /* [workers][k]                                        */
-    double *row_unit, *col_unit; /* [m] and [n]: a power of two divides each line       */
+    double *row_unit, *col_unit; /* [m] and [n]: power of two that divides each line    */
     double *row_norm, *col_norm; /* [m] and [n]: at least the 2-norm of each line       */
 };
 
-/* Rows [row, row + rows), columns [col, col + cols) of C, in the hands of one layer. */
+/* Rows [row, row + rows), columns [col, col + cols) of C, while one layer works on
+   them. */
 struct exact_tile {
     const struct exact_job *job;
     struct exact_worker *worker;
     size_t row, col, rows, cols;
-    size_t left; /* elements that lack something */
+    size_t left; /* number of elements that lack something */
     int layer;
 };
 
@@ -57,15 +59,15 @@ static inline bool uses(const struct exact_job *job, int layer)
     return job->layers >> layer & 1;
 }
 
-/* Whether the sums of a tile come with those of the magnitudes of their terms. */
+/* Whether the sums of a tile include the sums of the magnitudes of their terms. */
 static inline bool has_sizes(const struct exact_job *job)
 {
     return job->magnitude || job->sums;
 }
 
-/* Panels of rows, whose sums job->sums makes: choose how many rows, and have memory for
-   their sums, false if there is none; make those of the rows under way; give a tile its
-   own. */
+/* Panels of rows whose sums job->sums computes.  panel_init() chooses the number of rows
+   and allocates memory for their sums; false if there is none.  The next functions
+   compute the sums of the current rows, and give a tile its own sums. */
 bool panel_init(struct exact_job *job);
 void panel_clear(struct exact_job *job);
 enum bitcut_status panel_compute(const struct exact_job *job, struct fault *f);
@@ -74,7 +76,8 @@ void panel_take(struct exact_tile *tile);
 /* The formats of the targets. */
 extern const struct bitcut_format *const exact_formats[EXACT_TARGETS];
 
-/* The layers: each settles those elements of a tile that it can (exact_layers). */
+/* The layers.  Each one settles the elements of a tile that it can settle
+   (exact_layers). */
 void layer_double(struct exact_tile *tile);
 void layer_dot2(struct exact_tile *tile);
 void layer_bins(struct exact_tile *tile);
@@ -83,7 +86,7 @@ void layer_mpfr(struct exact_tile *tile);
 /* The operands of the tile, for its sums in binary64. */
 struct dgemm_operands tile_operands(const struct exact_tile *t);
 
-/* What (i, j) lacks, and whether it lacks a target. */
+/* The targets that (i, j) lacks, and whether it lacks a given target. */
 static inline uint8_t *pending(const struct exact_tile *t, size_t i, size_t j)
 {
     return &t->worker->pending[i * TILE_COLS + j];
@@ -102,7 +105,7 @@ static inline void output(const struct exact_tile *t, size_t i, size_t j, int ta
     else t->job->c64[at] = encoding;
 }
 
-/* Settle what (i, j) lacks of a target. */
+/* Settle (i, j) for a target that it lacks. */
 static inline void settle(struct exact_tile *t, size_t i, size_t j, int target,
                           uint64_t encoding)
 {
@@ -123,7 +126,7 @@ static inline bool adds_c(const struct exact_job *job)
     return job->update && job->update->beta << 1 != 0;
 }
 
-/* beta c, exactly; 0 if it is not added. */
+/* beta c, exactly; 0 if beta c is not added. */
 static inline double beta_c(const struct exact_tile *t, size_t i, size_t j)
 {
     if (!adds_c(t->job)) return 0;
@@ -131,11 +134,12 @@ static inline double beta_c(const struct exact_tile *t, size_t i, size_t j)
            (double)float_of_bits(c_at(t, i, j));
 }
 
-/* Settle what (i, j) lacks as a NaN, an infinity or a zero. */
+/* Settle all targets that (i, j) lacks as a NaN, an infinity or a zero. */
 void tile_settle_special(struct exact_tile *t, size_t i, size_t j,
                          enum number_class class, bool negative);
 
-/* Whether a sum of zero is -0: only if every term is; the operands are finite. */
+/* Whether a sum of zero is -0, which holds only if every term is -0.  The operands are
+   finite. */
 bool tile_is_negative_zero(const struct exact_tile *t, size_t i, size_t j);
 
 #endif

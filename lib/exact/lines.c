@@ -8,7 +8,8 @@
 #include <limits.h>
 #include <math.h>
 
-/* The exponent of the last bit set in the value of x, not NaN; INT_MAX for a zero. */
+/* The exponent of the last bit set in the value of x, which is not NaN; INT_MAX for a
+   zero. */
 static int last_bit(uint32_t x)
 {
     const int field = (int)(x >> 23 & 0xff);

@@ -27,7 +27,7 @@ void oracle_clear(struct oracle *o)
     for (int i = 0; i < ORACLE_TERMS; i++) mpfr_clear(o->term[i]);
 }
 
-/* The first n products into the terms, exactly. */
+/* Put the first n products into the terms, exactly. */
 static void products(struct oracle *o, size_t n, const uint32_t *a, const uint32_t *b)
 {
     for (size_t i = 0; i < n; i++) {
@@ -37,8 +37,8 @@ static void products(struct oracle *o, size_t n, const uint32_t *a, const uint32
     }
 }
 
-/* The sum of k products, rounded to nearest with the precision of `to`, which may be the
-   carry; returns in which direction it was rounded. */
+/* Set `to`, which may be the carry, to the sum of k products, rounded to nearest with the
+   precision of `to`.  Returns the direction in which the sum was rounded. */
 static int sum_of_products(mpfr_ptr to, struct oracle *o, size_t k, const uint32_t *a,
                            const uint32_t *b)
 {
@@ -70,7 +70,8 @@ uint64_t oracle_update(struct oracle *o, const struct bitcut_format *format, siz
                        uint32_t beta, uint32_t c)
 {
     const struct mpfr_state found = mpfr_state_enter();
-    sum_of_products(o->carry, o, k, a, b); /* exact, as is all but the last operation */
+    sum_of_products(o->carry, o, k, a, b); /* exact, as are all operations except the last
+                                              one                                     */
     mpfr_value_of(o->x, alpha);
     mpfr_mul(o->scaled, o->carry, o->x, MPFR_RNDN);
     mpfr_set_prec(o->sum, format->fraction_bits + 1);

@@ -14,7 +14,7 @@
     offsetof(struct bitcut_gemm, gemm), offsetof(struct gemm_plan, plan)
 #define AT_BOTH(field) AT(field, field)
 
-/* As rows of JSON have them. */
+/* The fields in the order in which the rows of JSON have them. */
 const struct configuration_field configuration_fields[] = {
     { "split-a", "split", CONFIGURATION_SPLIT, AT(split_a, split_a), 0, 0, NULL },
     { "split-b", "split_b", CONFIGURATION_SPLIT, AT(split_b, split_b), 0, 0, NULL },
@@ -107,7 +107,7 @@ struct configuration_value configuration_planned(const struct gemm_plan *p,
     else if (!configuration_table(x).rows) v.number = *(const int *)at;
     else if (row_at(at, x)) v.text = row_at(at, x)->name;
     else if (x->kind == CONFIGURATION_FORMAT) v.text = formats[FORMAT_F32].name;
-    else v.text = split_low(&p->split_a)->name; /* the high word is the only one */
+    else v.text = split_low(&p->split_a)->name; /* rounding of the only part */
     return v;
 }
 
@@ -154,11 +154,11 @@ enum configuration_outcome configuration_set(struct bitcut_gemm *g,
 /* --- reading ---------------------------------------------------------------------- */
 
 struct item {
-    char *name, *value; /* NULL: it has none */
+    char *name, *value; /* NULL: the item has no value */
 };
 
-/* The item in front of a list, whose commas become ends; what is behind it, NULL: none.
- */
+/* Take the item at the start of a list, and replace its comma by a 0.  Returns the
+   remaining list; NULL: there is none. */
 static char *take_item(struct item *x, char *list)
 {
     char *const next = strchr(list, ',');
@@ -227,7 +227,7 @@ static void write_field(char *text, size_t size, const struct bitcut_gemm *g,
              *(const int *)at + (x->kind == CONFIGURATION_TERMS ? g->recipe->terms : 0));
 }
 
-/* The fields of an order, or the others. */
+/* Write the fields of an order, or the fields that do not belong to an order. */
 static void write_fields(char *text, size_t size, const struct bitcut_gemm *g, bool order)
 {
     for (int place = 0; place < PLACES; place++)

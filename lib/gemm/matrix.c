@@ -23,8 +23,8 @@ void matrix_clear(struct matrix *m)
     *m = (struct matrix){ 0 };
 }
 
-/* The number of elements of `bytes` bytes; false if memory cannot hold them, or could not
-   if dimensions of 0 were left out, as NumPy has it. */
+/* Set the number of elements of `bytes` bytes.  False if memory cannot hold them, or if
+   it could not hold them after dropping the dimensions of 0, as in NumPy. */
 static bool elements_count(size_t *count, int dims, const size_t *dim, int bytes)
 {
     size_t nonzero = 1, total;

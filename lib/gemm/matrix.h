@@ -12,7 +12,8 @@ struct matrix {
     uint32_t *at;
 };
 
-/* Allocate rows x cols elements, not set.  BITCUT_NO_MEMORY leaves *m alone. */
+/* Allocate rows x cols elements without setting them.  BITCUT_NO_MEMORY leaves *m
+   unchanged. */
 enum bitcut_status matrix_init(struct matrix *m, size_t rows, size_t cols,
                                struct fault *f);
 void matrix_clear(struct matrix *m);
@@ -25,16 +26,16 @@ struct array {
     size_t dim[ARRAY_DIMS_MAX];
     size_t count;  /* the product of the dimensions                          */
     int bytes;     /* of an element: 1, 2, 4 or 8                            */
-    bool floating; /* the file said f2, f4 or f8, not u1, u2, u4 or u8       */
+    bool floating; /* whether the file has f2, f4 or f8, not u1, u2, u4 or u8 */
     void *data;    /* count * bytes, in host byte order                      */
 };
 
-/* Allocate an array of zeros.  BITCUT_NO_MEMORY leaves *a alone. */
+/* Allocate an array of zeros.  BITCUT_NO_MEMORY leaves *a unchanged. */
 enum bitcut_status array_init(struct array *a, int dims, const size_t *dim, int bytes,
                               bool floating, struct fault *f);
 void array_clear(struct array *a);
 
-/* Element i of the flattened array as an unsigned integer, and back. */
+/* Read element i of the flattened array as an unsigned integer, and write it. */
 uint64_t array_get(const struct array *a, size_t i);
 void array_set(struct array *a, size_t i, uint64_t bits);
 

@@ -15,13 +15,14 @@ const struct table_row reductions[] = {
     { 0 }
 };
 
-/* An order made definite for a number of k. */
+/* An order for a given number of k, with every length definite. */
 struct cut {
-    size_t k, step, tile, turn; /* tile and turn: whole steps, no more than k needs */
-    size_t slices, lanes;       /* that can have any k                              */
-    size_t each;                /* places for tiles in a slice                      */
-    size_t length;              /* k of a slice that is cut by k; 0: by tiles       */
-    size_t half;                /* k of the last slice but one, if it is another    */
+    size_t k, step, tile, turn; /* tile and chunk: whole steps, at most as many as k
+                                   needs                                            */
+    size_t slices, lanes;       /* upper limits: slices and lanes that can have a k */
+    size_t each;                /* largest number of tiles in a slice               */
+    size_t length;              /* length of a slice that is cut by k; 0: cut by tiles */
+    size_t half;                /* length of the last slice but one, if it differs  */
     bool partial_first;
 };
 
@@ -31,7 +32,7 @@ static size_t part_of(size_t k, int asked, size_t step)
     return divide_up(smaller(part, k), step) * step;
 }
 
-/* Of the k of the last two slices those of the first. */
+/* The length of the first of the last two slices, which have k elements together. */
 static size_t half_of(size_t k, const struct bitcut_order *o, size_t slice)
 {
     const size_t multiple = (size_t)o->balance_tail,
@@ -62,12 +63,12 @@ static struct cut cut_make(const struct bitcut_order *o, size_t k, size_t step)
     return c;
 }
 
-/* The k of a slice, and those of its first tile. */
+/* The first k of a slice and its end, and the length of its first tile. */
 struct slice {
     size_t from, end, first;
 };
 
-/* Where slice i begins, of slices that are cut by k. */
+/* The first k of slice i, if slices are cut by k. */
 static size_t slice_from(const struct cut *c, size_t i)
 {
     const size_t moved = c->half && i + 1 == c->slices ? c->length - c->half : 0;
@@ -92,14 +93,14 @@ static struct slice slice_at(const struct cut *c, size_t i)
     return s;
 }
 
-/* The k with which tile t of a slice begins; that of the tile after the last one, and of
-   all behind, is the end. */
+/* The first k of tile t of a slice; the end of the slice if it has no such tile. */
 static size_t tile_from(const struct cut *c, const struct slice *s, size_t t)
 {
     return t ? smaller(s->from + s->first + (t - 1) * c->tile, s->end) : s->from;
 }
 
-/* How many sums are added to sum i of `count`, those before it having been added. */
+/* The number of sums that are added to sum i of `count`, after the sums before it were
+   reduced. */
 static int adds_after(enum bitcut_reduction reduction, size_t i, size_t count)
 {
     if (reduction != BITCUT_TREE) return i > 0;
@@ -118,7 +119,7 @@ static void add_step(struct k_parts *x, const struct cut *c, size_t from, size_t
     x->steps++;
 }
 
-/* Add the steps of a turn, which begin at q k of its slice, to the sequence. */
+/* Add the steps of a chunk, which begins at k number q of its slice, to the sequence. */
 static void add_turn(struct k_parts *x, const struct cut *c, const struct slice *s,
                      size_t q)
 {
@@ -130,8 +131,8 @@ static void add_turn(struct k_parts *x, const struct cut *c, const struct slice 
     }
 }
 
-/* The sequence of a lane; false if it has nothing.  Without elements to place, a single
-   lane is only counted. */
+/* Add the sequence of a lane; false if the lane has no steps.  If no positions of
+   elements are wanted, the steps of a single lane are only counted. */
 static bool add_lane(struct k_parts *x, const struct cut *c, size_t slice, size_t lane)
 {
     const struct slice s = slice_at(c, slice);
@@ -145,7 +146,8 @@ static bool add_lane(struct k_parts *x, const struct cut *c, size_t slice, size_
 
 /* --- all of them ------------------------------------------------------------------ */
 
-/* How many lanes of a slice have anything; a short tile may leave out some. */
+/* The number of lanes of a slice that have steps.  A short tile may leave some lanes
+   without steps. */
 static size_t lanes_of(const struct cut *c, size_t slice)
 {
     struct k_parts none = { .first = (size_t[1]){ 0 } };

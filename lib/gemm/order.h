@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order in which the k of a GEMM are taken: struct bitcut_order (lib/bitcut.h) for a
-   number of k and an instruction. */
+/* The order in which the k of a GEMM are added: struct bitcut_order (lib/bitcut.h),
+   applied to a number of k and an instruction. */
 #ifndef BITCUT_LIB_GEMM_ORDER_H
 #define BITCUT_LIB_GEMM_ORDER_H
 
@@ -11,28 +11,29 @@
 extern "C" {
 #endif
 
-/* By enum bitcut_reduction; ended by a row whose name is NULL. */
+/* Indexed by enum bitcut_reduction; ended by a row whose name is NULL. */
 extern const struct table_row reductions[];
 
-/* Sums that are kept at a time, at most: of slices and of lanes one for each bit of their
-   number, and one more. */
+/* The largest number of sums that are retained at a time: for slices and for lanes, one
+   for each bit of their number, and one more. */
 enum { K_PARTS_KEPT_MAX = 64 };
 
-/* Where the k go: sequences of whole k-steps, one for each lane of each slice that has
-   any, in the order in which they are computed and reduced. */
+/* The order of all k: sequences of whole k-steps, one for each lane of each slice that
+   has steps, in the order in which they are computed and reduced. */
 struct k_parts {
-    size_t steps;    /* all together                                                  */
-    size_t count;    /* sequences                                                     */
+    size_t steps;    /* number of steps in all sequences                              */
+    size_t count;    /* number of sequences                                           */
     size_t *first;   /* [count + 1]: the first step of each                           */
-    uint8_t *adds;   /* [count]: to the sum of a sequence so many of those kept before
-                        are added, the latest first; then it is kept                  */
-    int kept;        /* sums that are kept at a time                                  */
-    size_t *element; /* [steps k of a step]: which k is where, SIZE_MAX: none, so +0;
-                        NULL: each is in its own place, and those from k on are +0    */
+    uint8_t *adds;   /* [count]: number of sums retained before, latest first, that are
+                        added to the sum of a sequence, which is then retained        */
+    int kept;        /* largest number of sums retained at a time                     */
+    size_t *element; /* [steps k of a step]: the k at each position, SIZE_MAX: none, so
+                        +0; NULL: every k is at its own position, and positions from k on
+                        are +0                                                        */
 };
 
-/* The order of `k` in steps of `step`, for an order that gemm_take() took.
-   BITCUT_NO_MEMORY leaves *x cleared. */
+/* Make the order of `k` elements in steps of `step` from an order that gemm_take()
+   accepted.  BITCUT_NO_MEMORY leaves *x cleared. */
 enum bitcut_status k_parts_make(struct k_parts *x, const struct bitcut_order *order,
                                 size_t k, size_t step);
 void k_parts_clear(struct k_parts *x);

@@ -8,7 +8,7 @@
 
 /* --- a caller's GEMM -------------------------------------------------------------- */
 
-/* The least size that any library had. */
+/* The smallest size that any version of the library had. */
 #define SIZE_MIN sizeof(struct bitcut_gemm)
 
 static const struct bitcut_gemm open_gemm = {
@@ -27,13 +27,13 @@ void bitcut_gemm_init(struct bitcut_gemm *g, size_t size)
     g->size = size;
 }
 
-/* Whether every FP32 value, NaN among them, can be rounded to a format and read back. */
+/* Whether every FP32 value, NaN included, can be rounded to a format and read back. */
 static bool is_result_format(const struct bitcut_format *format)
 {
     return format_holds(&formats[FORMAT_F32], format) && format->has_sign && format->nan;
 }
 
-/* Numbers that may be left open, and the largest that they can be. */
+/* Numbers that may be left open, up to a largest value. */
 static bool is_open_or_to(int x, int most) { return x >= BITCUT_UNSET && x <= most; }
 
 static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct fault *f)
@@ -95,7 +95,7 @@ void gemm_give(struct bitcut_gemm *to, const struct bitcut_gemm *g)
 
 /* --- the plan --------------------------------------------------------------------- */
 
-/* A split of the GEMM, with what is varied of it. */
+/* A split of the GEMM, with the variations of the GEMM applied. */
 static struct bitcut_split split_of(const struct bitcut_gemm *g,
                                     const struct bitcut_split *own,
                                     const struct bitcut_format *words)
@@ -157,12 +157,12 @@ static struct gemm_plan plan_of(const struct bitcut_gemm *g,
               : p.split_b.words > 1 ? p.split_b.scale
                                     : 0;
     if (p.dropped_term && r->dropped_term.a)
-        add_term(&p, r->dropped_term); /* else it is refused */
+        add_term(&p, r->dropped_term); /* otherwise recipe_takes() refuses it */
     for (int i = 0; i < r->terms; i++) add_term(&p, r->term[i]);
     return p;
 }
 
-/* Whether what the recipe does between tiles can be done. */
+/* Check that the operations of the recipe between tiles are possible. */
 static enum bitcut_status check_tiles(const struct gemm_plan *p, struct fault *f)
 {
     const struct bitcut_recipe *r = p->recipe;
@@ -180,7 +180,7 @@ static enum bitcut_status check_tiles(const struct gemm_plan *p, struct fault *f
     return BITCUT_OK;
 }
 
-/* Products of integers that an accumulator adds for each k. */
+/* The number of products of integers that an accumulator adds for each k. */
 static size_t integer_products(const struct gemm_plan *p, int accumulator)
 {
     size_t count = 0;
@@ -190,8 +190,8 @@ static size_t integer_products(const struct gemm_plan *p, int accumulator)
     return count;
 }
 
-/* Whether sums of integers cannot be of more bits than their accumulators: a slice has no
-   more k than so many, whatever the k of a step. */
+/* Check that sums of integers fit their accumulators: a slice has no more k than fit, for
+   any k-step. */
 static enum bitcut_status check_integers(const struct gemm_plan *p, size_t k,
                                          struct fault *f)
 {
@@ -274,7 +274,7 @@ const struct bitcut_format *matrix_format(const struct bitcut_matrix *x)
     return x->format ? x->format : &formats[FORMAT_F32];
 }
 
-/* Lines in memory, of a matrix of rows x cols, and their length. */
+/* The lines of a matrix of rows x cols in memory, and their length. */
 struct lines {
     size_t count, length;
 };
@@ -298,7 +298,7 @@ const void *matrix_nth(const struct bitcut_matrix *x, size_t i)
 
 static void pick(struct bitcut_matrix *x, size_t i)
 {
-    if (!x->at && !x->each) return; /* C, where none is read */
+    if (!x->at && !x->each) return; /* C, if it is not read  */
     x->at = matrix_nth(x, i);
     x->each = NULL;
 }
@@ -314,7 +314,7 @@ struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i)
     return one;
 }
 
-/* What a check is about. */
+/* A matrix to check. */
 struct checked {
     const char *name;
     const struct bitcut_matrix *x;
@@ -322,7 +322,8 @@ struct checked {
     bool written;
 };
 
-/* Elements from the first of a matrix to the last; false if nothing can count them. */
+/* Set the number of elements from the first to the last one of a matrix.  False if it is
+   too large to count. */
 static bool extent(size_t *elements, const struct checked *m)
 {
     const struct lines lines = lines_of(m->x, m->rows, m->cols);
@@ -351,7 +352,7 @@ static enum bitcut_status check_place(const char *name, const void *at, int byte
     return BITCUT_OK;
 }
 
-/* The places of a matrix that has elements. */
+/* Check the addresses of a matrix that has elements. */
 static enum bitcut_status check_places(const struct checked *m, bool pointers,
                                        struct fault *f)
 {
@@ -364,7 +365,8 @@ static enum bitcut_status check_places(const struct checked *m, bool pointers,
     return status;
 }
 
-/* Whether f32 holds what an operand has, or rounds to what D can have. */
+/* Whether f32 can represent the values of an operand, or whether an f32 can be rounded to
+   the format of D. */
 static bool takes_format(const struct checked *m)
 {
     const struct bitcut_format *format = matrix_format(m->x);
@@ -392,8 +394,8 @@ static enum bitcut_status check_matrix(const struct checked *m, bool pointers,
     return each ? check_places(m, pointers, f) : BITCUT_OK;
 }
 
-/* No two matrices of D have an element in common: they lie one after the other, or side
-   by side. */
+/* Whether no two matrices of D have an element in common: they lie one after the other,
+   or side by side. */
 static bool are_apart(const struct checked *d)
 {
     const struct lines lines = lines_of(d->x, d->rows, d->cols);
@@ -403,7 +405,7 @@ static bool are_apart(const struct checked *d)
            (stride >= lines.length && (ld - lines.length) / stride >= d->count - 1);
 }
 
-/* Whether D is C element for element, if it begins where C does. */
+/* Whether D equals C element for element, if it begins where C does. */
 static bool agree(const struct bitcut_matrix *c, const struct bitcut_matrix *d,
                   const struct checked *m)
 {

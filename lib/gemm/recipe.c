@@ -5,7 +5,7 @@
 
 #define SPLIT(index) &splits[SPLIT_##index]
 
-/* lh is the low word of A times the high word of B. */
+/* lh is the low part of A times the high part of B. */
 #define TERM(a, b, accumulator) { a, b, accumulator, false }
 #define SCALED(a, b, accumulator) { a, b, accumulator, true }
 #define HH(accumulator) TERM(0, 0, accumulator)
@@ -13,13 +13,14 @@
 #define LH(accumulator) TERM(1, 0, accumulator)
 #define LL(accumulator) TERM(1, 1, accumulator)
 
-/* Six and nine products in one accumulator, as Triton and XLA order them: of the products
-   of one order that of the two middle words comes first. */
+/* Six and nine products in one accumulator, in the order of Triton and XLA.  Among
+   products of one order of magnitude, the product of the two middle parts comes first. */
 #define SIX  LL(0), TERM(2, 0, 0), TERM(0, 2, 0), LH(0), HL(0), HH(0)
 #define NINE TERM(2, 2, 0), TERM(1, 2, 0), TERM(2, 1, 0), SIX
 
-/* The k of a tile is the caller's in CUTLASS, Triton and XLA: the usual one for FP32
-   operands.  CUTLASS runs three products of instructions of k = 8 through it. */
+/* In CUTLASS, Triton and XLA the caller chooses the k of a tile.  This is the typical
+   value for FP32 operands.  CUTLASS executes three products of instructions of k = 8 for
+   it. */
 enum { TYPICAL_TILE = 32, CUTLASS_STAGE = 3 * TYPICAL_TILE / 8 };
 
 const char *const recipe_zeroed_names[] = {
@@ -90,7 +91,7 @@ const struct bitcut_recipe recipes[] = {
                         .term = { LH(0), HL(0), HH(0) },
                         .dropped_term = LL(0),
                         .source = "this project's kernels: the order of CUTLASS and "
-                                  "Triton on the words of "
+                                  "Triton on the parts of "
                                   "Ootomo section 3.3; those run cutlass-tf32x3 and "
                                   "triton-tf32x3" },
     [RECIPE_BF16X3] = { .name = "bf16x3",
@@ -121,7 +122,7 @@ const struct bitcut_recipe recipes[] = {
                         .term = { TERM(2, 2, 4), TERM(2, 1, 3), TERM(1, 2, 3),
                                   TERM(2, 0, 2), LL(2), TERM(0, 2, 2), LH(1), HL(1),
                                   HH(0) },
-                        .source = "words and scale of cuBLAS BF16x9, whose order NVIDIA "
+                        .source = "parts and scale of cuBLAS BF16x9, whose order NVIDIA "
                                   "does not publish; "
                                   "accumulators as Ootomo's.  CUTLASS's is "
                                   "cutlass-sm100-bf16x9" },
@@ -158,7 +159,7 @@ const struct bitcut_recipe recipes[] = {
                                                 TERM(2, 1, 0), SCALED(0, 2, 0), LL(0),
                                                 TERM(2, 0, 0), SCALED(0, 1, 0), LH(0),
                                                 SCALED(0, 0, 0) },
-                                      .tile_k = 16, /* of one tcgen05.mma:
+                                      .tile_k = 16, /* for one tcgen05.mma:
                                                        AccPromotionInterval is 1 */
                                       .source = "CUTLASS 4.7 "
                                                 "MainloopSm100TmaUmmaWarpSpecializedFastF"
@@ -253,7 +254,7 @@ const struct bitcut_recipe recipes[] = {
                            .promote = 4,
                            .source = "this project's own; integers of equilibrated "
                                      "lines, added exactly, are "
-                                     "the words of the Ozaki scheme on INT8 (Ootomo, "
+                                     "the parts of the Ozaki scheme on INT8 (Ootomo, "
                                      "Ozaki and Yokota 2024)" },
     { 0 }
 };
@@ -263,7 +264,8 @@ const struct bitcut_recipe *bitcut_recipe_find(const char *name)
     return table_find(TABLE(recipes), name);
 }
 
-/* What accumulators hold: products that carry 2^(scale level); EMPTY: none so far. */
+/* The content of accumulators: products that carry 2^(scale level); EMPTY: no products
+   yet. */
 enum { EMPTY = -1 };
 
 static enum bitcut_status refuse_scales(const struct bitcut_recipe *r, struct fault *f)
@@ -273,10 +275,10 @@ static enum bitcut_status refuse_scales(const struct bitcut_recipe *r, struct fa
         "recipe %s adds parts of different scale; choose a split with scale 0", r->name);
 }
 
-/* Both splits, as a GEMM has them. */
+/* The splits of A and B. */
 struct pair {
     const struct bitcut_split *a, *b;
-    int scale; /* of the low words of both, 0 if neither has any */
+    int scale; /* scale of the low parts of A and B; 0 if neither has low parts */
 };
 
 static enum bitcut_status add_term(int level[RECIPE_ACCUMULATORS_MAX],
@@ -293,7 +295,8 @@ static enum bitcut_status add_term(int level[RECIPE_ACCUMULATORS_MAX],
     return split.scale && *at != product ? refuse_scales(r, f) : BITCUT_OK;
 }
 
-/* Whether all that accumulators hold in the end is of the scale by which they fold. */
+/* Check that all final contents of accumulators have the scale by which they are
+   folded. */
 static enum bitcut_status check_levels(const int level[RECIPE_ACCUMULATORS_MAX],
                                        const struct bitcut_recipe *r, struct fault *f)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recipes: a whole GEMM put together from instructions, as data. */
+/* Recipes: a complete GEMM, composed of instructions, as data. */
 #ifndef BITCUT_LIB_GEMM_RECIPE_H
 #define BITCUT_LIB_GEMM_RECIPE_H
 
@@ -8,67 +8,76 @@
 
 enum { RECIPE_TERMS_MAX = 9, RECIPE_ACCUMULATORS_MAX = 5 };
 
-/* One product of a k-step: accumulator += word a of A times word b of B.  Word 0 is the
-   high one. */
+/* One product of a k-step: accumulator += part a of A times part b of B.  Part 0 is the
+   high part. */
 struct recipe_term {
     int a, b, accumulator;
-    bool scaled; /* in every tile the accumulator is multiplied by 2^-scale first */
+    bool scaled; /* whether the accumulator is multiplied by 2^-scale before this term in
+                    every tile                                                    */
 };
 
-/* What of the accumulator of the last term becomes +0 before that term in every tile: an
-   infinite element has low words of NaN, which are no part of the product. */
+/* Contents of the accumulator of the last term that become +0 before this term in every
+   tile.  An infinite element has NaN as low parts, which do not belong to the product. */
 enum recipe_zeroed { RECIPE_ZEROES_NOTHING, RECIPE_ZEROES_NAN, RECIPE_ZEROES_NOT_FINITE };
 
-/* A row of the recipe table.  It fixes every bit of D = alpha A B + beta C on a unit:
+/* A row of the recipe table.  It determines every bit of D = alpha A B + beta C on a
+   unit.
 
-   Each term runs on an instruction.  The GEMM's unit takes the high words, other words of
-   their format and, where its operand is wider than the high word, all words that it
-   holds.  A term with another word runs on the first unit in the table that is for just
-   the formats of its words (no wider), of the same architecture and family as the GEMM's
-   (the name up to the first '.': "hopper/mma"), with its accumulator format and without
-   block scales.  If there is none the GEMM is refused.
+   Instructions.  Each term runs on an instruction.  The GEMM's unit takes the high parts
+   and other parts of the same format.  If its operand is wider than the high part, it
+   takes all parts that its operand holds.  A term with another part runs on the first
+   unit in the table that has exactly the formats of its parts (not wider), the
+   architecture and family of the GEMM's unit (the name up to the first '.':
+   "hopper/mma"), its accumulator format, and no block scales.  If there is no such unit,
+   the GEMM is refused.
 
-   All accumulators start from +0.  k is taken in k-steps, ascending: as many k as the
-   instruction has, of several that of the largest k, which those of the others divide (or
-   the GEMM is refused); the last one padded with +0.  A term of an instruction with fewer
-   k executes it as often as a k-step has its k, ascending, padding included.  Without
-   tiles the terms are executed in order for each k-step.  With them, ceil(tile_k / k of a
-   k-step) k-steps make a tile, the last one may have fewer, and in each tile every term
-   is executed for all of its k-steps before the next term is.  Then scaling by a term
-   rounds to nearest, in the accumulator's format.
+   k-steps.  All accumulators start from +0.  k is taken in k-steps, ascending.  A k-step
+   has as many k as the instruction has; with several instructions, as many as the largest
+   one has.  The k of the other instructions must divide it; otherwise the GEMM is
+   refused.  The last k-step is padded with +0.  A term whose instruction has fewer k
+   executes it until the k of the k-step are covered, ascending, padding included.
 
-   Accumulator 0 is promoted, that is added to an FP32 register, to nearest, and starts
-   from +0 again: after every `promote` of its instructions (not k-steps: a recipe may
-   have several of them in each), counted from the last promotion; at the end of each
-   tile; and, if there are tiles or `promote` is not 0, at the end.  With neither it is
-   the result itself.  Then accumulators are folded from the last one used down: v[i-1] =
-   fma(v[i], 2^-scale, v[i-1]), to nearest; a sum of integers is rounded to FP32 before.
-   Lines of words that are integers are equilibrated.
+   Tiles.  Without tiles, the terms are executed in order for each k-step.  With tiles,
+   ceil(tile_k / k of a k-step) k-steps make a tile; the last tile may have fewer.  In
+   each tile every term is executed for all of its k-steps before the next term is.
+   Scaling by a term rounds to nearest, in the accumulator's format.
 
-   With split-K every slice does all this, beginning with a tile of its own and a count of
-   0, and slices are added in order, to nearest.  If lines were equilibrated
-   (lib/number/equilibrate.h), v[0] is scaled back.  Last, t = alpha v[0], and unless beta
-   is zero, D = fma(beta, C, t).  The product of the low words, if kept, comes first.  The
-   FP32 operations give the NaN of the GEMM's unit if its accumulator is f32, else
-   0x7fffffff.  A
-   single slice is not added to anything. */
+   Promotion.  To promote accumulator 0 means to add it to an FP32 register, rounded to
+   nearest, and to restart it from +0.  It is promoted after every `promote` of its
+   instructions, counted from the last promotion (instructions, not k-steps: a recipe may
+   have several of them in each k-step), and at the end of each tile.  If there are tiles
+   or `promote` is not 0, it is also promoted at the end.  Without tiles and with
+   `promote` 0, the accumulator itself is the result.
+
+   Folding.  Then accumulators are folded from the last one down: v[i-1] = fma(v[i],
+   2^-scale, v[i-1]), rounded to nearest.  A sum of integers is rounded to FP32 before.
+   Lines with integer parts are equilibrated.
+
+   Slices.  With split-K every slice does all this, beginning with a new tile and a count
+   of 0.  Slices are added in order, rounded to nearest.  A single slice is not added to
+   anything.  If lines were equilibrated (lib/number/equilibrate.h), v[0] is scaled back.
+   Last, t = alpha v[0], and unless beta is zero, D = fma(beta, C, t).
+
+   The product of the low parts, if it is computed, comes first.  The FP32 operations give
+   the NaN of the GEMM's unit if its accumulator is f32, else 0x7fffffff. */
 struct bitcut_recipe {
     const char *name, *what;
     const struct bitcut_split
-        *split; /* NULL: one word of the unit's own operand format    */
+        *split; /* NULL: one part in the operand format of the unit   */
     int terms;
     struct recipe_term term[RECIPE_TERMS_MAX];
-    struct recipe_term dropped_term; /* where the product of two low words goes if kept */
+    struct recipe_term dropped_term; /* position of the product of two low parts, if
+                                        computed                                        */
     bool keeps_dropped_term;
-    int promote;               /* instructions of accumulator 0 between promotions;
-                                  0: none                                          */
-    int tile_k;                /* k of a tile; 0: no tiles.  Needed by the next and by
-                                  scaled terms                                     */
-    enum recipe_zeroed zeroed; /* see there                                        */
-    const char *source;        /* whose it is: what they call it and where it is   */
+    int promote;               /* instructions of accumulator 0 between promotions; 0:
+                                  none                                             */
+    int tile_k;                /* k of a tile; 0: no tiles.  `zeroed` and scaled terms
+                                  need tiles                                       */
+    enum recipe_zeroed zeroed; /* see enum recipe_zeroed                           */
+    const char *source;        /* origin: its name there and its location          */
 };
 
-/* The names of what is zeroed, by enum recipe_zeroed. */
+/* The names of enum recipe_zeroed. */
 extern const char *const recipe_zeroed_names[];
 
 /* The rows, by position: `&recipes[RECIPE_OOTOMO]`. */
@@ -99,11 +108,11 @@ enum {
 
 extern const struct bitcut_recipe recipes[]; /* ended by a row whose name is NULL */
 
-/* Whether the recipe, with the product of the low words or without it, can have words of
-   these splits of A and of B: there are enough, and products of different scale, by the
-   levels of their words, never meet, neither in an accumulator, but for what terms scale,
-   nor when accumulators are folded; so both splits with low words have one scale.
-   BITCUT_BAD_ARGUMENT says what does not fit. */
+/* Check that the recipe, with or without the product of the low parts, can use the parts
+   of these splits of A and B.  Each split must have enough parts.  Products of different
+   scale, by the levels of their parts, must never meet: neither in an accumulator, except
+   where terms scale it, nor when accumulators are folded.  So both splits with low parts
+   have one scale.  BITCUT_BAD_ARGUMENT says what does not fit. */
 enum bitcut_status recipe_takes(const struct bitcut_recipe *recipe,
                                 const struct bitcut_split *split_a,
                                 const struct bitcut_split *split_b, bool dropped_term,

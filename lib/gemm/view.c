@@ -28,7 +28,7 @@ static uint32_t view_get(const struct view *v, size_t line, size_t p)
     return (uint32_t)bitcut_format_convert(f32, &roundings[ROUND_RN], v->format, x);
 }
 
-/* What a result is in a format: rounded once, or a NaN with its leading bits. */
+/* The value of a result in a format: rounded once, or a NaN with its leading bits. */
 static uint32_t narrowed(const struct bitcut_format *to, uint32_t x)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
@@ -51,7 +51,7 @@ void view_set(const struct view *v, size_t line, size_t p, uint32_t x)
     }
 }
 
-/* Row i of what is gathered. */
+/* Gather row i. */
 static void gather_row(uint32_t *to, const struct view *v, const struct gathering *x,
                        size_t i, size_t cols)
 {

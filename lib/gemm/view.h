@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The elements of a matrix of a GEMM, whatever its format and layout. */
+/* The elements of a matrix of a GEMM, for any format and layout. */
 #ifndef BITCUT_LIB_GEMM_VIEW_H
 #define BITCUT_LIB_GEMM_VIEW_H
 
@@ -10,31 +10,34 @@
 struct view {
     const char *at;
     const struct bitcut_format *format;
-    size_t across, along; /* elements from a line to the next, and along a line */
+    size_t across, along; /* elements from one line to the next, and along a line */
 };
 
 /* The rows, or the columns, of matrix i of a batch of matrices of rows x cols. */
 struct view view_of(const struct bitcut_matrix *x, size_t i, size_t rows, size_t cols,
                     bool columns);
 
-/* Make it what an FP32 encoding is in the format: rounded once, to nearest even; a NaN is
-   one with its leading bits, or the only one of the format. */
+/* Set element p of a line to the value of an FP32 encoding in the format: rounded once,
+   to nearest even.  A NaN becomes the NaN with its leading bits, or the only NaN of the
+   format. */
 void view_set(const struct view *v, size_t line, size_t p, uint32_t x);
 
-/* How elements are gathered from a view: lines as rows or as columns, each of `length`
-   elements; and where element p of a line is there. */
+/* How elements are gathered from a view: lines as rows or as columns, each with `length`
+   elements, and the position of element p of a line in the view. */
 struct gathering {
     size_t lines, k, length;
-    const size_t *element; /* NULL: each in its own place; those from k on are +0 */
+    const size_t *element; /* NULL: every element is at its own position, and elements
+                              from k on are +0                                    */
     bool columns;
 };
 
-/* A matrix of FP32 encodings without gaps, which the caller frees; NULL: no memory.
-   Elements are exact, but a NaN of another format is that of FP32. */
+/* Gather a matrix of FP32 encodings without gaps, which the caller frees; NULL: no
+   memory.  Elements are exact, except that a NaN of another format becomes the NaN of
+   FP32. */
 uint32_t *view_gather(const struct view *v, const struct gathering *x, int threads);
 
-/* All of matrix i of a batch of matrices of rows x cols, likewise.  False: no memory, and
-   there is nothing to clear. */
+/* Gather all of matrix i of a batch of matrices of rows x cols, in the same way.  False:
+   no memory, and there is nothing to clear. */
 bool view_matrix(struct matrix *to, const struct bitcut_matrix *from, size_t i,
                  size_t rows, size_t cols, int threads);
 

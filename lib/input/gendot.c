@@ -23,17 +23,17 @@ static double signed_half(uint32_t word)
 /* --- x ------------------------------------------------------------------------------ */
 
 /* The smallest k for a condition number of 2^bits.  A cancelling step leaves 2^-24 of its
-   term: 2^-20 leaves room for the growth of sums, and 2^3 is kept for the accuracy of the
-   condition. */
+   term.  The calculation uses 2^-20, which leaves room for the growth of sums, and
+   reserves 2^3 for the accuracy of the condition. */
 static size_t shortest(double bits)
 {
     const size_t steps = 1 + (size_t)((bits + 3) / 20);
     return steps < 2 ? 2 : 2 * steps - 1;
 }
 
-/* The paper's exponents, `half` being log2(condition) / 2: random in the first half of
-   the steps, but the first the largest and the last of them 0; then evenly from `half`
-   to 0. */
+/* The paper's exponents, where `half` is log2(condition) / 2.  In the first half of the
+   steps they are random, except that the first exponent is the largest and the last one
+   is 0.  Then they fall evenly from `half` to 0. */
 static int step_exponent(size_t step, size_t k, size_t pairs, int half, uint32_t word)
 {
     if (step == 0) return half + 1;
@@ -106,7 +106,7 @@ void gendot_clear(struct gendot *g)
 
 /* --- y ------------------------------------------------------------------------------ */
 
-/* The sum so far: exact, and of magnitudes. */
+/* The sum so far: the exact sum, and the sum of magnitudes. */
 struct sum {
     struct wide dot;
     double size;

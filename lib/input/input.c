@@ -18,10 +18,10 @@ struct draw {
     uint64_t seed;
     size_t rows, cols;
     int threads;
-    const void *shared; /* what a fill function computed for its elements */
+    const void *shared; /* the data that a fill function computed for its elements */
 };
 
-/* An element to draw: its place and its random words. */
+/* An element to draw: its position and its random words. */
 struct element {
     size_t i, j;
     uint32_t word[4];
@@ -39,7 +39,7 @@ static uint64_t element_stream(const struct draw *d)
     return (uint64_t)(STREAM_ELEMENTS + (int)d->role);
 }
 
-/* Block `block` of what a fill function computes first. */
+/* Block `block` of the random words for data that a fill function computes first. */
 static void shared_block(uint32_t word[4], const struct draw *d, uint64_t block)
 {
     rand_block(word, d->seed, (uint64_t)(STREAM_SHARED + (int)d->role), block);
@@ -51,13 +51,13 @@ static uint32_t f32_of_fields(bool negative, int exponent, uint32_t fraction)
     return (uint32_t)negative << 31 | (uint32_t)(exponent + 127) << 23 | fraction;
 }
 
-/* Uniform in (0, 1), of the first two words. */
+/* Uniform in (0, 1), from the first two words. */
 static double uniform(const uint32_t word[4])
 {
     return rand_open(rand_bits(word[0], word[1]));
 }
 
-/* A uniform integer from lowest to highest, of the first two words. */
+/* A uniform integer from lowest to highest, from the first two words. */
 static int integer_between(double lowest, double highest, const uint32_t word[4])
 {
     const uint64_t n = (uint64_t)(highest - lowest) + 1;
@@ -132,8 +132,9 @@ static uint32_t integers_element(const struct draw *d, const struct element *e)
     return f32_of_double(integer_between(d->parameter[0], d->parameter[1], e->word));
 }
 
-/* The 13 fraction bits that f16 has not: exactly half of its last bit, which is k mod
-   2, so that rounding to nearest even goes down and up in turns along k. */
+/* The 13 fraction bits that f16 lacks are exactly half of its last bit.  The last bit of
+   f16 is k mod 2, so that rounding to nearest even goes down and up alternately along
+   k. */
 static uint32_t ties_element(const struct draw *d, const struct element *e)
 {
     const int exponent = integer_between(d->parameter[0], d->parameter[1], e->word);
@@ -141,8 +142,8 @@ static uint32_t ties_element(const struct draw *d, const struct element *e)
     return f32_of_fields(e->word[3] >> 31, exponent, kept << 13 | 0x1000);
 }
 
-/* All 13 fraction bits that f16 has not are set: truncation loses the most, always to the
-   same side. */
+/* All 13 fraction bits that f16 lacks are set: truncation has the largest error, always
+   to the same side. */
 static uint32_t rz_worst_element(const struct draw *d, const struct element *e)
 {
     const int exponent = integer_between(d->parameter[0], d->parameter[1], e->word);
@@ -150,7 +151,7 @@ static uint32_t rz_worst_element(const struct draw *d, const struct element *e)
 }
 
 /* A third each: FP32 subnormals; values that are subnormal in f16 (2^-24 to 2^-14); and
-   values whose unscaled f16 low word is subnormal (2^-14 to 2^-3). */
+   values whose unscaled low part in f16 is subnormal (2^-14 to 2^-3). */
 static uint32_t subnormal_element(const struct draw *d, const struct element *e)
 {
     (void)d;
@@ -192,8 +193,9 @@ static double cauchy_point(const struct draw *d, size_t t)
     return (double)t + d->parameter[0] * (uniform(word) - 0.5);
 }
 
-/* 1 / (x_i - x_j), and 1 on the diagonal.  STARS-H's points are the integers unless its
-   caller brings others: jitter 0. */
+/* 1 / (x_i - x_j), and 1 on the diagonal.  The points are integers moved by `jitter`.
+   STARS-H's points are the integers unless its caller provides others, so its jitter is
+   0. */
 static uint32_t cauchy_element(const struct draw *d, const struct element *e)
 {
     if (e->i == e->j) return f32_of_double(1);
@@ -202,10 +204,10 @@ static uint32_t cauchy_element(const struct draw *d, const struct element *e)
 
 /* --- spatial: STARS-H src/applications/spatial, exponential kernel ------------------ */
 
-/* As STARS-H with variance 1, noise 0 and its placement "quasiuniform1".  What
-   differs: the random numbers; every index has its cell before points are moved, so
-   that Morton order is that of the cells; and a rectangular matrix takes rows and
-   columns from one set. */
+/* As STARS-H with variance 1, noise 0 and its placement "quasiuniform1".  Differences:
+   the random numbers; every index gets its cell before points are moved, so that the
+   Morton order is the order of the cells; and a rectangular matrix takes rows and columns
+   from one set. */
 struct points {
     const double *x, *y;
 };
@@ -225,9 +227,9 @@ static uint32_t even_bits(uint64_t z)
     return packed;
 }
 
-/* `count` points of the unit square, one in each cell of the smallest square grid,
-   moved randomly inside the middle 80 % of it; in Morton order, so that near indices
-   are near. */
+/* Place `count` points in the unit square, one in each cell of the smallest square grid,
+   moved randomly inside the middle 80 % of the cell.  They are in Morton order, so that
+   near indices are near points. */
 static void points_place(double *x, double *y, size_t count, const struct draw *d)
 {
     size_t side = 0, t = 0;
@@ -273,10 +275,10 @@ static enum bitcut_status spatial_fill(struct matrix *m, const struct draw *d,
 /* --- randtlr: STARS-H src/applications/randtlr.c ------------------------------------ */
 
 /* Tile (I, J) is U_I S U_J^T: U_I has `tile` rows and orthonormal columns, S = diag(1,
-   decay, decay^2, ...).  What differs from STARS-H: the random numbers; Gram-Schmidt
-   instead of LAPACK's QR, which changes signs of columns; singular values below 2^-53
-   are left out; any shape will do, with partial tiles at its edges; and the diagonal
-   is 0 unless given, where STARS-H's examples add the size of the matrix. */
+   decay, decay^2, ...).  Differences from STARS-H: the random numbers; Gram-Schmidt
+   instead of LAPACK's QR, which changes signs of columns; singular values below 2^-53 are
+   left out; any shape is possible, with partial tiles at its edges; and the diagonal is 0
+   unless it is given, whereas STARS-H's examples add the size of the matrix. */
 struct factors {
     size_t tile, rank;
     double *u; /* all U_I, one below the other, row-major */
@@ -292,7 +294,7 @@ static uint32_t randtlr_element(const struct draw *d, const struct element *e)
     return f32_of_double(e->i == e->j ? sum + d->parameter[2] : sum);
 }
 
-/* Make column k of the tile orthogonal to those before it and of length 1. */
+/* Make column k of the tile orthogonal to the columns before it, with length 1. */
 static void column_orthonormalise(double *u, const struct factors *t, size_t k)
 {
     const size_t rank = t->rank;
@@ -307,9 +309,9 @@ static void column_orthonormalise(double *u, const struct factors *t, size_t k)
     for (size_t i = 0; i < t->tile; i++) u[i * rank + k] /= length;
 }
 
-/* U_I: normal random numbers, then modified Gram-Schmidt.  A random matrix of this
-   size is so well conditioned that the columns are orthogonal far below the precision
-   of FP32. */
+/* U_I: normal random numbers, then modified Gram-Schmidt.  A random matrix of this size
+   is so well conditioned that the columns are orthogonal to much higher accuracy than the
+   precision of FP32. */
 static void tile_draw(const struct factors *t, const struct draw *d, size_t tile)
 {
     double *u = t->u + tile * t->tile * t->rank;
@@ -357,8 +359,8 @@ static enum bitcut_status randtlr_fill(struct matrix *m, const struct draw *d,
 
 /* --- gendot: lib/input/gendot.h --------------------------------------------------- */
 
-/* One x serves every row of A, and every column of B has a y of its own.  Rows and
-   columns are then multiplied by +-2^-2 to +-2^2, which changes no condition number. */
+/* One x serves every row of A, and every column of B has its own y.  Rows and columns are
+   then multiplied by +-2^-2 to +-2^2, which changes no condition number. */
 static double line_scale(const struct draw *d, size_t t)
 {
     uint32_t word[4];

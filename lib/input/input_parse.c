@@ -82,7 +82,7 @@ static enum bitcut_status count_fault(const struct input_family *family, int cou
                      names, count);
 }
 
-/* How many parameters stand between the parentheses that `at` is inside of. */
+/* The number of parameters between the parentheses that enclose `at`. */
 static int parameters_count(const char *at)
 {
     int count = *skip_blanks(at) != ')';

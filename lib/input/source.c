@@ -15,7 +15,7 @@ static bool ends_with(const char *text, const char *end)
 
 /* --- .npy ------------------------------------------------------------------------- */
 
-/* The format of numbers of so many bytes. */
+/* The format of numbers with this many bytes. */
 static const struct bitcut_format *element_format(const struct array *a)
 {
     return &formats[a->bytes == 2   ? FORMAT_F16
@@ -23,7 +23,7 @@ static const struct bitcut_format *element_format(const struct array *a)
                                     : FORMAT_F64];
 }
 
-/* The FP32 encoding of element i; false if its value is no FP32 value. */
+/* Set *x to the FP32 encoding of element i; false if its value is not an FP32 value. */
 static bool element_f32(uint32_t *x, const struct array *a,
                         const struct bitcut_format *format, size_t i)
 {
@@ -35,8 +35,8 @@ static bool element_f32(uint32_t *x, const struct array *a,
            bitcut_format_convert(format, rn, f32, *x) == bits;
 }
 
-/* Of elements that are FP32 encodings already the memory is the matrix's from now on: a
-   large file is not held twice. */
+/* If the elements are FP32 encodings already, the matrix takes over the memory, so that a
+   large file is not in memory twice. */
 static enum bitcut_status matrix_of_array(struct matrix *m, struct array *a,
                                           struct fault *f)
 {

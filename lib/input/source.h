@@ -5,12 +5,13 @@
 
 #include "lib/input/input.h"
 
-/* Read the FP32 matrix in `path`, by its ending: .npy of two dimensions with elements f4,
-   f2 (widened exactly) or f8 (each must be an FP32 value); or .mtx. Integers are refused:
-   whether they are numbers or encodings no file says.  *m is set only on success. */
+/* Read the FP32 matrix in `path`, by its ending: .npy with two dimensions and elements
+   f4, f2 (widened exactly) or f8 (each must be an FP32 value); or .mtx.  Integers are
+   refused, because a file does not say whether they are numbers or encodings.  *m is set
+   only on success. */
 enum bitcut_status source_read(struct matrix *m, const char *path, struct fault *f);
 
-/* Whether the ending of `path` is one that source_write() knows. */
+/* Check that source_write() knows the ending of `path`. */
 enum bitcut_status source_check(const char *path, struct fault *f);
 
 /* Write m to `path`, by its ending: .npy (f4) or .mtx. */

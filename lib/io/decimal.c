@@ -11,11 +11,11 @@ enum { PRECISION = 24, DIGITS_WRITTEN = 9, DIGITS_MAX = DIGITS_WRITTEN + 2 };
 
 /* --- text to encoding ------------------------------------------------------------- */
 
-/* How many digits a text begins with. */
+/* The number of digits at the start of a text. */
 static size_t digits(const char *s) { return strspn(s, "0123456789"); }
 
-/* Whether a text is digits with an optional '.' and an optional exponent: what MPFR reads
-   as such, and nothing else that it reads. */
+/* Whether a text is digits with an optional '.' and an optional exponent.  MPFR reads
+   such a text, but also other texts. */
 static bool is_decimal(const char *s)
 {
     const size_t before = digits(s), point = s[before] == '.';
@@ -54,8 +54,8 @@ bool decimal_read(uint32_t *x, const char *text)
 
 /* --- encoding to text ------------------------------------------------------------- */
 
-/* The DIGITS_WRITTEN digits of a finite number above zero; returns the exponent of the
-   first. */
+/* The DIGITS_WRITTEN digits of a finite number above zero.  Returns the exponent of the
+   first digit. */
 static int digits_find(char digit[DIGITS_MAX], uint32_t x)
 {
     const struct mpfr_state found = mpfr_state_enter();
@@ -69,8 +69,8 @@ static int digits_find(char digit[DIGITS_MAX], uint32_t x)
     return (int)after - 1;
 }
 
-/* Lay digits out as printf("%g") does: without trailing zeros, with an exponent outside
-   -4 <= top < DIGITS_WRITTEN. */
+/* Write digits in the form of printf("%g"): without trailing zeros, with an exponent
+   unless -4 <= top < DIGITS_WRITTEN. */
 static void digits_lay(char *text, char digit[DIGITS_MAX], int top)
 {
     int n = DIGITS_WRITTEN;

@@ -6,19 +6,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Set *x to the FP32 encoding of the number `text` says, rounded once to nearest even
-   whatever the number of digits: an optional sign, digits with an optional '.', an
-   optional decimal exponent; or inf, infinity or nan.  Letters in either case.  Too large
-   gives an infinity, too small a zero, of the number's sign; nan gives 0x7fc00000, -nan
-   0xffc00000.  False, with *x unset, if `text` is anything else, blanks before or after
-   included.  IEEE 754-2019 section 5.12. */
+/* Set *x to the FP32 encoding of the number in `text`, rounded once to nearest even for
+   any number of digits.
+
+   A number is an optional sign, digits with an optional '.', and an optional decimal
+   exponent; or inf, infinity or nan, in small or capital letters.  A number that is too
+   large gives an infinity with its sign, a number that is too small a zero with its sign;
+   nan gives 0x7fc00000, -nan 0xffc00000.  False, with *x unset, if `text` is anything
+   else, or has blanks before or after the number.  IEEE 754-2019 section 5.12. */
 bool decimal_read(uint32_t *x, const char *text);
 
 enum { DECIMAL_MAX = 32 }; /* room for any number and its 0 */
 
-/* The text of x to 9 significant digits, rounded to nearest even: what printf("%.9g")
-   gives in the C locale.  decimal_read() gives x back, except that a NaN becomes the one
-   of its sign. */
+/* Write x with 9 significant digits, rounded to nearest even, as printf("%.9g") does in
+   the C locale.  decimal_read() returns x from it, except that a NaN becomes the NaN with
+   its sign that decimal_read() gives. */
 void decimal_write(char text[DECIMAL_MAX], uint32_t x);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an object of a stranger's file has to hold, as a table. */
+/* The fields that an object in a file from outside must have, as a table. */
 #ifndef BITCUT_LIB_IO_JSON_FIELDS_H
 #define BITCUT_LIB_IO_JSON_FIELDS_H
 
@@ -8,8 +8,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* A kind of values: whether a value is of it (NULL: there is none), and what it is in
-   words, such as "a text or null". */
+/* A kind of values: a function that tests whether a value belongs to it (NULL: the key is
+   missing), and its description, such as "a text or null". */
 struct json_kind {
     bool (*holds)(const json_t *value);
     const char *what;
@@ -20,8 +20,8 @@ struct json_field {
     const struct json_kind *kind;
 };
 
-/* Whether all fields, ended by {0}, are of their kinds.  BITCUT_BAD_FILE with the first
-   that is not. */
+/* Check that all fields, ended by {0}, have values of their kinds.  BITCUT_BAD_FILE names
+   the first field that does not. */
 enum bitcut_status json_check_fields(const json_t *row, const struct json_field *fields,
                                      struct fault *f);
 

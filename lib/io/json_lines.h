@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JSON Lines: texts of one JSON value a line. */
+/* JSON Lines: texts with one JSON value on each line. */
 #ifndef BITCUT_LIB_IO_JSON_LINES_H
 #define BITCUT_LIB_IO_JSON_LINES_H
 
@@ -7,18 +7,19 @@
 
 #include <jansson.h>
 
-enum { JSON_LINES_MAX = 1 << 28 }; /* bytes of a file */
+enum { JSON_LINES_MAX = 1 << 28 }; /* largest file, bytes */
 
-/* Hand over the value of each line of a text, from the first on; lines without any
-   character are passed over.  take() takes an array or object over, whatever becomes of
-   it, and may refuse it.  BITCUT_BAD_FILE: a line is no JSON.  *line is the line at
-   fault, counted from 1. */
+/* Pass the value of each line of a text to take(), from the first on; empty lines are
+   skipped.  take() owns the array or object in any case, and may refuse it.
+   BITCUT_BAD_FILE: a line is not JSON.  *line is the number of the wrong line, counted
+   from 1. */
 enum bitcut_status json_lines_parse(size_t *line, const void *bytes, size_t size,
                                     enum bitcut_status (*take)(void *context, json_t *row,
                                                                struct fault *f),
                                     void *context, struct fault *f);
 
-/* The same of the file `path`.  BITCUT_UNSUPPORTED, with *line 0: it cannot be read. */
+/* The same for the file `path`.  BITCUT_UNSUPPORTED, with *line 0: the file cannot be
+   read. */
 enum bitcut_status json_lines_read(size_t *line, const char *path,
                                    enum bitcut_status (*take)(void *context, json_t *row,
                                                               struct fault *f),

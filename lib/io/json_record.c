@@ -10,7 +10,7 @@
 
 enum { SAID_MAX = 1 << 10 };
 
-/* An unsigned integer of so many bytes. */
+/* An unsigned integer of `bytes` bytes. */
 static uint64_t count_at(const char *at, size_t bytes)
 {
     unsigned whole;
@@ -45,7 +45,7 @@ static json_t *list_json(const struct record_field *f, const char *at)
     return list;
 }
 
-/* Its elements by name: keys of an object. */
+/* Set the elements of an array by their names, as keys of an object. */
 static void set_named(json_t *to, const struct record_field *f, const char *at)
 {
     const struct table_row *row = NULL;
@@ -118,7 +118,8 @@ static json_t *value_json(const struct record_field *f, const void *record)
     }
 }
 
-/* The object in which a key lies, made where there is none, and its last word. */
+/* The object that contains a key, created if it does not exist.  *name becomes the last
+   component of the key. */
 static json_t *object_of(json_t *to, const char **name)
 {
     for (const char *dot; (dot = strchr(*name, '.')); *name = dot + 1) {
@@ -131,7 +132,8 @@ static json_t *object_of(json_t *to, const char **name)
     return to;
 }
 
-/* Keys that are told: a value, or a list of those of one key. */
+/* Set the keys that a function returns: a value, or a list if a key has several
+   values. */
 static void set_told(json_t *to, const struct record_field *f, const void *record)
 {
     struct bitcut_field one;

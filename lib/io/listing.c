@@ -9,7 +9,7 @@
 
 /* --- writing ---------------------------------------------------------------------- */
 
-/* Whether the field that comes now is the one wanted; if so it is begun. */
+/* Whether the next field is the field that is wanted.  If so, it is begun. */
 static bool begins(struct field_writer *w, const char *name, enum bitcut_kind kind)
 {
     if (w->position++ != w->index) return false;
@@ -81,7 +81,8 @@ void write_real_field(struct field_writer *w, const char *name, double value)
     write_value_field(w, name, BITCUT_NUMBER, text);
 }
 
-/* What is no digit, sign or exponent is the decimal point of some locale. */
+/* A character that is not a digit, a sign or an exponent is the decimal point of some
+   locale. */
 void real_text(char text[REAL_TEXT_MAX], double x, int digits)
 {
     char local[REAL_TEXT_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a table tells of its rows beside name and purpose: fields, one after the other. */
+/* The fields of the rows of a table, beyond name and purpose, one after the other. */
 #ifndef BITCUT_LIB_IO_LISTING_H
 #define BITCUT_LIB_IO_LISTING_H
 
@@ -7,11 +7,11 @@
 #include "lib/bitcut.h"
 #include "lib/number/format.h"
 
-/* Where fields go: only that of one position is written. */
+/* Destination of fields.  Only the field at one position is written. */
 struct field_writer {
     struct bitcut_field *field;
-    size_t index;    /* of the field wanted        */
-    size_t position; /* of the one that comes next */
+    size_t index;    /* position of the field that is wanted */
+    size_t position; /* position of the next field */
 };
 
 /* A table that can be walked. */
@@ -27,9 +27,9 @@ struct bitcut_table {
         (array), sizeof(array)[0]                                                        \
     }
 
-/* Tell a field: a value as text; an integer; a real to 17 digits, with a '.' or an
-   exponent; a text, NULL for null; a text as printf() makes it; a format's name, NULL for
-   null. */
+/* Write a field: a value as text; an integer; a real to 17 digits, with a '.' or an
+   exponent; a text, NULL for null; a text made as by printf(); the name of a format, NULL
+   for null. */
 void write_value_field(struct field_writer *w, const char *name, enum bitcut_kind kind,
                        const char *value);
 void write_integer_field(struct field_writer *w, const char *name, long long value);
@@ -40,11 +40,12 @@ void write_format_field(struct field_writer *w, const char *name,
                         const struct bitcut_format *value);
 void write_line_field(struct field_writer *w, const char *name, const char *form, ...);
 
-/* Tell a list, BITCUT_TEXTS or BITCUT_NUMBERS: its name, then each of its items. */
+/* Write a list, BITCUT_TEXTS or BITCUT_NUMBERS: first its name, then each of its
+   items. */
 void write_list_field(struct field_writer *w, const char *name, enum bitcut_kind kind);
 void write_item_field(struct field_writer *w, const char *form, ...);
 
-/* x to so many digits as printf("%.*g") in the C locale. */
+/* Write x with `digits` digits, as printf("%.*g") does in the C locale. */
 enum { REAL_TEXT_MAX = 32 };
 void real_text(char text[REAL_TEXT_MAX], double x, int digits);
 

@@ -15,16 +15,16 @@
 
 /* --- lines and words -------------------------------------------------------------- */
 
-enum { WORDS_MAX = 6 }; /* one more than any line needs, so that too many show */
+enum { WORDS_MAX = 6 }; /* one more than any line needs, to detect surplus words */
 enum { WORD_QUOTED = 30 };
 enum { LINE_LENGTH_MAX = 1 << 16 };
 
-/* A file and the line read last. */
+/* A file and the line that was read last. */
 struct lines {
     struct stream stream;
     char text[LINE_LENGTH_MAX + 1];
-    uint64_t number; /* of the line, from 1 */
-    bool ended;      /* there was no line   */
+    uint64_t number; /* number of the line, from 1 */
+    bool ended;      /* whether the file has ended */
     char *word[WORDS_MAX];
     int words;
     struct fault *fault;
@@ -32,10 +32,10 @@ struct lines {
 
 #define LINE "line %" PRIu64 ": "
 
-/* ASCII only: isspace() depends on the locale. */
+/* ASCII only, because isspace() depends on the locale. */
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/* Cut the line into its words, of which those beyond WORDS_MAX are left out. */
+/* Cut the line into its words.  Words beyond WORDS_MAX are dropped. */
 static void words_split(struct lines *l)
 {
     char *s = l->text;
@@ -109,7 +109,7 @@ enum { GENERAL, SYMMETRIC, SKEW };
 
 enum { NAMES_MAX = 3 };
 
-/* What each word of the banner after the first may be. */
+/* The values that each word of the banner after the first may have. */
 static const struct choice {
     const char *what;
     const char *name[NAMES_MAX];
@@ -123,11 +123,11 @@ static const struct choice {
                      [SKEW] = "skew-symmetric" } },
 };
 
-/* What the banner and the size say. */
+/* The contents of the banner and the size line. */
 struct layout {
     int choice[CHOICES];
     size_t rows, cols;
-    size_t entries; /* that the file holds */
+    size_t entries; /* number of entries in the file */
 };
 
 static const char *choice_name(const struct layout *y, int which)
@@ -177,7 +177,8 @@ static enum bitcut_status banner_read(struct layout *y, struct lines *l)
     return BITCUT_OK;
 }
 
-/* How many entries an array file has: column by column, a triangle of a symmetric one. */
+/* The number of entries of an array file: column by column, only one triangle if the
+   matrix is symmetric. */
 static size_t array_entries(const struct layout *y)
 {
     switch (y->choice[SYMMETRY]) {
@@ -187,25 +188,26 @@ static size_t array_entries(const struct layout *y)
     }
 }
 
-/* How many words the line of an entry has. */
+/* The number of words on the line of an entry. */
 static int entry_words(const struct layout *y)
 {
     return (y->choice[FORMAT] == COORDINATE ? 2 : 0) + (y->choice[FIELD] != PATTERN);
 }
 
-/* Whether there is room for a dense matrix: what the file holds of it takes so much of
-   the file that a short one cannot ask for much more memory. */
+/* Whether a dense matrix is allowed.  Its size is limited by the size of the file, so
+   that a short file cannot ask for much more memory. */
 static bool fits_densely(struct layout *y)
 {
     const uint64_t most = UINT64_C(1) << 32, few = UINT64_C(1) << 28;
     const size_t rows = y->rows ? y->rows : 1, cols = y->cols ? y->cols : 1;
-    size_t dense; /* a dimension of 0 counts as 1: loops over the other one must end */
+    size_t dense; /* a dimension of 0 counts as 1, because loops over the other one must
+                     end                                                             */
     if (!size_multiply(&dense, rows, cols) || dense > most) return false;
     if (y->choice[FORMAT] == ARRAY) y->entries = array_entries(y);
     return dense <= few || dense / 16 <= y->entries;
 }
 
-/* Hold the declared size against what memory and the file can have. */
+/* Check the declared size against the memory and the size of the file. */
 static enum bitcut_status size_check(struct layout *y, const struct lines *l)
 {
     if (y->choice[SYMMETRY] != GENERAL && y->rows != y->cols)
@@ -215,7 +217,8 @@ static enum bitcut_status size_check(struct layout *y, const struct lines *l)
         return fault_set(l->fault, BITCUT_BAD_FILE,
                          LINE "a matrix of %zu x %zu elements is too large", l->number,
                          y->rows, y->cols);
-    const uint64_t least = 2 * (uint64_t)entry_words(y); /* bytes: a word has a blank */
+    const uint64_t least = 2 * (uint64_t)entry_words(y); /* bytes: each word has at least
+                                                            one character and a blank */
     if (y->entries > l->stream.size / least)
         return fault_set(l->fault, BITCUT_BAD_FILE,
                          LINE "%zu entries do not fit in a file of %" PRIu64 " bytes",
@@ -264,7 +267,7 @@ static bool is_integer(const char *s)
     return *s && s[strspn(s, "0123456789")] == 0;
 }
 
-/* The value at the end of the line of an entry. */
+/* Read the value at the end of the line of an entry. */
 static enum bitcut_status value_read(uint32_t *x, const struct lines *l,
                                      const struct layout *y)
 {
@@ -280,7 +283,7 @@ static enum bitcut_status value_read(uint32_t *x, const struct lines *l,
                      integer ? "an integer" : "a real number");
 }
 
-/* Set element (i, j) and, in a symmetric matrix, its mirror. */
+/* Set element (i, j) and, in a symmetric matrix, its mirror element. */
 static void entry_store(struct matrix *m, const struct layout *y, size_t i, size_t j,
                         uint32_t x)
 {
@@ -289,7 +292,7 @@ static void entry_store(struct matrix *m, const struct layout *y, size_t i, size
     if (y->choice[SYMMETRY] != GENERAL && i != j) m->at[j * m->cols + i] = x ^ sign;
 }
 
-/* The first row of column j that the file holds. */
+/* The first row of column j that is in the file. */
 static size_t first_row(const struct layout *y, size_t j)
 {
     return y->choice[SYMMETRY] == GENERAL ? 0 : j + (y->choice[SYMMETRY] == SKEW);
@@ -311,7 +314,8 @@ static enum bitcut_status array_read(struct matrix *m, struct lines *l,
     return BITCUT_OK;
 }
 
-/* Note that element `at` is stored, in a set of one bit each; false if it was already. */
+/* Note that element `at` is stored, in a set with one bit for each element.  False if it
+   was stored before. */
 static bool seen_add(uint64_t *seen, size_t at)
 {
     const uint64_t bit = UINT64_C(1) << at % 64;
@@ -320,7 +324,7 @@ static bool seen_add(uint64_t *seen, size_t at)
     return new;
 }
 
-/* Read one coordinate entry, its line read already. */
+/* Read one coordinate entry, whose line has been read already. */
 static enum bitcut_status coordinate_read(struct matrix *m, uint64_t *seen,
                                           const struct lines *l, const struct layout *y)
 {
@@ -358,7 +362,7 @@ static enum bitcut_status coordinates_read(struct matrix *m, struct lines *l,
     return status;
 }
 
-/* A matrix of +0, in pages that are not touched until something is stored in them. */
+/* A matrix of +0.  Its pages are not touched until an element is stored in them. */
 static enum bitcut_status zeros_init(struct matrix *m, size_t rows, size_t cols,
                                      struct fault *f)
 {
@@ -437,7 +441,7 @@ enum bitcut_status mtx_write(const char *path, const struct matrix *m, struct fa
     for (size_t k = 0; k < m->rows * m->cols; k++) {
         char text[DECIMAL_MAX];
         decimal_write(text, m->at[k % m->rows * m->cols + k / m->rows]);
-        fprintf(o.file, "%s\n", text); /* output_commit() sees what failed */
+        fprintf(o.file, "%s\n", text); /* output_commit() reports failures */
     }
     return output_commit(&o, f);
 }

@@ -5,21 +5,26 @@
 
 #include "lib/gemm/matrix.h"
 
-/* Read the file `path` as a dense matrix of FP32 encodings.  Formats array and
-   coordinate; fields real, integer and (of coordinates) pattern, whose entries are 1;
-   symmetries general, symmetric and skew-symmetric, of which the file holds the lower
-   triangle, if skew-symmetric without the diagonal.  Numbers are read by decimal_read():
-   rounded once, to nearest even; inf and nan are numbers.  Absent coordinates and a
-   skew-symmetric diagonal are +0; the mirror of a skew-symmetric entry has the other
-   sign, also if it is a zero or NaN.  One entry a line of at most 2^16 characters; blank
-   lines and lines that start with '%' are skipped.
-   BITCUT_BAD_FILE: anything else (complex and hermitian matrices, a coordinate twice, too
-   few or too many entries), or more than 2^32 elements in the dense matrix, or more than
-   2^28 and than 16 for each entry, a dimension of 0 counting as 1; the fault names the
-   line.  BITCUT_UNSUPPORTED: no such file, or it
+/* Read the file `path` as a dense matrix of FP32 encodings.
+
+   Formats: array and coordinate.  Fields: real, integer and, for coordinates, pattern,
+   whose entries are 1.  Symmetries: general, symmetric and skew-symmetric; the file of a
+   symmetric matrix has its lower triangle, without the diagonal if it is skew-symmetric.
+   There is one entry on a line of at most 2^16 characters.  Blank lines and lines that
+   start with '%' are skipped.
+
+   Numbers are read by decimal_read(): rounded once, to nearest even; inf and nan are
+   numbers.  Absent coordinates and a skew-symmetric diagonal are +0.  The mirror of a
+   skew-symmetric entry has the opposite sign, also if the entry is a zero or NaN.
+
+   BITCUT_BAD_FILE: anything else (complex and hermitian matrices, a repeated coordinate,
+   too few or too many entries); or the dense matrix has more than 2^32 elements; or it
+   has more than 2^28 elements and more than 16 for each entry, where a dimension of 0
+   counts as 1.  The fault names the line.  BITCUT_UNSUPPORTED: the file does not exist or
    cannot be read.  BITCUT_NO_MEMORY: the dense matrix does not fit; memory for absent
-   coordinates is asked for but not touched.  *m is set only on success; matrix_clear()
+   coordinates is allocated but not touched.  *m is set only on success; matrix_clear()
    frees it.
+
    Source: Boisvert, Pozo, Remington, The Matrix Market Exchange Formats, NISTIR 5935. */
 enum bitcut_status mtx_read(struct matrix *m, const char *path, struct fault *f);
 
@@ -27,9 +32,9 @@ enum bitcut_status mtx_read(struct matrix *m, const char *path, struct fault *f)
 enum bitcut_status mtx_read_memory(struct matrix *m, const void *bytes, size_t size,
                                    struct fault *f);
 
-/* Write `m` as a general real array to the file `path`, 9 significant digits an element,
-   so that reading gives the same bits (of a NaN, the sign).  The file is there whole or
-   not at all.  Fails as output_open() and output_commit(). */
+/* Write `m` as a general real array to the file `path`, with 9 significant digits for
+   each element, so that reading gives the same bits (for a NaN, the sign).  The file is
+   written completely or not at all.  Fails as output_open() and output_commit() do. */
 enum bitcut_status mtx_write(const char *path, const struct matrix *m, struct fault *f);
 
 #endif

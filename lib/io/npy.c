@@ -9,19 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Magic string and version; the length of the header follows in 2 or 4 bytes. */
+/* Magic string and version.  The length of the header follows in 2 or 4 bytes. */
 enum { MAGIC_BYTES = 6, PREFIX_BYTES = 8, ALIGNMENT = 64, LENGTH_MAX = 1 << 16 };
 
 static const unsigned char magic[MAGIC_BYTES + 1] = "\x93NUMPY";
 
-/* The versions read: all have minor number 0. */
+/* The versions that are read.  All have minor number 0. */
 static const struct version {
     int major;
     int length_bytes; /* of the header's length, little-endian */
 } versions[] = { { 1, 2 }, { 2, 4 }, { 3, 4 }, { 0, 0 } };
 
-/* The first of two with as many bytes is what is written.  NumPy saves the types of
-   ml_dtypes, bfloat16 and the like, as bytes without a type. */
+/* Element types.  Of two types with the same number of bytes, the first is written.
+   NumPy saves the types of ml_dtypes, such as bfloat16, as bytes without a type. */
 static const struct element {
     const char *name;
     int bytes;
@@ -32,9 +32,9 @@ static const struct element {
     { "V2", 2, false }, { NULL, 0, false },
 };
 
-/* What of them a caller takes, and what to do with others. */
+/* The element types that a caller accepts, and the advice for other types. */
 struct npy_taken {
-    bool numbers; /* only what floats */
+    bool numbers; /* whether only floating-point types are accepted */
     const char *words;
 };
 
@@ -45,7 +45,7 @@ static const struct npy_taken numbers = {
     "f4, f2 or f8 (convert numbers by NumPy's astype('f4'), encodings by bitcut convert)"
 };
 
-/* What other element types are, by the letter of their kind. */
+/* Names of other element types, by the letter of their kind. */
 static const struct kind {
     char letter;
     const char *what;
@@ -57,11 +57,12 @@ static const struct kind {
     { 0, "an unknown type" },
 };
 
-/* What a header says. */
+/* The contents of a header. */
 struct header {
     const struct element *element;
-    bool swapped; /* the bytes of an element are not in this machine's order */
-    bool fortran; /* the first index varies fastest                          */
+    bool swapped; /* whether the bytes of an element are not in the order of this
+                     machine                                                 */
+    bool fortran; /* whether the first index varies fastest                  */
     int dims;
     size_t dim[ARRAY_DIMS_MAX];
 };
@@ -74,7 +75,7 @@ static bool host_is_little(void)
 
 /* --- the header: a Python dictionary ---------------------------------------------- */
 
-/* Where the parser is in the text of a header. */
+/* The parser's position in the text of a header. */
 struct cursor {
     const char *start, *at, *end;
     const struct npy_taken *taken;
@@ -86,7 +87,8 @@ static void blanks_skip(struct cursor *c)
     while (c->at < c->end && *c->at && strchr(" \t\n\r\f", *c->at)) c->at++;
 }
 
-/* Whether the next character that is not blank is `wanted`, which is not taken. */
+/* Whether the next character that is not a blank is `wanted`.  The character is not
+   consumed. */
 static bool next_is(struct cursor *c, char wanted)
 {
     blanks_skip(c);
@@ -117,7 +119,7 @@ static enum bitcut_status expected(const struct cursor *c, const char *what)
 
 enum { STRING_MAX = 32 };
 
-/* A quoted string without escapes, which nothing in a header needs. */
+/* A quoted string without escapes; no header needs an escape. */
 static enum bitcut_status string_parse(char text[STRING_MAX], struct cursor *c,
                                        const char *what)
 {
@@ -186,7 +188,7 @@ static enum bitcut_status dimension_parse(size_t *dim, struct cursor *c)
             return fault_set(c->fault, BITCUT_BAD_FILE, "a dimension is too large");
         value += digit;
     }
-    if (c->at < c->end && *c->at == 'L') c->at++; /* as Python 2 wrote long integers */
+    if (c->at < c->end && *c->at == 'L') c->at++; /* suffix of Python 2 long integers */
     *dim = value;
     return BITCUT_OK;
 }
@@ -221,7 +223,7 @@ static const struct key {
 
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
-/* One `key: value`.  `seen` says which keys came before. */
+/* Parse one `key: value`.  `seen` says which keys came before. */
 static enum bitcut_status entry_parse(struct header *h, bool seen[KEYS], struct cursor *c)
 {
     char name[STRING_MAX];
@@ -260,7 +262,8 @@ static enum bitcut_status header_parse(struct header *h, struct cursor *c)
 
 /* --- reading ---------------------------------------------------------------------- */
 
-/* The length of the header that starts `s`; *left becomes the bytes after that length. */
+/* Read the length of the header from the start of `s`.  *left becomes the number of bytes
+   after it. */
 static enum bitcut_status length_read(uint32_t *length, uint64_t *left, struct stream *s,
                                       struct fault *f)
 {
@@ -287,7 +290,7 @@ static enum bitcut_status length_read(uint32_t *length, uint64_t *left, struct s
     return BITCUT_OK;
 }
 
-/* The header; *left becomes the bytes after it. */
+/* Read the header.  *left becomes the number of bytes after it. */
 static enum bitcut_status header_read(struct header *h, uint64_t *left, struct stream *s,
                                       const struct npy_taken *taken, struct fault *f)
 {
@@ -312,7 +315,7 @@ static enum bitcut_status header_read(struct header *h, uint64_t *left, struct s
     return status;
 }
 
-/* Hold the size of the data against the `left` bytes of the file. */
+/* Check the size of the data against the `left` bytes of the file. */
 static enum bitcut_status size_check(const struct header *h, uint64_t left,
                                      struct fault *f)
 {
@@ -333,7 +336,7 @@ static enum bitcut_status size_check(const struct header *h, uint64_t left,
         bytes > left ? "the file is truncated" : "the file has trailing data");
 }
 
-/* A position in an array that moves in Fortran order. */
+/* A position in an array that is traversed in Fortran order. */
 struct walk {
     size_t offset; /* in C order, in elements */
     size_t index[ARRAY_DIMS_MAX], stride[ARRAY_DIMS_MAX];
@@ -356,7 +359,7 @@ static void walk_next(struct walk *w, const struct array *a)
     }
 }
 
-/* The data of a Fortran array, a piece at a time, so that no second array is needed. */
+/* Read the data of a Fortran array in pieces, so that no second array is needed. */
 static enum bitcut_status transposed_read(struct array *a, struct stream *s,
                                           struct fault *f)
 {
@@ -439,8 +442,8 @@ enum bitcut_status npy_read_memory(struct array *a, const void *bytes, size_t si
 
 /* --- writing ---------------------------------------------------------------------- */
 
-/* The header of every array has one size: ARRAY_DIMS_MAX dimensions whose product is a
-   size_t have at most 27 digits, and everything else 80 characters. */
+/* The header of every array has the same size.  ARRAY_DIMS_MAX dimensions whose product
+   is a size_t have at most 27 digits, and everything else has at most 80 characters. */
 enum { HEADER_BYTES = 2 * ALIGNMENT, LENGTH_AT = PREFIX_BYTES };
 enum { DICTIONARY_AT = LENGTH_AT + 2, DICTIONARY_BYTES = HEADER_BYTES - DICTIONARY_AT };
 
@@ -487,7 +490,7 @@ enum bitcut_status npy_write(const char *path, const struct array *a, struct fau
     struct output o;
     const enum bitcut_status status = output_open(&o, path, f);
     if (status) return status;
-    fwrite(header, 1, sizeof header, o.file); /* output_commit() sees what failed */
+    fwrite(header, 1, sizeof header, o.file); /* output_commit() reports failures */
     fwrite(a->data, (size_t)a->bytes, a->count, o.file);
     return output_commit(&o, f);
 }

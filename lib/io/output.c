@@ -16,9 +16,9 @@ enum { NAMES_TRIED = 100, SUFFIX_MAX = 40, PATH_LENGTH_MAX = 4096 };
 
 /* --- files to remove if the process ends early ------------------------------------- */
 
-/* The temporary files and locks that there are.  The memory is never freed, so a signal
-   handler may read it while a thread changes it: a path that changes meanwhile names
-   another file that is to be removed, or none. */
+/* The temporary files and locks that exist.  The memory is never freed, so a signal
+   handler may read it while a thread changes it.  A path that is changed meanwhile names
+   another file to remove, or none. */
 static struct {
     atomic_flag taken;
     atomic_bool there;
@@ -27,7 +27,8 @@ static struct {
 
 enum { LEFTOVERS = sizeof leftovers / sizeof *leftovers };
 
-/* Note a file that was made; what finds no room here stays behind in such a case. */
+/* Note a file that was created.  If the table is full, the file is not removed after a
+   signal. */
 static void leftover_add(const char *path)
 {
     for (int i = 0; i < LEFTOVERS && strlen(path) < PATH_LENGTH_MAX; i++) {
@@ -38,7 +39,7 @@ static void leftover_add(const char *path)
     }
 }
 
-/* Forget a file that has its name now, or was removed. */
+/* Forget a file that was renamed or removed. */
 static void leftover_drop(const char *path)
 {
     for (int i = 0; i < LEFTOVERS; i++) {
@@ -63,22 +64,22 @@ static enum bitcut_status system_fault(int error, struct fault *f)
                      strerror(error));
 }
 
-/* The file that `path` leads to, or `path` itself if there is none yet; NULL with errno
-   set if there cannot be one. */
+/* The file that `path` leads to, or `path` itself if the file does not exist yet; NULL
+   with errno set if it cannot exist. */
 static char *path_resolve(const char *path)
 {
     char *real = realpath(path, NULL);
     return real || errno != ENOENT || !*path ? real : strdup(path);
 }
 
-/* The end of the name of this process's temporary file number i. */
+/* Make the suffix of temporary file number i of this process. */
 static void suffix_make(char suffix[SUFFIX_MAX], int i)
 {
     snprintf(suffix, SUFFIX_MAX, ".%ld.%d.tmp", (long)getpid(), i);
 }
 
-/* Create a file of a name not yet used in the folder of o->path, with these permissions
-   but for those that the mask of the process takes away. */
+/* Create a file with an unused name in the folder of o->path, with these permissions less
+   the ones that the umask of the process removes. */
 static int temporary_create(struct output *o, mode_t mode)
 {
     const size_t size = strlen(o->path) + SUFFIX_MAX;
@@ -95,7 +96,7 @@ static int temporary_create(struct output *o, mode_t mode)
     return descriptor;
 }
 
-/* Open what o->path is to be written to; o->file is NULL and errno set if that fails. */
+/* Open the file for writing to o->path; o->file is NULL and errno is set on failure. */
 static void file_open(struct output *o)
 {
     enum { PERMISSIONS = 0777 };
@@ -105,7 +106,7 @@ static void file_open(struct output *o)
         o->file = fopen(o->path, "wb");
         return;
     }
-    /* Renaming would not ask whether the file may be written. */
+    /* Renaming would not check whether the file may be written. */
     if (faccessat(AT_FDCWD, o->path, W_OK, AT_EACCESS) && errno != ENOENT) return;
     const int descriptor = temporary_create(o, exists ? old.st_mode & PERMISSIONS : 0666);
     if (descriptor < 0) return;
@@ -144,13 +145,14 @@ int output_flush(FILE *file)
 {
     if (fflush(file)) return errno;
     if (!ferror(file)) return 0;
-    /* The reason of a write that failed is gone by now: another fails for the same. */
+    /* The reason of the failed write is no longer known.  Another write fails for the
+       same reason. */
     return write(fileno(file), "\n", 1) < 0 ? errno : EIO;
 }
 
-/* Flush and close the file: 0, or the error (errno) of a write that failed.  A file that
-   will replace another one is on the disk then: a crash after the renaming must not leave
-   an empty one. */
+/* Flush and close the file.  Returns 0, or the error (errno) of a write that failed.  A
+   file that will replace another one is written to the disk first, because a crash after
+   the renaming must not leave an empty file. */
 static int file_finish(struct output *o)
 {
     int error = output_flush(o->file);
@@ -160,8 +162,8 @@ static int file_finish(struct output *o)
     return !error && !closed ? errno : error;
 }
 
-/* Have the folder of a file that was renamed written to the disk.  Where that fails, a
-   crash may bring back the older file, which is whole, too. */
+/* Write the folder of a renamed file to the disk.  If this fails, a crash may bring back
+   the older file, which is complete. */
 static void folder_sync(const char *path)
 {
     const char *const slash = strrchr(path, '/');
@@ -193,14 +195,14 @@ void output_abandon(struct output *o)
 
 /* --- locks ------------------------------------------------------------------------ */
 
-/* Whether a write to `path` replaces or makes a file, as no device or pipe is. */
+/* Whether a write to `path` replaces or creates a file; false for devices and pipes. */
 static bool is_replaced(const char *path)
 {
     struct stat about;
     return stat(path, &about) || S_ISREG(about.st_mode);
 }
 
-/* The path of the lock of a file; NULL with errno set. */
+/* The path of the lock of a file; NULL with errno set on failure. */
 static char *lock_path(const char *path)
 {
     static const char ending[] = ".lock";
@@ -210,7 +212,8 @@ static char *lock_path(const char *path)
     return all ? strcat(all, ending) : NULL;
 }
 
-/* Whether a file that this process has locked still has its name: 0, or the error. */
+/* Check that a file that this process has locked still has its name.  Returns 0, or the
+   error. */
 static int lock_look(const struct output_lock *l)
 {
     struct stat own, there;
@@ -219,9 +222,9 @@ static int lock_look(const struct output_lock *l)
     return own.st_dev == there.st_dev && own.st_ino == there.st_ino ? 0 : EAGAIN;
 }
 
-/* Make or open the lock's file and lock it: 0, or the error.  EBUSY: another process has
-   it; EAGAIN: that process removed the file meanwhile, so another one has to be made;
-   else no file is left. */
+/* Create or open the lock file and lock it.  Returns 0, or the error.  EBUSY: another
+   process holds the lock.  EAGAIN: another process removed the file meanwhile, so that a
+   new one must be created.  After other errors no file is left. */
 static int lock_try(struct output_lock *l)
 {
     l->descriptor = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -236,7 +239,7 @@ static int lock_try(struct output_lock *l)
     return error;
 }
 
-/* Whether an error of flock() says that the file system does not have it. */
+/* Whether an error of flock() means that the file system does not support it. */
 static bool has_no_locks(int error)
 {
     return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS;
@@ -264,7 +267,8 @@ enum bitcut_status output_lock(struct output_lock *l, const char *path, struct f
 void output_unlock(struct output_lock *l)
 {
     if (l->descriptor >= 0) {
-        unlink(l->path); /* first: whoever locks it after this sees that it is gone */
+        unlink(l->path); /* first, so that a process that locks the file after this sees
+                            that it was removed                                     */
         leftover_drop(l->path);
         close(l->descriptor);
     }

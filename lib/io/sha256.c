@@ -26,7 +26,7 @@ static const uint32_t constants[ROUNDS] = {
 
 static uint32_t turn(uint32_t x, int bits) { return x >> bits | x << (32 - bits); }
 
-/* The words of a block, and those that follow from them (6.2.2, step 1). */
+/* The words of a block, and the words computed from them (6.2.2, step 1). */
 static void schedule(uint32_t w[ROUNDS], const unsigned char block[BLOCK])
 {
     for (int i = 0; i < 16; i++)

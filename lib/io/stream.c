@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Its kind is asked for before it is opened, since opening some devices does something, and
-   then once more, since its name may mean another file by then.  O_NONBLOCK: opening a pipe
-   does not wait. */
+/* The type of the file is checked before it is opened, because opening some devices has
+   an effect, and again after it, because the name may mean another file by then.
+   O_NONBLOCK: opening a pipe does not wait. */
 int file_open(uint64_t *size, const char *path, struct fault *f)
 {
     struct stat about;
@@ -49,7 +49,7 @@ enum bitcut_status stream_open(struct stream *s, const char *path, struct fault 
 enum bitcut_status stream_open_memory(struct stream *s, const void *bytes, size_t size,
                                       struct fault *f)
 {
-    /* Only read, though the prototype of fmemopen() says nothing of that. */
+    /* Only read, although the prototype of fmemopen() does not say so. */
     FILE *file = fmemopen((void *)(uintptr_t)bytes, size, "rb");
     if (!file) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a stream");
     *s = (struct stream){ .file = file, .size = size };
@@ -67,7 +67,7 @@ enum bitcut_status stream_read(void *to, size_t size, struct stream *s, struct f
     return fread(to, 1, size, s->file) == size ? BITCUT_OK : stream_fault(s, f);
 }
 
-/* All of a stream at its beginning. */
+/* Read all of a stream, from its beginning. */
 static enum bitcut_status read_all(char **bytes, struct stream *s, size_t most,
                                    struct fault *f)
 {

@@ -11,7 +11,8 @@ void encoding_said(char text[ENCODING_MAX], const struct bitcut_format *f,
              (unsigned long long)encoding, x, x);
 }
 
-/* What two numbers are of which no distance says how they differ; nothing: one does. */
+/* Describe two numbers whose difference is not described by a distance.  If it is, write
+   nothing. */
 static void differ(char *text, size_t size, enum number_class x, enum number_class y)
 {
     static const char *const one[] = { "a number", "a number", "an infinity", "a NaN" };

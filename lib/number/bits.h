@@ -24,7 +24,7 @@ static inline float float_of_bits(uint32_t bits)
 /* The value of a binary32, exactly. */
 static inline double value_of_float(uint32_t bits) { return (double)float_of_bits(bits); }
 
-/* What a binary32 is, of either sign. */
+/* Predicates of a binary32 of either sign. */
 static inline bool f32_is_zero(uint32_t x) { return (x & 0x7fffffff) == 0; }
 static inline bool f32_is_finite(uint32_t x) { return (x & 0x7f800000) != 0x7f800000; }
 static inline bool f32_is_nan(uint32_t x) { return (x & 0x7fffffff) > 0x7f800000; }

@@ -52,8 +52,8 @@ double elementary_log(double x)
 /* 2^k for -1022 <= k <= 1023. */
 static double power_of_two(int k) { return double_of_bits((uint64_t)(k + 1023) << 52); }
 
-/* e^x = 2^k e^r, |r| <= ln(2) / 2 and a little, e^r by its series up to r^13 / 13!: the
-   next term is below 2^-57. */
+/* e^x = 2^k e^r, where |r| is at most slightly more than ln(2) / 2.  e^r is computed by
+   its series up to r^13 / 13!; the next term is below 2^-57. */
 double elementary_exp(double x)
 {
     assert(hostfp_entered());
@@ -73,8 +73,8 @@ double elementary_exp(double x)
     return y * power_of_two(half) * power_of_two(k - half);
 }
 
-/* Numerators and denominators of PPND16: p within 0.425 of 1/2; sqrt(-log p) up to 5; and
-   beyond. */
+/* Numerators and denominators of PPND16, for p within 0.425 of 1/2, for sqrt(-log p) up
+   to 5, and beyond. */
 static const double as241[3][2][8] = {
     { { 3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3,
         1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole arrays of encodings, converted and split: what lib/bitcut.h declares. */
+/* Conversion and splitting of whole arrays of encodings, as lib/bitcut.h declares
+   them. */
 #include "lib/base/status.h"
 #include "lib/number/bits.h"
 #include "lib/number/format.h"
@@ -28,7 +29,7 @@ static void element_set(void *array, int bytes, size_t i, uint64_t x)
     }
 }
 
-/* Whether two numbers are one: a zero only of the same sign, any NaN. */
+/* Whether two numbers are equal: zeros only with the same sign, NaNs always. */
 static bool same_number(const struct bitcut_format *f, uint64_t x,
                         const struct bitcut_format *g, uint64_t y)
 {
@@ -45,23 +46,26 @@ static uint64_t of_format(const struct bitcut_format *f, uint64_t x)
 
 /* --- conversions ------------------------------------------------------------------ */
 
-/* A conversion from one format to another by integers alone.  The magnitude of a finite
-   number is exponent field and fraction; in both formats it grows with the value, so that
-   what rounds up carries into the exponent by itself. */
+/* A conversion from one format to another by integers only.  The magnitude of a finite
+   number, exponent field and fraction together, is an integer that grows with the value
+   in both formats.  So a carry of the rounding goes into the exponent without further
+   work. */
 struct conversion {
     const struct bitcut_format *to, *from;
     const struct bitcut_rounding *rounding;
-    int widen, drop;       /* fraction bits that are put on first, and then go away       */
-    int64_t rebias;        /* what exponent fields of `to` are more                       */
-    uint64_t odd, tie, up[2]; /* of the magnitude, by sign: what is added before the cut  */
-    uint64_t least, span;  /* magnitudes from `least` on, up to so many more, are normal
-                              in both formats and do not overflow                         */
+    int widen, drop; /* fraction bits that are appended first, and bits that are
+                        cut                                                         */
+    int64_t rebias;  /* difference of the exponent fields of `to` and `from`        */
+    uint64_t odd, tie, up[2]; /* numbers added to a magnitude before the cut; `up` by
+                                 sign */
+    uint64_t least, span;     /* magnitudes from `least` on, `span` of them, are normal in
+                                 both formats and do not overflow     */
     uint64_t special;      /* magnitudes from here on are infinities and NaN              */
     uint64_t zero[2], overflow[2], largest;
 };
 
-/* Whether both formats have a sign, an exponent and zeros; and the rounding one bit that
-   decides. */
+/* Whether both formats have a sign, an exponent and zeros, and whether one bit decides
+   the rounding. */
 static bool is_by_integers(const struct bitcut_format *to,
                            const struct bitcut_rounding *rounding,
                            const struct bitcut_format *from)
@@ -74,8 +78,8 @@ static bool is_by_integers(const struct bitcut_format *to,
 
 static uint64_t ones(int n) { return n ? UINT64_MAX >> (64 - n) : 0; }
 
-/* What is added to a magnitude of that sign so that cutting `drop` bits rounds it; of a
-   tie to even one more if the last bit that stays is odd. */
+/* The number to add to a magnitude of this sign, so that cutting `drop` bits rounds it.
+   For ties to even, one more is added if the last remaining bit is odd. */
 static uint64_t before_cut(enum direction d, int drop, bool negative)
 {
     if (!drop) return 0;
@@ -92,7 +96,7 @@ static uint64_t before_cut(enum direction d, int drop, bool negative)
     return 0;
 }
 
-/* The least magnitude that is no finite number. */
+/* The smallest magnitude that is not a finite number. */
 static uint64_t first_special(const struct bitcut_format *f)
 {
     const uint64_t all = ones(f->exponent_bits + f->fraction_bits);
@@ -129,8 +133,8 @@ static struct conversion conversion_of(const struct bitcut_format *to,
     return c;
 }
 
-/* A finite number that is not zero, rounded anywhere in the range of `to`; *same: it is
-   still the same. */
+/* Convert a finite number other than zero, rounded anywhere in the range of `to`.  *same:
+   the value is unchanged. */
 static uint64_t convert_finite(bool *same, const struct conversion *c, uint64_t magnitude,
                                bool negative)
 {
@@ -163,7 +167,7 @@ static uint64_t convert_finite(bool *same, const struct conversion *c, uint64_t 
     return kept << c->to->pad | (uint64_t)negative << (c->to->bits - 1);
 }
 
-/* A magnitude of the range in which only the last bits go away. */
+/* Convert a magnitude in the range in which only the last bits are cut. */
 static uint64_t convert_normal(bool *same, const struct conversion *c, uint64_t magnitude,
                                bool negative)
 {
@@ -175,7 +179,7 @@ static uint64_t convert_normal(bool *same, const struct conversion *c, uint64_t 
     return y << c->to->pad | (uint64_t)negative << (c->to->bits - 1);
 }
 
-/* Any element. */
+/* Convert any element. */
 static inline uint64_t convert_any(bool *same, const struct conversion *c, uint64_t x)
 {
     const struct bitcut_format *const f = c->from;
@@ -194,8 +198,8 @@ static inline uint64_t convert_any(bool *same, const struct conversion *c, uint6
     return y;
 }
 
-/* So many elements of at most 32 bits at a time: loops without branches, of which
-   compilers make vector instructions. */
+/* Number of elements of at most 32 bits that are converted at a time.  The loops have no
+   branches, so that compilers vectorise them. */
 enum { CHUNK = 32 };
 
 static void chunk_read(uint32_t x[CHUNK], const void *array, int bytes)
@@ -216,8 +220,9 @@ static void chunk_write(void *array, int bytes, const uint32_t x[CHUNK])
     else memcpy(array, x, CHUNK * sizeof *x);
 }
 
-/* What is not in the range of the loop below, by itself.  Before, `x` were counted that
-   `lost` says; returns how many more are other numbers. */
+/* Convert the elements outside the range of the loop below one by one.  Before, the loop
+   counted the `x` that `lost` marks.  Returns the number of further elements whose value
+   changed. */
 static size_t chunk_mend(uint32_t y[CHUNK], const struct conversion *c,
                          const uint32_t x[CHUNK], const uint32_t lost[CHUNK])
 {
@@ -233,7 +238,7 @@ static size_t chunk_mend(uint32_t y[CHUNK], const struct conversion *c,
     return more;
 }
 
-/* Convert a chunk; how many are other numbers then. */
+/* Convert a chunk.  Returns the number of elements whose value changed. */
 static size_t convert_chunk(uint32_t y[CHUNK], const struct conversion *c,
                             const uint32_t x[CHUNK])
 {
@@ -260,7 +265,7 @@ static size_t convert_chunk(uint32_t y[CHUNK], const struct conversion *c,
     return changed + (outside ? chunk_mend(y, c, x, lost) : 0);
 }
 
-/* The chunks of an array, a whole number of them. */
+/* Convert the chunks of an array, a whole number of them. */
 static size_t convert_chunks(const struct conversion *c, char *to, const char *from,
                              size_t count)
 {
@@ -276,7 +281,7 @@ static size_t convert_chunks(const struct conversion *c, char *to, const char *f
     return other;
 }
 
-/* Elements of any size, one by one. */
+/* Convert elements of any size one by one. */
 static size_t convert_singly(const struct conversion *c, char *to, const char *from,
                              size_t count)
 {
@@ -302,7 +307,7 @@ static size_t convert_integers(const struct conversion *c, char *to, const char 
            convert_singly(c, to + whole * bytes, from + whole * from_bytes, count - whole);
 }
 
-/* The same for any pair of formats and rounding: the definition. */
+/* The same for any pair of formats and any rounding: the definition. */
 static size_t convert_each(void *to_array, const struct bitcut_format *to,
                            const struct bitcut_rounding *rounding, const void *from_array,
                            const struct bitcut_format *from, size_t count)

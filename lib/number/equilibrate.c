@@ -18,21 +18,22 @@ int equilibrate_target(const struct bitcut_split *s)
     return target;
 }
 
-/* Powers of two that a low word, if it is an integer, takes beyond its emax: up to twice
-   that it saturates by one unit at most, and to nearest the word before leaves half of
-   its last bit. */
+/* Number of powers of two by which an integer low part may exceed its emax.  Up to twice
+   the limit it saturates by at most one unit; with rounding to nearest, the part before
+   leaves at most half of its last bit. */
 static int saturates_by(const struct bitcut_split *s, int word)
 {
     if (word == 0 || !format_is_integer(s->word[word].format)) return 0;
     return 1 + round_is_nearest(s->word[word - 1].rounding);
 }
 
-/* Whether values below 2^(exponent + 1) leave no low word that overflows; else *word is
-   the first one that does, and *most the power of two that it may be times. */
+/* Whether values below 2^(exponent + 1) have no low part that overflows.  Otherwise *word
+   is the first low part that overflows, and *most is the largest power of two that it may
+   be multiplied by. */
 static bool low_words_fit(int *word, int *most, const struct bitcut_split *s,
                           int exponent)
 {
-    int left = exponent; /* of what the words before leave */
+    int left = exponent; /* exponent of the residual of the parts before */
     for (int i = 0; i < s->words; i++) {
         const struct split_word *w = &s->word[i];
         if (w->copy) continue;

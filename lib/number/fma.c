@@ -48,7 +48,7 @@ uint32_t f32_add(uint32_t a, uint32_t b) { return f32_fma(a, F32_ONE, b); }
 
 uint32_t f32_multiply(uint32_t a, uint32_t b)
 {
-    /* Adding a zero of the product's sign keeps the sign of a zero product. */
+    /* Adding a zero with the sign of the product preserves the sign of a zero product. */
     return f32_fma(a, b, (a ^ b) & 0x80000000u);
 }
 

@@ -8,8 +8,8 @@
 /* Sources: IEEE 754-2019 (f16, f32, f64); PTX ISA 9.0 section 5.2.3 (bf16, tf32, e4m3,
    e5m2); OCP Microscaling Formats 1.0 (e2m1, e2m3, e3m2, ue8m0); AMD CDNA3 ISA (fnuz).
    e8m13 is what an fp8 tensor core writes into an f32: 13 fraction bits, ten zero bits.
-   s8 and s32 are integers of PTX ISA 9.0 section 5.2.1, whose words saturate at +-127.
- */
+   s8 and s32 are integers of PTX ISA 9.0 section 5.2.1; parts in s8 saturate at
+   +-127. */
 const struct bitcut_format formats[] = {
     /* clang-format off */
     /* name      what                                 bits pad exp frac  bias  sign  special         nan */
@@ -59,7 +59,8 @@ static uint64_t encode(const struct bitcut_format *f, bool negative, uint64_t fi
     return sign_bit(f, negative) | ((field << f->fraction_bits | fraction) << f->pad);
 }
 
-/* Which of finite, Inf, NaN the fields describe; a zero counts as finite here. */
+/* The class that the fields describe: finite, Inf or NaN.  A zero counts as finite
+   here. */
 static enum number_class classify(const struct bitcut_format *f, bool negative,
                                   uint64_t field, uint64_t fraction)
 {

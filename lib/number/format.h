@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Formats of numbers, floating-point and integers: one row each, and the number an
-   encoding stands for. */
+/* Formats of numbers, floating-point and integers: one row for each format, and the
+   number that an encoding represents. */
 #ifndef BITCUT_LIB_NUMBER_FORMAT_H
 #define BITCUT_LIB_NUMBER_FORMAT_H
 
 #include "lib/bitcut.h"
 
-/* What the encodings with the largest exponent field mean. */
+/* The meaning of encodings with the largest exponent field. */
 enum special {
     SPECIAL_IEEE,   /* all ones: infinities and NaNs                                  */
-    SPECIAL_FN,     /* finite, but all ones everywhere is NaN; no infinity            */
+    SPECIAL_FN,     /* finite, except that all ones in exponent and fraction is NaN; no
+                       infinity                                                       */
     SPECIAL_FNUZ,   /* finite; the encoding of -0 is the only NaN; no infinity, no -0 */
-    SPECIAL_FINITE, /* finite throughout                                              */
-    SPECIAL_E8M0,   /* a bare power of two; 0xff is NaN; no zero, no sign             */
-    SPECIAL_INTEGER /* two's complement, without exponents: as a subnormal number whose
-                       last place is 1, and but for the least one a normal number; no
+    SPECIAL_FINITE, /* all finite                                                     */
+    SPECIAL_E8M0,   /* only a power of two; 0xff is NaN; no zero, no sign             */
+    SPECIAL_INTEGER /* two's complement integer: decodes as a subnormal number whose last
+                       place is 1, except that the smallest integer is a normal number; no
                        infinity, no NaN, no -0                                        */
 };
 
 /* A row of the format table.  An encoding is an unsigned integer of `bits` bits whose low
-   `pad` bits are ignored when read and zero when written: tf32 is 19 bits held in the
-   upper end of 32.  Above the padding come `fraction_bits`, `exponent_bits` and, when
-   `has_sign`, one sign bit. */
+   `pad` bits are ignored when read and zero when written: tf32 has 19 bits in the upper
+   end of 32.  Above the padding come `fraction_bits`, `exponent_bits` and, if `has_sign`,
+   one sign bit. */
 struct bitcut_format {
     const char *name, *what;
     int bits, pad;
     int exponent_bits, fraction_bits, bias;
     bool has_sign;
     enum special special;
-    uint64_t nan; /* the quiet NaN written when a result has none of its own, 0: no NaN */
+    uint64_t nan; /* quiet NaN of a result that has no NaN operand to copy; 0: no NaN   */
 };
 
 /* The rows, by position: `&formats[FORMAT_F16]`. */
@@ -57,11 +58,12 @@ extern const struct bitcut_format formats[]; /* ended by a row whose name is NUL
 enum number_class { NUMBER_ZERO, NUMBER_FINITE, NUMBER_INF, NUMBER_NAN };
 
 /* The value (-1)^negative * significand * 2^(exponent - fraction bits of its format).
-   `exponent` is that of the exponent field: a subnormal keeps the smallest exponent of
-   its format and a significand below 2^fraction_bits.  It is never renormalised, because
-   matrix units align by it.  A zero has significand 0 and exponent NUMBER_ZERO_EXPONENT,
-   below any other, so that a maximum over exponents passes it by.  Inf holds 0 in both;
-   NaN holds its fraction field as significand. */
+
+   `exponent` is the exponent of the exponent field: a subnormal has the smallest exponent
+   of its format and a significand below 2^fraction_bits.  It is never normalised, because
+   matrix units align by this exponent.  A zero has significand 0 and exponent
+   NUMBER_ZERO_EXPONENT, below all others, so that a maximum over exponents ignores it.
+   Inf has 0 in both members; NaN has its fraction field as significand. */
 struct number {
     uint64_t significand;
     int32_t exponent;
@@ -71,17 +73,17 @@ struct number {
 
 enum { NUMBER_ZERO_EXPONENT = -32768 };
 
-/* The number that `encoding` stands for; bits above format->bits must be zero.  Exact. */
+/* The number that `encoding` represents; bits above format->bits must be zero.  Exact. */
 struct number format_decode(const struct bitcut_format *format, uint64_t encoding);
 
-/* Encodings of the special values.  A format without the asked-for value gives what its
-   overflow gives: the NaN if it has one, else the largest finite value; but a NaN as an
-   integer is 0, as cvt makes it (PTX ISA).  The largest negative integer is the largest
-   positive one with the other sign. */
+/* Encodings of the special values.  A format without the requested value gives the result
+   of its overflow: the NaN if it has one, otherwise the largest finite value.  Exception:
+   NaN as an integer is 0, as cvt gives (PTX ISA).  The largest negative integer is the
+   largest positive integer with the other sign. */
 uint64_t format_infinity(const struct bitcut_format *format, bool negative);
 uint64_t format_nan(const struct bitcut_format *format);
-/* The NaN x of an IEEE-like format made quiet: its sign and fraction kept, the highest
-   fraction bit set. */
+/* The NaN x of an IEEE-like format made quiet: its sign and fraction are preserved, and
+   the highest fraction bit is set. */
 uint64_t format_quiet(const struct bitcut_format *format, struct number x);
 uint64_t format_largest(const struct bitcut_format *format, bool negative);
 uint64_t format_zero(const struct bitcut_format *format, bool negative);
@@ -91,32 +93,33 @@ int format_bytes(const struct bitcut_format *format);
 
 /* The smallest normal exponent, 1 - bias (0 - bias for e8m0). */
 int format_emin(const struct bitcut_format *format);
-/* The exponent of the last bit of a subnormal: format_emin() less the fraction bits. */
+/* The exponent of the last bit of a subnormal: format_emin() minus the fraction bits. */
 int format_least_exponent(const struct bitcut_format *format);
 /* The largest exponent of a finite value. */
 int format_emax(const struct bitcut_format *format);
 
-/* Whether x, a number of `format`, is below the normal ones, but not zero. */
+/* Whether x, a number of `format`, is not zero and below the normal numbers. */
 bool format_is_subnormal(const struct bitcut_format *format, struct number x);
 
 /* An encoding as an integer that grows by one from each finite value of a format to the
    next; both zeros are 0. */
 int64_t format_along_line(const struct bitcut_format *format, uint64_t encoding);
 
-/* Whether its values are integers. */
+/* Whether the values of a format are integers. */
 static inline bool format_is_integer(const struct bitcut_format *format)
 {
     return format->special == SPECIAL_INTEGER;
 }
 
-/* Whether it is a number, neither infinite nor NaN. */
+/* Whether an encoding is a finite number. */
 bool format_is_finite(const struct bitcut_format *format, uint64_t encoding);
 
-/* Whether every value of `narrow`, infinities and NaN included, is one of `wide`. */
+/* Whether every value of `narrow`, infinities and NaN included, is a value of `wide`. */
 bool format_holds(const struct bitcut_format *wide, const struct bitcut_format *narrow);
 
-/* The value of an encoding as a binary64: exact for every format of the table.  For
-   printing and for host arithmetic in the analysis; never on the way to a result bit. */
+/* The value of an encoding as a binary64, exact for every format of the table.  For
+   printing and for host arithmetic in the analysis; it is never used to compute a bit of
+   a result. */
 double format_to_double(const struct bitcut_format *format, uint64_t encoding);
 
 #endif

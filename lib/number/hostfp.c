@@ -7,11 +7,12 @@
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 
-/* All exceptions masked, to nearest, no flush to zero, no denormals are zero; and the
-   bits for toward zero and for flush to zero. */
+/* The default mode: all exceptions masked, rounding to nearest, no flush to zero, and
+   denormals are not zero.  Then the bits for rounding toward zero and for flush to
+   zero. */
 enum { MXCSR_DEFAULT = 0x1f80, MXCSR_TO_ZERO = 0x6000, MXCSR_FLUSH = 0x8000 };
 
-/* The bits that say which exceptions there were. */
+/* The bits that record which exceptions occurred. */
 enum { MXCSR_FLAGS = 0x3f };
 
 static unsigned control_get(void) { return _mm_getcsr(); }
@@ -45,8 +46,9 @@ static void set_truncating(void) { fesetround(FE_TOWARDZERO); }
 static void set_default(void) { fesetround(FE_TONEAREST); }
 #endif
 
-/* Whether all of the mode is MXCSR: the x87 unit is as a process begins, and no double is
-   computed by it.  Then nothing of it is saved and set, which takes ten times as long. */
+/* Whether MXCSR is the complete mode: the x87 unit is in the state in which a process
+   begins, and computes no double.  Then the x87 state is not saved and set, which would
+   take ten times as long. */
 static bool is_all_in_control(void)
 {
 #if defined(__x86_64__) && !defined(__ILP32__) && FLT_EVAL_METHOD == 0
@@ -79,7 +81,8 @@ void hostfp_enter(struct hostfp *saved)
     saved->in_control = is_all_in_control();
     if (!saved->in_control) {
         fegetenv(&saved->environment);
-        fesetenv(FE_DFL_ENV); /* also flush modes of processors that keep them there */
+        fesetenv(FE_DFL_ENV); /* also resets flush modes of processors that have them
+                                 there                                               */
     }
     control_set(control_default());
 }

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The host's floating-point mode, made known for a while. */
+/* The floating-point mode of the host, set to a known mode for some time. */
 #ifndef BITCUT_LIB_NUMBER_HOSTFP_H
 #define BITCUT_LIB_NUMBER_HOSTFP_H
 
 #include <fenv.h>
 #include <stdbool.h>
 
-/* What hostfp_enter() found. */
+/* The mode that hostfp_enter() found. */
 struct hostfp {
-    fenv_t environment; /* unless all of it is in `control` */
+    fenv_t environment; /* unset if `control` has the complete mode */
     unsigned control;   /* MXCSR on x86, else 0             */
     bool in_control;
 };
 
-/* Save the calling thread's mode, then round to nearest, keep subnormals in and out, and
-   raise no traps.  Code that computes with host doubles does so between enter and leave,
-   in every thread: the caller may have set any mode, and threads inherit it. */
+/* Save the mode of the calling thread; then round to nearest, preserve subnormal operands
+   and results, and raise no traps.  Code that computes with host doubles runs between
+   enter and leave, in every thread, because the caller may have set any mode, and threads
+   inherit it. */
 void hostfp_enter(struct hostfp *saved);
 
-/* Whether the thread's mode is that of hostfp_enter(), for those who rely on it to
-   assert. */
+/* Whether the thread is in the mode of hostfp_enter(), for assertions. */
 bool hostfp_entered(void);
 
-/* After enter: round toward zero, where results may be flushed to zero if they are
-   subnormal; and after that back to what hostfp_enter() set, before leave.  The compiler
-   knows nothing of it, so operations that rely on it are in functions called by pointer.
-   */
+/* After enter: round toward zero; subnormal results may be flushed to zero.  The second
+   function returns to the mode of hostfp_enter(); call it before leave.  The compiler
+   does not know of the mode, so operations that rely on it are in functions called by
+   pointer. */
 void hostfp_truncate(void);
 void hostfp_default(void);
 
-/* Between enter and leave: a + b = sum + error, exactly, if the sum is finite; else the
-   error is NaN.  Knuth, TAOCP volume 2, section 4.2.2, theorem B. */
+/* Between enter and leave: a + b = sum + error, exactly, if the sum is finite; otherwise
+   the error is NaN.  Knuth, TAOCP volume 2, section 4.2.2, theorem B. */
 struct two_sum {
     double sum, error;
 };
@@ -41,7 +41,7 @@ static inline struct two_sum two_sum(double a, double b)
     return (struct two_sum){ sum, (a - (sum - z)) + (b - z) };
 }
 
-/* Put back what hostfp_enter() found, status flags included. */
+/* Restore the mode that hostfp_enter() found, including status flags. */
 void hostfp_leave(const struct hostfp *saved);
 
 #endif

@@ -3,7 +3,7 @@
 
 enum {
     FRACTION = 23, /* bits of an FP32 significand after the point, */
-    WEIGHT = -149, /* and the exponent of the last one of a subnormal */
+    WEIGHT = -149, /* exponent of the last bit of a subnormal         */
     EXPONENT_MAX = 4096
 };
 
@@ -39,7 +39,7 @@ void mpfr_value_of(mpfr_ptr x, uint32_t encoding)
     else mpfr_set_si_2exp(x, normal, WEIGHT + field - 1, MPFR_RNDN);
 }
 
-/* The encoding of x, which `format` holds exactly.  Changes x. */
+/* The encoding of x, which `format` can represent exactly.  Changes x. */
 static uint64_t encoding_of(mpfr_ptr x, const struct bitcut_format *format)
 {
     if (mpfr_nan_p(x)) return format->nan;
@@ -49,7 +49,7 @@ static uint64_t encoding_of(mpfr_ptr x, const struct bitcut_format *format)
     if (mpfr_inf_p(x)) return sign | fields_most << format->fraction_bits;
 
     /* x = significand * 2^ulp, and `step` counts exponents from the subnormals up.  The
-       leading bit of a normal significand adds the one that is missing in its field. */
+       leading bit of a normal significand adds 1 to its exponent field. */
     const long lowest = 1 - format->bias - format->fraction_bits;
     const long high = (long)mpfr_get_exp(x) - 1 - format->fraction_bits;
     const long ulp = high < lowest ? lowest : high;

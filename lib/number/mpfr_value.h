@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodings as numbers of MPFR and back, whatever the program does with MPFR itself. */
+/* Conversion between encodings and numbers of MPFR, for any state of MPFR in the
+   program. */
 #ifndef BITCUT_LIB_NUMBER_MPFR_VALUE_H
 #define BITCUT_LIB_NUMBER_MPFR_VALUE_H
 
@@ -13,15 +14,17 @@ struct mpfr_state {
     mpfr_flags_t flags;
 };
 
-/* Between these calls exponents of -4096 to 4096 are numbers; after them all is as it was. */
+/* Between these calls, exponents from -4096 to 4096 are available.  After them the state
+   is as it was. */
 struct mpfr_state mpfr_state_enter(void);
 void mpfr_state_leave(struct mpfr_state found);
 
 /* The value of an FP32 encoding, exactly if x has 24 bits or more. */
 void mpfr_value_of(mpfr_ptr x, uint32_t encoding);
 
-/* The encoding of x, a number rounded to nearest with the precision of `format` but any
-   exponent, as `ternary` says, rounded to nearest even once in all.  Changes x. */
+/* The encoding of x, rounded to nearest even.  x is the result of an operation that was
+   rounded to nearest with the precision of `format` and any exponent; `ternary` is its
+   ternary value.  The total is one rounding.  Changes x. */
 uint64_t mpfr_value_encode(mpfr_ptr x, int ternary, const struct bitcut_format *format);
 
 #endif

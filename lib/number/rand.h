@@ -23,25 +23,25 @@ uint32_t rand_word(uint64_t seed, uint64_t stream, uint64_t index);
 void rand_fill(uint32_t *words, size_t count, uint64_t seed, uint64_t stream,
                uint64_t first);
 
-/* 64 random bits of two words. */
+/* 64 random bits, from two words. */
 static inline uint64_t rand_bits(uint32_t low, uint32_t high)
 {
     return (uint64_t)high << 32 | low;
 }
 
-/* floor(bits * n / 2^64): an integer below n, n >= 1.  The probability of each differs
-   from 1/n by less than 2^-64. */
+/* floor(bits * n / 2^64): an integer below n, n >= 1.  The probability of each integer
+   differs from 1/n by less than 2^-64. */
 uint64_t rand_below(uint64_t bits, uint64_t n);
 
-/* (2 t + 1) 2^-53, t the top 52 bits: uniform in the open interval (0, 1), symmetric
-   about 1/2 and exact, as is 1 minus it. */
+/* (2 t + 1) 2^-53, where t is the top 52 bits: uniform in the open interval (0, 1),
+   symmetric about 1/2, and exact; 1 minus it is exact too. */
 double rand_open(uint64_t bits);
 
 /* A stream of random bits: all words of a seed and a stream, block after block. */
 struct rng {
     uint64_t seed, stream, block;
     uint32_t word[4];
-    int left; /* words of the block not yet given */
+    int left; /* words of the block not yet used  */
 };
 
 struct rng rng_start(uint64_t seed, uint64_t stream);

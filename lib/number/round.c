@@ -9,15 +9,15 @@
 #include <math.h>
 
 /* rn rna rz ru rd: IEEE 754-2019 section 4.3.  odd: Boldo and Melquiond 2008.
-   cut: LE-GEMM section 4.1, the exponent field rebiased and the top fraction bits copied;
-   where the new exponent field would be 0 or less the word is 0, where it would not fit
-   the word is infinity (the paper is silent on both).
-   rn-daz: to bf16, which has FP32's exponents, as VCVTNEPS2BF16 and VCVTNE2PS2BF16
-   convert (Intel SDM: subnormal sources are zeros of their sign), but for the bits of
-   NaNs. feng21, feng22: EGEMM-TC as Ootomo and Yokota describe it in their section 1:
-   truncate, then round up by the 21st mantissa bit of x (as printed) or by the 22nd (as
-   they argue it should be, counting the implicit bit).  Their mantissa is the 23 bits of
-   the FP32 fraction field, m22 to m0: nothing in them shifts a subnormal x. */
+   cut: LE-GEMM section 4.1: the exponent field is rebiased and the top fraction bits are
+   copied.  If the new exponent field would be 0 or less, the part is 0; if it would not
+   fit, the part is infinity.  The paper does not define these two cases.
+   rn-daz: to bf16, which has FP32's exponents, as VCVTNEPS2BF16 and VCVTNE2PS2BF16 convert
+   (Intel SDM: subnormal sources are zeros with their sign), except for the bits of NaNs.
+   feng21, feng22: EGEMM-TC as Ootomo and Yokota describe it in their section 1: truncate,
+   then round up by the 21st mantissa bit of x (as printed) or by the 22nd (as they argue
+   it should be, counting the implicit bit).  Their mantissa is the 23 bits of the FP32
+   fraction field, m22 to m0; a subnormal x is not shifted. */
 const struct bitcut_rounding roundings[] = {
     /* clang-format off */
     /* name, what, direction, bit, overflow, flush */
@@ -38,12 +38,13 @@ const struct bitcut_rounding roundings[] = {
     /* clang-format on */
 };
 
-/* The significand cut at the last kept bit, and what lies below it. */
+/* The significand cut at the last retained bit, and a description of the bits below
+   it. */
 struct cut {
     uint64_t kept;
-    bool lost;     /* is anything below?                      */
-    int half;      /* it is below, at, above half: -1, 0, 1 */
-    uint64_t part; /* of a step, the first 64 bits        */
+    bool lost; /* whether any bit below is set            */
+    int half;  /* the bits below are below, at or above half: -1, 0, 1 */
+    uint64_t part; /* the bits below, the first 64 of a step */
 };
 
 static struct cut cut_below(uint64_t significand, bool sticky, int drop)
@@ -64,7 +65,7 @@ static struct cut cut_below(uint64_t significand, bool sticky, int drop)
     return c;
 }
 
-/* The bit of weight 2^(e - bit), where e is the exponent that FP32 has for x. */
+/* The bit of weight 2^(e - bit), where e is the exponent of x in FP32. */
 static bool fraction_bit(struct unrounded x, int bit)
 {
     const int top = highest_bit(x.significand) + x.exponent;
@@ -93,7 +94,7 @@ uint64_t round_random(const struct bitcut_rounding *r, struct unrounded x)
     return rand_bits(word[0], word[1]);
 }
 
-/* The kept significand one step up, or not. */
+/* The retained significand, increased by one step or not. */
 static uint64_t step(const struct bitcut_rounding *r, struct unrounded x, struct cut c)
 {
     switch (r->direction) {
@@ -121,8 +122,9 @@ static uint64_t overflow_encoding(const struct bitcut_format *f,
     return infinite ? format_infinity(f, negative) : format_largest(f, negative);
 }
 
-/* Whether x, of which rounding at the last bit of subnormal results made the least normal
-   number, would be below that with all bits of the format. */
+/* Whether x is below the smallest normal number when it is rounded to all bits of the
+   format.  Rounding at the last bit of subnormal results has given the smallest normal
+   number. */
 static bool is_tiny(const struct bitcut_format *f, const struct bitcut_rounding *r,
                     struct unrounded x)
 {
@@ -132,13 +134,13 @@ static bool is_tiny(const struct bitcut_format *f, const struct bitcut_rounding 
     return top < format_emin(f) && step(r, x, c) >> f->fraction_bits < 2;
 }
 
-/* Whether x is below the least normal number. */
+/* Whether x is below the smallest normal number. */
 static bool is_below(const struct bitcut_format *f, struct unrounded x)
 {
     return highest_bit(x.significand) + x.exponent < format_emin(f);
 }
 
-/* Whether x, rounded to `kept` of a subnormal's last bits, becomes zero. */
+/* Whether x, rounded to `kept` units of a subnormal's last bit, becomes zero. */
 static bool is_flushed(const struct bitcut_format *f, const struct bitcut_rounding *r,
                        struct unrounded x, uint64_t kept)
 {

@@ -20,19 +20,14 @@
         F(format), R(rounding), 0, true                                                  \
     }
 
-/* The number of words, and the words: of one format, each the residual of those before.
- */
-#define ONE(f, high)                                                                     \
-    1, { WORD(f, high, 0) }
-#define TWO(f, high, low)                                                                \
-    2, { WORD(f, high, 0), WORD(f, low, 1) }
-#define THREE(f, high, low)                                                              \
-    3, { WORD(f, high, 0), WORD(f, low, 1), WORD(f, low, 2) }
+/* The number of parts, and the parts in one format; each is the residual of the last. */
+#define ONE(f, high)        1, { WORD(f, high, 0) }
+#define TWO(f, high, low)   2, { WORD(f, high, 0), WORD(f, low, 1) }
+#define THREE(f, high, low) 3, { WORD(f, high, 0), WORD(f, low, 1), WORD(f, low, 2) }
 
-/* A high word of f16, its residual in 8 bits, and a copy of x to multiply residuals by.
- */
-#define HALF_AND(f)                                                                      \
-    3, { WORD(F16, RN, 0), WORD(f, RN_SAT, 1), COPY(f, RN_SAT) }
+/* A high part in f16, its residual in 8 bits, and a copy of x by which residuals are
+   multiplied. */
+#define HALF_AND(f) 3, { WORD(F16, RN, 0), WORD(f, RN_SAT, 1), COPY(f, RN_SAT) }
 
 const struct bitcut_split splits[] = {
     /* clang-format off */
@@ -50,9 +45,9 @@ const struct bitcut_split splits[] = {
     [SPLIT_HALFHALF] =       { "halfhalf",       "RN + RN, low part times 2^11",       11,  TWO(F16, RN, RN),
       "Ootomo Eq. 19-22" },
     [SPLIT_BITCUT] =         { "bitcut",         "cut + RZ, low part times 2^10",      10,  TWO(F16, CUT, RZ),
-      "LE-GEMM Eq. 5-8, literal: no subnormal high words" },
+      "LE-GEMM Eq. 5-8, literal: no subnormal high parts" },
     [SPLIT_BITCUT_GRADUAL] = { "bitcut-gradual", "RZ + RZ, low part times 2^10",       10,  TWO(F16, RZ, RZ),
-      "LE-GEMM Eq. 5-8, high word gradual below 2^-14" },
+      "LE-GEMM Eq. 5-8, high part gradual below 2^-14" },
     [SPLIT_TF32] =           { "tf32",           "plain conversion to tf32",           0,   ONE(TF32, RNA),
       "conversion" },
     [SPLIT_TF32TF32] =       { "tf32tf32",       "RNA + RNA, no scaling",              0,   TWO(TF32, RNA, RNA),
@@ -74,13 +69,13 @@ const struct bitcut_split splits[] = {
     [SPLIT_CUTLASS_BF16X3] = { "cutlass-bf16x3", "as bf16x3-scaled, with saturation",       8,   THREE(BF16, RN_SAT, RN_SAT),
       "CUTLASS 4.7 sm100_mma_warpspecialized_emulated.hpp, CollectiveMma::transform" },
     [SPLIT_TRITON_TF32X2] =  { "triton-tf32x2",  "RNA + RZ (by the unit), no scaling", 0,   TWO(TF32, RNA, RZ),
-      "Triton 2025 F32DotTC.cpp, TF32x3: the rest is not rounded, the unit cuts it" },
+      "Triton 2025 F32DotTC.cpp, TF32x3: the residual is not rounded, the unit cuts it" },
     [SPLIT_HALF_E4M3] =      { "half-e4m3",      "f16, and corrections in e4m3",       11,  HALF_AND(E4M3),
       "this project's own: the residual times 2^11 is no larger than x, so both fit one range; cvt.rn.satfinite" },
     [SPLIT_HALF_E5M2] =      { "half-e5m2",      "f16, and corrections in e5m2",       11,  HALF_AND(E5M2),
       "this project's own: as half-e4m3 with a bit less and all exponents of f16" },
     [SPLIT_HALF_S8] =        { "half-s8",        "f16, and corrections in 8-bit integers", 12, HALF_AND(S8),
-      "this project's own: of lines below 2^7, by which 2^12 times the residual fits as well; cvt.rni.s8, symmetric" },
+      "this project's own: for lines below 2^7, where 2^12 times the residual fits as well; cvt.rni.s8, symmetric" },
     { 0 }
     /* clang-format on */
 };
@@ -122,7 +117,7 @@ static uint32_t scaled(uint32_t x, int exponent)
     return exponent ? f32_multiply(x, f32_power_of_two(exponent)) : x;
 }
 
-/* x less the word made of it. */
+/* x minus the part made of it. */
 static uint32_t residual_of(uint32_t x, const struct split_word *w, uint64_t word)
 {
     const uint64_t back = bitcut_format_convert(&formats[FORMAT_F32],
@@ -141,7 +136,7 @@ bool split_same(const struct bitcut_split *x, const struct bitcut_split *y)
     return same;
 }
 
-/* Append what is changed, ", high rz", the first after " with ". */
+/* Append a change, such as ", high rz"; " with " precedes the first change. */
 static void add_change(char *text, size_t size, const char *what, const char *value)
 {
     text_add(text, size, "%s %s %s", strstr(text, " with ") ? "," : " with", what, value);

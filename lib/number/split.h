@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Splits: how one FP32 value becomes two or three words of shorter formats. */
+/* Splits: how one FP32 value becomes two or three parts in shorter formats. */
 #ifndef BITCUT_LIB_NUMBER_SPLIT_H
 #define BITCUT_LIB_NUMBER_SPLIT_H
 
@@ -7,30 +7,31 @@
 
 enum { SPLIT_WORDS_MAX = 3 };
 
-/* One word of a split.  It carries 2^(level s), s the split's scale. */
+/* One part of a split.  It carries 2^(level s), where s is the scale of the split. */
 struct split_word {
     const struct bitcut_format *format;
     const struct bitcut_rounding *rounding;
     int level;
-    bool copy; /* of x itself, for products with low words of its format: no part of the
-                  sum that stands for x                                             */
+    bool copy; /* copy of x, for products with low parts of its format; it does not belong
+                  to the sum that approximates x                                    */
 };
 
-/* A row of the split table: x ~ the sum of 2^(-level scale) w over the words that are not
-   copies.  The first, the high word, is x rounded; each further one is the residual of
-   those before it, times 2^(level scale), rounded.  The residual is what a kernel
-   computes: an FP32 subtraction to nearest (exact unless a word overflowed) and, from the
-   level of one word to that of the next, an FP32 multiplication by a power of two (exact
-   unless it overflows).  A copy is x times 2^(level scale), rounded. */
+/* A row of the split table: x is approximately the sum of 2^(-level scale) w over the
+   parts w that are not copies.  The first part, the high part, is x rounded.  Each
+   further part is the residual of the parts before it, times 2^(level scale), rounded.
+   The residual is computed as in a kernel: an FP32 subtraction to nearest (exact unless a
+   part overflowed) and, from the level of one part to the level of the next, an FP32
+   multiplication by a power of two (exact unless it overflows).  A copy is x times
+   2^(level scale), rounded. */
 struct bitcut_split {
     const char *name, *what;
     int scale; /* s */
-    int words; /* 1 to SPLIT_WORDS_MAX */
-    struct split_word word[SPLIT_WORDS_MAX]; /* the high word first, of level 0; levels
-                                                 rise from each that is no copy to the
-                                                 next                                 */
+    int words; /* number of parts, 1 to SPLIT_WORDS_MAX */
+    struct split_word word[SPLIT_WORDS_MAX]; /* the high part first, with level 0; levels
+                                                increase from each part that is not a copy
+                                                to the next                           */
     const char *source;
-    uint64_t seed; /* of words that are rounded STOCHASTIC */
+    uint64_t seed; /* of parts that are rounded STOCHASTIC */
 };
 
 /* The rows, by position: `&splits[SPLIT_BITCUT]`. */
@@ -61,53 +62,58 @@ enum {
 
 extern const struct bitcut_split splits[]; /* ended by a row whose name is NULL */
 
-/* Whether two splits make the same words of every x, as their rows say. */
+/* Whether the rows of two splits give the same parts for every x. */
 bool split_same(const struct bitcut_split *x, const struct bitcut_split *y);
 
-/* What a split is called, cut to `size`: the row that makes the same words, its own first;
-   or its own and what is changed in it, such as "halfhalf with high rz, scale 2^9". */
+/* The name of a split, cut to `size`: the row that makes the same parts, its own row
+   first; otherwise its own name and the changes, such as "halfhalf with high rz, scale
+   9". */
 void split_label(char *text, size_t size, const struct bitcut_split *split);
 
-
-/* The words of x, an FP32 encoding; word[0] is the high one.  NaN gives NaN words; Inf
-   gives an infinite high word (or the format's overflow) and NaN in the low ones, as Inf
-   - Inf does.  A finite x whose high word overflowed to Inf has a low word of Inf with
-   the other sign; one whose high word saturated may have an infinite low word.  In
-   place of infinity a word may have what its rounding and format make of it, and in place
-   of NaN an integer is 0.  Words
-   beyond split->words are left alone. */
+/* Compute the parts of x, an FP32 encoding; word[0] is the high part.  Entries beyond
+   split->words are unchanged.
+   - NaN gives NaN in every part.
+   - Inf gives an infinite high part (or the format's overflow) and NaN in the low parts,
+     as Inf - Inf does.
+   - A finite x whose high part overflowed to Inf has a low part of Inf with the other
+     sign.
+   - A finite x whose high part saturated may have an infinite low part.
+   - Instead of infinity, a part may have the value that its rounding and format give;
+     instead of NaN, an integer is 0. */
 void split_words(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *split,
                  uint32_t x);
 
-/* The same of x at a position, such as its index along k.  Word w that is rounded STOCHASTIC
-   has the random bits of the split's seed and position 4 position + w (round_random());
-   split_words() is position 0.  Other words do not depend on it. */
+/* Compute the parts of x at a position, such as its index along k.  A part j that is rounded
+   STOCHASTIC takes the random bits of the seed of the split and of position 4 position + j
+   (round_random()).  Other parts do not depend on the position.  split_words() takes
+   position 0. */
 void split_words_at(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *split,
                     uint32_t x, uint64_t position);
 
-/* Whether a word is rounded STOCHASTIC. */
+/* Whether a part is rounded STOCHASTIC. */
 bool split_is_stochastic(const struct bitcut_split *split);
 
-/* Whether a word is an integer, which has bits for x of one range only. */
+/* Whether a part is an integer, which has bits for x in one range only. */
 bool split_is_fixed(const struct bitcut_split *split);
 
-/* How many words are not copies. */
+/* The number of parts that are not copies. */
 int split_parts(const struct bitcut_split *split);
 
-/* Whether all words are of one format, none is a copy, each is one level above the one
-   before, and all but the first are rounded alike: what vector instructions and the
-   kernels of devices make. */
+/* Whether all parts have the same format, none is a copy, each is one level above the one
+   before, and all except the first are rounded alike.  Vector instructions and the
+   kernels of devices make such parts. */
 bool split_is_uniform(const struct bitcut_split *split);
 
-/* The rounding of the second word; of a split of one word, that of the first. */
+/* The rounding of the second part; if the split has one part, the rounding of the
+   first. */
 static inline const struct bitcut_rounding *split_low(const struct bitcut_split *split)
 {
     return split->word[split->words > 1].rounding;
 }
 
-/* The plain one-word conversion to `format`, to nearest even: a split with no low word.
-   tf32 rounds to nearest away, as cvt.rna.tf32.f32 does: the only nearest rounding that
-   PTX has for it before compute capability 9.0. */
+/* The plain conversion to one part in `format`, to nearest even: a split without a low
+   part.  tf32 rounds to nearest with ties away, as cvt.rna.tf32.f32 does, which is the
+   only rounding to nearest that PTX has for it before compute capability 9.0. */
 struct bitcut_split split_plain(const struct bitcut_format *format);
 
 #endif

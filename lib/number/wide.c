@@ -91,7 +91,7 @@ static int highest_of(bitcut_uint128 x)
     return high ? 64 + highest_bit(high) : highest_bit((uint64_t)x);
 }
 
-/* Sums that fit 127 bits do without limbs. */
+/* Sums that fit 127 bits need no limbs. */
 enum { NARROW_SPAN = 118, NARROW_TERMS = 256 };
 
 static struct unrounded narrow_sum(const struct term *terms, int n, int lowest)

@@ -16,7 +16,7 @@ struct wide {
     uint64_t limb[WIDE_LIMBS];
 };
 
-/* Set w to zero, able to hold any multiple of 2^lowest of magnitude below 2^(highest +
+/* Set w to zero, with room for any multiple of 2^lowest of magnitude below 2^(highest +
    63): up to 2^62 terms below 2^(highest + 1). */
 void wide_clear(struct wide *w, int lowest, int highest);
 
@@ -24,8 +24,8 @@ void wide_clear(struct wide *w, int lowest, int highest);
    wide_clear(). */
 void wide_add(struct wide *w, bool negative, bitcut_uint128 significand, int exponent);
 
-/* The sum on its way to a format: its sign, its top 64 bits with the highest one set, and
-   whether anything lies below.  Zero gives significand 0 and negative false. */
+/* The sum, to be rounded to a format: its sign, its top 64 bits with the highest bit set,
+   and whether any lower bit is set.  Zero gives significand 0 and negative false. */
 struct unrounded wide_value(const struct wide *w);
 
 /* One term of an exact sum: (-1)^negative * significand * 2^exponent. */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kit: what the matrix instructions of an AMD Instinct card compute.  One file, no header
-   of HIP, nothing beside a compiler and the driver:
+/* Kit: record what the matrix instructions of an AMD Instinct card compute.  The kit is
+   one file.  It needs a compiler and the driver, and no header of HIP:
 
      hipcc kit.hip -o kit && ./kit > out.jsonl
 
-   Each instruction that the card has (MI100: gfx908, MI200: gfx90a, MI300: gfx942) is
-   issued alone, twice, on `samples`, dot products made to tell one way of summing from
-   another, and on whole fragments of random encodings.  A line of the output holds one
-   instruction's operands and results as encodings; `bitcut replay out.jsonl` compares
-   them with the models, `bitcut fit out.jsonl` looks for a unit that gives them. Operands
-   depend on the seed alone (kit SEED).
+   Each instruction of the card (MI100: gfx908, MI200: gfx90a, MI300: gfx942) is issued
+   alone, twice: on `samples`, which are dot products that distinguish the possible ways
+   of summing, and on whole fragments of random encodings.  A line of the output holds the
+   operands and results of one instruction as encodings.  `bitcut replay out.jsonl`
+   compares them with the models; `bitcut fit out.jsonl` looks for a unit that gives them.
+   Operands depend only on the seed (kit SEED).
 
    The rows of CDNA4 (gfx950) were never compiled here.  Sources: AMD matrix instruction
-   calculator, for where a fragment lies in the registers; of CDNA4 the AMD blog "Matrix
-   Core Programming on AMD CDNA3 and CDNA4".  C++14. */
+   calculator, for the position of a fragment in the registers; for CDNA4 the AMD blog
+   "Matrix Core Programming on AMD CDNA3 and CDNA4".  C++14. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static void check(int status, const char *call)
 #define GFX950 8
 #define ALL    (GFX908 | GFX90A | GFX942 | GFX950)
 
-/* The target that is compiled for; 0 on the host. */
+/* The target for which the file is compiled; 0 on the host. */
 #if defined(__gfx908__)
 #define HERE GFX908
 #elif defined(__gfx90a__)
@@ -135,7 +135,7 @@ typedef float float2_ __attribute__((ext_vector_type(2)));
   X(CDNA4,   16x16x128,  bf8_bf8, 16,  1, 128, int8_,    BF8,  BF8,  F32, SCALED(f32_16x16x128_f8f6f4, 1, 1))
 /* clang-format on */
 
-/* The groups: which targets have a row. */
+/* The groups: the targets that have a row. */
 enum {
     MAI = ALL,
     CDNA1 = GFX908,
@@ -146,8 +146,8 @@ enum {
     CDNA4 = GFX950
 };
 
-/* The same for the preprocessor: a target's code has nothing of another's, and the host's
-   nothing at all. */
+/* The same for the preprocessor: a target's code has no code of other targets, and the
+   host's code has none. */
 #define ABSENT(...)
 #define PRESENT(...) __VA_ARGS__
 #if HERE
@@ -224,9 +224,10 @@ template <> struct accumulator<double, 1> {
     typedef double type;
 };
 
-/* Where a fragment is: lane l has `each` elements of line l % SIDE of A and of B, in runs
-   of at most 16 that follow in k, and `held` of column l % SIDE of D.  Lanes go through k,
-   then through blocks; of f64 the other way round. */
+/* The position of a fragment: lane l has `each` elements of line l % SIDE of A and of B,
+   in runs of at most 16 consecutive k, and `held` elements of column l % SIDE of D.
+   Lanes are distributed over k first, and then over blocks; for f64 the other way
+   round. */
 template <int SIDE, int BLOCKS, int DEPTH, class OPERAND, class SUM> struct place {
     enum {
         side = SIDE,
@@ -261,7 +262,7 @@ template <int SIDE, int BLOCKS, int DEPTH, class OPERAND, class SUM> struct plac
     }
 };
 
-/* A block that has no fragment works on the last one. */
+/* A block without a fragment computes the last fragment. */
 DEVICE uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 template <class I>
@@ -324,13 +325,13 @@ typedef double sum_F64;
 
 ROWS(KERNEL_OF)
 
-/* What the code that runs was compiled for. */
+/* Report the target for which the running code was compiled. */
 KERNEL which(int *target) { *target = HERE; }
 
 /* --- formats ------------------------------------------------------------------------ */
 
-/* What an exponent field of ones means: infinities and NaNs; a NaN where the fraction is
-   all ones too; a number, and the NaN is what would be a negative zero. */
+/* The meaning of an exponent field of ones: infinities and NaNs; a NaN if the fraction is
+   all ones too; or a number, where the encoding of -0 is the NaN. */
 enum special { IEEE, FN, FNUZ };
 
 struct format {
@@ -348,7 +349,8 @@ static const format E4M3FNUZ = { "e4m3fnuz", 4, 3, 8, 0, FNUZ };
 static const format E5M2FNUZ = { "e5m2fnuz", 5, 2, 16, 0, FNUZ };
 static const format E4M3 = { "e4m3", 4, 3, 7, 0, FN };
 static const format E5M2 = { "e5m2", 5, 2, 15, 0, IEEE };
-/* Those of gfx942, and for gfx950 those that format_here() has instead. */
+/* The 8-bit formats of gfx942, and the formats that format_here() uses instead for
+   gfx950. */
 #define FP8 E4M3FNUZ
 #define BF8 E5M2FNUZ
 
@@ -368,15 +370,15 @@ static int most_exponent(const format *f)
     return (1 << f->exponent_bits) - 1 - f->bias - (f->ones == IEEE);
 }
 
-/* Sign, exponent field and fraction in their places. */
+/* Compose sign, exponent field and fraction. */
 static uint64_t fields(const format *f, bool negative, uint64_t rest)
 {
     if (f->ones == FNUZ && !rest) negative = false;
     return ((uint64_t)negative << (f->exponent_bits + f->fraction_bits) | rest) << f->pad;
 }
 
-/* The number with the leading one at `exponent`, moved into the range, and the highest
-   bits of `fraction` behind it. */
+/* The number with its leading bit at `exponent`, moved into the range, followed by the
+   highest bits of `fraction`. */
 static uint64_t number_at(const format *f, bool negative, int exponent, uint64_t fraction)
 {
     const int least = least_exponent(f), below = least - f->fraction_bits;
@@ -401,8 +403,8 @@ static uint64_t negated(const format *f, uint64_t x)
 
 static uint64_t state;
 
-/* Splitmix64.  A call with two draws among its arguments would depend on the compiler:
-   every draw has a statement of its own. */
+/* Splitmix64.  If a call had two draws among its arguments, the result would depend on
+   the compiler, so every draw is a separate statement. */
 static uint64_t bits()
 {
     uint64_t x = state += 0x9e3779b97f4a7c15;
@@ -433,7 +435,7 @@ static uint64_t anywhere(const format *f)
 }
 static uint64_t zero(const format *f) { return fields(f, any_sign(), 0); }
 
-/* Zero, or an end of the subnormal or of the normal numbers. */
+/* Zero, or a limit of the subnormal or of the normal numbers. */
 static uint64_t limit(const format *f)
 {
     const int least = least_exponent(f);
@@ -467,8 +469,8 @@ struct sample {
 
 static int clamp(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
 
-/* The exponent of the first factor of a product of about 2^exponent: any that both
-   formats can hold. */
+/* The exponent of the first factor of a product of about 2^exponent: any exponent that
+   both formats can hold. */
 static int share_of(const sample *s, int exponent)
 {
     const int least = least_exponent(s->fa) - s->fa->fraction_bits;
@@ -478,7 +480,7 @@ static int share_of(const sample *s, int exponent)
     return between(low, high);
 }
 
-/* A product of about 2^exponent: of normal factors, where there are such. */
+/* Set a product of about 2^exponent, with normal factors if possible. */
 static void put(sample *s, int k, int exponent)
 {
     const int least = least_exponent(s->fa), most = most_exponent(s->fa);
@@ -489,7 +491,7 @@ static void put(sample *s, int k, int exponent)
     s->b[k] = near_to(s->fb, exponent - first);
 }
 
-/* The product 2^exponent of that sign. */
+/* Set the product 2^exponent with this sign. */
 static void put_power(sample *s, int k, bool negative, int exponent)
 {
     const int first = share_of(s, exponent);
@@ -499,8 +501,8 @@ static void put_power(sample *s, int k, bool negative, int exponent)
 
 static int any_place(const sample *s) { return between(0, s->depth - 1); }
 
-/* The kinds of samples.  Each makes something else of what a unit may do: align, cut,
-   round, flush, and in which order. */
+/* The kinds of samples.  Each kind tests another property of a unit: aligning, cutting,
+   rounding, flushing, and the order of these. */
 static void ordinary(sample *s)
 {
     for (int k = 0; k < s->depth; k++) put(s, k, between(-4, 0));
@@ -568,7 +570,8 @@ static void cancelling(sample *s)
     s->a[to] = negated(s->fa, s->a[from]);
     s->b[to] = s->b[from];
 }
-/* c that is larger than products of one sign: what of them is cut, and where to. */
+/* c is larger than products of one sign: which bits of them are cut, and in which
+   direction. */
 static void under_c(sample *s)
 {
     const bool negative = any_sign(), opposite = any_sign();
@@ -581,7 +584,7 @@ static void under_c(sample *s)
     for (int k = 0; k < s->depth; k++) s->b[k] = number_at(s->fb, false, 0, bits());
     s->c = number_at(s->fc, opposite, exponent, one_in(2) ? 0 : ~(uint64_t)0);
 }
-/* Products of zero, all of one sign or of any, and c of zero or nothing but c. */
+/* Products of zero, all of one sign or of any sign, and c of zero; or only c. */
 static void signed_zeros(sample *s)
 {
     const bool same = one_in(2), negative = any_sign(), first = one_in(2);
@@ -598,14 +601,15 @@ static void signed_zeros(sample *s)
     if (c == 2) s->c = near_to(s->fc, least_exponent(s->fc) + between(-below, 16));
     if (c == 3) s->c = anywhere(s->fc);
 }
-/* What units may keep of a sum beside its result's bits: terms that far below the top. */
+/* Positions, in bits below the top, that a unit may retain in a sum beyond its result's
+   bits. */
 static int gap_of(const sample *s)
 {
     const bool more = !one_in(4);
     return more ? between(30, 33) : s->fc->fraction_bits + between(-1, 2);
 }
-/* A sum and a tie of it or the neighbour of one, c or a product leading, a power of two
-   or not; `below`: the tie is of the other sign. */
+/* A sum and a tie of it, or the neighbour of a tie, where c or a product is largest, a
+   power of two or not.  `below`: the tie has the other sign. */
 static void tie(sample *s, bool c_leads, bool power, bool below)
 {
     const int top = between(-2, c_leads ? 30 : 12), half = top - s->fc->fraction_bits - 1;
@@ -624,14 +628,15 @@ static void halfway(sample *s)
     const bool c_leads = one_in(2), power = one_in(2);
     tie(s, c_leads, power, one_in(2));
 }
-/* A tie of c that a term breaks where bits end: one lower below a power of two. */
+/* A tie of c that a term breaks at the position where bits end; one lower below a power
+   of two. */
 static void c_tied(sample *s)
 {
     const bool below = one_in(2);
     tie(s, true, below, below);
 }
 
-/* Terms about as far below the largest as bits are kept. */
+/* Terms about as far below the largest term as bits are retained. */
 static void aligned(sample *s)
 {
     const int top = between(-8, 8), gap = gap_of(s), few = between(1, 4);
@@ -643,8 +648,8 @@ static void aligned(sample *s)
     put(s, any_place(s), top);
     s->c = near_to(s->fc, top - gap + between(-2, 2));
 }
-/* The largest products, or those of a subnormal factor, which cancel, and small ones
-   where bits end. */
+/* The largest products, or products of a subnormal factor, cancel, and small products
+   remain where bits end. */
 static void residue(sample *s)
 {
     const bool low = one_in(3);
@@ -671,8 +676,8 @@ static void residue(sample *s)
     }
     if (one_in(3)) s->c = near_to(s->fc, top - gap_of(s));
 }
-/* Sums below the smallest normal number, where units may keep fewer bits: one product,
-   and small ones at the end of those bits. */
+/* Sums below the smallest normal number, where units may retain fewer bits: one product,
+   and small products at the end of these bits. */
 static void bottom(sample *s)
 {
     const int least = least_exponent(s->fc), ulp = least - s->fc->fraction_bits;
@@ -725,7 +730,7 @@ static void huge(sample *s)
     }
 }
 
-/* Where bits end there is more to tell: these more often. */
+/* Positions where bits end show most differences, so these kinds are more frequent. */
 static void (*const kinds[])(sample *) = {
     ordinary,   of_any_bits, wide,    wide_c,  with_limits, nothing, signed_zeros, sparse,
     cancelling, under_c,     halfway, aligned, residue,     bottom,  c_tied,       tiny,
@@ -758,7 +763,7 @@ static const struct {
     { GFX950, "gfx950", "cdna4" },
 };
 
-/* What all lines say. */
+/* The data that all lines contain. */
 static struct {
     int target;
     const char *architecture, *units;
@@ -767,10 +772,10 @@ static struct {
     uint64_t seed;
 } here;
 
-/* Matrices of encodings, [count][rows][columns], here and on the device. */
+/* Matrices of encodings, [count][rows][columns], on the host and on the device. */
 struct matrices {
     uint64_t count;
-    int rows, columns, bytes; /* bytes: of an element */
+    int rows, columns, bytes; /* bytes of an element  */
     unsigned char *at;
     void *device;
 };
@@ -807,7 +812,7 @@ static unsigned char *element(const matrices &x, uint64_t matrix, int i, int j)
     return x.at + (row * (uint64_t)x.columns + (uint64_t)j) * (uint64_t)x.bytes;
 }
 
-/* These cards are in hosts of little-endian processors. */
+/* These cards are used in hosts with little-endian processors. */
 static void set(const matrices &x, uint64_t matrix, int i, int j, uint64_t encoding)
 {
     memcpy(element(x, matrix, i, j), &encoding, (size_t)x.bytes);
@@ -817,7 +822,8 @@ static void set(const matrices &x, uint64_t matrix, int i, int j, uint64_t encod
 struct recording {
     const row *instruction;
     const char *what;
-    bool diagonal; /* a row of A, a column of B and an element of C are a sample */
+    bool diagonal; /* whether a row of A, a column of B and an element of C form a
+                      sample                                                     */
     matrices x[4];
 };
 
@@ -840,7 +846,7 @@ static void issue(const recording &r)
 
 /* --- the output --------------------------------------------------------------------- */
 
-/* The unit's name: bf16_1k only where there are others of bf16. */
+/* The unit's name: bf16_1k only if there are other instructions for bf16. */
 static void print_name(const row &i)
 {
     char inputs[16];
@@ -862,7 +868,8 @@ static void print_element(const matrices &x, uint64_t matrix, int i, int j)
     for (int b = x.bytes - 1; b >= 0; b--) printf("%02x", e[b]);
 }
 
-/* The lines of a matrix that belong to the sample `line`, or if that is negative all. */
+/* Print the lines of a matrix that belong to the sample `line`, or all lines if it is
+   negative. */
 static void print_part(const matrices &x, uint64_t matrix, bool by_row, bool by_column,
                        int line)
 {
@@ -872,8 +879,8 @@ static void print_part(const matrices &x, uint64_t matrix, bool by_row, bool by_
                 print_element(x, matrix, i, j);
 }
 
-/* Encodings from the highest digit on: of whole fragments, or of samples, each a fragment
-   of one row and one column. */
+/* Print encodings from the highest digit on: of whole fragments, or of samples, each as a
+   fragment with one row and one column. */
 static void print_matrices(const recording &r, int which)
 {
     static const char *const names[] = { "A", "B", "C", "D" };
@@ -909,7 +916,7 @@ static void print_line(const recording &r, uint64_t repeats_differ)
 
 /* --- recording ---------------------------------------------------------------------- */
 
-/* Samples of every kind, and outputs of whole fragments. */
+/* Number of samples of all kinds, and outputs of whole fragments. */
 enum { SAMPLES = 128 * KINDS, OUTPUTS = 4096 };
 
 static void fill(const recording &r)
@@ -933,7 +940,7 @@ static void fill(const recording &r)
         }
 }
 
-/* How many encodings of D are others than those of `first`. */
+/* The number of encodings of D that differ from `first`. */
 static uint64_t differing(const matrices &d, const unsigned char *first)
 {
     const size_t bytes = (size_t)d.bytes;
@@ -966,7 +973,7 @@ static void record(const row &i, const char *what, int outputs, bool diagonal)
     for (int m = 0; m < 4; m++) matrices_free(r.x[m]);
 }
 
-/* Run `which`, and find what it says in the table. */
+/* Run `which`, and find the reported target in the table. */
 static void find_target()
 {
     void *at;
@@ -987,7 +994,7 @@ static void find_target()
         complain("the device", "has no matrix instructions known to the kit");
 }
 
-/* A number that is all of the text. */
+/* A number that is the whole text. */
 static uint64_t number_of(const char *text)
 {
     char *end;

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stand-in for the HIP runtime: the calls of libamdhip64 that a program of ours makes,
-   on devices that are models.  Linked or opened in its place it runs HIP programs
-   unchanged, each kernel in the executor (emu/gfx9/gfx9.h): device 0 is a gfx908, 1 a
-   gfx90a, 2 a gfx942.
+/* A replacement for the HIP runtime: the calls of libamdhip64 that our programs make, on
+   modelled devices.
 
-   Calls wait until they are done, and streams and events have nothing to order. Addresses
-   of memory are the devices', from GFX9_ADDRESS_FIRST on: the host reaches what is there
-   by copies alone, and none is given out twice.  Memory begins as ones, which are NaNs.
-   The text of hipErrorLaunchFailure is why the executor ended the last kernel of this
-   thread.  Kernels that a program holds itself are
-   gpu/hip/stand_in/stand_in_program.c's. */
+   If it is linked or opened instead of the runtime, it runs HIP programs unchanged, each
+   kernel in the executor (emu/gfx9/gfx9.h).  Device 0 is a gfx908, device 1 a gfx90a,
+   device 2 a gfx942.  Calls return when their work is complete, so streams and events
+   have nothing to order.
+
+   Addresses of memory are device addresses, from GFX9_ADDRESS_FIRST on.  The host
+   accesses this memory only by copies, and no address is used twice.  Memory is initially
+   filled with ones, which are NaNs.
+
+   The text of hipErrorLaunchFailure is the reason why the executor ended the last kernel
+   of this thread.  gpu/hip/stand_in/stand_in_program.c handles kernels that are part of a
+   program. */
 #include "gpu/hip/stand_in/stand_in.h"
 
 #include "emu/gfx9/gfx9.h"
@@ -19,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What hipModuleLaunchKernel's `extra` is made of. */
+/* The elements of hipModuleLaunchKernel's `extra`. */
 #define LAUNCH_POINTER ((void *)(uintptr_t)1)
 #define LAUNCH_SIZE    ((void *)(uintptr_t)2)
 #define LAUNCH_END     ((void *)(uintptr_t)3)
@@ -28,12 +32,12 @@ enum { ALIGNMENT = 256, POINTER_DEVICE = 3, POINTER_ORDINAL = 9 };
 
 /* --- state ------------------------------------------------------------------------ */
 
-/* Device memory of all devices; a lock guards it. */
+/* Device memory of all devices, guarded by a lock. */
 struct buffers {
     struct gfx9_memory *at;
     int *device;
     size_t count, room;
-    uint64_t next; /* address */
+    uint64_t next; /* next free address */
 };
 
 static struct buffers buffers = { .next = GFX9_ADDRESS_FIRST };
@@ -41,7 +45,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static _Thread_local int current;
 static _Thread_local int latest;
-static _Thread_local int explained; /* the status that `why` is of */
+static _Thread_local int explained; /* the status that `why` explains */
 static _Thread_local char why[BITCUT_TEXT_MAX];
 
 int stand_in_note(int status, const char *text)
@@ -141,7 +145,7 @@ int hipPeekAtLastError(void) { return latest; }
 
 /* --- memory ----------------------------------------------------------------------- */
 
-/* Room for one more. */
+/* Make room for one more. */
 static bool grow(struct buffers *b)
 {
     if (b->count < b->room) return true;
@@ -177,7 +181,7 @@ int hipMalloc(void **at, size_t bytes)
     return note(status);
 }
 
-/* The number of the buffer that has an address, or SIZE_MAX; under the lock. */
+/* The number of the buffer that contains an address, or SIZE_MAX; call under the lock. */
 static size_t buffer_of(const void *at)
 {
     for (size_t i = 0; i < buffers.count; i++)
@@ -201,8 +205,9 @@ int hipFree(void *at)
     return note(good ? HIP_SUCCESS : HIP_INVALID_VALUE);
 }
 
-/* Where bytes lie: at the address itself, or in the device's buffer that has all of them;
-   NULL: in none.  Nothing of the host is even near the first buffer. */
+/* The host address of some bytes: the address itself, or in the device's buffer that
+   contains all of them; NULL: no buffer does.  Host addresses are far from the first
+   buffer. */
 static void *locate(const void *at, size_t bytes)
 {
     void *there = NULL;
@@ -265,7 +270,7 @@ int hipPointerGetAttribute(void *to, int attribute, void *at)
 
 /* --- modules ---------------------------------------------------------------------- */
 
-/* A function is a kernel and its module; there is one for each kernel. */
+/* A function is a kernel and its module; each kernel has one. */
 struct function {
     struct module *module;
     const struct gfx9_kernel *kernel;
@@ -277,7 +282,7 @@ struct module {
     size_t count;
 };
 
-/* The bytes of an ELF file, by its table of sections, which linkers write last. */
+/* The size of an ELF file, from its table of sections, which linkers write last. */
 static size_t image_bytes(const void *image)
 {
     uint64_t at;
@@ -345,7 +350,7 @@ int hipModuleGetFunction(void **function, void *module, const char *name)
 
 enum { SEGMENT_MAX = 4096 };
 
-/* The segment of arguments from pointers to each, or from `extra`. */
+/* Fill the segment of arguments from pointers to each argument, or from `extra`. */
 static bool take_arguments(uint8_t segment[SEGMENT_MAX], size_t *bytes,
                            const struct gfx9_kernel *k, void **each, void **extra)
 {
@@ -367,7 +372,7 @@ static bool take_arguments(uint8_t segment[SEGMENT_MAX], size_t *bytes,
     return true;
 }
 
-/* Buffers of the current device, for a launch; NULL: no memory. */
+/* The buffers of the current device, for a launch; NULL: no memory. */
 static struct gfx9_memory *own_buffers(size_t *count)
 {
     pthread_mutex_lock(&lock);
@@ -381,7 +386,7 @@ static struct gfx9_memory *own_buffers(size_t *count)
 
 /* --- counts ----------------------------------------------------------------------- */
 
-static struct gfx9_counts counted; /* `lock` guards it */
+static struct gfx9_counts counted; /* guarded by `lock` */
 
 static void count_launch(const struct gfx9_counts *done)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of libamdhip64 that the stand-in has, each with the binary interface of ROCm
-   5, 6 and 7; the contracts are HIP's.  hipError_t, hipMemcpyKind and
+/* The calls of libamdhip64 that the replacement provides, each with the binary interface
+   of ROCm 5, 6 and 7; the contracts are HIP's.  hipError_t, hipMemcpyKind and
    hipPointer_attribute are ints here; modules, functions and streams are pointers. */
 #ifndef BITCUT_GPU_HIP_STAND_IN_STAND_IN_H
 #define BITCUT_GPU_HIP_STAND_IN_STAND_IN_H
@@ -23,8 +23,8 @@ enum hip_error {
     HIP_LAUNCH_FAILURE = 719
 };
 
-/* The status, kept for hipGetLastError(); `why`, if it is not NULL, is what
-   hipGetErrorString() says of this status from now on in this thread. */
+/* Return the status, and store it for hipGetLastError().  If `why` is not NULL,
+   hipGetErrorString() returns it for this status from now on in this thread. */
 int stand_in_note(int status, const char *why);
 
 /* --- devices, errors, memory: gpu/hip/stand_in/stand_in.c ------------------------- */
@@ -69,12 +69,13 @@ int hipModuleLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
                           unsigned block_z, unsigned shared_bytes, void *stream,
                           void **parameters, void **extra);
 
-/* Not of HIP: what all launches since the call before have done, or since the beginning;
-   the names and numbers of struct gfx9_counts, and how many they are, `most` at most. */
+/* Not part of HIP: counts of all launches since the last call, or since the start; the
+   names and numbers of struct gfx9_counts.  Returns how many counts there are, at most
+   `most`. */
 int hipStandInCounts(const char **names, uint64_t *values, int most);
 
-/* Not of HIP: where the host has the byte at a device's address, for models of libraries
-   that compute on a device; NULL: no memory has it. */
+/* Not part of HIP: the host address of the byte at a device address, for models of
+   libraries that compute on a device; NULL: no memory contains it. */
 void *hipStandInMemory(const void *at);
 
 /* --- kernels in the program itself: gpu/hip/stand_in/stand_in_program.c ----------- */
@@ -83,9 +84,9 @@ struct dim3 {
     uint32_t x, y, z;
 };
 
-/* What a compiler of HIP makes of <<< >>>, and what it calls before main() and at the
-   end; `handle` is the address that stands for a kernel on the host.  Clang's
-   lib/CodeGen/CGCUDANV.cpp has them. */
+/* Functions to which a HIP compiler translates <<< >>>, and functions that it calls
+   before main() and at the end; `handle` is the address that represents a kernel on the
+   host.  They are defined by clang's lib/CodeGen/CGCUDANV.cpp. */
 void **__hipRegisterFatBinary(const void *wrapper);
 void __hipRegisterFunction(void **program, const void *handle, char *kernel,
                            const char *name, unsigned threads, void *thread, void *block,

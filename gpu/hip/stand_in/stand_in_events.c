@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams and events of the stand-in.  A call is done when it returns, so an event is the
-   time at which it was recorded, and what lies between two is what this processor took:
-   nothing about a GPU. */
+/* Streams and events of the replacement.  A call is complete when it returns.  So an
+   event is the time at which it was recorded, and the time between two events was spent
+   by this processor; it says nothing about a GPU. */
 #include "gpu/hip/stand_in/stand_in.h"
 #include "lib/base/clock.h"
 
@@ -13,7 +13,7 @@ struct event {
     bool recorded;
 };
 
-/* A stream is an address of its own. */
+/* The address of a stream identifies it. */
 static int make(void **to, size_t bytes)
 {
     *to = calloc(1, bytes);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that hold their kernels: what a compiler of HIP puts beside main().
+/* Programs that contain their kernels: the functions that a HIP compiler adds to main().
 
-   A program hands over a bundle of code objects, one a target, and the names of its
-   kernels.  A launch takes the bundle's code object for the current device, loaded when
-   it is first needed.  Bundles are as clang's documentation has them ("Clang Offload
-   Bundler"); of compressed ones, which it makes on demand, there is no reader here. */
+   A program registers a bundle of code objects, one for each target, and the names of its
+   kernels.  A launch uses the bundle's code object for the current device, which is
+   loaded when it is first needed.  Bundles have the format of clang's documentation
+   ("Clang Offload Bundler"); compressed bundles, which clang makes on request, are not
+   supported. */
 #include "gpu/hip/stand_in/stand_in.h"
 
 #include "emu/gfx9/gfx9.h"
@@ -19,7 +20,7 @@ enum { TARGETS_MAX = 8, WRAPPER_MAGIC = 0x48495046 };
 static const char bundle_magic[] = "__CLANG_OFFLOAD_BUNDLE__";
 static const char compressed_magic[] = "CCOB";
 
-/* What a program registers: a variable of the compiler's. */
+/* The data that a program registers: a variable made by the compiler. */
 struct wrapper {
     uint32_t magic, version;
     const char *bundle;
@@ -28,18 +29,18 @@ struct wrapper {
 
 struct kernel {
     const void *handle;
-    const char *name; /* the program's own */
+    const char *name; /* owned by the program */
     struct kernel *next;
 };
 
 struct program {
     const char *bundle;
     struct kernel *kernels;
-    void *module[TARGETS_MAX]; /* of each device, NULL: not loaded */
+    void *module[TARGETS_MAX]; /* for each device; NULL: not loaded */
     struct program *next;
 };
 
-/* Of all programs and libraries of the process; a lock guards them. */
+/* All programs and libraries of the process, guarded by a lock. */
 static struct program *programs;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -52,8 +53,9 @@ static uint64_t number_at(const char *at)
     return x;
 }
 
-/* Whether an entry's name, as hipv4-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-, is of the
-   target: what stands behind the last '-' before features. */
+/* Whether the name of an entry, such as hipv4-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-,
+   belongs to the target: the text between the last '-' before features and the
+   features. */
 static bool is_of(const char *entry, size_t length, const char *target)
 {
     const char *features = memchr(entry, ':', length);
@@ -92,7 +94,7 @@ static int load(struct program *p, int device)
                 : stand_in_note(HIP_NO_BINARY, NULL);
 }
 
-/* The kernel that a handle stands for, and its program. */
+/* The kernel that a handle represents, and its program. */
 static const struct kernel *find(struct program **of, const void *handle)
 {
     for (struct program *p = programs; p; p = p->next)
@@ -121,7 +123,7 @@ static int function_of(void **function, const void *handle)
 
 /* --- registration ------------------------------------------------------------------- */
 
-/* Nobody looks at the result: a program that cannot be registered has no kernels. */
+/* The result is not checked: a program that cannot be registered has no kernels. */
 void **__hipRegisterFatBinary(const void *wrapper)
 {
     const struct wrapper *w = wrapper;
@@ -169,7 +171,8 @@ void __hipUnregisterFatBinary(void **program)
 
 /* --- launches ----------------------------------------------------------------------- */
 
-/* What <<< >>> says, from before the arguments are evaluated until after. */
+/* The launch configuration of <<< >>>, from before the arguments are evaluated until
+   after the call. */
 enum { CALLS_MAX = 16 };
 
 static _Thread_local struct call {
