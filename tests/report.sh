@@ -54,7 +54,7 @@ right() {
     done < sections
     says "What computed D?" "D is legemm on hopper/mma.m16n8k16.f32.f16: 63 of 63 outputs agree"
     banner ACCEPTED "largest error .* u .*(limit .*) at output"
-    says "Is D the model's to the bit?" "D is that of this recipe on this unit, to the bit"
+    says "Is D equal to the model, bit for bit?" "D is that of this recipe on this unit, to the bit"
     says "Which model was run?" "legemm on hopper.*evidence of the unit: recorded"
     says "Which recipe is enough?" ".* relres "
     grep -q '^Numbers: `bitcut verify --recipe legemm --unit hopper/mma.m16n8k16.f32.f16 -a a.npy -b b.npy -d d.mtx --worst 8 --seconds 0`' \
@@ -91,7 +91,7 @@ wrong() {
     banner REJECTED "1 of 63 outputs are NaN or infinite"
     says "What computed D?" "No hypothesis gives D, .*"
     says "What are its worst outputs?" ".* is NaN or infinite where C is not; .* errs by "
-    says "Is D the model's to the bit?" "D is not that"
+    says "Is D equal to the model, bit for bit?" "D is not that"
     [ "$(column unexplained worst | grep -cv '^0$')" = 2 ] || cat one/worst.csv
     column ratio bounds | grep -q . || cat one/bounds.csv
 }
@@ -101,15 +101,15 @@ wrong() {
 asked() {
     result --recipe ootomo --unit h100
     report 0 -d d.mtx --recipe ootomo --unit h100
-    says "Is D the model's to the bit?" "D is that"
+    says "Is D equal to the model, bit for bit?" "D is that"
     report 0 -d d.mtx --recipe legemm --unit mi210
-    says "Is D the model's to the bit?" "D is not that"
+    says "Is D equal to the model, bit for bit?" "D is not that"
     says "Which model was run?" "legemm on cdna2.*not run on AMD hardware by us"
     says "What computed D?" "D is ootomo on hopper"
     banner ACCEPTED limit
     result --recipe ootomo --unit h100 --split-k 2
     report 0 -d d.mtx --recipe ootomo --unit h100
-    says "Is D the model's to the bit?" "D is not that"
+    says "Is D equal to the model, bit for bit?" "D is not that"
     banner ACCEPTED limit
     ! grep "within the rigorous bounds" one/report.md
     awk 'NR > 2 { $1 = 1.01 * $1 } { print }' d.mtx > bad.mtx
@@ -133,7 +133,7 @@ END
             # shellcheck disable=SC2086 # words
             result $words
             report 0 -d d.mtx
-            grep -q "Is D the model's to the bit? | D is that" one/report.md ||
+            grep -q "Is D equal to the model, bit for bit? | D is that" one/report.md ||
                 { echo "$words:"; grep '^| What\|to the bit' one/report.md; }
         done
 }
@@ -298,7 +298,7 @@ products() {
     says "Which recipe is enough?" "none"
     run 0 gemm --recipe ootomo --unit h100 -a a.npy -b b.npy -c d.mtx --alpha 2 --beta 0.5 -o e.npy
     report 0 -c d.mtx --alpha 2 --beta 0.5 -d e.npy
-    says "Is D the model's to the bit?" "D is that"
+    says "Is D equal to the model, bit for bit?" "D is that"
 }
 
 refused() {

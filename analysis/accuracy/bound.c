@@ -273,7 +273,7 @@ static bool is_bounded(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 static bool is_words(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     if (promotes(x->plan))
-        return refuse(why, "%s promotes its accumulator; see promoted",
+        return refuse(why, "%s promotes its accumulator; see the bound promoted",
                       x->plan->recipe->name);
     return is_bounded(why, x);
 }
@@ -281,7 +281,8 @@ static bool is_words(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 static bool is_promoted(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     if (!promotes(x->plan))
-        return refuse(why, "%s does not promote; see words", x->plan->recipe->name);
+        return refuse(why, "%s does not promote; see the bound words",
+                      x->plan->recipe->name);
     return is_bounded(why, x);
 }
 
@@ -348,11 +349,12 @@ const struct bound_row bounds[] = {
                           .applies = is_block_fma,
                           .constants = block_fma },
     [BOUND_ALIGNED] = { .name = "aligned",
-                        .what = "rounding and truncation of every unit on the "
-                                "accumulation path, and of the parts of A and B",
+                        .what = "roundings and truncations of every unit on the "
+                                "accumulation path, and the error of the parts of A and "
+                                "B",
                         .kind = BOUND_RIGOROUS,
                         .sharp = true,
-                        .source = "derived here, from the units' rows",
+                        .source = "derived here, from the rows of the units",
                         .applies = is_bounded,
                         .fill = bound_fill_aligned },
     [BOUND_RUNNING] = { .name = "running",
@@ -365,7 +367,7 @@ const struct bound_row bounds[] = {
                         .watched = running },
     [BOUND_BIASED] = { .name = "biased",
                        .what = "mean of the truncation errors plus 7 standard "
-                               "deviations, from the same values",
+                               "deviations, for the same values",
                        .kind = BOUND_ESTIMATE,
                        .source = "derived here; a model: lost bits are uniform and "
                                  "independent (Hoeffding "
@@ -389,7 +391,7 @@ const struct bound_row bounds[] = {
                       .applies = is_words,
                       .constants = words },
     [BOUND_PROMOTED] = { .name = "promoted",
-                         .what = "the same with promotion of the accumulator to FP32",
+                         .what = "the same, with promotion of the accumulator to FP32",
                          .kind = BOUND_RIGOROUS,
                          .source = "derived here, after Fasi, Higham, Lopez, Mary and "
                                    "Mikaitis 2023; blocked "

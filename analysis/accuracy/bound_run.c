@@ -68,25 +68,27 @@ static void describe_verdict(char *text, size_t size, const void *result)
 
 const struct record_field bound_fields[] = {
     /* clang-format off */
-    RESULT(row, "bound", "", "its row"),
+    RESULT(row, "bound", "", "its row in the table of bounds"),
     RECORD_TEXT_OF(kind, "kind", "\"rigorous\", \"probabilistic\" or \"estimate\""),
-    RECORD_TEXT_OF(of, "of", "what it bounds: \"error\", or \"underflow\", a part of it"),
-    RESULT(applies, "applies", "", "whether it says something of this GEMM"),
-    RECORD_INNER_IF(struct bound_result, why, "why", "", "why it does not", is_other),
+    RECORD_TEXT_OF(of, "of", "what it bounds: \"error\", or \"underflow\" (a part of the "
+                             "error)"),
+    RESULT(applies, "applies", "", "whether it applies to this GEMM"),
+    RECORD_INNER_IF(struct bound_result, why, "why", "", "why it does not apply", is_other),
     MEDIAN(limit, "limit", BY_SIZE, "the median limit"),
     LIMIT(limit_most, "limit_max", BY_SIZE, "the largest limit"),
     MEDIAN(limit_ulp, "limit_ulp", "ulp", "the median limit"),
     LIMIT(observed, "observed", BY_SIZE, "the largest error"),
-    LIMIT(ratio, "ratio", "", "the most error / limit"),
-    MEDIAN(tightness, "tightness", "", "the median limit / error, of outputs that err"),
+    LIMIT(ratio, "ratio", "", "the largest error / limit"),
+    MEDIAN(tightness, "tightness", "", "the median of limit / error, over outputs with "
+                                       "an error"),
     RESULT(outputs, "outputs", "", "outputs that have a limit"),
-    RESULT(looked, "compared", "", "outputs looked at"),
-    RESULT(violations, "violations", "", "outputs that err by more"),
+    RESULT(looked, "compared", "", "outputs that were checked"),
+    RESULT(violations, "violations", "", "outputs with an error above their limit"),
     LIMIT(worst_at, "worst", "", "row and column of the output nearest to its limit"),
-    LIMIT(worst_error, "worst_error", BY_SIZE, "its error"),
-    LIMIT(worst_limit, "worst_limit", BY_SIZE, "its limit"),
-    RECORD_SENTENCE(describe_verdict, "verdict", "whether it holds, in words"),
-    RECORD_TEXT_OF(source, "source", "where it comes from"),
+    LIMIT(worst_error, "worst_error", BY_SIZE, "the error of that output"),
+    LIMIT(worst_limit, "worst_limit", BY_SIZE, "the limit of that output"),
+    RECORD_SENTENCE(describe_verdict, "verdict", "whether the bound holds, as a sentence"),
+    RECORD_TEXT_OF(source, "source", "source of the bound"),
     { 0 }
     /* clang-format on */
 };

@@ -11,15 +11,17 @@
 
 /* clang-format off */
 const struct budget_row budget_rows[] = {
-    { "representation", "words stand for A and B, if they had any exponent" },
-    { "underflow",      "words and what units read of them end at their smallest exponent" },
-    { "saturation",     "words end at their largest value" },
-    { "dropped",        "products of words that the recipe leaves out" },
-    { "alignment",      "units cut terms before they add them" },
-    { "accumulation",   "sums are rounded to the accumulator" },
-    { "promotion",      "accumulators are added to FP32 sums, and to each other" },
-    { "slices",         "sums of lanes and slices are added" },
-    { "epilogue",       "lines are scaled back, alpha, beta and C, the last rounding" },
+    { "representation", "the parts in place of A and B, with exponents unlimited" },
+    { "underflow",      "parts below the smallest exponent, and subnormal parts as the "
+                        "unit reads them" },
+    { "saturation",     "parts above the largest value of their format" },
+    { "dropped",        "products of parts that the recipe drops" },
+    { "alignment",      "bits that units cut from terms before adding them" },
+    { "accumulation",   "sums rounded to the format of the accumulator" },
+    { "promotion",      "accumulators added to FP32 sums and to each other" },
+    { "slices",         "sums of lanes and slices added" },
+    { "epilogue",       "inverse scaling of rows and columns, alpha, beta and C, and the "
+                        "last rounding" },
     { 0 }
 };
 /* clang-format on */

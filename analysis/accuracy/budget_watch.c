@@ -248,7 +248,7 @@ static void see_instruction(struct watcher *w, const struct watch_event *e)
     const struct bitcut_unit *u = e->unit;
     struct running *const x = &w->accumulator[e->accumulator];
     if (!all_finite(e->a, u->k) || !all_finite(e->b, u->k))
-        watcher_end(w, "a word is infinite or NaN", e->term);
+        watcher_end(w, "a part is infinite or NaN", e->term);
     else if (!format_is_finite(u->c, e->after))
         watcher_end(w, "an accumulator overflows", e->term);
     w->instructions++;

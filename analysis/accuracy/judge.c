@@ -76,11 +76,11 @@ static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts
 }
 
 const struct reference references[] = {
-    { "exact", "the exact result, correctly rounded, by certified layers", true,
+    { "exact", "the exact result, correctly rounded, with certified fast stages", true,
       by_layers },
-    { "mpfr", "the same by MPFR alone", true, mpfr },
-    { "fp32", "an FP32 multiply-add loop, k ascending, as LE-GEMM compares with", false,
-      fp32 },
+    { "mpfr", "the same, by MPFR alone", true, mpfr },
+    { "fp32", "an FP32 multiply-add loop with k ascending, as in LE-GEMM's comparison",
+      false, fp32 },
     { 0 }
 };
 

@@ -355,7 +355,7 @@ const struct metric metrics[] = {
                                 effective_bits, "" },
     [METRIC_GRADE] = { "grade",
                        "3, 2, 1: as accurate as FP32 componentwise, mixed, normwise; 0: "
-                       "less accurate",
+                       "less accurate than FP32",
                        grade, "after grades A, B, C of Demmel et al." },
     [METRIC_GRADE_WORST] = { "grade_worst", "max |D - C| / (error bound of FP32)",
                              grade_worst, "Hallman and Ipsen 2022" },
@@ -375,7 +375,7 @@ const struct metric metrics[] = {
 };
 
 static_assert(sizeof metrics / sizeof metrics[0] == METRICS + 1,
-              "a row of the metric table has its name in the enum");
+              "each row of the metric table has its name in the enum");
 
 void metrics_find(double values[METRICS], const struct comparison *x, unsigned wanted,
                   int threads)

@@ -175,7 +175,7 @@ static bool try_product(struct monotone_example *to, const struct bitcut_unit *u
     if (!by_c) snprintf(first, sizeof first, "1 product 2^%d, ", p.top);
     snprintf(
         to->text, sizeof to->text,
-        "c %.9g, %sin the next step %s; another product %s2^%d -> %s: d %.9g -> %.9g",
+        "c %.9g, %sthe next step has %s; another product %s2^%d -> %s: d %.9g -> %.9g",
         to->before[0], first, products, by_c ? "" : "-", place, by_c ? "twice that" : "0",
         to->before[1], to->after[1]);
     return can && to->after[1] < to->before[1];

@@ -237,7 +237,7 @@ static enum bitcut_status compare(struct runner *r, struct look *x, struct fault
         r->mismatches +=
             memcmp(x->d + i * x->bytes, x->model + i * x->bytes, x->bytes) != 0;
     if (r->mismatches)
-        snprintf(r->fault, sizeof r->fault, "%zu of %zu outputs are not the model's",
+        snprintf(r->fault, sizeof r->fault, "%zu of %zu outputs differ from the model",
                  r->mismatches, r->compared);
     return status;
 }

@@ -103,14 +103,14 @@ struct bench {
 
 static const struct bench benches[] = {
     /* clang-format off */
-    { "mpfr-fma",  "MPFR fma loop, 600 bits, one thread: the peer", by_fma_loop,  0,                  true,  false },
-    { "mpfr",      "mpfr_sum of exact products",                    by_layers,    1u << LAYER_MPFR,   true,  false },
-    { "bins",      "exact integer bins",                            by_layers,    1u << LAYER_BINS,   false, false },
-    { "dot2",      "compensated sums, unsettled left",              by_layers,    1u << LAYER_DOT2,   false, false },
-    { "double",    "binary64 sums, unsettled left",                 by_layers,    1u << LAYER_DOUBLE, false, false },
-    { "cascade",   "double, dot2, bins in turn",                    by_layers,    0,                  false, false },
-    { "reference", "the same with binary64 results and |A||B|",     by_reference, 0,                  false, false },
-    { "device",    "the same by the sums of the device",            by_device,    0,                  false, true  },
+    { "mpfr-fma",  "MPFR fma loop, 600 bits, one thread: the baseline",  by_fma_loop,  0,                  true,  false },
+    { "mpfr",      "mpfr_sum of exact products",                         by_layers,    1u << LAYER_MPFR,   true,  false },
+    { "bins",      "exact integer bins",                                 by_layers,    1u << LAYER_BINS,   false, false },
+    { "dot2",      "compensated sums; some results stay unsettled",      by_layers,    1u << LAYER_DOT2,   false, false },
+    { "double",    "binary64 sums; some results stay unsettled",         by_layers,    1u << LAYER_DOUBLE, false, false },
+    { "cascade",   "double, dot2, then bins",                            by_layers,    0,                  false, false },
+    { "reference", "the same with binary64 results and |A||B|",          by_reference, 0,                  false, false },
+    { "device",    "the same with the sums of the device",               by_device,    0,                  false, true  },
     { 0 }
     /* clang-format on */
 };

@@ -40,10 +40,11 @@ static const struct {
     const char *advice;
 } workloads[BENCH_HEATS] = {
     { "sustained", below_burst, print_sustained,
-      "take tflops for a GEMM now and then, tflops_sustained for long work, and compare "
-      "like with like" },
+      "use tflops for an occasional GEMM and tflops_sustained for long work; compare "
+      "figures of the same kind only" },
     { "rounds", last_over_first, print_rounds,
-      "the board had not settled: take more --rounds, or the figures of --sustained" },
+      "the board did not reach a steady state: use more --rounds, or the figures under "
+      "load" },
 };
 
 void bench_heat_add(struct bench_heat *h, const json_t *row)

@@ -23,7 +23,7 @@ static const struct option_row options[] = {
       OPTION(bench, unit, TEXT, "U") },
     { "recipe", "emu on a device: recipe (bitcut list recipes; default plain)",
       OPTION(bench, recipe, TEXT, "R") },
-    DEVICE_OPTION(bench, "of emu and exact: emulator, of gpu: cuda"),
+    DEVICE_OPTION(bench, "emu and exact: emulator; gpu: cuda"),
     { "kernel", "gpu: kernel, by its name or the beginning of it, or all",
       OPTION(bench, kernel, TEXT, "K") },
     { "tile", "gpu: only kernels with this tile (default: chosen for the shape)",
@@ -123,11 +123,11 @@ static int run_emu(struct context *x)
 }
 
 static const struct suite suites[] = {
-    { "exact", "the layers of the exact reference against an MPFR loop", EXACT,
+    { "exact", "the stages of the exact reference against an MPFR loop", EXACT,
       run_exact },
-    { "emu", "emulated GEMMs against a host's SGEMM, if OpenBLAS or BLIS is there", EMU,
+    { "emu", "emulated GEMMs against the SGEMM of OpenBLAS or BLIS, if installed", EMU,
       run_emu },
-    { "gpu", "kernels on the device against its libraries", GEMMS, bench_gpu },
+    { "gpu", "kernels on the device against its vendor's libraries", GEMMS, bench_gpu },
     { 0 }
 };
 

@@ -17,9 +17,9 @@ static const struct bound_options defaults = { .setup = SETUP_DEFAULTS,
 static const struct option_row options[] = {
     SETUP_OPTIONS(bound),
     OPERAND_OPTIONS(bound),
-    { "d", "check this D instead of the emulated one", OPTION(bound, d, TEXT, "FILE") },
+    { "d", "check this D instead of the emulated D", OPTION(bound, d, TEXT, "FILE") },
     { "samples",
-      "outputs simulated step by step (default: as many as have 2^20 products)",
+      "number of outputs simulated step by step (default: as many as need 2^20 products)",
       OPTION(bound, samples, COUNT, "N") },
     { 0 }
 };
@@ -109,7 +109,7 @@ const struct command command_bound = {
     .examples = {
         { "Compare the error of a GEMM with every bound",
           "bitcut bound --recipe ootomo --unit h100 -m 64 -n 64 -k 256" },
-        { "The same of a result in a file",
+        { "The same for a result in a file",
           "bitcut bound --recipe ootomo --unit h100 -a a.npy -b b.npy -d d.npy" },
     },
 };

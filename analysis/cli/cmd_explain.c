@@ -56,7 +56,7 @@ static const struct option_row options[] = {
       OPTION(explain_command, probe.command, TEXT, "COMMAND") },
     { "kernel", "find the summation order of this kernel (bitcut list kernels)",
       OPTION(explain_command, probe.kernel, TEXT, "K") },
-    DEVICE_OPTION(explain_command, "emulator, of --kernel: cuda"),
+    DEVICE_OPTION(explain_command, "emulator; with --kernel: cuda"),
     { "m", "--probe, --kernel: rows of D (default 64)",
       OPTION(explain_command, probe.m, COUNT, "M") },
     { "n", "columns of D (default 64)", OPTION(explain_command, probe.n, COUNT, "N") },

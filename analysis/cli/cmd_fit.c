@@ -169,7 +169,7 @@ const struct command command_fit = {
     .examples = {
         { "Find the rows that explain a recording",
           "bitcut fit data/h200/mma_m16n8k16_f16_f32" },
-        { "The same from 200 of its outputs",
+        { "The same with only 200 of its outputs",
           "bitcut fit data/h200/mma_m16n8k8_f16_f32 --outputs 200" },
     },
 };

@@ -182,25 +182,26 @@ static const struct bitcut_table own_tables[] = {
     /* clang-format off */
     { "metrics",       "measures of error",
       ROWS(metrics),           describe_metric },
-    { "criteria",      "tests of a result, which tolerance tries on faulty kernels",
+    { "criteria",      "tests of a result, which bitcut tolerance tries on faulty kernels",
       ROWS(criteria),          NULL },
-    { "bounds",        "limits of the error of a GEMM",
+    { "bounds",        "bounds on the error of a GEMM",
       ROWS(bounds),            describe_bound },
     { "monotonicity",  "units, and whether a larger c or product never lowers a result",
       ROWS(units),             describe_monotone },
-    { "rates",         "what products cost on architectures, in products of f16 words",
+    { "rates",         "cost of a product on each architecture, in products of f16 parts",
       ROWS(rates),             describe_rate },
-    { "studies",       "questions with a figure or table as answer",
+    { "studies",       "problems that bitcut study answers by a figure or table",
       ROWS(studies),           NULL },
-    { "benches",       "what bench gpu runs: kernels on shapes",
+    { "benches",       "benchmarks of bench gpu: kernels on shapes",
       ROWS(bench_studies),     describe_bench },
     { "shapes",        "sets of m, n and k for bench gpu",
       ROWS(shape_sets),        describe_shapes },
-    { "models",        "tile models: what ranks tiles and kernels",
+    { "models",        "tile models, which rank tiles and kernels",
       ROWS(tile_models),       describe_model },
     { "variants",      "ways to issue one instruction on a device",
       ROWS(gpu_variants),      NULL },
-    { "axes",          "ways in which GEMMs differ, along which explain searches",
+    { "axes",          "properties in which GEMMs differ, along which bitcut explain "
+                       "searches",
       ROWS(axes),              NULL },
     { 0 }
     /* clang-format on */
@@ -215,7 +216,7 @@ static void describe_fault(struct field_writer *w, const void *row)
     write_text_field(w, "changes",
                      d->exact  ? "the product"
                      : d->fine ? "a few ulps"
-                               : "words or sums");
+                               : "parts or sums");
 }
 
 static const void *next_claim(const void *row) { return study_claim_next(row); }
@@ -272,16 +273,19 @@ struct chained_table {
 
 static const struct chained_table chained_tables[] = {
     { { "faults",
-        "what kernels do wrong, as explain knows it",
+        "faults of kernels that bitcut explain can find",
         { NULL, 0 },
         describe_fault },
       next_fault },
     { { "keys",
-        "keys of answers in JSON, and what each is",
+        "keys of JSON output, with the meaning of each",
         { NULL, 0 },
         describe_key },
       next_key },
-    { { "claims", "what papers say, which study judges", { NULL, 0 }, describe_claim },
+    { { "claims",
+        "claims of papers that bitcut study checks",
+        { NULL, 0 },
+        describe_claim },
       next_claim },
     { { 0 }, NULL }
 };
@@ -309,7 +313,7 @@ struct module_table {
 
 static const struct module_table module_tables[] = {
     { { "architectures",
-        "devices that one code is compiled for, and whose units they have",
+        "devices for which code is compiled, with their units",
         { NULL, 0 },
         describe_architecture },
       next_architecture },
@@ -439,7 +443,7 @@ static int list_module(struct context *x, const struct module_table *m)
 }
 
 static const struct table_row device_table[] = {
-    { "devices", "what GEMMs can run on, and why the others are not there" }, { 0 }
+    { "devices", "devices that GEMMs can run on, or why they are unavailable" }, { 0 }
 };
 
 /* One that is there: of which architectures, and why not of others. */
@@ -487,7 +491,7 @@ static int list_devices(struct context *x)
     char folder[PLACE_MAX];
     struct fault f;
     print_device(x, json_string("emulator"), &emulator,
-                 "this program, by the units' models", NULL);
+                 "the emulator: this program with the models of the units", NULL);
     for (const struct gpu_backend *b = gpu_backends; b->name; b++)
         if (gpu_open(&gpu, b, place_module(folder), &f) != BITCUT_OK)
             print_device(x, json_string(b->name), NULL, b->what, f.text);

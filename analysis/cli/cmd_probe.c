@@ -357,9 +357,9 @@ const struct command command_probe = {
     .output = "folder of the sets to make",
     .task = TASK_RECORD,
     .examples = {
-        { "Make vectors that tell a unit from others",
+        { "Make vectors that distinguish a unit from others",
           "bitcut probe --unit hopper/mma.m16n8k16.f32.f16 -o vectors" },
-        { "Count which mutants of a unit these vectors notice",
+        { "Count the mutants of a unit that these vectors detect",
           "bitcut probe --mutants --unit hopper/mma.m16n8k16.f32.f16" },
     },
 };

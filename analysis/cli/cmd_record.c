@@ -26,9 +26,13 @@ struct record_options {
 };
 
 static const struct option_row options[] = {
-    { "unit", "instruction (default: that of the set; --random: all; may be repeated)",
+    { "unit",
+      "instruction (default: the instruction of the set; --random: all; may be "
+      "repeated)",
       OPTION(record, units, TEXTS, "U") },
-    { "variant", "how to issue the instruction (bitcut list variants; --random: or all)",
+    { "variant",
+      "how to issue the instruction (bitcut list variants; all is allowed "
+      "with --random)",
       OPTION(record, variant, TEXT, "V") },
     { "random", "compare N random outputs of each instruction with the model",
       OPTION(record, random, COUNT, "N") },

@@ -168,7 +168,7 @@ const struct command command_replay = {
     .examples = {
         { "Compare a recording with the unit table",
           "bitcut replay data/h200/mma_m16n8k16_f16_f32" },
-        { "The same of two, for a program",
+        { "The same for two recordings, as JSON",
           "bitcut replay data/h200/mma_m16n8k8_f16_f32 "
           "data/h200/mma_m16n8k4_tf32_f32 --json" },
     },

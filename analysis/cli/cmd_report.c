@@ -22,7 +22,7 @@ static const struct option_row options[] = {
       OPTION(report, one.a, TEXT, "FILE") },
     { "b", "B", OPTION(report, one.b, TEXT, "FILE") },
     { "c", "C (default: no C)", OPTION(report, one.c, TEXT, "FILE") },
-    { "d", "its result, to be explained and checked",
+    { "d", "the result D of that product, to be explained and checked",
       OPTION(report, one.d, TEXT, "FILE") },
     { "alpha", "factor of A B (default 1)", OPTION(report, one.alpha, TEXT, "X") },
     { "beta", "factor of C (default 0, or 1 with -c)",
@@ -223,9 +223,9 @@ static int report_studies(struct context *x, const char *folder)
         .title = "bitcut report",
         .chapters = study_chapters,
         .command = x->command_line,
-        .about = "Numbers are computed by bit-exact models of the matrix units, but for "
-                 "those that a section says were recorded on a device. In tables they "
-                 "are rounded to six digits; the data hold all.",
+        .about = "Numbers are computed by bit-exact models of the matrix units, except "
+                 "where a section says that they were recorded on a device. Tables round "
+                 "them to six digits; the data files hold all digits.",
     };
     w.options = x->own;
     w.report.context = x;

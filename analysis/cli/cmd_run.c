@@ -44,7 +44,8 @@ static const struct option_row options[] = {
       OPTION(run, rules, TEXTS, "RULE") },
     DEVICE_OPTION(run, "emulator"),
     { "against",
-      "RECIPE@UNIT[,...] or original: compute every product this way, too, and compare",
+      "RECIPE@UNIT[,...] or original: also compute every product in this configuration, "
+      "and compare",
       OPTION(run, against, TEXT, "WAY") },
     { "audit",
       "audit the calls: values, bits retained by splits, errors of the results, and "
@@ -331,7 +332,8 @@ static int make_folder(struct run *r)
     if (r->own_folder) return EXIT_GOOD;
     fault_set(
         &f, BITCUT_UNSUPPORTED,
-        "cannot create a folder: %s (TMPDIR sets another place, --folder another folder)",
+        "cannot create a folder: %s (TMPDIR sets another parent folder, --folder another "
+        "folder)",
         strerror(errno));
     return fail(temporary, &f);
 }

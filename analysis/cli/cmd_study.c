@@ -311,7 +311,7 @@ const struct command command_study = {
     .examples = {
         { "Compute a table of a paper",
           "bitcut study table1" },
-        { "Compare a paper's claims with what is computed",
+        { "Compare a paper's claims with computed numbers",
           "bitcut study figure9 --verdicts" },
     },
 };

@@ -29,9 +29,10 @@ static const struct option_row options[] = {
       "a name (a100, a800, h100, h200, mi210) or a .json file that describes a GPU",
       OPTION(tile, gpu, TEXT, "GPU") },
     { "kernel",
-      "instead: rank the kernels on --device that give the same bits as this one",
+      "instead of tiles: rank the kernels on --device that give the same bits as this "
+      "one",
       OPTION(tile, kernel, TEXT, "K") },
-    DEVICE_OPTION(tile, "of --kernel: cuda"),
+    DEVICE_OPTION(tile, "with --kernel: cuda"),
     { "model",
       "tile model: clocks, legemm (default: chosen by the known rates of the device)",
       OPTION(tile, model, TEXT, "M") },
@@ -190,7 +191,7 @@ static json_t *why(const struct tile_model *model, const struct tile_choice *c,
     case TILE_BY_LOAD:
         return json_sprintf("work_dl: %.6g, the best has %.6g", c->work_dl,
                             best->work_dl);
-    case TILE_BY_ORDER: return json_string("as good as the best, later in order");
+    case TILE_BY_ORDER: return json_string("equal to the best, but later in the list");
     case TILE_BY_LIMIT: break;
     }
     return limit_text(c);

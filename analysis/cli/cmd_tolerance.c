@@ -271,7 +271,7 @@ const struct command command_tolerance = {
     .examples = {
         { "Find the limits that a test of a kernel should have",
           "bitcut tolerance --recipe ootomo --unit h100 -m 64 -n 64 -k 256" },
-        { "Judge a result by these limits",
+        { "Check a result against these limits",
           "bitcut tolerance --recipe ootomo --unit h100 -a a.npy -b b.npy -d d.npy" },
     },
 };

@@ -53,7 +53,7 @@ static const struct option_row options[] = {
       "kernel to run on the device: a name or its beginning, DEVICE/NAME (cpu/amx), "
       "DEVICE/RECIPE (hip/legemm: the best of a recipe), all, or split",
       OPTION(verify, kernel, TEXT, "K") },
-    DEVICE_OPTION(verify, "emulator, of --kernel: cuda"),
+    DEVICE_OPTION(verify, "emulator; with --kernel: cuda"),
     { "hsaco", "compute D by executing a kernel of this AMD GPU code object",
       OPTION(verify, code.file, TEXT, "FILE") },
     { "symbol", "name of the kernel in the code object",

@@ -33,7 +33,7 @@ static const char *take_names(size_t *count, struct data_files *files, DIR *from
     while (errno = 0, (e = readdir(from))) {
         const size_t length = text_stem(e->d_name, ending);
         if (!length) continue;
-        if (length >= DATA_NAME_MAX) return "a file in it has too long a name";
+        if (length >= DATA_NAME_MAX) return "a file in the folder has too long a name";
         if (*count == DATA_FILES_MAX) return "the folder has too many files";
         memcpy(files->name[(*count)++], e->d_name, length);
     }

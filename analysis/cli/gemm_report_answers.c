@@ -121,7 +121,7 @@ static void take_explained(struct gemm_answers *a, struct fault *why)
     if (!a->chosen || e->answer.found || holds_all(a, &a->s.gemm)) return;
     a->chosen = false;
     fault_set(why, BITCUT_UNSUPPORTED,
-              "A and B overflow in %s, the nearest that is known", g.recipe->name);
+              "A and B overflow in %s, the nearest known computation", g.recipe->name);
 }
 
 /* The first of these that the emulator runs: what computed D, its recipe on its unit as it
@@ -129,7 +129,7 @@ static void take_explained(struct gemm_answers *a, struct fault *why)
 static int choose(struct gemm_answers *a)
 {
     const int status = check_shapes(a);
-    struct fault why = { BITCUT_OK, "nothing that gives D is known" }, unused;
+    struct fault why = { BITCUT_OK, "no known computation gives D" }, unused;
     if (a->chosen || status != EXIT_GOOD) return status;
     if (a->o->d && gemm_ask(a, ASK_EXPLAIN) <= EXIT_FOUND && a->explanation.best.sampled)
         take_explained(a, &why);

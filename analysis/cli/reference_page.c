@@ -67,8 +67,8 @@ static void put_title(const char *command)
 static void put_exit_status(void)
 {
     section("EXIT STATUS");
-    fputs("0 if all is well, 1 if a comparison or a bound failed, 2 for a command line "
-          "that makes no\nsense, 3 if a file or a device cannot be used, 130 after "
+    fputs("0 if the command succeeded, 1 if a comparison or a bound failed, 2 if the "
+          "command line is\ninvalid, 3 if a file or a device cannot be used, 130 after "
           "Ctrl\\-C.\n",
           stdout);
 }
@@ -141,13 +141,13 @@ static void program_page(const struct reference *r)
     put_options(r->shared);
     put_exit_status();
     section("ENVIRONMENT");
-    fputs(".TP\n.B BITCUT_SIMD\nThe vector instructions that units are emulated by: "
-          "avx512, avx2, plain or none.\nThey change no bit.\n"
-          ".TP\n.B BITCUT_MODULES\nThe folder of the modules of devices.\n"
-          ".TP\n.B BITCUT_DATA\nThe folder of recorded and published data.\n"
-          ".TP\n.B BITCUT_DEFAULTS\nDefault options, such as \\-\\-recipe ootomo "
-          "\\-\\-unit h100. The options can be\n\\-\\-recipe, \\-\\-unit, "
-          "\\-\\-seed and \\-\\-threads; those of a command line win.\n",
+    fputs(".TP\n.B BITCUT_SIMD\nThe vector instructions that emulate units: avx512, "
+          "avx2, plain or none.\nThey change no bit of the results.\n.TP\n.B "
+          "BITCUT_MODULES\nThe folder of the modules of devices.\n.TP\n.B "
+          "BITCUT_DATA\nThe folder of recorded and published data.\n.TP\n.B "
+          "BITCUT_DEFAULTS\nDefault options, such as \\-\\-recipe ootomo \\-\\-unit "
+          "h100. The options can be\n\\-\\-recipe, \\-\\-unit, \\-\\-seed and "
+          "\\-\\-threads; options on the command line win.\n",
           stdout);
     section("FILES");
     fputs(".TP\n.I ~/.config/bitcut/defaults\nThe same text, read if BITCUT_DEFAULTS is "

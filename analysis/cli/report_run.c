@@ -165,7 +165,7 @@ static json_t *figure_of(const struct section *s)
 {
     if (s->failed) return json_sprintf("none: %s", json_string_value(s->failed));
     if (s->picture[PLOT_SVG].bytes) return json_string("svg");
-    return json_string(report_has_figure(s) ? "none: gnuplot is missing or failed"
+    return json_string(report_has_figure(s) ? "no figure: gnuplot is missing or failed"
                                             : "table");
 }
 

@@ -126,14 +126,14 @@ static json_t *place_json(const struct call_log_site *p)
 }
 
 static const struct emit_column columns[] = {
-    { "place", "place", 0, NULL },
+    { "place", "call site", 0, NULL },
     { "routine", "routine", 0, NULL },
     { "calls", "calls", 0, NULL },
     { "taken", "by bitcut", 0, NULL },
     { "empty", "empty", 0, "0" },
     { "illegal", "illegal", 0, "0" },
     { "failed", "failed", 0, "0" },
-    { "reasons", "left, why", 0, "-" },
+    { "reasons", "reason left", 0, "-" },
     { "captured", "in graphs", 0, "0" },
     { "on_device", "on device", 0, "0" },
     { "m", "m", 0, NULL },
@@ -153,8 +153,8 @@ static const struct emit_column columns[] = {
     { "range_b", "B", 0, "-" },
     { "relres", "relres", 2, "-" },
     { "backward_max", "u |A||B|", 2, "-" },
-    { "bound", "FP32 may", 3, "-" },
-    { "advice", "will do", 0, "-" },
+    { "bound", "FP32 bound", 3, "-" },
+    { "advice", "advice", 0, "-" },
     { "advice_on", "on", 0, "-" },
     { NULL, NULL, 0, NULL },
 };
@@ -187,31 +187,32 @@ static void why_none(char *text, size_t size, const struct run_total *t,
     if (t->places || t->lost) return;
     if (!t->processes)
         snprintf(text, size, "%s",
-                 program ? "no process took the library and wrote anything down: what "
-                           "started the program has cleared LD_PRELOAD, or it runs with "
-                           "other rights; or a line above says why"
-                         : "no process has written anything in the folder");
+                 program ? "no process loaded the library and wrote a log: the program "
+                           "was started with LD_PRELOAD cleared or with other rights, or "
+                           "a line above gives the reason"
+                         : "no process wrote a log in the folder");
     else if (inside)
-        snprintf(
-            text, size,
-            "the program has %s in itself, linked statically, where nothing takes its "
-            "place: link it with a shared BLAS",
-            inside);
+        snprintf(text, size,
+                 "the program contains %s, linked statically, where the library cannot "
+                 "replace it: link it with a shared BLAS",
+                 inside);
     else if (t->counted)
-        snprintf(text, size, "its products are of another kind, which are only counted");
+        snprintf(text, size,
+                 "its products are not FP32 products of level 3; they are "
+                 "only counted");
     else if (*t->libraries)
         snprintf(text, size,
-                 "%s is there, but no FP32 product of level 3 was called: there is none, "
-                 "or the library or the program computes it in itself",
+                 "%s is loaded, but no FP32 product of level 3 was called: the program "
+                 "has none, or computes it by its own code",
                  t->libraries);
     else if (t->ended)
         snprintf(text, size, "no process had a BLAS library when it ended");
     else
         snprintf(
             text, size,
-            "what took the library was killed, left by _exit() as shells do, or became "
-            "another program that cleared LD_PRELOAD, runs with other rights, or could "
-            "write nothing down (a line above says so)");
+            "the process that loaded the library was killed, ended by _exit() as shells "
+            "do, became another program that cleared LD_PRELOAD or runs with other "
+            "rights, or could not write its log (a line above gives the reason)");
 }
 
 static json_t *total_json(const struct run_description *told)
@@ -277,7 +278,7 @@ static void print_overhead(const struct run_description *told)
 {
     const double own = told->total->sum->own_seconds;
     if (own <= 0) return;
-    text_print(stderr, "bitcut: run: watching and comparing took %.3g s", own);
+    text_print(stderr, "bitcut: run: audit and comparison took %.3g s", own);
     if (own > told->elapsed && told->elapsed > 0)
         text_print(stderr, " in all threads and processes together, of a run of %.3g s",
                    told->elapsed);
@@ -312,8 +313,8 @@ static void print_mismatches(size_t count)
 {
     if (count)
         text_print(stderr,
-                   "bitcut: run: %zu output%s NOT WHAT bitcut gemm GIVES: see the "
-                   "column wrong\n",
+                   "bitcut: run: %zu output%s DIFFERENT from bitcut gemm: see the column "
+                   "wrong\n",
                    count, count == 1 ? " IS" : "S ARE");
 }
 
@@ -328,8 +329,8 @@ static void print_total(const struct run_description *told, size_t mismatches)
     print_mismatches(mismatches);
     print_calls(
         t->lost, "",
-        "of more places than there is room for, in the account or on the disk: in "
-        "no row");
+        "came from more call sites than the log has room for, in memory or on disk; no "
+        "row has them");
     list_counted(text, sizeof text, t);
     if (*text)
         text_print(stderr, "bitcut: run: only counted, left to the library: %s\n", text);
@@ -384,6 +385,6 @@ void run_describe(const struct run_description *told, struct context *x)
     print_total(told, mismatches);
     if (progress_stopped(&x->progress))
         text_print(stderr,
-                   "bitcut: run: the audit was interrupted: rows without errors or "
-                   "advice were not looked at\n");
+                   "bitcut: run: the audit was interrupted: some rows have no errors or "
+                   "advice\n");
 }

@@ -177,7 +177,7 @@ static size_t group_of(size_t group[KERNELS_MAX], const struct trying *t, size_t
 static void label_group(struct trying *t, size_t first, size_t count)
 {
     char more[40] = "";
-    if (count > 1) snprintf(more, sizeof more, " and %zu like it", count - 1);
+    if (count > 1) snprintf(more, sizeof more, " and %zu similar ones", count - 1);
     snprintf(t->label, sizeof t->label, "%s%s", t->kernel[first].trial.kernel->name,
              more);
     terminal_label(t->label);

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-_Static_assert(MUTANTS_MAX <= 64, "what a sample notices is a mask of 64 bits");
+_Static_assert(MUTANTS_MAX <= 64, "a mask of 64 bits holds the mutants that a sample "
+                                  "detects");
 
 enum {
     ROUND_SAMPLES = 64,  /* of each class in a round                              */

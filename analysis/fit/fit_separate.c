@@ -307,7 +307,7 @@ static bool describe(json_t *meta, const struct bitcut_unit *u)
               json_object_set_new(meta, "c", json_string(u->c->name)) |
               json_object_set_new(meta, "origin",
                                   json_string("inputs on which rows differ that explain "
-                                              "what was recorded before"));
+                                              "the recorded outputs"));
     if (u->scale)
         bad |= json_object_set_new(meta, "scale", json_string(u->scale->name)) |
                json_object_set_new(meta, "scale_block", json_integer(u->scale_block));

@@ -152,7 +152,7 @@ static bool is_moved(struct box *b, const struct pair_of *x)
                           (ptrdiff_t)j - (ptrdiff_t)b->col, 0)) {
                 b->fault = "moved";
                 snprintf(b->what, sizeof b->what,
-                         "they hold what belongs to rows %zu to %zu, columns %zu to %zu",
+                         "they hold the results of rows %zu to %zu, columns %zu to %zu",
                          i, i + rows - 1, j, j + cols - 1);
                 return true;
             }
@@ -188,7 +188,7 @@ static bool lines_moved(struct box *b, const struct pair_of *x, size_t first, si
     }
     b->fault = "moved";
     snprintf(b->what, sizeof b->what,
-             "%s are in another order: what belongs to %s %zu is in %s %zu", name, name,
+             "%s are in another order: the result of %s %zu is in %s %zu", name, name,
              source, name, first);
     return true;
 }
@@ -208,8 +208,7 @@ bool difference_foreign(struct box *b, const struct pair_of *x)
     const double both = n * dh - d * h, own = (n * dd - d * d) * (n * hh - h * h);
     if (count < LEAST || b->differ < count || !(n * both * both < 9 * own)) return false;
     b->fault = "not written";
-    snprintf(b->what, sizeof b->what,
-             "they hold numbers that have nothing in common with the product");
+    snprintf(b->what, sizeof b->what, "they hold numbers unrelated to the product");
     return true;
 }
 
@@ -248,9 +247,9 @@ bool difference_describe(struct box *b, const struct pair_of *x)
 /* --- outputs ---------------------------------------------------------------------- */
 
 const struct record_field differing_fields[] = {
-    RECORD_PAIR(struct differing, row, "at", "", "row and column, from 0 on"),
-    RECORD_ENCODING(struct differing, given, "given", "D there, in FP32"),
-    RECORD_ENCODING(struct differing, expected, "expected", "what it should be, likewise"),
+    RECORD_PAIR(struct differing, row, "at", "", "row and column, counted from 0"),
+    RECORD_ENCODING(struct differing, given, "given", "value of D there, in FP32"),
+    RECORD_ENCODING(struct differing, expected, "expected", "the correct value, in FP32"),
     { 0 }
 };
 
@@ -259,7 +258,7 @@ void differing_describe(char *text, size_t size, const struct differing *first,
 {
     enum { SAID = 4 };
     for (size_t i = from; i < count && i < SAID; i++)
-        text_add(text, size, "%sD[%zu, %zu] is 0x%08x for 0x%08x", *text ? "; " : "",
-                 first[i].row, first[i].col, (unsigned)first[i].given,
+        text_add(text, size, "%sD[%zu, %zu] is 0x%08x, expected 0x%08x",
+                 *text ? "; " : "", first[i].row, first[i].col, (unsigned)first[i].given,
                  (unsigned)first[i].expected);
 }

@@ -252,7 +252,7 @@ static void place_parts(struct explanation *e, const struct block *part)
         b->col_end = part->col[b->col_end - 1] + 1;
         b->col = part->col[b->col];
         if (b->fault && !strcmp(b->fault, "moved"))
-            snprintf(b->what, sizeof b->what, "they hold what belongs elsewhere");
+            snprintf(b->what, sizeof b->what, "they hold results of other positions");
     }
 }
 

@@ -23,7 +23,7 @@ static void describe_lost(char *text, size_t size, const struct candidate *x,
 {
     (void)x;
     const struct k_range r = s->range[kind / 2];
-    snprintf(text, size, "the products of k from %zu to %zu are lost", r.first,
+    snprintf(text, size, "the products of k from %zu to %zu are missing", r.first,
              r.end - 1);
 }
 
@@ -91,7 +91,7 @@ static void describe_descends(char *text, size_t size, const struct candidate *x
                               const struct space *s, int kind)
 {
     (void)s, (void)kind;
-    describe_steps(text, size, "k is taken from the last down, %d at a time", x);
+    describe_steps(text, size, "k is taken from the last to the first, %d at a time", x);
 }
 
 /* Every by[1]-th step from the first, then every one from the second, ... */
@@ -128,7 +128,7 @@ static void describe_strided(char *text, size_t size, const struct candidate *x,
                              const struct space *s, int kind)
 {
     (void)s, (void)kind;
-    snprintf(text, size, "k is taken %d at a time, each %dth first, then those between",
+    snprintf(text, size, "k is taken %d at a time: first every %dth, then those between",
              x->by[0], x->by[1]);
 }
 
@@ -165,8 +165,7 @@ static void describe_stale(char *text, size_t size, const struct candidate *x,
 {
     (void)s, (void)kind;
     snprintf(text, size,
-             "of every %d steps of %d k, number %d has the operands of the "
-             "step before",
+             "in every %d steps of %d k, step %d has the operands of the step before",
              x->by[1], x->by[0], x->by[2]);
 }
 
@@ -215,8 +214,7 @@ static void describe_overlap(char *text, size_t size, const struct candidate *x,
 {
     (void)s, (void)kind;
     snprintf(text, size,
-             "k is cut into slices of %d, each but the first of which begins "
-             "%d k early",
+             "k is cut into slices of %d; each slice after the first begins %d k early",
              x->by[1], x->by[0]);
 }
 
@@ -239,17 +237,17 @@ const struct kernel_fault kernel_faults_k[] = {
       .describe = describe_k_twice },
     { .name = "k stale",
       .exact = true,
-      .what = "some steps have the operands of the one before",
+      .what = "some steps have the operands of the step before",
       .kinds = every_stage,
       .alter = k_stale,
       .describe = describe_stale },
     { .name = "k descending",
       .fine = true,
-      .what = "k is taken from the last down",
+      .what = "k is taken from the last to the first",
       .kinds = every_step,
       .alter = k_descends,
       .describe = describe_descends },
-    { .name = "k in turns",
+    { .name = "k with stride",
       .fine = true,
       .what = "k is taken in strides",
       .kinds = every_stride,
@@ -257,7 +255,7 @@ const struct kernel_fault kernel_faults_k[] = {
       .describe = describe_strided },
     { .name = "slices overlap",
       .exact = true,
-      .what = "slices have k of the one before",
+      .what = "slices repeat k of the slice before",
       .kinds = every_overlap,
       .alter = slices_overlap,
       .describe = describe_overlap },

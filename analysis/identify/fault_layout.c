@@ -36,13 +36,13 @@ static const struct line_way {
     const char *what;
     size_t (*of)(size_t line, size_t by);
 } line_ways[] = {
-    { "%ss of %s are swapped: what belongs to %s i xor %d is in %s i", swapped },
+    { "%ss of %s are swapped: the data of %s i xor %d are in %s i", swapped },
     { "of %ss of %s some are read twice: %s i without the bit of %d for %s i",
       first_twice },
     { "of %ss of %s some are read twice: %s i with the bit of %d for %s i",
       second_twice },
-    { "%ss of %s are off: %s i + %d stands for %s i", shifted_on },
-    { "%ss of %s are off: %s i - %d stands for %s i", shifted_back },
+    { "%ss of %s are shifted: %s i + %d is read in place of %s i", shifted_on },
+    { "%ss of %s are shifted: %s i - %d is read in place of %s i", shifted_back },
 };
 
 enum { LINE_WAYS = sizeof line_ways / sizeof *line_ways, BITS = 7, OPERANDS = 2 };
@@ -97,9 +97,9 @@ static const struct k_way {
     const char *what;
     size_t (*of)(size_t k, size_t by);
 } k_ways[] = {
-    { "k of %s are swapped: k xor %d stands for k", swapped },
-    { "k of %s are off: k + %d stands for k", shifted_on },
-    { "k of %s are off: k - %d stands for k", shifted_back },
+    { "k of %s are swapped: k xor %d is read in place of k", swapped },
+    { "k of %s are shifted: k + %d is read in place of k", shifted_on },
+    { "k of %s are shifted: k - %d is read in place of k", shifted_back },
 };
 
 enum { K_WAYS = sizeof k_ways / sizeof *k_ways };
@@ -207,8 +207,7 @@ static void describe_by_columns(char *text, size_t size, const struct candidate 
                                 const struct space *s, int kind)
 {
     (void)x, (void)s;
-    snprintf(text, size, "%s is read as if it were stored by columns",
-             operand_names[kind]);
+    snprintf(text, size, "%s is read as if it were column-major", operand_names[kind]);
 }
 
 /* Beyond the last k of a row of A are elements of the next; of B the last k again, whose
@@ -257,15 +256,15 @@ static void describe_not_masked(char *text, size_t size, const struct candidate 
     (void)s;
     snprintf(
         text, size,
-        "the last %d k are not masked: %s beyond the end of a row of A, and the last "
-        "row of B again",
+        "the last %d k are not masked: %s beyond the end of a row of A, and the last row "
+        "of B again",
         x->by[0], kind / TILES ? "the last element again" : "the next row");
 }
 
 /* --- the table -------------------------------------------------------------------- */
 
 const struct kernel_fault kernel_faults_layout[] = {
-    { .name = "wrong lines",
+    { .name = "wrong rows or columns",
       .exact = true,
       .what = "rows of A or columns of B are swapped, shifted or read twice",
       .kinds = every_line_way,
@@ -273,7 +272,7 @@ const struct kernel_fault kernel_faults_layout[] = {
       .describe = describe_lines },
     { .name = "moved",
       .exact = true,
-      .what = "rows or columns of D are in each other's place",
+      .what = "rows or columns of D are swapped",
       .kinds = every_line_way,
       .alter = lines_stored,
       .describe = describe_lines },
@@ -283,15 +282,15 @@ const struct kernel_fault kernel_faults_layout[] = {
       .kinds = every_k_way,
       .alter = k_read,
       .describe = describe_k },
-    { .name = "stale lines",
+    { .name = "stale rows or columns",
       .exact = true,
-      .what = "some rows of A or columns of B are those of the step before",
+      .what = "some rows of A or columns of B are from the step before",
       .kinds = every_stale_line,
       .alter = lines_stale,
       .describe = describe_stale },
-    { .name = "by columns",
+    { .name = "column-major",
       .exact = true,
-      .what = "A or B is read as if it were stored the other way round",
+      .what = "A or B is read with the other storage order",
       .kinds = operands,
       .alter = by_columns,
       .describe = describe_by_columns },

@@ -55,7 +55,8 @@ static void describe_cut(char *text, size_t size, const struct candidate *x,
                          const struct space *s, int kind)
 {
     (void)s, (void)kind;
-    snprintf(text, size, "%d bits are kept below the largest exponent", x->unit.fraction);
+    snprintf(text, size, "%d bits below the largest exponent are retained",
+             x->unit.fraction);
 }
 
 static size_t every_block(const struct space *s)
@@ -184,7 +185,7 @@ const struct kernel_fault kernel_faults_sums[] = {
       .describe = describe_rounded },
     { .name = "accumulator bits",
       .fine = true,
-      .what = "sums keep more bits, or fewer",
+      .what = "sums retain more or fewer bits",
       .kinds = fraction_steps,
       .alter = sums_cut,
       .describe = describe_cut },
@@ -212,18 +213,18 @@ const struct kernel_fault kernel_faults_sums[] = {
       .of_promotion = true,
       .what = "the sum is stored in the register, not added to it",
       .alter = promoted_stored },
-    { .name = "promotion forgets the rest",
+    { .name = "promotion forgets the remainder",
       .of_promotion = true,
-      .what = "what is in the accumulator at the end is not promoted",
+      .what = "the accumulator is not promoted at the end of k",
       .alter = promoted_not_at_end },
     { .name = "promotion truncated",
       .fine = true,
       .of_promotion = true,
-      .what = "sums are promoted toward zero",
+      .what = "sums are rounded toward zero when they are promoted",
       .alter = promoted_truncated },
     { .name = "promotion through short",
       .of_promotion = true,
-      .what = "sums go through a shorter format before they are promoted",
+      .what = "sums are rounded to a shorter format before they are promoted",
       .kinds = every_format,
       .alter = promoted_through,
       .describe = describe_through },

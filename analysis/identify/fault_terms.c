@@ -93,7 +93,7 @@ static void describe_other(char *text, size_t size, const struct candidate *x,
     const struct recipe_term *term = own_terms(&own, x);
     describe_product(product, sizeof product, term[kind / RECIPE_TERMS_MAX]);
     describe_product(instead, sizeof instead, term[kind % RECIPE_TERMS_MAX]);
-    snprintf(text, size, "in place of the product %s there is %s", product, instead);
+    snprintf(text, size, "the product %s is computed as %s", product, instead);
 }
 
 /* All products but those of the high words. */
@@ -163,20 +163,20 @@ static void describe_elsewhere(char *text, size_t size, const struct candidate *
 
 const struct kernel_fault kernel_faults_terms[] = {
     { .name = "term missing",
-      .what = "a product of words is not added",
+      .what = "a product of parts is not added",
       .kinds = every_term,
       .alter = term_missing,
       .describe = describe_missing },
     { .name = "corrections missing",
-      .what = "only the high words are multiplied",
+      .what = "only the high parts are multiplied",
       .alter = corrections_missing },
     { .name = "term twice",
-      .what = "a product of words is added twice",
+      .what = "a product of parts is added twice",
       .kinds = every_term,
       .alter = term_twice,
       .describe = describe_twice },
-    { .name = "wrong words",
-      .what = "a product has the words of another",
+    { .name = "wrong parts",
+      .what = "a product uses the parts of another product",
       .kinds = every_pair,
       .alter = term_other,
       .describe = describe_other },
@@ -184,7 +184,7 @@ const struct kernel_fault kernel_faults_terms[] = {
       .what = "all products are added in one accumulator",
       .alter = one_accumulator },
     { .name = "wrong accumulator",
-      .what = "a product is added in the accumulator of others",
+      .what = "a product is added to the accumulator of other products",
       .kinds = every_place,
       .alter = term_elsewhere,
       .describe = describe_elsewhere },

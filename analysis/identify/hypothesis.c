@@ -114,19 +114,18 @@ static void words_describe(char *text, size_t size, const struct candidate *x,
     text[0] = 0;
     snprintf(scale, sizeof scale, "2^%d", w.scale);
     if (w.a == w.b)
-        describe_if(text, size, "%sits words are those of split %s",
-                    w.a ? w.a->name : NULL);
+        describe_if(text, size, "%sits parts are from split %s", w.a ? w.a->name : NULL);
     else {
-        describe_if(text, size, "%sthe words of A are those of split %s",
+        describe_if(text, size, "%sthe parts of A are from split %s",
                     w.a ? w.a->name : NULL);
-        describe_if(text, size, "%sthe words of B are those of split %s",
+        describe_if(text, size, "%sthe parts of B are from split %s",
                     w.b ? w.b->name : NULL);
     }
-    describe_if(text, size, "%sits high words are rounded by %s",
+    describe_if(text, size, "%sits high parts are rounded by %s",
                 w.high ? w.high->name : NULL);
-    describe_if(text, size, "%sits low words are rounded by %s",
+    describe_if(text, size, "%sits low parts are rounded by %s",
                 w.low ? w.low->name : NULL);
-    describe_if(text, size, "%sits low words carry %s",
+    describe_if(text, size, "%sits low parts are scaled by %s",
                 w.scale == BITCUT_UNSET ? NULL : scale);
 }
 
@@ -203,11 +202,11 @@ static void terms_describe(char *text, size_t size, const struct candidate *x,
     const struct gemm_plan *p = &x->plan;
     text[0] = 0;
     if (value > PERMUTATIONS)
-        text_add(text, size, "it has %s product of the low words%s",
+        text_add(text, size, "it has %s product of the low parts%s",
                  p->dropped_term ? "the" : "no",
                  value % (PERMUTATIONS + 1) ? ", and " : "");
     if (value % (PERMUTATIONS + 1) == 0) return;
-    text_add(text, size, "its products come in order");
+    text_add(text, size, "its products are in order");
     for (int t = 0; t < p->terms; t++)
         text_add(text, size, " %c(A)%c(B)", "hlm"[p->term[t].a], "hlm"[p->term[t].b]);
 }
@@ -382,23 +381,25 @@ bool fault_is_of_slices(const struct space *s, size_t value, size_t order)
 /* --- the table -------------------------------------------------------------------- */
 
 const struct axis axes[AXES + 1] = {
-    [AXIS_RECIPE] = { "recipe", "how the GEMM is put together", recipe_count, recipe_vary,
-                      NULL, NULL },
+    [AXIS_RECIPE] = { "recipe", "recipe of the GEMM", recipe_count, recipe_vary, NULL,
+                      NULL },
     [AXIS_UNIT] = { "unit", "the matrix instruction", unit_count, unit_vary, NULL, NULL },
-    [AXIS_PROMOTE] = { "promote", "how often the sum is promoted to FP32", promote_count,
-                       promote_vary, NULL, promote_describe },
+    [AXIS_PROMOTE] = { "promote", "how often the accumulator is promoted to FP32",
+                       promote_count, promote_vary, NULL, promote_describe },
     [AXIS_WORDS] = { "words", "splits, roundings and scale", words_count, words_vary,
                      words_alter, words_describe },
-    [AXIS_TERMS] = { "terms", "which products, in which order", terms_count, terms_vary,
-                     terms_alter, terms_describe },
-    [AXIS_TILE] = { "tile_k", "k that a term runs through before the next", tile_count,
-                    tile_vary, NULL, tile_describe },
-    [AXIS_LINES] = { "equilibrate", "lines scaled by powers of two", lines_count,
-                     lines_vary, NULL, lines_describe },
-    [AXIS_ORDER] = { "order", "slices, lanes and reduction of k", order_count, order_vary,
-                     NULL, order_describe },
-    [AXIS_FAULT] = { "fault", "what a kernel may do wrong", fault_count, fault_vary,
-                     fault_alter, fault_describe },
+    [AXIS_TERMS] = { "terms", "which products of parts, in which order", terms_count,
+                     terms_vary, terms_alter, terms_describe },
+    [AXIS_TILE] = { "tile_k",
+                    "length of a tile of k, over which a term is summed before "
+                    "the next",
+                    tile_count, tile_vary, NULL, tile_describe },
+    [AXIS_LINES] = { "equilibrate", "scaling of rows and columns by powers of two",
+                     lines_count, lines_vary, NULL, lines_describe },
+    [AXIS_ORDER] = { "order", "slices, lanes and reduction over k", order_count,
+                     order_vary, NULL, order_describe },
+    [AXIS_FAULT] = { "fault", "faults of kernels", fault_count, fault_vary, fault_alter,
+                     fault_describe },
 };
 
 /* --- making ----------------------------------------------------------------------- */

@@ -59,13 +59,13 @@ static enum bitcut_status find_places(struct result_pair *t,
 
 /* What is said of value 0 of an axis; NULL: that it is the recipe's. */
 static const char *const usual[AXES] = {
-    [AXIS_PROMOTE] = "it is promoted as the recipe says",
-    [AXIS_WORDS] = "the words are the recipe's",
+    [AXIS_PROMOTE] = "promotion is as in the recipe",
+    [AXIS_WORDS] = "the parts are the recipe's",
     [AXIS_TERMS] = "the products are the recipe's",
     [AXIS_TILE] = "the tiles are the recipe's",
-    [AXIS_LINES] = "no lines are equilibrated",
+    [AXIS_LINES] = "no rows or columns are equilibrated",
     [AXIS_ORDER] = "k is one sum, ascending",
-    [AXIS_FAULT] = "nothing is wrong",
+    [AXIS_FAULT] = "there is no fault",
 };
 
 enum { VALUE_MAX = 300 };
@@ -78,8 +78,7 @@ static void value_describe(char text[VALUE_MAX], int axis, const struct verdict 
     if (axis == AXIS_RECIPE) text_add(text, VALUE_MAX, "%s", v->x.gemm.recipe->name);
     else if (axis == AXIS_UNIT) text_add(text, VALUE_MAX, "%s", v->x.gemm.unit->name);
     else if (!v->h.at[axis])
-        text_add(text, VALUE_MAX, "%s",
-                 usual[axis] ? usual[axis] : "it is as the recipe says");
+        text_add(text, VALUE_MAX, "%s", usual[axis] ? usual[axis] : "as in the recipe");
     else axes[axis].describe(text, VALUE_MAX, &v->x, s, v->h.at[axis]);
 }
 
@@ -123,7 +122,7 @@ static void describe_axis(char *text, int axis, const struct verdict *const v[2]
     else if (axis == AXIS_UNIT) {
         text_add(text, WHY_MAX, "%sD is on %s, D2 on %s", between, of[0], of[1]);
         describe_units(text, v[0]->x.gemm.unit, v[1]->x.gemm.unit);
-    } else text_add(text, WHY_MAX, "%sof D %s, of D2 %s", between, of[0], of[1]);
+    } else text_add(text, WHY_MAX, "%sD has %s, D2 has %s", between, of[0], of[1]);
 }
 
 /* What gives all of the sample: the best, then the others. */
@@ -174,7 +173,7 @@ static void describe_places(char *text, const char *name, const struct explanati
         const struct box *b = &e->part[i];
         text_add(text, WHY_MAX, "%sin rows %zu to %zu, columns %zu to %zu of %s %s",
                  *text ? "; " : "", b->row, b->row_end - 1, b->col, b->col_end - 1, name,
-                 *b->what ? b->what : "something else stands");
+                 *b->what ? b->what : "another computation");
     }
 }
 
@@ -185,7 +184,7 @@ static void find_why(struct result_pair *t, const struct explanation e[2])
     nearest_pair(v, e);
     for (int axis = 0; axis < AXES; axis++) describe_axis(t->why, axis, v, e);
     if (e[0].space.format != e[1].space.format)
-        text_add(t->why, WHY_MAX, "%sD is of %s, D2 of %s", *t->why ? "; " : "",
+        text_add(t->why, WHY_MAX, "%sD is from %s, D2 from %s", *t->why ? "; " : "",
                  e[0].space.format->name, e[1].space.format->name);
     describe_places(t->why, "D", &e[0]);
     describe_places(t->why, "D2", &e[1]);
@@ -304,8 +303,8 @@ static void describe_nearer(char *text, const struct result_pair *t)
     const int first = t->nearer[1] > t->nearer[0];
     static const char *const names[] = { "D", "D2" };
     text_add(text, SENTENCE_MAX,
-             "; %s is nearer to the exact result in %zu of %zu outputs sampled, %s in "
-             "%zu; their median distances are %.3g of D and %.3g of D2, in 2^-24 |A||B|",
+             "; %s is nearer to the exact result in %zu of %zu sampled outputs, %s in "
+             "%zu; the median distances are %.3g for D and %.3g for D2, in 2^-24 |A||B|",
              names[first], t->nearer[first], t->sampled, names[!first], t->nearer[!first],
              t->error[0], t->error[1]);
 }
@@ -314,13 +313,13 @@ static void describe(char text[SENTENCE_MAX], const struct result_pair *t,
                      const struct explanation e[2])
 {
     if (!t->differ) {
-        text_add(text, SENTENCE_MAX, "D and D2 are the same to the bit, all %zu outputs",
+        text_add(text, SENTENCE_MAX, "D and D2 are equal bit for bit in all %zu outputs",
                  t->total);
         return;
     }
     describe_where(text, t);
     if (!e[0].answer.found || !e[1].answer.found)
-        text_add(text, SENTENCE_MAX, "; %s %s explained, so why is not known",
+        text_add(text, SENTENCE_MAX, "; %s %s explained, so the cause is unknown",
                  e[0].answer.found   ? "D2"
                  : e[1].answer.found ? "D"
                                      : "neither",
@@ -377,33 +376,41 @@ static bool has_why(const void *two) { return *((const struct result_pair *)two)
     RECORD_INNER(struct result_pair, place, key, unit, what)
 
 const struct record_field
-    result_pair_place_fields[] = { RECORD_PAIR(struct box, row, "rows", "",
-                                               "the first, and behind the last"),
+    result_pair_place_fields[] = { RECORD_PAIR(
+                                       struct box, row, "rows", "",
+                                       "the first row, and the row after the last"),
                                    RECORD_PAIR(struct box, col, "columns", "",
                                                "likewise"),
                                    RECORD_INNER(struct box, differ, "differ", "",
-                                                "outputs there that do"),
+                                                "differing outputs in this region"),
                                    { 0 } },
     result_pair_largest_fields[] = { OF_TWO(ulps, "ulps", "ulps", "the largest distance"),
-                                     OF_TWO(format, "format", "", "of which these are"),
-                                     OF_TWO(row, "row", "", "where it is, from 0 on"),
+                                     OF_TWO(format, "format", "",
+                                            "number of outputs at this "
+                                            "distance"),
+                                     OF_TWO(row, "row", "",
+                                            "position of the largest "
+                                            "distance, counted from 0"),
                                      OF_TWO(col, "column", "", "likewise"),
                                      { 0 } };
 
 const struct record_field result_pair_fields[] = {
-    OF_TWO(text, "difference", "", "one sentence with all of it"),
+    OF_TWO(text, "difference", "", "one sentence with the whole answer"),
     RECORD_ITEMS(name_at, NULL, "pair", "the two files"),
-    OF_TWO(differ, "differ", "", "outputs that are not the same in both"),
+    OF_TWO(differ, "differ", "", "outputs that differ"),
     OF_TWO(total, "total", "", "all outputs"),
     RECORD_ITEMS(place_at, result_pair_place_fields, "places",
-                 "where they differ, the largest first"),
-    OF_TWO(parts, "places_count", "", "how many such places there are"),
+                 "regions in which they differ, the largest first"),
+    OF_TWO(parts, "places_count", "", "number of such regions"),
     RECORD_TOGETHER(is_measured, result_pair_largest_fields, "largest",
                     "the largest distance, or null"),
     RECORD_INNER_IF(struct result_pair, why, "why", "",
-                    "how the explanations differ, or null", has_why),
+                    "how the two explanations differ, or null", has_why),
     OF_TWO(sampled, "sampled", "", "outputs that were compared with the exact result"),
-    OF_TWO(nearer, "nearer", "", "those in which each is nearer to it"),
-    OF_TWO(error, "error", "u |A||B|", "the median distance of each from it"),
+    OF_TWO(nearer, "nearer", "",
+           "outputs in which each result is nearer to the exact "
+           "result"),
+    OF_TWO(error, "error", "u |A||B|",
+           "the median distance of each from the exact result"),
     { 0 }
 };

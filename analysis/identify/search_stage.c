@@ -55,7 +55,8 @@ static const struct level levels[] = {
     { .axes = AXIS(ORDER) | AXIS(WORDS) },
 };
 
-_Static_assert(sizeof levels / sizeof *levels == LEVELS, "LEVELS is not how many");
+_Static_assert(sizeof levels / sizeof *levels == LEVELS, "LEVELS must equal the number "
+                                                         "of levels");
 
 static bool varies(int level, int axis)
 {

@@ -170,7 +170,7 @@ static void write_source(FILE *to, const struct section *s)
     markdown(to, "\nNumbers: ");
     write_code(to, json_string_value(s->source));
     if (s->origin) markdown(to, ", recorded on %s", json_string_value(s->origin));
-    markdown(to, "; all of them: [%s.csv](%s.csv), [%s.json](%s.json)", s->name, s->name,
+    markdown(to, "; full data: [%s.csv](%s.csv), [%s.json](%s.json)", s->name, s->name,
              s->name, s->name);
     if (s->picture[PLOT_PDF].bytes)
         markdown(to, "; for LaTeX: [%s.pdf](%s.pdf)", s->name, s->name);

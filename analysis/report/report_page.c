@@ -56,7 +56,7 @@ static void end_table(FILE *to, size_t rows)
 {
     html(to, "</tbody></table></div>\n");
     if (shown_of(rows) < rows)
-        html(to, "<p>The data have the other %zu rows of this table.</p>\n",
+        html(to, "<p>The data files contain the other %zu rows of this table.</p>\n",
              rows - shown_of(rows));
 }
 
@@ -194,8 +194,7 @@ static void write_source(FILE *to, const struct section *s)
     html(to, "<p>Numbers: <code>%s</code>", json_string_value(s->source));
     if (s->origin) html(to, ", recorded on %s", json_string_value(s->origin));
     html(to,
-         "; all of them as <a href=\"%s.csv\">%s.csv</a> and <a "
-         "href=\"%s.json\">%s.json</a>",
+         "; full data: <a href=\"%s.csv\">%s.csv</a> and <a href=\"%s.json\">%s.json</a>",
          s->name, s->name, s->name, s->name);
     if (s->picture[PLOT_PDF].bytes)
         html(to, ", the figure as <a href=\"%s.pdf\">PDF</a>", s->name);
@@ -378,8 +377,8 @@ static void write_banner(FILE *to, const json_t *banner)
 static void write_code(FILE *to, json_t *code)
 {
     if (!json_array_size(code)) return;
-    html(to, "<h2 id=\"assertion\">The assertion</h2>\n"
-             "<p>A test of this kernel on these inputs: a click selects a block.</p>\n");
+    html(to, "<h2 id=\"assertion\">The assertion</h2>\n<p>A test of this kernel on these "
+             "inputs: click a block to select it.</p>\n");
     for (size_t i = 0; i < json_array_size(code); i++) {
         const json_t *const one = json_array_get(code, i);
         html(to, "<h3>%s</h3>\n<pre><code>", text_of(one, "title"));
@@ -401,8 +400,9 @@ static void write_answers(FILE *to, const struct page *page)
 static void write_filtered(FILE *to, json_t *all)
 {
     static const char *const keys[] = { "paper", "verdict", "unit" };
-    html(to, "<p>The number below a verdict is the median of the cases of the claim; the "
-             "reason has the case that decides.</p>\n<form class=\"filters\" hidden>");
+    html(to, "<p>The number below a verdict is the median over the cases of the claim. "
+             "The reason names the case that decides.</p>\n<form class=\"filters\" "
+             "hidden>");
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         html(to,
              "<label>%s <select name=\"%s\"><option value=\"\">all</option></select>"
@@ -466,9 +466,8 @@ static void write_findings(FILE *to, const struct page *page, json_t *all)
 {
     if (!json_array_size(all) || !page->small) return;
     html(to,
-         "<div class=\"findings\"><h2 id=\"findings\">Findings</h2>\n"
-         "<p>A number is the median of the cases of a claim, by rows of the sizes "
-         "\"%s\".</p>\n",
+         "<div class=\"findings\"><h2 id=\"findings\">Findings</h2>\n<p>A number is the "
+         "median over the cases of a claim, from rows of the sizes \"%s\".</p>\n",
          text_of(json_array_get(all, 0), "scale"));
     for (int i = 0; i < FINDINGS; i++)
         write_finding(to, &report_findings[i], &page->small[i], all);

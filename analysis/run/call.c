@@ -24,7 +24,8 @@ any_function *call_original(struct routine *r, const void *caller)
 {
     any_function *const f = original_of(r, caller);
     if (f) return f;
-    run_warn("bitcut: run: %s: called, but no library of the program has it\n", r->name);
+    run_warn("bitcut: run: %s: called, but no library of the program contains it\n",
+             r->name);
     _exit(127);
 }
 

@@ -24,24 +24,30 @@ const char call_log_ending[] = ".ledger";
 /* clang-format off */
 const struct table_row call_ends[] = {
     [CALL_TAKEN]   = { "taken",   "computed by bitcut" },
-    [CALL_PASSED]  = { "passed",  "computed by the program's own library, as asked" },
-    [CALL_EMPTY]   = { "empty",   "without a product (a size or alpha is 0), left to the library" },
-    [CALL_ILLEGAL] = { "illegal", "with arguments that are none of the routine's, left to the library" },
-    [CALL_FAILED]  = { "failed",  "COMPUTED BY THE PROGRAM'S OWN LIBRARY, because bitcut could not: see fault" },
+    [CALL_PASSED]  = { "passed",  "computed by the program's own library, as requested" },
+    [CALL_EMPTY]   = { "empty",   "without a product (a size or alpha is 0), left to the "
+                                  "library" },
+    [CALL_ILLEGAL] = { "illegal", "with arguments that are invalid for the routine, left "
+                                  "to the library" },
+    [CALL_FAILED]  = { "failed",  "COMPUTED BY THE PROGRAM'S OWN LIBRARY, because bitcut "
+                                  "could not: see fault" },
     [CALL_LEFT]    = { "left",    "left to the library" },
     [CALL_ENDS]    = { 0 }
 };
 
 const struct table_row left_reasons[] = {
-    [LEFT_SMALL]    = { "small",    "fewer products than --least says" },
+    [LEFT_SMALL]    = { "small",    "fewer products than --least" },
     [LEFT_SCALARS]  = { "scalars",  "alpha and beta are in the device's memory" },
     [LEFT_TYPES]    = { "types",    "matrices or scalars that are not FP32" },
-    [LEFT_COMPUTE]  = { "compute",  "the program asks for another arithmetic than FP32" },
-    [LEFT_EPILOGUE] = { "epilogue", "more is done with the result than alpha and beta say" },
-    [LEFT_LAYOUT]   = { "layout",   "matrices that lie neither by columns nor by rows" },
-    [LEFT_CAPTURE]  = { "capture",  "a graph is captured, and the device has no memory for it, or pointers of a batch would have to be read" },
+    [LEFT_COMPUTE]  = { "compute",  "the program requests another arithmetic than FP32" },
+    [LEFT_EPILOGUE] = { "epilogue", "the routine does more with the result than alpha "
+                                    "and beta" },
+    [LEFT_LAYOUT]   = { "layout",   "matrices that are neither column-major nor row-major" },
+    [LEFT_CAPTURE]  = { "capture",  "a graph is being captured, and the device has no "
+                                    "memory for it, or pointers of a batch would have to "
+                                    "be read" },
     [LEFT_MEMORY]   = { "memory",   "the device has no memory for a workspace" },
-    [LEFT_KERNEL]   = { "kernel",   "nothing on the device computes it: see fault" },
+    [LEFT_KERNEL]   = { "kernel",   "no device computes it: see fault" },
     [LEFT_DEVICE]   = { "device",   "there is no module, or none for the device: see fault" },
     [LEFT_REASONS]  = { 0 }
 };

@@ -14,7 +14,7 @@
 
 /* A function's own `routine`. */
 #define OWN(base)                                                                        \
-    static_assert(sizeof NAMED(NAME(base)) <= ROUTINE_MAX_BYTES, "room in the ledger"); \
+    static_assert(sizeof NAMED(NAME(base)) <= ROUTINE_MAX_BYTES, "room in the log");     \
     static struct routine routine = { .name = NAMED(NAME(base)) }
 
 #endif

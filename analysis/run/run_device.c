@@ -64,7 +64,8 @@ static void try_once(const char *name)
     write_down(device.open ? device.is.name : "", f.text);
     if (!device.open)
         run_warn(
-            "bitcut: run: %s: %s; process %ld emulates without it, to the same bits\n",
+            "bitcut: run: %s: %s; process %ld emulates without it and gives the same "
+            "bits\n",
             name, f.text, (long)getpid());
 }
 
@@ -72,8 +73,8 @@ void run_device_failed(const struct fault *f)
 {
     pthread_mutex_lock(&lock);
     if (!device.failed)
-        run_warn("bitcut: run: %s; process %ld emulates such products without it, to the "
-                 "same bits\n",
+        run_warn("bitcut: run: %s; process %ld emulates such products without it and "
+                 "gives the same bits\n",
                  f->text, (long)getpid());
     device.failed = true;
     write_down(device.is.name, f->text);

@@ -46,7 +46,7 @@ static enum bitcut_status open_module(struct gpu *to, struct fault *f)
         gpu_close(&g);
         return fault_set(
             f, BITCUT_UNSUPPORTED,
-            "the module of this device does not support streams of another program");
+            "the module of this device does not support the streams of another program");
     }
     *to = g;
     return BITCUT_OK;

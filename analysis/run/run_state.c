@@ -67,7 +67,8 @@ void run_complain(void)
     static atomic_flag told = ATOMIC_FLAG_INIT;
     run_settings();
     if (*settings_fault && !atomic_flag_test_and_set(&told))
-        run_warn("bitcut: run: %s; products are the program's own\n", settings_fault);
+        run_warn("bitcut: run: %s; products are computed by the program's own library\n",
+                 settings_fault);
 }
 
 /* --- the call_log ------------------------------------------------------------------- */
@@ -89,8 +90,8 @@ static struct call_log *own_call_log(void)
     call_log = folder ? call_log_open(folder, &f) : NULL;
     if (call_log) memcpy(call_log->fault, settings_fault, sizeof call_log->fault);
     else if (folder)
-        run_warn("bitcut: run: %s: %s; what process %ld does is not written down\n",
-                 folder, f.text, (long)getpid());
+        run_warn("bitcut: run: %s: %s; process %ld writes no log\n", folder, f.text,
+                 (long)getpid());
     return call_log;
 }
 

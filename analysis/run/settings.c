@@ -162,7 +162,7 @@ const struct setting settings[] = {
                       "calls with fewer multiplications stay with the library",
                       take_least },
     [SETTING_SITES] = { "BITCUT_RUN_SITES",
-                        "native: call sites are never lines of Python", take_sites },
+                        "native: call sites are never lines of Python code", take_sites },
     { 0 },
 };
 

@@ -77,8 +77,8 @@ struct of_exponent {
 };
 
 static const struct record_field of_exponent_fields[] = {
-    RECORD_INNER(struct of_exponent, exponent, "exponent", "", "-127: subnormal ones"),
-    RECORD_INNER(struct of_exponent, count, "count", "", "how many have it"),
+    RECORD_INNER(struct of_exponent, exponent, "exponent", "", "-127: subnormal values"),
+    RECORD_INNER(struct of_exponent, count, "count", "", "number of values with it"),
     { 0 }
 };
 
@@ -101,9 +101,15 @@ const struct record_field advise_values_fields[] = {
     VALUES(zeros, "zeros", "zeros among these"),
     VALUES(infinite, "infinite", "infinities"),
     VALUES(nan, "nan", "NaNs"),
-    RECORD_INNER_IF(struct advise_values, least, "exponent_min", "", "least of the others; -127: subnormal", any),
-    RECORD_INNER_IF(struct advise_values, most, "exponent_max", "", "largest of the others", any),
-    RECORD_ITEMS(each_exponent, of_exponent_fields, "exponents", "`exponent` and `count`: how many have it"),
+    RECORD_INNER_IF(struct advise_values, least, "exponent_min", "",
+                    "smallest of the other "
+                    "exponents; -127: subnormal",
+                    any),
+    RECORD_INNER_IF(struct advise_values, most, "exponent_max", "",
+                    "largest of the other exponents", any),
+    RECORD_ITEMS(each_exponent, of_exponent_fields, "exponents",
+                 "`exponent` and `count`: number "
+                 "of values with each exponent"),
     { 0 }
 };
 
@@ -159,20 +165,21 @@ static bool is_one(const void *kept)
 const struct record_field advise_retained_fields[] = {
     /* clang-format off */
     KEPT(operand, "operand", "", "A or B"),
-    RECORD_INNER_IF(struct advise_retained, exponent, "exponent", "", "of the values; null: all",
+    RECORD_INNER_IF(struct advise_retained, exponent, "exponent", "", "an exponent of the values; "
+                                                                      "null: all values",
                     is_one),
     KEPT(kept.count, "count", "", "values"),
-    KEPT(split, "split", "", "what they are split by"),
-    KEPT(scale_from, "scale_from", "", "the least of the scales that all do the same"),
-    KEPT(scale_to, "scale_to", "", "the largest of them"),
-    KEPT(flush, "flush", "", "whether subnormal words are read as zeros"),
-    KEPT(kept.bits, "bits", "bits", "what words hold, on average"),
-    KEPT(kept.exact, "exact", "", "the share whose words are exact"),
+    KEPT(split, "split", "", "the split"),
+    KEPT(scale_from, "scale_from", "", "the smallest of the scales with the same results"),
+    KEPT(scale_to, "scale_to", "", "the largest of these scales"),
+    KEPT(flush, "flush", "", "whether the unit reads subnormal parts as zeros"),
+    KEPT(kept.bits, "bits", "bits", "bits that the parts retain, on average"),
+    KEPT(kept.exact, "exact", "", "share of values that the parts hold exactly"),
     KEPT(kept.max_ulp, "max_ulp", "ulps", "the largest error"),
-    KEPT(kept.p_subnormal, "p_subnormal", "", "the share whose low word is subnormal or 0"),
-    KEPT(kept.p_zero, "p_zero", "", "the share whose low word is 0"),
-    KEPT(kept.p_flushed, "p_flushed", "", "the share with a word that is read as zero"),
-    KEPT(kept.p_overflow, "p_overflow", "", "the share with a word that overflows"),
+    KEPT(kept.p_subnormal, "p_subnormal", "", "share whose low part is subnormal or 0"),
+    KEPT(kept.p_zero, "p_zero", "", "share whose low part is 0"),
+    KEPT(kept.p_flushed, "p_flushed", "", "share with a part that is read as zero"),
+    KEPT(kept.p_overflow, "p_overflow", "", "share with a part that overflows"),
     { 0 }
     /* clang-format on */
 };

@@ -20,7 +20,7 @@ static const struct bitcut_order orders[] = {
 
 enum { ORDERS = sizeof orders / sizeof *orders };
 
-_Static_assert((int)ORDERS < (int)ORDERS_MAX, "there is room for one more");
+_Static_assert((int)ORDERS < (int)ORDERS_MAX, "room for one more order");
 
 size_t order_set(struct bitcut_order order[ORDERS_MAX], const struct bitcut_gemm *g)
 {

@@ -21,7 +21,7 @@ const struct record_field power_fields[] = {
     POWER(name, "kernel", "", "a correct kernel, or a fault"),
     POWER(correct, "correct", "", "whether it is correct"),
     POWER(runs, "runs", "", "runs in which the fault is possible and changes D"),
-    POWER(error, "error", "u |A||B|", "the median of the largest errors of runs"),
+    POWER(error, "error", "u |A||B|", "median over the runs of the largest error"),
     REJECTED(CRITERION_BOUND, "bound"),
     REJECTED(CRITERION_OBSERVED, "limit"),
     REJECTED(CRITERION_NORM, "norm"),
@@ -29,7 +29,7 @@ const struct record_field power_fields[] = {
     REJECTED(CRITERION_ALLCLOSE, "allclose"),
     REJECTED(CRITERION_TORCH, "torch"),
     REJECTED(CRITERION_NUMPY, "numpy"),
-    POWER(what, "what", "", "what it is"),
+    POWER(what, "what", "", "the fault in words"),
     { 0 }
 };
 
@@ -252,9 +252,9 @@ static void count_row(struct power_row *to, const struct power_trial *trial, siz
 static void name_row(struct power_row *to, size_t i)
 {
     static const struct power_row correct[CORRECT] = {
-        { .name = "as it is", .what = "the GEMM, without a fault", .correct = true },
+        { .name = "as it is", .what = "the GEMM without a fault", .correct = true },
         { .name = "another order",
-          .what = "the same in other orders of k",
+          .what = "the same GEMM in other orders of k",
           .correct = true },
     };
     struct power_fault fault;

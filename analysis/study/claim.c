@@ -14,11 +14,12 @@
 #include <string.h>
 
 const struct table_row verdicts[] = {
-    [VERDICT_AGREES] = { "agrees", "what was printed is what was computed" },
-    [VERDICT_DIFFERS] = { "differs", "it is not: the reason says by how much, and why" },
-    [VERDICT_UNDECIDED] = { "undecided", "other seeds could say either" },
-    [VERDICT_CANNOT] = { "cannot", "rows, hardware, a detail of the paper or inputs that "
-                                   "tell are missing" },
+    [VERDICT_AGREES] = { "agrees", "the computed result agrees with the printed result" },
+    [VERDICT_DIFFERS] = { "differs", "the results differ: the reason names the amount "
+                                     "and the cause" },
+    [VERDICT_UNDECIDED] = { "undecided", "other seeds could change the verdict" },
+    [VERDICT_CANNOT] = { "cannot", "rows, hardware, a detail of the paper or suitable "
+                                   "inputs are missing" },
     { 0 }
 };
 
@@ -29,7 +30,8 @@ const char *verdict_label(const char *name)
 
 const struct table_row claim_origins[] = {
     [ORIGIN_PAPER] = { "paper", "a claim of a paper" },
-    [ORIGIN_BITCUT] = { "bitcut", "a question of bitcut's own, which no paper answers" },
+    [ORIGIN_BITCUT] = { "bitcut", "a question asked by bitcut itself, which no paper "
+                                  "answers" },
     { 0 }
 };
 
@@ -41,7 +43,7 @@ const struct table_row claim_criteria[] = {
     [CRITERION_SAME] = { "same accuracy",
                          "errors differ by a factor of 2 at most: the same accuracy, no "
                          "loss, little effect, no advantage, catches up; a loss or a "
-                         "cause of error is a factor of 2 at least" },
+                         "cause of error is a factor of at least 2" },
     [CRITERION_ORDER] = { "order", "any factor counts: smaller, better, worse, wider, "
                                    "faster, growing" },
     [CRITERION_STATED] = { "stated", "the limit is in the claim's own sentence" },
@@ -136,7 +138,7 @@ static void compare_other(struct judgement *j, const struct claim *c, json_t *ro
     c->judge(&of_other, &other, rows);
     if (of_other.verdict != VERDICT_AGREES) return;
     j->verdict = VERDICT_CANNOT;
-    describe(j, "the inputs do not tell: it is also so of %s (%s)", c->otherwise,
+    describe(j, "these inputs do not decide: the same holds for %s (%s)", c->otherwise,
              of_other.reason);
 }
 
@@ -173,7 +175,8 @@ static void withhold(struct judgement *j, const struct claim *c, bool device_mis
     describe(j, "it takes %s%s%s%s", device_missing ? c->device : "",
              device_missing ? " hardware" : "", device_missing && c->needs ? " and " : "",
              c->needs ? c->needs : "");
-    if (*beside) describe(j, "%s%s: %s", *devices ? "on " : "beside it", devices, beside);
+    if (*beside)
+        describe(j, "%s%s: %s", *devices ? "on " : "for comparison", devices, beside);
 }
 
 /* What was found, or that nothing could be. */

@@ -60,7 +60,7 @@ extern const struct table_row claim_criteria[]; /* by criterion, ended by {0} */
 enum { REASON_MAX = 800, OURS_MAX = 120 };
 
 /* In a row, in place of a paper. */
-#define OWN_QUESTION .paper = "a question of bitcut's own", .origin = ORIGIN_BITCUT
+#define OWN_QUESTION .paper = "a question asked by bitcut itself", .origin = ORIGIN_BITCUT
 
 /* What was found of a claim. */
 struct judgement {

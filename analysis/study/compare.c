@@ -177,9 +177,10 @@ static void judge_number(struct judgement *j, const struct claim *c,
     j->verdict = surely ? VERDICT_AGREES : maybe ? VERDICT_UNDECIDED : VERDICT_DIFFERS;
     write_spread_field(j, s);
     if (!maybe)
-        tell(j, ", %s%.3g times what is printed", s->count > 1 ? "the nearest " : "",
+        tell(j, ", %s%.3g times the printed number",
+             s->count > 1 ? "the nearest case " : "",
              (x < j->low ? j->low : j->high) / x);
-    else if (!surely) tell(j, ": so or not by the seeds");
+    else if (!surely) tell(j, "; it depends on the seeds whether this is so");
 }
 
 /* Limits of a sentence, and how far beyond its interval a case may be. */
@@ -247,7 +248,7 @@ static void judge_samples(struct judgement *j, const struct claim *c, struct sam
     *j->reason = 0;
     j->verdict = VERDICT_CANNOT;
     if (!s->count) {
-        tell(j, "there are no rows of it");
+        tell(j, "there are no rows for it");
         return;
     }
     summarise(j, s);
@@ -479,8 +480,8 @@ static void write_flags_field(struct judgement *j, const struct claim_flags *f,
                                  : VERDICT_AGREES;
     if (same && first) value_text(j->ours_text, json_object_get(first, f->tell));
     else snprintf(j->ours_text, sizeof j->ours_text, "%zu of %zu", right, count);
-    if (!count) snprintf(j->reason, sizeof j->reason, "there are no rows of it");
-    else snprintf(j->reason, sizeof j->reason, "so in %zu of %zu rows", right, count);
+    if (!count) snprintf(j->reason, sizeof j->reason, "there are no rows for it");
+    else snprintf(j->reason, sizeof j->reason, "true in %zu of %zu rows", right, count);
 }
 
 void claim_judge_flags(struct judgement *j, const struct claim *claim, json_t *rows)

@@ -6,7 +6,7 @@
 #include "lib/number/rand.h"
 
 const struct table_row study_scales[] = {
-    [STUDY_SMALL] = { "small", "seconds; sizes up to some hundreds" },
+    [STUDY_SMALL] = { "small", "small sizes, up to some hundreds; takes seconds" },
     [STUDY_PAPER] = { "paper", "the sizes of papers, n up to 16384, and more seeds" },
     { 0 }
 };

@@ -125,17 +125,16 @@ const struct study study_layers = {
     .chapter = CHAPTER_USES,
     .what = "errors in K-means, BERT and linear layers against k (LE-GEMM, Figure 16)",
     .title = "Layers of applications",
-    .text = "Some outputs of the layers of three applications: distances of K-means, "
-            "the feed-forward layers of BERT-large, linear layers of LLaMA 7B with "
-            "values of [0.5, 2.5]. LE-GEMM gives no sizes; these are those of bitcut's "
-            "own shapes. Ootomo and Yokota's method and FP32 stand beside it.",
+    .text = "Some outputs of the layers of three applications: distances of K-means, the "
+            "feed-forward layers of BERT-large, and linear layers of LLaMA 7B with "
+            "values of [0.5, 2.5]. LE-GEMM gives no sizes; bitcut's own shapes are used. "
+            "Ootomo and Yokota's method and FP32 are added for comparison.",
     .claims = layer_claims, .points = layer_points, .run = run_layer,
     .plot = { .x = "k", .y = "mred", .series = "recipe", .x_label = "k",
               .y_label = "MRED", .x_log = true, .y_log = true, .panels = "layer unit",
               .spread = "round", .below = "max_error", .below_label = "Max_error",
               .below_log = true,
-              .sees = "On A800, whose sums truncate, errors of LE-GEMM grow steeply "
-                      "with k; on "
-                      "MI210 they hardly do." },
+              .sees = "On A800, whose sums truncate, errors of LE-GEMM grow steeply with "
+                      "k; on MI210 they hardly grow." },
     /* clang-format on */
 };

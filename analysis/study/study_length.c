@@ -148,15 +148,15 @@ static const struct claim_values expected = { .key = "bits", .where = "m12=* m0=
 #define ALL_ROWS                                                                         \
     .printed = "all lengths and probabilities", .described = true,                       \
     .judge = claim_judge_flags, .about = &all_agree,                                     \
-    .otherwise = "what is counted of other words is not as printed"
+    .otherwise = "the numbers counted for other parts are not as printed"
 
 static const struct claim table1_claims[] = {
     /* clang-format off */
     { .name = "table1-rows", ALL_ROWS, .paper = "Ootomo and Yokota, Table 1",
-      .what = "two f16 words to nearest keep the lengths of Table 1, with its "
+      .what = "two f16 parts rounded to nearest retain the lengths of Table 1, with its "
               "probabilities" },
     { .name = "table1-expected", .number = 22.75,
-      .what = "two f16 words to nearest keep this many mantissa bits on average",
+      .what = "two f16 parts rounded to nearest retain this many mantissa bits on average",
       .paper = "Ootomo and Yokota, section 3.1",
       .judge = claim_judge_values, .about = &expected },
     { 0 }
@@ -166,10 +166,10 @@ static const struct claim table1_claims[] = {
 static const struct claim table2_claims[] = {
     /* clang-format off */
     { .name = "table2-rows", ALL_ROWS, .paper = "Ootomo and Yokota, Table 2",
-      .what = "two truncated f16 words keep the lengths of Table 2, with its "
+      .what = "two truncated f16 parts retain the lengths of Table 2, with its "
               "probabilities" },
     { .name = "table2-expected", .number = 22.25,
-      .what = "two truncated f16 words keep this many mantissa bits on average",
+      .what = "two truncated f16 parts retain this many mantissa bits on average",
       .paper = "Ootomo and Yokota, section 3.1",
       .judge = claim_judge_values, .about = &expected },
     { 0 }
@@ -180,15 +180,15 @@ const struct study study_table1 = {
     /* clang-format off */
     .name = "table1",
     .chapter = CHAPTER_KEEPS,
-    .what = "mantissa bits kept by RN + RN words (Ootomo and Yokota, Table 1)",
+    .what = "mantissa bits retained by RN + RN parts (Ootomo and Yokota, Table 1)",
     .title = "Mantissa length with round to nearest",
-    .text = "All 2^23 FP32 values of one binade are split as x = h + l, both words f16 "
+    .text = "All 2^23 FP32 values of one binade are split as x = h + l, both parts f16 "
             "and rounded to nearest even. A row is a pattern of the fraction bits m12, "
-            "m11, m1 and m0 of x (* is either); len_printed and prob_printed are Ootomo "
-            "and Yokota's Table 1, len_least to len_most and prob what was counted. A "
-            "value keeps 23 bits if h + l = x, else 22 - floor(log2 of the error in "
+            "m11, m1 and m0 of x (* is either); len_printed and prob_printed are from "
+            "Ootomo and Yokota's Table 1; len_least to len_most and prob are counted. A "
+            "value retains 23 bits if h + l = x, else 22 - floor(log2 of the error in "
             "ulps). The last row is the expected length.",
-    .plot = { .sees = "Every row that the paper prints is what is counted." },
+    .plot = { .sees = "Every printed row of the paper is equal to the counts." },
     .claims = table1_claims, .about = &nearest,
     .threaded = true, .points = length_points, .run = run_length,
     /* clang-format on */
@@ -198,11 +198,11 @@ const struct study study_table2 = {
     /* clang-format off */
     .name = "table2",
     .chapter = CHAPTER_KEEPS,
-    .what = "mantissa bits kept by RZ + RZ words (Ootomo and Yokota, Table 2)",
+    .what = "mantissa bits retained by RZ + RZ parts (Ootomo and Yokota, Table 2)",
     .title = "Mantissa length with truncation",
-    .text = "The same with both words truncated, as in Ootomo and Yokota's Table 2 and "
+    .text = "The same with both parts truncated, as in Ootomo and Yokota's Table 2 and "
             "in LE-GEMM's bit-cut.",
-    .plot = { .sees = "Every row that the paper prints is what is counted." },
+    .plot = { .sees = "Every printed row of the paper is equal to the counts." },
     .claims = table2_claims, .about = &truncated,
     .threaded = true, .points = length_points, .run = run_length,
     /* clang-format on */

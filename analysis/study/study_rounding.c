@@ -149,8 +149,8 @@ static const struct claim rounding_claims[] = {
     /* clang-format off */
     { .name = "drift-nvidia", .printed = "RZ is used for rounding",
       .criterion = CRITERION_STATED,
-      .what = "units of NVIDIA truncate FP32 sums of f16 products: at k = 1024 they "
-              "lose more than 10 u |A||B| on average",
+      .what = "units of NVIDIA truncate FP32 sums of f16 products: at k = 1024 they lose "
+              "more than 10 u |A||B| on average",
       .paper = "Ootomo and Yokota, section 3.2", .judge = claim_judge_values,
       .about = OF_ROWS("lost", SUMS_OF_NVIDIA, BIAS, 0),
       .other = OF_ROWS("lost", SUMS_OF_CDNA, BIAS, 0),
@@ -163,18 +163,18 @@ static const struct claim rounding_claims[] = {
       .about = OF_ROWS("size", SUMS_OF_CDNA, 0, BIAS),
       .other = OF_ROWS("size", SUMS_OF_NVIDIA, 0, BIAS),
       .otherwise = "units of NVIDIA" },
-    { .name = "drift-predicted", .printed = "predicted by the row", OWN_QUESTION,
+    { .name = "drift-predicted", .printed = "predicted from the row", OWN_QUESTION,
       .criterion = CRITERION_STATED,
-      .what = "what truncating FP32 sums of f16 products lose on average is the mean of "
-              "the bits that are cut, within a fifth",
+      .what = "the mean loss of truncated FP32 sums of f16 products is the mean of the "
+              "truncated bits, to within a fifth",
       .judge = claim_judge_values,
       .about = OF_ROWS("of_predicted", SUMS_OF_NVIDIA, 0.8, 1.25),
-      .otherwise = "the ratio of two numbers, which are computed apart" },
+      .otherwise = "the ratio of two numbers that are computed independently" },
     { .name = "drift-bounded", .printed = "bounded", OWN_QUESTION,
       .criterion = CRITERION_ORDER,
-      .what = "no output of any unit errs by more than its bound",
+      .what = "no output of any unit has an error above its bound",
       .judge = claim_judge_values, .about = OF_ROWS("of_bound", "", 0, 1),
-      .otherwise = "the ratio of two numbers, which are computed apart" },
+      .otherwise = "the ratio of two numbers that are computed independently" },
     { 0 }
     /* clang-format on */
 };
@@ -183,15 +183,15 @@ const struct study study_rounding = {
     /* clang-format off */
     .name = "rounding",
     .chapter = CHAPTER_BOUNDS,
-    .what = "what sums lose on every unit: to nearest or truncated, against k",
+    .what = "loss of sums on every unit, rounded to nearest or truncated, against k",
     .title = "Rounding of sums on every unit",
-    .text = "4 x 4 sums of products of positive elements, one word each, on every unit "
-            "that takes them: what the unit's alignment and rounding lose on average, "
-            "in u |A||B| (lost; size is its magnitude), by the exact budget; what the "
-            "model of bitcut bound predicts of it from the bits that were cut "
-            "(predicted, spread); the largest error with that of the words, and its "
-            "bound for certain.",
-    .plot = { .sees = "What a unit loses on average as n grows tells truncation from "
+    .text = "4 x 4 sums of products of positive elements, one part each, on every unit "
+            "that accepts them. lost is the mean loss by the unit's alignment and "
+            "rounding, in u |A||B|, from the exact budget; size is its magnitude. "
+            "predicted and spread are the prediction by the model of bitcut bound from "
+            "the bits that were truncated. The other columns are the largest error, "
+            "including the error of the parts, and its worst-case bound.",
+    .plot = { .sees = "The mean loss of a unit as n grows distinguishes truncation from "
                       "rounding." },
     .claims = rounding_claims, .points = rounding_points, .run = run_rounding,
     /* clang-format on */

@@ -119,14 +119,15 @@ static enum bitcut_status run_slices(const struct study *study, struct study_poi
 static const struct claim slices_claims[] = {
     /* clang-format off */
     { .name = "slices-hopper", .number = 14, .unit = "hopper/wgmma.m64n8k32.f32.e4m3",
-      .what = "accumulation of FP8 products on Hopper retains around so many bits",
+      .what = "accumulation of FP8 products on Hopper retains about this many bits",
       .paper = "DeepSeek-V3 technical report, section 3.3.2",
       .judge = claim_judge_values,
       .about = &(const struct claim_values){
           .key = "exact_bits", .where = "unit=hopper/wgmma.m64n8k32.f32.e4m3 "
                                         "slice_bits=1" },
-      .beside = "integers up to 2^14 are exact; there of an H800, and by section 3.5.2 "
-                "the highest 14 bits of 32 aligned products and of the sum, truncated" },
+      .beside = "integers up to 2^14 are exact; the paper is about an H800, and by its "
+                "section 3.5.2 the highest 14 bits of 32 aligned products and of the sum "
+                "are retained, truncated" },
     { .name = "slices-ozaki", .printed = "exact", OWN_QUESTION,
       .criterion = CRITERION_STATED,
       .what = "slices of 4 bits can be added exactly over k = 1024 on every fp8 unit "
@@ -135,9 +136,10 @@ static const struct claim slices_claims[] = {
       .about = &(const struct claim_values){
           .key = "k_worst", .cases = "unit", .least = 1024,
           .where = "operands=e4m3|e4m3fnuz sums=f32 slice_bits=4" },
-      .otherwise = "sums are counted up to the first that is not exact",
-      .beside = "products of the largest slices; units that keep 13 bits below the "
-                "largest term are exact for less, those with 25 for all" },
+      .otherwise = "sums are counted up to the first inexact one",
+      .beside = "products of the largest slices; units that retain 13 bits below the "
+                "largest term are exact for fewer products, units with 25 bits for all "
+                "of them" },
     { 0 }
     /* clang-format on */
 };
@@ -149,13 +151,13 @@ const struct study study_slices = {
     .what = "slices of an Ozaki scheme on narrow units: which sums are exact",
     .title = "Exact sums of slices",
     .text = "Slices of a number are integers of a few bits. On every unit with operands "
-            "of eight bits and fewer, up to which k is the sum of their products exact: "
-            "of the largest ones (k_worst) and of random ones of both signs (k_random, "
-            "all of 4 x 4 outputs), tried for powers of two from 32 to 4096; 0 is not "
-            "even 32. exact_bits: sums of ones are exact up to 2^exact_bits, tried up "
-            "to 2^17.",
-    .plot = { .sees = "A unit is exact for as many products as its accumulator holds "
-                      "slices without a rounding." },
+            "of at most eight bits: the largest k up to which the sum of their products "
+            "is exact, for products of the largest slices (k_worst) and of random slices "
+            "of both signs (k_random, all of 4 x 4 outputs). Powers of two from 32 to "
+            "4096 are tried; 0 means that k = 32 is already inexact. exact_bits: sums of "
+            "ones are exact up to 2^exact_bits, tried up to 2^17.",
+    .plot = { .sees = "A unit is exact for as many products as its accumulator can hold "
+                      "without rounding." },
     .claims = slices_claims, .points = slices_points, .run = run_slices,
     /* clang-format on */
 };

@@ -125,40 +125,42 @@ static const struct claim underflow_claims[] = {
     /* clang-format off */
     { .name = "underflow-theory", .printed = "theory and count are one curve",
       .described = true, .criterion = CRITERION_STATED,
-      .what = "Eq. 15 and 17 give how often truncated low words underflow, to 0.0036",
+      .what = "Eq. 15 and 17 give the frequency of underflow of truncated low parts, to "
+              "within 0.0036",
       .paper = "Ootomo and Yokota, Fig. 8",
       .judge = claim_judge_values, .about = &as_theory,
-      .otherwise = "what is counted of other words is not as computed" },
+      .otherwise = "the numbers counted for other parts are not as computed" },
     { .name = "underflow-nearest", .printed = "Eq. 15: 2^-(e+4)", .described = true,
       .criterion = CRITERION_STATED,
-      .what = "Eq. 15 also gives it for the words of the method, which are rounded to "
-              "nearest, to a tenth",
+      .what = "Eq. 15 also gives it for the parts of the method, which are rounded to "
+              "nearest, to within a tenth",
       .paper = "Ootomo and Yokota, Eq. 15",
       .judge = claim_judge_values, .about = &as_eq15,
-      .otherwise = "the ratio of two numbers, which are computed apart",
-      .beside = "over Eq. 15: rounding the high word to nearest halves the residual, "
-                "which Eq. 13 leaves out" },
+      .otherwise = "the ratio of two numbers that are computed independently",
+      .beside = "over Eq. 15: rounding the high part to nearest halves the residual, "
+                "which Eq. 13 neglects" },
     { .name = "underflow-at-one", .printed = "gradual underflow occurs",
       .criterion = CRITERION_STATED,
-      .what = "low words without a scale underflow gradually even for values around 1: "
-              "one in a hundred at least",
+      .what = "low parts without a scale underflow gradually even for values around 1: "
+              "at least one in a hundred",
       .paper = "Ootomo and Yokota, section 3.3",
       .judge = claim_judge_values, .about = &at_one,
-      .other = &scaled_at_one, .otherwise = "words with the scale 2^11" },
+      .other = &scaled_at_one, .otherwise = "parts with the scale 2^11" },
     { .name = "underflow-scaled", .printed = "reduce these probabilities",
       .criterion = CRITERION_ORDER,
       .what = "multiplying the residual by 2^11 makes underflow rarer",
       .paper = "Ootomo and Yokota, section 3.3",
       .judge = claim_judge_ratios, .about = &scaled,
-      .other = &unscaled, .otherwise = "leaving it as it is" },
+      .other = &unscaled, .otherwise = "no scale" },
     { .name = "bitcut-bits", .printed = "effectively preserve the original data mantissa",
       .criterion = CRITERION_ORDER,
-      .what = "a copied high word, and the rest cut, keep at least what rounded words do",
+      .what = "a copied high part, and the remainder cut, retain at least as much as "
+              "rounded parts",
       .paper = "LE-GEMM, section 4.1",
       .judge = claim_judge_ratios, .about = &cut,
-      .other = &unscaled_bits, .otherwise = "rounded words without a scale",
-      .beside = "mantissa bits kept over those of RN + RN: truncation needs one bit "
-                "more, and below 2^-14 the literal cut has no high word" },
+      .other = &unscaled_bits, .otherwise = "rounded parts without a scale",
+      .beside = "mantissa bits retained over the bits of RN + RN: truncation needs one "
+                "bit more, and below 2^-14 the literal cut has no high part" },
     { 0 }
     /* clang-format on */
 };
@@ -167,28 +169,29 @@ const struct study study_underflow = {
     /* clang-format off */
     .name = "underflow",
     .chapter = CHAPTER_UNDERFLOW,
-    .what = "probability that the low word underflows (Ootomo and Yokota, Figure 8)",
-    .title = "Underflow of the low word",
+    .what = "probability that the low part underflows (Ootomo and Yokota, Figure 8)",
+    .title = "Underflow of the low part",
     .text = "Values of each binade are split: 2^19 of them, or all 2^23 at the scale "
-            "paper. p_subnormal is the share whose low word leaves the normal range "
-            "though the residual is not zero, p_zero that of those where it is zero, "
-            "bits the mean mantissa length that the words keep. Theory is the closed "
-            "form, for binades whose high words are normal numbers: Ootomo and Yokota's "
-            "Eq. 13-17 where those are truncated, and twice their Eq. 15 where they are "
-            "rounded to nearest, which halves the residual. It takes residuals for "
-            "continuous; counts fall below it by up to 3 2^-12, because residuals are "
-            "whole last places of x and often zero. Scaling by 2^11 (halfhalf) or 2^10 "
-            "(bitcut) moves underflow down by as many binades. No underflow is not yet "
-            "precision: below 2^-14 the literal bitcut has a high word of zero, and all "
-            "of x in the low word. That word is a normal number, so nothing underflows, "
-            "but it keeps only 11 bits: read the lower picture with the upper one.",
+            "paper. p_subnormal is the share of values whose low part leaves the normal "
+            "range though the residual is not zero; p_zero is the share where the low "
+            "part is zero; bits is the mean mantissa length that the parts retain. "
+            "Theory is the closed form, for binades with normal high parts: Ootomo and "
+            "Yokota's Eq. 13-17 for truncated high parts, and twice their Eq. 15 for "
+            "high parts rounded to nearest, since rounding halves the residual. The "
+            "theory treats residuals as continuous. Counts are below it by up to 3 "
+            "2^-12, because residuals are whole last places of x and often zero. Scaling "
+            "by 2^11 (halfhalf) or 2^10 (bitcut) moves underflow down by as many "
+            "binades. No underflow does not imply precision: below 2^-14 the literal "
+            "bitcut has a high part of zero, and all of x in the low part. That part is "
+            "a normal number, so nothing underflows, but it retains only 11 bits: read "
+            "the lower picture together with the upper one.",
     .claims = underflow_claims, .points = underflow_points,
     .run = run_underflow,
     .plot = { .x = "exponent", .y = "p_subnormal", .series = "by", .panels = "split",
-              .x_label = "exponent of x", .y_label = "P(low word subnormal or lost)",
-              .y_log = true, .below = "bits", .below_label = "mantissa bits kept, mean",
-              .sees = "Counts lie on the theory; the scales of halfhalf and bitcut move "
-                      "the rise of 1 by eleven and ten binades, and below 2^-14 bitcut "
-                      "keeps half the bits though nothing underflows." },
+              .x_label = "exponent of x", .y_label = "P(low part subnormal or lost)",
+              .y_log = true, .below = "bits", .below_label = "mantissa bits retained, mean",
+              .sees = "Counts coincide with the theory. The scales of halfhalf and bitcut "
+                      "move the rise of 1 by eleven and ten binades. Below 2^-14, bitcut "
+                      "retains half the bits though nothing underflows." },
     /* clang-format on */
 };

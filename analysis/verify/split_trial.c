@@ -14,7 +14,7 @@
 enum { LINES = 1 << 18, VALUES = LINES * WORDS_RUN };
 
 /* words.h has its elements in runs as well. */
-_Static_assert((int)WORDS_RUN % (int)GPU_WORDS_RUN == 0, "lines without padding");
+_Static_assert((int)WORDS_RUN % (int)GPU_WORDS_RUN == 0, "rows without padding");
 
 struct values {
     uint32_t *x;

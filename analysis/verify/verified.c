@@ -39,12 +39,12 @@ static const void *differing_at(const void *answer, size_t i, void *room)
 
 /* clang-format off */
 static const struct record_field d_file[] = {
-    OF_D(first.other, "file", "what the file has"),
+    OF_D(first.other, "file", "value in the file"),
     { 0 }
 };
 
 static const struct record_field d_device[] = {
-    OF_D(first.other, "device", "what the kernel has"),
+    OF_D(first.other, "device", "value of the kernel"),
     { 0 }
 };
 
@@ -55,30 +55,32 @@ static const struct record_field d_words[] = {
 
 static const struct record_field d_first[] = {
     RECORD_PAIR(struct verified, found.row, "at", "", "row and column"),
-    OF_D(first.model, "emulator", "what the emulator has"),
-    RECORD_TOGETHER(d_is_a_file, d_file, "", "what the file has"),
-    RECORD_TOGETHER(d_is_by_code, d_device, "", "what the kernel has"),
-    OF_D_IF(d_is_finite, first.steps, "ulps", "ulp", "how far they are apart"),
-    RECORD_TOGETHER(d_has_words, d_words, "", "how they differ where no distance says it"),
+    OF_D(first.model, "emulator", "value of the emulator"),
+    RECORD_TOGETHER(d_is_a_file, d_file, "", "value in the file"),
+    RECORD_TOGETHER(d_is_by_code, d_device, "", "value of the kernel"),
+    OF_D_IF(d_is_finite, first.steps, "ulps", "ulp", "distance between them"),
+    RECORD_TOGETHER(d_has_words, d_words, "", "how they differ, where no distance is "
+                                              "defined"),
     { 0 }
 };
 
 const struct record_field verified_fields[] = {
-    RECORD_ITEMS(differing_at, differing_fields, "differing", "the first that differ"),
+    RECORD_ITEMS(differing_at, differing_fields, "differing", "the first outputs that differ"),
     OF_D(gemm.gemm.m, "m", "rows of D"),
     OF_D(gemm.gemm.n, "n", "columns of D"),
     OF_D(gemm.gemm.k, "k", "columns of A"),
     OF_D(found.compared, "compared", "outputs compared"),
     OF_D(total, "total", "outputs of D"),
-    OF_D(found.differ, "mismatches", "outputs of other bits"),
+    OF_D(found.differ, "mismatches", "outputs that differ"),
     RECORD_TOGETHER(d_differs, d_first, "first", "the first of them"),
-    OF_D_IF(d_is_explained, hypothesis, "hypothesis", "", "what computed D"),
+    OF_D_IF(d_is_explained, hypothesis, "hypothesis", "", "recipe, unit and order that "
+                                                          "computed D"),
     { 0 }
 };
 
 const struct record_field verified_code_fields[] = {
     OF_D(gemm.gemm.kernel, "kernel", "the kernel's name"),
-    OF_D(code, "code", "its file"),
+    OF_D(code, "code", "file of the code object"),
     OF_D(gemm.gemm.device, "device", "what executed it"),
     { 0 }
 };
@@ -126,8 +128,8 @@ const struct record_field verified_on_fields[] = {
     ON(kernel, "kernel", "the kernel, or \"split\""),
     ON(device, "device", "the device"),
     ON(driver, "driver", "its driver"),
-    ON(date, "date", "the day, in UTC"),
-    ON(seed, "seed", "of the values"),
+    ON(date, "date", "date of the run, in UTC"),
+    ON(seed, "seed", "seed of the values"),
     { 0 }
 };
 
@@ -146,21 +148,22 @@ static const struct record_field kernel_first[] = {
     FIRST(shape.m, "m", "rows of D"),
     FIRST(shape.n, "n", "columns of D"),
     FIRST(shape.k, "k", "columns of A"),
-    FIRST(room, "layout", "how the matrices lie"),
-    FIRST(transposes, "transposes", "of A and B, n or t: column-major"),
-    FIRST(outputs, "outputs", "of C and D, likewise"),
-    FIRST(in_place, "in_place", "whether D is C"),
+    FIRST(room, "layout", "layout of the matrices"),
+    FIRST(transposes, "transposes", "layout of A and B, n or t: column-major"),
+    FIRST(outputs, "outputs", "layout of C and D, n or t: column-major"),
+    FIRST(in_place, "in_place", "whether D is stored over C"),
     FIRST(alpha, "alpha", "D = alpha A B + beta C"),
     FIRST(beta, "beta", "likewise"),
-    FIRST(input, "input", "the family of values"),
+    FIRST(input, "input", "input family of the values"),
     FIRST(count, "count", "GEMMs of the batch"),
-    FIRST_IF(kernel_is_output, gemm, "gemm", "the one of the batch, from 0"),
-    FIRST_IF(kernel_is_output, at, "at", "row and column; null: no output"),
-    FIRST(bits.model, "model", "what the model has"),
-    FIRST(bits.other, "device", "what the device has"),
-    FIRST_IF(kernel_is_finite, bits.steps, "ulps", "how far they are apart"),
+    FIRST_IF(kernel_is_output, gemm, "gemm", "index of the GEMM in the batch, from 0"),
+    FIRST_IF(kernel_is_output, at, "at", "row and column; null: a position outside the "
+                                         "outputs"),
+    FIRST(bits.model, "model", "value of the model"),
+    FIRST(bits.other, "device", "value of the device"),
+    FIRST_IF(kernel_is_finite, bits.steps, "ulps", "distance between them"),
     RECORD_TOGETHER(kernel_has_words, kernel_words, "",
-                    "how they differ where no distance says it"),
+                    "how they differ, where no distance is defined"),
     FIRST_IF(kernel_has_step, step, "k_step", "the step of k after which they differ"),
     { 0 }
 };
@@ -168,7 +171,7 @@ static const struct record_field kernel_first[] = {
 const struct record_field verified_kernel_fields[] = {
     OF_KERNEL(result.configurations, "configurations", "GEMMs and batches"),
     OF_KERNEL(result.compared, "compared", "outputs compared"),
-    OF_KERNEL(result.mismatches, "mismatches", "elements of other bits"),
+    OF_KERNEL(result.mismatches, "mismatches", "elements that differ"),
     RECORD_TOGETHER(kernel_differs, kernel_first, "first", "the first of them"),
     RECORD_INNER_IF(struct verified_kernel, hypothesis, "hypothesis", "",
                     "what the kernel did instead", kernel_is_explained),
@@ -180,22 +183,22 @@ const struct record_field verified_kernel_fields[] = {
 
 static const struct record_field split_first[] = {
     OF_SPLIT(result.x, "x", "the value"),
-    OF_SPLIT(result.word, "word", "which of its words; 0: the high one"),
-    OF_SPLIT(result.bits.model, "model", "what the model has"),
-    OF_SPLIT(result.bits.other, "device", "what the device has"),
+    OF_SPLIT(result.word, "word", "index of its part; 0: the high part"),
+    OF_SPLIT(result.bits.model, "model", "value of the model"),
+    OF_SPLIT(result.bits.other, "device", "value of the device"),
     { 0 }
 };
 
 const struct record_field verified_split_fields[] = {
     OF_SPLIT(plan.split_a.name, "split", "the split"),
-    OF_SPLIT(plan.split_a.word[0].format, "format", "of the high word"),
-    RECORD_TEXT_OF(low_format, "low_format", "of the last word"),
-    OF_SPLIT(plan.split_a.word[0].rounding, "high", "rounding of the high word"),
-    RECORD_TEXT_OF(low, "low", "rounding of the low words"),
-    OF_SPLIT(plan.split_a.scale, "scale", "low words are times 2^scale"),
-    OF_SPLIT(plan.equilibrate, "equilibrate", "whether lines are scaled first"),
-    OF_SPLIT(result.compared, "compared", "words compared"),
-    OF_SPLIT(result.mismatches, "mismatches", "words of other bits"),
+    OF_SPLIT(plan.split_a.word[0].format, "format", "format of the high part"),
+    RECORD_TEXT_OF(low_format, "low_format", "format of the last part"),
+    OF_SPLIT(plan.split_a.word[0].rounding, "high", "rounding of the high part"),
+    RECORD_TEXT_OF(low, "low", "rounding of the low parts"),
+    OF_SPLIT(plan.split_a.scale, "scale", "low parts are multiplied by 2^scale"),
+    OF_SPLIT(plan.equilibrate, "equilibrate", "whether rows and columns are scaled first"),
+    OF_SPLIT(result.compared, "compared", "parts compared"),
+    OF_SPLIT(result.mismatches, "mismatches", "parts that differ"),
     RECORD_TOGETHER(split_differs, split_first, "first", "the first of them"),
     { 0 }
 };
@@ -309,7 +312,7 @@ static void kernel_first_said(char *text, size_t size, const void *answer)
         &((const struct verified_kernel *)answer)->result.first;
     if (!kernel_differs(answer)) return;
     if (x->is_output) text_add(text, size, "row %zu, column %zu: ", x->at[0], x->at[1]);
-    else text_add(text, size, "memory of D that is no output: ");
+    else text_add(text, size, "memory around D, which is no output: ");
     apart_describe(text, size, &x->bits, "the device", "the model", true);
 }
 
@@ -331,7 +334,7 @@ static void kernel_where(char *text, size_t size, const void *answer)
         text_add(text, size, "; GEMM %zu of a batch of %zu", x->is_output ? x->gemm : 0,
                  x->count);
     if (x->has_step && x->step) text_add(text, size, "; from k-step %zu on", x->step);
-    else if (x->has_step) text_add(text, size, "; even without any k");
+    else if (x->has_step) text_add(text, size, "; even with k = 0");
 }
 
 static void kernel_verdict(char *text, size_t size, const void *answer)
@@ -362,7 +365,7 @@ const struct record_line verified_kernel_lines[] = {
 static void split_compared(char *text, size_t size, const void *answer)
 {
     const struct split_result *const r = &((const struct verified_split *)answer)->result;
-    text_add(text, size, "%s%llu words, bit for bit", r->compared ? "" : "all ",
+    text_add(text, size, "%s%llu parts, bit for bit", r->compared ? "" : "all ",
              (unsigned long long)r->compared);
 }
 
@@ -376,7 +379,7 @@ static void split_first_said(char *text, size_t size, const void *answer)
 {
     const struct split_result *const r = &((const struct verified_split *)answer)->result;
     if (!r->mismatches) return;
-    text_add(text, size, "word %d of %s: ", r->word, r->x);
+    text_add(text, size, "part %d of %s: ", r->word, r->x);
     apart_describe(text, size, &r->bits, "the device", "the model", false);
 }
 

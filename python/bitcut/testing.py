@@ -119,8 +119,8 @@ def _beyond(v, t: Tolerances) -> list:
     """What of D is above its limit; a NaN is."""
     wrong = []
     if v.wrong > t.wrong:
-        wrong.append(f"{v.wrong:.0f} outputs are NaN or infinite where the exact result is not, "
-                     "or the other way about")
+        wrong.append(f"{v.wrong:.0f} outputs are NaN or infinite where the exact result is "
+                     "finite, or finite where it is not")
     if t.known and not v.component <= t.limit:
         wrong.append(f"an output errs by {v.component:.4g} u |A||B|, which is above "
                      f"{t.limit:.3g}")
