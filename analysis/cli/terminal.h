@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The person at the terminal: progress on standard error, and Ctrl-C. */
+/* Interaction with the terminal: progress on standard error, and Ctrl-C. */
 #ifndef BITCUT_ANALYSIS_CLI_TERMINAL_H
 #define BITCUT_ANALYSIS_CLI_TERMINAL_H
 
@@ -14,15 +14,15 @@
    is no memory for that. */
 bool terminal_progress(struct progress *progress, void (*give_up)(void));
 
-/* Whether the process was asked to end. */
+/* Whether the process was asked to stop. */
 bool terminal_stopped(void);
 
 /* The exit status of a command that ended with `status`: EXIT_INTERRUPTED if it is
-   EXIT_CANNOT and SIGINT had come first.  Safe in a handler of signals. */
+   EXIT_CANNOT and SIGINT came before.  Safe in a signal handler. */
 int terminal_status(int status);
 
-/* What the percentages count from now on, such as "report: figure1"; NULL clears the
-   line. `name` must stay valid. */
+/* Set the label of the percentages, such as "report: figure1"; NULL clears the line.
+   `name` must stay valid. */
 void terminal_label(const char *name);
 
 #endif

@@ -353,7 +353,7 @@ const struct record_line explain_lines[] = {
     { .label = "sum over k", .describe = explain_describe_sum },
     { .label = "distance of D", .describe = explain_describe_spread },
     { .label = "differs in", .describe = explain_describe_boxes },
-    { .label = "the first", .describe = describe_first },
+    { .label = "first differences", .describe = describe_first },
     { .label = "period", .describe = explain_describe_period },
     { .label = "same bits", .describe = explain_describe_equal },
     { .label = "compared", .describe = describe_looked },
