@@ -404,7 +404,7 @@ two_compared() {
         result D2.npy $words
         compared 0 "$sentence" 600
     done << 'END'
-: of D k is one sum, ascending, of D2 k is cut into slices of 64, which are added as a tree;|--recipe plain --unit h100 --split-k 4 --order reduction=tree
+: in D k is one sum, ascending, in D2 k is cut into slices of 64, which are added as a tree;|--recipe plain --unit h100 --split-k 4 --order reduction=tree
 : D is on hopper/mma.m16n8k16.f32.f16, D2 on ampere/mma.m16n8k16.f32.f16 .*fraction 25 and 24|--recipe plain --unit a100
 : D is plain, D2 is legemm; D2 is nearer to the exact result in 12[78][0-9] of 1280|--recipe legemm --unit h100
 equal bit for bit in all 1280 outputs"|--recipe plain --unit h100

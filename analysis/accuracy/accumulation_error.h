@@ -12,7 +12,8 @@ struct accumulation {
     size_t k_steps;   /* k-steps of the longest lane of a slice */
     size_t all;       /* k-steps of all lanes of all slices together */
     size_t lanes;     /* lanes of slices that have any lane */
-    size_t additions; /* largest number of additions of lanes and slices that the sum of one lane meets */
+    size_t additions; /* largest number of additions of lanes and slices that the sum of
+                         one lane meets */
 };
 
 /* The counts for a plan with k products.  Returns BITCUT_NO_MEMORY if memory runs out. */
@@ -51,7 +52,8 @@ struct accumulation_error {
 
     /* For such units: the sum of v^2 over the roundings that a product meets. */
     double squares[RECIPE_TERMS_MAX];
-    double additions; /* number of FP32 roundings of all sums in the GEMM, except the roundings of products */
+    double additions; /* number of FP32 roundings of all sums in the GEMM, except the
+                         roundings of products */
 };
 
 struct accumulation_error accumulation_error_of(const struct gemm_plan *plan,

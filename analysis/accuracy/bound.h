@@ -88,8 +88,8 @@ struct bound_problem {
     bool given; /* D was given, not computed by the emulator */
     struct accumulation path;
     struct accumulation_error way;
-    const struct exact_sums
-        *sums; /* device sums (lib/exact/exact_sums.h), which change no bit; or NULL */
+    /* device sums (lib/exact/exact_sums.h), which change no bit; or NULL */
+    const struct exact_sums *sums;
 };
 
 /* Set *to, with `sums` NULL.  Returns BITCUT_NO_MEMORY if memory runs out. */
@@ -108,8 +108,9 @@ struct bound_watched {
 
 enum bound_kind {
     BOUND_RIGOROUS,      /* no D of this recipe on this unit exceeds it */
-    BOUND_PROBABILISTIC, /* few results exceed it, if rounding errors are independent with mean 0 */
-    BOUND_ESTIMATE       /* few results exceed it, by a model of the roundings of this D */
+    BOUND_PROBABILISTIC, /* few results exceed it, if rounding errors are independent with
+                            mean 0 */
+    BOUND_ESTIMATE /* few results exceed it, by a model of the roundings of this D */
 };
 
 extern const char *const bound_kinds[]; /* by kind */

@@ -13,15 +13,15 @@ struct bound_result {
     const struct bound_row *row;
     bool applies;
     char why[BOUND_WHY_MAX]; /* why it does not apply */
-    size_t looked;            /* outputs that were checked: all, or this many spread evenly */
-    size_t outputs;           /* checked outputs with a limit */
-    size_t violations;        /* outputs that exceed their limit */
-    size_t worst;             /* output with the largest error / limit, i n + j; m n: none */
-    size_t worst_at[2];       /* row and column of that output */
-    double limit, limit_most; /* median and maximum of the limits */
-    double limit_ulp;         /* median limit in ulps */
-    double observed;          /* largest error */
-    double ratio;             /* largest error / limit */
+    size_t looked;      /* outputs that were checked: all, or this many spread evenly */
+    size_t outputs;     /* checked outputs with a limit */
+    size_t violations;  /* outputs that exceed their limit */
+    size_t worst;       /* output with the largest error / limit, i n + j; m n: none */
+    size_t worst_at[2]; /* row and column of that output */
+    double limit, limit_most;        /* median and maximum of the limits */
+    double limit_ulp;                /* median limit in ulps */
+    double observed;                 /* largest error */
+    double ratio;                    /* largest error / limit */
     double worst_error, worst_limit; /* error and limit of the worst output */
     double tightness; /* median limit / error, over outputs with an error */
 };

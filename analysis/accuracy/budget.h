@@ -11,15 +11,16 @@
    value is alpha A B + beta C, the last one is D, so the parts add up to the error.  The
    comment of a part names the step between the two values. */
 enum budget_part {
-    BUDGET_REPRESENTATION, /* parts of a split in place of A and B, with unlimited exponents */
-    BUDGET_UNDERFLOW,  /* parts with their smallest exponent, as the unit reads them */
-    BUDGET_SATURATION, /* parts with their largest value */
-    BUDGET_DROPPED,    /* only the products in the recipe */
-    BUDGET_ALIGNMENT,  /* bits that units cut from terms before adding them */
+    BUDGET_REPRESENTATION, /* parts of a split in place of A and B, with unlimited
+                              exponents */
+    BUDGET_UNDERFLOW,    /* parts with their smallest exponent, as the unit reads them */
+    BUDGET_SATURATION,   /* parts with their largest value */
+    BUDGET_DROPPED,      /* only the products in the recipe */
+    BUDGET_ALIGNMENT,    /* bits that units cut from terms before adding them */
     BUDGET_ACCUMULATION, /* sums rounded to accumulators */
     BUDGET_PROMOTION,    /* accumulators added to FP32 sums, and to each other */
     BUDGET_SLICES,       /* sums of lanes and slices added */
-    BUDGET_EPILOGUE,     /* rows and columns scaled back, alpha, beta and C, the last rounding */
+    BUDGET_EPILOGUE,     /* rows and columns scaled back, alpha, beta, C, last rounding */
     BUDGET_PARTS
 };
 
@@ -42,8 +43,9 @@ struct budget_output {
     double part[BUDGET_PARTS], error; /* rounded to nearest in binary64 */
     char *exact[BUDGET_PARTS];        /* as "m*2^e", if asked for; else NULL */
     double size;                      /* |alpha| |A| |B| + |beta c|          */
-    double drift;      /* bound on what rounding moved D by: everything except the error of parts and of dropped products */
-    double drift_mean; /* mean movement by rounding, by a model (budget_watch.h) */
+    double drift; /* bound on what rounding moved D by: everything except the error of
+                     parts and of dropped products */
+    double drift_mean;   /* mean movement by rounding, by a model (budget_watch.h) */
     double drift_spread; /* root of the sum of squares around that mean */
     double value;        /* alpha A B + beta C                  */
     uint32_t d;
@@ -91,7 +93,8 @@ struct budget_summary {
     size_t without; /* computed outputs without a finite sum, which are in no statistic */
     size_t first;   /* the first of these, i n + j; `total` if there is none */
     struct budget_event event; /* and the reason */
-    size_t worst; /* output with the largest error in u |A||B|; `total` if there is none */
+    /* output with the largest error in u |A||B|; `total` if there is none */
+    size_t worst;
 };
 
 /* The matrices of one GEMM: FP32 encodings, row-major and contiguous. */

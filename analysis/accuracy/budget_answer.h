@@ -14,9 +14,9 @@ struct budget_problem {
     const struct gemm_plan *plan;
     const struct gemm_data *data;
     const struct matrix *d;
-    bool all;        /* budget of all outputs together */
-    size_t worst;    /* number of outputs with the largest errors to report */
-    bool one;        /* budget of the output (i, j) */
+    bool all;     /* budget of all outputs together */
+    size_t worst; /* number of outputs with the largest errors to report */
+    bool one;     /* budget of the output (i, j) */
     size_t i, j;
 };
 

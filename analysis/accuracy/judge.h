@@ -22,8 +22,8 @@ extern const struct reference references[]; /* ended by a row whose name is NULL
 /* A and B with their reference product, or with the reference of alpha A B + beta C. */
 struct judge {
     struct comparison comparison; /* every member except d */
-    struct exact_counts
-        counts; /* number of FP32 and binary64 values settled by each stage */
+    /* number of FP32 and binary64 values settled by each stage */
+    struct exact_counts counts;
     double seconds;
 };
 

@@ -51,7 +51,8 @@ enum { METRIC_WORDS_MAX = 32 };
    between FP32 values at x, at least 2^-149. */
 struct metric {
     const char *name, *what;
-    double (*value)(const struct comparison *x, int threads); /* called under hostfp_enter() */
+    double (*value)(const struct comparison *x,
+                    int threads); /* called under hostfp_enter() */
     const char *source;
 };
 

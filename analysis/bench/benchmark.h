@@ -14,7 +14,8 @@ enum {
     BENCHMARK_BURST_MS = 30, /* approximate length of a timing in a round */
     BENCHMARK_HEAT_PERCENT =
         5, /* from this difference on, figures depend on the temperature of the board */
-    BENCHMARK_ORDER_STREAM = 1000 /* stream of the seed for the order of workload 0; workload i has stream BENCHMARK_ORDER_STREAM + i */
+    BENCHMARK_ORDER_STREAM = 1000 /* stream of the seed for the order of workload 0;
+                                     workload i has stream BENCHMARK_ORDER_STREAM + i */
 };
 
 /* One shape of a benchmark. */
@@ -47,8 +48,9 @@ struct benchmark {
 
 /* The result of a benchmark. */
 struct benchmark_result {
-    size_t mismatches;  /* outputs of kernels that differ from the model */
-    const char *failed; /* the kernel that did not run, whose fault is reported; or NULL */
+    size_t mismatches; /* outputs of kernels that differ from the model */
+    /* the kernel that did not run, whose fault is reported; or NULL */
+    const char *failed;
 };
 
 /* Time the selected kernels and all peers, for every workload in batches of the first

@@ -12,10 +12,12 @@ struct look {
     const struct benchmark_round *course;
     const struct bitcut_format *format; /* of A, B and D                              */
     size_t bytes;                       /* of an element                              */
-    size_t distinct;                    /* different A, and different B: GEMM i has number i % distinct */
-    struct matrix a, b;                 /* the operands as FP32 values */
-    struct excerpt gemms, rows, cols;   /* the outputs compared; the arrays below have all of them */
-    struct matrix some_a[EXCERPT_MAX], some_b[EXCERPT_MAX]; /* their rows and columns, by GEMM */
+    size_t distinct;    /* different A, and different B: GEMM i has number i % distinct */
+    struct matrix a, b; /* the operands as FP32 values */
+    struct excerpt gemms, rows,
+        cols; /* the outputs compared; the arrays below have all of them */
+    struct matrix some_a[EXCERPT_MAX],
+        some_b[EXCERPT_MAX]; /* their rows and columns, by GEMM */
     uint32_t *exact32;                                        /* the exact product    */
     uint64_t *exact64;
     unsigned char *d, *single,

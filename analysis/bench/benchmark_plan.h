@@ -24,18 +24,23 @@ const char *shape_set_of(size_t m, size_t n, size_t k);
    in batches of which size. */
 struct bench_study {
     const char *name, *what;
-    int matrices; /* format of A, B and D of its kernels and peers, FORMAT_...; f32: large GEMMs, computed from parts; f16: small GEMMs, read as they are */
-    const char *kernels[SELECTIONS_MAX]; /* names of kernels or their beginnings; none: for every recipe the kernel that gpu/api/choose.h selects, or the kernels for the smallest sizes */
+    int matrices; /* format of A, B and D of its kernels and peers, FORMAT_...; f32: large
+                     GEMMs, computed from parts; f16: small GEMMs, read as they are */
+    /* names of kernels or their beginnings; none: for every recipe the kernel that
+       gpu/api/choose.h selects, or the kernels for the smallest sizes */
+    const char *kernels[SELECTIONS_MAX];
     const char *shapes;
     int slices[SLICES_MAX];     /* ended by 0                          */
     size_t batches[COUNTS_MAX]; /* ended by 0; none: single GEMMs */
 };
 
-extern const struct bench_study bench_studies[]; /* ended by a row without a name; the default is first */
+extern const struct bench_study
+    bench_studies[]; /* ended by a row without a name; the default is first */
 
 /* A selection among the kernels of a study. */
 struct bench_filter {
-    const char *kernel; /* name of a kernel or its beginning, in place of the study's kernels; or NULL */
+    const char *kernel; /* name of a kernel or its beginning, in place of the study's
+                           kernels; or NULL */
     int tile[3];        /* m, n and k; 0: any */
 };
 

@@ -8,7 +8,8 @@
 
 /* Microseconds of processor time per call; 0: unknown. */
 struct host_cost {
-    double start;  /* start a GEMM whose kernel was chosen before, as bitcut_gemm_start() does */
+    double start;  /* start a GEMM whose kernel was chosen before, as bitcut_gemm_start()
+                      does */
     double choose; /* choose the kernel for its recipe */
     double launch; /* launch a kernel that does nothing */
 };
@@ -25,10 +26,10 @@ struct runner {
     size_t compared, mismatches; /* outputs compared with a kernel's model */
     const char *fallback;        /* the peer with the same bits, or NULL */
     char fault[GPU_FAULT_MAX];  /* why it was not timed, or ""           */
-    int repeats;                 /* in each timing */
-    double ms, ms_min, ms_max;   /* median, smallest and largest over the rounds */
-    double ms_first, ms_last;    /* in the first round and in the last */
-    int megahertz;               /* clock in the last round; 0: unknown */
+    int repeats;                /* in each timing */
+    double ms, ms_min, ms_max;  /* median, smallest and largest over the rounds */
+    double ms_first, ms_last;   /* in the first round and in the last */
+    int megahertz;              /* clock in the last round; 0: unknown */
     struct gpu_measurement loop; /* under load; zeros: not measured */
     int loop_repeats;
     struct host_cost host; /* for kernels with all parts */
@@ -42,7 +43,8 @@ enum { MEAN_PEERS_MAX = 8 };
 /* Speed relative to each peer, over the shapes on which the kernel was timed. */
 struct benchmark_mean {
     double sum[MEAN_PEERS_MAX];
-    int timed[MEAN_PEERS_MAX]; /* number of these shapes on which the peer was timed as well */
+    int timed[MEAN_PEERS_MAX]; /* number of these shapes on which the peer was timed as
+                                  well */
     int shapes;
 };
 
@@ -56,8 +58,8 @@ struct benchmark_round {
     struct runner runner[RUNNERS_MAX];
     size_t runners;
     struct gpu_library library; /* the library of the peers */
-    struct benchmark_mean
-        mean[2]; /* over the workloads of this batch size, by strides and by pointers */
+    /* over the workloads of this batch size, by strides and by pointers */
+    struct benchmark_mean mean[2];
 };
 
 static inline const struct gpu_timer *benchmark_timer(const struct benchmark *r)

@@ -15,7 +15,8 @@ struct blas_library;
 struct blas {
     void *library;
     const struct blas_library *row;     /* of the table of gpu/cpu/blas_library.h */
-    void (*multiply[BLAS_TYPES])(void); /* cblas_sgemm and cblas_dgemm; NULL: not available */
+    void (*multiply[BLAS_TYPES])(
+        void);     /* cblas_sgemm and cblas_dgemm; NULL: not available */
     char name[80]; /* the library, its version and the kernels that it selected */
 };
 

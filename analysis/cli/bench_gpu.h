@@ -8,7 +8,7 @@
 /* The options of `bench`. */
 struct bench_options {
     struct option_counts sizes;
-    const char *input;         /* input family of A and B, unless the shapes have their own */
+    const char *input; /* input family of A and B, unless the shapes have their own */
     const char *device;
     const char *unit, *recipe; /* for bench emu; the other members are for bench gpu */
     const char *study, *kernel, *tile;

@@ -19,15 +19,17 @@ struct context {
     int threads;            /* --threads, 0: all processors                        */
     uint64_t seed;          /* --seed                                              */
     const char *output;     /* argument of -o, or NULL */
-    char *const *program; /* the words after "--" of a command that starts a program, ended by NULL; NULL: there is no "--" */
+    char *const *program;   /* the words after "--" of a command that starts a program,
+                               ended by NULL; NULL: there is no "--" */
     struct progress progress;
-    const struct gemm_offload *offload; /* the device of --device as an offload, or NULL */
+    /* the device of --device as an offload, or NULL */
+    const struct gemm_offload *offload;
     const char *const *operands;
     int operand_count;
     const void *own;                  /* the command's options after reading */
     const struct option_row *options; /* all options of the command */
     const bool *given;                /* options[i] was on the command line       */
-    char *command_line; /* for reports: the command line without -o */
+    char *command_line;               /* for reports: the command line without -o */
 };
 
 /* Options for computations of the command. */
@@ -68,10 +70,14 @@ struct command {
     const void *defaults; /* the defaults of that struct; NULL: all zeros */
     const char *operands; /* operands in the usage line; "": there are none */
     int operands_most;
-    const char *operand_table; /* tables of `bitcut list` for the operands; "": the operands are names of tables; NULL: the operands are files, or the words in `operands`, or there are none */
-    const char
-        *output; /* the meaning of -o; NULL: there is no -o, and everything goes to standard output */
-    int failure; /* for a command that starts the program after "--" and ends with the program's status: the command's own exit status in place of EXIT_USAGE and EXIT_CANNOT; otherwise 0 */
+    const char *operand_table; /* tables of `bitcut list` for the operands; "": the
+                                  operands are names of tables; NULL: the operands are
+                                  files, or the words in `operands`, or there are none */
+    const char *output; /* the meaning of -o; NULL: there is no -o, and everything goes to
+                           standard output */
+    int failure; /* for a command that starts the program after "--" and ends with the
+                    program's status: the command's own exit status in place of EXIT_USAGE
+                    and EXIT_CANNOT; otherwise 0 */
     enum command_task task; /* the heading under which help lists it */
     struct example examples[EXAMPLES];
 };

@@ -10,7 +10,8 @@
 
 /* Must be all zeros before it is opened. */
 struct device_gemm {
-    struct recorder recorder; /* for the emulator: a stand-in for a device of the kernel's architecture, with enough memory */
+    struct recorder recorder; /* for the emulator: a stand-in for a device of the kernel's
+                                 architecture, with enough memory */
     const struct gpu_kernel *kernel; /* the kernel that was named, or NULL */
     struct gpu_work work;            /* the selected computation */
     struct gpu_offload offload;      /* for the reference: the device as an offload */

@@ -35,15 +35,18 @@ struct emit_column {
 struct emitter {
     bool json, verbose;
     bool failed; /* the command ends with status 1; sets the colour of its verdict */
-    bool table; /* a single row is printed as a table of `columns` as well, in place of one line per key */
+    bool table;  /* a single row is printed as a table of `columns` as well, in place of
+                    one line per key */
     const char *note;   /* a sentence below the table, or NULL                         */
-    const char *schema; /* the command's name, or NULL: in JSON the last key of a row is "schema", "bitcut-NAME/1"; the number grows when an existing key changes its meaning or is removed */
+    const char *schema; /* the command's name, or NULL: in JSON the last key of a row is
+                           "schema", "bitcut-NAME/1"; the number grows when an existing
+                           key changes its meaning or is removed */
     const struct emit_column *columns; /* ended by a NULL key, or NULL         */
     json_t *rows;                      /* text: the rows so far, NULL if none  */
     json_t *said;                      /* and the lines of each row */
-    json_t *ending;                    /* text: the object that ends the output, or NULL */
-    bool answers;                      /* some rows are answers with lines */
-    bool broken;                       /* a row could not be built */
+    json_t *ending; /* text: the object that ends the output, or NULL */
+    bool answers;   /* some rows are answers with lines */
+    bool broken;    /* a row could not be built */
 };
 
 /* Set the last key of a row, the schema of the command. */

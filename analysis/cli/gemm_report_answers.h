@@ -35,7 +35,8 @@ struct gemm_answers {
     struct matrix d; /* d.at is NULL unless it was given                     */
     bool chosen;
     char way[BITCUT_GEMM_MAX]; /* the GEMM as a line of text, with a note */
-    char note[GEMM_NOTE_MAX]; /* why the GEMM is not the one found for D; "": it is that GEMM */
+    char note[GEMM_NOTE_MAX];  /* why the GEMM is not the one found for D; "": it is that
+                                  GEMM */
     double want;
     size_t seconds;
     struct gemm_data data; /* a copy of A, B and C */
@@ -46,7 +47,7 @@ struct gemm_answers {
         struct fault why; /* its message if there is no answer */
     } of[QUESTIONS];
     const char *place[ADVISE_PLACES_MAX]; /* the places where recipes are tried, */
-    size_t places;                         /* and their number */
+    size_t places;                        /* and their number */
     struct advise advice;
     struct explanation explanation;
     struct judged judged, fp32;

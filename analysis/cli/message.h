@@ -12,11 +12,12 @@ struct context;
 
 /* Exit statuses. */
 enum {
-    EXIT_GOOD,             /* success */
-    EXIT_FOUND,            /* a comparison or a bound failed                     */
-    EXIT_USAGE,            /* the command line is invalid */
-    EXIT_CANNOT,           /* a file or device cannot be used, or SIGTERM */
-    EXIT_INTERRUPTED = 130 /* SIGINT; set by terminal_status(), commands return EXIT_CANNOT */
+    EXIT_GOOD,   /* success */
+    EXIT_FOUND,  /* a comparison or a bound failed                     */
+    EXIT_USAGE,  /* the command line is invalid */
+    EXIT_CANNOT, /* a file or device cannot be used, or SIGTERM */
+    EXIT_INTERRUPTED =
+        130 /* SIGINT; set by terminal_status(), commands return EXIT_CANNOT */
 };
 
 /* Print "bitcut: WHAT: WHY" to standard error, or "bitcut: WHY" if `what` is NULL.

@@ -24,7 +24,7 @@ enum option_kind {
 enum {
     OPTION_TEXTS_MAX = 64,
     OPTIONS_MAX = 48, /* of one command */
-    OPTION_WIDTH = 22  /* columns of an option in the help */
+    OPTION_WIDTH = 22 /* columns of an option in the help */
 };
 
 /* The arguments of an option that may be given more than once. */

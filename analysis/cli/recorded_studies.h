@@ -13,7 +13,8 @@ enum { RECORDED_SCALE = STUDY_PAPER, RECORDED_SEED = 1 };
    STUDY --scale paper -o STUDY.jsonl` writes them. */
 struct recorded_studies {
     struct study_log log;
-    json_t *files; /* for each study with a file, by its name: an array with the file's name and SHA-256, from recorded_digest_file() */
+    json_t *files; /* for each study with a file, by its name: an array with the file's
+                      name and SHA-256, from recorded_digest_file() */
 };
 
 /* Read all files; the folder may be missing.  Prints what is wrong and returns an exit

@@ -28,7 +28,8 @@ struct report {
     } part[REPORT_SECTIONS_MAX];
     size_t count;
     struct picture small[FINDINGS]; /* figures of the findings */
-    bool ended; /* the report ended before all sections were made: stopped, or a file cannot be written */
+    bool ended; /* the report ended before all sections were made: stopped, or a file
+                   cannot be written */
 };
 
 /* Append a section.  The report takes over its source and origin. */

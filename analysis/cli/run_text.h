@@ -13,9 +13,9 @@ struct run_description {
     const struct run_total *total;
     const char *program; /* the file that was run; NULL: unknown */
     double elapsed;      /* duration of the run in seconds; 0: unknown */
-    const char *folder;  /* folder of the excerpts of an audit; NULL: there was no audit */
-    const char *want;    /* required error for advice, or NULL */
-    FILE *file;          /* for JSON Lines, or NULL                         */
+    const char *folder; /* folder of the excerpts of an audit; NULL: there was no audit */
+    const char *want;   /* required error for advice, or NULL */
+    FILE *file;         /* for JSON Lines, or NULL                         */
 };
 
 /* Emit a row for each call site, and print a summary to standard error; with --json the

@@ -91,11 +91,12 @@ enum { SETUP_UNSET = INT_MIN };
 
 /* A GEMM with its matrices: D (m x n) = alpha A B + beta C. */
 struct setup {
-    const struct setup_options *options; /* the options to build it from; NULL: it is built otherwise */
+    /* the options to build it from; NULL: it is built otherwise */
+    const struct setup_options *options;
     struct bitcut_gemm gemm;             /* everything except sizes and matrices */
     struct gemm_plan plan;               /* of gemm                          */
     struct matrix a, b, c;               /* c.at is NULL unless -c was given */
-    const char *input_a, *input_b; /* origin of A and B: a family or a file */
+    const char *input_a, *input_b;       /* origin of A and B: a family or a file */
 };
 
 /* A split by name, with roundings and scale replaced where given (NULL, SETUP_UNSET: as

@@ -5,13 +5,13 @@
 
 #include "lib/base/progress.h"
 
-/* A progress that prints percentages to standard error if that is a terminal, and that
-   stops when the process is interrupted: the first SIGINT, SIGTERM or SIGHUP asks long
-   work to end.  If there is a second one, or the process is still there a second later, wherever
-   it is, give_up() is called in a thread of its own, to end it; if it has not in half a
-   second, the process ends as terminal_status(EXIT_CANNOT) says.  SIGPIPE ends the process
-   as ever, but leaves no temporary file, and after SIGXFSZ the write fails.  False if there
-   is no memory for that. */
+/* A progress that prints percentages to standard error if it is a terminal, and that
+   stops when the process is interrupted.  The first SIGINT, SIGTERM or SIGHUP asks long
+   work to end.  At a second signal, or if the process still runs a second later,
+   give_up() is called in a thread of its own to end it; if it has not done so within half
+   a second, the process ends with terminal_status(EXIT_CANNOT).  SIGPIPE ends the process
+   as usual, but leaves no temporary file.  After SIGXFSZ the write fails.  Returns false
+   if memory runs out. */
 bool terminal_progress(struct progress *progress, void (*give_up)(void));
 
 /* Whether the process was asked to stop. */

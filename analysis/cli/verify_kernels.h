@@ -13,7 +13,8 @@ struct verify_kernels {
     const char *device;
     const char *name; /* a kernel, or the beginning of names; split: the split pass */
     struct kernel_shape shape; /* SIZE_MAX: a grid of shapes; all three or none */
-    size_t samples, seconds; /* values of the split, 0: all; time limit for explanations */
+    size_t samples,
+        seconds; /* values of the split, 0: all; time limit for explanations */
 };
 
 /* Print a row for each kernel, or for the split.  Returns an exit status: EXIT_FOUND if a

@@ -17,7 +17,9 @@ struct directed {
     int count;
 };
 
-enum { DIRECTED_KILLS = 4 }; /* required number for each mutant, where that many are found */
+enum {
+    DIRECTED_KILLS = 4
+}; /* required number for each mutant, where that many are found */
 
 /* Set bit i if the unit's output on s differs from the output of mutant i.  Only mutants
    among the first `count` of a list whose bit in `which` is set are tried. */

@@ -22,7 +22,7 @@ struct set {
     bool known;              /* whether the table has the unit */
     bool recorded;           /* whether D exists */
     struct array a, b, c, d, scale_a, scale_b; /* empty where the file does not exist */
-    bool negative_nan;           /* a negative NaN in D stands for any negative NaN */
+    bool negative_nan; /* a negative NaN in D stands for any negative NaN */
     struct fragment_shape shape;
     json_t *meta; /* all of meta.json; "unit" is always set */
 };

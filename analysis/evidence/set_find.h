@@ -11,7 +11,8 @@
    not BITCUT_OK, a folder or file that cannot be searched for sets or has none. */
 struct found {
     char *folder;
-    struct set_line line; /* a line of FILE; length 0: it is no line, or was not looked up */
+    /* a line of FILE; length 0: it is no line, or was not looked up */
+    struct set_line line;
     struct fault fault;
 };
 

@@ -15,7 +15,8 @@ enum bitcut_status variant_of(const struct gpu_variant_row **variant, const stru
  */
 struct variant_operands {
     struct fragments x;
-    struct array a, b, c; /* the arrays that differ from the batch; the others are empty */
+    struct array a, b,
+        c; /* the arrays that differ from the batch; the others are empty */
 };
 
 /* BITCUT_NO_MEMORY is the only failure, and leaves nothing to clear.  *t uses the arrays

@@ -12,7 +12,7 @@ enum { FLUSHES = INPUT_C + 1, READINGS = FLUSHES * 3 };
 
 /* One recorded output, ready for every row of a space. */
 struct observed {
-    struct number *numbers;                   /* storage of all arrays below, one allocation */
+    struct number *numbers; /* storage of all arrays below, one allocation */
     struct number *a[READINGS], *b[READINGS]; /* NULL: no row uses this reading */
     struct number *scale_a, *scale_b;         /* NULL for a unit without block scales */
     uint8_t alias[READINGS]; /* the first reading that gives the same numbers */

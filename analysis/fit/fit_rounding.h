@@ -13,12 +13,12 @@ struct rounded_sum {
     const struct bitcut_unit *row;
     const struct box *one; /* the row alone                                           */
     struct term value;     /* not 0, of at most 64 bits                               */
-    bool inexact;          /* there are more bits below; then its highest bit is the 64th */
-    bool kept;             /* it is floored according to `keep` and `keep_min` */
+    bool inexact; /* there are more bits below; then its highest bit is the 64th */
+    bool kept;    /* it is floored according to `keep` and `keep_min` */
     bool keeps_sign;       /* the row's rule for zeros is not applied                 */
-    const uint64_t *c; /* the result is added to this, to nearest; NULL: it is not */
-    uint64_t d;        /* the row's result; with `wrong` the required result, */
-    bool wrong;        /* which the row does not give */
+    const uint64_t *c;     /* the result is added to this, to nearest; NULL: it is not */
+    uint64_t d;            /* the row's result; with `wrong` the required result, */
+    bool wrong;            /* which the row does not give */
 };
 
 /* Restrict *box, which must contain the row, to values of the fields that only the end of

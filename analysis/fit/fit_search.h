@@ -15,7 +15,10 @@
 struct search {
     struct bitcut_fit_report report; /* must be first */
     struct box_list rows; /* the rows that give every output, as disjoint boxes */
-    struct bitcut_unit nearest; /* if report.near: a row that gives all except a few outputs, if a short search finds one; otherwise, among the rows that were run, the row with the most outputs before its first mismatch (in the order of fit->outputs) */
+    /* if report.near: a row that gives all except a few outputs, if a short search finds
+       one; otherwise, among the rows that were run, the row with the most outputs before
+       its first mismatch (in the order of fit->outputs) */
+    struct bitcut_unit nearest;
 };
 
 /* Search the boxes `from`, each part of a frame of the space, or the whole space if

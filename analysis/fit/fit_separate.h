@@ -10,9 +10,10 @@
 struct separation {
     struct sample *cases;
     size_t count;
-    size_t rows; /* the survivors that were compared: at most SEPARATE_ROWS_MAX; rows that are equal because their blocks take the same k count once */
+    size_t rows; /* the survivors that were compared: at most SEPARATE_ROWS_MAX; rows that
+                    are equal because their blocks take the same k count once */
     size_t groups; /* rows of two groups differ on some case; rows of one group on none */
-    size_t left; /* rows in groups of more than one row */
+    size_t left;   /* rows in groups of more than one row */
     bool differ[FIELD_COUNT]; /* the fields in which the rows of such a group differ */
 };
 

@@ -15,7 +15,7 @@ struct fitted {
     const struct bitcut_unit *unit;
     bool known;                   /* the unit is in the table */
     struct group all, nearest;    /* their values by answer_group() */
-    char open[FITTED_OPEN_MAX];  /* names of fields with several values */
+    char open[FITTED_OPEN_MAX];   /* names of fields with several values */
     const char *next;             /* a folder for inputs that distinguish rows, or NULL */
     struct separation separation; /* with `next` */
     double seconds;

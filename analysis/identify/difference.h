@@ -12,7 +12,8 @@ enum { DIFFERENCE_TEXT_MAX = 300 };
  */
 struct box {
     size_t row, row_end, col, col_end, differ;
-    size_t elsewhere;  /* differing outputs outside the box that were computed in the same way */
+    size_t elsewhere;  /* differing outputs outside the box that were computed in the same
+                          way */
     const char *fault; /* name of the fault; NULL: unknown */
     char what[DIFFERENCE_TEXT_MAX]; /* the same in words */
 };

@@ -13,7 +13,8 @@ enum { SPREAD_BINS = 34 };
 
 struct spread {
     size_t bin[SPREAD_BINS];       /* outputs                                          */
-    size_t row_period, col_period; /* periods of rows and columns with differences; 0: none */
+    size_t row_period,
+        col_period; /* periods of rows and columns with differences; 0: none */
 };
 
 /* The pattern for a pair of values of `format`, widened to FP32.  A step leads from one

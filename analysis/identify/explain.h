@@ -18,8 +18,11 @@ struct explain_options {
     int threads;
     const struct progress *progress;
     const struct gemm_offload *offload; /* struct gemm_options */
-    const struct explanation *like; /* the explanation of another D of the same A, B and C, or NULL. Its hypothesis is tried first; if it gives the whole sample, nothing else is tried */
-    const struct block *part; /* D consists of these rows and columns of a larger result, whose positions are reported; or NULL */
+    const struct explanation *like; /* the explanation of another D of the same A, B and
+                                       C, or NULL. Its hypothesis is tried first; if it
+                                       gives the whole sample, nothing else is tried */
+    const struct block *part; /* D consists of these rows and columns of a larger result,
+                                 whose positions are reported; or NULL */
 };
 
 enum { EQUALS_MAX = 64, PARTS_MAX = 4, SENTENCE_MAX = 1000, CHANGES_MAX = 600 };
@@ -38,18 +41,22 @@ struct explanation {
     struct problem q;                 /* the matrices as they are read */
     struct space space;
     double error;        /* median |D - exact| in 2^-24 |A||B|                          */
-    struct verdict best; /* the hypothesis that gives everything that was compared, or most of it */
+    /* the hypothesis that gives everything that was compared, or most of it */
+    struct verdict best;
     struct verdict equal[EQUALS_MAX]; /* other hypotheses that give the whole sample */
     size_t equals;
-    bool interrupted; /* progress asked to stop; the result is as of then */
+    bool interrupted;           /* progress asked to stop; the result is as of then */
     struct box part[PARTS_MAX]; /* regions where D differs from the best hypothesis */
     size_t parts;
-    struct differing first[DIFFERING_MAX]; /* first outputs that the best hypothesis does not give */
+    /* first outputs that the best hypothesis does not give */
+    struct differing first[DIFFERING_MAX];
     size_t firsts;
     struct spread spread; /* of D from the best hypothesis, in the outputs compared */
-    double distance[RECIPES_MAX]; /* struct search: distance of each unchanged recipe, by position */
-    double seconds;                /* time that the search took */
-    const char *device; /* what computed in place of the emulator; NULL: no device was requested */
+    double distance[RECIPES_MAX]; /* struct search: distance of each unchanged recipe, by
+                                     position */
+    double seconds;               /* time that the search took */
+    const char *device; /* what computed in place of the emulator; NULL: no device was
+                           requested */
 };
 /* Explain D of *q, whose matrices remain the caller's.  If progress asks to stop, the
    result has what was found and compared until then.  Returns BITCUT_BAD_ARGUMENT if the

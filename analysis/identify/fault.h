@@ -9,9 +9,10 @@
    each term or rounding.  One of the functions is NULL. */
 struct kernel_fault {
     const char *name;
-    const char *what;  /* such as "the product of ... is missing" */
-    bool fine;         /* changes results by a few ulps at most */
-    bool exact;        /* changes the exact product: a variant is only tried if that comes nearer to D */
+    const char *what; /* such as "the product of ... is missing" */
+    bool fine;        /* changes results by a few ulps at most */
+    bool exact; /* changes the exact product: a variant is only tried if that comes nearer
+                   to D */
     bool of_ranges;    /* belongs to ranges of k, by `alter`: possibly slices */
     bool of_words;     /* changes parts after they are computed: slow */
     bool of_promotion; /* applies only where sums are promoted */

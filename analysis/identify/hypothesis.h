@@ -57,11 +57,12 @@ struct space {
     struct words_choice *words;
     struct bitcut_order *order;
     struct kernel_fault_choice *fault; /* the first is: no fault */
-    struct k_range *range;       /* ranges of k that may be missing or added twice */
+    struct k_range *range; /* ranges of k that may be missing or added twice */
     size_t units, words_count, orders, faults, ranges, k;
     size_t suggested[SUGGESTED_MAX],
-        suggestions; /* faults that bring the exact product much nearer to D, the nearest first */
-    uint32_t start; /* a number that is added to all outputs, 0: none */
+        suggestions; /* faults that bring the exact product much nearer to D, the nearest
+                        first */
+    uint32_t start;  /* a number that is added to all outputs, 0: none */
     const struct bitcut_format *format; /* of D */
     const struct bitcut_recipe *recipe; /* the only recipe, or NULL */
     uint32_t alpha, beta;
@@ -97,7 +98,8 @@ struct spot {
 struct spelling {
     uint32_t *word;
     enum bitcut_operand operand;
-    uint32_t element, other; /* other: element of the other operand in the row or column with the same number, at the same k */
+    uint32_t element, other; /* other: element of the other operand in the row or column
+                                with the same number, at the same k */
     bool has_other;          /* the other operand has that row or column */
     const struct bitcut_split *split, *other_split;
     const struct candidate *x;
@@ -107,17 +109,19 @@ struct spelling {
 struct candidate {
     struct bitcut_gemm gemm;
     struct gemm_plan plan;
-    struct bitcut_unit unit; /* the unit that gemm.unit points to: with a fault, a changed row */
+    /* the unit that gemm.unit points to: with a fault, a changed row */
+    struct bitcut_unit unit;
     struct k_range lost;  /* k whose products are missing */
     struct k_range twice; /* k whose products are added again, directly afterwards */
-    size_t gap;           /* zeros before these: products added twice fill no step or slice */
+    size_t gap; /* zeros before these: products added twice fill no step or slice */
     bool lost_are_zero;   /* missing k are read as zeros; else the next k follows */
     bool flushed;         /* subnormal elements of A and B are read as zeros          */
-    const struct bitcut_format *through; /* results are first rounded to this format, or NULL, */
+    /* results are first rounded to this format, or NULL, */
+    const struct bitcut_format *through;
     const struct bitcut_rounding *through_by; /* by this rounding */
-    const struct bitcut_rounding *store;      /* rounding of the result to the format of D */
-    struct gemm_faults faults; /* faults between instructions, */
-    bool slipped;            /* if there are any */
+    const struct bitcut_rounding *store; /* rounding of the result to the format of D */
+    struct gemm_faults faults;           /* faults between instructions, */
+    bool slipped;                        /* if there are any */
 
     /* NULL: no deviation.  The k of the products at position p of all products that are
        added.  There are `places` positions for k products.  SIZE_MAX: zeros. */

@@ -12,10 +12,12 @@ struct problem {
     const struct bitcut_format *format; /* format of D, whose elements are widened */
     uint32_t alpha, beta;               /* FP32 encodings                       */
     bool transposed_a, transposed_b, transposed_d; /* how the matrices are read */
-    bool by_columns; /* matrices that are read transposed have their own sizes, but are column-major */
-    const struct bitcut_recipe *recipe; /* the only recipe that may have computed D, or NULL */
-    const struct bitcut_unit *unit;     /* the only unit, or NULL */
-    const char *name;                   /* name of D, or NULL */
+    bool by_columns; /* matrices that are read transposed have their own sizes, but are
+                        column-major */
+    /* the only recipe that may have computed D, or NULL */
+    const struct bitcut_recipe *recipe;
+    const struct bitcut_unit *unit; /* the only unit, or NULL */
+    const char *name;               /* name of D, or NULL */
 };
 
 /* Sizes of the GEMM for the matrices as they are read. */

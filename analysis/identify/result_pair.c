@@ -78,7 +78,8 @@ static void value_describe(char text[VALUE_MAX], int axis, const struct verdict 
     if (axis == AXIS_RECIPE) text_add(text, VALUE_MAX, "%s", v->x.gemm.recipe->name);
     else if (axis == AXIS_UNIT) text_add(text, VALUE_MAX, "%s", v->x.gemm.unit->name);
     else if (!v->h.at[axis])
-        text_add(text, VALUE_MAX, "%s", usual[axis] ? usual[axis] : "as in the recipe");
+        text_add(text, VALUE_MAX, "%s",
+                 usual[axis] ? usual[axis] : "it is as in the recipe");
     else axes[axis].describe(text, VALUE_MAX, &v->x, s, v->h.at[axis]);
 }
 
@@ -122,7 +123,7 @@ static void describe_axis(char *text, int axis, const struct verdict *const v[2]
     else if (axis == AXIS_UNIT) {
         text_add(text, WHY_MAX, "%sD is on %s, D2 on %s", between, of[0], of[1]);
         describe_units(text, v[0]->x.gemm.unit, v[1]->x.gemm.unit);
-    } else text_add(text, WHY_MAX, "%sD has %s, D2 has %s", between, of[0], of[1]);
+    } else text_add(text, WHY_MAX, "%sin D %s, in D2 %s", between, of[0], of[1]);
 }
 
 /* What gives all of the sample: the best, then the others. */
@@ -184,7 +185,7 @@ static void find_why(struct result_pair *t, const struct explanation e[2])
     nearest_pair(v, e);
     for (int axis = 0; axis < AXES; axis++) describe_axis(t->why, axis, v, e);
     if (e[0].space.format != e[1].space.format)
-        text_add(t->why, WHY_MAX, "%sD is from %s, D2 from %s", *t->why ? "; " : "",
+        text_add(t->why, WHY_MAX, "%sD is in %s, D2 in %s", *t->why ? "; " : "",
                  e[0].space.format->name, e[1].space.format->name);
     describe_places(t->why, "D", &e[0]);
     describe_places(t->why, "D2", &e[1]);

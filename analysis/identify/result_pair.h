@@ -9,17 +9,21 @@
 enum { WHY_MAX = 800 };
 
 struct result_pair {
-    size_t differ, total;               /* outputs that differ, and all outputs */
-    const struct bitcut_format *format; /* the format of ulps: the format of both results, or f32 */
-    bool measured;               /* some differing outputs are numbers in both results, so there is */
-    uint64_t ulps;               /* the largest distance */
-    size_t row, col;             /* and its first position */
+    size_t differ, total; /* outputs that differ, and all outputs */
+    /* the format of ulps: the format of both results, or f32 */
+    const struct bitcut_format *format;
+    bool measured;   /* some differing outputs are numbers in both results, so there is */
+    uint64_t ulps;   /* the largest distance */
+    size_t row, col; /* and its first position */
     struct box part[PARTS_MAX]; /* regions where they differ, the largest first */
-    size_t parts;                /* number of regions, including those not stored */
-    char why[WHY_MAX]; /* how the nearest hypotheses differ; empty: they do not, or one result has none */
-    size_t sampled, nearer[2]; /* sampled outputs, and outputs in which each result is nearer to the exact one */
-    double error[2]; /* median distance from the exact result, in 2^-24 (|alpha| |A||B| + |beta C|) */
-    const char *name[2];      /* names of the results, or NULL */
+    size_t parts;               /* number of regions, including those not stored */
+    char why[WHY_MAX]; /* how the nearest hypotheses differ; empty: they do not, or one
+                          result has none */
+    size_t sampled, nearer[2]; /* sampled outputs, and outputs in which each result is
+                                  nearer to the exact one */
+    double error[2]; /* median distance from the exact result, in 2^-24 (|alpha| |A||B| +
+                        |beta C|) */
+    const char *name[2];     /* names of the results, or NULL */
     char text[SENTENCE_MAX]; /* the answer in one sentence */
 };
 

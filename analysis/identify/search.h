@@ -37,15 +37,19 @@ struct search {
     bool as_they_are;           /* only recipes without any change */
     int threads;
     const struct progress *progress;
-    const struct hypothesis *base; /* NULL; or a hypothesis whose values, recipe and unit included, are retained where they are not varied */
+    const struct hypothesis *base; /* NULL; or a hypothesis whose values, recipe and unit
+                                      included, are retained where they are not varied */
 
-    double distance[RECIPES_MAX]; /* of each recipe on its nearest unit, unchanged or with a fault that brings it nearer */
+    double distance[RECIPES_MAX]; /* of each recipe on its nearest unit, unchanged or with
+                                     a fault that brings it nearer */
     double as_it_stands[RECIPES_MAX]; /* the same without a fault */
     bool first; /* changed parts are tried on one unit of a recipe only */
     size_t tried;
     bool cut_short; /* ended by the time limit, by a stop, or by `dull` */
-    bool dull;      /* set by the caller: too many hypotheses give all of this block, and another block should be tried */
-    struct finding found[FINDINGS_MAX]; /* the best, most outputs first, then the earliest */
+    bool dull;      /* set by the caller: too many hypotheses give all of this block, and
+                       another block should be tried */
+    /* the best, most outputs first, then the earliest */
+    struct finding found[FINDINGS_MAX];
     size_t count;
     struct finding near[NEAR_MAX]; /* the nearest hypotheses with a change, by distance */
     size_t near_count;

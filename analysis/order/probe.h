@@ -13,15 +13,16 @@ enum { PROBE_SUMS_MAX = 8, PROBE_TEXT_MAX = 1000 };
 
 /* The result of a probe. */
 struct probe_result {
-    bool found;                        /* one order gives every sum that was observed */
-    struct probe_guess guess;          /* that order */
-    struct probe_fit fit;              /* its agreement on random data */
-    size_t sum[PROBE_SUMS_MAX], sums; /* if not found: k of the first sums of neighbours */
-    size_t first, first_below;         /* if not found: the product that product 0 meets first */
-    size_t m, n, k, positions, calls;  /* calls: runs of the program */
+    bool found;               /* one order gives every sum that was observed */
+    struct probe_guess guess; /* that order */
+    struct probe_fit fit;     /* its agreement on random data */
+    size_t sum[PROBE_SUMS_MAX],
+        sums;                  /* if not found: k of the first sums of neighbours */
+    size_t first, first_below; /* if not found: the product that product 0 meets first */
+    size_t m, n, k, positions, calls; /* calls: runs of the program */
     const struct bitcut_format *format;
-    double seconds;                    /* time that the probe took */
-    char text[PROBE_TEXT_MAX];        /* the result, in one or two sentences */
+    double seconds;            /* time that the probe took */
+    char text[PROBE_TEXT_MAX]; /* the result, in one or two sentences */
 };
 
 /* The fields and the line (lib/base/record.h). */

@@ -11,7 +11,8 @@
 enum probe_join {
     PROBE_CUT, /* all at once, aligned to the largest and cut: units are lost next to M */
     PROBE_EXACT, /* all at once, exactly: units of its own block are retained next to M */
-    PROBE_PAIRS  /* neighbours are added, then neighbours of these sums; the last sum joins */
+    PROBE_PAIRS /* neighbours are added, then neighbours of these sums; the last sum joins
+                 */
 };
 
 /* How an output is added: an order of whole blocks.  With `promote`, each sum after the
@@ -29,7 +30,8 @@ struct probe_tree {
     size_t *place;        /* [k]: position in the order, with padding counted */
     size_t *real;         /* [steps + 1]: products before a step, without padding */
     size_t *part;         /* [steps]: the sequence of the step */
-    size_t *parent; /* [2 count]: sequences, then sums of them: the node to which each is added */
+    size_t *parent; /* [2 count]: sequences, then sums of them: the node to which each is
+                       added */
     size_t *size;   /* [2 count]: products of each */
 };
 

@@ -23,9 +23,10 @@ void probe_data_clear(struct probe_data *x);
    none, on the unit that gives the most. */
 struct probe_fit {
     const struct bitcut_recipe *recipe;               /* NULL: no unit can be tried */
-    const struct bitcut_unit *unit[PROBE_UNITS_MAX]; /* the first one was recorded, if any was */
-    size_t units;                                     /* number of units that fit */
-    size_t compared, mismatches;                      /* outputs, for unit[0] */
+    /* the first one was recorded, if any was */
+    const struct bitcut_unit *unit[PROBE_UNITS_MAX];
+    size_t units;                /* number of units that fit */
+    size_t compared, mismatches; /* outputs, for unit[0] */
 };
 
 /* Try all units with operands of the format.  For large k only some rows are compared.

@@ -12,7 +12,8 @@ enum { FIGURE_SHAPES_MAX = 6, FIGURE_COLUMNS_MAX = 20, FIGURE_PRINTED_MAX = 8 };
 struct printed {
     double x, y;
     const char *series; /* paper, table and GPU                                     */
-    const char *group;  /* the group with which it is drawn, as in results_derive(); NULL: all groups */
+    const char *group;  /* the group with which it is drawn, as in results_derive(); NULL:
+                           all groups */
 };
 
 /* A row of the table of figures.  A figure takes the results of one kind.  For results of
@@ -26,10 +27,11 @@ struct figure {
     enum result_kind kind;
     const char *study, *part;                    /* NULL: any                    */
     const char *shapes[FIGURE_SHAPES_MAX];      /* ended by NULL; none: any     */
-    bool roofs;                                  /* y is TFLOPS; roofs are drawn */
-    struct study_plot plot;                      /* y NULL: a table */
-    const char *const *columns;                  /* columns of its rows, ended by NULL; NULL: the typical columns of a plot */
-    json_t *(*rows)(json_t *taken);              /* computes rows in place of `columns` */
+    bool roofs;                                 /* y is TFLOPS; roofs are drawn */
+    struct study_plot plot;                     /* y NULL: a table */
+    const char *const *columns; /* columns of its rows, ended by NULL; NULL: the typical
+                                   columns of a plot */
+    json_t *(*rows)(json_t *taken);             /* computes rows in place of `columns` */
     struct printed printed[FIGURE_PRINTED_MAX]; /* ended by zeros          */
 };
 

@@ -10,10 +10,11 @@
 /* The size and the purpose of a picture.  An em is the size of its letters.  Widths are
    indexed by the number of panels side by side. */
 struct plot_form {
-    const char *ending;       /* suffix of its file */
-    const char *terminal;     /* gnuplot's terminal, a format for printf() with width, height and letters */
-    double em;                /* size of letters, in the terminal's unit */
-    double letters;           /* the same in the unit of the terminal's font sizes */
+    const char *ending;   /* suffix of its file */
+    const char *terminal; /* gnuplot's terminal, a format for printf() with width, height
+                             and letters */
+    double em;            /* size of letters, in the terminal's unit */
+    double letters;       /* the same in the unit of the terminal's font sizes */
     double width[4], axes[4]; /* width of the picture and height of axes, in em */
     bool titled;
 };

@@ -16,10 +16,15 @@ struct section {
     const struct study_plot *plot; /* y NULL: a table */
     json_t *rows;     /* an array of objects; NULL: it was not run yet, or it failed */
     json_t *failed;   /* the reason of a failure, a text; NULL: it did not fail */
-    json_t *says;      /* an array of objects of texts "what" and "says"; NULL: none */
-    json_t *verdicts;  /* claim_verdict() of its claims, each with "scale", the scale of the rows, and "kept", the verdict from rows that come with bitcut: an object with "verdict", "ours", "low", "high" and "reason", or null; NULL: it has no claims */
-    const char *scale; /* the scale of a study's rows (study_scales); NULL: it is no study */
-    json_t *kept; /* the rows that come with bitcut: an object of "scale", "seed", "file", "sha256", "points" and "of", the number of all points; NULL: none */
+    json_t *says;     /* an array of objects of texts "what" and "says"; NULL: none */
+    json_t *verdicts; /* claim_verdict() of its claims, each with "scale", the scale of
+                         the rows, and "kept", the verdict from rows that come with
+                         bitcut: an object with "verdict", "ours", "low", "high" and
+                         "reason", or null; NULL: it has no claims */
+    /* the scale of a study's rows (study_scales); NULL: it is no study */
+    const char *scale;
+    json_t *kept; /* the rows that come with bitcut: an object of "scale", "seed", "file",
+                     "sha256", "points" and "of", the number of all points; NULL: none */
     struct picture picture[PLOTS]; /* no bytes: no figure */
     json_t *provenance;            /* its provenance_of(); NULL: not run yet */
 };
@@ -46,12 +51,17 @@ struct page {
     const char *command;              /* the command line that makes it       */
     const char *about;                /* the origin of its numbers */
     const struct table_row *chapters; /* ended by {0} */
-    json_t *answers; /* an array of objects of texts "question" and "answer", which come first; NULL: none */
-    json_t *banner;  /* an object that comes first: "outcome", an enum report_outcome; "verdict", its name; "reason"; "error" and "limit", each a number or null; or NULL */
-    json_t *code;    /* code to copy: an array of objects of texts "title" and "language", and "lines", an array of texts; or NULL */
+    json_t *answers; /* an array of objects of texts "question" and "answer", which come
+                        first; NULL: none */
+    json_t *banner;  /* an object that comes first: "outcome", an enum report_outcome;
+                        "verdict", its name; "reason"; "error" and "limit", each a number
+                        or null; or NULL */
+    json_t *code;    /* code to copy: an array of objects of texts "title" and "language",
+                        and "lines", an array of texts; or NULL */
     const struct section *sections;
     size_t count;
-    const struct picture *small; /* figures of findings, by row (report_finding.h); NULL: none */
+    /* figures of findings, by row (report_finding.h); NULL: none */
+    const struct picture *small;
 };
 
 enum { REPORT_CELL_MAX = 64 };

@@ -18,7 +18,7 @@ struct report_finding_part {
 struct report_finding {
     enum study_chapter chapter;
     struct report_finding_part part[FINDING_PARTS]; /* ended by one without a claim */
-    const char *study;                              /* the study whose rows the figure draws */
+    const char *study; /* the study whose rows the figure draws */
     struct study_plot plot;
 };
 
