@@ -15,18 +15,18 @@
 
 #define U 0x1p-24
 
-/* Probabilistic limits are this many times the spread: one is broken with a probability
-   below 2 exp(-LAMBDA^2 / 2), 5e-11 for each rounding or output. */
+/* Probabilistic limits are this many times the spread.  One is exceeded with a
+   probability below 2 exp(-LAMBDA^2 / 2), 5e-11 for each rounding or output. */
 #define LAMBDA 7
 
 /* --- constants -------------------------------------------------------------------- */
 
-/* What each term errs by on its way, of its size. */
+/* The accumulation error of each term, in proportion to its size. */
 struct term_errors {
     double term[RECIPE_TERMS_MAX];
 };
 
-/* What the products of operands that keep that err by. */
+/* The error of the products, for operands whose parts have these errors. */
 static double product_error(const struct gemm_plan *p, const struct term_errors *way,
                             const struct retained *a, const struct retained *b)
 {
@@ -39,10 +39,11 @@ static double product_error(const struct gemm_plan *p, const struct term_errors 
     return sum;
 }
 
-/* A few hundred operations in binary64 on numbers that are not negative. */
+/* Allows for a few hundred binary64 operations on nonnegative numbers. */
 static double upward(double x) { return x * (1 + 0x1p-40); }
 
-/* What is beside the products, of operands of which that underflows. */
+/* The error that is not in proportion to the products, for operands that underflow by
+   this amount. */
 static struct bound_beside
 beside_of(const struct gemm_plan *p, const struct term_errors *way,
           const struct retained_max *a, const struct retained_max *b,
@@ -54,7 +55,8 @@ beside_of(const struct gemm_plan *p, const struct term_errors *way,
                               .each = upward(product_error(p, way, less_a, less_b)) };
 }
 
-/* Of lines that are scaled to 2^target at least, beside their largest elements. */
+/* The same for rows and columns that are scaled to at least 2^target, relative to their
+   largest elements. */
 static struct bound_beside relate_beside(struct bound_beside x, double a, double b)
 {
     return (struct bound_beside){ x.of_a * b, x.of_b * a, x.each * a * b };
@@ -77,7 +79,7 @@ static void relate_to_lines(struct bound_apriori *x, const struct gemm_plan *p,
     x->lines = before * a * b;
 }
 
-/* What operands keep at most; scaled ones are FP32 as well. */
+/* The largest errors of operands; scaled operands are FP32 as well. */
 static struct retained_max most_of(const struct gemm_plan *p, enum bitcut_operand operand)
 {
     const struct retained_reader r = retained_reader_of(p, operand);
@@ -191,8 +193,8 @@ static bool is_any_order(char why[BOUND_WHY_MAX], const struct bound_problem *x)
     return true;
 }
 
-/* Products that are rounded: k u, whatever the sums are.  Fused ones: u for each of all
-   roundings.  Then alpha and beta. */
+/* For rounded products: k u, in any order.  For fused ones: u for each of all roundings.
+   Then alpha and beta are added. */
 static struct bound_apriori any_order(const struct bound_problem *x)
 {
     const struct gemm_plan *p = x->plan;

@@ -108,7 +108,7 @@ static bool is_small(const struct bound_problem *x, size_t at)
     return size < ldexp(1, emax - 4) && !(sums && x->plan->equilibrate);
 }
 
-/* Whether a limit of an output says anything of its D. */
+/* Whether a limit of an output is meaningful for its D. */
 static bool is_limited(const struct bound_problem *x, size_t at, double limit)
 {
     const bool finite =
@@ -129,7 +129,7 @@ static double ulp_at(double x)
 
 /* --- many ------------------------------------------------------------------------- */
 
-/* Medians in the making. */
+/* Values collected for medians. */
 struct tally {
     double *limit, *ulps, *tightness;
     size_t limits, erring;
@@ -243,7 +243,7 @@ static enum bitcut_status watch(struct bound_watched *to, const struct bound_pro
     return worst;
 }
 
-/* What those rows say of outputs `from` to `end` of the sample. */
+/* The results of these rows for outputs `from` to `end` of the sample. */
 static void take_watched(struct bound_result results[BOUNDS], struct tally t[BOUNDS],
                          const struct bound_problem *x, const struct spread_evenly *s,
                          size_t from, size_t end, const struct bound_watched *watched)

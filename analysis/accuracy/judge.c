@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* The arrays of a comparison are the judge's own; this is how it writes them. */
+/* The arrays of a comparison are owned by the judge; these are its writable pointers. */
 static uint32_t *own32(const struct comparison *x)
 {
     return (uint32_t *)(uintptr_t)x->reference32;
@@ -26,7 +26,8 @@ static double *own_norms(const struct comparison *x)
     return (double *)(uintptr_t)x->row_norm;
 }
 
-/* The exact result, by layers (0: all but mpfr), as far as the outputs are not NULL. */
+/* The exact result by the selected stages (0: all except mpfr), for the outputs that are
+   not NULL. */
 static enum bitcut_status exact(struct comparison *x, uint32_t *c32, uint64_t *c64,
                                 struct exact_counts *counts, unsigned layers,
                                 const struct gemm_options *o, struct fault *f)

@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-/* One that callers see, and one that they do not. */
+/* A struct of the public API, and an internal one. */
 #define ANSWER(type, keys, what, fields)                                                 \
     {                                                                                    \
         #type, what, keys, fields, sizeof(struct type)                                   \

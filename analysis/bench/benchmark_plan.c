@@ -67,7 +67,7 @@ const struct bench_study bench_studies[] = {
     /* clang-format on */
 };
 
-/* Whether x is the shape, or, where those are scaled, a multiple of it. */
+/* Whether x is the shape, or, for scaled sets, a multiple of it. */
 static bool is_shape(struct kernel_shape x, struct kernel_shape shape, bool scaled)
 {
     const size_t n = scaled ? x.m / shape.m : 1;
@@ -103,7 +103,7 @@ static const struct gpu_kernel *first(const struct recorder *r, const char *reci
     return k;
 }
 
-/* Of the kernels with the tile that give the bits of that one, the best. */
+/* The best of the kernels with the tile that give the same bits as that one. */
 static const struct gpu_kernel *chosen(const struct recorder *r, const char *recipe,
                                        const struct bench_filter *filter,
                                        const struct bitcut_gemm *gemm)
@@ -125,7 +125,8 @@ static bool takes(const struct gpu_kernel *k, const struct recorder *r, int matr
            g->n <= most && g->k <= most;
 }
 
-/* Whether no kernel on the same instruction is for smaller sizes and takes the GEMM. */
+/* Whether no kernel with the same instruction is made for smaller sizes and supports the
+   GEMM. */
 static bool is_smallest(const struct gpu_kernel *k, const struct recorder *r,
                         const struct bitcut_gemm *g)
 {

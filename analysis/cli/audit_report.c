@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct audit_work {
-    struct report report; /* first: sections are made by it */
+    struct report report; /* must be first */
     const char *path;
     json_t *places, *total, *answers, *inputs;
 };
@@ -31,10 +31,10 @@ static int read_rows(struct audit_work *w)
 
 /* --- rows of sections ------------------------------------------------------------- */
 
-/* The places that figures have panels for: those with most products. */
+/* The call sites with a panel in figures: those with most products. */
 enum { PANELS_MAX = 6 };
 
-/* Append what a section has of a place; `at` counts places. */
+/* Append the rows of a section for a call site; `at` counts call sites. */
 typedef void audit_rows(json_t *to, const char *place, const json_t *row, size_t at);
 
 static void copy_keys(json_t *to, const json_t *from, const char *const *keys)
@@ -90,7 +90,7 @@ static void values_rows(json_t *to, const char *place, const json_t *row, size_t
     values_of(to, place, "B", json_object_get(row, "values_b"));
 }
 
-/* The list with that key of what is advised, and of its objects these columns. */
+/* The list with that key in the advice, with these columns of its objects. */
 static void advised(json_t *to, const char *place, const json_t *row, const char *key,
                     const char *const *columns)
 {
@@ -162,7 +162,7 @@ static const struct study_plot bits_plot = {
             "at exponents that many values have."
 };
 
-/* A section as a row: how its rows come from a place. */
+/* A section as a row: the function that makes its rows for a call site. */
 struct audit_part {
     struct section section;
     audit_rows *rows;
@@ -263,7 +263,7 @@ static int make(struct section *s, const void *about, struct report *r)
     return EXIT_GOOD;
 }
 
-/* Whether any place has something for it. */
+/* Whether any call site has rows for it. */
 static bool has_rows(struct audit_work *w, const struct audit_part *p)
 {
     size_t i;
@@ -296,8 +296,8 @@ static void add_answer(struct audit_work *w, const char *question, json_t *answe
         w->answers, json_pack("{s:s, s:o}", "question", question, "answer", answer));
 }
 
-/* The place with the largest value of a key, of those that have what is said beside it;
-   NULL: none has. */
+/* The call site with the largest value of a key, among those that have the other values
+   of the sentence; NULL: none has. */
 static const json_t *largest(const struct audit_work *w, const char *key,
                              const char *beside)
 {
@@ -324,7 +324,7 @@ static void answer_sizes(struct audit_work *w)
         calls += real_at(row, "calls");
     }
     const json_t *const first = json_array_get(w->places, 0);
-    if (!isfinite(products) || !isfinite(calls)) return; /* what the file does not say */
+    if (!isfinite(products) || !isfinite(calls)) return; /* the file lacks it */
     add_answer(
         w, "What does the program multiply?",
         json_sprintf("%.0f calls of FP32 products from %zu call sites, %.3g products of "
@@ -334,8 +334,8 @@ static void answer_sizes(struct audit_work *w)
                      text_at(first, "place")));
 }
 
-/* Where two results differ most: where one has infinity or NaN and the other has not, or
-   else by the norm. */
+/* Where two results differ most: where one has infinity or NaN and the other is finite,
+   or else by the norm. */
 static void answer_difference(struct audit_work *w)
 {
     const json_t *const far = largest(w, "difference", "difference"),
@@ -365,7 +365,7 @@ static void answer_errors(struct audit_work *w)
 
 enum { ADVICE_MAX = 200 };
 
-/* "ootomo at 2^11 on b200", or "none"; "" if no advice was asked for a place. */
+/* "ootomo at 2^11 on b200", or "none"; "" if a call site has no advice. */
 static void advice_of(char text[ADVICE_MAX], const json_t *row)
 {
     const char *const advice = text_at(row, "advice"), *const on =
@@ -374,7 +374,7 @@ static void advice_of(char text[ADVICE_MAX], const json_t *row)
              on ? on : "");
 }
 
-/* One recipe for all places, or for each of the first few its own. */
+/* One recipe for all call sites, or one for each of the first call sites. */
 static void answer_advice(struct audit_work *w)
 {
     char common[ADVICE_MAX] = "", list[600] = "";

@@ -13,17 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The slow peer and the layers are timed on the same matrices; MPFR on fewer rows. */
+/* The slow baseline and the stages are timed on the same matrices; MPFR on fewer rows. */
 enum { PEER_PRODUCTS = 1 << 22, REPEATS = 3 };
 
 struct task {
     size_t n;
     struct matrix a, b;
-    uint32_t *want, *got; /* n x n FP32 results: of bins, and of what is being timed */
+    uint32_t *want,
+        *got; /* n x n FP32 results: of bins, and of the method that is timed */
     struct whole {
         uint64_t *exact;
         double *magnitude;
-    } here, there; /* what a reference has besides, by this processor and by a device */
+    } here, there; /* the other results of a reference, by the CPU and by a device */
     int threads;
     const struct gemm_offload *offload; /* NULL: there is no device */
     const struct progress *progress;
@@ -31,7 +32,7 @@ struct task {
 
 /* --- the methods ------------------------------------------------------------------ */
 
-/* Compute rows x n results into t->got; which of them were settled goes to *counts. */
+/* Compute rows x n results into t->got.  *counts has the number of settled results. */
 typedef enum bitcut_status method(struct task *t, size_t rows, unsigned layers,
                                   struct exact_counts *counts, struct fault *f);
 
@@ -97,7 +98,7 @@ struct bench {
     const char *name, *what;
     method *run;
     unsigned layers;
-    bool slow;   /* one thread and few rows will do */
+    bool slow;   /* one thread and few rows suffice */
     bool device; /* on the device of --device       */
 };
 
@@ -127,8 +128,8 @@ static bool is_same(const struct whole *a, const struct whole *b, size_t count)
     return true;
 }
 
-/* Whether every result is that of the bins, but for as many NaNs as were not settled; and
-   of a device the rest that of the method before it. */
+/* Whether every result equals that of the bins, except as many NaNs as were not settled;
+   for a device, whether its remaining results equal those of the method before it. */
 static bool verified(const struct task *t, const struct bench *b, size_t rows,
                      const struct exact_counts *counts)
 {
@@ -226,7 +227,7 @@ static void whole_clear(struct whole *w)
     free(w->magnitude);
 }
 
-/* False: no memory. */
+/* Returns false if memory runs out. */
 static bool results_init(struct task *t)
 {
     t->want = memory_allocate(t->n * t->n, sizeof *t->want);

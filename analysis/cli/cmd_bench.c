@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut bench: verify, then time, as a ratio to a peer in the same run. */
+/* bitcut bench: verify, then time, relative to a peer in the same run. */
 #include "analysis/bench/benchmark_plan.h"
 #include "analysis/cli/bench_emu.h"
 #include "analysis/cli/bench_emu_device.h"
@@ -46,7 +46,7 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* What is timed: by a suite, and by bench gpu whole GEMMs or a study of small ones. */
+/* The subjects of timing: a suite; for bench gpu whole GEMMs or a study of small ones. */
 enum { EXACT = 1, EMU = 2, GEMMS = 4, SMALL = 8, EMU_DEVICE = 16 };
 
 #define OF_GPU   "requires bench gpu"
@@ -68,7 +68,7 @@ static const struct option_use uses[] = {
     /* clang-format on */
 };
 
-/* The one size of a suite on the host. */
+/* The single size of a suite on the CPU. */
 static int take_size(size_t *size, const struct bench_options *o)
 {
     if (o->sizes.count > 1) return complain("-n", "can be repeated with bench gpu only");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut bound: what a GEMM may err by, by every bound, beside what it does. */
+/* bitcut bound: every error bound of a GEMM, and its actual error. */
 #include "analysis/accuracy/bound_run.h"
 #include "analysis/cli/operands.h"
 #include "lib/io/json_record.h"
@@ -24,8 +24,8 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* What people look at, error and limit of one output, that nearest to its limit; --json
-   has all. */
+/* Columns of the text output: error and limit of the output nearest to its limit; --json
+   has all keys. */
 static const struct emit_column columns[] = { { "bound", "bound", 0, NULL },
                                               { "kind", "kind", 0, NULL },
                                               { "worst_error", "error", 3, NULL },
@@ -38,7 +38,7 @@ static const struct emit_column columns[] = { { "bound", "bound", 0, NULL },
 
 /* --- work ------------------------------------------------------------------------- */
 
-/* The row of a bound, with what it is of. */
+/* The row of a bound, with the GEMM that it belongs to. */
 static void print_result(struct context *x, const struct setup *s,
                          const struct bound_result *r)
 {
@@ -73,7 +73,7 @@ static int judge_d(struct context *x, const struct setup *s, const struct matrix
     return bound_broken(results) ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* The emulated D, or that of the file. */
+/* The emulated D, or the D of a file. */
 static int make_d(struct matrix *d, const struct setup *s, const struct context *x)
 {
     const char *const path = ((const struct bound_options *)x->own)->d;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut report: every study and recorded result, or one product, as a page. */
+/* bitcut report: all studies and recorded results, or one product, as a page. */
 #include "analysis/bench/benchmark_plan.h"
 #include "analysis/cli/audit_report.h"
 #include "analysis/cli/device_option.h"
@@ -55,7 +55,7 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* What a report is on. */
+/* The subject of a report. */
 enum { ON_STUDIES = 1, ON_GEMM = 2, ON_PROGRAM = 4 };
 
 #define NEEDS_GEMM    "requires a report on one product, with -a and -b"
@@ -82,12 +82,12 @@ static const struct option_use uses[] = {
     /* clang-format on */
 };
 
-/* A report, and what its sections are made of. */
+/* A report, and the sources of its sections. */
 struct work {
     struct report report;
     const struct report_options *options;
     struct results results;
-    struct study_run run; /* of studies */
+    struct study_run run; /* for studies */
     struct recorded_studies kept;
     json_t *results_files, *library_files; /* their names and digests */
 };
@@ -137,7 +137,7 @@ static void add_studies(struct work *w)
     }
 }
 
-/* Those for which there are results. */
+/* The figures for which there are results. */
 static void add_figures(struct work *w)
 {
     for (const struct figure *g = figures; g->name; g++) {
@@ -158,7 +158,7 @@ static void add_figures(struct work *w)
     }
 }
 
-/* The files of the command line, or the kept ones. */
+/* The files of the command line, or those that come with bitcut. */
 static int read_results(struct work *w)
 {
     const struct option_texts *const given = &w->options->results;
@@ -178,7 +178,8 @@ static int read_results(struct work *w)
     return status;
 }
 
-/* Kept rows, unless those of the report are of another seed and as large. */
+/* The rows that come with bitcut, unless the report's rows have the same size and another
+   seed. */
 static int read_recorded(struct work *w)
 {
     if (w->options->no_studies ||

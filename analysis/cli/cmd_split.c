@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut split: what a split keeps, by exponent. */
+/* bitcut split: the bits that a split retains, by exponent. */
 #include "analysis/cli/setup.h"
 #include "analysis/split/split_retention.h"
 #include "lib/io/json_record.h"
@@ -41,7 +41,7 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* What values are split. */
+/* The values to split. */
 enum { ANY = 1, OF_FILE = 2 };
 
 static const struct option_use uses[] = {
@@ -51,7 +51,7 @@ static const struct option_use uses[] = {
     { 0 }
 };
 
-/* What people look at of a file; --json has all. */
+/* Columns of the text output for a file; --json has all keys. */
 static const struct emit_column columns[] = {
     /* clang-format off */
     { "exponent",    "exponent",   0, NULL },
@@ -83,7 +83,7 @@ static int choose_format(struct bitcut_split *split, const char *name)
     return EXIT_GOOD;
 }
 
-/* Whether the unit reads subnormal words as zeros. */
+/* Whether the unit reads subnormal parts as zeros. */
 static int choose_unit(bool *flush, const struct bitcut_split *split, const char *name)
 {
     const struct bitcut_unit *unit = NULL;
@@ -93,7 +93,7 @@ static int choose_unit(bool *flush, const struct bitcut_split *split, const char
     return status;
 }
 
-/* The split, and in *o the exponents that it is measured on. */
+/* The split, and in *o the exponents on which it is measured. */
 static int choose(struct bitcut_split *split, bool *flush, struct split_options *o,
                   const struct context *x)
 {
@@ -119,7 +119,7 @@ static void print_row(struct context *x, const struct split_retention *kept)
     emit_row(&x->emitter, row);
 }
 
-/* A row for each exponent that has values, and for all of an array together. */
+/* A row for each exponent that has values, and a row for all values of an array. */
 static int measure(struct context *x, const struct split_problem *q,
                    const struct split_options *o)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut tile: rank the tiles of a GEMM kernel on a described GPU, or the kernels that
-   there are on a device. */
+/* bitcut tile: rank the tiles of a GEMM kernel on a described GPU, or the available
+   kernels on a device. */
 #include "analysis/cli/command.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/gpu_file.h"
@@ -55,7 +55,7 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* What is ranked. */
+/* The input of the ranking. */
 enum { TILES = 1, KERNELS = 2 };
 
 #define KERNELS_HAVE_THEIRS "cannot be combined with --kernel, which sets it"
@@ -78,7 +78,7 @@ static const struct option_use uses[] = {
 
 enum { PATH_LENGTH_MAX = DATA_PATH_MAX + DATA_NAME_MAX + 8 };
 
-/* The file of a kept description. */
+/* The file of a description that comes with bitcut. */
 static int find_recorded(char path[PATH_LENGTH_MAX], const char *name)
 {
     static struct data_files files;
@@ -165,7 +165,7 @@ static json_t *factor_text(const struct tile_factor_row *names,
                         c->factor[c->by], best->factor[c->by]);
 }
 
-/* The best stands where it does by its factors. */
+/* The factors that put the best one first. */
 static json_t *best_text(const struct tile_factor_row *names, const struct tile_choice *c)
 {
     return json_sprintf("the highest score: %s %.3g, %s %.3g, %s %.3g", names[0].name,
@@ -207,7 +207,7 @@ static json_t *detail(const struct tile_choice *c, const struct tile_detail *d)
     return d->counts ? json_count(count) : json_number(number);
 }
 
-/* What the model says of a choice, into the row. */
+/* Add the model's numbers for a choice to the row. */
 static void describe(json_t *row, const struct tile_model *model,
                      const struct tile_choice *c, size_t rank,
                      const struct tile_choice *best)

@@ -25,7 +25,8 @@ static void find_folder(char to[DATA_PATH_MAX], const char *folder)
     snprintf(to, DATA_PATH_MAX, "%s/%s", named && *named ? named : data, folder);
 }
 
-/* Take the names in an open folder; NULL, or why not all could be taken. */
+/* Read the names in an open folder.  Returns NULL, or the reason why not all could be
+   read. */
 static const char *take_names(size_t *count, struct data_files *files, DIR *from,
                               const char *ending)
 {
@@ -40,7 +41,7 @@ static const char *take_names(size_t *count, struct data_files *files, DIR *from
     return errno ? strerror(errno) : NULL;
 }
 
-/* The same of files->folder; one that is missing has none. */
+/* The same for files->folder; a missing folder has no files. */
 static const char *list_names(size_t *count, struct data_files *files, const char *ending)
 {
     DIR *const open = opendir(files->folder);

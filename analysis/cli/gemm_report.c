@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct gemm_report_work {
-    struct report report; /* first: sections are made by it */
+    struct report report; /* must be first */
     struct gemm_answers a;
     json_t *answers, *inputs, *banner, *code;
 };
@@ -28,13 +28,13 @@ static const struct table_row chapters[ABOUTS] = {
     { "test", "What should a test accept?" }
 };
 
-/* A section as a row: the problem that gives it, and its rows from the answer. */
+/* A section as a row: the problem that it answers, and its rows from the answer. */
 struct part {
     struct section section;
     enum gemm_problem asks;
     enum { ANY_RESULT, RESULT_GIVEN, RESULT_EMULATED } needs;
     gemm_report_rows *rows;
-    const struct record_line *lines; /* what it says of the answer; NULL: nothing  */
+    const struct record_line *lines; /* its sentences about the answer; NULL: none */
 };
 
 /* Lines of answers that a section shows in part. */
@@ -55,7 +55,7 @@ static const struct record_line scales_lines[] = {
     { .label = "scale", .describe = advise_describe_scales }, { 0 }
 };
 static const struct record_line explanation_lines[] = {
-    /* the others depend on time */
+    /* the other lines depend on time */
     { .label = "explanation", .describe = explain_describe_text },
     { .label = "error of D", .describe = explain_describe_error },
     { .label = "recipes", .describe = explain_describe_distances },
@@ -247,7 +247,7 @@ static const struct part parts[] = {
 
 /* --- making ----------------------------------------------------------------------- */
 
-/* What people ask, what they ask first before the rest, and the sentence that answers it. */
+/* Questions of readers, the most important first, with the sentence that answers each. */
 static const struct {
     enum gemm_problem of;
     record_describe *describe;
@@ -272,7 +272,7 @@ static const struct {
     { ASK_ADVISE, advise_describe_b, "What is B?" },
 };
 
-/* Of all that is known so far. */
+/* The report as far as it is computed. */
 static void answer(struct gemm_report_work *w)
 {
     json_array_clear(w->answers);
@@ -286,7 +286,8 @@ static void answer(struct gemm_report_work *w)
     }
 }
 
-/* What the rows of errors compare: D, the recipe's, and an FP32 loop if that is another. */
+/* The results in the rows of errors: D, the recipe's D, and an FP32 loop if it differs
+   from the recipe. */
 static int ask_errors(struct gemm_answers *a)
 {
     const int status = a->o->d ? gemm_ask(a, ASK_TOLERANCE) : EXIT_GOOD;
@@ -294,8 +295,8 @@ static int ask_errors(struct gemm_answers *a)
     return gemm_ask(a, ASK_FP32);
 }
 
-/* Whether sections before say the same as a line, or have a line on the matrices if it is
-   one. */
+/* Whether earlier sections have the same sentence as a line, or a line about the matrices
+   if it is one. */
 static bool says_before(const struct report *r, size_t section, size_t line)
 {
     const json_t *const own = json_array_get(r->section[section].says, line),
@@ -311,8 +312,8 @@ static bool says_before(const struct report *r, size_t section, size_t line)
     return false;
 }
 
-/* Whether an answer is the same as a line of a section, or the verdict or the assertion
-   are. */
+/* Whether an answer has the same sentence as a line of a section, the verdict, or the
+   assertion. */
 static bool is_answered(const struct gemm_report_work *w, const json_t *line)
 {
     const char *const what = json_string_value(json_object_get(line, "what"));
@@ -323,7 +324,7 @@ static bool is_answered(const struct gemm_report_work *w, const json_t *line)
     return same;
 }
 
-/* Nothing is said twice on the page. */
+/* No sentence is repeated on the page. */
 static void drop_repeated(struct gemm_report_work *w)
 {
     struct report *const r = &w->report;
@@ -334,7 +335,7 @@ static void drop_repeated(struct gemm_report_work *w)
                 json_array_remove(r->section[s].says, i);
 }
 
-/* The page as far as it is known: the verdict, the assertion, and the answers. */
+/* The page as far as it is computed: the verdict, the assertion, and the answers. */
 static void conclude(struct gemm_report_work *w)
 {
     answer(w);
@@ -366,7 +367,7 @@ static int make(struct section *s, const void *about, struct report *r)
     return status;
 }
 
-/* Those of one chapter that this report has. */
+/* The sections of one chapter in this report. */
 static void add_chapter(struct gemm_report_work *w, int chapter, int at)
 {
     const bool given = w->a.o->d != NULL;
@@ -380,7 +381,7 @@ static void add_chapter(struct gemm_report_work *w, int chapter, int at)
     }
 }
 
-/* Who has a result asks for that first. */
+/* A report on a result begins with the questions about it. */
 static void add_parts(struct gemm_report_work *w, struct table_row order[ABOUTS + 1])
 {
     const int first = w->a.o->d ? ABOUT_RESULT : ABOUT_VALUES;
@@ -411,7 +412,7 @@ static int check(const struct gemm_report_work *w)
     return status;
 }
 
-/* What the report is on, byte for byte. */
+/* The input files of the report, with their digests. */
 static int digest(struct gemm_report_work *w)
 {
     const struct gemm_report_options *const o = w->a.o;
@@ -422,7 +423,7 @@ static int digest(struct gemm_report_work *w)
     return status;
 }
 
-/* The whole report, once its page is known. */
+/* The whole report, once its page is set. */
 static int run(struct gemm_report_work *w)
 {
     int status = check(w);

@@ -172,7 +172,7 @@ int gemm_report_end(const json_t *banner, const struct gemm_answers *a, int wors
 
 /* --- the assertion ---------------------------------------------------------------- */
 
-/* Take over lines as a block; nothing if there are none. */
+/* Take over lines as a block; nothing is added if there are none. */
 static void append_block(json_t *code, const char *title, const char *language,
                          json_t *lines)
 {

@@ -7,7 +7,7 @@
 
 /* --- text ------------------------------------------------------------------------- */
 
-/* A text as roff takes it: no hyphen is one to break at, no line begins a request. */
+/* Text for roff: lines are not broken at hyphens, and no line begins a request. */
 static void put(const char *text)
 {
     if (*text == '.' || *text == '\'') fputs("\\&", stdout);
@@ -18,7 +18,7 @@ static void put(const char *text)
     }
 }
 
-/* The same with a capital first letter, or a small one. */
+/* The same text with a capital first letter, or a small one. */
 static void put_letter(const char *text, bool capital)
 {
     const char first[2] = {
@@ -54,7 +54,8 @@ static void put_options(const struct option_row *rows)
     for (; rows->name; rows++) put_option(rows);
 }
 
-/* --- what all pages have ---------------------------------------------------------- */
+/* --- parts of all pages ---------------------------------------------------------------
+ */
 
 static void put_title(const char *command)
 {
@@ -154,7 +155,7 @@ static void program_page(const struct reference *r)
           "not set. A # begins a comment.\nXDG_CONFIG_HOME names another folder than "
           "~/.config.\n",
           stdout);
-    /* Each works on the matrices of the one before it. */
+    /* Each example uses the matrices of the previous one. */
     section("EXAMPLES");
     for (const struct command *const *c = r->commands; *c; c++)
         if (!strcmp((*c)->name, "gemm") || !strcmp((*c)->name, "verify") ||

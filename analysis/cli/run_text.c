@@ -13,14 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- a place ---------------------------------------------------------------------- */
+/* --- a call site ----------------------------------------------------------------------
+ */
 
 static json_t *text_if_any(const char *text)
 {
     return *text ? json_text(text) : json_null();
 }
 
-/* A size, or from which to which. */
+/* A size, or its range. */
 static json_t *size_json(const struct call_log_site *p, int i)
 {
     if (!p->gemms) return json_null();
@@ -41,7 +42,8 @@ static json_t *short_place(const char *where)
     return json_text(slash ? slash + 1 : text);
 }
 
-/* A way that is not the program's own; false: it is, or there is none. */
+/* Read a configuration other than the program's own.  Returns false if it is the
+   program's own, or if there is none. */
 static bool is_other(struct run_configuration *way, const char *line)
 {
     return *line && run_configuration_read(way, line, NULL) == BITCUT_OK &&
@@ -54,8 +56,8 @@ static const char *evidence_of(const char *line)
     return is_other(&way, line) ? unit_evidence(way.gemm.unit) : NULL;
 }
 
-/* The recipe and the unit of a way, null for the original's, and what it is compared
-   with. */
+/* The recipe and the unit of a configuration, null for the original, and the
+   configuration of the comparison. */
 static json_t *way_json(const struct call_log_site *p)
 {
     struct run_configuration way;
@@ -67,7 +69,7 @@ static json_t *way_json(const struct call_log_site *p)
                      evidence_of(p->against));
 }
 
-/* What was compared, null if nothing was. */
+/* The differences of the comparison, null if nothing was compared. */
 static json_t *difference_json(const struct call_log_difference *x)
 {
     if (!x->outputs)
@@ -81,7 +83,8 @@ static json_t *difference_json(const struct call_log_difference *x)
                      json_number(x->largest > 0 ? x->most / x->largest : 0));
 }
 
-/* The reasons why calls were left, "small 12, scalars 3"; null: none was. */
+/* The reasons why calls were left to the library, "small 12, scalars 3"; null: there were
+   none. */
 static json_t *reasons_json(const uint64_t left[LEFT_REASONS])
 {
     char text[LEFT_REASONS * 40] = "";
@@ -94,7 +97,7 @@ static json_t *reasons_json(const uint64_t left[LEFT_REASONS])
     return text_if_any(text);
 }
 
-/* How the calls of a place, or of all, ended. */
+/* How the calls of a call site, or all calls, ended. */
 static void add_calls(json_t *row, const struct call_log_site *p)
 {
     uint64_t calls = 0;
@@ -159,7 +162,8 @@ static const struct emit_column columns[] = {
     { NULL, NULL, 0, NULL },
 };
 
-/* --- all of them ------------------------------------------------------------------ */
+/* --- all call sites -------------------------------------------------------------------
+ */
 
 enum { COUNTED_MAX = CALL_LOG_ROUTINES_MAX * (ROUTINE_MAX_BYTES + 8) };
 
@@ -175,8 +179,8 @@ static void list_counted(char *text, size_t size, const struct run_total *t)
     }
 }
 
-/* Why no product was seen, as far as the processes and the program's file tell; "" if one
-   was. */
+/* Why no product was logged, as far as the processes and the program's file show; "" if
+   one was. */
 static void why_none(char *text, size_t size, const struct run_total *t,
                      const char *program)
 {
@@ -250,15 +254,15 @@ static void print_calls(uint64_t count, const char *how, const char *what)
                    plural(count), how, what);
 }
 
-/* Way i of a total: those that products are computed in, then those that they are
-   compared with; NULL: there are no more. */
+/* Configuration i of a total: first those of products, then those of comparisons; NULL:
+   there are no more. */
 static const char *way_at(const struct run_total *t, size_t i)
 {
     if (i < t->places) return t->place[i]->way;
     return i < 2 * t->places ? t->place[i - t->places]->against : NULL;
 }
 
-/* What is known of each unit that computed a product, once a way. */
+/* The evidence for each unit that computed a product, once for each configuration. */
 static void print_evidence(const struct run_total *t)
 {
     const char *line;
@@ -272,8 +276,8 @@ static void print_evidence(const struct run_total *t)
     }
 }
 
-/* What looking at calls took, beside what the program did.  Threads and processes are
-   added up: a sum above the run's own time is no share of it. */
+/* The time spent on auditing and comparing, in addition to the program's own.  Threads
+   and processes are added up: a sum above the run's own time is no share of it. */
 static void print_overhead(const struct run_description *told)
 {
     const double own = told->total->sum->own_seconds;
@@ -288,7 +292,7 @@ static void print_overhead(const struct run_description *told)
     text_print(stderr, "\n");
 }
 
-/* What a device has computed, and why it has not: products are the same either way. */
+/* What a device computed, and why it did not: products are the same either way. */
 static void print_device(const struct run_total *t)
 {
     if (*t->device)
@@ -300,7 +304,8 @@ static void print_device(const struct run_total *t)
                    t->device_fault);
 }
 
-/* How calls ended, a line each way, and of those that were left a line a reason. */
+/* How calls ended, one line for each end, and one line for each reason why calls were
+   left. */
 static void print_ends(const struct call_log_site *sum)
 {
     for (int i = 0; i < CALL_LEFT; i++) print_calls(sum->ended[i], "", call_ends[i].what);
@@ -308,7 +313,7 @@ static void print_ends(const struct call_log_site *sum)
         print_calls(sum->left[i], "left to the library: ", left_reasons[i].what);
 }
 
-/* Outputs that were computed once more, and were others: then something is broken. */
+/* Outputs that differ when computed again indicate a fault. */
 static void print_mismatches(size_t count)
 {
     if (count)
@@ -349,7 +354,7 @@ static void write_line(FILE *file, const json_t *row)
     json_decref(line);
 }
 
-/* Places beyond these are in no audit: each takes up to a second. */
+/* Call sites beyond this number are not audited: each takes up to a second. */
 enum { ADVISED_MAX = 24 };
 
 static json_t *place_row(size_t *mismatches, const struct run_description *told, size_t i,
