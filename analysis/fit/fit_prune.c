@@ -284,8 +284,8 @@ static bool any_not_negative_zero(const struct run *r, int first, int end, bool 
     return false;
 }
 
-/* A sum that is zero before it is rounded: the rules agree but for a sum of -0.  Where
-   each sum is rounded products are, by no rule. */
+/* A sum that is zero before it is rounded: the rules agree except for a sum of -0.  Where
+   each sum is rounded, products are rounded as well, and no rule applies to them. */
 static void cut_zero(struct run *r, const struct trace_step *step,
                      const struct trace_sum *sum)
 {
@@ -303,7 +303,7 @@ static bool keeps(const struct run *r)
     return r->row->summation->reads & READS_KEEP_MIN;
 }
 
-/* Whether rows of the box differ in how many bits of a sum they keep. */
+/* Whether rows of the box differ in the number of bits of a sum that they retain. */
 static bool bits_open(const struct run *r)
 {
     const int bits = keeps(r) ? FIELD_SUM_FRACTION : FIELD_KEEP;
@@ -311,8 +311,8 @@ static bool bits_open(const struct run *r)
            r->box->set[bits] != r->one->set[bits];
 }
 
-/* One rounded sum.  `wrong`: the result that it should have, and has not.  Returns the
-   slack of rounding_cut(). */
+/* One rounded sum.  `wrong`: the required result, which the row does not give.  Returns
+   the slack of rounding_cut(). */
 static int cut_rounded(struct run *r, const struct trace_step *step,
                        const struct trace_sum *sum, const uint64_t *wrong)
 {
@@ -341,7 +341,7 @@ static bool is_special(const struct trace_sum *sum)
     return sum->special.nan || sum->special.positive || sum->special.negative;
 }
 
-/* One step.  `wrong`: as above, for the last step; else NULL. */
+/* One step.  `wrong`: as above, for the last step; otherwise NULL. */
 static void cut_step(struct run *r, const struct trace_step *step, const uint64_t *wrong)
 {
     const struct trace_sum *sums = &r->trace.sum[step->first_sum];

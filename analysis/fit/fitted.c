@@ -14,7 +14,7 @@ enum { SAID_MAX = 512 };
 
 /* --- of groups -------------------------------------------------------------------- */
 
-/* Value i of all that the fields of a group have. */
+/* Value i among all values of a group's fields. */
 static bool value_at(struct bitcut_field *value, const void *group, size_t i)
 {
     const struct group *const g = group;
@@ -27,7 +27,7 @@ static bool value_at(struct bitcut_field *value, const void *group, size_t i)
     return false;
 }
 
-/* The values of the i-th field that rows read, for people. */
+/* The values of the i-th field that rows read, as text. */
 static bool said_at(struct bitcut_field *field, const void *group, size_t i)
 {
     const struct group *const g = group;
@@ -58,8 +58,8 @@ static const void *group_at(const void *answer, size_t i, void *room)
     return room;
 }
 
-/* What is special to one group of several: the fields that have not all values there that
-   survive. */
+/* The fields special to one of several groups: fields that do not have all values of the
+   survivors. */
 static const void *special_at(const void *answer, size_t i, void *room)
 {
     enum { SHOWN = 12 };
@@ -82,7 +82,7 @@ static const void *special_at(const void *answer, size_t i, void *room)
 
 /* --- names ------------------------------------------------------------------------ */
 
-/* The name of the i-th of the fields that are chosen, or NULL. */
+/* The name of the i-th selected field, or NULL. */
 static const char *name_at(const bool chosen[FIELD_COUNT], size_t i)
 {
     for (int f = 0; f < FIELD_COUNT; f++)
@@ -90,7 +90,7 @@ static const char *name_at(const bool chosen[FIELD_COUNT], size_t i)
     return NULL;
 }
 
-/* The name of field number i among those with one value in all survivors, or if `open`, with
+/* The name of field number i with one value in all survivors, or, if `open`, with
    several. */
 static const char *field_at(const struct fitted *a, bool open, size_t i)
 {

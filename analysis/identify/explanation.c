@@ -26,7 +26,7 @@ static const void *differing_at(const void *answer, size_t i, void *room)
     return i < e->firsts ? &e->first[i] : NULL;
 }
 
-/* A hypothesis and the space that it is of. */
+/* A hypothesis and its space. */
 struct ranked {
     const struct verdict *v;
     const struct space *space;
@@ -40,8 +40,8 @@ static const void *equal_at(const void *answer, size_t i, void *room)
     return i < smaller(e->equals, EQUALS_MAX) ? to : NULL;
 }
 
-/* The outputs of a bin that has any: from so many to so many steps away, or `last`, in which
-   they are not both numbers. */
+/* A bin that has outputs: the range of its distances, or `last`, whose values are not
+   both numbers. */
 struct bin {
     int i;
     bool last;
@@ -60,7 +60,7 @@ static const void *bin_at(const void *answer, size_t i, void *room)
     return to;
 }
 
-/* A recipe as it stands, those that a unit runs, the nearest first. */
+/* An unchanged recipe; recipes that a unit runs, the nearest first. */
 struct distance {
     const char *name;
     double ulps;
@@ -262,7 +262,7 @@ void explain_describe_spread(char *text, size_t size, const void *answer)
     if (*text) text_add(text, size, " (ulps: outputs)");
 }
 
-/* What is there is in the sentence. */
+/* The sentence has the contents. */
 void explain_describe_boxes(char *text, size_t size, const void *answer)
 {
     const struct box *b;
@@ -286,7 +286,7 @@ void explain_describe_period(char *text, size_t size, const void *answer)
         text_add(text, size, "%severy %zu columns", *text ? ", " : "", s->col_period);
 }
 
-/* Whether both are one recipe with the same changes, on whatever units. */
+/* Whether both are the same recipe with the same changes, on any units. */
 static bool are_alike(const struct explanation *e, size_t i, size_t j)
 {
     const struct verdict *const x = &e->equal[i], *const y = &e->equal[j];
@@ -297,7 +297,8 @@ static bool are_alike(const struct explanation *e, size_t i, size_t j)
     return !strcmp(of_x, of_y);
 }
 
-/* That from `first` on, on its first units; returns how many of the list that is. */
+/* Append the recipe from `first` on, with its first units.  Returns how many entries of
+   the list this covers. */
 static size_t describe_units(char *text, size_t size, const struct explanation *e,
                              size_t first)
 {
@@ -316,7 +317,7 @@ static size_t describe_units(char *text, size_t size, const struct explanation *
     return count;
 }
 
-/* Each recipe once, with the units on which it is the same. */
+/* Each recipe once, with the units on which it gives the same. */
 void explain_describe_equal(char *text, size_t size, const void *answer)
 {
     enum { SHOWN = 3 };

@@ -15,7 +15,7 @@ static bool stored_truncated(struct candidate *x, const struct space *s, int kin
     return s->format != &formats[FORMAT_F32];
 }
 
-/* FP32 sums that went through a shorter format before they were stored. */
+/* FP32 sums that were rounded to a shorter format before they were stored. */
 static const int shorter[] = { FORMAT_F16, FORMAT_BF16, FORMAT_TF32 };
 
 static const int shorter_by[] = { ROUND_RN, ROUND_RNA, ROUND_RZ };
@@ -52,7 +52,7 @@ static uint32_t alpha_of(const struct candidate *x) { return x->gemm.alpha; }
 static uint32_t beta_of(const struct candidate *x) { return x->gemm.beta; }
 static uint32_t negated(uint32_t x) { return x ^ 0x80000000u; }
 
-/* As a kernel should. */
+/* The epilogue of a correct kernel. */
 static uint32_t right(const struct candidate *x, uint32_t v, uint32_t c)
 {
     const uint32_t t = f32_multiply(alpha_of(x), v);
@@ -140,7 +140,7 @@ static uint32_t opposite(const struct candidate *x, uint32_t v, uint32_t c)
     return negated(right(x, v, c));
 }
 
-/* What a way to finish needs, to be another than the right one. */
+/* The conditions under which an epilogue differs from the correct one. */
 enum { NEEDS_ALPHA = 1, NEEDS_BETA = 2, NEEDS_C = 4, NEEDS_ALPHA_OR_C = 8 };
 
 static bool has(const struct space *s, int needs)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults in which k are added: lost, twice, stale, in another order. */
+/* Faults in the k that are added: missing, twice, stale, in another order. */
 #include "analysis/identify/fault.h"
 
 #include "lib/base/size.h"
@@ -8,7 +8,7 @@
 
 /* --- ranges ----------------------------------------------------------------------- */
 
-/* Each range left out, or taken as zeros. */
+/* Each range left out, or read as zeros. */
 static size_t twice_ranges(const struct space *s) { return 2 * s->ranges; }
 
 static bool k_lost(struct candidate *x, const struct space *s, int kind)
@@ -36,7 +36,7 @@ static bool k_twice(struct candidate *x, const struct space *s, int kind)
     const size_t step = (size_t)(sliced ? o->tile : larger_int(x->plan.k_step, 1));
     x->twice = s->range[kind];
     if (x->twice.end == s->k) x->gap = divide_up(s->k, step) * step - s->k;
-    /* A slice more. */
+    /* One more slice. */
     if (sliced) o->slices = (int)divide_up(candidate_places(x, s->k), (size_t)o->tile);
     return true;
 }
@@ -52,7 +52,7 @@ static void describe_k_twice(char *text, size_t size, const struct candidate *x,
 
 /* --- steps ------------------------------------------------------------------------ */
 
-/* x->by: k of a step, then what the fault needs. */
+/* x->by: k of a step, then the parameters of the fault. */
 static size_t step_of(const struct candidate *x) { return (size_t)x->by[0]; }
 
 static size_t whole_steps(const struct candidate *x, size_t k)
@@ -94,7 +94,7 @@ static void describe_descends(char *text, size_t size, const struct candidate *x
     describe_steps(text, size, "k is taken from the last to the first, %d at a time", x);
 }
 
-/* Every by[1]-th step from the first, then every one from the second, ... */
+/* Every by[1]-th step from the first, then every by[1]-th step from the second, ... */
 static size_t strided(const struct candidate *x, size_t p, size_t k)
 {
     const size_t steps = divide_up(k, step_of(x)), stride = (size_t)x->by[1];
@@ -132,7 +132,7 @@ static void describe_strided(char *text, size_t size, const struct candidate *x,
              x->by[0], x->by[1]);
 }
 
-/* Of by[1] steps number by[2] has the operands of the one before. */
+/* In every by[1] steps, step by[2] has the operands of the step before. */
 static size_t stale(const struct candidate *x, size_t p, size_t k)
 {
     const size_t step = step_of(x), at = p / step;
@@ -171,8 +171,8 @@ static void describe_stale(char *text, size_t size, const struct candidate *x,
 
 /* --- slices ----------------------------------------------------------------------- */
 
-/* Slices of by[1] k, each but the first with the last by[0] k of the one before; the
-   first one begins with zeros. */
+/* Slices of by[1] k.  Each slice after the first begins with the last by[0] k of the
+   slice before; the first slice begins with zeros. */
 static size_t overlapping(const struct candidate *x, size_t p, size_t k)
 {
     const size_t each = (size_t)x->by[1] + step_of(x), slice = p / each, at = p % each;

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults of where elements are read and outputs are written: lines and k that are
-   swapped, shifted, read twice or in the wrong layout. */
+/* Faults in the positions of elements and outputs: rows, columns and k that are swapped,
+   shifted, read twice, or read in the wrong layout. */
 #include "analysis/identify/fault.h"
 
 #include <stdio.h>
 
-/* x->by: the number that a row needs, the operand, what is done with the number. */
+/* x->by: the parameter of a row of the table, the operand, the operation on the
+   parameter. */
 
 static const char *const operand_names[] = { "A", "B" };
 static const char *const line_names[] = { "row", "column" };
 
 /* --- lines ------------------------------------------------------------------------ */
 
-/* A line that is not there stands for itself. */
+/* A row or column that does not exist is replaced by itself. */
 static size_t inside(size_t line, size_t otherwise, size_t lines)
 {
     return line < lines ? line : otherwise;
 }
 
-/* The other of a pair of groups of `by` lines. */
+/* The other one of a pair of groups of `by` rows or columns. */
 static size_t swapped(size_t line, size_t by) { return line ^ by; }
 
 /* The first of a pair of groups for both, or the second. */
 static size_t first_twice(size_t line, size_t by) { return line & ~by; }
 static size_t second_twice(size_t line, size_t by) { return line | by; }
 
-/* Lines that are off. */
+/* Shifted rows or columns. */
 static size_t shifted_on(size_t line, size_t by) { return line + by; }
 static size_t shifted_back(size_t line, size_t by)
 {
@@ -79,7 +80,7 @@ static bool lines_stored(struct candidate *x, const struct space *s, int kind)
 {
     lines_read(x, s, kind);
     x->moves_c = true;
-    return s->reads_c; /* else it is the same as lines that are read */
+    return s->reads_c; /* otherwise it equals shifted reads */
 }
 
 static void describe_lines(char *text, size_t size, const struct candidate *x,
@@ -117,7 +118,7 @@ static struct spot other_k(const struct candidate *x, const struct extent *e, si
     return (struct spot){ line, k_ways[x->by[2]].of(k, (size_t)x->by[0]) };
 }
 
-/* The last k may change places with padding. */
+/* The last k may be swapped with padding. */
 static size_t padded(const struct candidate *x, size_t k)
 {
     const size_t step = 2 * (size_t)x->by[0];
@@ -140,7 +141,8 @@ static void describe_k(char *text, size_t size, const struct candidate *x,
     snprintf(text, size, k_ways[x->by[2]].what, operand_names[x->by[1]], x->by[0]);
 }
 
-/* Lines with a bit, or all, have k of the step before; the first step has its own. */
+/* Rows or columns with a bit, or all of them, have the k of the step before; the first
+   step has its own. */
 static struct spot k_before(const struct candidate *x, const struct extent *e,
                             size_t line, size_t k)
 {
@@ -177,7 +179,7 @@ static void describe_stale(char *text, size_t size, const struct candidate *x,
 
 /* --- layout ----------------------------------------------------------------------- */
 
-/* Elements as if the matrix were stored the other way round. */
+/* Elements as if the matrix had the other storage order. */
 static struct spot across(const struct candidate *x, const struct extent *e, size_t line,
                           size_t k)
 {
@@ -210,8 +212,8 @@ static void describe_by_columns(char *text, size_t size, const struct candidate 
     snprintf(text, size, "%s is read as if it were column-major", operand_names[kind]);
 }
 
-/* Beyond the last k of a row of A are elements of the next; of B the last k again, whose
-   step is not masked. */
+/* After the last k of a row of A the elements of the next row follow; in B the last k
+   again, whose step is not masked. */
 static struct spot a_reads_on(const struct candidate *x, const struct extent *e,
                               size_t line, size_t k)
 {

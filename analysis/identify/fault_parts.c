@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults of the words: scales, subnormals, residuals. */
+/* Faults of the parts: scales, subnormals, residuals. */
 #include "analysis/identify/fault.h"
 
 #include "lib/number/bits.h"
@@ -51,7 +51,7 @@ static void describe_unscaled(char *text, size_t size, const struct candidate *x
              x->plan.scale);
 }
 
-/* The epilogue's scale is another one than that of the words. */
+/* The epilogue has another scale than the parts. */
 enum { SCALE_STEPS = 4 };
 
 static size_t scale_steps(const struct space *s)
@@ -95,7 +95,7 @@ static const struct bitcut_rounding *flushing(const struct bitcut_rounding *r)
     return r;
 }
 
-/* Of all words, of the high ones, of the low ones. */
+/* Of all parts, of the high parts, of the low parts. */
 static bool words_flushed(struct candidate *x, const struct space *s, int kind)
 {
     (void)s;
@@ -126,9 +126,10 @@ static bool inputs_flushed(struct candidate *x, const struct space *s, int kind)
     return true;
 }
 
-/* --- words of one element --------------------------------------------------------- */
+/* --- parts of one element -------------------------------------------------------------
+ */
 
-/* A high word and a low one, as kernels make them. */
+/* A high part and a low part, as kernels compute them. */
 static bool is_pair(const struct candidate *x)
 {
     const struct bitcut_split *const a = &x->plan.split_a, *const b = &x->plan.split_b;
@@ -142,7 +143,7 @@ static uint32_t rounded(const struct split_word *w, uint32_t x)
     return f32_through(w->format, w->rounding, x);
 }
 
-/* The low word of a residual. */
+/* The low part of a residual. */
 static uint32_t low_of(const struct bitcut_split *split, uint32_t residual)
 {
     const struct split_word *const low = &split->word[1];
@@ -163,7 +164,7 @@ static void low_is_high(const struct spelling *s)
         f32_through(s->split->word[1].format, &roundings[ROUND_RN], s->word[0]);
 }
 
-/* x->by[0]: a rule by which the high word was rounded whose residual is taken. */
+/* x->by[0]: the rounding rule of the high part whose residual is taken. */
 static void low_of_another(const struct spelling *s)
 {
     const uint32_t high =
@@ -171,7 +172,7 @@ static void low_of_another(const struct spelling *s)
     s->word[1] = low_of(s->split, residual_of(s->element, high));
 }
 
-/* x->by[0]: a format on the way. */
+/* x->by[0]: the intermediate format. */
 static void high_through(const struct spelling *s)
 {
     const uint32_t x =
@@ -188,7 +189,7 @@ static void low_through(const struct spelling *s)
         low_of(s->split, f32_through(&formats[s->x->by[0]], &roundings[ROUND_RN], r));
 }
 
-/* The residual is held in the format of words before it is scaled. */
+/* The residual is rounded to the format of the parts before it is scaled. */
 static void low_before_scale(const struct spelling *s)
 {
     const uint32_t r = residual_of(s->element, s->word[0]);
@@ -220,7 +221,7 @@ static void low_not_finite(const struct spelling *s)
     if (!f32_is_finite(s->word[1])) s->word[1] = 0;
 }
 
-/* x->by[0]: the word; by[1]: the operand that has that of the other. */
+/* x->by[0]: the part; by[1]: the operand that has the other operand's part. */
 static void word_of_other(const struct spelling *s)
 {
     uint64_t word[SPLIT_WORDS_MAX];
@@ -232,7 +233,7 @@ static void word_of_other(const struct spelling *s)
                                         s->other_split->word[j].format, word[j]);
 }
 
-/* x->by[0]: the operand; all if it is 2. */
+/* x->by[0]: the operand; 2: both. */
 static void low_zero(const struct spelling *s)
 {
     if (s->x->by[0] == 2 || s->x->by[0] == (int)s->operand) s->word[1] = 0;

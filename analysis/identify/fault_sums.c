@@ -8,8 +8,8 @@
 
 /* --- the unit --------------------------------------------------------------------- */
 
-/* The unit's own row with one number changed: no instruction does that, but an emulation
-   in software, or a unit that the table does not have. */
+/* The unit's own row with one number changed.  No instruction computes this, but a
+   software emulation may, or a unit that is not in the table. */
 static const enum direction directions[] = { TO_NEAREST_EVEN, TO_ZERO, TO_NEGATIVE,
                                              TO_POSITIVE };
 
@@ -87,7 +87,7 @@ static bool has_f32(const struct candidate *x)
     return x->unit.c == &formats[FORMAT_F32];
 }
 
-/* Accumulators that were cut or rounded after each instruction. */
+/* Accumulators that were truncated or rounded after each instruction. */
 static const int recorded_formats[] = { FORMAT_F16, FORMAT_BF16, FORMAT_TF32 };
 static const int recorded_roundings[] = { ROUND_RN, ROUND_RZ };
 
@@ -136,7 +136,7 @@ static void describe_started(char *text, size_t size, const struct candidate *x,
 
 static bool promotes(const struct candidate *x) { return x->plan.promote > 0; }
 
-/* One member of the faults. */
+/* Change one member of the faults. */
 #define SLIP(name, member, value)                                                        \
     static bool promoted_##name(struct candidate *x, const struct space *s, int kind)    \
     {                                                                                    \

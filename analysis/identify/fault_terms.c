@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults in which products of words are added, and where. */
+/* Faults in the products of parts that are added, and in their accumulators. */
 #include "analysis/identify/fault.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static bool term_twice(struct candidate *x, const struct space *s, int t)
     return true;
 }
 
-/* The words of one term for those of another. */
+/* The parts of one term replace those of another. */
 static size_t every_pair(const struct space *s)
 {
     (void)s;
@@ -96,7 +96,7 @@ static void describe_other(char *text, size_t size, const struct candidate *x,
     snprintf(text, size, "the product %s is computed as %s", product, instead);
 }
 
-/* All products but those of the high words. */
+/* All products except the product of the high parts. */
 static bool corrections_missing(struct candidate *x, const struct space *s, int kind)
 {
     (void)s, (void)kind;
@@ -110,7 +110,7 @@ static bool corrections_missing(struct candidate *x, const struct space *s, int 
     return fewer;
 }
 
-/* No accumulator is kept for corrections, so none is scaled back. */
+/* There is no accumulator for corrections, so none is scaled back. */
 static bool one_accumulator(struct candidate *x, const struct space *s, int kind)
 {
     (void)s, (void)kind;
@@ -120,14 +120,14 @@ static bool one_accumulator(struct candidate *x, const struct space *s, int kind
     return true;
 }
 
-/* A product is added in the accumulator of others. */
+/* A product is added to the accumulator of other products. */
 static size_t every_place(const struct space *s)
 {
     (void)s;
     return (RECIPE_TERMS_MAX + 1) * RECIPE_ACCUMULATORS_MAX;
 }
 
-/* The last of the terms stands for one of the low words that the recipe leaves out. */
+/* The last term is replaced by a product of low parts that the recipe drops. */
 static bool term_elsewhere(struct candidate *x, const struct space *s, int kind)
 {
     (void)s;

@@ -53,7 +53,7 @@ static bool promote_vary(struct candidate *x, const struct space *s, size_t valu
 {
     const size_t instructions =
         divide_up(s->k, (size_t)x->gemm.unit->k) * (size_t)x->gemm.recipe->terms;
-    /* One product after the other in one sum: slices of an order say the same. */
+    /* One product after the other in one sum: slices of an order describe the same. */
     if (x->gemm.unit->block == 1 && x->gemm.recipe->terms == 1 && intervals[value] > 0)
         return false;
     if (intervals[value] > 0 && (size_t)intervals[value] >= instructions) return false;
@@ -86,7 +86,7 @@ static bool words_vary(struct candidate *x, const struct space *s, size_t value)
     return true;
 }
 
-/* What differs from the recipe's own words. */
+/* The differences from the recipe's own parts. */
 static bool words_alter(struct candidate *x, const struct space *s, size_t value)
 {
     (void)s, (void)value;
@@ -137,10 +137,11 @@ bool words_are_typical(const struct space *s, size_t value)
 
 /* --- terms ------------------------------------------------------------------------ */
 
-/* Permutations of at most so many terms are tried all; of more only the reverse. */
+/* All permutations are tried for at most this many terms; for more only the reverse
+   order. */
 enum { PERMUTED_MAX = 4, PERMUTATIONS = 24 };
 
-/* As the recipe has it or not, low*low; and each with every order. */
+/* With low*low as in the recipe, or not; and each with every order. */
 static size_t terms_count(const struct space *s)
 {
     (void)s;
@@ -157,7 +158,8 @@ static bool terms_vary(struct candidate *x, const struct space *s, size_t value)
     return true;
 }
 
-/* Permutation `index` of n things, by their factorial digits; false: there are fewer. */
+/* Permutation `index` of n things, by its factorial digits.  Returns false if there are
+   fewer. */
 static bool permute(struct recipe_term *term, int n, size_t index)
 {
     struct recipe_term from[PERMUTED_MAX];
@@ -242,7 +244,7 @@ static size_t lines_count(const struct space *s)
     return 2;
 }
 
-/* Where words are integers lines are equilibrated as it is. */
+/* Where parts are integers, rows and columns are equilibrated anyway. */
 static bool lines_vary(struct candidate *x, const struct space *s, size_t value)
 {
     (void)s;
@@ -262,8 +264,8 @@ static void lines_describe(char *text, size_t size, const struct candidate *x,
 
 static size_t order_count(const struct space *s) { return s->orders; }
 
-/* A slice or a turn that is no whole number of k-steps would be rounded up to another one
-   of the table.  Sums are in a shorter format where accumulators are. */
+/* A slice or a chunk that is no multiple of k-steps would be rounded up to another one of
+   the table.  Sums have a shorter format where accumulators do. */
 static bool order_vary(struct candidate *x, const struct space *s, size_t value)
 {
     const struct bitcut_order o = s->order[value];
@@ -410,9 +412,9 @@ bool candidate_make(struct candidate *x, const struct space *s, struct hypothesi
     for (int i = 0; i < AXES; i++)
         if ((h.at[i] || i <= AXIS_UNIT) && !axes[i].vary(x, s, h.at[i])) return false;
     if (gemm_plan_on_unit(&x->plan, &x->gemm, NULL) != BITCUT_OK) return false;
-    /* Words of a shorter format than the instruction's nobody multiplies. */
+    /* No kernel multiplies parts in a shorter format than the instruction's. */
     if (x->plan.split_a.word[0].format != x->unit.a) return false;
-    /* FP32 operands as they are: the recipe fp32 says the same. */
+    /* whole FP32 operands: the recipe fp32 is the same */
     if (!x->gemm.recipe->split && x->unit.a == &formats[FORMAT_F32]) return false;
     for (int i = 0; i < AXES; i++)
         if (h.at[i] && axes[i].alter && !axes[i].alter(x, s, h.at[i])) return false;

@@ -14,14 +14,14 @@
 
 /* --- where -------------------------------------------------------------------------- */
 
-/* The place of an FP32 encoding on the line of a format's numbers. */
+/* The index of an FP32 encoding among the numbers of a format. */
 static int64_t along_line(const struct bitcut_format *format, uint32_t x)
 {
     return format_along_line(format, bitcut_format_convert(format, &roundings[ROUND_RN],
                                                            &formats[FORMAT_F32], x));
 }
 
-/* The largest distance of two outputs that are numbers. */
+/* The largest distance between two outputs that are numbers. */
 static void measure(struct result_pair *t, const struct pair_of *x)
 {
     for (size_t i = 0; i < x->m * x->n; i++) {
@@ -57,7 +57,7 @@ static enum bitcut_status find_places(struct result_pair *t,
 
 /* --- why ---------------------------------------------------------------------------- */
 
-/* What is said of value 0 of an axis; NULL: that it is the recipe's. */
+/* The text for value 0 of an axis; NULL: as in the recipe. */
 static const char *const usual[AXES] = {
     [AXIS_PROMOTE] = "promotion is as in the recipe",
     [AXIS_WORDS] = "the parts are the recipe's",
@@ -70,7 +70,7 @@ static const char *const usual[AXES] = {
 
 enum { VALUE_MAX = 300 };
 
-/* What a hypothesis is on an axis. */
+/* The text for a hypothesis on an axis. */
 static void value_describe(char text[VALUE_MAX], int axis, const struct verdict *v,
                            const struct space *s)
 {
@@ -126,7 +126,7 @@ static void describe_axis(char *text, int axis, const struct verdict *const v[2]
     } else text_add(text, WHY_MAX, "%sin D %s, in D2 %s", between, of[0], of[1]);
 }
 
-/* What gives all of the sample: the best, then the others. */
+/* Hypotheses that give the whole sample: the best, then the others. */
 static const struct verdict *nth_verdict(const struct explanation *e, size_t i)
 {
     return i ? &e->equal[i - 1] : &e->best;
@@ -137,7 +137,8 @@ static size_t verdicts(const struct explanation *e)
     return 1 + smaller(e->equals, EQUALS_MAX);
 }
 
-/* How much two hypotheses differ: by axes, and if as many by fields of their units. */
+/* The difference between two hypotheses: the number of axes, and among equal numbers the
+   number of fields of their units. */
 static size_t apart(const struct verdict *const v[2], const struct explanation e[2])
 {
     enum { AXIS_WEIGHT = 2 * FIELD_COUNT };
@@ -152,7 +153,7 @@ static size_t apart(const struct verdict *const v[2], const struct explanation e
     return sum;
 }
 
-/* Of what gives each of them, the two hypotheses that differ least. */
+/* Among the hypotheses of both results, the two that differ least. */
 static void nearest_pair(const struct verdict *to[2], const struct explanation e[2])
 {
     size_t least = SIZE_MAX;
@@ -167,7 +168,7 @@ static void nearest_pair(const struct verdict *to[2], const struct explanation e
         }
 }
 
-/* What is said of places in which a result is not its hypothesis. */
+/* The regions in which a result differs from its hypothesis. */
 static void describe_places(char *text, const char *name, const struct explanation *e)
 {
     for (size_t i = 0; i < e->parts && i < PARTS_MAX; i++) {
@@ -193,7 +194,7 @@ static void find_why(struct result_pair *t, const struct explanation e[2])
 
 /* --- which is nearer to the exact result -------------------------------------------- */
 
-/* The distances of a block's outputs to their exact values, and both over |A||B|. */
+/* The distances of a block's outputs from their exact values, relative to |A||B|. */
 struct distances {
     double *absolute, *relative;
 };
@@ -239,7 +240,7 @@ static void count_nearer(struct result_pair *t, const struct distances x[2], siz
     }
 }
 
-/* Of the same outputs of both. */
+/* For the same outputs of both results. */
 static enum bitcut_status find_nearer(struct result_pair *t,
                                       const struct explanation e[2], const size_t *row,
                                       size_t rows, const size_t *col, size_t cols,

@@ -7,7 +7,8 @@
 
 /* --- the order -------------------------------------------------------------------- */
 
-/* Of orders that give all sizes the first that fits on random data, or else the first. */
+/* Among the orders that give all sizes, the first that agrees on random data, otherwise
+   the first. */
 static enum bitcut_status choose(struct probe_result *r, const struct probe_guess *guess,
                                  size_t count, const struct probe *p, struct fault *f)
 {
