@@ -13,7 +13,7 @@ static void add(json_t *row, const char *key, json_int_t more)
         row, key, json_integer(json_integer_value(json_object_get(row, key)) + more));
 }
 
-/* What one result adds to its family. */
+/* Add one result to its family. */
 static json_t *family_row(const json_t *result)
 {
     const char *name = json_string_value(json_object_get(result, "kernel"));
@@ -123,7 +123,7 @@ static const char *const mean_columns[] = { "device",
               .y_label = Y_LABEL,                                                        \
               .x_log = X_LOG,                                                            \
               .y_log = Y_LOG }
-/* Bars of TFLOPS, by the slowest and the fastest round. */
+/* Bars of TFLOPS, from the slowest to the fastest round. */
 #define OF_ROUNDS                                                                        \
     "Marks are medians of rounds; bars reach from the slowest to the fastest."
 #define ROUNDS                                                                           \

@@ -73,7 +73,7 @@ json_t *report_units(json_t *all)
 
 /* --- scales ----------------------------------------------------------------------- */
 
-/* The name of the scale whose rows are kept, where small ones are computed. */
+/* The name of the scale of stored rows, if the report's own rows are small. */
 static const char *recorded_scale(void) { return study_scales[STUDY_PAPER].name; }
 
 static json_t *kept_of(const json_t *verdict)
@@ -82,8 +82,8 @@ static json_t *kept_of(const json_t *verdict)
     return json_is_object(kept) ? kept : NULL;
 }
 
-/* What kept rows say of the claims that they say something of: an array to be released.
- */
+/* The verdicts by stored rows, for the claims that have them: an array that the caller
+   releases. */
 static json_t *all_recorded(json_t *all)
 {
     json_t *kept = json_array();
@@ -164,7 +164,7 @@ bool report_changes(const json_t *verdict)
                                            json_object_get(kept_of(verdict), "verdict"));
 }
 
-/* The names of claims that have another verdict by kept rows, ", " between. */
+/* The names of claims with another verdict by stored rows, separated by ", ". */
 static json_t *changed_names(size_t *changes, json_t *all)
 {
     json_t *names = json_string("");
@@ -216,7 +216,8 @@ json_t *report_recorded(const struct section *s)
 
 /* --- reasons ---------------------------------------------------------------------- */
 
-/* How many bytes end both texts from a "; " on; 0: no part of them. */
+/* The number of bytes of the common ending of both texts, from a "; " on; 0: they have
+   none. */
 static size_t common_end(const char *a, const char *b)
 {
     const char *x = a + strlen(a), *y = b + strlen(b);

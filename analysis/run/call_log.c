@@ -64,14 +64,16 @@ static void name_program(struct call_log *l)
 /* The file of this process's call_log. */
 static char own_path[4096];
 
-/* The same, open: a program may forbid itself to open files, or be ended when it does. */
+/* The same file, open: a program may forbid itself to open files, or be ended when it
+   does. */
 static struct {
     int file;
     dev_t device;
     ino_t inode;
 } own = { .file = -1 };
 
-/* Whether it is still that file: a program may also close what it did not open. */
+/* Whether it is still that file: a program may also close descriptors that it did not
+   open. */
 static bool own_is_open(void)
 {
     struct stat s;
@@ -79,8 +81,8 @@ static bool own_is_open(void)
            s.st_ino == own.inode;
 }
 
-/* Keep an open file under a number that the program is not likely to ask for.  It replaces
-   the file of a parent process. */
+/* Move an open file to a number that the program is unlikely to use.  It replaces the
+   file of a parent process. */
 static void own_keep(int file)
 {
     enum { NUMBER = 500 };
@@ -96,7 +98,7 @@ static void own_keep(int file)
 enum { SUFFIX_MAX = 8 };
 static const char begun[SUFFIX_MAX] = ".begun";
 
-/* A file that nobody has, called own_path and `begun`: -1, there is none. */
+/* Create a new file named own_path and `begun`.  Returns -1 on failure. */
 static int new_file(char path[sizeof own_path + SUFFIX_MAX], const char *folder)
 {
     struct timespec now;
@@ -113,15 +115,15 @@ static int new_file(char path[sizeof own_path + SUFFIX_MAX], const char *folder)
     return -1;
 }
 
-/* Make sure that there is room on the disk: writing to a mapping cannot say that there is
-   none.  0, or the error. */
+/* Make sure that there is space on the disk, since writing to a mapping cannot report
+   that there is none.  Returns 0, or the error. */
 static int reserve(int file, size_t at, size_t bytes)
 {
     return posix_fallocate(file, (off_t)at, (off_t)bytes);
 }
 
-/* Give a file the size of a call_log and its head room.  0, or the error; a file beyond
-   the process's own limit would end the process. */
+/* Give a file the size of a log, and its head disk space.  Returns 0, or the error.  A
+   file beyond the process's own limit would end the process. */
 static int make_room(int file)
 {
     struct rlimit limit;
@@ -196,7 +198,7 @@ bool call_log_excerpt_name(char name[CALL_LOG_NAME_MAX], char *stem, size_t size
 
 /* --- reading ---------------------------------------------------------------------- */
 
-/* A text of a file that anybody may have written: it ends, and may be printed. */
+/* Make a text of an untrusted file terminated and safe to print. */
 static void clean(char *text, size_t size)
 {
     text[size - 1] = 0;

@@ -16,14 +16,14 @@ static void describe_line(char *text, size_t size, const void *trial)
     text_add(text, size, "%s", line);
 }
 
-/* Whether both have the same units, and products cost the same there. */
+/* Whether both have the same units, with the same cost of products. */
 static bool same_chips(const struct chip *x, const struct chip *y)
 {
     return !strcmp(x->architecture, y->architecture) &&
            (x->rates && y->rates ? !strcmp(x->rates, y->rates) : x->rates == y->rates);
 }
 
-/* All chips of the architecture and rates of a place, or its name. */
+/* All chips with the architecture and rates of a place, or its name. */
 static void describe_all_chips(char *text, size_t size, const void *trial)
 {
     const char *const place = ((const struct advise_trial *)trial)->place;
@@ -194,7 +194,8 @@ void advise_describe_b(char *text, size_t size, const void *answer)
     describe_values(text, size, answer, true);
 }
 
-/* --- what was tried --------------------------------------------------------------- */
+/* --- trials
+   ----------------------------------------------------------------------------- */
 
 /* "relres 1.2e-07", "backward_max 3.1 u" */
 static void describe_error(char *text, size_t size, const struct advise *x, double error)
@@ -238,7 +239,7 @@ static void describe_cost(char *text, size_t size, const struct advise_trial *t)
         text_add(text, size, " at the cost of %.3g of f16", t->advice.cost);
 }
 
-/* What the sample says of all outputs, and what is certain. */
+/* The estimate for all outputs, and the worst case. */
 static void describe_more_of_error(char *text, size_t size, const struct advise *x,
                                    const struct advise_trial *t)
 {
@@ -267,7 +268,7 @@ void advise_describe_chips(char *text, size_t size, const struct advise_trial *t
     if (more) text_add(text, size, " and %d more", more);
 }
 
-/* Where nothing was advised: what errs least. */
+/* If nothing is recommended: the trial with the smallest error. */
 void advise_describe_none(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
@@ -292,7 +293,8 @@ static bool are_alike(const struct advise_trial *x, const struct advise_trial *y
            x->advice.cost == y->advice.cost && x->advice.reaches == y->advice.reaches;
 }
 
-/* Places from there on where the same is the cheapest, and the range of their errors. */
+/* The places from there on with the same cheapest recipe, and the range of their errors.
+ */
 static void describe_alike(char *text, size_t size, const struct advise *x, size_t first)
 {
     const struct advise_trial *const t = x->best[first];
@@ -318,7 +320,7 @@ static void describe_alike(char *text, size_t size, const struct advise *x, size
     if (most > 1.05 * least) text_add(text, size, " to %.2g", most);
 }
 
-/* On each chip the cheapest that reaches it. */
+/* The cheapest recipe on each chip that reaches the required error. */
 void advise_describe_best(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
@@ -331,7 +333,7 @@ void advise_describe_best(char *text, size_t size, const void *answer)
     }
 }
 
-/* Of several chips those whose rates are known are compared. */
+/* Among several chips, those with known rates are compared. */
 void advise_describe_fastest(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
@@ -359,7 +361,7 @@ void advise_describe_fastest(char *text, size_t size, const void *answer)
 
 /* --- scales ----------------------------------------------------------------------- */
 
-/* What scaling is best: of ootomo's words, rounded to nearest. */
+/* The best scale for ootomo's parts, which are rounded to nearest. */
 enum { AT_10, AT_11, EQUILIBRATED };
 
 static int best_way(const struct advise_scale *way)
@@ -371,7 +373,7 @@ static int best_way(const struct advise_scale *way)
     return way[AT_11].error <= 1.05 * way[AT_10].error ? AT_11 : AT_10;
 }
 
-/* Why lines are scaled, or not. */
+/* Why rows and columns are scaled, or not. */
 static void describe_reason(char *text, size_t size, const struct advise_scale *way,
                             int best)
 {

@@ -12,7 +12,7 @@ enum { SCALE_MAX = 14, LOOKED_AT = 1 << 14 };
 
 /* --- values ----------------------------------------------------------------------- */
 
-/* Its lines scaled as they are for two words of f16. */
+/* Its rows or columns scaled as for two f16 parts. */
 static void equilibrate(struct matrix *m, bool columns)
 {
     const struct bitcut_split *const words = &splits[SPLIT_HALFHALF];
@@ -82,7 +82,7 @@ static const struct record_field of_exponent_fields[] = {
     { 0 }
 };
 
-/* From the largest on, those that there are. */
+/* The existing exponents, from the largest on. */
 static const void *each_exponent(const void *record, size_t i, void *room)
 {
     const struct advise_values *const v = record;
@@ -113,9 +113,10 @@ const struct record_field advise_values_fields[] = {
     { 0 }
 };
 
-/* --- what is kept ----------------------------------------------------------------- */
+/* --- retained bits
+   ---------------------------------------------------------------------- */
 
-/* Of each exponent, and of all together behind them. */
+/* For each exponent, followed by all together. */
 struct kept_values {
     struct retention of[EXPONENTS + 1];
 };
@@ -200,7 +201,7 @@ static enum bitcut_status append_one(struct advise_retained_list *to,
     return BITCUT_OK;
 }
 
-/* Rows of one split, of each exponent those of all scales. */
+/* Rows of one split; for each exponent those of all scales. */
 static enum bitcut_status append(struct advise_retained_list *list,
                                  const struct advise_values *v,
                                  const struct bitcut_split *s, bool flush,
@@ -226,7 +227,7 @@ static enum bitcut_status append(struct advise_retained_list *list,
     return status;
 }
 
-/* Whether an earlier row has the same words at another scale. */
+/* Whether an earlier row has the same parts with another scale. */
 static bool is_repeated(const struct bitcut_split *s)
 {
     for (const struct bitcut_split *row = splits; row < s; row++) {
@@ -237,7 +238,7 @@ static bool is_repeated(const struct bitcut_split *s)
     return false;
 }
 
-/* Whether some unit that is looked at reads subnormal words of the format as zeros. */
+/* Whether one of the units reads subnormal parts of the format as zeros. */
 static bool flushes(const char *const *place, size_t places,
                     const struct bitcut_format *words)
 {

@@ -41,7 +41,7 @@ const struct record_field given_fields[] = {
     /* clang-format on */
 };
 
-/* The least of the componentwise limits that are known, absolute. */
+/* The smallest of the known componentwise limits, absolute. */
 static double limit_at(const struct bitcut_tolerances *t, const struct sample_run *r, size_t i)
 {
     const double size = r->x.magnitude[i] * 0x1p-24, by_size = t->limit * size,
@@ -49,7 +49,7 @@ static double limit_at(const struct bitcut_tolerances *t, const struct sample_ru
     return t->known && by_size < by_rest ? by_size : by_rest;
 }
 
-/* Errors of every output, and how many are above limits. */
+/* Errors of every output, and the number above limits. */
 static void count_errors(struct bitcut_tolerance_verdict *to, const struct sample_run *r,
                          const struct bitcut_tolerances *t)
 {
@@ -82,13 +82,13 @@ static void judge_given(struct tolerance_given *to, const struct sample_run *r,
     count_errors(v, r, t);
     ulp_histogram(to->bins, &r->x);
     criteria_run(to->accepted, r, t);
-    /* Where there is no limit an infinite error is not above it. */
+    /* Without a limit an infinite error is not above it. */
     for (int i = 0; i < CRITERIA && v->wrong; i++) to->accepted[i] = false;
     v->accepted = to->accepted[CRITERION_BOTH];
     hostfp_leave(&mode);
 }
 
-/* Whether zeros would be accepted. */
+/* Whether a D of zeros would be accepted. */
 static enum bitcut_status judge_zeros(struct tolerance_given *to, struct sample_run *r,
                                       const struct bitcut_tolerances *t, struct fault *f)
 {

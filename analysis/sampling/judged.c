@@ -58,7 +58,7 @@ const struct record_field judged_fields[] = {
 
 /* --- computing -------------------------------------------------------------------- */
 
-/* The grade in words, with the element that is worst. */
+/* The grade in words, with the worst element. */
 static void write_grade(struct judged *to, const struct comparison *x)
 {
     static const char *const says[] = {
@@ -91,7 +91,8 @@ static void write_grade(struct judged *to, const struct comparison *x)
              count ? worst % x->n : 0, value[METRIC_GRADE_WORST]);
 }
 
-/* How D stands to bound and usual range, beside the grade that compares with FP32. */
+/* The grade of D relative to bound and typical range, in addition to the grade relative
+   to FP32. */
 static void write_verdict(struct judged *to)
 {
     const struct bound_result *const b = &to->bound;
@@ -119,7 +120,7 @@ static void write_verdict(struct judged *to)
             b->worst_limit, usual, to->grade);
 }
 
-/* Whether recipe and unit allow the errors, and what is usual; beside an exact
+/* Whether recipe and unit allow the errors, and the typical range; for an exact
    reference. */
 static enum bitcut_status find_beside(struct judged *to, const struct bitcut_gemm *g,
                                       const struct gemm_data *data,
@@ -127,7 +128,7 @@ static enum bitcut_status find_beside(struct judged *to, const struct bitcut_gem
                                       const struct gemm_options *options, struct fault *f)
 {
     struct bound_problem problem;
-    struct gemm_plan plan; /* which a device chose */
+    struct gemm_plan plan; /* chosen by a device */
     to->bound = (struct bound_result){ .limit_most = (double)NAN, .ratio = (double)NAN };
     if (!to->reference->exact) return BITCUT_OK;
     enum bitcut_status status = gemm_plan_on_unit(&plan, g, f);

@@ -10,7 +10,8 @@
 
 /* --- another GEMM ----------------------------------------------------------------- */
 
-/* Truncation in place of another rounding, or rounding in place of truncation. */
+/* Truncation in place of another rounding, or rounding to nearest in place of truncation.
+ */
 static const struct bitcut_rounding *other_rounding(const struct bitcut_rounding *r)
 {
     return &roundings[r->direction == TO_ZERO ? ROUND_RN : ROUND_RZ];
@@ -44,7 +45,7 @@ static bool never_promoted(struct bitcut_gemm *g, struct rng *r)
     return true;
 }
 
-/* What g may err by on a unit, for so many k. */
+/* The error bound of g on a unit, for this k. */
 enum { K_COMPARED = 1024 };
 
 static double error_on(const struct bitcut_gemm *g, const struct bitcut_unit *u)
@@ -56,7 +57,7 @@ static double error_on(const struct bitcut_gemm *g, const struct bitcut_unit *u)
                                                                            : INFINITY;
 }
 
-/* The unit with these accumulators on which g errs by a little more, or NULL. */
+/* The unit with these accumulators on which g has the next larger error, or NULL. */
 static const struct bitcut_unit *weaker_unit(const struct bitcut_gemm *g,
                                              const struct bitcut_format *c)
 {
@@ -88,7 +89,7 @@ static bool in_f16_accumulators(struct bitcut_gemm *g, struct rng *r)
 
 /* --- another element -------------------------------------------------------------- */
 
-/* x->by: a line of A, and k there, which is read in place of the next one. */
+/* x->by: a row of A and a k in it, which is read in place of the next one. */
 static struct spot next_element(const struct candidate *x, const struct extent *e,
                                 size_t line, size_t k)
 {
@@ -133,7 +134,7 @@ static void output_of_neighbour(uint32_t *d, size_t m, size_t n, struct rng *r)
 
 enum { TILE = 8 };
 
-/* The tile at the left of another, or over it, stands in its place. */
+/* The tile to the left of another, or above it, replaces it. */
 static void tile_twice(uint32_t *d, size_t m, size_t n, struct rng *r)
 {
     const bool across = n > TILE;
@@ -205,7 +206,7 @@ static bool make_plan(struct candidate *x, const struct bitcut_gemm *g,
     return gemm_plan_on_unit(&x->plan, &x->gemm, NULL) == BITCUT_OK;
 }
 
-/* A defect of this kind. */
+/* A fault of this kind. */
 static bool make_kind(struct candidate *x, const struct kernel_fault *d, int kind,
                       const struct bitcut_gemm *g, const struct space *s)
 {

@@ -9,7 +9,7 @@
 
 /* --- fields ----------------------------------------------------------------------- */
 
-/* Limits with what underflows. */
+/* Limits with underflow. */
 static bool always(const void *limits) { return limits; }
 
 static const char *reference(const void *limits)
@@ -87,13 +87,13 @@ const struct record_field tolerance_fields[] = {
 
 /* --- sentences -------------------------------------------------------------------- */
 
-/* What D is compared with. */
+/* The reference of D. */
 static const char *other(const struct bitcut_tolerances *t)
 {
     return t->two ? "D2" : "C";
 }
 
-/* Of correct results some are not finite: there is no limit. */
+/* Some correct results are not finite: there is no limit. */
 static bool describe_wrong(char *text, size_t size, const struct bitcut_tolerances *t)
 {
     if (t->wrong)
@@ -104,7 +104,7 @@ static bool describe_wrong(char *text, size_t size, const struct bitcut_toleranc
     return t->wrong;
 }
 
-/* Runs of families have a seed each. */
+/* Each run with families has a seed of its own. */
 static void describe_data(char *text, size_t size, const void *answer)
 {
     const struct tolerance_answer *const a = answer;
@@ -114,7 +114,7 @@ static void describe_data(char *text, size_t size, const void *answer)
         text_add(text, size, ", of seeds from %llu on", (unsigned long long)a->gemm.seed);
 }
 
-/* How many outputs and runs a number comes from. */
+/* The number of outputs and runs from which a number comes. */
 static void describe_runs(char *text, size_t size, const struct bitcut_tolerances *t,
                           bool outputs)
 {
@@ -132,7 +132,7 @@ static void describe_sample(char *text, size_t size, const struct bitcut_toleran
     describe_runs(text, size, t, outputs);
 }
 
-/* How often a correct result is above the limit. */
+/* How often a correct result exceeds the limit. */
 static void describe_alarm(char *text, size_t size, const struct tolerance_answer *a)
 {
     text_add(text, size, "at most one correct result in %.0f is above it%s",
@@ -140,7 +140,7 @@ static void describe_alarm(char *text, size_t size, const struct tolerance_answe
              a->shuffled ? " if k is in a random order" : "");
 }
 
-/* A limit with what underflows, as large as that for certain if the runs do not tell. */
+/* A limit with underflow; it equals the worst-case bound if the runs give no other. */
 static void describe_rest(char *text, size_t size, const struct bitcut_tolerances *t)
 {
     text_add(text, size, "|D - %s| <= %.3g u |A||B| + what underflows", other(t),
@@ -170,7 +170,7 @@ void tolerance_describe_component(char *text, size_t size, const void *answer)
         describe_runs(text, size, t, true);
         text_add(text, size, " is %.3g u, and no probability is known", t->max);
     }
-    if (t->zeros) /* a test that zeros pass finds nothing */
+    if (t->zeros) /* a test that accepts zeros finds nothing */
         text_add(text, size,
                  "; a D of zeros passes all limits in %zu of %zu runs: no test finds "
                  "faults there",
@@ -207,7 +207,8 @@ static void describe_bound(char *text, size_t size, const void *answer)
              "below it faults pass");
 }
 
-/* The largest power of ten that |A||B| is above as often, and how often. */
+/* The largest power of ten by which |A||B| exceeds |C| in this share of outputs, and the
+   share. */
 static void describe_cancelling(char *text, size_t size,
                                 const struct bitcut_tolerances *t)
 {
@@ -247,7 +248,7 @@ static void describe_allclose(char *text, size_t size, const void *answer)
     }
 }
 
-/* What of D is above a limit, or all that is below. */
+/* The values of D above limits, or that all are below. */
 void tolerance_describe_given(char *text, size_t size, const void *answer)
 {
     const struct tolerance_answer *const a = answer;
@@ -285,7 +286,7 @@ void tolerance_describe_given(char *text, size_t size, const void *answer)
 
 /* --- power ------------------------------------------------------------------------ */
 
-/* How many faults are rejected always, sometimes, never. */
+/* The number of faults that are rejected always, sometimes, never. */
 enum { ALWAYS, SOMETIMES, NEVER, OFTEN };
 
 static int often(const struct power_row *r)
