@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every recipe on the Matrix Cores of CDNA1, CDNA2 and CDNA3: what their rounding leaves
-   of it, and whether it needs promotion, beside an H100 that truncates. */
+/* Every recipe on the Matrix Cores of CDNA1, CDNA2 and CDNA3: the effect of their
+   rounding, and whether recipes need promotion; compared with an H100, which truncates.
+ */
 #include "analysis/study/compare.h"
 #include "analysis/study/crossing.h"
 
@@ -37,8 +38,8 @@ static const struct crossing recipes_on_chips = {
 
 /* --- claims ----------------------------------------------------------------------- */
 
-/* A recipe on a chip beside the same on another, or beside an FP32 sum, from the size on
-   at which sums count and not words alone. */
+/* A recipe on a chip compared with the same on another chip, or with an FP32 sum, from
+   the size on at which sums matter and not parts alone. */
 #define BESIDE(BOTTOM, RECIPE, UNIT, LEAST, MOST)                                        \
     {                                                                                    \
         .key = "relres", .top = "n=256|1024 recipe=" RECIPE " unit=" UNIT,               \
@@ -48,8 +49,8 @@ static const struct crossing recipes_on_chips = {
 #define BESIDE_MI300(RECIPE, UNIT)                                                       \
     BESIDE("unit=mi300 recipe=" RECIPE, RECIPE, UNIT, 1.5, 0)
 
-/* Those whose words hold FP32 values, or nearly, and that promote nothing: rounded f16
-   words, of which some are subnormal, and those of which none that counts is. */
+/* Recipes whose parts hold FP32 values, or nearly, without promotion: rounded f16 parts,
+   some of which are subnormal, and parts without significant subnormals. */
 #define OF_ROUNDED(EACH, UNIT)                                                           \
     EACH("markidis", UNIT), EACH("feng", UNIT), EACH("ootomo-unpromoted", UNIT)
 #define OF_OTHERS(EACH, UNIT)                                                            \

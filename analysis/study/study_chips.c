@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chips beside each other: where promotion is needed, xf32 against TF32, and f16 against
-   bf16 where a chip flushes. */
+/* Comparisons of chips: where promotion is needed, xf32 against TF32, and f16 against
+   bf16 on a chip that flushes. */
 #include "analysis/study/compare.h"
 #include "analysis/study/crossing.h"
 
@@ -42,7 +42,7 @@ static const struct crossing promotion = { .pairs = promotion_pairs,
                                            .count = 1,
                                            .methods = promotion_methods };
 
-/* What leaving promotion out costs on a chip. */
+/* The loss without promotion on a chip. */
 #define WITHOUT(UNITS, LEAST, MOST)                                                      \
     &(const struct claim_ratios)                                                         \
     {                                                                                    \
@@ -54,7 +54,7 @@ static const struct crossing promotion = { .pairs = promotion_pairs,
 #define NVIDIA "v100|a100|h100|b200"
 #define AMD    "mi100|mi210|mi300"
 
-/* A recipe of frameworks beside an FP32 sum. */
+/* A recipe of frameworks compared with an FP32 sum. */
 #define BESIDE_FP32(NAME)                                                                \
     &(const struct claim_ratios)                                                         \
     {                                                                                    \

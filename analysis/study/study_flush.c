@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What flushed subnormals do to words: CDNA2, which reads f16 below 2^-14 as zero, beside
-   chips that do not, over the exponents of the elements; and rows scaled first. */
+/* The effect of flushed subnormals on parts: CDNA2, which reads f16 below 2^-14 as zero,
+   compared with chips that do not, over the exponents of the elements; with and without
+   scaled rows and columns. */
 #include "analysis/study/compare.h"
 #include "analysis/study/method_comparison.h"
 
@@ -69,7 +70,7 @@ static enum bitcut_status run_flush(const struct study *study, struct study_poin
     return status;
 }
 
-/* A method on MI210 beside the same on MI100, over exponents. */
+/* A method on MI210 compared with the same on MI100, over exponents. */
 #define BESIDE_MI100(METHOD, EXPONENTS, LEAST, MOST)                                     \
     &(const struct claim_ratios)                                                         \
     {                                                                                    \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figures 12 and 13 of LE-GEMM: how errors are spread. */
+/* Figures 12 and 13 of LE-GEMM: the distribution of errors. */
 #include "analysis/study/compare.h"
 #include "analysis/study/method_comparison.h"
 
 #include <math.h>
 #include <string.h>
 
-/* n x n x n; the paper takes 1024. */
+/* n x n x n; the paper uses 1024. */
 static const size_t sizes[] = { [STUDY_SMALL] = 256, [STUDY_PAPER] = 1024 };
 
 #define METHODS(UNIT)                                                                    \
@@ -24,8 +24,8 @@ static const struct entrant methods[] = {
     { 0 }
 };
 
-/* Binades of a relative error; the first has all that is smaller, and 0, the last all
-   that is larger. */
+/* Binades of a relative error.  The first has all smaller errors, and 0; the last has all
+   larger ones. */
 enum { FIRST = -36, LAST = 1, BINADES = LAST - FIRST + 1 };
 
 static size_t one_point(const struct study *study, enum study_scale scale)
@@ -34,7 +34,8 @@ static size_t one_point(const struct study *study, enum study_scale scale)
     return 1;
 }
 
-/* How many elements have |D - C| / |C| in each binade; those with C = 0 count nowhere. */
+/* The number of elements with |D - C| / |C| in each binade.  Elements with C = 0 are not
+   counted. */
 static size_t count_errors(size_t counts[BINADES], const struct comparison *x)
 {
     size_t all = 0;

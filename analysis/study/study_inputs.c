@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Figures 11 and 13 of Ootomo and Yokota, and section 3.4: exponent ranges and patterns
-   of A and B, and what the product of the low words is worth. */
+   of A and B, and the effect of the product of the low parts. */
 #include "analysis/study/compare.h"
 #include "analysis/study/crossing.h"
 
-/* How the residual of one method is to that of another, for a pair of inputs: averages
-   over seeds, as the paper has them. */
+/* The residual of one method over that of another, for a pair of inputs, as averages over
+   seeds, as in the paper. */
 #define RESIDUAL_OF(PAIR, TOP, BOTTOM, LEAST, MOST)                                      \
     {                                                                                    \
         .key = "relres", .top = PAIR "recipe=" TOP, .bottom = PAIR "recipe=" BOTTOM,     \
@@ -183,7 +183,7 @@ const struct study study_figure13 = {
     /* clang-format on */
 };
 
-/* --- the product of the low words: section 3.4 ------------------------------------ */
+/* --- the product of the low parts: section 3.4 ------------------------------------- */
 
 static const struct pair_of signs[] = { { "mixed", "urand(-1,1)", "urand(-1,1)" },
                                         { "positive", "positive", "positive" },
@@ -208,7 +208,7 @@ static const struct crossing dropped = { .pairs = signs,
                                          .count = 3,
                                          .methods = term_methods };
 
-/* What leaving the term out costs. */
+/* The loss without the term. */
 #define COSTS(TOP, BOTTOM)                                                               \
     &(const struct claim_ratios)RESIDUAL_OF("", TOP, BOTTOM, 0, SAME_ACCURACY)
 

@@ -8,10 +8,10 @@
 /* n x n outputs of each layer. */
 static const size_t sides[] = { [STUDY_SMALL] = 32, [STUDY_PAPER] = 512 };
 
-/* The paper gives no sizes, and averages 10 experiments; errors where outputs may be near
-   0 have heavy tails and take more seeds.  These k are those of `bitcut list shapes`:
-   features of K-means, the layers of BERT-large and those of LLaMA 7B.  Of values it
-   gives the range of the last. */
+/* The paper gives no sizes, and averages 10 experiments.  Errors where outputs may be
+   near 0 have heavy tails and need more seeds.  These k are those of `bitcut list
+   shapes`: features of K-means, the layers of BERT-large, and the layers of LLaMA 7B.
+   The paper gives the range of values only for the last. */
 static const struct {
     const char *name, *input;
     size_t k[2];
@@ -43,7 +43,7 @@ static size_t layer_points(const struct study *study, enum study_scale scale)
     return (size_t)(2 * seeds);
 }
 
-/* What its rows tell. */
+/* The keys of its rows. */
 static const unsigned layer_told =
     1u << METRIC_MAX_ERROR | 1u << METRIC_MRED | 1u << METRIC_RELRES;
 

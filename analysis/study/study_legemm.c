@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figures 10 to 13 of LE-GEMM: Max_error and MRED of square GEMMs, and how errors are
-   spread. */
+/* Figures 10 to 13 of LE-GEMM: Max_error and MRED of square GEMMs, and the distribution
+   of errors. */
 #include "analysis/study/compare.h"
 #include "analysis/study/method_comparison.h"
 
@@ -10,11 +10,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The sizes and how many seeds each has: the paper averages 10 runs of sizes that only
-   its figures have.  The errors have tails so heavy that averages of 10 are no stable
-   numbers; seeds beyond `whole` have what claims of averages need and no more. */
+/* The sizes, and the number of seeds of each.  The paper averages 10 runs, and its sizes
+   are only in its figures.  The errors have such heavy tails that averages of 10 are not
+   stable; seeds beyond `whole` have only the rows that claims about averages need. */
 struct size {
-    size_t n; /* 0: there is no more */
+    size_t n; /* 0: the end */
     size_t seeds, whole;
 };
 
@@ -29,7 +29,7 @@ static const struct size sizes[][7] = {
                       { 0 } }
 };
 
-/* On each unit: the methods, and what the paper leaves open of them. */
+/* On each unit: the methods, and the choices that the paper leaves open. */
 #define METHODS(UNIT)                                                                    \
     { .name = "plain", .recipe = RECIPE_PLAIN, .unit = UNIT },                           \
         { .name = "markidis", .recipe = RECIPE_MARKIDIS, .unit = UNIT },                 \
@@ -44,7 +44,7 @@ static const struct size sizes[][7] = {
         .split = &splits[SPLIT_BITCUT_GRADUAL]                                           \
     }
 
-/* -shifted: A and B times 2^12, where no word of them is subnormal, as good as ever. */
+/* -shifted: A and B times 2^12, where no part is subnormal and nothing else changes. */
 static const struct entrant methods[] = {
     METHODS("mi210"),
     { .name = "markidis-shifted",
@@ -65,7 +65,7 @@ static size_t square_points(const struct study *study, enum study_scale scale)
     return points;
 }
 
-/* The median of |D - C| / |C|, of 2^16 elements at least unless there are fewer. */
+/* The median of |D - C| / |C|, over at least 2^16 elements if there are as many. */
 static double median_error(const struct comparison *x)
 {
     enum { MOST = 1 << 17 };
@@ -82,7 +82,7 @@ static double median_error(const struct comparison *x)
     return median;
 }
 
-/* What its rows tell. */
+/* The keys of its rows. */
 static const unsigned square_told =
     1u << METRIC_MAX_ERROR | 1u << METRIC_MRED | 1u << METRIC_RELRES;
 
@@ -133,8 +133,8 @@ static enum bitcut_status run_square(const struct study *study, struct study_poi
 
 #define OF(UNIT, NAME) "unit=" UNIT " recipe=" NAME
 
-/* What the paper leaves open: how small values are cut, what is compared with, whether
-   its own version of Ootomo's method promotes, and the sizes, which are in figures. */
+/* Choices that the paper leaves open: the cut of small values, the reference, whether its
+   version of Ootomo's method promotes, and the sizes, which are in figures. */
 #define CHOICES(UNIT)                                                                    \
     { "literal cut", NULL, OF(UNIT, "legemm") },                                         \
         { "gradual cut", NULL, OF(UNIT, "legemm-gradual") },                             \
@@ -153,9 +153,9 @@ static enum bitcut_status run_square(const struct study *study, struct study_poi
 static const struct claim_choice mi210_choices[] = { CHOICES("mi210") },
                                  a800_choices[] = { CHOICES("a800") };
 
-/* How many times smaller LE-GEMM's error is, as printed: the ratio of averages over runs,
-   for each reading of what is left open.  The reference is FP32, as in the paper; exact
-   stands beside it.  The sizes are in figures. */
+/* The factor by which LE-GEMM's error is smaller, as printed: the ratio of averages over
+   runs, for each reading of the open choices.  The reference is FP32, as in the paper;
+   the exact reference is given for comparison.  The sizes are in figures. */
 #define SMALLER(NAME, UNIT, KEY, DOUBT, WHO, NUMBER, CHOICES, WHY)                       \
     {                                                                                    \
         .name = NAME, .number = NUMBER, .paper = "LE-GEMM, section 5.3", .unit = UNIT,   \
@@ -171,10 +171,10 @@ static const struct claim_choice mi210_choices[] = { CHOICES("mi210") },
         }                                                                                \
     }
 
-/* Ratios of averages of 10 runs, as the paper has them, lie within factors of 1.9 to 3.4
-   of those of 492 runs at n = 512 in 95 of 100 cases, those of MRED of 1.3 to 3.1 and
-   mostly 1.7.  What none of the runs has is not in an interval of the bootstrap, so these
-   are taken with it, rounded. */
+/* In 95 of 100 cases, ratios of averages of 10 runs, as in the paper, are within factors
+   of 1.9 to 3.4 of the ratios of 492 runs at n = 512; for MRED the factors are 1.3 to
+   3.1, mostly 1.7.  The bootstrap cannot include events that no run has, so these
+   factors, rounded, widen its intervals. */
 #define MAX_ERROR "max_error", 3
 #define MRED      "mred", 2
 
@@ -183,7 +183,7 @@ static const struct claim_choice mi210_choices[] = { CHOICES("mi210") },
     "speed, "                                                                            \
     "has them from below 2048 to above 7168"
 
-/* The macro comes before its arguments are told apart. */
+/* This macro expands its arguments before they are separated. */
 #define SMALLER_BY(...) SMALLER(__VA_ARGS__)
 #define FROM_MI210(NAME, KEY, WHO, NUMBER, WHY)                                          \
     SMALLER_BY("mi210-" NAME, "mi210", KEY, WHO, NUMBER, mi210_choices, WHY)
@@ -201,7 +201,7 @@ static const struct claim_choice mi210_choices[] = { CHOICES("mi210") },
 
 #define ANY_OOTOMO "ootomo|ootomo-unpromoted"
 
-/* One method over another on a unit. */
+/* One method relative to another on a unit. */
 #define BESIDE(UNIT, KEY, TOP, BOTTOM, MOST)                                             \
     &(const struct claim_ratios)                                                         \
     {                                                                                    \

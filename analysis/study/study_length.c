@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables 1 and 2 of Ootomo and Yokota: the mantissa bits that two words keep. */
+/* Tables 1 and 2 of Ootomo and Yokota: the mantissa bits that two parts retain. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
@@ -7,9 +7,9 @@
 #include "lib/base/threads.h"
 #include "lib/number/hostfp.h"
 
-/* A printed row: fraction bits of x with a given pattern keep `length` bits with
-   probability `eighths` / 8.  Bit 22 is the highest; the pattern says bits 12 11 1 0 as
-   0, 1 or *. */
+/* A printed row: values whose fraction bits have this pattern retain `length` bits with
+   probability `eighths` / 8.  Bit 22 is the highest; the pattern gives bits 12, 11, 1 and
+   0 as 0, 1 or *. */
 struct printed {
     const char *pattern;
     int length, eighths;
@@ -17,7 +17,8 @@ struct printed {
 
 enum { PRINTED_ROWS = 6 };
 
-/* A printed table, the expected length of all values, and what rounds both words. */
+/* A printed table, the expected length over all values, and the rounding of both parts.
+ */
 struct length_table {
     struct printed row[PRINTED_ROWS];
     double expected;
@@ -51,7 +52,7 @@ static bool matches(const char *pattern, uint32_t fraction)
     return true;
 }
 
-/* How many values of [1, 2) with a pattern keep each number of bits. */
+/* The number of values of [1, 2) with a pattern that retain each number of bits. */
 static void count_lengths(size_t counts[24], const char *pattern,
                           const struct bitcut_split *split, int threads)
 {
@@ -74,7 +75,7 @@ static void count_lengths(size_t counts[24], const char *pattern,
     for (int i = 0; i < 24; i++) counts[i] = total[i];
 }
 
-/* What the values of one pattern, or of all, keep. */
+/* The bits that the values of one pattern, or all values, retain. */
 struct retained {
     size_t count, sum; /* values, and their bits */
     int least, most;
@@ -93,7 +94,7 @@ static struct retained kept_of(const size_t counts[24])
     return kept;
 }
 
-/* One row: bits 12 11 1 0, what is printed and what was counted. */
+/* One row: bits 12, 11, 1 and 0, the printed and the counted length. */
 static void kept_row(struct study_point *p, const char *pattern, double printed_length,
                      double printed_probability, struct retained kept, bool agrees)
 {
@@ -113,7 +114,7 @@ static size_t length_points(const struct study *study, enum study_scale scale)
     return 1;
 }
 
-/* The rows of the printed table, then one for all values: the expected length. */
+/* The rows of the printed table, then a row for all values: the expected length. */
 static enum bitcut_status run_length(const struct study *study, struct study_point *p,
                                      struct fault *f)
 {

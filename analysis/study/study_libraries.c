@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What libraries compute, shape by shape, as it was found from their results. */
+/* The recipes of libraries, shape by shape, as found from their results. */
 #include "analysis/study/compare.h"
 #include "analysis/study/results.h"
 #include "analysis/study/study.h"
@@ -19,7 +19,7 @@ static size_t library_points(const struct study *study, enum study_scale scale)
     return 1;
 }
 
-/* Whether a unit multiplies words of f16, and one FP32 values. */
+/* Whether a unit multiplies f16 parts; whether it multiplies FP32 values. */
 static bool is_of(const json_t *row, const char *recipe, const char *format)
 {
     const char *unit = json_string_value(json_object_get(row, "unit"));
@@ -52,7 +52,7 @@ static enum bitcut_status run_libraries(const struct study *study, struct study_
 #define COMPUTES(FLAG, WHERE)                                                            \
     &(const struct claim_flags) { FLAG, "library=cuBLAS " WHERE, "recipe" }
 
-/* Of the version that was given the same inputs for all of them. */
+/* For the version that ran all of them on the same inputs. */
 #define FAST(WORDS) "version=13.1.0 compute=CUBLAS_COMPUTE_32F_FAST_" WORDS
 
 static const struct claim library_claims[] = {

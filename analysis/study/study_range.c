@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figure 9 of Ootomo and Yokota: how much of a value is kept, over all exponents. */
+/* Figure 9 of Ootomo and Yokota: the bits of a value that are retained, over all
+   exponents. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
@@ -9,7 +10,7 @@
 
 enum { FROM = -126, TO = 127 };
 
-/* Every so many binades, with so many values of each (0: all). */
+/* The step in binades, and the number of values of each (0: all). */
 static const struct {
     int step;
     size_t samples;
@@ -24,7 +25,7 @@ static size_t range_points(const struct study *study, enum study_scale scale)
     return (size_t)((TO - FROM) / runs[scale].step + 1);
 }
 
-/* One exponent, all splits.  Values that overflow keep 0 bits. */
+/* One exponent, all splits.  Values that overflow retain 0 bits. */
 static enum bitcut_status run_range(const struct study *study, struct study_point *p,
                                     struct fault *f)
 {

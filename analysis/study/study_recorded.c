@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What papers print of speed and energy, beside results that devices gave. */
+/* Printed speed and energy of papers, compared with results of devices. */
 #include "analysis/study/compare.h"
 #include "analysis/study/results.h"
 #include "analysis/study/study.h"
 
-/* The keys of its rows: those of `bench gpu` that claims are about. */
+/* The keys of its rows: keys of `bench gpu` that claims use. */
 static const char *const keys[] = { "study",
                                     "shapes",
                                     "name",
@@ -45,8 +45,8 @@ static void recorded_row(struct study_point *p, const json_t *result)
     study_row(p, row);
 }
 
-/* Whether it is a single GEMM that was timed whole, of operands as they are: what papers
-   have. */
+/* Whether the result is a single GEMM, timed as a whole, from FP32 operands without
+   equilibration, as in papers. */
 static bool counts(const json_t *result)
 {
     return result_matches(result, "part", "whole") && result_number(result, "ms") > 0 &&
@@ -77,8 +77,8 @@ static enum bitcut_status run_recorded(const struct study *study, struct study_p
     "here"
 #define CUTLASS_THERE "CUTLASS kernels there, bitcut's here"
 
-/* How much faster LE-GEMM is than another one on these shapes; ROWS chooses the other's
-   rows. */
+/* The speed of LE-GEMM relative to another method on these shapes; ROWS selects the
+   other's rows. */
 #define FASTER(NAME, DEVICE, PAPER, NUMBER, SHAPES, WHO, ROWS, BESIDE)                   \
     {                                                                                    \
         .name = NAME, .number = NUMBER, .tolerance = 1.1, .paper = PAPER,                \
@@ -108,7 +108,7 @@ static enum bitcut_status run_recorded(const struct study *study, struct study_p
     FASTER("mi210-" NAME, "MI210", LEGEMM55, NUMBER, SHAPES, "rocBLAS", "name=sgemm",    \
            ROCM_THERE)
 
-/* How much faster LE-GEMM is with its pipeline. */
+/* The speed of LE-GEMM with its pipeline relative to the speed without. */
 #define PIPELINE(NAME, DEVICE, NUMBER, BESIDE)                                           \
     {                                                                                    \
         .name = NAME, .number = NUMBER, .tolerance = 1.1,                                \
@@ -121,7 +121,7 @@ static enum bitcut_status run_recorded(const struct study *study, struct study_p
         }                                                                                \
     }
 
-/* How much faster tiles of LE-GEMM's model are than others. */
+/* The speed of tiles of LE-GEMM's model relative to other tiles. */
 #define MODEL(NAME, DEVICE, NUMBER)                                                      \
     {                                                                                    \
         .name = NAME, .number = NUMBER, .paper = "LE-GEMM, section 5.6",                 \
@@ -130,7 +130,7 @@ static enum bitcut_status run_recorded(const struct study *study, struct study_p
             "tiles of the model are this many times as fast as manual tiles on " DEVICE  \
     }
 
-/* The highest of a column, on an A100. */
+/* The largest value of a column, on an A100. */
 #define HIGHEST(NAME, PAPER, NUMBER, WHO, KEY, WHAT)                                     \
     {                                                                                    \
         .name = NAME, .number = NUMBER, .paper = PAPER, .what = WHAT, .device = "A100",  \
@@ -141,8 +141,8 @@ static enum bitcut_status run_recorded(const struct study *study, struct study_p
         }                                                                                \
     }
 
-/* Batches of small GEMMs on an MI210 over a function of rocBLAS; of sizes below 16 there
-   are no rows. */
+/* Batches of small GEMMs on an MI210 relative to a function of rocBLAS.  There are no
+   rows for sizes below 16. */
 #define BATCHED(NAME, NUMBER, WHO, KEY, PEER)                                            \
     {                                                                                    \
         .name = NAME, .number = NUMBER, .paper = "Lu et al., abstract",                  \
@@ -160,7 +160,7 @@ static enum bitcut_status run_recorded(const struct study *study, struct study_p
         .what = "for sizes below 16 they are this many times as fast as " WHO            \
     }
 
-/* A sentence about all sizes: a row over another. */
+/* A sentence about all sizes: one row relative to another. */
 #define AT_MIN(KEY, TOP, BOTTOM)                                                       \
     &(const struct claim_ratios)                                                         \
     {                                                                                    \

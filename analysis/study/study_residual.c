@@ -6,11 +6,10 @@
 
 enum { SIDE = 16, FROM = 4 };
 
-/* How many seeds each k has: the paper takes 8. */
+/* The number of seeds for each k: the paper uses 8. */
 static const int seeds_of[] = { [STUDY_SMALL] = 5, [STUDY_PAPER] = 8 };
 
-/* What a figure has: its methods, ended by one without a name, and the largest k, 2^to.
- */
+/* The methods of a figure, ended by one without a name, and the largest k, 2^to. */
 struct residual_figure {
     const struct entrant *methods;
     int to[2]; /* by scale */
@@ -42,7 +41,8 @@ static const struct entrant figure5_methods[] = {
     { 0 }
 };
 
-/* In the first, k goes on until Markidis' method has lost all that it corrects. */
+/* In the first figure, k grows until Markidis' method has lost everything that it
+   corrects. */
 static const struct residual_figure figure1 = { figure1_methods, { 16, 18 } },
                                     figure4 = { figure4_methods, { 13, 18 } },
                                     figure5 = { figure5_methods, { 13, 18 } };
@@ -53,7 +53,7 @@ static size_t residual_points(const struct study *study, enum study_scale scale)
     return (size_t)((figure->to[scale] - FROM + 1) * seeds_of[scale]);
 }
 
-/* How many words a value becomes; NULL: it stays FP32. */
+/* The number of parts of a value; NULL: it stays FP32. */
 static const char *words_of(const struct entrant *e)
 {
     const struct bitcut_split *split = recipes[e->recipe].split;
@@ -61,7 +61,7 @@ static const char *words_of(const struct entrant *e)
     return split && split->words > 1 ? "two words" : "one word";
 }
 
-/* What its rows tell. */
+/* The keys of its rows. */
 static const unsigned residual_told =
     1u << METRIC_RELRES | 1u << METRIC_MAX_ERROR | 1u << METRIC_BACKWARD_MAX;
 
@@ -101,8 +101,8 @@ static enum bitcut_status run_residual(const struct study *study, struct study_p
 
 #define AS_FP32(METHOD) RESIDUAL(METHOD, "fp32", 0, SAME_ACCURACY)
 
-/* More accurate than without correction where sums are short, and no more where they are
-   long. */
+/* More accurate than without correction where sums are short, and no more accurate where
+   they are long. */
 #define BETTER(METHOD)                                                                   \
     {                                                                                    \
         AT("16", METHOD, "plain", 0, 1 / SAME_ACCURACY), { 0 }                           \

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bit-cut with 2^10 against rounding with 2^11: on which unit, by which measure, for
-   which inputs is which better? */
+/* Bit-cut with 2^10 against rounding with 2^11: which one is more accurate, by unit,
+   measure and input. */
 #include "analysis/study/compare.h"
 #include "analysis/study/method_comparison.h"
 
 #include "lib/io/json_value.h"
 
-/* n x n x k, and seeds.  Of values uniform in [-1, 1] one in 2^14 is below 2^-14, so that
-   it takes thousands of products until every sum has some. */
+/* n x n x k, and seeds.  Among values uniform in [-1, 1] one in 2^14 is below 2^-14, so
+   it takes thousands of products until every sum has such values. */
 static const struct {
     size_t n, k;
     int seeds;
@@ -28,8 +28,8 @@ static const struct {
 
 enum { RANGES = sizeof ranges / sizeof ranges[0] };
 
-/* Both words in both ways of adding up: as LE-GEMM does, and promoted as Ootomo and
-   Yokota do. */
+/* Both kinds of parts with both ways of adding: as in LE-GEMM, and promoted as in Ootomo
+   and Yokota. */
 static const struct {
     const char *words, *sums;
     int split, recipe;
@@ -48,7 +48,7 @@ static size_t scale_points(const struct study *study, enum study_scale scale)
     return (size_t)(RANGES * runs[scale].seeds);
 }
 
-/* What its rows tell. */
+/* The keys of its rows. */
 static const unsigned way_told = 1u << METRIC_MAX_ERROR | 1u << METRIC_MRED |
                                  1u << METRIC_RELRES | 1u << METRIC_BACKWARD_MAX;
 
@@ -92,8 +92,8 @@ static enum bitcut_status run_scale(const struct study *study, struct study_poin
     return status;
 }
 
-/* The residual of words over that of others on a chip, all else the same; better is below
-   1. */
+/* The residual with some parts over the residual with others on a chip, everything else
+   equal; below 1 is better. */
 #define BETTER(CHIP, WORDS, THAN, INPUTS)                                                \
     &(const struct claim_ratios)                                                         \
     {                                                                                    \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slices of an Ozaki scheme on units with operands of eight bits and fewer: how many
-   products add up exactly? */
+/* Slices of an Ozaki scheme on units with operands of at most eight bits: the number of
+   products that add up exactly. */
 #include "analysis/study/compare.h"
 #include "analysis/study/method_comparison.h"
 #include "lib/number/bits.h"
@@ -9,7 +9,8 @@
 
 enum { SLICE_BITS_MAX = 4, K_MIN = 32, K_MAX = 1 << 12, SUM_BITS_MAX = 17 };
 
-/* Whether the unit can have slices: narrow operands, one word of which is a GEMM. */
+/* Whether slices are possible on the unit: it has narrow operands, and a GEMM with one
+   part. */
 static bool takes_slices(const struct bitcut_unit *u)
 {
     struct gemm_plan plan;
@@ -33,7 +34,7 @@ static size_t slices_points(const struct study *study, enum study_scale scale)
     return count;
 }
 
-/* Whether an integer is a number of the unit's operands. */
+/* Whether an integer is a number in the format of the unit's operands. */
 static bool is_operand(const struct bitcut_unit *u, int x)
 {
     const struct bitcut_format *f = u->a;
@@ -42,7 +43,7 @@ static bool is_operand(const struct bitcut_unit *u, int x)
     return format_to_double(f, word) == x;
 }
 
-/* Whether all outputs of a GEMM of one word are exact. */
+/* Whether all outputs of a GEMM with one part are exact. */
 static enum bitcut_status is_exact(bool *exact, const struct bitcut_unit *u,
                                    const char *input, size_t n, size_t k,
                                    const struct study_point *p, struct fault *f)
@@ -59,8 +60,8 @@ static enum bitcut_status is_exact(bool *exact, const struct bitcut_unit *u,
     return status;
 }
 
-/* The largest power of two of products of which all sums are exact, K_MAX if none is
-   not; 0 if none is. */
+/* The largest power of two of products for which all sums are exact: K_MAX if all are
+   exact, 0 if none is. */
 static enum bitcut_status largest_k(size_t *k, const struct bitcut_unit *u,
                                     const char *input, size_t n,
                                     const struct study_point *p, struct fault *f)
@@ -75,7 +76,7 @@ static enum bitcut_status largest_k(size_t *k, const struct bitcut_unit *u,
     return BITCUT_OK;
 }
 
-/* The largest b of which all 2^j + 1, j below b, are exact as sums of ones. */
+/* The largest b for which all 2^j + 1, j below b, are exact as sums of ones. */
 static enum bitcut_status exact_bits(int *bits, const struct bitcut_unit *u,
                                      const struct study_point *p, struct fault *f)
 {

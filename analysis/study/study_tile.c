@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Table 2 and Eq. 12-17 of LE-GEMM: which tile its model chooses. */
+/* Table 2 and Eq. 12-17 of LE-GEMM: the tile that its model chooses. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* GPUs and the tile that Table 2 has for them. */
+/* GPUs, and their tiles in Table 2. */
 static const struct {
     const char *gpu;
     struct tile printed;
@@ -32,7 +32,7 @@ static bool same_tile(const struct tile *a, const struct tile *b)
     return a->m == b->m && a->n == b->n && a->k == b->k;
 }
 
-/* A tile with what Eq. 12 to 17 say of it; Eq. 15 is checked against 13 and 14. */
+/* A tile with the values of Eq. 12 to 17; Eq. 15 is checked against Eq. 13 and 14. */
 static void tile_row(struct study_point *p, const char *gpu, uint64_t n, int rank,
                      const struct tile_choice *c, const struct tile *printed, int shared)
 {

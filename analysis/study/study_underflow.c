@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figure 8 of Ootomo and Yokota: underflow of the low word, by binades. */
+/* Figure 8 of Ootomo and Yokota: underflow of the low part, by binades. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
@@ -9,10 +9,10 @@
 
 enum { FROM = -20, TO = 14, BINADES = TO - FROM + 1 };
 
-/* Values of a binade that are tried at small scale; at the other all are. */
+/* Values of a binade that are tried at small scale; at the other scale all are tried. */
 enum { SAMPLES = 1 << 19 };
 
-/* The splits in problem; the first is what Eq. 13-17 assume. */
+/* The splits of the study; the first one is the assumption of Eq. 13-17. */
 static const struct bitcut_split *const rows[] = {
     &(const struct bitcut_split){
         .name = "truncated",
@@ -24,16 +24,16 @@ static const struct bitcut_split *const rows[] = {
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-/* What is told of a split in a binade. */
+/* The results for a split in a binade. */
 struct underflow {
-    double p_subnormal, p_zero, bits; /* NAN: not told      */
-    double below;                     /* from the closed form */
+    double p_subnormal, p_zero, bits; /* NAN: undefined */
+    double below;                     /* distance from the closed form */
 };
 
 static json_t *number_or_null(double x) { return isnan(x) ? json_null() : json_real(x); }
 
-/* Eq. 15 of Ootomo and Yokota, with the exponent moved by the scale: truncated words.
-   The count over it, where that is neither 1 nor so rare that a sample misses it. */
+/* Eq. 15 of Ootomo and Yokota for truncated parts, with the exponent moved by the scale;
+   and the ratio of the count to it, where it is neither 1 nor too rare for a sample. */
 static double over_eq15(const struct bitcut_split *s, int e, double counted)
 {
     const int bits = e + s->scale + 4;
@@ -52,7 +52,7 @@ static void underflow_row(struct study_point *p, const struct bitcut_split *s,
                number_or_null(isnan(u->bits) ? NAN : over_eq15(s, e, u->p_subnormal))));
 }
 
-/* How far a count is from the closed form: the larger one of both probabilities. */
+/* The distance of a count from the closed form: the larger one of both probabilities. */
 static double distance(const struct retention *r, double p_subnormal, double p_zero)
 {
     const double x = fabs(r->p_subnormal - p_subnormal), y = fabs(r->p_zero - p_zero);
@@ -76,7 +76,8 @@ static enum bitcut_status run_underflow(const struct study *study, struct study_
         retention_count(&r, s, e, p->scale == STUDY_PAPER ? 0 : SAMPLES, p->seed,
                         p->threads, p->progress, f);
     if (status != BITCUT_OK) return status;
-    const bool normal = e >= format_emin(s->word[0].format); /* all high words */
+    const bool normal =
+        e >= format_emin(s->word[0].format); /* all high parts are normal */
     const struct underflow theory = { retention_p_subnormal(s, e), retention_p_zero(s, e),
                                       NAN, NAN };
     const struct underflow counted = {
@@ -94,8 +95,8 @@ static enum bitcut_status run_underflow(const struct study *study, struct study_
         .least = 0.01                                                                    \
     }
 
-/* Counts fall below by up to 3 2^-12.  A sample errs by 4 sqrt(1/4 / SAMPLES) at most,
-   but for one in 10^4. */
+/* Counts are below by up to 3 2^-12.  A sample has an error of at most 4 sqrt(1/4 /
+   SAMPLES) in all but one of 10^4 cases. */
 static const struct claim_values as_theory = { .key = "distance",
                                                .where = "split=truncated",
                                                .most = 3.0 / 4096 + 2.8e-3 },

@@ -316,7 +316,7 @@ static void kernel_first_said(char *text, size_t size, const void *answer)
     apart_describe(text, size, &x->bits, "the device", "the model", true);
 }
 
-/* In which of the GEMMs of a trial. */
+/* The GEMM of a trial. */
 static void kernel_where(char *text, size_t size, const void *answer)
 {
     const struct kernel_mismatch *const x =
@@ -396,7 +396,7 @@ const struct record_line verified_split_lines[] = {
 
 /* --- comparing -------------------------------------------------------------------- */
 
-/* At most so many outputs, of rows and columns at random, about as many of each. */
+/* Select at most that many outputs, in random rows and columns, about as many of each. */
 static enum bitcut_status take_sample(struct block *part, const struct verify_problem *q,
                                       struct fault *f)
 {
@@ -416,20 +416,20 @@ static enum bitcut_status take_sample(struct block *part, const struct verify_pr
         lines_draw(row, rows, m, q->seed, STREAM_ROWS);
         lines_draw(col, cols, n, q->seed, STREAM_COLUMNS);
         status = block_take(part, &of, row, rows, col, cols, f);
-        part->q = NULL; /* which does not stay */
+        part->q = NULL; /* it does not stay valid */
     }
     free(row);
     free(col);
     return status;
 }
 
-/* A matrix of elements that stay another's. */
+/* A matrix with borrowed elements. */
 static struct matrix matrix_of(uint32_t *at, size_t rows, size_t cols)
 {
     return (struct matrix){ .rows = rows, .cols = cols, .at = at };
 }
 
-/* D by the emulator, in elements of the format of the code's D. */
+/* D by the emulator, in the format of the code's D. */
 static enum bitcut_status emulate(struct matrix *want, const struct verify_problem *q,
                                   const struct gemm_options *options, struct fault *f)
 {
@@ -444,7 +444,7 @@ static enum bitcut_status emulate(struct matrix *want, const struct verify_probl
     return status;
 }
 
-/* Where an output of the part is in all of D. */
+/* The position in all of D of an output of the part. */
 static void place(struct verified *v, size_t *row, size_t *col)
 {
     if (!v->part.row) return;
@@ -468,7 +468,7 @@ static void compare(struct verified *v, const struct matrix *want, const uint32_
     v->first = apart_of(&formats[FORMAT_F32], v->differing[0].expected, v->differing[0].given);
 }
 
-/* The outputs of q, all of them. */
+/* All outputs of q. */
 static enum bitcut_status compare_all(struct verified *v, const char **what,
                                       const struct verify_problem *q,
                                       const struct gemm_options *options, struct fault *f)
