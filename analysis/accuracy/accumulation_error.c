@@ -155,7 +155,7 @@ static struct met accumulator_met(const struct gemm_plan *p,
     return met_add(met_add(all, 1, own), 1, promotions);
 }
 
-/* --- afterwards ------------------------------------------------------------------- */
+/* --- after the accumulators ------------------------------------------------------- */
 
 /* Whether an accumulator holds integers, which are rounded to FP32 at the end. */
 static bool has_integers(const struct gemm_plan *p, int i)
@@ -200,7 +200,7 @@ static double additions_of(const struct gemm_plan *p, const struct accumulation 
     return lanes * (larger_double(promotions, 1) + p->accumulators - 1) - 1;
 }
 
-/* --- what underflows -------------------------------------------------------------- */
+/* --- underflow -------------------------------------------------------------------- */
 
 /* The loss of one rounding in the subnormal range. */
 static double least_of(const struct bitcut_format *f, const struct bitcut_rounding *r)
@@ -245,7 +245,7 @@ static double least_before(const struct gemm_plan *p, const struct accumulation 
                      (least_rn(p->order.partial_format ? p->order.partial_format : f32));
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 struct accumulation_error accumulation_error_of(const struct gemm_plan *p,
                                                 const struct accumulation *path,

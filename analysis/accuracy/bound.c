@@ -258,7 +258,7 @@ static struct bound_apriori zero_mean(const struct bound_problem *x)
     return constants_of(x->plan, alpha_of(x->gemm), &x->way, &way);
 }
 
-/* --- rows: constants of words ----------------------------------------------------- */
+/* --- rows: constants of parts ----------------------------------------------------- */
 
 static bool promotes(const struct gemm_plan *p) { return p->promote || p->tile_k; }
 
@@ -294,7 +294,7 @@ static struct bound_apriori words(const struct bound_problem *x)
     return constants_of(x->plan, alpha_of(x->gemm), &x->way, &way);
 }
 
-/* --- rows: what happened ---------------------------------------------------------- */
+/* --- rows: from events ------------------------------------------------------------ */
 
 static bool is_watched(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {

@@ -111,7 +111,7 @@ enum bitcut_status bound_apriori_limits(double *limit, const struct bound_aprior
     return BITCUT_OK;
 }
 
-/* --- what underflows -------------------------------------------------------------- */
+/* --- underflow -------------------------------------------------------------------- */
 
 /* A row of A or a column of B: its magnitudes, and the underflow of each element. */
 struct elements {
@@ -205,7 +205,7 @@ enum bitcut_status bound_apriori_rest(double *rest, const struct bound_apriori *
     return enough ? BITCUT_OK : no_memory(f);
 }
 
-/* --- from words ------------------------------------------------------------------- */
+/* --- from parts ------------------------------------------------------------------- */
 
 /* Rows of A or columns of B. */
 struct side {

@@ -214,7 +214,7 @@ enum bitcut_status bound_run_row(struct bound_result *to, const struct bound_row
     return status;
 }
 
-/* --- those that are watched ------------------------------------------------------- */
+/* --- rows that simulate the emulator ---------------------------------------------- */
 
 enum { CHUNK = 64 };
 

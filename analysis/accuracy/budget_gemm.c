@@ -166,7 +166,7 @@ static void finish(struct budget_summary *x)
         }
 }
 
-/* --- all of them ------------------------------------------------------------------ */
+/* --- all -------------------------------------------------------------------------- */
 
 /* Number of outputs at a time: their rows and columns have at most twice ELEMENTS_MAX
    elements. */

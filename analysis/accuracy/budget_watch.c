@@ -52,7 +52,7 @@ static bool is_zero(const struct bitcut_format *f, uint64_t encoding)
 
 static bool is_zero_f32(uint64_t encoding) { return encoding << 33 == 0; }
 
-/* --- ledgers ---------------------------------------------------------------------- */
+/* --- entries of sums -------------------------------------------------------------- */
 
 static void budget_sums_init(struct budget_sums *x)
 {
@@ -162,7 +162,7 @@ static void add_cut(struct running *x, const struct unit_trace *t,
     }
 }
 
-/* --- what a step rounds ------------------------------------------------------------ */
+/* --- roundings of a step ---------------------------------------------------------- */
 
 static double size_of_term(struct term x)
 {

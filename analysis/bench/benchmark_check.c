@@ -89,7 +89,7 @@ void look_pack(struct look *x)
     pack(&x->b, x);
 }
 
-/* --- outputs that are looked at --------------------------------------------------- */
+/* --- outputs that are compared ---------------------------------------------------- */
 
 static struct excerpt all_of(size_t count) { return (struct excerpt){ .count = count }; }
 

@@ -23,7 +23,7 @@ static const char *const part_names[GPU_PARTS] = {
 
 static const char *const addressings[2] = { "strides", "pointers" };
 
-/* --- values of a row; unknown values are null -------------------------------------- */
+/* --- values of a row; unknown values are null ------------------------------------- */
 
 static void set_real(json_t *row, const char *key, double x)
 {
@@ -70,7 +70,7 @@ static void set_times(json_t *row, const char *unit, double each, const struct r
     }
 }
 
-/* --- what runners did -------------------------------------------------------------- */
+/* --- results of runners ----------------------------------------------------------- */
 
 /* For all GEMMs of a batch. */
 static double products(const struct benchmark_round *c)
@@ -180,7 +180,7 @@ static void describe_benchmark(json_t *row, const struct benchmark_round *c)
                        "library", json_text(c->library.text)));
 }
 
-/* --- large GEMMs, computed from parts ---------------------------------------------- */
+/* --- large GEMMs, computed from parts --------------------------------------------- */
 
 static double burst(const struct runner *r) { return runner_is_timed(r) ? r->ms : 0; }
 
@@ -339,7 +339,7 @@ static void describe_large(json_t *row, const struct benchmark_round *c,
     describe_kernel(row, r);
 }
 
-/* --- small GEMMs, read as they are -------------------------------------------------- */
+/* --- small GEMMs, read as they are ------------------------------------------------ */
 
 static void describe_small(json_t *row, const struct benchmark_round *c,
                            const struct runner *r)

@@ -67,8 +67,7 @@ static enum bitcut_status told(const char *why, struct fault *f)
     return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
 }
 
-/* --- CPU and device ------------------------------------------------------------------
- */
+/* --- CPU and device --------------------------------------------------------------- */
 
 static double products(const struct task *t, const struct gpu_work *w, size_t rows)
 {
@@ -116,7 +115,7 @@ static enum bitcut_status verify(struct found *x, struct task *t, struct fault *
     return status == BITCUT_OK ? compare_rows(x, t, t->n - last, last, f) : status;
 }
 
-/* --- time --------------------------------------------------------------------------- */
+/* --- time ------------------------------------------------------------------------- */
 
 static uint64_t take_repaired(const struct task *t)
 {
@@ -195,7 +194,7 @@ static enum bitcut_status time_whole(struct found *x, struct task *t, struct fau
     return BITCUT_OK;
 }
 
-/* --- units -------------------------------------------------------------------------- */
+/* --- units ------------------------------------------------------------------------ */
 
 static json_t *describe(const struct task *t, const struct found *x)
 {
@@ -271,7 +270,7 @@ static int bench_units(struct task *t, const struct bitcut_unit *only)
     return worst;
 }
 
-/* --- sizes -------------------------------------------------------------------------- */
+/* --- sizes ------------------------------------------------------------------------ */
 
 static enum bitcut_status task_fill(struct task *t, const struct input *input,
                                     struct fault *f)

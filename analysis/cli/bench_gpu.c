@@ -31,8 +31,7 @@ static bool is_small(const struct bench *b)
     return b->benchmark.study->matrices != FORMAT_F32;
 }
 
-/* --- columns of the text output; --json has all keys
-   ------------------------------------ */
+/* --- columns of the text output; --json has all keys ------------------------------ */
 
 static const struct emit_column columns[] = {
     /* clang-format off */

@@ -93,7 +93,7 @@ void budget_json(json_t *row, const struct budget_answer *a)
     json_object_set_new(row, "worst", list);
 }
 
-/* --- asking ----------------------------------------------------------------------- */
+/* --- computing -------------------------------------------------------------------- */
 
 /* Read "3,5".  Returns false if it has another form, or the output does not exist. */
 static bool parse_at(size_t *i, size_t *j, const char *text, const struct setup *s)

@@ -44,7 +44,7 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* --- what is asked ---------------------------------------------------------------- */
+/* --- the input -------------------------------------------------------------------- */
 
 static_assert((int)ADVISE_PLACES_MAX >= (int)OPTION_TEXTS_MAX, "all --unit fit");
 

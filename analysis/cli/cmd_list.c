@@ -20,8 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- keys for the rows of the program's tables ----------------------------------------
- */
+/* --- keys for the rows of the program's tables ------------------------------------ */
 
 static void describe_metric(struct field_writer *w, const void *row)
 {

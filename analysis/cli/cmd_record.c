@@ -272,7 +272,7 @@ static int record_set(struct context *x, const struct recorder *r,
     return g.difference.mismatches || g.repeats_differ ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* --- where sets go ---------------------------------------------------------------- */
+/* --- output folders --------------------------------------------------------------- */
 
 /* The sets that the operands name, and the folder to which each is written. */
 struct plan {

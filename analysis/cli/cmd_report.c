@@ -107,7 +107,7 @@ static int make_figure(struct section *s, const void *about, struct report *r)
     return EXIT_GOOD;
 }
 
-/* --- what there is to report ------------------------------------------------------ */
+/* --- the sections ----------------------------------------------------------------- */
 
 /* The files that a study reads; NULL: none. */
 static json_t *files_of(const struct work *w, unsigned reads)

@@ -72,8 +72,7 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* --- settings of the program ----------------------------------------------------------
- */
+/* --- settings of the program ------------------------------------------------------ */
 
 enum { VARIABLES_MAX = 16 };
 

@@ -70,7 +70,7 @@ static const struct emit_column columns[] = {
     /* clang-format on */
 };
 
-/* --- what is asked for ------------------------------------------------------------ */
+/* --- the input -------------------------------------------------------------------- */
 
 static int choose_format(struct bitcut_split *split, const char *name)
 {

@@ -53,7 +53,7 @@ struct work {
     double saved;                /* time at which the file was last written */
 };
 
-/* --- what is asked for ------------------------------------------------------------ */
+/* --- the input -------------------------------------------------------------------- */
 
 /* Read "2/8": the third of eight. */
 static int read_shard(struct work *w)

@@ -74,7 +74,7 @@ static const struct option_use uses[] = {
     /* clang-format on */
 };
 
-/* --- what to rank ----------------------------------------------------------------- */
+/* --- the input -------------------------------------------------------------------- */
 
 enum { PATH_LENGTH_MAX = DATA_PATH_MAX + DATA_NAME_MAX + 8 };
 

@@ -169,7 +169,7 @@ int device_gemm_run(struct matrix *d, const struct device_gemm *x, const struct 
     return status == BITCUT_OK ? EXIT_GOOD : fail(w.kernel->name, &f);
 }
 
-/* --- what is said ----------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------- */
 
 json_t *device_gemm_methods(const struct gpu_work *w)
 {

@@ -435,7 +435,7 @@ static void print_rows_by_lines(const struct emitter *e)
     print_lines_below(e);
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 void emit_answer(struct emitter *e, json_t *row, const struct record_line *lines,
                  const void *answer)

@@ -193,7 +193,7 @@ void gemm_answers_clear(struct gemm_answers *a)
     setup_clear(&a->s);
 }
 
-/* --- asking ----------------------------------------------------------------------- */
+/* --- computing -------------------------------------------------------------------- */
 
 /* The place whose architecture has the unit that computed D; `places` if there is none.
  */

@@ -21,7 +21,7 @@ struct outcome {
 
 #define REASON(...) text_add(to->reason, REASON_ROOM, __VA_ARGS__)
 
-/* --- of a result ------------------------------------------------------------------ */
+/* --- with a result ---------------------------------------------------------------- */
 
 static bool tried(const struct gemm_answers *a, enum gemm_problem problem)
 {
@@ -101,7 +101,7 @@ static void judge_result(struct outcome *to, const struct gemm_answers *a)
     }
 }
 
-/* --- of matrices ------------------------------------------------------------------ */
+/* --- with matrices only ----------------------------------------------------------- */
 
 static void print_advice(struct outcome *to, const struct gemm_answers *a)
 {

@@ -244,8 +244,7 @@ char *options_join(const char *program, const struct option_row *rows, const cha
     return line;
 }
 
-/* --- options without effect -----------------------------------------------------------
- */
+/* --- options without effect ------------------------------------------------------- */
 
 const struct option_use *option_misused(const bool *given, const struct option_row *rows,
                                         const struct option_use *uses, unsigned use)

@@ -168,7 +168,7 @@ static enum bitcut_status run_shell(const struct probe_command *x, struct fault 
     return BITCUT_OK;
 }
 
-/* --- all of a run ----------------------------------------------------------------- */
+/* --- the whole run ---------------------------------------------------------------- */
 
 static enum bitcut_status write_matrix(const struct probe_command *x, const char *name,
                                        const struct matrix *m, struct fault *f)

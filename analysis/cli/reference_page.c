@@ -54,8 +54,7 @@ static void put_options(const struct option_row *rows)
     for (; rows->name; rows++) put_option(rows);
 }
 
-/* --- parts of all pages ---------------------------------------------------------------
- */
+/* --- parts of all pages ----------------------------------------------------------- */
 
 static void put_title(const char *command)
 {

@@ -40,7 +40,7 @@ static enum bitcut_status make_rows(json_t **rows, struct study_points *kept,
     return status;
 }
 
-/* --- what is kept ----------------------------------------------------------------- */
+/* --- retained data ---------------------------------------------------------------- */
 
 /* Record the stored file in the section, and as one of its inputs. */
 static void write_kept_field(struct section *s, const struct study_points *points,

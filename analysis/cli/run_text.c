@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- a call site ----------------------------------------------------------------------
- */
+/* --- a call site ------------------------------------------------------------------ */
 
 static json_t *text_if_any(const char *text)
 {
@@ -162,8 +161,7 @@ static const struct emit_column columns[] = {
     { NULL, NULL, 0, NULL },
 };
 
-/* --- all call sites -------------------------------------------------------------------
- */
+/* --- all call sites --------------------------------------------------------------- */
 
 enum { COUNTED_MAX = CALL_LOG_ROUTINES_MAX * (ROUTINE_MAX_BYTES + 8) };
 

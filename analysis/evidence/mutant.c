@@ -15,8 +15,7 @@ static bool reads(const struct bitcut_unit *u, unsigned any)
     return summation_reads(u) & any;
 }
 
-/* --- the range of terms ---------------------------------------------------------------
- */
+/* --- the range of terms ----------------------------------------------------------- */
 
 /* Exponents of the nonzero finite terms of a step. */
 struct reach {

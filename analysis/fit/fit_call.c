@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* --- what the caller says --------------------------------------------------------- */
+/* --- input ------------------------------------------------------------------------ */
 
 enum { IN_A, IN_B, IN_C, OUT_D, SCALE_A, SCALE_B, ARRAYS };
 
@@ -78,7 +78,7 @@ static enum bitcut_status check(const struct bitcut_recording *r, int threads,
     return BITCUT_OK;
 }
 
-/* --- what comes back -------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------- */
 
 /* The position in `fields` of field number `index` among those that a group reads; or
    FIELD_COUNT. */

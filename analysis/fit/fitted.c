@@ -12,7 +12,7 @@ static_assert(offsetof(struct fitted, fit.found.report) == 0,
 
 enum { SAID_MAX = 512 };
 
-/* --- of groups -------------------------------------------------------------------- */
+/* --- groups ----------------------------------------------------------------------- */
 
 /* Value i among all values of a group's fields. */
 static bool value_at(struct bitcut_field *value, const void *group, size_t i)

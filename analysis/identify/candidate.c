@@ -24,8 +24,7 @@ void candidate_clean(struct candidate *x, const struct space *s)
     x->store = x->through_by = &roundings[ROUND_RN];
 }
 
-/* --- operands -------------------------------------------------------------------------
- */
+/* --- operands --------------------------------------------------------------------- */
 
 /* The position in the block of element p of a row or column; SIZE_MAX: it is zero. */
 size_t candidate_k_at(const struct candidate *x, size_t p, size_t k)

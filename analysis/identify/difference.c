@@ -109,8 +109,7 @@ size_t difference_boxes(struct box *box, size_t most, const struct pair_of *x)
     return b.count;
 }
 
-/* --- contents of a box ----------------------------------------------------------------
- */
+/* --- contents of a box ------------------------------------------------------------ */
 
 /* Whether D in the box equals `from`, shifted by some elements; or equals one number if
    `from` is NULL.  Outputs that do not differ are ignored. */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* --- how far ---------------------------------------------------------------------- */
+/* --- sizes of differences --------------------------------------------------------- */
 
 /* Integers that increase by one from each number of a format to the next. */
 static int64_t along(const struct bitcut_format *format, uint32_t x)

@@ -162,7 +162,7 @@ static enum bitcut_status finish(struct explanation *e, const struct block *samp
     return status;
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 /* Whether all outputs are one number, or NaN: hardly a product. */
 static bool is_plain(const struct block *b)

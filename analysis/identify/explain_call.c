@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* --- what the caller says --------------------------------------------------------- */
+/* --- input ------------------------------------------------------------------------ */
 
 /* Options with defaults filled in. */
 static enum bitcut_status take_options(struct explain_options *to,
@@ -68,7 +68,7 @@ static enum bitcut_status problem_take(struct problem *to, const struct bitcut_g
     return BITCUT_OK;
 }
 
-/* --- what comes back -------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------- */
 
 static void turn(struct bitcut_matrix *x, bool transposed)
 {

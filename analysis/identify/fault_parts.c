@@ -126,8 +126,7 @@ static bool inputs_flushed(struct candidate *x, const struct space *s, int kind)
     return true;
 }
 
-/* --- parts of one element -------------------------------------------------------------
- */
+/* --- parts of one element --------------------------------------------------------- */
 
 /* A high part and a low part, as kernels compute them. */
 static bool is_pair(const struct candidate *x)

@@ -145,8 +145,7 @@ static void compare_findings(struct confirmation *c, const struct search *s)
     }
 }
 
-/* --- results with wrong regions -------------------------------------------------------
- */
+/* --- results with wrong regions --------------------------------------------------- */
 
 /* Outputs of a few contiguous cells of D, computed by a candidate: whether most cells
    agree as a whole, and the others do not differ in whole rows or columns. */

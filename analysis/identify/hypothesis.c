@@ -71,7 +71,7 @@ static void promote_describe(char *text, size_t size, const struct candidate *x,
     else snprintf(text, size, "its sum is never promoted");
 }
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- parts ------------------------------------------------------------------------ */
 
 static size_t words_count(const struct space *s) { return s->words_count; }
 
@@ -213,7 +213,7 @@ static void terms_describe(char *text, size_t size, const struct candidate *x,
         text_add(text, size, " %c(A)%c(B)", "hlm"[p->term[t].a], "hlm"[p->term[t].b]);
 }
 
-/* --- tiles and lines -------------------------------------------------------------- */
+/* --- tiles, rows and columns ------------------------------------------------------ */
 
 static const int tiles[] = { BITCUT_UNSET, 0, 8, 16, 32, 64, 128, 256 };
 

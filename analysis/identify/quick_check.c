@@ -42,7 +42,7 @@ double quick_check_error(const struct block *b, uint32_t alpha, uint32_t beta)
     return doubles_median(error, doubles_finite(error, count));
 }
 
-/* --- results near ties ------------------------------------------------------------- */
+/* --- results near ties ------------------------------------------------------------ */
 
 /* The distance of x from halfway between two numbers of a format, relative to their
    distance. */
@@ -80,8 +80,7 @@ size_t quick_check_ties(size_t *position, size_t most, const struct block *b,
     return count;
 }
 
-/* --- reading of the matrices ----------------------------------------------------------
- */
+/* --- reading of the matrices ------------------------------------------------------ */
 
 static enum bitcut_status error_of(double *error, const struct problem *q, uint64_t seed,
                                    struct fault *f)

@@ -83,8 +83,7 @@ size_t whole_differ(const struct whole *w)
     return count;
 }
 
-/* --- regions that differ --------------------------------------------------------------
- */
+/* --- regions that differ ---------------------------------------------------------- */
 
 static bool differs_at(const struct whole *w, size_t i, size_t j)
 {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- where -------------------------------------------------------------------------- */
+/* --- positions of differences ----------------------------------------------------- */
 
 /* The index of an FP32 encoding among the numbers of a format. */
 static int64_t along_line(const struct bitcut_format *format, uint32_t x)
@@ -55,7 +55,7 @@ static enum bitcut_status find_places(struct result_pair *t,
                   : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the results");
 }
 
-/* --- why ---------------------------------------------------------------------------- */
+/* --- reasons ---------------------------------------------------------------------- */
 
 /* The text for value 0 of an axis; NULL: as in the recipe. */
 static const char *const usual[AXES] = {
@@ -192,7 +192,7 @@ static void find_why(struct result_pair *t, const struct explanation e[2])
     describe_places(t->why, "D2", &e[1]);
 }
 
-/* --- which is nearer to the exact result -------------------------------------------- */
+/* --- which is nearer to the exact result ------------------------------------------ */
 
 /* The distances of a block's outputs from their exact values, relative to |A||B|. */
 struct distances {
@@ -284,7 +284,7 @@ static enum bitcut_status sample_nearer(struct result_pair *t,
     return status;
 }
 
-/* --- all of it ---------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 static void describe_where(char *text, const struct result_pair *t)
 {
@@ -352,7 +352,7 @@ enum bitcut_status result_pair_compare(struct result_pair *to,
     return BITCUT_OK;
 }
 
-/* --- fields ------------------------------------------------------------------------- */
+/* --- fields ----------------------------------------------------------------------- */
 
 static const void *name_at(const void *two, size_t i, void *room)
 {

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- stored findings ------------------------------------------------------------------
- */
+/* --- stored findings -------------------------------------------------------------- */
 
 static bool better(const struct finding *x, const struct finding *y)
 {

@@ -92,8 +92,7 @@ struct hypothesis level_nth(const struct search *s, struct hypothesis h, int lev
     return h;
 }
 
-/* --- plausible hypotheses -------------------------------------------------------------
- */
+/* --- plausible hypotheses --------------------------------------------------------- */
 
 /* Sums of the right parts in a wrong order, or with another promotion, are about as far
    from D as sums in the right order are from the exact sum; in one chain they may be

@@ -47,7 +47,7 @@ static void add_units(struct list *l, const struct bitcut_unit *only)
     if (only) list_add(l, &only);
 }
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- parts ------------------------------------------------------------------------ */
 
 static const int scales[] = { 0, 6, 8, 10, 11, 12, 13, 16, 22, 24 };
 
@@ -258,7 +258,7 @@ static void add_faults(struct list *l, struct space *s, const struct block *b)
         }
 }
 
-/* --- all of them ------------------------------------------------------------------ */
+/* --- all -------------------------------------------------------------------------- */
 
 enum bitcut_status explain_space_make(struct space *to, const struct block *b,
                                       struct fault *f)

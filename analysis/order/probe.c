@@ -55,7 +55,7 @@ static enum bitcut_status check(const struct probe *p, struct fault *f)
     return BITCUT_OK;
 }
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- sentences -------------------------------------------------------------------- */
 
 static void describe_sums(char *text, size_t size, const struct probe_result *r)
 {
@@ -123,7 +123,7 @@ static void describe(char text[PROBE_TEXT_MAX], const struct probe_result *r)
     describe_fit(text, PROBE_TEXT_MAX, &r->fit);
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 enum bitcut_status probe_run(struct probe_result *to, const struct probe *p,
                              struct fault *f)

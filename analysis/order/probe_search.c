@@ -4,8 +4,7 @@
 #include "lib/base/size.h"
 #include "lib/number/rand.h"
 
-/* --- candidates -----------------------------------------------------------------------
- */
+/* --- candidates ------------------------------------------------------------------- */
 
 /* Chunks and promotion, in blocks; lanes. */
 static const int turns[] = {
@@ -41,8 +40,7 @@ struct cutting {
     size_t k, tile, each, rest, lanes, turn;
 };
 
-/* --- tests of a guess -----------------------------------------------------------------
- */
+/* --- tests of a guess ------------------------------------------------------------- */
 
 /* The position of a k: its slice and lane, and how many k of its lane come before. */
 struct spot {
@@ -285,8 +283,7 @@ static void try_lanes(struct probing *x, const struct probe_guess *g)
         }
 }
 
-/* --- common properties of all guesses --------------------------------------------------
- */
+/* --- common properties of all guesses --------------------------------------------- */
 
 static void add_block(struct probing *x, size_t block)
 {

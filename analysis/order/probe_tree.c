@@ -54,7 +54,7 @@ static size_t meeting(const struct probe_tree *t, size_t x, size_t y)
     return t->size[x];
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 enum bitcut_status probe_tree_make(struct probe_tree *t, const struct probe_guess *g,
                                    size_t k)
@@ -88,7 +88,7 @@ void probe_tree_clear(struct probe_tree *t)
     *t = (struct probe_tree){ 0 };
 }
 
-/* --- where two meet --------------------------------------------------------------- */
+/* --- meeting of two products ------------------------------------------------------ */
 
 /* The number of products of a block that are added in pairs when its products x and y
    meet. */

@@ -28,8 +28,7 @@ const char *const audit_scales_keys[] = { "recipe",      "unit",       "scale",
                                           "bits_b",      "overflow_a", "overflow_b",
                                           "flushed_a",   "flushed_b",  NULL };
 
-/* --- types of values (NULL: missing) --------------------------------------------------
- */
+/* --- types of values (NULL: missing) ---------------------------------------------- */
 
 static bool is_text(const json_t *x) { return json_is_string(x); }
 

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- results of a figure --------------------------------------------------------------
- */
+/* --- results of a figure ---------------------------------------------------------- */
 
 static bool has_number(const json_t *row, const char *key)
 {

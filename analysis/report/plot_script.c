@@ -55,8 +55,7 @@ static void write_quoted(FILE *to, const char *text)
     "set xtics nomirror\nset ytics nomirror\n"                                          \
     "set grid linecolor rgb '#C8C8C8' dashtype 3 linewidth 0.8\n"
 
-/* --- positions, in em ------------------------------------------------------------------
- */
+/* --- positions, in em ------------------------------------------------------------- */
 
 /* The margins around the axes of a panel, a line of a legend, and the space that gnuplot
    leaves above it. */

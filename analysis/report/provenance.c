@@ -53,7 +53,7 @@ json_t *provenance_build(void)
                      "processor", processor());
 }
 
-/* --- units ------------------------------------------------------------------------- */
+/* --- units ------------------------------------------------------------------------ */
 
 static void add_unit(json_t *models, json_t *known, const json_t *row)
 {

@@ -60,7 +60,7 @@ bool report_shows_table(const struct section *s)
     return !report_has_figure(s) && json_array_size(s->rows) <= SHORT;
 }
 
-/* --- comma-separated values -------------------------------------------------------- */
+/* --- comma-separated values ------------------------------------------------------- */
 
 /* Whether a spreadsheet would evaluate the text: a formula, and no number.  Some skip
    blanks before it, and control characters, for which "?" stands. */

@@ -162,8 +162,7 @@ static void write_claims(FILE *to, const struct page *page)
     json_decref(scales);
 }
 
-/* --- sections -------------------------------------------------------------------------
- */
+/* --- sections --------------------------------------------------------------------- */
 
 /* The origin of the numbers, and what made them. */
 static void write_source(FILE *to, const struct section *s)

@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- texts and tables -----------------------------------------------------------------
- */
+/* --- texts and tables ------------------------------------------------------------- */
 
 /* A character of a text, also inside the quotes of an attribute. */
 static void write_escaped(FILE *to, const char *shown)
@@ -205,8 +204,7 @@ static void write_source(FILE *to, const struct section *s)
 
 enum { KEY_MAX = 160 }; /* of a filter */
 
-/* --- verdicts -------------------------------------------------------------------------
- */
+/* --- verdicts --------------------------------------------------------------------- */
 
 static const char *text_of(const json_t *row, const char *key)
 {
@@ -301,8 +299,7 @@ static void write_verdicts(FILE *to, json_t *rows)
     html(to, "</tbody></table>\n");
 }
 
-/* --- lines ----------------------------------------------------------------------------
- */
+/* --- lines ------------------------------------------------------------------------ */
 
 /* Two texts of each row, the first as its heading. */
 static void write_lines(FILE *to, json_t *rows, const char *head, const char *text)
@@ -318,8 +315,7 @@ static void write_lines(FILE *to, json_t *rows, const char *head, const char *te
     html(to, "</tbody></table>\n");
 }
 
-/* --- the page -------------------------------------------------------------------------
- */
+/* --- the page --------------------------------------------------------------------- */
 
 static void write_figure(FILE *to, const struct section *s)
 {

@@ -16,7 +16,7 @@
 
 enum { LINES_MAX = 16, ELEMENTS_MAX = 1 << 20 /* of an operand's excerpt */ };
 
-/* --- which calls ------------------------------------------------------------------ */
+/* --- audited calls ---------------------------------------------------------------- */
 
 /* The time of all audits so far, in seconds, and the time of the first call.  The lock is
    held. */
@@ -166,8 +166,7 @@ void audit_begin(struct call *t)
     t->own_seconds += seconds;
 }
 
-/* --- files ----------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------ */
 
 static bool write_matrix(const char *stem, const char *ending, const uint32_t *at,
                          size_t rows, size_t cols)

@@ -131,7 +131,7 @@ static enum bitcut_status compute_half(const struct product *p,
     return status;
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 /* Replace a half-stored operand by a whole copy, which the caller frees.  Returns false
    if memory runs out. */

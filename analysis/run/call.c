@@ -29,8 +29,7 @@ any_function *call_original(struct routine *r, const void *caller)
     _exit(127);
 }
 
-/* --- log ------------------------------------------------------------------------------
- */
+/* --- log -------------------------------------------------------------------------- */
 
 static void note_sizes(struct call_log_site *p, const struct bitcut_gemm *g,
                        struct call_groups *groups)

@@ -62,8 +62,7 @@ void *cublas_workspace(size_t *bytes, const void *handle)
     return at;
 }
 
-/* --- properties of a handle -----------------------------------------------------------
- */
+/* --- properties of a handle ------------------------------------------------------- */
 
 typedef int get_number(void *handle, int *to);
 typedef int get_place(void *handle, void **to);

@@ -96,7 +96,7 @@ EARLY static bool is_cublas(const char *name)
     return !beginning[i];
 }
 
-/* --- routines of cuBLAS ------------------------------------------------------------- */
+/* --- routines of cuBLAS ----------------------------------------------------------- */
 
 static const char here; /* an address in this library */
 

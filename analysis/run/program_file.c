@@ -98,8 +98,7 @@ static bool gains_rights(const char *path)
     return user || group || capable;
 }
 
-/* --- the file, or its interpreter -----------------------------------------------------
- */
+/* --- the file, or its interpreter ------------------------------------------------- */
 
 enum { INTERPRETERS_MAX = 5 };
 

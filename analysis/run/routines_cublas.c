@@ -180,8 +180,7 @@
 #undef NAME
 #undef integer
 
-/* --- routines without integers ---------------------------------------------------------
- */
+/* --- routines without integers ---------------------------------------------------- */
 
 #define NAME(x) x
 

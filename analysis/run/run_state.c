@@ -71,7 +71,7 @@ void run_complain(void)
                  settings_fault);
 }
 
-/* --- the call_log ------------------------------------------------------------------- */
+/* --- the call_log ----------------------------------------------------------------- */
 
 /* Hashes of the call sites in the log, so that few texts are compared. */
 static uint64_t place_hash[CALL_LOG_PLACES_MAX];

@@ -86,7 +86,7 @@ static bool take_pointers(struct stream_call *c)
     return true;
 }
 
-/* --- what there is ---------------------------------------------------------------- */
+/* --- the device ------------------------------------------------------------------- */
 
 static bool ask(struct stream_call *c)
 {
@@ -122,8 +122,7 @@ bool stream_call_choose(struct stream_call *c, const struct run_configuration *w
     return true;
 }
 
-/* --- rows and columns ------------------------------------------------------------------
- */
+/* --- rows and columns ------------------------------------------------------------- */
 
 /* Number of rows or columns of a matrix in memory, and elements in each. */
 struct lines {
@@ -225,8 +224,7 @@ enum bitcut_status stream_call_start(struct stream_call *c,
     return status;
 }
 
-/* --- copies for inspection -------------------------------------------------------------
- */
+/* --- copies for inspection -------------------------------------------------------- */
 
 /* The number of matrices of an operand. */
 static size_t matrices(const struct bitcut_gemm *g, int i)

@@ -49,8 +49,7 @@ enum bitcut_status stream_choice(struct gpu_work *to, const struct run_gpu *gpu,
     return gpu_work_recall(to, gpu->chosen, &gpu->gpu, &gpu->is, &g, f);
 }
 
-/* --- GEMMs that graphs leave -----------------------------------------------------------
- */
+/* --- GEMMs that graphs leave ------------------------------------------------------ */
 
 static struct shape shape_of(const struct run_gpu *gpu,
                              const struct run_configuration *way,

@@ -20,8 +20,7 @@ size_t advise_places(const char *place[ADVISE_PLACES_MAX])
     return count;
 }
 
-/* --- candidates ------------------------------------------------------------------------
- */
+/* --- candidates ------------------------------------------------------------------- */
 
 /* Variations of a recipe's row for parts with few exponent bits. */
 static const struct {
@@ -288,7 +287,7 @@ static enum bitcut_status look_at_values(struct advise *to, const struct advise_
     return status == BITCUT_OK ? add_scales(to, s, &how, f) : status;
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 /* An answer with only the estimates of samples. */
 static struct advise begin(const struct advise_problem *q, const struct advise_samples *s)

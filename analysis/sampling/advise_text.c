@@ -194,8 +194,7 @@ void advise_describe_b(char *text, size_t size, const void *answer)
     describe_values(text, size, answer, true);
 }
 
-/* --- trials
-   ----------------------------------------------------------------------------- */
+/* --- trials ----------------------------------------------------------------------- */
 
 /* "relres 1.2e-07", "backward_max 3.1 u" */
 static void describe_error(char *text, size_t size, const struct advise *x, double error)

@@ -113,8 +113,7 @@ const struct record_field advise_values_fields[] = {
     { 0 }
 };
 
-/* --- retained bits
-   ---------------------------------------------------------------------- */
+/* --- retained bits ---------------------------------------------------------------- */
 
 /* For each exponent, followed by all together. */
 struct kept_values {
@@ -153,7 +152,7 @@ enum bitcut_status advise_values_all(struct retention *to, const struct advise_v
     return status;
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 static bool is_one(const void *kept)
 {

@@ -236,7 +236,7 @@ static enum bitcut_status run_one(void *context, size_t number, struct fault *f)
     return status;
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 static void count_row(struct power_row *to, const struct power_trial *trial, size_t runs,
                       double *room)

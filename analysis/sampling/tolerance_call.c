@@ -98,8 +98,7 @@ enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
     return fault_write(why, status, &f);
 }
 
-/* --- a D and limits
-   --------------------------------------------------------------------- */
+/* --- a D and limits --------------------------------------------------------------- */
 
 static enum bitcut_status judge(struct bitcut_tolerance_verdict *to,
                                 const struct bitcut_tolerances *limits,

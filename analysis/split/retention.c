@@ -108,8 +108,7 @@ bool retention_of(int *bits, double *ulps, const struct bitcut_split *split, uin
     return finite;
 }
 
-/* --- values with equal parts -----------------------------------------------------------
- */
+/* --- values with equal parts ------------------------------------------------------ */
 
 /* A binade whose values all have the same parts, such as values far above the largest
    part with a rule that never gives infinity. */
@@ -230,7 +229,7 @@ static void values_at(uint32_t *x, const struct retention_values *v, size_t firs
         x[i] = binade | (v->count ? x[i] & (SIGNIFICANDS - 1) : (uint32_t)(first + i));
 }
 
-/* --- many values at a time --------------------------------------------------------- */
+/* --- many values at a time -------------------------------------------------------- */
 
 /* The larger one of `over` / `under` and of some other quotients; `most` is the largest
    numerator of these, `least` at most their smallest denominator.  Exact: all are below

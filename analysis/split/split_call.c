@@ -18,7 +18,7 @@ static const struct record_field *measure_at(size_t i)
 
 const char *bitcut_split_measure_name(size_t i) { return measure_at(i)->name; }
 
-/* --- what is asked for ------------------------------------------------------------ */
+/* --- the input -------------------------------------------------------------------- */
 
 /* The exponents, and where the results of each go. */
 struct request {
@@ -48,7 +48,7 @@ static enum bitcut_status check(const struct request *q, const uint32_t *x,
     return BITCUT_OK;
 }
 
-/* --- what comes back -------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------- */
 
 static double number_of(const struct record_field *f, const struct split_retention *kept)
 {

@@ -72,8 +72,7 @@ json_t *row_find(json_t *rows, const char *where)
     return NULL;
 }
 
-/* --- numbers and reasons
-   ----------------------------------------------------------------- */
+/* --- numbers and reasons ---------------------------------------------------------- */
 
 /* Numbers, each with its interval and the row of its case, and for a ratio a row of the
    denominator. */

@@ -13,8 +13,7 @@ enum { FILE_MAX = 1 << 26 };
 /* Such that no sum of RESULTS_MAX counts overflows. */
 #define COUNT_MAX ((json_int_t)1 << 50)
 
-/* --- values (NULL: missing)
-   --------------------------------------------------------------- */
+/* --- values (NULL: missing) ------------------------------------------------------- */
 
 static bool is_text(const json_t *x) { return json_string_length(x) > 0; }
 

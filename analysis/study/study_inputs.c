@@ -183,7 +183,7 @@ const struct study study_figure13 = {
     /* clang-format on */
 };
 
-/* --- the product of the low parts: section 3.4 ------------------------------------- */
+/* --- the product of the low parts: section 3.4 ------------------------------------ */
 
 static const struct pair_of signs[] = { { "mixed", "urand(-1,1)", "urand(-1,1)" },
                                         { "positive", "positive", "positive" },

@@ -12,8 +12,7 @@
 enum { A, B, C, D, MATRICES };
 enum { SIZES = 3, WORD_MAX = 32, ALIGNMENT = 256, SEGMENT_MAX = 4096 };
 
-/* --- possible arguments
-   -------------------------------------------------------------------- */
+/* --- possible arguments ----------------------------------------------------------- */
 
 enum kind { MATRIX, TURNED, SIZE, LEADING, SCALAR, NUMBER };
 

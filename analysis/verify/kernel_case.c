@@ -200,8 +200,7 @@ void case_clear(struct kernel_case *x)
     stored_clear(&x->a);
 }
 
-/* --- kernel and model
-   ---------------------------------------------------------------------- */
+/* --- kernel and model ------------------------------------------------------------- */
 
 static bool reads_c(const struct kernel_case *x)
 {

@@ -169,8 +169,7 @@ static struct configuration of_small(const struct trial_shape *s, size_t shape, 
     };
 }
 
-/* --- the whole grid
-   ------------------------------------------------------------------------- */
+/* --- the whole grid --------------------------------------------------------------- */
 
 static struct trial_shape shape_of(const struct kernel_trial *t, size_t i)
 {

@@ -37,8 +37,7 @@ bool kernel_trials_alike(const struct kernel_trial *x, const struct kernel_trial
 
 size_t kernel_trial_size(const struct kernel_trial *t) { return kernel_grid_size(t); }
 
-/* --- a part of a grid at a time
-   -------------------------------------------------------------- */
+/* --- a part of a grid at a time --------------------------------------------------- */
 
 enum { CASES_MAX = 64 };
 
