@@ -218,7 +218,7 @@ const struct record_field fit_fields[] = {
     REPORTED(near, "", "whether there is a nearest row"),
     REPORTED(groups, "", "number of objects in `rows`"),
     REPORTED(misses, "", "the same as in `nearest`"),
-    REPORTED(explains_first, "", "likewise"),
+    REPORTED(explains_first, "", "the same as in `nearest`"),
     { 0 }
 }, fit_alone_fields[] = {
     THE_SEARCH,

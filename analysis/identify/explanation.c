@@ -150,7 +150,7 @@ const struct record_field explain_best_fields[] = {
     { 0 }
 }, explain_part_fields[] = {
     RECORD_PAIR(struct box, row, "rows", "", "the first row, and the row after the last"),
-    RECORD_PAIR(struct box, col, "columns", "", "likewise"),
+    RECORD_PAIR(struct box, col, "columns", "", "the first column, and the column after the last"),
     RECORD_INNER(struct box, differ, "differ", "", "differing outputs in this region"),
     RECORD_INNER(struct box, fault, "fault", "", "the name of the fault in this region, "
                                                  "or null"),

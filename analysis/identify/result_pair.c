@@ -381,20 +381,19 @@ const struct record_field
     result_pair_place_fields[] = { RECORD_PAIR(
                                        struct box, row, "rows", "",
                                        "the first row, and the row after the last"),
-                                   RECORD_PAIR(struct box, col, "columns", "",
-                                               "likewise"),
+                                   RECORD_PAIR(
+                                       struct box, col, "columns", "",
+                                       "the first column, and the column after the last"),
                                    RECORD_INNER(struct box, differ, "differ", "",
                                                 "differing outputs in this region"),
                                    { 0 } },
-    result_pair_largest_fields[] = { OF_TWO(ulps, "ulps", "ulps", "the largest distance"),
-                                     OF_TWO(format, "format", "",
-                                            "number of outputs at this "
-                                            "distance"),
-                                     OF_TWO(row, "row", "",
-                                            "position of the largest "
-                                            "distance, counted from 0"),
-                                     OF_TWO(col, "column", "", "likewise"),
-                                     { 0 } };
+    result_pair_largest_fields[] = {
+        OF_TWO(ulps, "ulps", "ulps", "the largest distance"),
+        OF_TWO(format, "format", "", "format whose ulps are counted"),
+        OF_TWO(row, "row", "", "row of that output, from 0"),
+        OF_TWO(col, "column", "", "column of that output, from 0"),
+        { 0 }
+    };
 
 const struct record_field result_pair_fields[] = {
     OF_TWO(text, "difference", "", "one sentence with the whole answer"),

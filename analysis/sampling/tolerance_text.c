@@ -62,13 +62,13 @@ const struct record_field tolerance_fields[] = {
     LIMIT(underflow_absolute, "underflow_absolute", "of D", "the same in the units of D"),
     RECORD_FUNCTION(tolerance_closes, "allclose.exists", "whether allclose() is useful"),
     LIMIT(rtol, "allclose.rtol", "", "|D - C| <= atol + rtol |C|, by the observed limit"),
-    LIMIT(atol, "allclose.atol", "of D", "likewise"),
+    LIMIT(atol, "allclose.atol", "of D", "atol of that limit"),
     LIMIT(slack, "allclose.slack", "", "width relative to the limit, at nine of ten "
                                        "outputs"),
     RECORD_FUNCTION(tolerance_bound_closes, "allclose_bound.exists",
                     "whether allclose() is useful"),
     LIMIT(bound_rtol, "allclose_bound.rtol", "", "|D - C| <= atol + rtol |C|, by the bound"),
-    LIMIT(bound_atol, "allclose_bound.atol", "of D", "likewise"),
+    LIMIT(bound_atol, "allclose_bound.atol", "of D", "atol of that limit"),
     SAME(slack, "allclose_bound.slack", "", "width relative to the limit, at nine of ten "
                                             "outputs"),
     RECORD_FUNCTION(tolerance_closes_alone, "relative.exists",

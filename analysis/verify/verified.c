@@ -153,7 +153,7 @@ static const struct record_field kernel_first[] = {
     FIRST(outputs, "outputs", "layout of C and D, n or t: column-major"),
     FIRST(in_place, "in_place", "whether D is stored over C"),
     FIRST(alpha, "alpha", "D = alpha A B + beta C"),
-    FIRST(beta, "beta", "likewise"),
+    FIRST(beta, "beta", "D = alpha A B + beta C"),
     FIRST(input, "input", "input family of the values"),
     FIRST(count, "count", "GEMMs of the batch"),
     FIRST_IF(kernel_is_output, gemm, "gemm", "index of the GEMM in the batch, from 0"),
