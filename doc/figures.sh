@@ -96,7 +96,7 @@ promotion truncated
 never promoted
 small inputs flushed
 one bit flipped
-low words zero
+low parts zero
 f16 accumulators
 term missing
 k lost

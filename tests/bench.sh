@@ -347,7 +347,7 @@ wrong_refused() {
     cp out all
     grep '"recipe":"' all > out
     expect mismatches 1
-    expect fault "1 of 576 outputs are not the model's"
+    expect fault "1 of 576 outputs differ from the model"
     expect ms null
     expect tflops null
     rows sgemm whole

@@ -72,7 +72,7 @@ last_noticed() {
         cp all out
         expect mismatches 1
         expect compared "$outputs"
-        expect fault "1 of $outputs outputs are not the model's"
+        expect fault "1 of $outputs outputs differ from the model"
         expect ms null
     done << END
 16 9 $((9 * 16 * 16))
@@ -181,7 +181,7 @@ wrong_batches_refused() {
     grep '"name":"batch' out > all
     cp all out
     expect mismatches 1
-    expect fault "1 of 2304 outputs are not the model's"
+    expect fault "1 of 2304 outputs differ from the model"
     expect us null
     DEVICE_FAULT=breaks
     run 3 bench gpu --study batch --shapes square -n 16 --batch 9 --rounds 1

@@ -204,9 +204,9 @@ named() {
 faults_named() {
     awk -v all="${BITCUT_LONG:-}" 'all || NR % 8 == 1 { print int(NR / 8) % 4 "|" $0 }' << 'END' | part | while IFS='|' read -r row injected fault sentence recipe; do
 drop-lh|term missing|the product low(A) high(B) is missing
-lh-for-hl|wrong words|in place of the product high(A) low(B) there is low(A) high(B)
-fold-scale|epilogue scale wrong|scaled back by 2^-10, but words carry 2^11
-low-flushed|subnormal words flushed|subnormal low words are flushed to zero
+lh-for-hl|wrong parts|the product high(A) low(B) is computed as low(A) high(B)
+fold-scale|epilogue scale wrong|scaled by 2^-10, but the parts by 2^11
+low-flushed|subnormal parts flushed|subnormal low parts are flushed to zero
 k-step-lost|k lost|the products of k from 32 to 47 are lost
 k-step-twice|k twice|the products of k from 32 to 47 are added twice
 slice-lost|k lost|k is cut into slices of 16
@@ -214,51 +214,51 @@ hl-twice|term twice|the product high(A) low(B) is added twice
 race-lost-slice|k lost|in rows 16 to 31, columns 16 to 31 and elsewhere (640 differ)
 one-accumulator|one accumulator|all products are added in one accumulator
 low-low-in-main|wrong accumulator|the product low(A) low(B) is added in accumulator 0
-fold-missing|epilogue scale missing|not scaled back before
-low-not-scaled|low words not scaled|the low words of A and B are not multiplied by 2^11
-high-flushed|subnormal high words lost|once residuals were taken
-inputs-flushed|small inputs flushed|that are subnormal as high words
-residual-negated|residual negated|the low word has the other sign
-residual-of-other|residual of another word|those of high words rounded by rz
-low-nan-zeroed|low words not finite zeroed|NaN or infinite
-high-via-bf16|high words through another format|to bf16 on the way to their high words
-low-via-bf16|low words through another format|to bf16 on the way to low words
-low-is-high|low words are high words|in place of the low one
-low-of-b|words of the other operand|the low words of B stand in place of those of A
+fold-missing|epilogue scale missing|not multiplied by the inverse scale before
+low-not-scaled|low parts not scaled|the low parts of A and B are not multiplied by 2^11
+high-flushed|subnormal high parts lost|after the residuals were taken
+inputs-flushed|small inputs flushed|that are subnormal as high parts
+residual-negated|residual negated|the low part has the wrong sign
+residual-of-other|residual of another part|taken from high parts rounded by rz
+low-nan-zeroed|low parts not finite zeroed|NaN or infinite
+high-via-bf16|high parts through another format|to bf16 before the high parts are taken
+low-via-bf16|low parts through another format|to bf16 before the low parts are taken
+low-is-high|low parts are high parts|in place of the low part
+low-of-b|parts of the other operand|the low parts of B are used in place of the parts of A
 alpha-ignored|alpha ignored|alpha is taken as 1
 alpha-twice|alpha twice|multiplied by alpha twice
 beta-ignored|C ignored|beta C is not added
 c-not-scaled|beta ignored|beta is taken as 1
 c-twice|C twice|added twice
-c-times-alpha|C times alpha|multiplied by alpha, too
+c-times-alpha|C times alpha|multiplied by alpha as well
 c-subtracted|C subtracted|subtracted
-c-for-product|C for the product|in place of the product|plain
-c-transposed|C by columns|stored by columns
+c-for-product|C instead of the product|in place of the product|plain
+c-transposed|C column-major|if it were column-major
 alpha-beta-swapped|alpha and beta swapped|and C by alpha
 epilogue-not-fused|epilogue not fused|rounded before it is added
-epilogue-other-fma|epilogue fused otherwise|before they are added
+epilogue-other-fma|epilogue fused differently|before the addition
 epilogue-rz|epilogue truncated|toward zero
-k-descending|k descending|from the last down, 16 at a time
-k-even-odd|k in turns|16 at a time
-stage-stale|k stale|of every 2 steps of 16 k, number 0 has
-slice-overlap|slices overlap|slices of 16, each but the first of which begins 16 k early
+k-descending|k descending|from the last to the first, 16 at a time
+k-even-odd|k with stride|16 at a time
+stage-stale|k stale|in every 2 steps of 16 k, step 0 has
+slice-overlap|slices overlap|slices of 16; each slice after the first begins 16 k early
 slice-twice|k twice|the products of k from 48 to 63 are added twice
 a-k-halves|wrong k|k xor 8
-a-next-row|wrong lines|row i + 1 stands for row i
-b-half-fragment|wrong lines|column i without the bit of 4
-b-stale-lanes|stale lines|columns of B with the bit of 1 have the k of 16 before
+a-next-row|wrong rows or columns|row i + 1 is read in place of row i
+b-half-fragment|wrong rows or columns|column i without the bit of 4
+b-stale-lanes|stale rows or columns|columns of B with the bit of 1 have the k of 16 before
 tile-stale|moved|in rows 16 to 31, columns 56 to 63
-tile-earlier|not written|nothing in common
+tile-earlier|not written|unrelated to the product
 tile-doubled|result twice|in rows 16 to 31
 warp-negated|result negated|and elsewhere (1024 differ)
 start-warp|accumulator not cleared|starts from 2.75
 accumulate-bf16|accumulator short|to bf16 (rn) after each instruction
 promote-no-reset|promotion without clearing|is not cleared
 promote-stores|promotion overwrites|stored in the register
-promote-rz|promotion truncated|promoted toward zero
+promote-rz|promotion truncated|toward zero when they are promoted
 promote-f16|promotion in short|promoted to f16
 promote-via-bf16|promotion through short|rounded to bf16 before
-promote-rest-lost|promotion forgets the rest|is promoted every 3 instructions, and what is
+promote-rest-lost|promotion forgets the remainder|is promoted every 3 instructions, and the accumulator is
 out-f16-rz|store truncated|rounded to f16, but
 all-nan|not written|they hold NaN|plain
 all-zero|not written|they hold zeros|plain
@@ -278,8 +278,8 @@ END
 faults_listed() {
     run 0 list faults --json
     value name | sort > listed
-    for fault in 'term missing' 'corrections missing' 'low words zero' 'not masked' 'k lost' \
-        'by columns' 'accumulator rounding' 'accumulator bits' 'accumulator block' \
+    for fault in 'term missing' 'corrections missing' 'low parts zero' 'not masked' 'k lost' \
+        'column-major' 'accumulator rounding' 'accumulator bits' 'accumulator block' \
         'subnormal inputs flushed' 'store short' 'epilogue scale twice' 'residual short'; do
         grep -qx "$fault" listed || echo "no $fault"
     done
@@ -293,9 +293,9 @@ faults_listed() {
 changes_named() {
     awk -v all="${BITCUT_LONG:-}" 'all || NR % 2' << 'END' | part | while IFS='|' read -r sentence words; do
 its sum is promoted every 4 instructions|--recipe ootomo --unit a100 --promote 4
-its low words are rounded by rn|--recipe legemm --unit h100 --low rn
-its low words carry 2^6|--recipe legemm --unit h100 --scale 6
-all products are sums by themselves, which are added as a tree|--recipe fp32 --unit fma/f32 --split-k 256 --order reduction=tree
+its low parts are rounded by rn|--recipe legemm --unit h100 --low rn
+its low parts are scaled by 2^6|--recipe legemm --unit h100 --scale 6
+all products are added one by one, which are added as a tree|--recipe fp32 --unit fma/f32 --split-k 256 --order reduction=tree
 its tiles have 64 k|--recipe triton-tf32x3 --unit h100 --tile-k 64
 which are added as a tree|--recipe plain --unit h100 --split-k 4 --order reduction=tree
 k goes to 4 sums in turn, 8 at a time|--recipe fp32 --unit fma/f32 --order lanes=4,chunk=8
@@ -303,7 +303,7 @@ k goes to 5 sums in turn, 8 at a time|--recipe fp32 --unit fma/f32 --order lanes
 D is fp32 on mul-add/f32:|--recipe fp32 --unit mul-add/f32
 its sum is promoted every 2 instructions, and k is cut into slices of 96, which are added in order:|--recipe ootomo --unit h100 --promote 2 --split-k 3
 slices of 64, which are added in order in f16:|--recipe plain --unit hopper/mma.m16n8k16.f16.f16 --split-k 4 --order partial-format=f16
-slices of 112, of which the last two are halves of what both have (the first a multiple of 8)|--recipe fp32 --unit fma/f32 --order slices=3,tile=112,balance-tail=8
+slices of 112, of which the last two each have half of their common length (the first a multiple of 8)|--recipe fp32 --unit fma/f32 --order slices=3,tile=112,balance-tail=8
 slices of 52, in each of which|--recipe plain --unit h100 --split-k 5 --order cut=4,tile=32,partial-first
 END
         # shellcheck disable=SC2086 # words
@@ -404,14 +404,14 @@ two_compared() {
         result D2.npy $words
         compared 0 "$sentence" 600
     done << 'END'
-: of D k is one sum, ascending, of D2 k is cut into slices of 64, which are added as a tree;|--recipe plain --unit h100 --split-k 4 --order reduction=tree
+: in D k is one sum, ascending, in D2 k is cut into slices of 64, which are added as a tree;|--recipe plain --unit h100 --split-k 4 --order reduction=tree
 : D is on hopper/mma.m16n8k16.f32.f16, D2 on ampere/mma.m16n8k16.f32.f16 .*fraction 25 and 24|--recipe plain --unit a100
 : D is plain, D2 is legemm; D2 is nearer to the exact result in 12[78][0-9] of 1280|--recipe legemm --unit h100
-the same to the bit, all 1280 outputs"|--recipe plain --unit h100
+equal bit for bit in all 1280 outputs"|--recipe plain --unit h100
 END
     sed -n 2p out | grep -q '"tried":1,' || echo "the second is not first what the first is"
     other > D2.npy
-    compared 1 'D2 is not explained, so why is not known; D is nearer' 2
+    compared 1 'D2 is not explained, so the cause is unknown; D is nearer' 2
     run 2 explain -a A.npy -b B.npy -d D.npy -d D.npy -d D.npy
 }
 

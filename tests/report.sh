@@ -54,7 +54,7 @@ right() {
     done < sections
     says "What computed D?" "D is legemm on hopper/mma.m16n8k16.f32.f16: 63 of 63 outputs agree"
     banner ACCEPTED "largest error .* u .*(limit .*) at output"
-    says "Is D the model's to the bit?" "D equals this recipe on this unit, bit for bit"
+    says "Is D equal to the model, bit for bit?" "D equals this recipe on this unit, bit for bit"
     says "Which model was run?" "legemm on hopper.*evidence of the unit: recorded"
     says "Which recipe is enough?" "on .* products"
     says "How accurate is that?" ".*relres .* (limit 1e-06)"
@@ -92,7 +92,7 @@ wrong() {
     banner REJECTED "1 of 63 outputs are NaN or infinite"
     says "What computed D?" "No hypothesis gives D, .*"
     says "What are its worst outputs?" ".* is NaN or infinite where C is not; .* errs by "
-    says "Is D the model's to the bit?" "D differs from"
+    says "Is D equal to the model, bit for bit?" "D differs from"
     [ "$(column unexplained worst | grep -cv '^0$')" = 2 ] || cat one/worst.csv
     column ratio bounds | grep -q . || cat one/bounds.csv
 }
@@ -102,15 +102,15 @@ wrong() {
 asked() {
     result --recipe ootomo --unit h100
     report 0 -d d.mtx --recipe ootomo --unit h100
-    says "Is D the model's to the bit?" "D equals this"
+    says "Is D equal to the model, bit for bit?" "D equals this"
     report 0 -d d.mtx --recipe legemm --unit mi210
-    says "Is D the model's to the bit?" "D differs from"
+    says "Is D equal to the model, bit for bit?" "D differs from"
     says "Which model was run?" "legemm on cdna2.*not run on AMD hardware by us"
     says "What computed D?" "D is ootomo on hopper"
     banner ACCEPTED limit
     result --recipe ootomo --unit h100 --split-k 2
     report 0 -d d.mtx --recipe ootomo --unit h100
-    says "Is D the model's to the bit?" "D differs from"
+    says "Is D equal to the model, bit for bit?" "D differs from"
     banner ACCEPTED limit
     ! grep "within the rigorous bounds" one/report.md
     awk 'NR > 2 { $1 = 1.01 * $1 } { print }' d.mtx > bad.mtx
@@ -134,7 +134,7 @@ END
             # shellcheck disable=SC2086 # words
             result $words
             report 0 -d d.mtx
-            grep -q "Is D the model's to the bit? | D equals this" one/report.md ||
+            grep -q "Is D equal to the model, bit for bit? | D equals this" one/report.md ||
                 { echo "$words:"; grep '^| What\|to the bit' one/report.md; }
         done
 }
@@ -300,7 +300,7 @@ products() {
     says "Which recipe is enough?" "no recipe reaches relres"
     run 0 gemm --recipe ootomo --unit h100 -a a.npy -b b.npy -c d.mtx --alpha 2 --beta 0.5 -o e.npy
     report 0 -c d.mtx --alpha 2 --beta 0.5 -d e.npy
-    says "Is D the model's to the bit?" "D equals this"
+    says "Is D equal to the model, bit for bit?" "D equals this"
 }
 
 refused() {

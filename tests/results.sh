@@ -45,7 +45,7 @@ report_same() {
         '"recorded":"NVIDIA H200' '"rows":\['; do
         grep -q "$words" same/stages.json || echo "no $words"
     done
-    grep -q '<figcaption>Above 1 asynchronous copies pay' same/index.html || echo 'no caption'
+    grep -q '<figcaption>Above 1, asynchronous copies help' same/index.html || echo 'no caption'
     grep -q '^Made by: bitcut .*, commit .*; inputs h200-stages.jsonl; ' same/report.md ||
         grep '^Made by' same/report.md
     command -v sha256sum > /dev/null || return

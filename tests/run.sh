@@ -267,7 +267,7 @@ on_device() {
             printf 'rm -f models/bitcut-cuda.so\nexec ./scenes all\n' > gone
             ran 0 --device cuda --json -- sh gone
             [ "$(counts taken on_device device)" = "3 0 null" ] || tail -n 1 err
-            line '^bitcut: run: cuda: .*; process [0-9]* emulates without it, to the same bits$'
+            line '^bitcut: run: cuda: .*; process [0-9]* emulates without it and gives the same bits$'
         fi
         BITCUT_MODULES=$work/honest
         cp "$library" honest/

@@ -154,14 +154,14 @@ static_program() {
 none_seen() {
     run="bitcut run $as"
     none='run: no product was seen:'
-    says 0 "$none the program has sgemm_ in itself, linked statically, where nothing takes its place: link it with a shared BLAS" \
+    says 0 "$none the program contains sgemm_, linked statically, where the library cannot replace it: link it with a shared BLAS" \
         $run -- ./own
     says 0 "$none no process had a BLAS library when it ended" $run -- ./nothing
-    says 0 "$none libstub.so is there, but no FP32 product of level 3 was called: there is none, or the library or the program computes it in itself" \
+    says 0 "$none libstub.so is loaded, but no FP32 product of level 3 was called: the program has none, or computes it by its own code" \
         $run -- ./unused
-    says 0 "$none no process has written anything in the folder" bitcut run --read empty
+    says 0 "$none no process wrote a log in the folder" bitcut run --read empty
     [ -n "$sanitized" ] ||
-        says 0 "$none what took the library was killed, left by _exit() as shells do, or became another program that cleared LD_PRELOAD, runs with other rights, or could write nothing down (a line above says so)" \
+        says 0 "$none the process that loaded the library was killed, ended by _exit() as shells do, became another program that cleared LD_PRELOAD or runs with other rights, or could not write its log (a line above gives the reason)" \
             $run -- env -u LD_PRELOAD ./nothing
 }
 
@@ -170,9 +170,9 @@ preloaded() { LD_PRELOAD=$library ./scenes "$1" > out 2> err; }
 
 in_environment() {
     BITCUT_RUN=ootom@a100 preloaded once && echo "not the library's own product"
-    line '^bitcut: run: BITCUT_RUN: unknown recipe "ootom"; did you mean ootomo, .*; products are the program.s own$'
+    line '^bitcut: run: BITCUT_RUN: unknown recipe "ootom"; did you mean ootomo, .*; products are computed by the program.s own library$'
     BITCUT_RUN=$way BITCUT_RUN_FOLDER=/none preloaded once || cat out
-    line '^bitcut: run: /none: No such file or directory; what process [0-9]* does is not written down$'
+    line '^bitcut: run: /none: No such file or directory; process [0-9]* writes no log$'
     [ "$(wc -l < err)" = 1 ] || cat err
     BITCUT_RUN_RULES=x BITCUT_RUN_FOLDER=empty preloaded once
     line '^bitcut: run: BITCUT_RUN_RULES: expected PATTERN=RECIPE@UNIT such as .*, found "x"'
@@ -184,7 +184,7 @@ in_environment() {
 limits() {
     (ulimit -f 10 && BITCUT_RUN=$way BITCUT_RUN_FOLDER=empty preloaded once) ||
         echo "ended by a limit of files: $?"
-    line 'empty: File too large; what process [0-9]* does is not written down$'
+    line 'empty: File too large; process [0-9]* writes no log$'
     ran 0 --json -- sh -c 'ulimit -v 150000; exec ./scenes starved'
     [ "$(counts taken failed)" = '0 2' ] || tail -n 1 err
     line '"fault":"[a-z ]*memory'
@@ -197,12 +197,12 @@ full_disk() {
     size=$(getconf PAGESIZE)
     mount -t tmpfs -o size="$size" tmpfs disk || return
     ran 0 --folder disk -- ./scenes once
-    line '^bitcut: run: .*/disk: No space left on device; what process [0-9]* does is not written down$'
-    line '^bitcut: run: no product was seen: no process took the library and wrote anything down'
+    line '^bitcut: run: .*/disk: No space left on device; process [0-9]* writes no log$'
+    line '^bitcut: run: no product was seen: no process loaded the library and wrote a log'
     umount disk
     mount -t tmpfs -o size=$((8 * size)) tmpfs disk || return
     ran 0 --folder disk -- ./scenes once
-    line '^bitcut: run: 1 call of more places than there is room for, in the account or on the disk'
+    line '^bitcut: run: 1 call came from more call sites than the log has room for, in memory or on disk'
     grep 'no product was seen' err
     umount disk
 }

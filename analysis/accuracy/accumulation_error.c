@@ -41,8 +41,8 @@ enum bitcut_status accumulation_of(struct accumulation *to, const struct gemm_pl
 
 /* --- accumulators ----------------------------------------------------------------- */
 
-/* Sums over the roundings that a product meets: of v; of what v is inside of steps and of
-   their results (accumulation_error.block); of v^2. */
+/* Sums over the roundings that a product meets: of v; of the v inside steps and of their
+   results (accumulation_error.block); of v^2. */
 struct met {
     double all, block, squares;
 };
@@ -59,26 +59,27 @@ static struct met met_most(struct met x, struct met y)
                          larger_double(x.squares, y.squares) };
 }
 
-/* So many roundings by v. */
+/* Add `count` roundings by v. */
 static struct met met_of(double times, double v)
 {
     return (struct met){ times * v, times * v, times * v * v };
 }
 
-/* What an instruction does to all that meets it, and to its own products besides. */
+/* The error of an instruction relative to everything that enters it, and relative to its
+   own products in addition. */
 struct instruction {
     struct met all, own;
 };
 
-/* v of an operation inside of a step, of units that round each; else 0. */
+/* v of an operation inside a step, for units that round each operation; otherwise 0. */
 static double inner_error(const struct bitcut_unit *u)
 {
     const struct step_error e = u->summation->error(u);
     if (u->summation->rounds_each) return round_error(u->result, u->rounding.direction);
-    return e.products / u->block; /* of serial sums */
+    return e.products / u->block; /* for serial sums */
 }
 
-/* What rounding a step's result errs by; a sum of integers is one. */
+/* The error of rounding a step's result; a sum of integers has none. */
 static double result_error(const struct bitcut_unit *u)
 {
     return format_is_integer(u->result) ? 0
@@ -97,17 +98,17 @@ static struct instruction instruction_of(const struct bitcut_unit *u)
                                  met_add(own, 1, chain) };
 }
 
-/* Instructions of a term in a k-step. */
+/* The number of instructions of a term in a k-step. */
 static double instructions_of(const struct gemm_plan *p, int t)
 {
     return p->k_step / p->unit[t]->k;
 }
 
-/* The course of an accumulator in a lane. */
+/* The steps of an accumulator in a lane. */
 struct chain {
-    double k_steps;    /* of a chain: between promotions at the end of tiles     */
-    double most;       /* instructions of a chain                                */
-    double promotions; /* in all                                                 */
+    double k_steps;    /* in a chain: between promotions at the ends of tiles */
+    double most;       /* instructions in a chain */
+    double promotions; /* in total */
 };
 
 static struct chain chain_of(const struct gemm_plan *p, const struct accumulation *path,
@@ -128,8 +129,8 @@ static struct chain chain_of(const struct gemm_plan *p, const struct accumulatio
     return c;
 }
 
-/* What a product meets in its accumulator and in its promotions, the first of which is to
-   0. */
+/* The roundings that a product meets in its accumulator and in its promotions, the first
+   of which adds to 0. */
 static struct met accumulator_met(const struct gemm_plan *p,
                                   const struct accumulation *path, int accumulator)
 {
@@ -154,9 +155,9 @@ static struct met accumulator_met(const struct gemm_plan *p,
     return met_add(met_add(all, 1, own), 1, promotions);
 }
 
-/* --- afterwards ------------------------------------------------------------------- */
+/* --- after the accumulators ------------------------------------------------------- */
 
-/* Whether an accumulator holds integers, which are rounded to FP32 in the end. */
+/* Whether an accumulator holds integers, which are rounded to FP32 at the end. */
 static bool has_integers(const struct gemm_plan *p, int i)
 {
     bool any = false;
@@ -165,7 +166,8 @@ static bool has_integers(const struct gemm_plan *p, int i)
     return any;
 }
 
-/* Roundings of accumulator i when all are folded: the last one meets all of them. */
+/* Roundings of accumulator i when the accumulators are combined: the last one meets all
+   of them. */
 static double folds_of(const struct gemm_plan *p, int i)
 {
     const int last = p->accumulators - 1;
@@ -177,7 +179,7 @@ static double scalars_of(uint32_t alpha, uint32_t beta)
     return (alpha != F32_ONE) + (beta << 1 != 0);
 }
 
-/* From accumulator i to D. */
+/* The scale from accumulator i to D. */
 static struct met after_met(const struct gemm_plan *p, const struct accumulation *path,
                             int i, uint32_t alpha, uint32_t beta)
 {
@@ -198,9 +200,9 @@ static double additions_of(const struct gemm_plan *p, const struct accumulation 
     return lanes * (larger_double(promotions, 1) + p->accumulators - 1) - 1;
 }
 
-/* --- what underflows -------------------------------------------------------------- */
+/* --- underflow -------------------------------------------------------------------- */
 
-/* What one rounding loses where it is subnormal. */
+/* The loss of one rounding in the subnormal range. */
 static double least_of(const struct bitcut_format *f, const struct bitcut_rounding *r)
 {
     const double place = ldexp(1, format_least_exponent(f));
@@ -213,7 +215,7 @@ static double least_rn(const struct bitcut_format *f)
     return least_of(f, &roundings[ROUND_RN]);
 }
 
-/* In an instruction of the unit. */
+/* The loss in an instruction of the unit. */
 static double instruction_least(const struct bitcut_unit *u)
 {
     const struct step_error e = u->summation->error(u);
@@ -222,8 +224,8 @@ static double instruction_least(const struct bitcut_unit *u)
     return u->k / u->block * step + (u->c_last ? least_rn(u->c) : 0);
 }
 
-/* In all that happens before lines are scaled back: accumulators, what scales them, their
-   promotions and folds, and sums of lanes and slices. */
+/* The loss before rows and columns are scaled back: in accumulators, their scaling, their
+   promotions and combination, and sums of lanes and slices. */
 static double least_before(const struct gemm_plan *p, const struct accumulation *path)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
@@ -243,7 +245,7 @@ static double least_before(const struct gemm_plan *p, const struct accumulation 
                      (least_rn(p->order.partial_format ? p->order.partial_format : f32));
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 struct accumulation_error accumulation_error_of(const struct gemm_plan *p,
                                                 const struct accumulation *path,
@@ -278,7 +280,7 @@ static void keep_larger(struct accumulation_error *to, const struct accumulation
     to->after = larger_double(to->after, x->after);
 }
 
-/* By so many intervals of l, each with the most k-steps and additions of it. */
+/* Number of intervals of l, each with its largest number of k-steps and additions. */
 struct accumulation_error accumulation_error_any(const struct gemm_plan *p, size_t k,
                                                  uint32_t alpha, uint32_t beta)
 {

@@ -1,63 +1,69 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way of a product to D: how many roundings it meets, and what they err by. */
+/* The accumulation error of a GEMM: how many roundings a product meets on its way to D,
+   and a bound on their error. */
 #ifndef BITCUT_ANALYSIS_ACCURACY_ACCUMULATION_ERROR_H
 #define BITCUT_ANALYSIS_ACCURACY_ACCUMULATION_ERROR_H
 
 #include "emu/gemm.h"
 
-/* The order of k, as far as errors go. */
+/* The number of steps and additions of an order of k, which determine the accumulation
+   error. */
 struct accumulation {
-    size_t k_steps;   /* of the longest lane of a slice                       */
-    size_t all;       /* of all lanes of all slices together                  */
-    size_t lanes;     /* lanes of slices that have any                        */
-    size_t additions; /* of lanes and slices, that the sum of one meets at most */
+    size_t k_steps;   /* k-steps of the longest lane of a slice */
+    size_t all;       /* k-steps of all lanes of all slices together */
+    size_t lanes;     /* lanes of slices that have any lane */
+    size_t additions; /* largest number of additions of lanes and slices that the sum of
+                         one lane meets */
 };
 
-/* That of a plan for k products.  BITCUT_NO_MEMORY. */
+/* The counts for a plan with k products.  Returns BITCUT_NO_MEMORY if memory runs out. */
 enum bitcut_status accumulation_of(struct accumulation *to, const struct gemm_plan *plan,
                                    size_t k);
 
-/* What happens on the way errs by so much: |D - (alpha S + beta c)| is at most
+/* A bound on the error after the split: |D - (alpha S + beta c)| is at most
 
-     |alpha| (sum of term[t] |S_t| + before) + update |beta c| + after,
+     |alpha| (sum of term[t] |S_t| + before) + update |beta c| + after.
 
-   S the sum of the products that the terms have, |S_t| that of the magnitudes of term t
-   (words without their scale, aligned as in analysis/split/representation_error.h).
-   `before` is divided by 2^(both exponents) where lines are equilibrated.  Infinite where
-   a chain is too long for any bound.  Nothing overflows.
+   S is the sum of the products in the terms.  |S_t| is the sum of the magnitudes of the
+   products of term t; parts are taken without their scale, and aligned as in
+   analysis/split/representation_error.h.  If rows and columns are equilibrated, `before`
+   is divided by 2^(both exponents).  The members are infinite where a chain is too long
+   for any bound.  The bound requires that nothing overflows.
 
-   Each addition, or step of a unit, gives (x + y)(1 + v), so a product becomes itself
-   times the product of 1 + v over those that it meets, which is within e^x - 1 of 1, x
-   the sum of |v|: less than the x / (1 - x) that is mostly printed (gamma; Higham 2002,
-   of block FMAs Blanchard et al. 2020), and there for chains of any length.  A step of a
-   unit has v = eps + kappa: eps is 2^-fraction bits of the result, half of it to nearest,
-   kappa what its summation errs by beside all its terms, and what it errs by beside its
-   products is met once (struct step_error); a unit with c_last rounds once more.  Sums in
-   FP32 have v = u = 2^-24, or besides that of the format of sums of slices. What
-   underflows is added. */
+   Each addition, and each step of a unit, computes (x + y)(1 + v).  A product is
+   therefore multiplied by (1 + v) for each rounding that it meets.  The product of these
+   factors is within e^x - 1 of 1, where x is the sum of |v|.  This is less than the usual
+   x / (1 - x) (gamma; Higham 2002; for block FMAs Blanchard et al. 2020), and holds for
+   chains of any length.
+
+   A step of a unit has v = eps + kappa. eps is 2^-(fraction bits of the result), or half
+   of it if the step rounds to nearest. kappa is the error of its summation relative to
+   all its terms; the error relative to its products is met once (struct step_error).  A
+   unit with c_last rounds once more.  Sums in FP32 have v = u = 2^-24; sums of slices
+   also have the v of their own format.  Underflow is added. */
 struct accumulation_error {
     double term[RECIPE_TERMS_MAX];
     double update, before, after;
 
-    /* The same as `term` of units whose operations are each rounded (summation_aligns()
-       is false), as Blanchard et al. have it: a step rounds its result, and of a chain of
-       n products in q steps n - q + 1 operations are inside of steps. */
+    /* The same as `term`, by the bound of Blanchard et al., for units that round each of
+       their operations (summation_aligns() is false).  A step rounds its result; in a
+       chain of n products in q steps, n - q + 1 operations are inside steps. */
     double block[RECIPE_TERMS_MAX];
 
-    /* The sum of v^2 over the roundings that a product meets, of such units. */
+    /* For such units: the sum of v^2 over the roundings that a product meets. */
     double squares[RECIPE_TERMS_MAX];
-    double additions; /* of all sums in the GEMM: how many roundings in FP32 there are
-                         beside those of products                                     */
+    double additions; /* number of FP32 roundings of all sums in the GEMM, except the
+                         roundings of products */
 };
 
 struct accumulation_error accumulation_error_of(const struct gemm_plan *plan,
                                                 const struct accumulation *path,
                                                 uint32_t alpha, uint32_t beta);
 
-/* The same for every order of k-steps, slices and lanes: a product is one of l in a lane,
-   which are ceil(l / k of a k-step) + 1 k-steps at most, and meets no more than k - l
-   additions then; the largest error of all l.  Lanes that are added have at least one
-   product each. */
+/* The same, valid for every order of k-steps, slices and lanes.  If a product is one of l
+   products in a lane, the lane has at most ceil(l / k of a k-step) + 1 k-steps, and the
+   product meets at most k - l additions afterwards; the result is the largest error over
+   all l.  Lanes that are added have at least one product each. */
 struct accumulation_error accumulation_error_any(const struct gemm_plan *plan, size_t k,
                                                  uint32_t alpha, uint32_t beta);
 

@@ -15,18 +15,18 @@
 
 #define U 0x1p-24
 
-/* Probabilistic limits are this many times the spread: one is broken with a probability
-   below 2 exp(-LAMBDA^2 / 2), 5e-11 for each rounding or output. */
+/* Probabilistic limits are this many times the spread.  One is exceeded with a
+   probability below 2 exp(-LAMBDA^2 / 2), 5e-11 for each rounding or output. */
 #define LAMBDA 7
 
 /* --- constants -------------------------------------------------------------------- */
 
-/* What each term errs by on its way, of its size. */
+/* The accumulation error of each term, in proportion to its size. */
 struct term_errors {
     double term[RECIPE_TERMS_MAX];
 };
 
-/* What the products of operands that keep that err by. */
+/* The error of the products, for operands whose parts have these errors. */
 static double product_error(const struct gemm_plan *p, const struct term_errors *way,
                             const struct retained *a, const struct retained *b)
 {
@@ -39,10 +39,11 @@ static double product_error(const struct gemm_plan *p, const struct term_errors 
     return sum;
 }
 
-/* A few hundred operations in binary64 on numbers that are not negative. */
+/* Allows for a few hundred binary64 operations on nonnegative numbers. */
 static double upward(double x) { return x * (1 + 0x1p-40); }
 
-/* What is beside the products, of operands of which that underflows. */
+/* The error that is not in proportion to the products, for operands that underflow by
+   this amount. */
 static struct bound_beside
 beside_of(const struct gemm_plan *p, const struct term_errors *way,
           const struct retained_max *a, const struct retained_max *b,
@@ -54,7 +55,8 @@ beside_of(const struct gemm_plan *p, const struct term_errors *way,
                               .each = upward(product_error(p, way, less_a, less_b)) };
 }
 
-/* Of lines that are scaled to 2^target at least, beside their largest elements. */
+/* The same for rows and columns that are scaled to at least 2^target, relative to their
+   largest elements. */
 static struct bound_beside relate_beside(struct bound_beside x, double a, double b)
 {
     return (struct bound_beside){ x.of_a * b, x.of_b * a, x.each * a * b };
@@ -77,7 +79,7 @@ static void relate_to_lines(struct bound_apriori *x, const struct gemm_plan *p,
     x->lines = before * a * b;
 }
 
-/* What operands keep at most; scaled ones are FP32 as well. */
+/* The largest errors of operands; scaled operands are FP32 as well. */
 static struct retained_max most_of(const struct gemm_plan *p, enum bitcut_operand operand)
 {
     const struct retained_reader r = retained_reader_of(p, operand);
@@ -191,8 +193,8 @@ static bool is_any_order(char why[BOUND_WHY_MAX], const struct bound_problem *x)
     return true;
 }
 
-/* Products that are rounded: k u, whatever the sums are.  Fused ones: u for each of all
-   roundings.  Then alpha and beta. */
+/* For rounded products: k u, in any order.  For fused ones: u for each of all roundings.
+   Then alpha and beta are added. */
 static struct bound_apriori any_order(const struct bound_problem *x)
 {
     const struct gemm_plan *p = x->plan;
@@ -256,7 +258,7 @@ static struct bound_apriori zero_mean(const struct bound_problem *x)
     return constants_of(x->plan, alpha_of(x->gemm), &x->way, &way);
 }
 
-/* --- rows: constants of words ----------------------------------------------------- */
+/* --- rows: constants of parts ----------------------------------------------------- */
 
 static bool promotes(const struct gemm_plan *p) { return p->promote || p->tile_k; }
 
@@ -273,7 +275,7 @@ static bool is_bounded(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 static bool is_words(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     if (promotes(x->plan))
-        return refuse(why, "%s promotes its accumulator; see promoted",
+        return refuse(why, "%s promotes its accumulator; see the bound promoted",
                       x->plan->recipe->name);
     return is_bounded(why, x);
 }
@@ -281,7 +283,8 @@ static bool is_words(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 static bool is_promoted(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     if (!promotes(x->plan))
-        return refuse(why, "%s does not promote; see words", x->plan->recipe->name);
+        return refuse(why, "%s does not promote; see the bound words",
+                      x->plan->recipe->name);
     return is_bounded(why, x);
 }
 
@@ -291,7 +294,7 @@ static struct bound_apriori words(const struct bound_problem *x)
     return constants_of(x->plan, alpha_of(x->gemm), &x->way, &way);
 }
 
-/* --- rows: what happened ---------------------------------------------------------- */
+/* --- rows: from events ------------------------------------------------------------ */
 
 static bool is_watched(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
@@ -348,11 +351,12 @@ const struct bound_row bounds[] = {
                           .applies = is_block_fma,
                           .constants = block_fma },
     [BOUND_ALIGNED] = { .name = "aligned",
-                        .what = "rounding and truncation of every unit on the "
-                                "accumulation path, and of the parts of A and B",
+                        .what = "roundings and truncations of every unit on the "
+                                "accumulation path, and the error of the parts of A and "
+                                "B",
                         .kind = BOUND_RIGOROUS,
                         .sharp = true,
-                        .source = "derived here, from the units' rows",
+                        .source = "derived here, from the rows of the units",
                         .applies = is_bounded,
                         .fill = bound_fill_aligned },
     [BOUND_RUNNING] = { .name = "running",
@@ -365,7 +369,7 @@ const struct bound_row bounds[] = {
                         .watched = running },
     [BOUND_BIASED] = { .name = "biased",
                        .what = "mean of the truncation errors plus 7 standard "
-                               "deviations, from the same values",
+                               "deviations, for the same values",
                        .kind = BOUND_ESTIMATE,
                        .source = "derived here; a model: lost bits are uniform and "
                                  "independent (Hoeffding "
@@ -389,7 +393,7 @@ const struct bound_row bounds[] = {
                       .applies = is_words,
                       .constants = words },
     [BOUND_PROMOTED] = { .name = "promoted",
-                         .what = "the same with promotion of the accumulator to FP32",
+                         .what = "the same, with promotion of the accumulator to FP32",
                          .kind = BOUND_RIGOROUS,
                          .source = "derived here, after Fasi, Higham, Lopez, Mary and "
                                    "Mikaitis 2023; blocked "

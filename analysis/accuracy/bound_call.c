@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the error of a caller's GEMM comes from, and what it may be: what lib/bitcut.h
-   declares. */
+/* The error budget and the bounds for a caller's GEMM, as declared in lib/bitcut.h. */
 #include "analysis/accuracy/bound_run.h"
 #include "analysis/accuracy/gemm_data.h"
 #include "lib/base/table.h"
@@ -15,7 +14,7 @@ const char *bitcut_budget_part(size_t i)
 
 const char *bitcut_bound_name(size_t i) { return i < BOUNDS ? bounds[i].name : NULL; }
 
-/* A caller's GEMM i, its plan and its matrices. */
+/* GEMM i of the caller, its plan and its matrices. */
 struct call {
     struct bitcut_gemm gemm;
     struct gemm_plan plan;
@@ -90,7 +89,7 @@ static enum bitcut_status find_limits(double *limit, const struct bound_row *row
     return bound_limits(limit, row, &problem, threads, progress_of_thread(), f);
 }
 
-/* The same with |A||B|, which they are made of. */
+/* The limits with |A||B|, from which they are computed. */
 static enum bitcut_status find_bound(double *limit, const struct bound_row *row,
                                      const struct call *c, int threads, struct fault *f)
 {

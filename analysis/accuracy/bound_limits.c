@@ -13,7 +13,8 @@
 
 #define U 0x1p-24
 
-/* What sums of k magnitudes in binary64, and some operations more, are too small by. */
+/* Corrects binary64 sums of k magnitudes, and a few further operations, which are too
+   small by at most this factor. */
 static double raised(double x, size_t k) { return x * (1 + (double)(k + 64) * 0x1p-52); }
 
 static enum bitcut_status no_memory(struct fault *f)
@@ -28,8 +29,8 @@ static double alpha_of(const struct bound_problem *x)
 
 /* --- from constants --------------------------------------------------------------- */
 
-/* The magnitudes of a row of A or a column of B: their sum, the most, and the least but
-   for zeros, 0 if there are no others. */
+/* The magnitudes of a row of A or a column of B: their sum, the largest, and the smallest
+   other than zeros, 0 if there is none. */
 struct line {
     double sum, most, least;
 };
@@ -50,7 +51,7 @@ static void lines_find(struct line *to, const uint32_t *x, size_t lines, size_t 
             line_add(&to[i], fabs(value_of_float(x[i * across + p * along])));
 }
 
-/* What underflows in the elements of a line: nothing, low words, or any. */
+/* The underflow in the elements of a row or column: none, low parts only, or any. */
 enum level { FULL, LOW, ANY };
 
 static enum level level_of(const struct bound_apriori *c, struct line l, bool related)
@@ -59,7 +60,7 @@ static enum level level_of(const struct bound_apriori *c, struct line l, bool re
     return l.least == 0 || least >= c->from ? FULL : least >= c->normal ? LOW : ANY;
 }
 
-/* What underflows in sum. */
+/* The underflow summed over k. */
 static double beside_of(const struct bound_apriori *c, double k, bool lines,
                         struct line a, struct line b)
 {
@@ -77,7 +78,7 @@ static double beside_of(const struct bound_apriori *c, double k, bool lines,
     return of_a * by_b * a.sum + of_b * by_a * b.sum + k * each * by_a * by_b;
 }
 
-/* The limit of an output of which |alpha| |A||B| + |beta c| is `size`. */
+/* The limit of an output with |alpha| |A||B| + |beta c| equal to `size`. */
 static double limit_of(const struct bound_apriori *c, const struct comparison *x,
                        bool equilibrate, double size, struct line a, struct line b)
 {
@@ -110,17 +111,17 @@ enum bitcut_status bound_apriori_limits(double *limit, const struct bound_aprior
     return BITCUT_OK;
 }
 
-/* --- what underflows -------------------------------------------------------------- */
+/* --- underflow -------------------------------------------------------------------- */
 
-/* A row of A or a column of B: magnitudes, and what underflows in each. */
+/* A row of A or a column of B: its magnitudes, and the underflow of each element. */
 struct elements {
     const double *size;
     const unsigned char *level;
     double most;
-    bool full; /* nothing does */
+    bool full; /* no element underflows */
 };
 
-/* Of `lines` rows or columns, size[lines][k] and level[lines][k]. */
+/* Set size[lines][k] and level[lines][k] for `lines` rows or columns. */
 static void elements_find(struct elements *to, double *size, unsigned char *level,
                           const struct bound_apriori *c, bool equilibrate,
                           const uint32_t *x, size_t lines, size_t k, size_t across,
@@ -142,7 +143,8 @@ static void elements_find(struct elements *to, double *size, unsigned char *leve
     }
 }
 
-/* What is added to the magnitudes of the other line, and by two that underflow. */
+/* The underflow relative to the magnitudes of the other operand, and for two elements
+   that underflow. */
 struct addends {
     double of_a[3], of_b[3], each[3][3];
 };
@@ -204,24 +206,24 @@ enum bitcut_status bound_apriori_rest(double *rest, const struct bound_apriori *
     return enough ? BITCUT_OK : no_memory(f);
 }
 
-/* --- from words ------------------------------------------------------------------- */
+/* --- from parts ------------------------------------------------------------------- */
 
-/* Lines of A or of B. */
+/* Rows of A or columns of B. */
 struct side {
     struct retained_reader reader;
     const uint32_t *at;
     size_t lines, across, along;
-    int *exponent; /* of each: what it is equilibrated by ... */
-    int *scaled;   /* ... and what its magnitudes are, so that the largest is near 1 */
+    int *exponent; /* for each row or column: the exponent by which it is equilibrated, */
+    int *scaled;   /* and the exponent that scales its largest magnitude to about 1 */
 };
 
 /* The factors of a product of magnitudes. */
 struct factors {
     const struct bound_problem *x;
     struct side a, b;
-    int field[RETAINED_FIELDS], fields; /* of B, that count                  */
-    uint32_t *of_a, *of_b;              /* [fields][m][k] and [fields][k][n] */
-    double *product;                    /* [m][n]                            */
+    int field[RETAINED_FIELDS], fields; /* the fields of B that are used */
+    uint32_t *of_a, *of_b;          /* [fields][m][k] and [fields][k][n] */
+    double *product;                /* [m][n]                            */
 };
 
 static void factors_clear(struct factors *t)
@@ -233,7 +235,7 @@ static void factors_clear(struct factors *t)
     free(t->product);
 }
 
-/* What the elements err by that keep `a` of A and 1 of one field of B. */
+/* The error of elements with the fields `a` of A and 1 in one field of B. */
 static double error_beside(const struct bound_problem *x, const struct retained *a,
                            int field)
 {
@@ -247,7 +249,7 @@ static double error_beside(const struct bound_problem *x, const struct retained 
     return sum;
 }
 
-/* Fields of B that anything of A meets. */
+/* The fields of B that are multiplied by any field of A. */
 static void find_fields(struct factors *t)
 {
     struct retained any;
@@ -256,7 +258,7 @@ static void find_fields(struct factors *t)
         if (error_beside(t->x, &any, i) > 0) t->field[t->fields++] = i;
 }
 
-/* Upward to FP32; too large is infinite. */
+/* Round up to FP32; too large a number becomes infinite. */
 static uint32_t upward(double x)
 {
     const float y = (float)x;
@@ -264,8 +266,8 @@ static uint32_t upward(double x)
     return (double)y < x ? bits + 1 : bits;
 }
 
-/* The exponent of the largest finite magnitude of a line, with that by which it is
-   equilibrated. */
+/* The exponent of the largest finite magnitude of a row or column, plus the exponent by
+   which it is equilibrated. */
 static void measure_line(struct side *s, const struct bound_problem *x, size_t line)
 {
     const uint32_t *const at = s->at + line * s->across;
@@ -359,7 +361,7 @@ static bool factors_init(struct factors *t, const struct bound_problem *x)
            (t->product = memory_allocate(of_d, sizeof *t->product));
 }
 
-/* The sum of what elements err by, then what underflows, and beta C. */
+/* The sum of the errors of elements, then underflow, and beta C. */
 static double finish(const struct factors *t, size_t i, size_t j, double sum)
 {
     const struct bound_problem *const x = t->x;
@@ -374,11 +376,12 @@ static double finish(const struct factors *t, size_t i, size_t j, double sum)
     return isfinite(limit) ? raised(limit, c->k) : NAN;
 }
 
-/* Of sums that lines scaled. */
+/* Apply the scale of rows and columns to the sums. */
 static void finish_all(double *limit, const struct factors *t, int threads)
 {
     const struct comparison *const c = t->x->x;
-    const size_t rows = c->n ? c->m : 0; /* without columns there may be any number */
+    const size_t rows =
+        c->n ? c->m : 0; /* without columns there may be any number of rows */
     (void)threads;
 #pragma omp parallel for schedule(static) num_threads(threads_for(threads, rows))
     for (size_t i = 0; i < rows; i++) {
@@ -441,8 +444,8 @@ enum bitcut_status bound_fill_aligned(double *limit, const struct bound_problem 
 
 /* --- all rows --------------------------------------------------------------------- */
 
-/* By a row that watches the emulator, one output after the other; NaN of one that has no
-   sum. */
+/* The limits of a row that simulates the emulator, one output after the other; NaN for an
+   output without a finite sum. */
 static enum bitcut_status watch_all(double *limit, const struct bound_row *row,
                                     const struct bound_problem *x, int threads,
                                     const struct progress *progress, struct fault *f)

@@ -68,25 +68,27 @@ static void describe_verdict(char *text, size_t size, const void *result)
 
 const struct record_field bound_fields[] = {
     /* clang-format off */
-    RESULT(row, "bound", "", "its row"),
+    RESULT(row, "bound", "", "its row in the table of bounds"),
     RECORD_TEXT_OF(kind, "kind", "\"rigorous\", \"probabilistic\" or \"estimate\""),
-    RECORD_TEXT_OF(of, "of", "what it bounds: \"error\", or \"underflow\", a part of it"),
-    RESULT(applies, "applies", "", "whether it says something of this GEMM"),
-    RECORD_INNER_IF(struct bound_result, why, "why", "", "why it does not", is_other),
+    RECORD_TEXT_OF(of, "of", "what it bounds: \"error\", or \"underflow\" (a part of the "
+                             "error)"),
+    RESULT(applies, "applies", "", "whether it applies to this GEMM"),
+    RECORD_INNER_IF(struct bound_result, why, "why", "", "why it does not apply", is_other),
     MEDIAN(limit, "limit", BY_SIZE, "the median limit"),
     LIMIT(limit_most, "limit_max", BY_SIZE, "the largest limit"),
     MEDIAN(limit_ulp, "limit_ulp", "ulp", "the median limit"),
     LIMIT(observed, "observed", BY_SIZE, "the largest error"),
-    LIMIT(ratio, "ratio", "", "the most error / limit"),
-    MEDIAN(tightness, "tightness", "", "the median limit / error, of outputs that err"),
+    LIMIT(ratio, "ratio", "", "the largest error / limit"),
+    MEDIAN(tightness, "tightness", "", "the median of limit / error, over outputs with "
+                                       "an error"),
     RESULT(outputs, "outputs", "", "outputs that have a limit"),
-    RESULT(looked, "compared", "", "outputs looked at"),
-    RESULT(violations, "violations", "", "outputs that err by more"),
+    RESULT(looked, "compared", "", "outputs that were checked"),
+    RESULT(violations, "violations", "", "outputs with an error above their limit"),
     LIMIT(worst_at, "worst", "", "row and column of the output nearest to its limit"),
-    LIMIT(worst_error, "worst_error", BY_SIZE, "its error"),
-    LIMIT(worst_limit, "worst_limit", BY_SIZE, "its limit"),
-    RECORD_SENTENCE(describe_verdict, "verdict", "whether it holds, in words"),
-    RECORD_TEXT_OF(source, "source", "where it comes from"),
+    LIMIT(worst_error, "worst_error", BY_SIZE, "the error of that output"),
+    LIMIT(worst_limit, "worst_limit", BY_SIZE, "the limit of that output"),
+    RECORD_SENTENCE(describe_verdict, "verdict", "whether the bound holds, as a sentence"),
+    RECORD_TEXT_OF(source, "source", "source of the bound"),
     { 0 }
     /* clang-format on */
 };
@@ -106,7 +108,7 @@ static bool is_small(const struct bound_problem *x, size_t at)
     return size < ldexp(1, emax - 4) && !(sums && x->plan->equilibrate);
 }
 
-/* Whether a limit of an output says anything of its D. */
+/* Whether a limit of an output is meaningful for its D. */
 static bool is_limited(const struct bound_problem *x, size_t at, double limit)
 {
     const bool finite =
@@ -127,7 +129,7 @@ static double ulp_at(double x)
 
 /* --- many ------------------------------------------------------------------------- */
 
-/* Medians in the making. */
+/* Values collected for medians. */
 struct tally {
     double *limit, *ulps, *tightness;
     size_t limits, erring;
@@ -212,7 +214,7 @@ enum bitcut_status bound_run_row(struct bound_result *to, const struct bound_row
     return status;
 }
 
-/* --- those that are watched ------------------------------------------------------- */
+/* --- rows that simulate the emulator ---------------------------------------------- */
 
 enum { CHUNK = 64 };
 
@@ -241,7 +243,7 @@ static enum bitcut_status watch(struct bound_watched *to, const struct bound_pro
     return worst;
 }
 
-/* What those rows say of outputs `from` to `end` of the sample. */
+/* The results of these rows for outputs `from` to `end` of the sample. */
 static void take_watched(struct bound_result results[BOUNDS], struct tally t[BOUNDS],
                          const struct bound_problem *x, const struct spread_evenly *s,
                          size_t from, size_t end, const struct bound_watched *watched)

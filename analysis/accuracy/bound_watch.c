@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds out of the emulator's events. */
+/* Bounds computed from the events of the emulator. */
 #include "analysis/accuracy/bound.h"
 #include "analysis/split/representation_error.h"
 #include "lib/number/bits.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A row of A or a column of B without gaps. */
+/* A row of A or a column of B, contiguous. */
 struct line {
     const uint32_t *at;
     struct retained_reader reader;
@@ -24,8 +24,8 @@ static struct line line_of(const struct bound_problem *x, enum bitcut_operand op
                           retained_exponent(x->plan, &r, at, x->x->k, 1) };
 }
 
-/* How far underflow can move the words of an element: both what they are and what they
-   would be are within so much of it. */
+/* The largest change of an element's parts by underflow: both the actual parts and the
+   parts without underflow are within this distance. */
 static double underflow_of(const struct line *l, double size)
 {
     const struct retained *const less =
@@ -33,13 +33,13 @@ static double underflow_of(const struct line *l, double size)
     return size > 0 && size < l->most.full ? 2 * less->at[RETAINED_REST] : 0;
 }
 
-/* The words of an element without underflow are so much at most. */
+/* The largest magnitude of an element's parts without underflow. */
 static double words_of(const struct line *l, double size)
 {
     return size * (1 + l->most.times.at[RETAINED_REST]);
 }
 
-/* Add up what words lose over k. */
+/* Add up the losses of parts over k. */
 static void add_lines(struct bound_watched *to, const struct bound_problem *x,
                       const struct line *a, const struct line *b)
 {

@@ -11,20 +11,22 @@
 
 /* clang-format off */
 const struct budget_row budget_rows[] = {
-    { "representation", "words stand for A and B, if they had any exponent" },
-    { "underflow",      "words and what units read of them end at their smallest exponent" },
-    { "saturation",     "words end at their largest value" },
-    { "dropped",        "products of words that the recipe leaves out" },
-    { "alignment",      "units cut terms before they add them" },
-    { "accumulation",   "sums are rounded to the accumulator" },
-    { "promotion",      "accumulators are added to FP32 sums, and to each other" },
-    { "slices",         "sums of lanes and slices are added" },
-    { "epilogue",       "lines are scaled back, alpha, beta and C, the last rounding" },
+    { "representation", "the parts in place of A and B, with exponents unlimited" },
+    { "underflow",      "parts below the smallest exponent, and subnormal parts as the "
+                        "unit reads them" },
+    { "saturation",     "parts above the largest value of their format" },
+    { "dropped",        "products of parts that the recipe drops" },
+    { "alignment",      "bits that units cut from terms before adding them" },
+    { "accumulation",   "sums rounded to the format of the accumulator" },
+    { "promotion",      "accumulators added to FP32 sums and to each other" },
+    { "slices",         "sums of lanes and slices added" },
+    { "epilogue",       "inverse scaling of rows and columns, alpha, beta and C, and the "
+                        "last rounding" },
     { 0 }
 };
 /* clang-format on */
 
-/* Everything of one output that is exact. */
+/* All exact values of one output. */
 struct account {
     mpz_t stage[STAGES], part[BUDGET_PARTS], error, value;
 };
@@ -43,7 +45,7 @@ static void account_clear(struct account *x)
     mpz_clears(x->error, x->value, NULL);
 }
 
-/* Parts of the sum before the epilogue, then all as parts of D. */
+/* The parts of the sum before the epilogue, then all parts as parts of D. */
 static void account_fill(struct account *x, const struct watcher *w,
                          const struct bitcut_gemm *g, uint32_t c, int exponents)
 {
@@ -71,7 +73,8 @@ static void account_fill(struct account *x, const struct watcher *w,
     mpz_clear(y);
 }
 
-/* What D is beside alpha times the sum plus beta c; and that nothing is left over. */
+/* The difference between D and alpha times the sum plus beta c.  It also checks that
+   nothing is missing. */
 static void account_close(struct account *x, const struct watcher *w,
                           const struct bitcut_gemm *g, uint32_t c, int exponents)
 {
@@ -113,7 +116,7 @@ static void settle_drift(struct budget_output *to, const struct watcher *w,
     to->drift_spread = sqrt(d.squares);
 }
 
-/* The magnitude of exact_gemm() (lib/exact/exact.h), of one output. */
+/* The magnitude of exact_gemm() (lib/exact/exact.h) for one output. */
 static double size_of(const struct bitcut_gemm *g, const struct budget_lines *x)
 {
     double size = 0;
@@ -158,7 +161,7 @@ static enum bitcut_status settle_account(struct budget_output *to,
     return enough ? BITCUT_OK : BITCUT_NO_MEMORY;
 }
 
-/* The same with values that are there. */
+/* The same with given values. */
 static enum bitcut_status settle(struct budget_output *to, const struct watcher *w,
                                  const struct bitcut_gemm *g,
                                  const struct budget_lines *x, bool texts,

@@ -7,18 +7,20 @@
 
 #include <gmp.h>
 
-/* The parts.  Each is the difference of two exact values, of which the first is
-   alpha A B + beta C and the last one D: so they add up to the error. */
+/* The parts of an error.  Each part is the difference of two exact values.  The first
+   value is alpha A B + beta C, the last one is D, so the parts add up to the error.  The
+   comment of a part names the step between the two values. */
 enum budget_part {
-    BUDGET_REPRESENTATION, /* the words instead of A and B, if words had any exponent   */
-    BUDGET_UNDERFLOW,  /* ... if words had no largest exponent, as the unit reads them */
-    BUDGET_SATURATION, /* the words as they are                                     */
-    BUDGET_DROPPED,    /* only the products that the recipe has                     */
-    BUDGET_ALIGNMENT,  /* what units cut from terms before they add them            */
-    BUDGET_ACCUMULATION, /* sums rounded to accumulators                              */
-    BUDGET_PROMOTION,    /* accumulators added to FP32 sums, and to each other        */
-    BUDGET_SLICES,       /* sums of lanes and slices, added                           */
-    BUDGET_EPILOGUE,     /* lines scaled back, alpha, beta and C, the last rounding   */
+    BUDGET_REPRESENTATION, /* parts of a split in place of A and B, with unlimited
+                              exponents */
+    BUDGET_UNDERFLOW,    /* parts with their smallest exponent, as the unit reads them */
+    BUDGET_SATURATION,   /* parts with their largest value */
+    BUDGET_DROPPED,      /* only the products in the recipe */
+    BUDGET_ALIGNMENT,    /* bits that units cut from terms before adding them */
+    BUDGET_ACCUMULATION, /* sums rounded to accumulators */
+    BUDGET_PROMOTION,    /* accumulators added to FP32 sums, and to each other */
+    BUDGET_SLICES,       /* sums of lanes and slices added */
+    BUDGET_EPILOGUE,     /* rows and columns scaled back, alpha, beta, C, last rounding */
     BUDGET_PARTS
 };
 
@@ -28,84 +30,89 @@ struct budget_row {
 
 extern const struct budget_row budget_rows[BUDGET_PARTS + 1]; /* by part; ended by NULL */
 
-/* Why an output has no sum. */
+/* Why an output has no finite sum. */
 struct budget_event {
-    const char *what; /* NULL: it has one */
-    int term;         /* of the recipe; -1: none                    */
-    size_t at;        /* instructions that were done before this    */
+    const char *what; /* NULL: the sum is finite */
+    int term;         /* term of the recipe; -1: none */
+    size_t at;        /* instructions done before the event */
 };
 
-/* An output: alpha sum + beta c, and what it is. */
+/* The error budget of one output, alpha sum + beta c. */
 struct budget_output {
     struct budget_event event;
-    double part[BUDGET_PARTS], error; /* nearest to zero in binary64    */
+    double part[BUDGET_PARTS], error; /* rounded to nearest in binary64 */
     char *exact[BUDGET_PARTS];        /* as "m*2^e", if asked for; else NULL */
     double size;                      /* |alpha| |A| |B| + |beta c|          */
-    double drift;      /* how far rounding may have moved D, for sure: all but what words
-                          and products that the recipe lacks lose                     */
-    double drift_mean; /* what it did on average, by a model (budget_watch.h) ...     */
-    double drift_spread; /* ... and the root of the sum of squares around it            */
+    double drift; /* bound on what rounding moved D by: everything except the error of
+                     parts and of dropped products */
+    double drift_mean;   /* mean movement by rounding, by a model (budget_watch.h) */
+    double drift_spread; /* root of the sum of squares around that mean */
     double value;        /* alpha A B + beta C                  */
     uint32_t d;
 };
 
-/* What the words of a line, k elements of A or B, stand for. */
+/* The values for which the parts of a row of A or a column of B stand. */
 struct budget_values;
 
-/* NULL: no memory; free() ends it.  The line stays where it is. */
+/* Returns NULL if memory runs out; free() releases the result.  The row or column must
+   stay where it is. */
 struct budget_values *budget_values_make(const struct gemm_plan *plan,
                                          enum bitcut_operand operand,
                                          const uint32_t *line, size_t k);
 
-/* A row of A, a column of B and an element of C, each without gaps. */
+/* A row of A, a column of B and an element of C, each contiguous. */
 struct budget_lines {
     const uint32_t *a, *b;
     size_t k;
     uint32_t c;
-    const struct budget_values *values_a, *values_b; /* NULL: they are made */
+    const struct budget_values *values_a, *values_b; /* NULL: computed on demand */
 };
 
-/* The budget of one output of g, a GEMM on a unit, by its plan.  `texts`: with exact
-   parts, which budget_clear() frees.  BITCUT_NO_MEMORY. */
+/* The budget of one output of g, a GEMM on a unit, by its plan.  With `texts` the exact
+   parts are set as well, which budget_clear() frees.  Returns BITCUT_NO_MEMORY if memory
+   runs out. */
 enum bitcut_status budget_one(struct budget_output *to, const struct bitcut_gemm *g,
                               const struct gemm_plan *plan, const struct budget_lines *x,
                               bool texts, struct fault *f);
 void budget_clear(struct budget_output *x);
 
-/* Signed mean, root of the mean square and largest magnitude; NaN of no outputs. */
+/* Signed mean, root mean square and largest magnitude; NaN if there are no outputs. */
 struct budget_statistics {
     double mean, rms, most;
 };
 
-/* In u |A||B|, u = 2^-24, and in ulps of the exact value, as FP32 has them there. */
+/* Units of the statistics: u |A||B| with u = 2^-24, or FP32 ulps of the exact value. */
 enum budget_measure { BUDGET_U, BUDGET_ULP, BUDGET_MEASURES };
 
-/* The budgets of many outputs; of each part, and of the error behind them. */
+/* The budgets of many outputs: statistics of each part, followed by the statistics of the
+   error. */
 struct budget_summary {
     struct budget_statistics part[BUDGET_PARTS + 1][BUDGET_MEASURES];
     size_t total;   /* outputs of D                                               */
-    size_t outputs; /* looked at: all, or so many spread evenly over D            */
-    size_t without; /* of these have no sum, and are in no statistic              */
-    size_t first;   /* of these the first, i n + j; the total if there is none    */
-    struct budget_event event; /* ... and why                                     */
-    size_t worst; /* the output of the largest error in u |A||B|; the total if none */
+    size_t outputs; /* outputs computed: all, or this many spread evenly over D */
+    size_t without; /* computed outputs without a finite sum, which are in no statistic */
+    size_t first;   /* the first of these, i n + j; `total` if there is none */
+    struct budget_event event; /* and the reason */
+    /* output with the largest error in u |A||B|; `total` if there is none */
+    size_t worst;
 };
 
-/* The matrices of one GEMM, FP32 encodings, row-major and without gaps. */
+/* The matrices of one GEMM: FP32 encodings, row-major and contiguous. */
 struct budget_matrices {
     const uint32_t *a, *b, *c; /* c: NULL if beta is +-0 */
     size_t m, n, k;
 };
 
-/* The budget of a GEMM on a unit, by its plan: of all outputs up to m n k = 2^27, else of
-   about as many products.  When progress asks to stop, of those that were done by then.
-   The same for any number of threads.  BITCUT_NO_MEMORY. */
+/* The budget of a GEMM on a unit, by its plan.  All outputs are computed if m n k is at
+   most 2^27, otherwise outputs with about that many products.  If progress asks to stop,
+   the result has the outputs done until then.  The result does not depend on the number
+   of threads.  Returns BITCUT_NO_MEMORY if memory runs out. */
 enum bitcut_status budget_gemm(struct budget_summary *to, const struct bitcut_gemm *g,
                                const struct gemm_plan *plan,
                                const struct budget_matrices *x, int threads,
                                const struct progress *progress, struct fault *f);
 
-/* That of output (i, j). */
+/* The budget of output (i, j). */
 enum bitcut_status budget_at(struct budget_output *to, const struct bitcut_gemm *g,
                              const struct gemm_plan *plan,
                              const struct budget_matrices *x, size_t i, size_t j,

@@ -11,14 +11,14 @@
 
 /* --- computing -------------------------------------------------------------------- */
 
-/* An output of a result that errs. */
+/* An output of a result with an error. */
 struct bad_output {
     size_t at; /* i n + j                                                   */
-    double u;  /* |D - C| / |A||B|, in u = 2^-24; infinite where one is not finite */
+    double u;  /* |D - C| / |A||B|, in u = 2^-24; infinite if one is not finite */
 };
 
-/* The largest `count` of x, the largest first, of equal ones the first: how many there
-   are with an error at all. */
+/* Select the `count` largest entries of x, the largest first, and among equal ones the
+   first.  Returns the number of outputs with an error. */
 static size_t find_bad(struct bad_output *worst, size_t count, const struct comparison *x)
 {
     struct hostfp mode;
@@ -109,7 +109,7 @@ void budget_answer_clear(struct budget_answer *x)
 
 /* --- sentences -------------------------------------------------------------------- */
 
-/* The parts, at most so many, the largest first; zeros are left out. */
+/* The largest parts, at most this many, the largest first.  Zeros are left out. */
 static void describe_parts(char *text, size_t size, const double part[BUDGET_PARTS],
                            double unit, int most_parts)
 {
@@ -154,7 +154,7 @@ void budget_describe_all(char *text, size_t size, const void *answer)
         text_add(text, size, "; %zu have none: %s", b->without, b->event.what);
 }
 
-/* Each with its largest parts. */
+/* Each output with its largest parts. */
 void budget_describe_worst(char *text, size_t size, const void *answer)
 {
     enum { SAID = 4 };

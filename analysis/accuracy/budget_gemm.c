@@ -12,11 +12,12 @@ enum { CHUNK = 1024, ELEMENTS_MAX = 1 << 24, LEAST_EXPONENT = -149, FRACTION = 2
 
 /* --- one output ------------------------------------------------------------------- */
 
-/* Columns of B without gaps, and the values of the lines that outputs at hand have. */
+/* Columns of B, contiguous, and the values of the rows and columns of the present
+   outputs. */
 struct prepared {
     const struct budget_matrices *x;
     uint32_t *column;              /* [n][k]                                      */
-    struct budget_values **a, **b; /* [m], [n]: NULL where no output at hand has it */
+    struct budget_values **a, **b; /* [m], [n]: NULL if no present output has it */
     bool *used;                    /* [m + n]                                     */
 };
 
@@ -30,7 +31,7 @@ static void prepared_clear(struct prepared *p)
     free(p->column);
 }
 
-/* Outputs `from` to `to` of those looked at. */
+/* Outputs `from` to `to` of the sample. */
 struct piece {
     size_t from, to;
     struct spread_evenly sample;
@@ -41,7 +42,7 @@ static size_t output_at(const struct piece *c, size_t t)
     return spread_place(&c->sample, t);
 }
 
-/* Make the values of the lines that the outputs have, and end those of others. */
+/* Make the values of the rows and columns of the outputs, and release the others. */
 static bool make_values(struct prepared *p, const struct gemm_plan *plan,
                         const struct piece *c, int threads)
 {
@@ -121,7 +122,7 @@ static double ulp_at(double x)
     return ldexp(1, larger_int(exponent - 1 - FRACTION, LEAST_EXPONENT));
 }
 
-/* What a part is measured in; of |A||B| = 0 nothing errs. */
+/* The unit of a part; for |A||B| = 0 there is no error. */
 static double unit_of(const struct budget_output *x, enum budget_measure measure)
 {
     const double unit = measure == BUDGET_U ? ldexp(x->size, -24) : ulp_at(x->value);
@@ -165,9 +166,10 @@ static void finish(struct budget_summary *x)
         }
 }
 
-/* --- all of them ------------------------------------------------------------------ */
+/* --- all -------------------------------------------------------------------------- */
 
-/* How many at a time: their lines have at most twice ELEMENTS_MAX elements. */
+/* Number of outputs at a time: their rows and columns have at most twice ELEMENTS_MAX
+   elements. */
 static size_t chunk_of(const struct budget_matrices *x)
 {
     const size_t most = x->k ? ELEMENTS_MAX / x->k : CHUNK;

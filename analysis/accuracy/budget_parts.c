@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-/* A format with more exponents: above, and from STAGE_WORDS on below. */
+/* A format with an extended exponent range: above, and from STAGE_WORDS on below. */
 static struct bitcut_format widened(const struct bitcut_format *f, enum stage stage)
 {
     struct bitcut_format wide = *f;
@@ -21,12 +21,12 @@ static struct bitcut_format widened(const struct bitcut_format *f, enum stage st
     return wide;
 }
 
-/* One operand of a plan: how its elements become words at each stage. */
+/* One operand of a plan: how its elements are split at each stage. */
 struct operand {
     const struct gemm_plan *plan;
     enum bitcut_operand which;
     const struct bitcut_split *split;
-    int exponent; /* by which its line is equilibrated */
+    int exponent; /* exponent by which its row or column is equilibrated */
 };
 
 static int line_exponent(const struct gemm_plan *p, const struct bitcut_split *split,
@@ -37,7 +37,7 @@ static int line_exponent(const struct gemm_plan *p, const struct bitcut_split *s
     return p->equilibrate ? equilibrate_exponent(split, largest) : 0;
 }
 
-/* The number of a word, as the unit that takes it does from STAGE_SMALL on. */
+/* The number for a part, as read by its unit from STAGE_SMALL on. */
 static struct term word_term(const struct operand *o, int word, enum stage stage,
                              const struct bitcut_format *f, uint64_t encoding)
 {
@@ -51,8 +51,8 @@ static struct term word_term(const struct operand *o, int word, enum stage stage
     return t;
 }
 
-/* The value of x at a stage, as far as its words are finite; a multiple of the last place
-   of x, so that 64 bits hold it. */
+/* The value of x at a stage, as far as its parts are finite.  It is a multiple of the
+   last place of x, so that 64 bits hold it. */
 static struct term element_value(const struct operand *o, enum stage stage, uint32_t x,
                                  size_t k)
 {
@@ -86,7 +86,7 @@ struct value {
 };
 
 struct budget_values {
-    int exponent; /* by which the line is equilibrated: values are 2^exponent of it */
+    int exponent; /* exponent of equilibration: values are 2^exponent times the element */
     size_t k;
     struct value at[]; /* [stage][k] */
 };

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the words of an operand stand for, exactly. */
+/* The exact values that the parts of an operand stand for. */
 #ifndef BITCUT_ANALYSIS_ACCURACY_BUDGET_PARTS_H
 #define BITCUT_ANALYSIS_ACCURACY_BUDGET_PARTS_H
 
 #include "analysis/accuracy/budget.h"
 #include "analysis/accuracy/dyadic.h"
 
-/* What the words of an element stand for, further from it with each stage. */
+/* The values that the parts of an element stand for, one for each stage of rounding. */
 enum stage { STAGE_EXACT, STAGE_WORDS, STAGE_SMALL, STAGE_REAL, STAGES };
 
-/* The exponent by which the line is equilibrated: values are 2^exponent of it. */
+/* The exponent by which the row or column is equilibrated: the values are those of the
+   elements times 2^exponent. */
 int budget_values_exponent(const struct budget_values *x);
 
 /* The sum of products at each stage, times 2^(both exponents). */

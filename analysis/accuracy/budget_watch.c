@@ -19,7 +19,7 @@ static double place_of(const struct bitcut_format *f, uint64_t encoding)
                                           : x.exponent - f->fraction_bits);
 }
 
-/* An event that loses bits below `place`, of something of that size. */
+/* Add an event that drops bits below `place` from a number of that size. */
 static void drift_round(struct drift *d, double place)
 {
     d->most += place / 2;
@@ -52,7 +52,7 @@ static bool is_zero(const struct bitcut_format *f, uint64_t encoding)
 
 static bool is_zero_f32(uint64_t encoding) { return encoding << 33 == 0; }
 
-/* --- ledgers ---------------------------------------------------------------------- */
+/* --- entries of sums -------------------------------------------------------------- */
 
 static void budget_sums_init(struct budget_sums *x)
 {
@@ -87,7 +87,7 @@ static void budget_sums_shift(struct budget_sums *x, long by)
     drift_shift(&x->drift, (int)by);
 }
 
-/* The sum is `value`: what its entries lack is of this one. */
+/* The sum is `value`: the difference from its entries belongs to this entry. */
 static void budget_sums_close(struct budget_sums *x, int entry, const mpz_t value)
 {
     mpz_t lack;
@@ -108,7 +108,7 @@ static void budget_sums_close_f32(struct budget_sums *x, int entry, uint32_t val
 
 /* --- watching --------------------------------------------------------------------- */
 
-/* Products of FP32 values, and what units cut of them. */
+/* Products of FP32 values, and the bits that units cut from them. */
 static void running_start(struct running *x)
 {
     wide_clear(&x->products, -600, 400);
@@ -147,7 +147,7 @@ static void add_integer(struct wide *to, int128 x, int exponent)
     wide_add_term(to, integer_term(x, exponent), false);
 }
 
-/* What a sum of a step cut: of terms that were aligned, and of itself before others
+/* The bits cut in a sum of a step: from aligned terms, and from the sum before others
    joined it. */
 static void add_cut(struct running *x, const struct unit_trace *t,
                     const struct trace_sum *s)
@@ -162,7 +162,7 @@ static void add_cut(struct running *x, const struct unit_trace *t,
     }
 }
 
-/* --- what a step rounds ------------------------------------------------------------ */
+/* --- roundings of a step ---------------------------------------------------------- */
 
 static double size_of_term(struct term x)
 {
@@ -171,7 +171,7 @@ static double size_of_term(struct term x)
 
 /* x cut to `to` integers of 2^unit. */
 struct shortening {
-    bool loses, away; /* anything; away from zero */
+    bool loses, away; /* any bit is cut; the cut is away from zero */
 };
 
 static struct shortening shortening_of(struct term x, bitcut_uint128 to, int unit)
@@ -190,7 +190,7 @@ static bitcut_uint128 size_of_integer(int128 x)
     return x < 0 ? -(bitcut_uint128)x : (bitcut_uint128)x;
 }
 
-/* Terms that were aligned; c by `fraction` bits, whatever the unit of the sum is. */
+/* Terms that were aligned; c has `fraction` bits, whatever the unit of the sum is. */
 static void drift_terms(struct drift *d, const struct bitcut_unit *u,
                         const struct unit_trace *t, const struct trace_sum *s)
 {
@@ -208,7 +208,7 @@ static void drift_terms(struct drift *d, const struct bitcut_unit *u,
     }
 }
 
-/* A sum that was cut, and one that was rounded. */
+/* A sum that was cut, and a sum that was rounded. */
 static void drift_sum(struct drift *d, const struct bitcut_unit *u,
                       const struct trace_sum *s)
 {
@@ -248,7 +248,7 @@ static void see_instruction(struct watcher *w, const struct watch_event *e)
     const struct bitcut_unit *u = e->unit;
     struct running *const x = &w->accumulator[e->accumulator];
     if (!all_finite(e->a, u->k) || !all_finite(e->b, u->k))
-        watcher_end(w, "a word is infinite or NaN", e->term);
+        watcher_end(w, "a part is infinite or NaN", e->term);
     else if (!format_is_finite(u->c, e->after))
         watcher_end(w, "an accumulator overflows", e->term);
     w->instructions++;
@@ -268,7 +268,7 @@ static void see_instruction(struct watcher *w, const struct watch_event *e)
     x->used = true;
 }
 
-/* The sums of an accumulator, up to date. */
+/* The sums of an accumulator, brought up to date. */
 static struct budget_sums *settled(struct watcher *w, int accumulator)
 {
     struct running *const x = &w->accumulator[accumulator];
@@ -333,7 +333,7 @@ static void see_fold(struct watcher *w, const struct watch_event *e)
     if (!is_zero_f32(e->before)) drift_f32(&sum->drift, (uint32_t)e->after);
 }
 
-/* A sum of lanes or slices, rounded to the format that these have. */
+/* A sum of lanes or slices, rounded to their format. */
 static void drift_kept(struct watcher *w, struct drift *d, uint32_t sum)
 {
     const struct bitcut_format *const f = w->plan->order.partial_format;

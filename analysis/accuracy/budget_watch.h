@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What happens to an output on its way, as exact ledgers. */
+/* An exact account of the errors of one output during its computation. */
 #ifndef BITCUT_ANALYSIS_ACCURACY_BUDGET_WATCH_H
 #define BITCUT_ANALYSIS_ACCURACY_BUDGET_WATCH_H
 
@@ -8,7 +8,7 @@
 #include "emu/trace.h"
 #include "lib/gemm/order.h"
 
-/* What a sum is made of: exact products, and errors. */
+/* The entries of a sum: exact products, and errors by kind. */
 enum {
     BUDGET_SUM_PRODUCTS,
     BUDGET_SUM_ALIGNED,
@@ -18,15 +18,15 @@ enum {
     BUDGET_SUM_ENTRIES
 };
 
-/* How far rounding may have moved a sum, by what was rounded where but not by how much it
-   lost.  An event that loses bits below a place G moves it by less than G, or by half of
-   it to nearest, and by no more than what is cut.  If what is lost is any part of G as
-   likely as another, it moves it by G/2 toward one side on average, to nearest by none,
-   and is within G/2 of that. */
+/* A bound on how far rounding moved a sum.  It is computed from the places at which bits
+   were rounded, not from the actual loss.  Dropping bits below a place G moves the sum by
+   less than G, or by at most G/2 if it rounds to nearest, and never by more than the
+   dropped bits.  If all dropped values are equally likely, the mean movement is G/2
+   toward one side, or 0 for rounding to nearest, with a deviation of at most G/2. */
 struct drift {
-    double most;    /* the sum of what events move at most  */
-    double mean;    /* ... on average, with signs           */
-    double squares; /* ... of (G/2)^2                       */
+    double most;    /* sum of the largest movements */
+    double mean;    /* sum of the mean movements, with signs */
+    double squares; /* sum of (G/2)^2 */
 };
 
 struct budget_sums {
@@ -34,12 +34,12 @@ struct budget_sums {
     struct drift drift;
 };
 
-/* An accumulator: its sums up to some instruction, and the products and what was cut
-   since. */
+/* An accumulator: its sums up to some instruction, and the products and dropped bits
+   since then. */
 struct running {
     struct budget_sums sums;
     struct wide products, cut;
-    bool used; /* since */
+    bool used; /* there was an instruction since then */
     mpz_t now;
 };
 
@@ -47,7 +47,7 @@ struct watcher {
     const struct gemm_plan *plan;
     struct running accumulator[RECIPE_ACCUMULATORS_MAX];
     struct budget_sums promoted,
-        sum[K_PARTS_KEPT_MAX + 1]; /* the last one: not yet kept */
+        sum[K_PARTS_KEPT_MAX + 1]; /* the last entry: not yet retained */
     int kept;
     size_t instructions;
     struct budget_event event;
@@ -55,21 +55,21 @@ struct watcher {
     uint32_t total, d;
 };
 
-/* The drift of something times 2^by. */
+/* Multiply a drift by 2^by. */
 void drift_shift(struct drift *d, int by);
 
-/* An addition in FP32 with that result. */
+/* Add the drift of an FP32 addition with that result. */
 void drift_f32(struct drift *d, uint32_t result);
 
-/* A watcher of a GEMM by that plan, of one output; NULL: no memory. */
+/* A watcher of one output of a GEMM with that plan.  Returns NULL if memory runs out. */
 struct watcher *watcher_new(const struct gemm_plan *plan);
 void watcher_free(struct watcher *w);
 
-/* For struct gemm_watch, with the watcher as its context.  At the end sum[0] has the
-   sums of `total`, unless there is an event. */
+/* The function for struct gemm_watch, with the watcher as its context.  At the end sum[0]
+   has the sums of `total`, unless there is an event. */
 void watcher_see(void *context, const struct watch_event *e);
 
-/* The output has no sum, unless that was known before. */
+/* Record that the output has no finite sum, unless an event was recorded before. */
 void watcher_end(struct watcher *w, const char *what, int term);
 
 #endif

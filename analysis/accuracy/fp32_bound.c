@@ -17,10 +17,10 @@
 
 /* --- FP32 ------------------------------------------------------------------------- */
 
-enum { ROWS = 8, COLUMNS = 128 }; /* of a tile, whose sums stay in cache */
-enum { CHUNK = 4096 };            /* limits that a thread makes at a time */
+enum { ROWS = 8, COLUMNS = 128 }; /* of a tile, whose sums stay in the cache */
+enum { CHUNK = 4096 };            /* limits that a thread computes at a time */
 
-/* The limit of an element from its exact sum and the sum of the squares of its partial
+/* The limit of an element, from its exact sum and the sum of the squares of its partial
    sums. */
 static double limit_of(const struct comparison *x, size_t at, double sum, double squares)
 {
@@ -34,12 +34,12 @@ static double limit_of(const struct comparison *x, size_t at, double sum, double
     return 4 * U * sqrt(all);
 }
 
-/* The exact sums of a tile and those of the squares of their partial sums. */
+/* The exact sums of a tile, and the sums of the squares of their partial sums. */
 struct sums {
     double sum[ROWS][COLUMNS], squares[ROWS][COLUMNS];
 };
 
-/* Add a times a line of b; all COLUMNS, as loops of known length are made faster. */
+/* Add a times COLUMNS elements of a row of b; a fixed length makes the loop faster. */
 static void sums_add(struct sums *s, size_t row, double a, const double b[COLUMNS])
 {
     for (size_t c = 0; c < COLUMNS; c++) {
@@ -67,7 +67,7 @@ static void tile_fill(double *limit, const struct comparison *x, size_t i, size_
         }
 }
 
-/* The model's limits by sums that something else makes. */
+/* The limits of the model, from sums that were computed elsewhere. */
 static enum bitcut_status model_elsewhere(double *limit, const struct comparison *x,
                                           const struct exact_sums *sums, int threads,
                                           struct fault *f)
@@ -118,8 +118,8 @@ static enum bitcut_status model(double *limit, const struct comparison *x,
     return BITCUT_OK;
 }
 
-/* Raise limits to the errors of `loop`, the recipe's result; what overflowed says
-   nothing. */
+/* Raise the limits to the errors of `loop`, the recipe's result.  Outputs that overflowed
+   do not count. */
 static void raise_limits(double *limit, const struct comparison *x, const uint32_t *loop,
                          int threads)
 {
@@ -162,11 +162,11 @@ enum bitcut_status error_bound_fp32(double *limit, const struct comparison *x,
 
 /* --- a recipe --------------------------------------------------------------------- */
 
-/* What words keep of lines in several norms, against the norm of the line; of several
-   lines the worst.  `aligned` is 2-norms of words that are aligned. */
+/* The error of parts of rows or columns in several norms, relative to the norm of the row
+   or column; for several, the worst.  `aligned` is in 2-norms, with aligned parts. */
 struct norms {
     struct retained one, two, aligned;
-    size_t underflow, overflow; /* elements, as struct error_bound says */
+    size_t underflow, overflow; /* elements, as defined in struct error_bound */
 };
 
 /* The rows of A or the columns of B. */
@@ -192,7 +192,7 @@ static void add_element(struct norms *sum, const struct side *s, uint32_t x, siz
     sum->overflow += event.large;
 }
 
-/* NaN, as of Inf - Inf or Inf 0, is as bad as infinite. */
+/* NaN, from Inf - Inf or Inf 0, counts as infinite. */
 static double known(double x) { return isnan(x) ? (double)INFINITY : x; }
 
 static void relate(struct retained *x, double size, bool squares)
@@ -203,7 +203,7 @@ static void relate(struct retained *x, double size, bool squares)
     }
 }
 
-/* Values that are not finite count as 0: those show in the elements. */
+/* Values that are not finite count as 0; they are found in the elements. */
 static struct norms line_norms_of(const struct side *s, size_t line)
 {
     const uint32_t *const at = s->at + line * s->line_stride;
@@ -248,7 +248,7 @@ static struct norms worst_of(const struct side *s, int threads)
     return worst;
 }
 
-/* The rows of A or the columns of B of x; sizes without elements may be huge. */
+/* The rows of A or the columns of B of x.  Without elements a size may be huge. */
 static struct side side_of(const struct gemm_plan *p, const struct comparison *x,
                            enum bitcut_operand which)
 {
@@ -264,7 +264,7 @@ static struct side side_of(const struct gemm_plan *p, const struct comparison *x
                           .stride = of_a ? 1 : x->n };
 }
 
-/* All of *e but what was counted. */
+/* Compute all of *e except the counts. */
 static void add_up(struct error_bound *e, const struct bitcut_gemm *g,
                    const struct gemm_plan *p, const struct accumulation *path,
                    const struct norms *a, const struct norms *b)
@@ -276,7 +276,8 @@ static void add_up(struct error_bound *e, const struct bitcut_gemm *g,
     for (int t = 0; t < p->terms; t++)
         all += a->aligned.at[RETAINED_WORD + p->term[t].a] *
                b->aligned.at[RETAINED_WORD + p->term[t].b] * way.term[t];
-    if (p->equilibrate) all += way.before * 0x1p-28; /* lines have 2^14 at least each */
+    if (p->equilibrate)
+        all += way.before * 0x1p-28; /* rows and columns have at least 2^14 */
     e->words = known(retained_lost(p, &a->one, &b->one)) / U;
     e->all = known(larger_double(all, way.update)) / U;
     e->least = way.after + (p->equilibrate ? 0 : alpha * way.before);

@@ -1,64 +1,70 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What errors a GEMM may commit: one in FP32 on the same data, and a recipe on a unit. */
+/* Error bounds of an FP32 GEMM on the same data, and of a recipe on a unit. */
 #ifndef BITCUT_ANALYSIS_ACCURACY_FP32_BOUND_H
 #define BITCUT_ANALYSIS_ACCURACY_FP32_BOUND_H
 
 #include "analysis/accuracy/metric.h"
 #include "emu/gemm.h"
 
-/* limit[m n]: how far an FP32 GEMM may be from each exact element, the larger one of what
-   the recipe fp32, a multiply-add loop, commits there, and of what such loops commit if
-   rounding errors are independent and of mean zero.  A loop, k ascending, rounds every
-   partial sum s_p to nearest, then alpha S unless alpha is 1, then alpha S + beta c
-   unless beta is +-0, each by at most u times its size, so
+/* Set limit[m n] to the error that an FP32 GEMM can have at each element.  The limit is
+   the larger of two numbers: the actual error of the recipe fp32, a multiply-add loop,
+   and the error of such loops if rounding errors are independent with mean zero.  A loop
+   with k ascending rounds every partial sum s_p to nearest, then alpha S unless alpha is
+   1, then alpha S + beta c unless beta is +-0.  Each rounding has an error of at most u
+   times the rounded value, so the second number is
 
-     4 u sqrt(alpha^2 (sum of s_p^2) + (alpha S)^2 + (alpha S + beta c)^2):
+     4 u sqrt(alpha^2 (sum of s_p^2) + (alpha S)^2 + (alpha S + beta c)^2).
 
-   one error is above with a probability of at most 2 exp(-8) = 6.7e-4 (Hoeffding 1963; of
-   rounding errors Higham and Mary 2019, Hallman and Ipsen 2022); of at most 2 exp(-24) if
-   errors are uniform as well, as what is uniform in (-h, h) is sub-Gaussian of variance
-   h^2 / 3.  This is a model, which fails for equal terms: hence the
-   loop.  The bound for certain, k u |A||B|, is so wide for large k that f16 stays within.
-   Underflow is not in it.  Sums are taken in binary64; the limit of an element that is
-   not finite means nothing.  Of the options `threads`, `progress` and `offload` are read,
-   and change no bit.  BITCUT_NO_MEMORY, or what a device says, or
+   An error exceeds it with a probability of at most 2 exp(-8) = 6.7e-4 (Hoeffding 1963;
+   for rounding errors Higham and Mary 2019, Hallman and Ipsen 2022), or of at most 2
+   exp(-24) if errors are also uniform, as a uniform variable in (-h, h) is sub-Gaussian
+   with variance h^2 / 3.  This is a model.  It fails for equal terms, for which the
+   loop's own error is used.  The worst-case bound, k u |A||B|, is so wide for large k
+   that f16 results are within it.
+
+   Underflow is not included.  Sums are computed in binary64.  The limit of an element
+   that is not finite has no meaning.  Of the options, `threads`, `progress` and `offload`
+   are read, and change no bit.  Returns BITCUT_NO_MEMORY, a status of the device, or
    BITCUT_UNSUPPORTED if asked to stop. */
 enum bitcut_status error_bound_fp32(double *limit, const struct comparison *x,
                                     const struct gemm_options *options, struct fault *f);
 
 /* The largest errors of a recipe on a unit, in u = 2^-24. */
 struct error_bound {
-    /* How far words and the products that the recipe has are from the operands and all
-       products, in 1-norms of lines, the worst of all rows of A and columns of B: with
-       r = ||x - words of x|| / ||x|| and t_w = ||2^-sw word w|| / ||x||,
-         words = r_A + r_B + r_A r_B + sum of t_i t_j over products i j that are dropped,
-       or counted twice, as a copy in a term stands for all words; with c = ||words -
-       copy|| /
-       ||x|| a term adds c times the t of its other word, of two copies c_A + c_B +
-       c_A c_B.  A rare element that is lost weighs little, as in the product.  Infinite
-       if a word of a finite value is. */
+    /* The error of parts and dropped products, in 1-norms of rows of A and columns of B;
+       the worst of all rows and columns.  With r = ||x - sum of parts of x|| / ||x|| and
+       t_w = ||2^-sw part w|| / ||x||,
+
+         words = r_A + r_B + r_A r_B + sum of t_i t_j over products i j that are dropped
+
+       or counted twice, since a copy in a term stands for all parts.  With c = ||sum of
+       parts - copy|| / ||x||, a term with a copy adds c times the t of its other part; a
+       term of two copies adds c_A + c_B + c_A c_B.  A rare element that is lost has a
+       small weight, as in the product.  Infinite if a part of a finite value is infinite.
+     */
     double words;
-    /* The same in 2-norms, and what the unit and the recipe round: |D - C| at (i, j) is
-       at most `all` u (|alpha| ||row i of A|| ||column j of B|| + |beta c|) + `least`,
-       what underflows.  Infinite if no such bound is known. */
+    /* The same in 2-norms, with the roundings of the unit and the recipe: |D - C| at (i,
+       j) is at most `all` u (|alpha| ||row i of A|| ||column j of B|| + |beta c|) +
+       `least`, the underflow.  Infinite if no such bound is known. */
     double all, least;
-    /* Elements of A and of B that are finite, and one of whose words that is no copy is
-       below the normal range of its format, zero included, though what it stands for is
-       not zero; or one of whose words is not finite.  As the words are read: flushed ones
-       are zero. */
+    /* Number of finite elements of A and of B with a part, other than a copy, that is
+       below the normal range of its format (zero included) though its exact value is not
+       zero; and number of finite elements with a part that is not finite.  Parts count as
+       units read them: flushed parts are zero. */
     size_t underflow[2], overflow[2];
 };
 
-/* The errors of g, a checked one, on the operands of x, but for overflow: what words lose
-   (analysis/split/representation_error.h), and what their products err by on their way to
-   D (analysis/accuracy/accumulation_error.h), as large as the terms that they are in.
-   BITCUT_NO_MEMORY. */
+/* The errors of g, a checked GEMM, on the operands of x, without overflow: the error of
+   parts (analysis/split/representation_error.h), and the accumulation error of their
+   products (analysis/accuracy/accumulation_error.h) in proportion to their terms.
+   Returns BITCUT_NO_MEMORY if memory runs out. */
 enum bitcut_status error_bound_recipe(struct error_bound *e, const struct bitcut_gemm *g,
                                       const struct comparison *x, int threads,
                                       struct fault *f);
 
-/* The largest |D - C| against what these errors allow at its element: above 1 the result
-   is not that of the recipe on the unit.  Elements count as metrics say. */
+/* The largest |D - C| relative to the error that *e allows at its element.  If it is
+   above 1, the result was not computed by this recipe on this unit.  Elements count as in
+   metrics. */
 double error_bound_share(const struct comparison *x, const struct error_bound *e);
 
 #endif

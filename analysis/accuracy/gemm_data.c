@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Streams of a run: which rows, which columns, which order of k. */
+/* Streams of a run: for rows, columns and the order of k. */
 enum { STREAM_ROWS = 64, STREAM_COLUMNS, STREAM_K, STREAMS = 3 };
 
 void gemm_data_clear(struct gemm_data *p)
@@ -34,7 +34,7 @@ enum bitcut_status gemm_data_take(struct gemm_data *to, const struct bitcut_gemm
     return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
 }
 
-/* The first `most` of 0 to count - 1 in random order, or as they are. */
+/* The first `most` of 0 to count - 1 in random order, or in order. */
 static void draw(size_t *to, size_t most, size_t count, bool shuffled, struct rng r)
 {
     for (size_t i = 0; i < count; i++) to[i] = i;
@@ -46,7 +46,7 @@ static void draw(size_t *to, size_t most, size_t count, bool shuffled, struct rn
     }
 }
 
-/* Rows and columns of a matrix in that order. */
+/* The rows and columns of a matrix in that order. */
 static enum bitcut_status pick(struct matrix *to, const struct matrix *from,
                                const size_t *row, size_t rows, const size_t *col,
                                size_t cols, struct fault *f)

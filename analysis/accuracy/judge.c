@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* The arrays of a comparison are the judge's own; this is how it writes them. */
+/* The arrays of a comparison are owned by the judge; these are its writable pointers. */
 static uint32_t *own32(const struct comparison *x)
 {
     return (uint32_t *)(uintptr_t)x->reference32;
@@ -26,7 +26,8 @@ static double *own_norms(const struct comparison *x)
     return (double *)(uintptr_t)x->row_norm;
 }
 
-/* The exact result, by layers (0: all but mpfr), as far as the outputs are not NULL. */
+/* The exact result by the selected stages (0: all except mpfr), for the outputs that are
+   not NULL. */
 static enum bitcut_status exact(struct comparison *x, uint32_t *c32, uint64_t *c64,
                                 struct exact_counts *counts, unsigned layers,
                                 const struct gemm_options *o, struct fault *f)
@@ -76,11 +77,11 @@ static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts
 }
 
 const struct reference references[] = {
-    { "exact", "the exact result, correctly rounded, by certified layers", true,
+    { "exact", "the exact result, correctly rounded, with certified fast stages", true,
       by_layers },
-    { "mpfr", "the same by MPFR alone", true, mpfr },
-    { "fp32", "an FP32 multiply-add loop, k ascending, as LE-GEMM compares with", false,
-      fp32 },
+    { "mpfr", "the same, by MPFR alone", true, mpfr },
+    { "fp32", "an FP32 multiply-add loop with k ascending, as in LE-GEMM's comparison",
+      false, fp32 },
     { 0 }
 };
 

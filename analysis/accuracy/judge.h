@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The exact result of a GEMM, and how far another one is from it. */
+/* The exact result of a GEMM, and the distance of another result from it. */
 #ifndef BITCUT_ANALYSIS_ACCURACY_JUDGE_H
 #define BITCUT_ANALYSIS_ACCURACY_JUDGE_H
 
@@ -9,26 +9,26 @@
 #include "lib/exact/exact.h"
 #include "lib/gemm/matrix.h"
 
-/* A row of the table of references: what results are compared with. */
+/* A row of the table of references, with which results are compared. */
 struct reference {
     const char *name, *what;
-    bool exact; /* results differ from it by their own errors alone */
+    bool exact; /* true: differences from it are the errors of the result alone */
     enum bitcut_status (*compute)(struct comparison *x, struct exact_counts *counts,
                                   const struct gemm_options *options, struct fault *f);
 };
 
 extern const struct reference references[]; /* ended by a row whose name is NULL */
 
-/* A and B with their reference product, or what an update makes of it. */
+/* A and B with their reference product, or with the reference of alpha A B + beta C. */
 struct judge {
-    struct comparison comparison; /* all but d */
-    struct exact_counts
-        counts; /* by which layer the FP32 and binary64 values were settled */
+    struct comparison comparison; /* every member except d */
+    /* number of FP32 and binary64 values settled by each stage */
+    struct exact_counts counts;
     double seconds;
 };
 
-/* Compute the reference of alpha A B + beta C, or of A B if `update` is NULL, to the same
-   bits by all options, of which `threads`, `progress` and `offload` are read.  The
+/* Compute the reference of alpha A B + beta C, or of A B if `update` is NULL.  Of the
+   options, `threads`, `progress` and `offload` are read; they change no bit.  The
    matrices must outlive the judge.  *j is set only on success. */
 enum bitcut_status judge_init(struct judge *j, const struct reference *reference,
                               const struct matrix *a, const struct matrix *b,
@@ -36,9 +36,9 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
                               const struct gemm_options *options, struct fault *f);
 void judge_clear(struct judge *j);
 
-/* Set what grades need: the limits of an FP32 GEMM in j->comparison, and in *e the errors
-   of g, whose result will be judged.  As error_bound_fp32(); a failure leaves both alone.
- */
+/* Set the inputs of grades: the limits of an FP32 GEMM in j->comparison, and in *e the
+   errors of g, whose result will be compared.  Statuses as for error_bound_fp32().  Both
+   stay unchanged on failure. */
 enum bitcut_status judge_grade(struct judge *j, struct error_bound *e,
                                const struct bitcut_gemm *g,
                                const struct gemm_options *options, struct fault *f);

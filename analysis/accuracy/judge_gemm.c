@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A GEMM as its caller filled it, judged: what lib/bitcut.h declares. */
+/* Comparison of a GEMM in the form of a caller's, as declared in lib/bitcut.h. */
 #include "analysis/accuracy/judge.h"
 #include "lib/gemm/view.h"
 
@@ -8,7 +8,7 @@
 
 const char *bitcut_metric_name(size_t i) { return i < METRICS ? metrics[i].name : NULL; }
 
-/* The matrices of one GEMM, FP32, row-major and without gaps. */
+/* The matrices of one GEMM: FP32, row-major and contiguous. */
 struct dense {
     struct matrix a, b, c, d;
 };
@@ -52,7 +52,7 @@ static enum bitcut_status judge(double *values, size_t count, const struct bitcu
     return status;
 }
 
-/* Whether there is such a GEMM, and everything is where it says. */
+/* Whether the GEMM exists, and all required arrays are given. */
 static enum bitcut_status check(const struct bitcut_gemm *g, size_t i, int threads,
                                 struct fault *f)
 {

@@ -12,7 +12,7 @@
 
 /* --- elements --------------------------------------------------------------------- */
 
-/* Exact, as subnormals are kept under hostfp_enter(). */
+/* Exact, because subnormals are retained under hostfp_enter(). */
 static size_t elements(const struct comparison *x) { return x->m * x->n; }
 
 /* Both NaN, or the same infinity. */
@@ -29,7 +29,7 @@ double metric_error(const struct comparison *x, size_t i)
     return value_of_float(x->d[i]) - double_of_bits(x->reference64[i]);
 }
 
-/* The size of the reference; 0 where it is not finite. */
+/* The magnitude of the reference; 0 where it is not finite. */
 static double size_at(const struct comparison *x, size_t i)
 {
     return f32_is_finite(x->reference32[i]) ? fabs(double_of_bits(x->reference64[i])) : 0;
@@ -49,10 +49,11 @@ static double unit_in_last_place(uint32_t x)
 
 /* --- sums and maxima over a matrix ------------------------------------------------ */
 
-/* A number of element i, of D or of another array. */
+/* A number for element i, of D or of another array. */
 typedef double term_of(const struct comparison *x, size_t i);
 
-/* Terms that a thread computes at a time, and how many it is worth while for. */
+/* Terms that a thread computes at a time, and the number from which threads are
+   worthwhile. */
 enum { CHUNK = 1 << 10, TERMS_MIN = 1 << 16 };
 
 static int threads_over(size_t count, int threads)
@@ -80,7 +81,8 @@ static double most_of(const struct comparison *x, size_t count, term_of *f, int 
     return most;
 }
 
-/* What is added: f(x, i), or if `over` is not 0 the square of f(x, i) / over. */
+/* The term that is added: f(x, i), or, if `over` is not 0, the square of f(x, i) / over.
+ */
 struct series {
     term_of *f;
     double over;
@@ -92,8 +94,8 @@ static double series_at(const struct series *s, const struct comparison *x, size
     return s->over == 0 ? v : v * v;
 }
 
-/* The sum over i < count, i ascending: terms are computed by several threads, and each
-   chunk is added when it is its turn. */
+/* The sum over i < count, i ascending.  Several threads compute terms, and chunks are
+   added in their order. */
 static double sum_of(const struct comparison *x, size_t count, struct series s,
                      int threads)
 {
@@ -130,7 +132,7 @@ static double mean_of(const struct comparison *x, term_of *f, int threads)
 
 /* --- terms ------------------------------------------------------------------------ */
 
-/* Values of A and B, 0 where they are not finite: those show in the elements. */
+/* Values of A and B, 0 where they are not finite; those are found in the elements. */
 static double finite_or_0(uint32_t x) { return f32_is_finite(x) ? value_of_float(x) : 0; }
 
 static double a_at(const struct comparison *x, size_t i) { return finite_or_0(x->a[i]); }
@@ -164,7 +166,7 @@ static double symmetric_at(const struct comparison *x, size_t i)
     return quotient(metric_error(x, i), fabs(value_of_float(x->d[i])) + size_at(x, i));
 }
 
-/* The error of element i against the correctly rounded result, in its ulps, signed. */
+/* The signed error of element i relative to the correctly rounded result, in its ulps. */
 static double ulps_at(const struct comparison *x, size_t i)
 {
     if (!f32_is_finite(x->d[i]) || !f32_is_finite(x->reference32[i]))
@@ -178,8 +180,8 @@ static double ulp_size_at(const struct comparison *x, size_t i)
     return fabs(ulps_at(x, i));
 }
 
-/* The limit of element i, what FP32 may commit; 0 where the reference is not finite, or
-   nothing is added. */
+/* The limit of element i, the error allowed to an FP32 GEMM; 0 where the reference is not
+   finite, or nothing is added. */
 static double limit_at(const struct comparison *x, size_t i)
 {
     return f32_is_finite(x->reference32[i]) && x->magnitude[i] != 0 ? x->limit[i] : 0;
@@ -303,7 +305,7 @@ static double normwise_limit(const struct comparison *x, int threads)
 static double effective_bits(const struct comparison *x, int threads)
 {
     const double r = relres(x, threads);
-    return r <= 0x1p-53 ? 53 : isinf(r) ? 0 : 0 - log2(r); /* of 1 no -0 */
+    return r <= 0x1p-53 ? 53 : isinf(r) ? 0 : 0 - log2(r); /* no -0 for r = 1 */
 }
 
 static double wrong(const struct comparison *x, int threads)
@@ -355,7 +357,7 @@ const struct metric metrics[] = {
                                 effective_bits, "" },
     [METRIC_GRADE] = { "grade",
                        "3, 2, 1: as accurate as FP32 componentwise, mixed, normwise; 0: "
-                       "less accurate",
+                       "less accurate than FP32",
                        grade, "after grades A, B, C of Demmel et al." },
     [METRIC_GRADE_WORST] = { "grade_worst", "max |D - C| / (error bound of FP32)",
                              grade_worst, "Hallman and Ipsen 2022" },
@@ -375,7 +377,7 @@ const struct metric metrics[] = {
 };
 
 static_assert(sizeof metrics / sizeof metrics[0] == METRICS + 1,
-              "a row of the metric table has its name in the enum");
+              "each row of the metric table has its name in the enum");
 
 void metrics_find(double values[METRICS], const struct comparison *x, unsigned wanted,
                   int threads)
@@ -396,7 +398,8 @@ void metrics_run(double values[METRICS], const struct comparison *x)
 
 enum { LINES = 256 };
 
-/* The norms of at most LINES lines of k elements, scaled so that nothing overflows. */
+/* The norms of at most LINES rows or columns of k elements, scaled so that nothing
+   overflows. */
 static void norms_find(double *norm, size_t lines, const uint32_t *x, size_t line_stride,
                        size_t k, size_t stride)
 {

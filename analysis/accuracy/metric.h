@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Metrics: one number each for how far a GEMM result is from the exact one. */
+/* Metrics: numbers for the distance of a GEMM result from the exact result. */
 #ifndef BITCUT_ANALYSIS_ACCURACY_METRIC_H
 #define BITCUT_ANALYSIS_ACCURACY_METRIC_H
 
 #include "lib/bitcut.h"
 
-/* What metrics compare: m x n results with the exact alpha A B + beta C, A m x k, B k x
-   n. */
+/* The input of metrics: m x n results and the exact alpha A B + beta C; A is m x k, B is
+   k x n. */
 struct comparison {
     size_t m, n, k;
     const uint32_t *a, *b; /* FP32 encodings                                          */
@@ -14,43 +14,45 @@ struct comparison {
     const uint32_t *reference32; /* the exact values rounded to FP32 */
     const uint64_t *reference64; /* the exact values rounded to binary64 */
     const double *magnitude; /* |alpha||A||B| + |beta||C|, in binary64                  */
-    const double *row_norm, *col_norm; /* line_norms(), unless m n = 0 */
+    const double *row_norm, *col_norm; /* set by line_norms(), unless m n = 0 */
     uint32_t alpha, beta;              /* FP32 encodings                              */
-    const uint32_t *c;                 /* not read if beta is +-0                     */
-    const double *limit; /* error_bound_fp32(); NULL: there is no grade      */
-    double words;        /* of error_bound_recipe(): u                       */
+    const uint32_t *c;                 /* not read if beta is +-0 */
+    const double *limit; /* from error_bound_fp32(); NULL: there is no grade */
+    double words;        /* from error_bound_recipe(), in u */
 };
 
-/* Words that hold the operands to this many u in 1-norms, and the products dropped with
-   them, count as FP32 in grades.  It is above what two words of f16 commit at most, 8 u
-   rounded to nearest and 28 u truncated, and below what two of bf16 or one of f16 do on
-   uniform values, some 90 and 6000 u. */
+/* Largest error of parts, in u in 1-norms, dropped products included, that counts as FP32
+   in grades.  It is above the largest error of two f16 parts, 8 u rounded to nearest and
+   28 u truncated, and below the error of two bf16 parts or one f16 part on uniform
+   values, about 90 u and 6000 u. */
 enum { METRIC_WORDS_MAX = 32 };
 
-/* `grade` answers whether D is as good as a conventional FP32 GEMM, after grades A, B, C
-   of Demmel et al., which compare with k u, whatever the data.  Here an FP32 GEMM's error
-   on the same data is the limit: error_bound_fp32().
-     3  every |D - C| is at most its limit and (|alpha| k + 2) 2^-150, what each rounding
-        loses in the subnormal range (componentwise);
-     2  else mixed_max is at most mixed_limit, the same measure of the limits;
-     1  else normwise is at most normwise_limit;
-     0  else; or if an element is wrong; or if the words of the recipe do not hold its
-        operands to METRIC_WORDS_MAX u, so that what is right in D is only the mean of
-        many errors, no FP32 result: one word of f16 is graded 0 for every k, unless it
-        holds A and B.
-   grade_worst is max |D - C| / (limit + that), 3 is at most 1.  These five are NaN
-   without limits. */
+/* The metric `grade` tells whether D is as accurate as a conventional FP32 GEMM, after
+   grades A, B, C of Demmel et al., who compare with k u for all data.  Here the limit is
+   the error of an FP32 GEMM on the same data: error_bound_fp32().  The grades are
+   - 3 if every |D - C| is at most its limit plus (|alpha| k + 2) 2^-150, the loss of
+     roundings in the subnormal range (componentwise);
+   - 2 otherwise, if mixed_max is at most mixed_limit, the same measure of the limits;
+   - 1 otherwise, if normwise is at most normwise_limit;
+   - 0 otherwise.  It is also 0 if an element is wrong, or if the parts of the recipe do
+     not hold its operands to METRIC_WORDS_MAX u: then D is accurate only in the mean of
+     many errors, and no FP32 result.  One f16 part is graded 0 for every k, unless it
+     holds A and B exactly.
+
+   grade_worst is max |D - C| / (limit + the loss above); grade 3 means at most 1.  These
+   five metrics are NaN without limits. */
 
 /* A row of the metric table.  Sums run over the elements in row-major order in binary64,
-   to nearest, so every host gets the same bits.  An element that is NaN or infinite, or
-   whose reference in FP32 is, makes every measure of error infinite, effective_bits and
-   grade 0, and is counted by `wrong`, unless both are NaN or the same infinity: those
-   count as equal.  Special values of A, B, C, alpha and beta count as 0 in norms.
-   effective_bits uses the host's log2().  u = 2^-24; ulp(x) is the distance of FP32
-   values at x, 2^-149 at least. */
+   rounded to nearest, so every machine gets the same bits.  `wrong` counts elements for
+   which D or the FP32 reference is NaN or infinite, unless both are NaN or the same
+   infinity; those count as equal.  A wrong element makes every error metric infinite, and
+   effective_bits and grade 0.  Special values of A, B, C, alpha and beta count as 0 in
+   norms. effective_bits uses log2() of the C library. u = 2^-24; ulp(x) is the distance
+   between FP32 values at x, at least 2^-149. */
 struct metric {
     const char *name, *what;
-    double (*value)(const struct comparison *x, int threads); /* under hostfp_enter() */
+    double (*value)(const struct comparison *x,
+                    int threads); /* called under hostfp_enter() */
     const char *source;
 };
 
@@ -78,43 +80,44 @@ enum {
 
 extern const struct metric metrics[]; /* ended by a row whose name is NULL */
 
-/* The values of the rows whose bits, 1 << METRIC_..., are set in `wanted`, by position;
-   the others NaN. */
+/* The values of the rows selected in `wanted` by their bits, 1 << METRIC_..., in the
+   order of the rows.  Other values are NaN. */
 void metrics_find(double values[METRICS], const struct comparison *x, unsigned wanted,
                   int threads);
 
-/* The value of every row, by position. */
+/* The values of all rows, in their order. */
 void metrics_run(double values[METRICS], const struct comparison *x);
 
-/* D - C at element i; infinite if it is wrong. */
+/* D - C at element i; infinite if the element is wrong. */
 double metric_error(const struct comparison *x, size_t i);
 
-/* |D - C| / |A||B| at element i, in u: backward_max is the largest.  Under
+/* |D - C| / |A||B| at element i, in u; backward_max is the largest.  The caller is under
    hostfp_enter(). */
 double backward_at(const struct comparison *x, size_t i);
 
 /* The quotient of grade_worst at element i: 0 if there is no error, infinite if there is
-   one where nothing was added. */
+   an error where nothing was added. */
 double grade_ratio(const struct comparison *x, size_t i);
 
-/* |alpha| ||row i of A|| ||column j of B|| + |beta C|: what mixed errors are measured
-   against.  Under hostfp_enter(). */
+/* |alpha| ||row i of A|| ||column j of B|| + |beta C|, the unit of mixed errors.  The
+   caller is under hostfp_enter(). */
 double lines_at(const struct comparison *x, size_t i, size_t j);
 
 /* The 2-norms of the m rows of A and the n columns of B, for a comparison whose m, n, k,
-   a and b are set.  Special values count as 0.  Squares, of elements divided by the
-   largest of the line, are summed along it in binary64, to nearest. */
+   a and b are set.  Special values count as 0.  Elements are divided by the largest
+   element of their row or column, squared, and summed along k in binary64, rounded to
+   nearest. */
 void line_norms(double *row, double *col, const struct comparison *x, int threads);
 
 enum { HISTOGRAM_BINS = 28 };
 
 /* Count the elements by |D - reference| in FP32 steps (the number of FP32 values between
-   them): bin 0 none, bin i from 2^(i-1) to 2^i - 1; the last bin holds all above and
-   those that differ in being finite. */
+   them).  Bin 0 has no difference, bin i has 2^(i-1) to 2^i - 1 steps.  The last bin has
+   all larger differences, and elements of which only one is finite. */
 void ulp_histogram(size_t bins[HISTOGRAM_BINS], const struct comparison *x);
 
-/* The FP32 values between two finite encodings, counted along the line; -0 and +0 are
-   one. UINT64_MAX if one is NaN or infinite and the other not the same. */
+/* The number of FP32 steps between two finite encodings; -0 and +0 are one value.
+   Returns UINT64_MAX if one encoding is NaN or infinite and the other is not the same. */
 uint64_t ulp_distance(uint32_t a, uint32_t b);
 
 #endif

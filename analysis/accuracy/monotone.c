@@ -11,9 +11,9 @@
 
 /* --- by the row ------------------------------------------------------------------- */
 
-/* Whether a term of so many fraction bits that grows to 2^e gains more than n others,
-   which are cut at a place of 2^(e - fraction) then, lose with what shows in a result to
-   spare: a place of results that are truncated and have no more of them, else half. */
+/* Whether a term with `bits` fraction bits that grows to 2^e gains more than n others
+   lose, which are then cut at a place of 2^(e - fraction), by more than what shows in a
+   result: a place of truncated results that have no more bits, otherwise half a place. */
 static bool gains(const struct bitcut_unit *u, int bits, int n, int fraction)
 {
     const int own = smaller_int(bits, fraction); /* it is cut as well */
@@ -22,15 +22,15 @@ static bool gains(const struct bitcut_unit *u, int bits, int n, int fraction)
     return (n - 1 - places) * ldexp(1, -fraction - 1) < ldexp(1, -own - 1);
 }
 
-/* Products are not normalised: from just below 2.25 2^(e - 1) one becomes 1.125 2^e.  The
-   others are products and c. */
+/* Products are not normalised: a product just below 2.25 2^(e - 1) becomes 1.125 2^e.
+   The other terms are products and c. */
 static bool step_in_products(const struct bitcut_unit *u)
 {
     return !summation_aligns(u) ||
            gains(u, u->a->fraction_bits + u->b->fraction_bits, u->block, u->fraction);
 }
 
-/* c of the format that c itself has, or results.  The others are products, groups of
+/* c in its own format, or in that of results.  The other terms are products, groups of
    them, or their sum. */
 static bool step_in_c(const struct bitcut_unit *u, const struct bitcut_format *c)
 {
@@ -50,7 +50,7 @@ bool monotone_in(const struct bitcut_unit *u, enum monotone_addend addend)
 
 /* --- by example ------------------------------------------------------------------- */
 
-/* One output; products in the order in which they are added. */
+/* One output, with products in the order in which they are added. */
 struct trial {
     const struct bitcut_unit *unit;
     uint64_t a[UNIT_K_MAX], b[UNIT_K_MAX], c;
@@ -80,7 +80,8 @@ static double run(const struct trial *t)
         u->c, unit_dot(u, (struct lane){ a, scales }, (struct lane){ b, scales }, t->c));
 }
 
-/* Product i is times 2^exponent; false: no normal operands give it. */
+/* Set product i to the factor times 2^exponent.  Returns false if no normal operands give
+   it. */
 static bool set_product(struct trial *t, int i, int exponent, double times)
 {
     const struct bitcut_format *const fa = t->unit->a, *const fb = t->unit->b;
@@ -101,13 +102,14 @@ static struct trial trial_of(const struct bitcut_unit *u)
     return t;
 }
 
-/* Sums are about 2^top; `count` products are 2^(top - below), but the first is times
-   that, and one more is `beside` times it, if not 0. */
+/* The terms of a trial.  Sums are about 2^top.  `count` products are 2^(top - below); the
+   first is multiplied by `factor`, and one more is `beside` times it, if that is not 0.
+ */
 struct place {
     int count, top, below, times, beside;
 };
 
-/* Set them, from product `first` on. */
+/* Set the products, from product `first` on. */
 static bool set_products(struct trial *t, int first, struct place p)
 {
     const int all = p.count + (p.beside != 0);
@@ -130,7 +132,7 @@ static void describe_products(char text[PRODUCTS_TEXT], struct place p)
              exponent, first, beside);
 }
 
-/* c is just below 2^top, by one place of the format that steps have or c itself has, then
+/* c is just below 2^top, by one place of the format of steps or of c itself, and then
    2^top. */
 static bool try_c(struct monotone_example *to, const struct bitcut_unit *u,
                   struct place p, const struct bitcut_format *places)
@@ -153,8 +155,9 @@ static bool try_c(struct monotone_example *to, const struct bitcut_unit *u,
     return to->after[1] < to->before[1];
 }
 
-/* The first step gives 2^top less a place, then 2^top, as its first product is raised:
-   from -2^x to 0 beside one of 2^top; or with `by_c` from 2^x to 2^(x + 1) beside c. */
+/* The first step gives 2^top less one place, and then 2^top, when its first product is
+   raised: from -2^x to 0 next to a product of 2^top; or, with `by_c`, from 2^x to 2^(x +
+   1) next to c. */
 static bool try_product(struct monotone_example *to, const struct bitcut_unit *u,
                         struct place p, bool by_c)
 {
@@ -175,7 +178,7 @@ static bool try_product(struct monotone_example *to, const struct bitcut_unit *u
     if (!by_c) snprintf(first, sizeof first, "1 product 2^%d, ", p.top);
     snprintf(
         to->text, sizeof to->text,
-        "c %.9g, %sin the next step %s; another product %s2^%d -> %s: d %.9g -> %.9g",
+        "c %.9g, %sthe next step has %s; another product %s2^%d -> %s: d %.9g -> %.9g",
         to->before[0], first, products, by_c ? "" : "-", place, by_c ? "twice that" : "0",
         to->before[1], to->after[1]);
     return can && to->after[1] < to->before[1];

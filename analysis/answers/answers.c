@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-/* One that callers see, and one that they do not. */
+/* A struct of the public API, and an internal one. */
 #define ANSWER(type, keys, what, fields)                                                 \
     {                                                                                    \
         #type, what, keys, fields, sizeof(struct type)                                   \
@@ -25,35 +25,35 @@
 
 const struct record answers[] = {
     /* clang-format off */
-    INNER(bound_result, "bound", "what a bound says of a result", bound_fields),
-    ANSWER(bitcut_difference, "verify", "where a D differs", difference_fields),
-    ANSWER(bitcut_explanation, "explain", "what computed a result", explain_fields),
-    INNER(explanation, "explain", "what gives the most of it", explain_best_fields),
-    INNER(box, "explain.parts", "a place that differs", explain_part_fields),
-    INNER(placed, "explain.equal", "what else gives the sample", explain_equal_fields),
+    INNER(bound_result, "bound", "result of one bound", bound_fields),
+    ANSWER(bitcut_difference, "verify", "part of D with differences", difference_fields),
+    ANSWER(bitcut_explanation, "explain", "result of the search for what computed D", explain_fields),
+    INNER(explanation, "explain", "the hypothesis that gives most of D", explain_best_fields),
+    INNER(box, "explain.parts", "a region that differs", explain_part_fields),
+    INNER(placed, "explain.equal", "another hypothesis that gives the sample", explain_equal_fields),
     INNER(bin, "explain.ulps", "outputs by their distance", explain_bin_fields),
     INNER(differing, "explain.differing", "an output that differs", differing_fields),
     INNER(distance, "explain.distances", "a recipe", explain_distance_fields),
-    INNER(two, "explain of a pair", "two results", result_pair_fields),
-    INNER(box, "explain of a pair.places", "a place in which they differ", result_pair_place_fields),
+    INNER(two, "explain of a pair", "comparison of two results", result_pair_fields),
+    INNER(box, "explain of a pair.places", "a region in which two results differ", result_pair_place_fields),
     INNER(two, "explain of a pair.largest", "the largest distance", result_pair_largest_fields),
-    ANSWER(bitcut_fit_report, "fit", "which rows explain recorded sets", fit_fields),
-    INNER(fitted, "fit.nearest", "the row that gives most, if none gives all",
+    ANSWER(bitcut_fit_report, "fit", "the rows that explain recorded sets", fit_fields),
+    INNER(fitted, "fit.nearest", "the row that gives most outputs, if none gives all",
           fit_nearest_fields),
-    INNER(fitted, "fit.next", "what tells rows apart that survive", fit_next_fields),
-    INNER(judged, "gemm", "a result beside the exact one", judged_fields),
+    INNER(fitted, "fit.next", "inputs that distinguish the surviving rows", fit_next_fields),
+    INNER(judged, "gemm", "comparison of a result with the exact result", judged_fields),
     ANSWER(bitcut_tolerances, "tolerance", "limits of a test", tolerance_fields),
-    ANSWER(bitcut_tolerance_verdict, "tolerance.given", "what a result is by such limits",
+    ANSWER(bitcut_tolerance_verdict, "tolerance.given", "verdict on a result by such limits",
            given_fields),
-    INNER(split_retention, "split", "what a split keeps", split_fields),
-    INNER(split_retention, "split", "what a split keeps, measured", split_measures),
-    INNER(split_retention, "split", "elements of no exponent", split_specials),
-    INNER(power_row, "tolerance.power", "what tests with these limits reject", power_fields),
-    INNER(advise, "advise", "which recipe will do", advise_fields),
-    ANSWER(bitcut_advice, "advise.advice", "a recipe that will do", advise_trial_fields),
+    INNER(split_retention, "split", "what a split retains", split_fields),
+    INNER(split_retention, "split", "what a split retains, measured", split_measures),
+    INNER(split_retention, "split", "elements without an exponent", split_specials),
+    INNER(power_row, "tolerance.power", "how often tests with these limits reject faults", power_fields),
+    INNER(advise, "advise", "which recipe is accurate enough", advise_fields),
+    ANSWER(bitcut_advice, "advise.advice", "a recommended recipe", advise_trial_fields),
     INNER(advise_values, "advise.values_a", "values of an operand", advise_values_fields),
-    INNER(advise_retained, "advise.kept", "what splits keep of them", advise_retained_fields),
-    INNER(advise_scale, "advise.scales", "one way to scale words", advise_scale_fields),
+    INNER(advise_retained, "advise.kept", "what splits retain of these values", advise_retained_fields),
+    INNER(advise_scale, "advise.scales", "one choice of scale for the parts", advise_scale_fields),
     { 0 }
     /* clang-format on */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The answers of the library: every struct that a table describes. */
+/* The answers of the library: every struct that is described by a table. */
 #ifndef BITCUT_ANALYSIS_ANSWERS_ANSWERS_H
 #define BITCUT_ANALYSIS_ANSWERS_ANSWERS_H
 

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-/* What came of the kernels: the first that did not run ends the benchmark. */
+/* Collect the results of the kernels.  The first kernel that did not run ends the
+   benchmark. */
 static enum bitcut_status judge(struct benchmark_result *result,
                                 const struct benchmark_round *c, struct fault *f)
 {

@@ -14,7 +14,7 @@
 enum {
     ROWS = 32,
     COLUMNS = 128,
-    GEMMS = 3,     /* and more where they are small */
+    GEMMS = 3,     /* at least, more if they are small */
     DISTINCT = 256 /* operands of f16 */
 };
 
@@ -40,14 +40,14 @@ static uint32_t convert(const struct bitcut_format *to, const struct bitcut_form
 
 /* --- operands --------------------------------------------------------------------- */
 
-/* Matrix i of those below each other, each of so many rows. */
+/* Matrix i of those stored one below the other, each with that many rows. */
 static struct matrix part_of(const struct matrix *all, size_t rows, size_t i)
 {
     return (struct matrix){ rows, all->cols, all->at + i * rows * all->cols };
 }
 
-/* The rows x cols matrices of all GEMMs that differ: in f32 each from a seed of its own,
-   else all from one, and rounded. */
+/* The different rows x cols matrices of all GEMMs: in f32 each from its own seed;
+   otherwise all from one seed, and rounded. */
 static enum bitcut_status generate(struct matrix *to, const struct look *x,
                                    enum input_role role, size_t rows, size_t cols,
                                    struct fault *f)
@@ -89,7 +89,7 @@ void look_pack(struct look *x)
     pack(&x->b, x);
 }
 
-/* --- outputs that are looked at --------------------------------------------------- */
+/* --- outputs that are compared ---------------------------------------------------- */
 
 static struct excerpt all_of(size_t count) { return (struct excerpt){ .count = count }; }
 
@@ -106,7 +106,7 @@ static void choose_outputs(struct look *x)
     x->cols = whole ? all_of(s.n) : excerpt_some(s.n, COLUMNS, seed, 1);
 }
 
-/* GEMM i of those looked at: its lines and the exact product. */
+/* GEMM i of those compared: its rows and columns, and the exact product. */
 static enum bitcut_status gather(struct look *x, size_t i, struct fault *f)
 {
     const struct benchmark *r = x->course->benchmark;
@@ -133,7 +133,8 @@ static enum bitcut_status gather(struct look *x, size_t i, struct fault *f)
     return BITCUT_OK;
 }
 
-/* Lines of D that are read at a time: one, or a whole matrix that is looked at whole. */
+/* Rows of D that are copied at a time: one, or a whole matrix that is compared as a
+   whole. */
 static size_t lines_at_once(const struct look *x)
 {
     return x->rows.some || x->cols.some ? 1 : x->rows.count;
@@ -205,7 +206,7 @@ enum bitcut_status look_read(struct look *x, struct gpu_session *session, struct
     return BITCUT_OK;
 }
 
-/* What a kernel must give; ways to time one kernel follow each other. */
+/* The expected result of a kernel.  Different timings of one kernel follow each other. */
 static enum bitcut_status run_model(struct look *x, const struct runner *r,
                                     struct fault *f)
 {
@@ -237,12 +238,12 @@ static enum bitcut_status compare(struct runner *r, struct look *x, struct fault
         r->mismatches +=
             memcmp(x->d + i * x->bytes, x->model + i * x->bytes, x->bytes) != 0;
     if (r->mismatches)
-        snprintf(r->fault, sizeof r->fault, "%zu of %zu outputs are not the model's",
+        snprintf(r->fault, sizeof r->fault, "%zu of %zu outputs differ from the model",
                  r->mismatches, r->compared);
     return status;
 }
 
-/* Keep D of the peer in FP32; of another one, see whether it is the same. */
+/* Store D of the FP32 peer; for another peer, check whether D is the same. */
 static void find_fallback(struct runner *r, struct look *x)
 {
     const struct gpu_peer *peer = r->entrant.peer;
@@ -255,7 +256,7 @@ static void find_fallback(struct runner *r, struct look *x)
     }
 }
 
-/* Of so many of the GEMMs looked at together. */
+/* Compare several of the GEMMs together. */
 static double relres_of(const struct look *x, size_t first, size_t gemms)
 {
     const size_t at = first * outputs_of_gemm(x);
@@ -271,7 +272,7 @@ static double relres_of(const struct look *x, size_t first, size_t gemms)
     return value;
 }
 
-/* The largest in f32, else of all. */
+/* the largest for f32, otherwise of all together */
 static double find_relres(struct look *x)
 {
     const size_t each = is_f32(x) ? 1 : x->gemms.count;

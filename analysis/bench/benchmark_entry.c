@@ -37,7 +37,7 @@ static bool splits_already(const struct benchmark_round *c, const struct runner 
     return false;
 }
 
-/* All parts of it; a split that others have is timed once. */
+/* All parts of it.  A split shared by several kernels is timed once. */
 static enum bitcut_status add(struct benchmark_round *c, struct runner r, struct fault *f)
 {
     for (int part = 0; part < GPU_PARTS; part++) {
@@ -64,7 +64,7 @@ static enum bitcut_status add_peer(struct benchmark_round *c, const struct gpu_p
     return add(c, r, f);
 }
 
-/* By strides, and by pointers if it takes them. */
+/* By strides, and by pointers if the kernel supports them. */
 static enum bitcut_status add_kernel(struct benchmark_round *c,
                                      const struct gpu_kernel *kernel, int slices,
                                      struct fault *f)

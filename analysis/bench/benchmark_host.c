@@ -6,20 +6,20 @@
 #include "lib/base/clock.h"
 #include "lib/base/stats.h"
 
-/* A start is some launches, and a queue holds about a thousand. */
+/* A start has several launches, and a queue holds about a thousand. */
 enum { BURST_MAX = 50, BURSTS_MAX = 20, CHOICES = 5 };
 
-/* Of the device's work in a burst, and of all of them. */
+/* Milliseconds of device work in a burst, and in all bursts. */
 static const double burst_milliseconds = 20, all_milliseconds = 200;
 
-/* What is called, and how often. */
+/* The call and its number of repetitions. */
 struct host {
     const struct benchmark *benchmark;
     struct gpu_session *session;
     struct gpu_chosen *chosen;
     struct gpu_place place;
-    struct bitcut_gemm gemm;    /* at the place, by the kernel's name */
-    struct bitcut_gemm another; /* the same by its recipe             */
+    struct bitcut_gemm gemm;    /* in its place, with the kernel's name */
+    struct bitcut_gemm another; /* the same with its recipe */
     int burst, bursts;
 };
 
@@ -57,7 +57,7 @@ static bool wait_for_all(struct host *h)
     return !timer->wait || timer->wait(h->session, why) == 0;
 }
 
-/* Microseconds of a call; 0: one failed. */
+/* Microseconds per call; 0: a call failed. */
 static double median(struct host *h, host_call *call, int burst)
 {
     double each[1 + BURSTS_MAX];
@@ -76,7 +76,7 @@ static int between(double x, int least, int most)
     return x <= least ? least : x >= most ? most : (int)x;
 }
 
-/* The calls of a kernel's GEMM, whose batch takes the device so long. */
+/* The calls of a kernel's GEMM.  A batch takes the device this many milliseconds. */
 static void set_calls(struct host *h, const struct runner *r)
 {
     const struct bitcut_gemm *const is = &h->place.gemm;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the calls by which a program has GEMMs on a device cost its processor. */
+/* The processor time that a program spends in the calls that start GEMMs on a device. */
 #ifndef BITCUT_ANALYSIS_BENCH_BENCHMARK_HOST_H
 #define BITCUT_ANALYSIS_BENCH_BENCHMARK_HOST_H
 
 #include "analysis/bench/benchmark_round.h"
 
-/* Measure r->host of a kernel, all of which was timed, in the session: medians over
-   bursts of calls that the queue of a stream has room for, after one that counts for
-   nothing; the device does what is started between them.  What fails there is not
+/* Measure r->host of a kernel, all parts of which were timed, in the session.  The times
+   are medians over bursts of calls that fit the queue of a stream, after one burst that
+   is not counted; the device finishes its work between bursts.  What fails is not
    measured: 0. */
 void host_cost_measure(struct runner *r, struct gpu_session *session,
                        const struct benchmark *benchmark);

@@ -7,10 +7,10 @@
 
 const struct shape_set shape_sets[] = {
     /* clang-format off */
-    { "square", "n x n x n",                                   true, NULL, { { 1, 1, 1 } } },
-    { "wide",   "n x 4n x n (m, n, k), as LE-GEMM measures",   true, NULL, { { 1, 4, 1 } } },
-    { "deep",   "n x n x 4n, as LE-GEMM measures",             true, NULL, { { 1, 1, 4 } } },
-    { "splitk", "512 x 512 x 8192, as Huang et al. measure split-K", false, NULL,
+    { "square", "n x n x n",                                     true, NULL, { { 1, 1, 1 } } },
+    { "wide",   "n x 4n x n (m, n, k), as measured by LE-GEMM",  true, NULL, { { 1, 4, 1 } } },
+    { "deep",   "n x n x 4n, as measured by LE-GEMM",            true, NULL, { { 1, 1, 4 } } },
+    { "splitk", "512 x 512 x 8192, as measured by Huang et al. for split-K", false, NULL,
       { { 512, 512, 8192 } } },
     { "kmeans", "K-means: points x 1024 clusters x 256 features (LE-GEMM gives no sizes)",
       false, NULL,
@@ -21,11 +21,12 @@ const struct shape_set shape_sets[] = {
       false, NULL,
       { { 4096, 4096, 1024 },  { 4096, 1024, 4096 }, { 8192, 4096, 1024 },
         { 16384, 4096, 1024 }, { 16384, 1024, 4096 } } },
-    { "llm",    "linear layers of LLaMA 7B, 2048 tokens, values as LE-GEMM gives them",
+    { "llm",    "linear layers of LLaMA 7B, 2048 tokens, with the range of values in "
+                "LE-GEMM",
       false, "urand(0.5,2.5)",
       { { 2048, 4096, 4096 }, { 2048, 12288, 4096 }, { 2048, 11008, 4096 },
         { 2048, 4096, 11008 } } },
-    { "heads",  "attention of 2048 tokens: Q K^T and P V of a head of 128", false, NULL,
+    { "heads",  "attention over 2048 tokens: Q K^T and P V of a head of 128", false, NULL,
       { { 2048, 2048, 128 }, { 2048, 128, 2048 } } },
     { 0 }
     /* clang-format on */
@@ -34,17 +35,17 @@ const struct shape_set shape_sets[] = {
 const struct bench_study bench_studies[] = {
     /* clang-format off */
     { .name = "recipes",  .matrices = FORMAT_F32, .shapes = "square", .slices = { 1 },
-      .what = "of every recipe the kernel that suits the shape, so every data format" },
+      .what = "the best kernel of every recipe for the shape, for all data formats" },
     { .name = "tiles",    .matrices = FORMAT_F32, .shapes = "square", .slices = { 1 },
       .what = "all tiles of every recipe: the tile model against exhaustive tuning",
       .kernels = { "sm80", "sm90", "mfma32x32x8", "amx", "avx512" } },
     { .name = "splitk",   .matrices = FORMAT_F32, .shapes = "splitk",
-      .what = "1 to 16 slices of k, where D is small", .slices = { 1, 2, 4, 8, 10, 16 },
+      .what = "1 to 16 slices of k, for small D", .slices = { 1, 2, 4, 8, 10, 16 },
       .kernels = { "sm80.ootomo.f16.128x128x32.3", "sm80.ootomo.f16.64x64x32.3",
                    "sm90.ootomo.f16.128x128x64.3.promote4",
                    "sm90.ootomo.f16.128x64x64.4.promote4" } },
     { .name = "cluster",  .matrices = FORMAT_F32, .shapes = "square",
-      .what = "1 to 8 slices of k that a cluster adds, where n is small",
+      .what = "1 to 8 slices of k added within a cluster, for small n",
       .slices = { 1, 2, 3, 4, 8 },
       .kernels = { "sm90.ootomo.f16.128x64x64.4.promote4",
                    "sm90.ootomo.f16.128x64x64.4.1x1.promote4",
@@ -60,13 +61,13 @@ const struct bench_study bench_studies[] = {
       .what = "batches of small f16 GEMMs (bitcut list kernels)",
       .batches = { 10000, 100000 } },
     { .name = "strided",  .matrices = FORMAT_F32, .shapes = "heads",  .slices = { 1 },
-      .what = "batches of GEMMs at strides, as heads of attention are",
+      .what = "batches of strided GEMMs, as for attention heads",
       .batches = { 32 } },
     { 0 }
     /* clang-format on */
 };
 
-/* Whether x is the shape, or, where those are scaled, a multiple of it. */
+/* Whether x is the shape, or, for scaled sets, a multiple of it. */
 static bool is_shape(struct kernel_shape x, struct kernel_shape shape, bool scaled)
 {
     const size_t n = scaled ? x.m / shape.m : 1;
@@ -102,7 +103,7 @@ static const struct gpu_kernel *first(const struct recorder *r, const char *reci
     return k;
 }
 
-/* Of the kernels with the tile that give the bits of that one, the best. */
+/* The best of the kernels with the tile that give the same bits as that one. */
 static const struct gpu_kernel *chosen(const struct recorder *r, const char *recipe,
                                        const struct bench_filter *filter,
                                        const struct bitcut_gemm *gemm)
@@ -124,7 +125,8 @@ static bool takes(const struct gpu_kernel *k, const struct recorder *r, int matr
            g->n <= most && g->k <= most;
 }
 
-/* Whether no kernel on the same instruction is for smaller sizes and takes the GEMM. */
+/* Whether no kernel with the same instruction is made for smaller sizes and supports the
+   GEMM. */
 static bool is_smallest(const struct gpu_kernel *k, const struct recorder *r,
                         const struct bitcut_gemm *g)
 {

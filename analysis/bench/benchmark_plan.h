@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is raced: kernels and shapes, by name. */
+/* The kernels and shapes of benchmarks, by name. */
 #ifndef BITCUT_ANALYSIS_BENCH_BENCHMARK_PLAN_H
 #define BITCUT_ANALYSIS_BENCH_BENCHMARK_PLAN_H
 
@@ -10,42 +10,44 @@ enum { SHAPES_MAX = 6, SELECTIONS_MAX = 6, SLICES_MAX = 8, COUNTS_MAX = 4 };
 /* A row of the table of sets of shapes. */
 struct shape_set {
     const char *name, *what;
-    bool scaled;       /* times n, for every n                                    */
-    const char *input; /* the family of its A and B; NULL: what bench takes       */
+    bool scaled;       /* the sides are multiplied by n, for every n */
+    const char *input; /* input family of A and B; NULL: the family of the command */
     struct kernel_shape shape[SHAPES_MAX]; /* ended by zeros                     */
 };
 
 extern const struct shape_set shape_sets[]; /* ended by a row without a name */
 
-/* The name of the first set that has m x n x k; NULL: none has. */
+/* The name of the first set that contains m x n x k; NULL if none does. */
 const char *shape_set_of(size_t m, size_t n, size_t k);
 
-/* A row of the table of studies: which kernels, on which shapes, in how many slices, how
-   many GEMMs at a time. */
+/* A row of the table of studies: which kernels run on which shapes, in how many slices,
+   in batches of which size. */
 struct bench_study {
     const char *name, *what;
-    int matrices; /* FORMAT_...: of A, B and D of its kernels and peers.  f32: large
-                     ones, from words; f16: small ones, read as they are             */
-    const char *kernels[SELECTIONS_MAX]; /* names or how they begin; none: of every
-                                             recipe the one that gpu/api/choose.h takes,
-                                             or those for the smallest sizes */
+    int matrices; /* format of A, B and D of its kernels and peers, FORMAT_...; f32: large
+                     GEMMs, computed from parts; f16: small GEMMs, read as they are */
+    /* names of kernels or their beginnings; none: for every recipe the kernel that
+       gpu/api/choose.h selects, or the kernels for the smallest sizes */
+    const char *kernels[SELECTIONS_MAX];
     const char *shapes;
     int slices[SLICES_MAX];     /* ended by 0                          */
-    size_t batches[COUNTS_MAX]; /* ended by 0; none: single GEMMs      */
+    size_t batches[COUNTS_MAX]; /* ended by 0; none: single GEMMs */
 };
 
-extern const struct bench_study bench_studies[]; /* ended likewise; the default first */
+extern const struct bench_study
+    bench_studies[]; /* ended by a row without a name; the default is first */
 
-/* What of a study's kernels is wanted. */
+/* A selection among the kernels of a study. */
 struct bench_filter {
-    const char *kernel; /* these instead: a name or how it begins; or NULL   */
-    int tile[3];        /* m, n and k; 0: of any                             */
+    const char *kernel; /* name of a kernel or its beginning, in place of the study's
+                           kernels; or NULL */
+    int tile[3];        /* m, n and k; 0: any */
 };
 
 bool bench_has_tile(const struct gpu_kernel *kernel, const struct bench_filter *filter);
 
-/* Whether the device is asked to run the kernel; of the GEMM count, m, n, k and slices
-   are read. */
+/* Whether the kernel is to run on the device. count, m, n, k and slices of the GEMM are
+   read. */
 bool bench_wants(const struct gpu_kernel *kernel, const struct recorder *r,
                  const struct bench_study *study, const struct bench_filter *filter,
                  const struct bitcut_gemm *gemm);

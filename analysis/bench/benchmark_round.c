@@ -12,18 +12,18 @@
 
 enum {
     REPEATS_MAX = 1000000,
-    WARM_TENTHS = 3, /* of a loop under load */
-    PREPARED = 2     /* rounds that verifying and the loop under load count for */
+    WARM_TENTHS = 3, /* of the loop under load */
+    PREPARED = 2     /* rounds that verification and the loop under load count for */
 };
 
-/* A workload under way. */
+/* A workload in progress. */
 struct live {
     struct benchmark_round *course;
     struct look look;
     struct gpu_session *session;
     size_t steps; /* for progress */
     struct rng rng;
-    size_t order[RUNNERS_MAX]; /* of the runners, this time */
+    size_t order[RUNNERS_MAX]; /* of the runners, in this round */
 };
 
 static const struct gpu_timer *timer_of(const struct live *x)
@@ -31,7 +31,7 @@ static const struct gpu_timer *timer_of(const struct live *x)
     return benchmark_timer(x->course->benchmark);
 }
 
-/* The operands go to the device. */
+/* Copy the operands to the device. */
 static enum bitcut_status session_init(struct live *x, struct fault *f)
 {
     char why[GPU_FAULT_MAX];
@@ -52,7 +52,7 @@ static enum bitcut_status session_init(struct live *x, struct fault *f)
 
 /* --- one run ---------------------------------------------------------------------- */
 
-/* A fault of the device goes to the runner, which is not run again. */
+/* A fault of the device is recorded in the runner, which is not run again. */
 static enum bitcut_status run(struct gpu_measurement *to, struct live *x,
                               struct runner *r, const struct gpu_entrant *entrant,
                               const struct gpu_loop *loop, struct fault *f)
@@ -67,15 +67,15 @@ static enum bitcut_status run(struct gpu_measurement *to, struct live *x,
 
 static const struct gpu_loop loop_once = { .warm = 1, .repeats = 1, .reads = 1 };
 
-/* How often what takes `once` milliseconds is repeated to take so many. */
+/* The number of repetitions that take about `milliseconds`, if one takes `once`. */
 static int repeats_for(double milliseconds, double once)
 {
     const double wanted = ceil(milliseconds / once);
     return !(wanted <= REPEATS_MAX) ? REPEATS_MAX : wanted > 1 ? (int)wanted : 1;
 }
 
-/* Each of the workload's runners takes as many steps as there are rounds, and PREPARED.
- */
+/* Number of steps for progress: each of the workload's runners has as many steps as there
+   are rounds, plus PREPARED. */
 static void step(struct live *x)
 {
     const struct benchmark_round *c = x->course;
@@ -103,7 +103,7 @@ static enum bitcut_status check(struct runner *r, struct live *x, struct fault *
 
 /* --- timing ----------------------------------------------------------------------- */
 
-/* How often it runs in a timing; the first look is a warm-up. */
+/* The number of repetitions in a timing.  The first run is a warm-up. */
 static enum bitcut_status choose_repeats(struct runner *r, struct live *x,
                                          struct fault *f)
 {
@@ -127,7 +127,7 @@ static void shuffle(struct live *x)
     }
 }
 
-/* One timing, of a batch. */
+/* Time one batch. */
 static enum bitcut_status run_burst(double *ms, struct live *x, struct runner *r,
                                     struct fault *f)
 {
@@ -141,7 +141,7 @@ static enum bitcut_status run_burst(double *ms, struct live *x, struct runner *r
     return status;
 }
 
-/* Every runner once in each round. */
+/* Time every runner once in each round. */
 static enum bitcut_status run_rounds(struct live *x, double *times, struct fault *f)
 {
     struct benchmark_round *const c = x->course;
@@ -189,7 +189,7 @@ static void measure_host(struct live *x, struct runner *r)
     host_cost_measure(r, x->session, x->course->benchmark);
 }
 
-/* What the unit of a runner can do; of one unit it is measured once. */
+/* The peak rate of a runner's unit, measured once for each unit. */
 static void measure_peak(struct live *x, struct runner *r)
 {
     const struct gpu_timer *const timer = timer_of(x);

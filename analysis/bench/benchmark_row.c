@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MEAN_SIDES_MAX = 32 }; /* of m, n and k of shapes that means are over */
+enum { MEAN_SIDES_MAX = 32 }; /* largest m, n and k in the means over shapes */
 
-/* Of the limit of a board's power: what is as good as at it, if the board names no
-   reason of its clock. */
+/* Share of a board's power limit that counts as being at the limit, if the board reports
+   no reason for its clock. */
 static const double full_power = 0.98;
 
 static const char *const part_names[GPU_PARTS] = {
@@ -23,7 +23,7 @@ static const char *const part_names[GPU_PARTS] = {
 
 static const char *const addressings[2] = { "strides", "pointers" };
 
-/* --- values of a row; what is not known is null ------------------------------------ */
+/* --- values of a row; unknown values are null ------------------------------------- */
 
 static void set_real(json_t *row, const char *key, double x)
 {
@@ -45,7 +45,7 @@ static void set_clock(json_t *row, const char *key, int megahertz)
     set_count(row, key, megahertz != 0, (size_t)megahertz);
 }
 
-/* How much larger x is than y, percent; 0 if one is not known. */
+/* The excess of x over y in percent; 0 if one is unknown. */
 static double percent_over(double x, double y)
 {
     return x > 0 && y > 0 ? 100 * (x / y - 1) : 0;
@@ -58,7 +58,7 @@ static void set_ratio(json_t *row, const struct gpu_peer *p, double ratio)
     set_real(row, key, ratio);
 }
 
-/* A time in a unit of which a millisecond has so many. */
+/* A time in a unit with `per_ms` units in a millisecond. */
 static void set_times(json_t *row, const char *unit, double each, const struct runner *r)
 {
     static const char *const ends[3] = { "", "_min", "_max" };
@@ -70,9 +70,9 @@ static void set_times(json_t *row, const char *unit, double each, const struct r
     }
 }
 
-/* --- what runners did -------------------------------------------------------------- */
+/* --- results of runners ----------------------------------------------------------- */
 
-/* Of all GEMMs of a batch. */
+/* For all GEMMs of a batch. */
 static double products(const struct benchmark_round *c)
 {
     const struct kernel_shape s = c->shape;
@@ -84,7 +84,7 @@ static double flops(const struct benchmark_round *c, const struct runner *r)
     return r->entrant.part == GPU_SPLIT ? 0 : 2 * products(c);
 }
 
-/* The fewest bytes that the part reads and writes: operands or their words, and D. */
+/* The fewest bytes that the part reads and writes: operands or their parts, and D. */
 static double bytes_moved(const struct benchmark_round *c, const struct runner *r)
 {
     const double count = (double)c->count, m = (double)c->shape.m, n = (double)c->shape.n,
@@ -101,13 +101,14 @@ static double bytes_moved(const struct benchmark_round *c, const struct runner *
     }
 }
 
-/* 0: it was not timed. */
+/* 0: not timed */
 static double per_ms(const struct runner *r, double amount)
 {
     return runner_is_timed(r) ? amount / r->ms : 0;
 }
 
-/* The peer's same part, or all of it if it has no parts; NULL if it was not timed. */
+/* The same part of the peer, or all of it if it has no parts; NULL if it was not timed.
+ */
 static const struct runner *peer_runner(const struct benchmark_round *c,
                                         const struct gpu_peer *p, enum gpu_part part)
 {
@@ -119,7 +120,7 @@ static const struct runner *peer_runner(const struct benchmark_round *c,
     return runner_is_timed(found) ? found : NULL;
 }
 
-/* How much faster than a peer; 0: one was not timed, or it is a split pass. */
+/* The speed relative to a peer; 0: one was not timed, or it is a split pass. */
 static double ratio_to(const struct benchmark_round *c, const struct runner *r,
                        const struct gpu_peer *p)
 {
@@ -128,7 +129,7 @@ static double ratio_to(const struct benchmark_round *c, const struct runner *r,
     return runner_is_timed(r) && peer ? peer->ms / r->ms : 0;
 }
 
-/* To each peer; and to the fastest of those in FP32, if none is called sgemm. */
+/* Relative to each peer; and to the fastest FP32 peer, if none is named sgemm. */
 static void describe_ratios(json_t *row, const struct benchmark_round *c,
                             const struct runner *r)
 {
@@ -148,7 +149,7 @@ static void describe_ratios(json_t *row, const struct benchmark_round *c,
     if (singles && !has) set_ratio(row, &all, isfinite(least) ? least : 0);
 }
 
-/* What it takes the host; of a kernel alone, and of all of it. */
+/* The processor time of calls, for whole kernels only. */
 static void describe_host(json_t *row, const struct runner *r)
 {
     set_real(row, "us_start", r->host.start);
@@ -156,7 +157,7 @@ static void describe_host(json_t *row, const struct runner *r)
     set_real(row, "us_launch", r->host.launch);
 }
 
-/* What was found of D. */
+/* The comparison of D. */
 static void describe_found(json_t *row, const struct runner *r, bool known)
 {
     const bool kernel = r->entrant.kernel;
@@ -165,7 +166,7 @@ static void describe_found(json_t *row, const struct runner *r, bool known)
     set_count(row, "mismatches", kernel, r->mismatches);
 }
 
-/* Where and how all of it ran. */
+/* Where and how everything ran. */
 static void describe_benchmark(json_t *row, const struct benchmark_round *c)
 {
     const struct benchmark *r = c->benchmark;
@@ -179,12 +180,12 @@ static void describe_benchmark(json_t *row, const struct benchmark_round *c)
                        "library", json_text(c->library.text)));
 }
 
-/* --- large GEMMs, from words ------------------------------------------------------- */
+/* --- large GEMMs, computed from parts --------------------------------------------- */
 
 static double burst(const struct runner *r) { return runner_is_timed(r) ? r->ms : 0; }
 
-/* Of a third of the rate of products of 16-bit words, the fastest peer's, both in bursts
-   or both under load, percent. */
+/* Percent of a third of the fastest peer's rate of products of 16-bit parts, both in
+   bursts or both under load. */
 static double third(const struct benchmark_round *c, const struct runner *r,
                     double (*milliseconds)(const struct runner *r))
 {
@@ -205,7 +206,7 @@ static double watts(const struct runner *r)
     return runner_sustained(r) > 0 ? r->loop.board_millijoules / r->loop.milliseconds : 0;
 }
 
-/* What kept the clock down under load, or NULL. */
+/* The reason for a reduced clock under load, or NULL. */
 static const char *limit_of(const struct runner *r)
 {
     const struct gpu_measurement *y = &r->loop;
@@ -217,7 +218,7 @@ static const char *limit_of(const struct runner *r)
     return y->reads ? "none" : NULL;
 }
 
-/* Which of its figures say that the heat of the board counts, or NULL. */
+/* The figures that depend on the temperature of the board, or NULL. */
 static const char *workload_of(const struct runner *r)
 {
     if (!runner_is_timed(r)) return NULL;
@@ -227,7 +228,7 @@ static const char *workload_of(const struct runner *r)
                                                                                 : NULL;
 }
 
-/* What it did under load, and how far its rounds lie apart. */
+/* The measurements under load, and the spread of its rounds. */
 static void describe_load(json_t *row, const struct benchmark_round *c,
                           const struct runner *r)
 {
@@ -249,8 +250,8 @@ static void describe_load(json_t *row, const struct benchmark_round *c,
     set_text(row, "heat", workload_of(r));
 }
 
-/* Where the tile model ranks it among the kernels of the same bits: 1 is its choice, 0
-   that it does not. */
+/* The rank by the tile model among the kernels with the same bits: 1 is the model's
+   choice, 0 means no rank. */
 static size_t rank_of(const struct benchmark_round *c, const struct runner *r)
 {
     const struct bitcut_gemm gemm = benchmark_round_gemm(c, r->entrant.plan.order.slices);
@@ -263,7 +264,7 @@ static size_t rank_of(const struct benchmark_round *c, const struct runner *r)
     return 0;
 }
 
-/* Its speed over that of the fastest of the same part and bits. */
+/* Its speed relative to the fastest kernel with the same part and bits. */
 static double share_of_best(const struct benchmark_round *c, const struct runner *r)
 {
     double best = r->ms;
@@ -278,7 +279,7 @@ static double share_of_best(const struct benchmark_round *c, const struct runner
     return runner_is_timed(r) ? best / r->ms : 0;
 }
 
-/* Where it is on a roofline, and what its GEMMs cost. */
+/* Its position on a roofline, and the cost of its GEMMs. */
 static void describe_costs(json_t *row, const struct benchmark_round *c,
                            const struct runner *r)
 {
@@ -304,7 +305,8 @@ static void describe_kernel(json_t *row, const struct runner *r)
     set_count(row, "split_k", true, (size_t)r->entrant.plan.order.slices);
 }
 
-/* What its unit can do, and how much of that it does, where the module measures it. */
+/* The peak rate of its unit and the share that is reached, where the module measures it.
+ */
 static void describe_peak(json_t *row, const struct benchmark_round *c,
                           const struct runner *r)
 {
@@ -337,7 +339,7 @@ static void describe_large(json_t *row, const struct benchmark_round *c,
     describe_kernel(row, r);
 }
 
-/* --- small GEMMs, as they are ------------------------------------------------------ */
+/* --- small GEMMs, read as they are ------------------------------------------------ */
 
 static void describe_small(json_t *row, const struct benchmark_round *c,
                            const struct runner *r)

@@ -40,7 +40,7 @@ void blas_close(struct blas *s)
     *s = (struct blas){ .library = NULL };
 }
 
-/* [3][n][n]: A, B and room for D. */
+/* [3][n][n]: A, B and space for D */
 static void *operands(enum blas_type type, size_t n, const uint32_t *a, const uint32_t *b)
 {
     const size_t count = n * n, bytes = type == BLAS_SINGLE ? 4 : 8;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct audit_work {
-    struct report report; /* first: sections are made by it */
+    struct report report; /* must be first */
     const char *path;
     json_t *places, *total, *answers, *inputs;
 };
@@ -31,10 +31,10 @@ static int read_rows(struct audit_work *w)
 
 /* --- rows of sections ------------------------------------------------------------- */
 
-/* The places that figures have panels for: those with most products. */
+/* The call sites with a panel in figures: those with most products. */
 enum { PANELS_MAX = 6 };
 
-/* Append what a section has of a place; `at` counts places. */
+/* Append the rows of a section for a call site; `at` counts call sites. */
 typedef void audit_rows(json_t *to, const char *place, const json_t *row, size_t at);
 
 static void copy_keys(json_t *to, const json_t *from, const char *const *keys)
@@ -90,7 +90,7 @@ static void values_rows(json_t *to, const char *place, const json_t *row, size_t
     values_of(to, place, "B", json_object_get(row, "values_b"));
 }
 
-/* The list with that key of what is advised, and of its objects these columns. */
+/* The list with that key in the advice, with these columns of its objects. */
 static void advised(json_t *to, const char *place, const json_t *row, const char *key,
                     const char *const *columns)
 {
@@ -132,11 +132,12 @@ static void scales_rows(json_t *to, const char *place, const json_t *row, size_t
 
 enum { ABOUT_CALLS, ABOUT_VALUES, ABOUT_RECIPES, ABOUTS };
 
-static const struct table_row chapters[] = { { "calls",
-                                               "What does the program multiply?" },
-                                             { "values", "What is in its matrices?" },
-                                             { "recipes", "Which recipe would do?" },
-                                             { 0 } };
+static const struct table_row chapters[] = {
+    { "calls", "What does the program multiply?" },
+    { "values", "What is in its matrices?" },
+    { "recipes", "Which recipe is accurate enough?" },
+    { 0 }
+};
 
 static const struct study_plot table = { .y = NULL };
 static const struct study_plot count_plot = {
@@ -147,8 +148,8 @@ static const struct study_plot count_plot = {
     .x_label = "exponent of the value",
     .y_label = "values",
     .y_log = true,
-    .sees = "Whether values lie below 2^-14, where words of f16 are subnormal, or above "
-            "2^15, where there are none."
+    .sees = "Whether values lie below 2^-14, where f16 parts are subnormal, or above "
+            "2^15, where f16 parts overflow."
 };
 static const struct study_plot bits_plot = {
     .x = "exponent",
@@ -157,11 +158,11 @@ static const struct study_plot bits_plot = {
     .panels = "place operand",
     .x_label = "exponent of the value",
     .y_label = "bits retained, of 24",
-    .sees = "Where a line falls, the low words of that recipe underflow; what counts are "
-            "the exponents that have many values."
+    .sees = "Where a curve falls, the low parts of that recipe underflow. This matters "
+            "at exponents that many values have."
 };
 
-/* A section as a row: how its rows come from a place. */
+/* A section as a row: the function that makes its rows for a call site. */
 struct audit_part {
     struct section section;
     audit_rows *rows;
@@ -171,75 +172,72 @@ static const struct audit_part parts[] = {
     { .section = { .name = "calls",
                    .chapter = ABOUT_CALLS,
                    .plot = &table,
-                   .what = "FP32 products by place",
-                   .title = "Products by place",
+                   .what = "FP32 products by call site",
+                   .title = "Products by call site",
                    .text =
-                       "Where the program asks for FP32 products, the most first: how "
-                       "often, of which sizes, and how far the results that it got are "
-                       "from the exact ones: relres of the excerpts' outputs at most, "
-                       "the "
-                       "largest error of one output in u |A||B|, u = 2^-24, and what an "
-                       "FP32 sum in any order may err by at most. Advice is the recipe "
-                       "that reaches what is wanted for the fewest products on that chip "
-                       "or unit: the one that is computed or compared with, else of a "
-                       "chip of each architecture the fastest." },
+                       "Call sites of FP32 products, the most frequent first: number of "
+                       "calls, sizes, and the distance of the program's results from the "
+                       "exact ones. relres is the largest of all excerpts; backward_max "
+                       "is the largest error of one output in u |A||B|, u = 2^-24; bound "
+                       "is the error bound of an FP32 sum in any order. advice is the "
+                       "recipe that reaches the required error with the fewest products "
+                       "on that chip or unit: the unit that products are computed on or "
+                       "compared with, or else the fastest chip of each architecture." },
       .rows = calls_rows },
     { .section = { .name = "difference",
                    .chapter = ABOUT_CALLS,
                    .plot = &table,
-                   .what = "results computed in two ways, compared",
+                   .what = "results of two configurations, compared",
                    .title = "Where the unit matters",
                    .text =
-                       "Every product computed in two ways, with the evidence of their "
-                       "units: outputs that differ, those that are finite in one result "
-                       "only, and of the finite ones the Frobenius norm of the "
-                       "difference "
-                       "over that of the result that has more, and the largest "
-                       "difference "
-                       "over the largest output." },
+                       "Every product computed in two configurations, with the evidence "
+                       "of their units: the number of outputs that differ and of outputs "
+                       "that are finite in one result only. For finite outputs: the "
+                       "Frobenius norm of the difference over the larger of the two "
+                       "norms, and the largest difference over the largest output." },
       .rows = difference_rows },
     { .section = { .name = "values",
                    .chapter = ABOUT_VALUES,
                    .plot = &count_plot,
-                   .what =
-                       "values of A and B by exponent, of the places with most products",
+                   .what = "values of A and B by exponent, at the call sites with most "
+                           "products",
                    .title = "Values by exponent",
                    .text = "How many values of all watched A and B have each exponent; "
-                           "-127 is of subnormal ones. Zeros, infinities and NaN "
-                           "are in the audit's file alone." },
+                           "-127 stands for subnormal values. Zeros, infinities and NaN "
+                           "are only in the audit's file." },
       .rows = values_rows },
     { .section = { .name = "bits",
                    .chapter = ABOUT_VALUES,
                    .plot = &bits_plot,
-                   .what = "bits of A and B that splits keep, by exponent",
-                   .title = "What splits keep",
-                   .text =
-                       "Bits of a value that its words hold, on average over the "
-                       "values of the excerpts with that exponent, of the 24 of FP32." },
+                   .what = "bits of A and B that splits retain, by exponent",
+                   .title = "What splits retain",
+                   .text = "Bits of a value that its parts hold, on average over the "
+                           "values of the excerpts with that exponent; FP32 has 24." },
       .rows = bits_rows },
     { .section = { .name = "retained",
                    .chapter = ABOUT_VALUES,
                    .plot = &table,
-                   .what = "all splits and scales, of all values together",
+                   .what = "all splits and scales, for all values together",
                    .title = "Every split and scale",
                    .text =
-                       "Of all values of an operand's excerpts together: what each split "
-                       "keeps at scales from scale_from to scale_to, how often the low "
-                       "word is subnormal or zero, how often a word overflows, and how "
-                       "often a unit that flushes subnormals reads it as zero." },
+                       "For all values of an operand's excerpts together: what each "
+                       "split retains at scales from scale_from to scale_to, how often "
+                       "the low part is subnormal or zero, how often a part overflows, "
+                       "and how often a unit that flushes subnormals reads a part as "
+                       "zero." },
       .rows = recorded_rows },
     { .section = { .name = "chips",
                    .chapter = ABOUT_RECIPES,
                    .plot = &table,
-                   .what = "which recipe will do on which chip",
+                   .what = "which recipe is accurate enough on which chip",
                    .title = "The recipe for each chip",
                    .text =
-                       "Of all excerpts of each place: the recipe that reaches what is "
-                       "wanted in each of them, with no word that overflows for any "
-                       "value that was seen, for the fewest products on the model of "
-                       "each chip, or errs "
-                       "least; its error, and what it may err by for certain. AMD units "
-                       "are models from publications, not run on AMD hardware by us." },
+                       "For all excerpts of each call site: the recipe that reaches the "
+                       "required error in every excerpt with the fewest products on the "
+                       "model of each chip, with no part that overflows for any observed "
+                       "value; if none reaches it, the recipe with the smallest error. "
+                       "Also its error and its worst-case bound. AMD units are models "
+                       "from publications, not run on AMD hardware by us." },
       .rows = chips_rows },
     { .section = { .name = "scales",
                    .chapter = ABOUT_RECIPES,
@@ -247,9 +245,9 @@ static const struct audit_part parts[] = {
                    .what = "2^10, 2^11 or equilibration for these values",
                    .title = "2^10, 2^11 or equilibration",
                    .text =
-                       "Error of the two-word recipes with low words times 2^10, times "
-                       "2^11, and with rows of A and columns of B scaled by powers of "
-                       "two first." },
+                       "Error of the recipes with two parts: low parts times 2^10, low "
+                       "parts times 2^11, and rows of A and columns of B scaled by "
+                       "powers of two first." },
       .rows = scales_rows },
     { .section = { .name = NULL } }
 };
@@ -265,7 +263,7 @@ static int make(struct section *s, const void *about, struct report *r)
     return EXIT_GOOD;
 }
 
-/* Whether any place has something for it. */
+/* Whether any call site has rows for it. */
 static bool has_rows(struct audit_work *w, const struct audit_part *p)
 {
     size_t i;
@@ -298,8 +296,8 @@ static void add_answer(struct audit_work *w, const char *question, json_t *answe
         w->answers, json_pack("{s:s, s:o}", "question", question, "answer", answer));
 }
 
-/* The place with the largest value of a key, of those that have what is said beside it;
-   NULL: none has. */
+/* The call site with the largest value of a key, among those that have the other values
+   of the sentence; NULL: none has. */
 static const json_t *largest(const struct audit_work *w, const char *key,
                              const char *beside)
 {
@@ -326,18 +324,18 @@ static void answer_sizes(struct audit_work *w)
         calls += real_at(row, "calls");
     }
     const json_t *const first = json_array_get(w->places, 0);
-    if (!isfinite(products) || !isfinite(calls)) return; /* what the file does not say */
+    if (!isfinite(products) || !isfinite(calls)) return; /* the file lacks it */
     add_answer(
         w, "What does the program multiply?",
-        json_sprintf("%.0f calls of FP32 products from %zu places, %.3g products of "
+        json_sprintf("%.0f calls of FP32 products from %zu call sites, %.3g products of "
                      "two numbers; %.0f %% of these at %s",
                      calls, json_array_size(w->places), products,
                      products > 0 ? 100 * real_at(first, "products") / products : 0,
                      text_at(first, "place")));
 }
 
-/* Where two results differ most: where one has infinity or NaN and the other has not, or
-   else by the norm. */
+/* Where two results differ most: where one has infinity or NaN and the other is finite,
+   or else by the norm. */
 static void answer_difference(struct audit_work *w)
 {
     const json_t *const far = largest(w, "difference", "difference"),
@@ -351,7 +349,7 @@ static void answer_difference(struct audit_work *w)
                          whole_at(broken, "outputs")));
     else if (far)
         add_answer(w, question,
-                   json_sprintf("at %s: the two results differ by %.2g of the norm",
+                   json_sprintf("at %s: the relative norm of the difference is %.2g",
                                 text_at(far, "place"), real_at(far, "difference")));
 }
 
@@ -367,7 +365,7 @@ static void answer_errors(struct audit_work *w)
 
 enum { ADVICE_MAX = 200 };
 
-/* "ootomo at 2^11 on b200", or "none"; "" if no advice was asked for a place. */
+/* "ootomo at 2^11 on b200", or "none"; "" if a call site has no advice. */
 static void advice_of(char text[ADVICE_MAX], const json_t *row)
 {
     const char *const advice = text_at(row, "advice"), *const on =
@@ -376,7 +374,7 @@ static void advice_of(char text[ADVICE_MAX], const json_t *row)
              on ? on : "");
 }
 
-/* One recipe for all places, or for each of the first few its own. */
+/* One recipe for all call sites, or one for each of the first call sites. */
 static void answer_advice(struct audit_work *w)
 {
     char common[ADVICE_MAX] = "", list[600] = "";
@@ -394,10 +392,10 @@ static void answer_advice(struct audit_work *w)
             text_add(list, sizeof list, "%s%s at %s", *list ? "; " : "", advice,
                      text_at(row, "place"));
     }
-    const char *const question = "Which recipe would do?";
+    const char *const question = "Which recipe is accurate enough?";
     if (places && same)
         add_answer(w, question,
-                   json_sprintf("%s, everywhere (%zu place%s)", common, places,
+                   json_sprintf("%s, everywhere (%zu call site%s)", common, places,
                                 places == 1 ? "" : "s"));
     else if (places)
         add_answer(w, question,
@@ -409,12 +407,12 @@ static void answer_cost(struct audit_work *w)
     const double own = real_at(w->total, "own_seconds"),
                  all = real_at(w->total, "elapsed");
     if (w->total && isfinite(all) && all > 0 && own > all)
-        add_answer(w, "What did watching cost?",
+        add_answer(w, "What did the audit cost?",
                    json_sprintf("%.3g s in all threads and processes together, of a run "
                                 "of %.3g s",
                                 own, all));
     else if (w->total && isfinite(all) && all > 0)
-        add_answer(w, "What did watching cost?",
+        add_answer(w, "What did the audit cost?",
                    json_sprintf("%.3g s of %.3g s, %.2g %%", own, all, 100 * own / all));
 }
 
@@ -424,9 +422,9 @@ int audit_report(struct context *x, const char *path, const char *folder)
         .title = "bitcut report on a program",
         .command = x->command_line,
         .about =
-            "Every product was computed by the program's own library, unless a row "
-            "says otherwise, and watched. Errors are against exact products of "
-            "excerpts. What recipes do is computed by bit-exact models of the matrix "
+            "Every product was computed by the program's own library, unless a row names "
+            "another computation, and audited. Errors are against exact products of "
+            "excerpts. Errors of recipes are computed by bit-exact models of the matrix "
             "units.",
         .chapters = chapters,
         .answers = json_array(),

@@ -25,16 +25,16 @@ struct task {
     struct matrix a, b;
     uint32_t *got, *want;
     struct blas blas;
-    double peak[LEVELS_MAX]; /* by level, of one thread; 0: not here */
+    double peak[LEVELS_MAX]; /* by level, for one thread; 0: unavailable */
 };
 
-/* Rows of the product that the engine computes in a moment. */
+/* The number of rows of the product that the engine computes in a moment. */
 static size_t few_rows(const struct task *t)
 {
     return smaller(VERIFIED_PRODUCTS / (t->n * t->n) + 1, t->n);
 }
 
-/* A unit at a level on so many threads. */
+/* A unit at a level on some number of threads. */
 struct tried {
     const struct bitcut_unit *unit;
     struct gemm_options how;
@@ -48,7 +48,7 @@ static enum bitcut_status run(uint32_t *d, struct task *t, const struct tried *x
     return gemm_run(&g, &x->how, f);
 }
 
-/* The best of a few runs; of one that takes long, the first. */
+/* The best of a few runs; if a run takes long, the first. */
 static enum bitcut_status time_unit(double *seconds, struct task *t,
                                     const struct tried *x, size_t rows, struct fault *f)
 {
@@ -67,8 +67,8 @@ static enum bitcut_status time_unit(double *seconds, struct task *t,
     return status;
 }
 
-/* Vector instructions a second times the floats of a vector, on one thread: the most
-   that a level can do. */
+/* Vector instructions per second times the floats of a vector, on one thread: the peak
+   rate of a level. */
 static double time_peak(const struct fast_kernels *k)
 {
     enum { ROUNDS = 1 << 21 };

@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The host verifies so many products, or a row; a time is the best of a few. */
+/* The CPU verifies this many products, or one row.  A time is the best of a few runs. */
 #define VERIFIED_PRODUCTS 4e10
 enum { ROUNDS = 3 };
 
-/* Timed together, so that what is between them does not count. */
+/* Runs that are timed together, so that the time between them does not count. */
 enum { TIMED_MILLISECONDS = 200, REPEATS_MAX = 100 };
 
 struct task {
@@ -33,13 +33,13 @@ struct task {
     struct gpu_session *session; /* with these matrices on the device */
 };
 
-/* What was found of one unit. */
+/* The results for one unit. */
 struct found {
     struct gpu_work work;
-    size_t rows, mismatches;    /* of D: compared; outputs that differ            */
-    double host, device, whole; /* seconds: of `rows` on the host; of D there; and
-                                   with copies there and back                     */
-    uint64_t repaired;          /* steps, see struct gpu_module                   */
+    size_t rows, mismatches;    /* rows of D compared; outputs that differ */
+    double host, device, whole; /* seconds: for `rows` on the CPU; for D on the device;
+                                   with copies to and from it */
+    uint64_t repaired;          /* steps, see struct gpu_module */
 };
 
 static const struct emit_column columns[] = {
@@ -67,14 +67,14 @@ static enum bitcut_status told(const char *why, struct fault *f)
     return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
 }
 
-/* --- both sides --------------------------------------------------------------------- */
+/* --- CPU and device --------------------------------------------------------------- */
 
 static double products(const struct task *t, const struct gpu_work *w, size_t rows)
 {
     return (double)w->plan.terms * (double)rows * (double)t->n * (double)t->n;
 }
 
-/* Rows from `first` on by the emulator; the time that it took is added. */
+/* Compute rows from `first` on by the emulator, and add the time that it took. */
 static enum bitcut_status emulate_rows(struct found *x, struct task *t, size_t first,
                                        size_t rows, struct fault *f)
 {
@@ -90,7 +90,7 @@ static enum bitcut_status emulate_rows(struct found *x, struct task *t, size_t f
     return status;
 }
 
-/* Compare rows of D on the device. */
+/* Compare rows of D from the device. */
 static enum bitcut_status compare_rows(struct found *x, struct task *t, size_t first,
                                        size_t rows, struct fault *f)
 {
@@ -115,7 +115,7 @@ static enum bitcut_status verify(struct found *x, struct task *t, struct fault *
     return status == BITCUT_OK ? compare_rows(x, t, t->n - last, last, f) : status;
 }
 
-/* --- time --------------------------------------------------------------------------- */
+/* --- time ------------------------------------------------------------------------- */
 
 static uint64_t take_repaired(const struct task *t)
 {
@@ -126,7 +126,7 @@ static uint64_t take_repaired(const struct task *t)
     return 0;
 }
 
-/* `repeats` of D, in seconds each. */
+/* Seconds per D, for `repeats` of them. */
 static enum bitcut_status time_once(double *seconds, const struct found *x,
                                     struct task *t, int repeats, struct fault *f)
 {
@@ -143,12 +143,12 @@ static enum bitcut_status time_once(double *seconds, const struct found *x,
     return BITCUT_OK;
 }
 
-/* D once, for what is compared, and how much of it was repaired. */
+/* Compute D once for comparison, and count the repaired steps. */
 static enum bitcut_status run_once(struct found *x, struct task *t, struct fault *f)
 {
     take_repaired(t);
     const enum bitcut_status status = time_once(&x->device, x, t, 1, f);
-    x->repaired = take_repaired(t) / 2; /* one more was started before that */
+    x->repaired = take_repaired(t) / 2; /* one run was started before */
     return status;
 }
 
@@ -168,7 +168,7 @@ static enum bitcut_status time_device(struct found *x, struct task *t, struct fa
     return status;
 }
 
-/* From matrices in the host's memory, twice; its D is that of the others. */
+/* Compute from matrices in CPU memory, twice; D is the same as before. */
 static enum bitcut_status time_whole(struct found *x, struct task *t, struct fault *f)
 {
     enum { TIMES = 2 };
@@ -194,7 +194,7 @@ static enum bitcut_status time_whole(struct found *x, struct task *t, struct fau
     return BITCUT_OK;
 }
 
-/* --- units -------------------------------------------------------------------------- */
+/* --- units ------------------------------------------------------------------------ */
 
 static json_t *describe(const struct task *t, const struct found *x)
 {
@@ -215,7 +215,7 @@ static json_t *describe(const struct task *t, const struct found *x)
         t->recorder.device.name, "driver", t->recorder.device.driver);
 }
 
-/* The GEMM on the device, with everything decided; false: it does not run on the unit. */
+/* The complete GEMM on the device.  Returns false if it does not run on the unit. */
 static bool pose(struct gpu_work *w, const struct task *t, const struct bitcut_unit *u,
                  struct fault *f)
 {
@@ -224,7 +224,7 @@ static bool pose(struct gpu_work *w, const struct task *t, const struct bitcut_u
     return gpu_work_emulate(w, &t->recorder.gpu, &t->recorder.device, &g, f) == BITCUT_OK;
 }
 
-/* All that is found of a unit, whose GEMM is posed, with its matrices on the device. */
+/* All results for a unit, whose GEMM is complete, with its matrices on the device. */
 static enum bitcut_status find(struct found *x, struct task *t, struct fault *f)
 {
     const struct gpu_timer *const timer = module_of(t)->timer;
@@ -252,7 +252,7 @@ static int bench_unit(struct task *t, const struct bitcut_unit *u)
     return x.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* The worse of two exit statuses, of which a failure ends everything. */
+/* The worse of two exit statuses. */
 static bool goes_on(int *worst, int status)
 {
     if (status != EXIT_GOOD) *worst = status;
@@ -270,7 +270,7 @@ static int bench_units(struct task *t, const struct bitcut_unit *only)
     return worst;
 }
 
-/* --- sizes -------------------------------------------------------------------------- */
+/* --- sizes ------------------------------------------------------------------------ */
 
 static enum bitcut_status task_fill(struct task *t, const struct input *input,
                                     struct fault *f)

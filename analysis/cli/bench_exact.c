@@ -13,17 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The slow peer and the layers are timed on the same matrices; MPFR on fewer rows. */
+/* The slow baseline and the stages are timed on the same matrices; MPFR on fewer rows. */
 enum { PEER_PRODUCTS = 1 << 22, REPEATS = 3 };
 
 struct task {
     size_t n;
     struct matrix a, b;
-    uint32_t *want, *got; /* n x n FP32 results: of bins, and of what is being timed */
+    uint32_t *want,
+        *got; /* n x n FP32 results: of bins, and of the method that is timed */
     struct whole {
         uint64_t *exact;
         double *magnitude;
-    } here, there; /* what a reference has besides, by this processor and by a device */
+    } here, there; /* the other results of a reference, by the CPU and by a device */
     int threads;
     const struct gemm_offload *offload; /* NULL: there is no device */
     const struct progress *progress;
@@ -31,7 +32,7 @@ struct task {
 
 /* --- the methods ------------------------------------------------------------------ */
 
-/* Compute rows x n results into t->got; which of them were settled goes to *counts. */
+/* Compute rows x n results into t->got.  *counts has the number of settled results. */
 typedef enum bitcut_status method(struct task *t, size_t rows, unsigned layers,
                                   struct exact_counts *counts, struct fault *f);
 
@@ -97,20 +98,20 @@ struct bench {
     const char *name, *what;
     method *run;
     unsigned layers;
-    bool slow;   /* one thread and few rows will do */
+    bool slow;   /* one thread and few rows suffice */
     bool device; /* on the device of --device       */
 };
 
 static const struct bench benches[] = {
     /* clang-format off */
-    { "mpfr-fma",  "MPFR fma loop, 600 bits, one thread: the peer", by_fma_loop,  0,                  true,  false },
-    { "mpfr",      "mpfr_sum of exact products",                    by_layers,    1u << LAYER_MPFR,   true,  false },
-    { "bins",      "exact integer bins",                            by_layers,    1u << LAYER_BINS,   false, false },
-    { "dot2",      "compensated sums, unsettled left",              by_layers,    1u << LAYER_DOT2,   false, false },
-    { "double",    "binary64 sums, unsettled left",                 by_layers,    1u << LAYER_DOUBLE, false, false },
-    { "cascade",   "double, dot2, bins in turn",                    by_layers,    0,                  false, false },
-    { "reference", "the same with binary64 results and |A||B|",     by_reference, 0,                  false, false },
-    { "device",    "the same by the sums of the device",            by_device,    0,                  false, true  },
+    { "mpfr-fma",  "MPFR fma loop, 600 bits, one thread: the baseline",  by_fma_loop,  0,                  true,  false },
+    { "mpfr",      "mpfr_sum of exact products",                         by_layers,    1u << LAYER_MPFR,   true,  false },
+    { "bins",      "exact integer bins",                                 by_layers,    1u << LAYER_BINS,   false, false },
+    { "dot2",      "compensated sums; some results stay unsettled",      by_layers,    1u << LAYER_DOT2,   false, false },
+    { "double",    "binary64 sums; some results stay unsettled",         by_layers,    1u << LAYER_DOUBLE, false, false },
+    { "cascade",   "double, dot2, then bins",                            by_layers,    0,                  false, false },
+    { "reference", "the same with binary64 results and |A||B|",          by_reference, 0,                  false, false },
+    { "device",    "the same with the sums of the device",               by_device,    0,                  false, true  },
     { 0 }
     /* clang-format on */
 };
@@ -127,8 +128,8 @@ static bool is_same(const struct whole *a, const struct whole *b, size_t count)
     return true;
 }
 
-/* Whether every result is that of the bins, but for as many NaNs as were not settled; and
-   of a device the rest that of the method before it. */
+/* Whether every result equals that of the bins, except as many NaNs as were not settled;
+   for a device, whether its remaining results equal those of the method before it. */
 static bool verified(const struct task *t, const struct bench *b, size_t rows,
                      const struct exact_counts *counts)
 {
@@ -226,7 +227,7 @@ static void whole_clear(struct whole *w)
     free(w->magnitude);
 }
 
-/* False: no memory. */
+/* Returns false if memory runs out. */
 static bool results_init(struct task *t)
 {
     t->want = memory_allocate(t->n * t->n, sizeof *t->want);

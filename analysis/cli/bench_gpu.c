@@ -31,7 +31,7 @@ static bool is_small(const struct bench *b)
     return b->benchmark.study->matrices != FORMAT_F32;
 }
 
-/* --- what people look at; --json has all ------------------------------------------ */
+/* --- columns of the text output; --json has all keys ------------------------------ */
 
 static const struct emit_column columns[] = {
     /* clang-format off */
@@ -133,7 +133,7 @@ static int add_set(struct bench *b, const struct shape_set *set)
     return EXIT_GOOD;
 }
 
-/* Those of the command line, or the study's. */
+/* The shapes of the command line, or of the study. */
 static int add_sets(struct bench *b)
 {
     const struct option_texts own = { 1, { b->benchmark.study->shapes } }, *texts = &own;
@@ -151,7 +151,7 @@ static int add_sets(struct bench *b)
     return status;
 }
 
-/* Counts of the command line, or the study's. */
+/* The batch sizes of the command line, or of the study. */
 static int add_counts(struct bench *b)
 {
     static const size_t single = 1;
@@ -171,7 +171,7 @@ static int add_counts(struct bench *b)
 
 /* --- the suite -------------------------------------------------------------------- */
 
-/* A study, a kernel and sizes that can be. */
+/* Check study, kernel and sizes. */
 static int check_options(struct bench *b)
 {
     const struct bench_options *o = b->options;
@@ -194,7 +194,7 @@ static int check_options(struct bench *b)
     return status == EXIT_GOOD ? add_sets(b) : status;
 }
 
-/* Whether the module has a kernel that is called so, and one with the tile. */
+/* Whether the module has a kernel with that name, and one with the tile. */
 static int check_filter(const struct bench *b)
 {
     const struct bench_filter *filter = &b->benchmark.filter;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* By how many percent speed under load is below that of bursts. */
+/* The difference between speed in bursts and under load, in percent of bursts. */
 static double below_burst(const json_t *row)
 {
     return 100 * (1 - real_at(row, "tflops_sustained") / real_at(row, "tflops"));
@@ -32,7 +32,7 @@ static void print_rounds(char *text, size_t size, const json_t *row)
              fabs(drift), drift > 0 ? "longer" : "less");
 }
 
-/* The words of the key "heat". */
+/* The values of the key "heat". */
 static const struct {
     const char *word;
     double (*percent)(const json_t *row);
@@ -40,10 +40,11 @@ static const struct {
     const char *advice;
 } workloads[BENCH_HEATS] = {
     { "sustained", below_burst, print_sustained,
-      "take tflops for a GEMM now and then, tflops_sustained for long work, and compare "
-      "like with like" },
+      "use tflops for an occasional GEMM and tflops_sustained for long work; compare "
+      "figures of the same kind only" },
     { "rounds", last_over_first, print_rounds,
-      "the board had not settled: take more --rounds, or the figures of --sustained" },
+      "the board did not reach a steady state: use more --rounds, or the figures under "
+      "load" },
 };
 
 void bench_heat_add(struct bench_heat *h, const json_t *row)

@@ -75,7 +75,7 @@ enum {
     GIVEN_THREADS_MAX = 1024
 };
 
-/* -o, without a name for a command that has none. */
+/* The option -o; it has no name if the command has none. */
 static struct option_row output_option(const struct command *c)
 {
     struct option_row row = reference_output(c);
@@ -112,7 +112,7 @@ static void print_usage(bool all)
     putchar('\n');
 }
 
-/* What the program says without a command. */
+/* The text without a command. */
 static int print_overview(void)
 {
     print_usage(false);
@@ -169,8 +169,8 @@ static int print_command_help(const struct command *c)
 
 /* --- running a command ------------------------------------------------------------ */
 
-/* The status of a command, or `failure` if what it printed cannot be written.  A command
-   that has failed has said why. */
+/* The status of a command, or `failure` if its output cannot be written.  A command that
+   failed has printed why. */
 static int finish(int status, int failure)
 {
     terminal_label(NULL);
@@ -185,8 +185,8 @@ static int finish(int status, int failure)
     return status;
 }
 
-/* The command did not end when it was asked to: what it has printed so far stays, with
-   the rows that wait for more, and no file is left that is not whole. */
+/* Called if the command did not end when it was asked to.  Output printed so far stays,
+   including rows that wait for a table, and no incomplete file is left. */
 static void give_up(void)
 {
     flockfile(stderr);
@@ -196,7 +196,7 @@ static void give_up(void)
     _exit(terminal_status(EXIT_CANNOT));
 }
 
-/* The index of "--", behind which a program and its words stand; argc: there is none. */
+/* The index of "--", which precedes a program and its arguments; argc: there is none. */
 static int program_at(int argc, char **argv)
 {
     int i = 1;
@@ -211,7 +211,7 @@ static int misread(const struct command *c, bool program_missing, struct fault *
     return fail(c->name, f);
 }
 
-/* The command line into `context` and `own`, the command's struct of options. */
+/* Read the command line into `context` and `own`, the command's struct of options. */
 static int read_words(const struct command *c, void *own,
                       struct option_row rows[OPTIONS_MAX], bool given[OPTIONS_MAX],
                       int argc, char **argv)
@@ -239,7 +239,7 @@ static int read_words(const struct command *c, void *own,
         return complain("--threads", "must be 0 to 1024");
     threads_limit(context.threads);
     context.operands = operands;
-    /* A report is the same wherever it is written. */
+    /* A report is the same wherever it is written, so -o is left out. */
     context.command_line =
         options_join("bitcut", rows, "o", defaults, more, argc, words);
     return context.command_line ? EXIT_GOOD : fail(c->name, &no_memory);
@@ -274,7 +274,7 @@ static const struct shell {
                { "zsh", reference_zsh },
                { 0 } };
 
-/* What the build asks for: --make-page [COMMAND], --make-completion SHELL. */
+/* Options for the build: --make-page [COMMAND], --make-completion SHELL. */
 static int write_reference(int argc, char **argv)
 {
     const struct reference reference = { commands, shared_options };
@@ -308,9 +308,10 @@ static int run_words(int argc, char **argv)
 }
 
 /* Standard input, output or error may be closed.  A file of the command would then get
-   its number, and what is printed would go into that file.  So the number is taken: by
-   what can be neither read nor written, which fails as the closed one does; messages go
-   to /dev/null.  A program that the command starts has it closed, as it was. */
+   its number, and output would go into that file.  So the number is occupied, by a
+   descriptor that can be neither read nor written and fails as the closed one does;
+   messages go to /dev/null.  A program started by the command has it closed, as it was.
+ */
 static void take_closed_numbers(void)
 {
     for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
@@ -332,7 +333,7 @@ struct command_words {
     char **argv;
 };
 
-/* It does not return, for with it OpenMP's threads would end, which takes memory. */
+/* It does not return: then OpenMP's threads would end, which takes memory. */
 static void *run_in_thread(void *given)
 {
     const struct command_words *const words = given;
@@ -340,8 +341,8 @@ static void *run_in_thread(void *given)
     return NULL;
 }
 
-/* The command runs in a thread whose stack does not depend on the limit that the process
-   was started with. */
+/* The command runs in a thread whose stack size does not depend on the limit of the
+   process. */
 int main(int argc, char **argv)
 {
     enum { STACK_BYTES = 8 << 20 };

@@ -65,7 +65,7 @@ static json_t *output_json(const struct budget_place *p)
         "event", event_json(&b->event), "parts", parts);
 }
 
-/* And what of its error is not the emulator's. */
+/* The part of its error that is not the emulator's. */
 static json_t *worst_json(const struct budget_place *p)
 {
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
@@ -93,9 +93,9 @@ void budget_json(json_t *row, const struct budget_answer *a)
     json_object_set_new(row, "worst", list);
 }
 
-/* --- asking ----------------------------------------------------------------------- */
+/* --- computing -------------------------------------------------------------------- */
 
-/* "3,5"; false: it is not that, or there is no such output. */
+/* Read "3,5".  Returns false if it has another form, or the output does not exist. */
 static bool parse_at(size_t *i, size_t *j, const char *text, const struct setup *s)
 {
     char *end;

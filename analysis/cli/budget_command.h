@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the error of a GEMM comes from, for the commands that run or check one. */
+/* Error budgets for the commands that run or check a GEMM. */
 #ifndef BITCUT_ANALYSIS_CLI_BUDGET_COMMAND_H
 #define BITCUT_ANALYSIS_CLI_BUDGET_COMMAND_H
 
 #include "analysis/accuracy/budget_answer.h"
 #include "analysis/cli/setup.h"
 
-/* What the options said, `budget` in the struct of a command. */
+/* The options, `budget` in the struct of a command. */
 struct budget_options {
     bool all;
     const char *at; /* "I,J", or NULL            */
-    size_t worst;   /* outputs that err the most */
+    size_t worst;   /* number of outputs with the largest errors */
 };
 
 #define BUDGET_OPTIONS(COMMAND)                                                          \
@@ -24,22 +24,23 @@ struct budget_options {
             OPTION(COMMAND, budget.at, TEXT, "I,J")                                      \
     }
 
-/* Whether there is such an output; prints and returns an exit status. */
+/* Whether the output named by --at exists.  Prints a message and returns an exit status.
+ */
 int budget_check(const struct budget_options *o, const struct setup *s);
 
-/* As budget_find(); prints and returns an exit status. */
+/* The same as budget_find(), with messages and an exit status. */
 int budget_run(struct budget_answer *to, const struct budget_problem *q,
                const struct context *x);
 
-/* What the options ask of d, which `data` give by the recipe of s or another: *q, and the
-   answer to it, which budget_answer_clear() ends, whatever the exit status that is
-   returned. */
+/* Compute the budgets that the options request for d, computed from `data` by the recipe
+   of s or by another one.  Sets *q and the answer to it, which budget_answer_clear()
+   releases after any exit status. */
 int budget_ask(struct budget_answer *to, struct budget_problem *q,
                const struct budget_options *o, const struct setup *s,
                const struct gemm_data *data, const struct matrix *d,
                const struct context *x);
 
-/* Add the keys `budget`, `at` and `worst` to a row, as far as they were asked for. */
+/* Add the requested keys `budget`, `at` and `worst` to a row. */
 void budget_json(json_t *row, const struct budget_answer *a);
 
 #endif

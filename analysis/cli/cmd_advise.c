@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut advise: which recipe on which chip multiplies given matrices well enough, and of
-   several products each. */
+/* bitcut advise: the recipe and the chip that multiply given matrices accurately enough.
+ */
 #include "analysis/cli/row_value.h"
 #include "analysis/cli/setup.h"
 #include "analysis/sampling/advise_text.h"
@@ -9,11 +9,11 @@
 
 #include <assert.h>
 
-#define WANT_UNSET 0x7fc0be7au /* a NaN nobody can ask for by its decimal text */
+#define WANT_UNSET 0x7fc0be7au /* a NaN that no decimal text gives */
 
 struct advise_options {
     struct option_texts a, b, units;
-    uint32_t largest[2]; /* beyond the matrices; 0: none */
+    uint32_t largest[2]; /* in other data; 0: none */
     uint32_t want;
     const char *metric, *recipe;
     bool verbose;
@@ -44,11 +44,11 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* --- what is asked ---------------------------------------------------------------- */
+/* --- the input -------------------------------------------------------------------- */
 
 static_assert((int)ADVISE_PLACES_MAX >= (int)OPTION_TEXTS_MAX, "all --unit fit");
 
-/* A problem with all that it points to. */
+/* A problem with everything that it points to. */
 struct work {
     struct matrix a[OPTION_TEXTS_MAX], b[OPTION_TEXTS_MAX];
     const char *place[ADVISE_PLACES_MAX];
@@ -63,7 +63,7 @@ static void work_clear(struct work *w)
     }
 }
 
-/* The chips or units named; else the first chip of every architecture. */
+/* The named chips or units; otherwise the first chip of every architecture. */
 static int take_places(struct work *w, const struct option_texts *units_asked)
 {
     for (int i = 0; i < units_asked->count; i++) {
@@ -87,7 +87,7 @@ static int transpose(struct matrix *to, const struct matrix *from)
     return EXIT_GOOD;
 }
 
-/* Matrices of one product; without -a the first is missed. */
+/* The matrices of one product.  Without -a the first one is reported as missing. */
 static int take_pair(struct matrix *a, struct matrix *b, int i,
                      const struct advise_options *o)
 {
@@ -113,7 +113,7 @@ static int take_matrices(struct work *w, const struct advise_options *o)
     return status;
 }
 
-/* A magnitude that an option says: finite. */
+/* Read a finite magnitude from an option. */
 static int take_largest(uint32_t to[2], const uint32_t largest[2])
 {
     for (int i = 0; i < 2; i++) {
@@ -144,7 +144,8 @@ static int take(struct work *w, const struct context *x)
 
 /* --- the answer ------------------------------------------------------------------- */
 
-/* Prints and returns an exit status: EXIT_FOUND, nothing reaches it. */
+/* Prints messages and returns an exit status: EXIT_FOUND if nothing reaches the required
+   error. */
 static int find(const struct work *w, struct context *x)
 {
     struct advise found;

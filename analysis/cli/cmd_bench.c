@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut bench: verify, then time, as a ratio to a peer in the same run. */
+/* bitcut bench: verify, then time, relative to a peer in the same run. */
 #include "analysis/bench/benchmark_plan.h"
 #include "analysis/cli/bench_emu.h"
 #include "analysis/cli/bench_emu_device.h"
@@ -23,7 +23,7 @@ static const struct option_row options[] = {
       OPTION(bench, unit, TEXT, "U") },
     { "recipe", "emu on a device: recipe (bitcut list recipes; default plain)",
       OPTION(bench, recipe, TEXT, "R") },
-    DEVICE_OPTION(bench, "of emu and exact: emulator, of gpu: cuda"),
+    DEVICE_OPTION(bench, "emu and exact: emulator; gpu: cuda"),
     { "kernel", "gpu: kernel, by its name or the beginning of it, or all",
       OPTION(bench, kernel, TEXT, "K") },
     { "tile", "gpu: only kernels with this tile (default: chosen for the shape)",
@@ -46,7 +46,7 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* What is timed: by a suite, and by bench gpu whole GEMMs or a study of small ones. */
+/* The subjects of timing: a suite; for bench gpu whole GEMMs or a study of small ones. */
 enum { EXACT = 1, EMU = 2, GEMMS = 4, SMALL = 8, EMU_DEVICE = 16 };
 
 #define OF_GPU   "requires bench gpu"
@@ -68,7 +68,7 @@ static const struct option_use uses[] = {
     /* clang-format on */
 };
 
-/* The one size of a suite on the host. */
+/* The single size of a suite on the CPU. */
 static int take_size(size_t *size, const struct bench_options *o)
 {
     if (o->sizes.count > 1) return complain("-n", "can be repeated with bench gpu only");
@@ -123,11 +123,11 @@ static int run_emu(struct context *x)
 }
 
 static const struct suite suites[] = {
-    { "exact", "the layers of the exact reference against an MPFR loop", EXACT,
+    { "exact", "the stages of the exact reference against an MPFR loop", EXACT,
       run_exact },
-    { "emu", "emulated GEMMs against a host's SGEMM, if OpenBLAS or BLIS is there", EMU,
+    { "emu", "emulated GEMMs against the SGEMM of OpenBLAS or BLIS, if installed", EMU,
       run_emu },
-    { "gpu", "kernels on the device against its libraries", GEMMS, bench_gpu },
+    { "gpu", "kernels on the device against its vendor's libraries", GEMMS, bench_gpu },
     { 0 }
 };
 

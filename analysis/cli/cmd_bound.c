@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut bound: what a GEMM may err by, by every bound, beside what it does. */
+/* bitcut bound: every error bound of a GEMM, and its actual error. */
 #include "analysis/accuracy/bound_run.h"
 #include "analysis/cli/operands.h"
 #include "lib/io/json_record.h"
@@ -17,15 +17,15 @@ static const struct bound_options defaults = { .setup = SETUP_DEFAULTS,
 static const struct option_row options[] = {
     SETUP_OPTIONS(bound),
     OPERAND_OPTIONS(bound),
-    { "d", "check this D instead of the emulated one", OPTION(bound, d, TEXT, "FILE") },
+    { "d", "check this D instead of the emulated D", OPTION(bound, d, TEXT, "FILE") },
     { "samples",
-      "outputs simulated step by step (default: as many as have 2^20 products)",
+      "number of outputs simulated step by step (default: as many as need 2^20 products)",
       OPTION(bound, samples, COUNT, "N") },
     { 0 }
 };
 
-/* What people look at, error and limit of one output, that nearest to its limit; --json
-   has all. */
+/* Columns of the text output: error and limit of the output nearest to its limit; --json
+   has all keys. */
 static const struct emit_column columns[] = { { "bound", "bound", 0, NULL },
                                               { "kind", "kind", 0, NULL },
                                               { "worst_error", "error", 3, NULL },
@@ -38,7 +38,7 @@ static const struct emit_column columns[] = { { "bound", "bound", 0, NULL },
 
 /* --- work ------------------------------------------------------------------------- */
 
-/* The row of a bound, with what it is of. */
+/* The row of a bound, with the GEMM that it belongs to. */
 static void print_result(struct context *x, const struct setup *s,
                          const struct bound_result *r)
 {
@@ -74,7 +74,7 @@ static int judge_d(struct context *x, const struct setup *s, const struct matrix
     return bound_broken(results) ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* The emulated D, or that of the file. */
+/* The emulated D, or the D of a file. */
 static int make_d(struct matrix *d, const struct setup *s, const struct context *x)
 {
     const char *const path = ((const struct bound_options *)x->own)->d;
@@ -111,7 +111,7 @@ const struct command command_bound = {
     .examples = {
         { "Compare the error of a GEMM with every bound",
           "bitcut bound --recipe ootomo --unit h100 -m 64 -n 64 -k 256" },
-        { "The same of a result in a file",
+        { "The same for a result in a file",
           "bitcut bound --recipe ootomo --unit h100 -a a.npy -b b.npy -d d.npy" },
     },
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut convert: a file's numbers from one format to another, rounded once. */
+/* bitcut convert: the numbers of a file in another format, rounded once. */
 #include "analysis/cli/command.h"
 #include "lib/input/source.h"
 #include "lib/io/npy.h"
@@ -24,16 +24,16 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* What is converted, and to what. */
+/* The input and the output of a conversion. */
 struct conversion {
     const struct bitcut_format *from, *to;
     const struct bitcut_rounding *rounding;
     struct array in, out;
 };
 
-/* How many elements are NaN and infinite; and of the others, how many became another
-   number, are above the largest of the format, and are below its normal ones and became
-   another number. */
+/* The number of elements that are NaN or infinite; and of the others, the number that
+   changed, that are above the largest number of the format, and that changed and are
+   below its normal numbers. */
 struct outcome {
     size_t nan, infinite, inexact, overflow, underflow;
 };
@@ -57,20 +57,20 @@ static int choose(struct conversion *c, const struct convert_options *o)
     return EXIT_GOOD;
 }
 
-/* The format of numbers of so many bytes. */
+/* The format of numbers with that many bytes. */
 static const struct bitcut_format *format_of_numbers(int bytes)
 {
     return &formats[bytes == 2 ? FORMAT_F16 : bytes == 4 ? FORMAT_F32 : FORMAT_F64];
 }
 
-/* Whether every encoding is one of FP32, as those of tf32 are: arrays of f4 have them. */
+/* Whether every encoding is an FP32 encoding, as for tf32: arrays of f4 hold them. */
 static bool is_within_f32(const struct bitcut_format *f)
 {
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     return f->bits == f32->bits && f->exponent_bits == f32->exponent_bits;
 }
 
-/* Whether elements of this kind have the format's encodings. */
+/* Whether elements of this type hold the format's encodings. */
 static bool holds(const struct array *a, const struct bitcut_format *f)
 {
     if (a->bytes != format_bytes(f)) return false;
@@ -93,7 +93,7 @@ static enum bitcut_status find_from(struct conversion *c, struct fault *f)
 
 /* --- files ------------------------------------------------------------------------ */
 
-/* The FP32 numbers of a text file as an array, which takes their memory over. */
+/* The FP32 numbers of a text file as an array, which takes over their memory. */
 static enum bitcut_status read_text(struct array *a, const char *path, struct fault *f)
 {
     struct matrix m;
@@ -108,7 +108,7 @@ static enum bitcut_status read_text(struct array *a, const char *path, struct fa
     return BITCUT_OK;
 }
 
-/* The numbers of `a`, of a format that FP32 holds, as text. */
+/* The numbers of `a`, in a format that FP32 contains, as text. */
 static enum bitcut_status write_text(const char *path, const struct array *a,
                                      const struct bitcut_format *format, struct fault *f)
 {
@@ -124,7 +124,7 @@ static enum bitcut_status write_text(const char *path, const struct array *a,
     if (status != BITCUT_OK) return status;
     status = bitcut_format_convert_array(NULL, m.at, f32, &roundings[ROUND_RN], a->data,
                                          format, a->count);
-    assert(status == BITCUT_OK); /* it refuses NULL alone */
+    assert(status == BITCUT_OK); /* fails for NULL only */
     status = source_write(path, &m, f);
     matrix_clear(&m);
     return status;
@@ -139,7 +139,7 @@ static enum bitcut_status write_output(const char *path, const struct conversion
 
 /* --- work ------------------------------------------------------------------------- */
 
-/* Count what became of x, now y. */
+/* Count the conversion of x to y. */
 static void outcome_add(struct outcome *o, const struct conversion *c, uint64_t x,
                         uint64_t y)
 {
@@ -181,7 +181,7 @@ static enum bitcut_status convert(struct conversion *c, const char *output,
     if (status != BITCUT_OK) return status;
     status = bitcut_format_convert_array(NULL, c->out.data, c->to, c->rounding, c->in.data,
                                          c->from, c->in.count);
-    assert(status == BITCUT_OK); /* it refuses NULL alone */
+    assert(status == BITCUT_OK); /* fails for NULL only */
     return write_output(output, c, f);
 }
 

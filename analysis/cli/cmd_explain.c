@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut explain: what computed a matrix. */
+/* bitcut explain: find what computed a matrix. */
 #include "analysis/cli/explain_probe.h"
 #include "analysis/cli/row_value.h"
 #include "analysis/cli/setup.h"
@@ -31,7 +31,7 @@ static const struct explain_command_options defaults = {
 
 static struct emulating_device device;
 
-enum { RESULTS = 2 }; /* that one command explains */
+enum { RESULTS = 2 }; /* results that one command can explain */
 
 static const struct option_row options[] = {
     { "a", "A, .npy or .mtx", OPTION(explain_command, a, TEXT, "FILE") },
@@ -56,7 +56,7 @@ static const struct option_row options[] = {
       OPTION(explain_command, probe.command, TEXT, "COMMAND") },
     { "kernel", "find the summation order of this kernel (bitcut list kernels)",
       OPTION(explain_command, probe.kernel, TEXT, "K") },
-    DEVICE_OPTION(explain_command, "emulator, of --kernel: cuda"),
+    DEVICE_OPTION(explain_command, "emulator; with --kernel: cuda"),
     { "m", "--probe, --kernel: rows of D (default 64)",
       OPTION(explain_command, probe.m, COUNT, "M") },
     { "n", "columns of D (default 64)", OPTION(explain_command, probe.n, COUNT, "N") },
@@ -89,7 +89,7 @@ static json_t *result_pair_json(const struct result_pair *t)
     return row;
 }
 
-/* Of several files people read a table of sentences. */
+/* For several files the text output is a table of sentences. */
 static json_t *sentence_json(const char *of, const char *sentence)
 {
     return json_pack("{s:o, s:s}", "d", json_text(of), LABEL_VERDICT, sentence);
@@ -115,7 +115,7 @@ static int fail_interrupted(const struct explanation *e)
     return fail("explain", &f);
 }
 
-/* Explain one D and print what it is.  There is something to clear if the status is
+/* Explain one D and print the explanation.  It has to be cleared if the status is
    EXIT_GOOD or EXIT_FOUND. */
 static int explain(struct explanation *e, struct context *x, const struct problem *q,
                    const struct explain_options *o)
@@ -130,7 +130,8 @@ static int explain(struct explanation *e, struct context *x, const struct proble
     return status;
 }
 
-/* Two results, which share the time: what the first leaves the second has. */
+/* Explain two results, which share the time limit: the second gets the time that the
+   first leaves. */
 static int explain_two(struct context *x, const struct problem q[2],
                        const struct explain_options *all)
 {
@@ -174,7 +175,7 @@ static int explain_all(struct context *x, const struct problem *q)
     return status;
 }
 
-/* What alone may have computed D, as far as it was said. */
+/* The only recipe and unit that may have computed D, if they were given. */
 static int narrow(struct problem *q, const struct explain_command_options *o)
 {
     q->recipe = o->recipe ? bitcut_recipe_find(o->recipe) : NULL;
@@ -184,7 +185,7 @@ static int narrow(struct problem *q, const struct explain_command_options *o)
     return o->unit && !q->unit ? fail_unit(o->unit, false) : EXIT_GOOD;
 }
 
-/* The matrices of one problem, and D of each. */
+/* The matrices of one problem, and its D or two. */
 static int read_all(struct problem q[RESULTS], const struct explain_command_options *o)
 {
     int status = setup_read(&q[0].a, "-a", o->a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut fit: which rows explain recorded sets. */
+/* bitcut fit: find the rows that explain recorded sets. */
 #include "analysis/cli/command.h"
 #include "analysis/evidence/set_find.h"
 #include "analysis/fit/fit_read.h"
@@ -51,7 +51,7 @@ static void emit_fitted(struct emitter *e, const struct fitted *a, bool alone)
     emit_row(e, row);
 }
 
-/* Sets that are recordings of one instruction, and the exit status. */
+/* The sets that are recordings of one instruction, and the exit status. */
 static int fit_sets(struct context *x, const struct set *sets, int count,
                     const char *name, bool alone)
 {
@@ -78,7 +78,7 @@ static int fit_sets(struct context *x, const struct set *sets, int count,
     return found ? EXIT_GOOD : EXIT_FOUND;
 }
 
-/* Each set by itself. */
+/* Each set separately. */
 static int fit_each(struct context *x, const struct found_list *list)
 {
     static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped" };
@@ -97,7 +97,7 @@ static int fit_each(struct context *x, const struct found_list *list)
     return worst;
 }
 
-/* The names of all sets with " + " between, to be freed. */
+/* The names of all sets with " + " between them, which the caller frees. */
 static char *join_names(const struct found_list *list)
 {
     size_t length = 1;
@@ -127,7 +127,7 @@ static int fit_together(struct context *x, const struct found_list *list)
     return status;
 }
 
-/* What --next writes may not replace a set. */
+/* Check that --next does not replace a set. */
 static int check_next(const struct found_list *list, const struct fit_options *o)
 {
     if (o->next && !o->together && list->count > 1)
@@ -169,7 +169,7 @@ const struct command command_fit = {
     .examples = {
         { "Find the rows that explain a recording",
           "bitcut fit data/h200/mma_m16n8k16_f16_f32" },
-        { "The same from 200 of its outputs",
+        { "The same with only 200 of its outputs",
           "bitcut fit data/h200/mma_m16n8k8_f16_f32 --outputs 200" },
     },
 };

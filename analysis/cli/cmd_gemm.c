@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut gemm: a whole GEMM, emulated or by a kernel on a device, and judged. */
+/* bitcut gemm: a whole GEMM, emulated or by a kernel on a device, and its error. */
 #include "analysis/cli/budget_command.h"
 #include "analysis/cli/device_gemm.h"
 #include "analysis/cli/device_option.h"
@@ -43,7 +43,7 @@ static const struct option_row options[] = {
 
 /* --- the answer ------------------------------------------------------------------- */
 
-/* Where it ran, and by which kernel or method. */
+/* What computed: the device, and the kernel or method. */
 static void describe_place(json_t *row, const struct device_gemm *g)
 {
     const struct gpu_kernel *kernel = g->work.kernel;
@@ -68,7 +68,7 @@ static json_t *describe(const struct setup *s, const struct context *x)
     return row;
 }
 
-/* Where it ran, for sentences: methods once where all are alike. */
+/* The same for sentences; the method once if all terms have the same. */
 static void write_place_field(struct gemm_description *to, const struct device_gemm *g)
 {
     const struct gpu_kernel *kernel = g->work.kernel;
@@ -102,7 +102,7 @@ static int compute(struct matrix *d, json_t *row, const struct setup *s,
     return EXIT_GOOD;
 }
 
-/* Outputs with a name that cannot be written are refused before the work. */
+/* Outputs that cannot be written are refused before the work. */
 static int check_outputs(const struct context *x)
 {
     const struct gemm_command_options *const o = x->own;
@@ -129,7 +129,7 @@ static int save(const struct matrix *matrix, const char *path)
     return fail(path, &f);
 }
 
-/* Judge d, write files, and say all that was asked for.  Takes the row over. */
+/* Compare d, write files, and print everything requested.  Takes over the row. */
 static int answer(struct context *x, const struct setup *s, const struct device_gemm *g,
                   const struct matrix *d, json_t *row)
 {
@@ -168,7 +168,7 @@ static int answer(struct context *x, const struct setup *s, const struct device_
     return status;
 }
 
-/* Takes the row over. */
+/* Takes over the row. */
 static int run_on(struct context *x, const struct setup *s, const struct device_gemm *g,
                   json_t *row)
 {
@@ -180,7 +180,7 @@ static int run_on(struct context *x, const struct setup *s, const struct device_
     return status;
 }
 
-/* The GEMM as a device, or the emulator for a kernel, computes it. */
+/* Compute the GEMM on a device, or on the emulator as a kernel does. */
 static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct context *x)
 {
     const struct gemm_command_options *const o = x->own;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut list: the rows of any table, of the library or the program's own. */
+/* bitcut list: the rows of any table of the library or the program. */
 #include "analysis/accuracy/bound.h"
 #include "analysis/accuracy/metric.h"
 #include "analysis/accuracy/monotone.h"
@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- what the program's tables tell of a row -------------------------------------- */
+/* --- keys for the rows of the program's tables ------------------------------------ */
 
 static void describe_metric(struct field_writer *w, const void *row)
 {
@@ -37,7 +37,7 @@ static void describe_bound(struct field_writer *w, const void *row)
     write_text_field(w, "source", b->source);
 }
 
-/* Whether a larger addend can make an output of a unit smaller. */
+/* Whether a larger addend can lower an output of a unit. */
 static void describe_monotone(struct field_writer *w, const void *row)
 {
     static const char *const names[][2] = { { "c", "c_example" },
@@ -53,7 +53,8 @@ static void describe_monotone(struct field_writer *w, const void *row)
     }
 }
 
-/* TFLOP/s, or products of f16 words in the time of one; null: not known, no unit. */
+/* TFLOP/s, or products of f16 parts in the time of one product; null: unknown, or no
+   unit. */
 static void write_rate_field(struct field_writer *w, const char *name, double rate)
 {
     if (rate > 0) write_real_field(w, name, rate);
@@ -81,14 +82,14 @@ static void describe_model(struct field_writer *w, const void *row)
         write_item_field(w, "%s: %s", m->factor[i].name, m->factor[i].what);
 }
 
-/* A bound; 0 is none. */
+/* A bound; 0 means none. */
 static void write_most_field(struct field_writer *w, const char *name, size_t most)
 {
     if (most) write_integer_field(w, name, (long long)most);
     else write_text_field(w, name, NULL);
 }
 
-static struct gpu gpu; /* the module that is listed */
+static struct gpu gpu; /* the module whose tables are printed */
 
 static void describe_architecture(struct field_writer *w, const void *row)
 {
@@ -157,7 +158,7 @@ static void describe_bench(struct field_writer *w, const void *row)
         write_item_field(w, "%zu", *count);
 }
 
-/* "4n" for 4, "n" for 1, of a scaled set; else the number. */
+/* "4n" for 4, "n" for 1 in a scaled set; otherwise the number. */
 static void length_text(char text[24], size_t length, bool scaled)
 {
     snprintf(text, 24, length == 1 && scaled ? "n" : scaled ? "%zun" : "%zu", length);
@@ -183,31 +184,32 @@ static const struct bitcut_table own_tables[] = {
     /* clang-format off */
     { "metrics",       "measures of error",
       ROWS(metrics),           describe_metric },
-    { "criteria",      "tests of a result, which tolerance tries on faulty kernels",
+    { "criteria",      "tests of a result, which bitcut tolerance tries on faulty kernels",
       ROWS(criteria),          NULL },
-    { "bounds",        "limits of the error of a GEMM",
+    { "bounds",        "bounds on the error of a GEMM",
       ROWS(bounds),            describe_bound },
     { "monotonicity",  "units, and whether a larger c or product never lowers a result",
       ROWS(units),             describe_monotone },
-    { "rates",         "what products cost on architectures, in products of f16 words",
+    { "rates",         "cost of a product on each architecture, in products of f16 parts",
       ROWS(rates),             describe_rate },
-    { "studies",       "questions with a figure or table as answer",
+    { "studies",       "problems that bitcut study answers by a figure or table",
       ROWS(studies),           NULL },
-    { "benches",       "what bench gpu runs: kernels on shapes",
+    { "benches",       "benchmarks of bench gpu: kernels on shapes",
       ROWS(bench_studies),     describe_bench },
     { "shapes",        "sets of m, n and k for bench gpu",
       ROWS(shape_sets),        describe_shapes },
-    { "models",        "tile models: what ranks tiles and kernels",
+    { "models",        "tile models, which rank tiles and kernels",
       ROWS(tile_models),       describe_model },
     { "variants",      "ways to issue one instruction on a device",
       ROWS(gpu_variants),      NULL },
-    { "axes",          "ways in which GEMMs differ, along which explain searches",
+    { "axes",          "properties in which GEMMs differ, along which bitcut explain "
+                       "searches",
       ROWS(axes),              NULL },
     { 0 }
     /* clang-format on */
 };
 
-/* Tables in pieces. */
+/* Tables that are linked lists of pieces. */
 static const void *next_fault(const void *row) { return kernel_fault_next(row); }
 
 static void describe_fault(struct field_writer *w, const void *row)
@@ -216,7 +218,7 @@ static void describe_fault(struct field_writer *w, const void *row)
     write_text_field(w, "changes",
                      d->exact  ? "the product"
                      : d->fine ? "a few ulps"
-                               : "words or sums");
+                               : "parts or sums");
 }
 
 static const void *next_claim(const void *row) { return study_claim_next(row); }
@@ -239,7 +241,7 @@ static void describe_claim(struct field_writer *w, const void *row)
     write_text_field(w, "otherwise", c->otherwise);
 }
 
-/* The answer whose key a row is. */
+/* The answer to which the key of a row belongs. */
 static const struct record *answer_of(const struct record_field *row)
 {
     for (const struct record *r = answers; r->name; r++)
@@ -273,21 +275,24 @@ struct chained_table {
 
 static const struct chained_table chained_tables[] = {
     { { "faults",
-        "what kernels do wrong, as explain knows it",
+        "faults of kernels that bitcut explain can find",
         { NULL, 0 },
         describe_fault },
       next_fault },
     { { "keys",
-        "keys of answers in JSON, and what each is",
+        "keys of JSON output, with the meaning of each",
         { NULL, 0 },
         describe_key },
       next_key },
-    { { "claims", "what papers say, which study judges", { NULL, 0 }, describe_claim },
+    { { "claims",
+        "claims of papers that bitcut study checks",
+        { NULL, 0 },
+        describe_claim },
       next_claim },
     { { 0 }, NULL }
 };
 
-/* Tables whose rows are in the module. */
+/* Tables in modules. */
 static const void *next_architecture(const struct gpu *g, const void *at)
 {
     return gpu_architecture_next(g, at);
@@ -310,7 +315,7 @@ struct module_table {
 
 static const struct module_table module_tables[] = {
     { { "architectures",
-        "devices that one code is compiled for, and whose units they have",
+        "devices for which code is compiled, with their units",
         { NULL, 0 },
         describe_architecture },
       next_architecture },
@@ -324,7 +329,7 @@ static const struct module_table module_tables[] = {
     { { 0 }, NULL }
 };
 
-/* Whether a chip has the units whose names begin as this one's. */
+/* Whether a chip has the units with the same architecture as this name. */
 static bool chip_has(const struct chip *c, const char *unit)
 {
     const size_t length = strcspn(unit, "/");
@@ -340,8 +345,8 @@ struct list_options {
     bool wide;
 };
 
-/* Whether the row's name has what the second operand says; of a unit, too, whether that is
-   a chip that has it. */
+/* Whether the row's name contains the second operand; for a unit, also whether the
+   operand names a chip that has it. */
 static bool is_chosen(const struct context *x, const char *name, bool unit)
 {
     const char *const part = x->operand_count > 1 ? x->operands[1] : "";
@@ -366,8 +371,8 @@ static void print_row(struct context *x, const struct bitcut_table *table, const
 
 /* --- units, in few columns -------------------------------------------------------- */
 
-/* The first chips that have a unit, and how many more: the table of all units has at most
-   100 columns with 18 of them.  A narrower screen has one. */
+/* The first chips that have a unit, and the number of others.  With 18 columns for chips
+   the table of all units has at most 100 columns. */
 static json_t *chips_of(const char *unit)
 {
     enum { CHIPS_WIDTH = 18, WIDE = 100 };
@@ -425,7 +430,8 @@ static int list_chained(struct context *x, const struct chained_table *c)
     return EXIT_GOOD;
 }
 
-/* The rows of all modules there are, of each table once.  One that is there must open. */
+/* Print the rows of all available modules, those of each table once.  An existing module
+   must open. */
 static int list_module(struct context *x, const struct module_table *m)
 {
     const void *row = NULL;
@@ -442,10 +448,10 @@ static int list_module(struct context *x, const struct module_table *m)
 }
 
 static const struct table_row device_table[] = {
-    { "devices", "what GEMMs can run on, and why the others are not there" }, { 0 }
+    { "devices", "devices that GEMMs can run on, or why they are unavailable" }, { 0 }
 };
 
-/* One that is there: of which architectures, and why not of others. */
+/* A module: its architectures, and why others are unsupported. */
 static json_t *architectures_of(const struct gpu_device *d)
 {
     json_t *names = json_array();
@@ -471,7 +477,7 @@ static json_t *device_name(const struct gpu_backend *b, const struct gpu_device 
     return d->number ? json_sprintf("%s:%d", b->name, d->number) : json_string(b->name);
 }
 
-/* Those of an open module: all that it can use, or why there is none. */
+/* The devices of an open module: all usable ones, or why there is none. */
 static void list_devices_of(struct context *x, const struct gpu *g,
                             const struct gpu_backend *b)
 {
@@ -490,7 +496,7 @@ static int list_devices(struct context *x)
     char folder[PLACE_MAX];
     struct fault f;
     print_device(x, json_string("emulator"), &emulator,
-                 "this program, by the units' models", NULL);
+                 "the emulator: this program with the models of the units", NULL);
     for (const struct gpu_backend *b = gpu_backends; b->name; b++)
         if (gpu_open(&gpu, b, place_module(folder), &f) != BITCUT_OK)
             print_device(x, json_string(b->name), NULL, b->what, f.text);
@@ -501,7 +507,7 @@ static int list_devices(struct context *x)
     return EXIT_GOOD;
 }
 
-/* The names of all tables, in the order that they are listed in. */
+/* The names of all tables, in the order in which they are listed. */
 enum { TABLES_MAX = 32 };
 
 static void all_tables(struct table_row all[TABLES_MAX])

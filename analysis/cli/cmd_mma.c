@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut mma: a batch of fragments on a unit, raw encodings in and out. */
+/* bitcut mma: a batch of fragments on a unit, with raw encodings as input and output. */
 #include "analysis/cli/command.h"
 #include "emu/fragment.h"
 #include "lib/io/npy.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut probe: how sharply vectors pin a unit down, and vectors that do. */
+/* bitcut probe: how well vectors distinguish a unit from its mutants, and making such
+   vectors. */
 #include "analysis/cli/command.h"
 #include "analysis/evidence/directed.h"
 #include "analysis/evidence/field_json.h"
@@ -31,7 +32,7 @@ static const struct option_row options[] = {
 
 enum { UNITS_MAX = 512 };
 
-/* What vectors achieve against the mutants of a unit. */
+/* The effect of vectors on the mutants of a unit. */
 struct kills {
     const struct bitcut_unit *unit;
     struct mutant mutant[MUTANTS_MAX];
@@ -44,11 +45,11 @@ struct kills {
     bool done;
 };
 
-/* The units worked on, in the order in which they are printed. */
+/* The units to process, in the order in which they are printed. */
 struct kills_list {
     struct kills *at;
     int count, printed;
-    int status; /* the worst of what was printed */
+    int status; /* the worst of the units printed */
 };
 
 static void kills_init(struct kills *k, const struct bitcut_unit *u)
@@ -65,7 +66,8 @@ static bool is_survivor(const struct kills *k, int i)
     return !k->mutant[i].proof && k->noticed[i] == 0;
 }
 
-/* Steps of one field: how many outputs notice each, "=" for one proved to be none. */
+/* Steps of one field: the number of outputs that detect each; "=" for a mutant proved
+   equivalent. */
 static json_t *cell(const struct kills *k, const struct field *f)
 {
     char text[160] = "";
@@ -131,7 +133,8 @@ static void print_next(struct kills_list *list, struct context *x)
 
 /* --- vectors from sets ------------------------------------------------------------ */
 
-/* Add to *noticed the outputs of a set that the unit does not give for operands `in`. */
+/* Add to *noticed the number of outputs of a set that the unit does not give for operands
+   `in`. */
 static enum bitcut_status count_one(size_t *noticed, struct array *got,
                                     const struct bitcut_unit *u, const struct set *s,
                                     const struct fragments *in, const struct context *x,
@@ -144,7 +147,7 @@ static enum bitcut_status count_one(size_t *noticed, struct array *got,
     return status;
 }
 
-/* The same of each mutant and of the ideal unit. */
+/* The same for each mutant and for the ideal unit. */
 static enum bitcut_status count_noticed(struct kills *k, const struct set *s,
                                         const struct fragments *in,
                                         const struct context *x, struct fault *f)
@@ -177,7 +180,7 @@ static enum bitcut_status add_set(struct kills *k, const struct set *s,
     return status;
 }
 
-/* The kills of a unit among those found so far, or a new place for them. */
+/* The entry of a unit, found or added. */
 static struct kills *kills_of(struct kills_list *list, const char *name)
 {
     for (int i = 0; i < list->count; i++)
@@ -200,8 +203,8 @@ static enum bitcut_status from_set(struct kills_list *list, const struct found *
     return status;
 }
 
-/* All sets named on the command line, put together by unit.  No unit is finished before
-   all sets are. */
+/* Combine all sets on the command line by unit.  No unit is complete before all sets are.
+ */
 static int from_sets(struct kills_list *list, const struct context *x)
 {
     static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped" };
@@ -225,7 +228,7 @@ static int from_sets(struct kills_list *list, const struct context *x)
 
 /* --- directed vectors ------------------------------------------------------------- */
 
-/* The units to work on: the one asked for, or the first of each behaviour. */
+/* The units to process: the requested one, or the first with each behaviour. */
 static int choose_units(const struct bitcut_unit **list, const char *only)
 {
     int n = 0;
@@ -270,7 +273,7 @@ static void take_kills(struct kills *k, const struct directed *d,
             sample_dot(&k->ideal, &d->samples[i]) != sample_dot(u, &d->samples[i]);
 }
 
-/* Where the vectors of a unit go: -o itself, or a folder of it with the unit's name. */
+/* The folder of a unit's vectors: -o itself, or a folder in it with the unit's name. */
 static void folder_of(char *path, size_t size, const struct context *x,
                       const struct bitcut_unit *u)
 {
@@ -295,14 +298,14 @@ static enum bitcut_status make_one(struct kills *k, const struct bitcut_unit *u,
     return status;
 }
 
-/* Units are printed as soon as those before are. */
+/* Print units as soon as all earlier units are printed. */
 static int from_generator(struct kills_list *list, struct context *x)
 {
     const struct probe_options *const o = x->own;
     const struct bitcut_unit *chosen[UNITS_MAX];
     const int n = choose_units(chosen, o->unit);
     struct fault fault = { .status = BITCUT_OK };
-    int first = n; /* of the units that failed */
+    int first = n; /* index of the first unit that failed */
     size_t done = 0;
     if (x->output && folder_make(x->output, &fault) != BITCUT_OK)
         return fail(x->output, &fault);
@@ -357,9 +360,9 @@ const struct command command_probe = {
     .output = "folder of the sets to make",
     .task = TASK_RECORD,
     .examples = {
-        { "Make vectors that tell a unit from others",
+        { "Make vectors that distinguish a unit from others",
           "bitcut probe --unit hopper/mma.m16n8k16.f32.f16 -o vectors" },
-        { "Count which mutants of a unit these vectors notice",
+        { "Count the mutants of a unit that these vectors detect",
           "bitcut probe --mutants --unit hopper/mma.m16n8k16.f32.f16" },
     },
 };

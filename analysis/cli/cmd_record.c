@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut record: what a device computes, kept as sets or compared with the model. */
+/* bitcut record: results of a device, stored as sets or compared with the model. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "analysis/cli/command.h"
@@ -26,9 +26,13 @@ struct record_options {
 };
 
 static const struct option_row options[] = {
-    { "unit", "instruction (default: that of the set; --random: all; may be repeated)",
+    { "unit",
+      "instruction (default: the instruction of the set; --random: all; may be "
+      "repeated)",
       OPTION(record, units, TEXTS, "U") },
-    { "variant", "how to issue the instruction (bitcut list variants; --random: or all)",
+    { "variant",
+      "how to issue the instruction (bitcut list variants; all is allowed "
+      "with --random)",
       OPTION(record, variant, TEXT, "V") },
     { "random", "compare N random outputs of each instruction with the model",
       OPTION(record, random, COUNT, "N") },
@@ -64,7 +68,7 @@ static int try_variant(struct context *x, const struct trial *t)
     return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* The variants that are wanted (NULL: all) and that the instruction has. */
+/* The requested variants (NULL: all) that the instruction has. */
 static int try_variants(struct context *x, struct trial *t,
                         const struct gpu_variant_row *wanted)
 {
@@ -126,19 +130,19 @@ static int run_random(struct context *x, const struct recorder *r,
 
 /* --- sets ------------------------------------------------------------------------- */
 
-/* A set on its way: what is read, recorded and computed. */
+/* A set in progress: what is read, recorded and computed. */
 struct recording {
     struct set set;
-    const char *unit; /* in place of the set's; NULL: that */
+    const char *unit; /* replaces the set's unit; NULL: the set's unit */
     const struct gpu_instruction *instruction;
     const struct gpu_variant_row *variant;
     size_t repeats_differ;
     struct difference difference;
-    json_t *first; /* mismatch, or null */
+    json_t *first; /* the first mismatch, or null */
 };
 
-/* Read the set and see that the device can record it; `wanted` is NULL for the set's own
-   variant. */
+/* Read the set and check that the device can record it; `wanted` is NULL for the set's
+   own variant. */
 static enum bitcut_status prepare(struct recording *g, const struct recorder *r,
                                   const struct found *from,
                                   const struct gpu_variant_row *wanted, struct fault *f)
@@ -176,7 +180,8 @@ static enum bitcut_status record(struct recording *g, const struct recorder *r,
     return status;
 }
 
-/* What the model says, if there is one; x: the operands as the unit sees them. */
+/* Compute the model's result, if there is a model; x: the operands as the unit reads
+   them. */
 static enum bitcut_status judge(struct recording *g, const struct fragments *x,
                                 const struct context *context, struct fault *f)
 {
@@ -209,7 +214,7 @@ static enum bitcut_status compare(struct recording *g, const struct context *x,
     return status;
 }
 
-/* What meta.json says of the recording; all else it said stays. */
+/* Add the keys of the recording to meta.json; other keys stay. */
 static void sign_meta(json_t *meta, const struct recording *g, const struct recorder *r)
 {
     static const char *const parts[] = { "arch",   "family", "shape",
@@ -267,15 +272,15 @@ static int record_set(struct context *x, const struct recorder *r,
     return g.difference.mismatches || g.repeats_differ ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* --- where sets go ---------------------------------------------------------------- */
+/* --- output folders --------------------------------------------------------------- */
 
-/* The sets that the operands mean, and the folder that each is written to. */
+/* The sets that the operands name, and the folder to which each is written. */
 struct plan {
     struct found_list sets;
     char **output;
 };
 
-/* The last part of a folder's name, without slashes behind it. */
+/* The last component of a folder's path, without trailing slashes. */
 static const char *last_part(size_t *length, const char *folder)
 {
     size_t end = strlen(folder);
@@ -286,8 +291,8 @@ static const char *last_part(size_t *length, const char *folder)
     return folder + start;
 }
 
-/* Where a set of an operand goes: one that is the only operand to -o itself, one that is
-   an operand to its name in -o, one found below an operand to its path from there. */
+/* The folder for a set: -o itself if the set is the only operand; its name in -o if it is
+   one of several operands; its path below the operand if it was found in an operand. */
 static char *place(const struct context *x, const char *operand, const char *set)
 {
     size_t length;
@@ -312,7 +317,7 @@ static void plan_clear(struct plan *p)
     found_clear(&p->sets);
 }
 
-/* Add what one operand means. */
+/* Add the sets that one operand names. */
 static enum bitcut_status plan_operand(struct plan *p, const struct context *x,
                                        const char *operand, struct fault *f)
 {
@@ -329,7 +334,7 @@ static enum bitcut_status plan_operand(struct plan *p, const struct context *x,
     return whole ? status : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
 }
 
-/* A file or folder of a plan: an output, or a set that is read. */
+/* A file or folder of a plan: an output, or an input set. */
 struct planned {
     struct output_identity is;
     const char *output; /* NULL: it is read */
@@ -342,7 +347,7 @@ static int by_identity(const void *x, const void *y)
     return order ? order : !a->output - !b->output; /* outputs first */
 }
 
-/* A set that would go where a set is, or where another goes. */
+/* Check that no set is written over another set, read or written. */
 static int check_plan(const struct plan *p)
 {
     const size_t count = 2 * p->sets.count;
@@ -394,7 +399,7 @@ static int run_sets(struct context *x, const struct recorder *r,
 
 /* --- the command ------------------------------------------------------------------ */
 
-/* What is wrong with the command line, whatever the device. */
+/* Errors of the command line that do not depend on the device. */
 static int check(const struct context *x)
 {
     const struct record_options *const o = x->own;
@@ -412,7 +417,7 @@ static int check(const struct context *x)
     return EXIT_GOOD;
 }
 
-/* The variant asked for: NULL for all, and for sets without the option. */
+/* The requested variant: NULL for all, and for sets without the option. */
 static int find_variant(const struct gpu_variant_row **variant,
                         const struct record_options *o)
 {

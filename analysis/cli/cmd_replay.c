@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut replay: recorded sets against the unit table. */
+/* bitcut replay: recorded sets compared with the unit table. */
 #include "analysis/cli/command.h"
 #include "analysis/evidence/set_difference.h"
 #include "analysis/evidence/set_find.h"
@@ -10,10 +10,10 @@
 
 static const struct option_row options[] = { { 0 } };
 
-/* What became of one set. */
+/* The result for one set. */
 struct outcome {
     bool done;
-    json_t *row; /* NULL: it cannot be replayed, and why is in `fault` */
+    json_t *row; /* NULL: it cannot be replayed, with the reason in `fault` */
     size_t outputs, mismatches;
     struct fault fault;
 };
@@ -30,7 +30,7 @@ static json_t *describe(const char *folder, const struct set *s,
                       : json_null());
 }
 
-/* x: the operands as the unit sees them. */
+/* x: the operands as the unit reads them. */
 static void replay_fragments(struct outcome *o, const char *folder, const struct set *s,
                              const struct fragments *x, int threads,
                              const struct progress *progress)
@@ -89,7 +89,7 @@ static void report(struct total *t, struct context *x, const char *folder,
     t->mismatches += o->mismatches;
 }
 
-/* Report the sets that are done, up to the first that is not. */
+/* Report the finished sets, up to the first unfinished one. */
 static void report_done(struct total *t, struct context *x, const struct found_list *list,
                         const struct outcome *o)
 {
@@ -97,7 +97,7 @@ static void report_done(struct total *t, struct context *x, const struct found_l
         report(t, x, list->at[t->sets].folder, &o[t->sets]);
 }
 
-/* Many sets are shared out among the threads; of a few, the outputs of each are. */
+/* Many sets are distributed over the threads; for a few sets, the outputs of each are. */
 static struct total replay_all(struct outcome *o, struct context *x,
                                const struct found_list *list)
 {
@@ -121,7 +121,7 @@ static struct total replay_all(struct outcome *o, struct context *x,
     return t;
 }
 
-/* Rows that were never reported: an earlier set was stopped. */
+/* Rows that were never reported, because an earlier set was stopped. */
 static void drop(struct outcome *o, size_t from, size_t count)
 {
     for (size_t i = from; i < count; i++) json_decref(o[i].row);
@@ -168,7 +168,7 @@ const struct command command_replay = {
     .examples = {
         { "Compare a recording with the unit table",
           "bitcut replay data/h200/mma_m16n8k16_f16_f32" },
-        { "The same of two, for a program",
+        { "The same for two recordings, as JSON",
           "bitcut replay data/h200/mma_m16n8k8_f16_f32 "
           "data/h200/mma_m16n8k4_tf32_f32 --json" },
     },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut report: every study and recorded result, or one product, as a page. */
+/* bitcut report: all studies and recorded results, or one product, as a page. */
 #include "analysis/bench/benchmark_plan.h"
 #include "analysis/cli/audit_report.h"
 #include "analysis/cli/device_option.h"
@@ -22,7 +22,7 @@ static const struct option_row options[] = {
       OPTION(report, one.a, TEXT, "FILE") },
     { "b", "B", OPTION(report, one.b, TEXT, "FILE") },
     { "c", "C (default: no C)", OPTION(report, one.c, TEXT, "FILE") },
-    { "d", "its result, to be explained and checked",
+    { "d", "the result D of that product, to be explained and checked",
       OPTION(report, one.d, TEXT, "FILE") },
     { "alpha", "factor of A B (default 1)", OPTION(report, one.alpha, TEXT, "X") },
     { "beta", "factor of C (default 0, or 1 with -c)",
@@ -55,7 +55,7 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* What a report is on. */
+/* The subject of a report. */
 enum { ON_STUDIES = 1, ON_GEMM = 2, ON_PROGRAM = 4 };
 
 #define NEEDS_GEMM    "requires a report on one product, with -a and -b"
@@ -82,12 +82,12 @@ static const struct option_use uses[] = {
     /* clang-format on */
 };
 
-/* A report, and what its sections are made of. */
+/* A report, and the sources of its sections. */
 struct work {
     struct report report;
     const struct report_options *options;
     struct results results;
-    struct study_run run; /* of studies */
+    struct study_run run; /* for studies */
     struct recorded_studies kept;
     json_t *results_files, *library_files; /* their names and digests */
 };
@@ -107,7 +107,7 @@ static int make_figure(struct section *s, const void *about, struct report *r)
     return EXIT_GOOD;
 }
 
-/* --- what there is to report ------------------------------------------------------ */
+/* --- the sections ----------------------------------------------------------------- */
 
 /* The files that a study reads; NULL: none. */
 static json_t *files_of(const struct work *w, unsigned reads)
@@ -137,7 +137,7 @@ static void add_studies(struct work *w)
     }
 }
 
-/* Those for which there are results. */
+/* The figures for which there are results. */
 static void add_figures(struct work *w)
 {
     for (const struct figure *g = figures; g->name; g++) {
@@ -158,7 +158,7 @@ static void add_figures(struct work *w)
     }
 }
 
-/* The files of the command line, or the kept ones. */
+/* The files of the command line, or those that come with bitcut. */
 static int read_results(struct work *w)
 {
     const struct option_texts *const given = &w->options->results;
@@ -178,7 +178,8 @@ static int read_results(struct work *w)
     return status;
 }
 
-/* Kept rows, unless those of the report are of another seed and as large. */
+/* The rows that come with bitcut, unless the report's rows have the same size and another
+   seed. */
 static int read_recorded(struct work *w)
 {
     if (w->options->no_studies ||
@@ -223,9 +224,9 @@ static int report_studies(struct context *x, const char *folder)
         .title = "bitcut report",
         .chapters = study_chapters,
         .command = x->command_line,
-        .about = "Numbers are computed by bit-exact models of the matrix units, but for "
-                 "those that a section says were recorded on a device. In tables they "
-                 "are rounded to six digits; the data hold all.",
+        .about = "Numbers are computed by bit-exact models of the matrix units, except "
+                 "where a section says that they were recorded on a device. Tables round "
+                 "them to six digits; the data files hold all digits.",
     };
     w.options = x->own;
     w.report.context = x;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut run: an unmodified program, whose FP32 products are computed as another machine
-   would, or compared. */
+/* bitcut run: run an unmodified program with its FP32 products computed as on another
+   machine, or compared. */
 #define _GNU_SOURCE /* secure_getenv() */
 
 #include "analysis/cli/device_option.h"
@@ -44,7 +44,8 @@ static const struct option_row options[] = {
       OPTION(run, rules, TEXTS, "RULE") },
     DEVICE_OPTION(run, "emulator"),
     { "against",
-      "RECIPE@UNIT[,...] or original: compute every product this way, too, and compare",
+      "RECIPE@UNIT[,...] or original: also compute every product in this configuration, "
+      "and compare",
       OPTION(run, against, TEXT, "WAY") },
     { "audit",
       "audit the calls: values, bits retained by splits, errors of the results, and "
@@ -71,11 +72,11 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* --- what the program is told ----------------------------------------------------- */
+/* --- settings of the program ------------------------------------------------------ */
 
 enum { VARIABLES_MAX = 16 };
 
-/* Variables of the environment, set in this process, for the program. */
+/* Set environment variables in this process, for the program. */
 static bool tell(enum setting_of which, const char *value)
 {
     return setenv(settings[which].name, value, 1) == 0;
@@ -87,8 +88,8 @@ static int fail_memory(void)
     return fail("run", &f);
 }
 
-/* Without --unit: that of the kernel that the device of --device has for large products.
- */
+/* Without --unit: the unit of the kernel that the device of --device has for large
+   products. */
 static int find_unit(struct run_options *o)
 {
     enum { LARGE = 1024 };
@@ -108,7 +109,7 @@ static int find_unit(struct run_options *o)
     return EXIT_GOOD;
 }
 
-/* The way of --recipe and --unit. */
+/* The configuration of --recipe and --unit. */
 static int write_way_field(struct run_options *o)
 {
     struct setup s = { .options = &o->setup };
@@ -172,7 +173,8 @@ static int write_least_field(const char *least)
     return tell(SETTING_MIN, least) ? EXIT_GOOD : fail_memory();
 }
 
-/* Whether the device, which is this processor, has a kernel for the way of --recipe. */
+/* Whether the device, which is the CPU, has a kernel for the configuration of --recipe.
+ */
 static int check_own_device(const struct run_options *o)
 {
     struct recorder r;
@@ -199,7 +201,8 @@ static int check_emulating_device(struct context *x, const char *device)
     return status;
 }
 
-/* The device, if it can be opened here, and its module where the program finds it. */
+/* Set the device, if it can be opened here, and the folder of its module for the program.
+ */
 static int write_device_field(const char *library, struct context *x,
                               const struct run_options *o)
 {
@@ -217,7 +220,7 @@ static int write_device_field(const char *library, struct context *x,
                : fail_memory();
 }
 
-/* Before what is preloaded already. */
+/* Put the library before libraries that are preloaded already. */
 static int preload(const char *library)
 {
     char list[2 * PLACE_MAX];
@@ -234,7 +237,7 @@ static int preload(const char *library)
     return setenv("LD_PRELOAD", list, 1) == 0 ? EXIT_GOOD : fail_memory();
 }
 
-/* Nothing of a run that this one is part of. */
+/* Remove the settings of a run of which this one is a part. */
 static void forget_settings(void)
 {
     char name[SETTING_NAME_MAX];
@@ -267,7 +270,7 @@ static int write_all_field(const char *folder, const char *library, struct conte
 
 /* --- a run ------------------------------------------------------------------------ */
 
-/* What there is besides options: where things are. */
+/* Everything except options: paths. */
 struct run {
     char program[PROGRAM_PATH_MAX], library[PLACE_MAX], folder[PLACE_MAX];
     bool own_folder;
@@ -290,7 +293,7 @@ static int find_library(struct run *r)
         return fail(r->library, &f);
     }
     if (*r->library == '/') return EXIT_GOOD;
-    /* The program may have another folder. */
+    /* An absolute path: the program may change its folder. */
     char *const whole = realpath(r->library, NULL);
     if (!whole || strlen(whole) >= sizeof r->library) return free(whole), fail_memory();
     strcpy(r->library, whole);
@@ -298,7 +301,8 @@ static int find_library(struct run *r)
     return EXIT_GOOD;
 }
 
-/* The folder of --folder, in which nothing of another run is: that would be added up. */
+/* Check the folder of --folder: it must not have logs of another run, which would be
+   added up. */
 static int find_asked_folder(struct run *r, const char *folder)
 {
     struct stat status;
@@ -319,7 +323,7 @@ static int find_asked_folder(struct run *r, const char *folder)
     return fail("--folder", &f);
 }
 
-/* A folder for a while. */
+/* Make a temporary folder. */
 static int make_folder(struct run *r)
 {
     struct fault f;
@@ -331,7 +335,8 @@ static int make_folder(struct run *r)
     if (r->own_folder) return EXIT_GOOD;
     fault_set(
         &f, BITCUT_UNSUPPORTED,
-        "cannot create a folder: %s (TMPDIR sets another place, --folder another folder)",
+        "cannot create a folder: %s (TMPDIR sets another parent folder, --folder another "
+        "folder)",
         strerror(errno));
     return fail(temporary, &f);
 }
@@ -366,8 +371,8 @@ static int find_program(struct run *r, const struct context *x)
     return status;
 }
 
-/* Rules that fit no place: a pattern that means another one does nothing, and says
-   nothing. */
+/* Report rules that match no call site: a wrong pattern would have no effect, without a
+   message. */
 static void write_idle_rules_field(const struct run_total *t,
                                    const struct option_texts *rules)
 {
@@ -387,8 +392,8 @@ static void write_idle_rules_field(const struct run_total *t,
     }
 }
 
-/* Say what was done.  Standard output is the program's, so this goes to standard error.
- */
+/* Describe the run.  Standard output belongs to the program, so this goes to standard
+   error. */
 static int print_total(struct run *r, const char *folder, double elapsed,
                        struct context *x)
 {
@@ -430,7 +435,8 @@ static int start_and_tell(struct run *r, struct context *x)
         fail("run", &f);
         return status;
     }
-    /* Who reads standard error may have enough; the folder goes nevertheless. */
+    /* The reader of standard error may have closed it; the folder is removed
+       nevertheless. */
     signal(SIGPIPE, SIG_IGN);
     const int told = print_total(r, r->folder, seconds_now() - began, x);
     return told == EXIT_GOOD ? status : told;
@@ -450,7 +456,7 @@ static int run_program(struct run *r, struct context *x)
     return status;
 }
 
-/* What was given beside --read, and does nothing there; NULL: nothing. */
+/* The option given with --read that has no effect there; NULL: none. */
 static const char *idle_option(const struct context *x)
 {
     const struct option_row *own = options;

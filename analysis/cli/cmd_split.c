@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut split: what a split keeps, by exponent. */
+/* bitcut split: the bits that a split retains, by exponent. */
 #include "analysis/cli/setup.h"
 #include "analysis/report/plot.h"
 #include "analysis/split/split_retention.h"
@@ -51,7 +51,7 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* What values are split. */
+/* The values to split. */
 enum { ANY = 1, OF_FILE = 2 };
 
 static const struct option_use uses[] = {
@@ -61,7 +61,7 @@ static const struct option_use uses[] = {
     { 0 }
 };
 
-/* What people look at of a file; --json has all. */
+/* Columns of the text output for a file; --json has all keys. */
 static const struct emit_column columns[] = {
     /* clang-format off */
     { "exponent",    "exponent",   0, NULL },
@@ -87,7 +87,7 @@ static const struct picture_kind {
     enum plot_kind kind;
 } pictures[] = { { ".svg", PLOT_SVG }, { ".pdf", PLOT_PDF }, { 0 } };
 
-/* The kind of a file's picture by its name, or NULL. */
+/* The format of a picture file by the ending of its name, or NULL. */
 static const struct picture_kind *picture_of(const char *path)
 {
     for (const struct picture_kind *p = pictures; p->ending; p++)
@@ -101,7 +101,7 @@ static const struct study_plot plot = { .x = "exponent",
                                         .x_label = "exponent of the value",
                                         .y_label = "bits retained, of 24" };
 
-/* Add what one exponent has to the rows of the picture. */
+/* Add the values of one exponent to the rows of the picture. */
 static void plot_row(json_t *rows, const struct split_retention *kept)
 {
     const double theory = retention_bits(&kept->split, kept->flush, kept->e);
@@ -141,7 +141,7 @@ static int draw(const struct context *x, const char *path,
     return status == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
 }
 
-/* --- what is asked for ------------------------------------------------------------ */
+/* --- the input ------------------------------------------------------------ */
 
 static int choose_format(struct bitcut_split *split, const char *name)
 {
@@ -154,7 +154,7 @@ static int choose_format(struct bitcut_split *split, const char *name)
     return EXIT_GOOD;
 }
 
-/* Whether the unit reads subnormal words as zeros. */
+/* Whether the unit reads subnormal parts as zeros. */
 static int choose_unit(bool *flush, const struct bitcut_split *split, const char *name)
 {
     const struct bitcut_unit *unit = NULL;
@@ -164,7 +164,7 @@ static int choose_unit(bool *flush, const struct bitcut_split *split, const char
     return status;
 }
 
-/* The split, and in *o the exponents that it is measured on. */
+/* The split, and in *o the exponents on which it is measured. */
 static int choose(struct bitcut_split *split, bool *flush, struct split_options *o,
                   const struct context *x)
 {
@@ -194,7 +194,7 @@ static void print_row(struct context *x, const struct split_retention *kept)
     emit_row(&x->emitter, row);
 }
 
-/* A row for each exponent that has values, and for all of an array together. */
+/* A row for each exponent that has values, and a row for all values of an array. */
 static int measure(struct context *x, const struct split_problem *q,
                    const struct split_options *o)
 {

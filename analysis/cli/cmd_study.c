@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut study: the rows of studies, whole or in parts, and what they say of papers. */
+/* bitcut study: the rows of studies, complete or in parts, and the verdicts on the claims
+   of papers. */
 #include "analysis/cli/command.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/recorded_results.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A file of results is written anew after so many seconds of work. */
+/* Seconds of work after which a file of results is written again. */
 enum { SAVE_SECONDS = 10 };
 
 struct study_options {
@@ -38,7 +39,7 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* A study or studies under way. */
+/* A study, or several, in progress. */
 struct work {
     struct context *context;
     const struct study_options *options;
@@ -47,15 +48,15 @@ struct work {
     struct results results;
     struct output_lock lock; /* of -o */
     size_t shard, shards;
-    const struct study *study;   /* the one that is computed */
-    size_t done, wanted;         /* studies that are, and all asked for */
-    size_t kept, computed, rows; /* of it: points, and rows of both */
-    double saved;                /* when the file was written       */
+    const struct study *study;   /* the study being computed */
+    size_t done, wanted;         /* studies done, and all studies asked for */
+    size_t kept, computed, rows; /* points of this study; rows of both */
+    double saved;                /* time at which the file was last written */
 };
 
-/* --- what is asked for ------------------------------------------------------------ */
+/* --- the input -------------------------------------------------------------------- */
 
-/* "2/8" is the third of eight. */
+/* Read "2/8": the third of eight. */
 static int read_shard(struct work *w)
 {
     const char *const text = w->options->shard;
@@ -127,7 +128,7 @@ static int save(struct work *w)
     return fail(path, &f);
 }
 
-/* A point was computed. */
+/* Called when a point was computed. */
 static void take(void *context, size_t at, json_t *rows)
 {
     struct work *w = context;
@@ -138,7 +139,7 @@ static void take(void *context, size_t at, json_t *rows)
     if (seconds_now() - w->saved > SAVE_SECONDS) save(w);
 }
 
-/* Which points are to be computed: those of the shard that are not there. */
+/* The points to compute: those of the shard that are not available. */
 static bool *wanted_points(struct work *w)
 {
     struct study_points *p = study_log_of(&w->log, w->study);
@@ -202,7 +203,7 @@ static void print_verdicts(struct work *w, const struct study *study)
 
 /* --- running ---------------------------------------------------------------------- */
 
-/* What was recorded, as far as a study that is wanted reads it. */
+/* Read the recorded data that a requested study uses. */
 static int read_sources(struct work *w)
 {
     unsigned reads = 0;
@@ -211,7 +212,7 @@ static int read_sources(struct work *w)
     return recorded_sources(&w->run.sources, &w->results, reads);
 }
 
-/* The points that the file of --resume has.  Only a file that is not there has none. */
+/* Read the points in the file of --resume.  Only a file that does not exist has none. */
 static int read_resumed(struct work *w)
 {
     struct stat about;
@@ -240,7 +241,7 @@ static int run_studies(struct work *w)
     return status;
 }
 
-/* The points of files, in order. */
+/* Read the points of several files, in order. */
 static int merge_files(struct work *w)
 {
     const struct context *x = w->context;
@@ -262,7 +263,7 @@ static int merge_files(struct work *w)
     return status == EXIT_GOOD ? save(w) : status;
 }
 
-/* Two runs that write one file would each lose what the other has computed. */
+/* Lock the file: two runs that write the same file would each lose the other's points. */
 static int lock_output(struct work *w)
 {
     struct fault f;
@@ -315,7 +316,7 @@ const struct command command_study = {
     .examples = {
         { "Compute a table of a paper",
           "bitcut study table1" },
-        { "Compare a paper's claims with what is computed",
+        { "Compare a paper's claims with computed numbers",
           "bitcut study figure9 --verdicts" },
     },
 };

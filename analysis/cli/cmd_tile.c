@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut tile: rank the tiles of a GEMM kernel on a described GPU, or the kernels that
-   there are on a device. */
+/* bitcut tile: rank the tiles of a GEMM kernel on a described GPU, or the available
+   kernels on a device. */
 #include "analysis/cli/command.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/gpu_file.h"
@@ -29,9 +29,10 @@ static const struct option_row options[] = {
       "a name (a100, a800, h100, h200, mi210) or a .json file that describes a GPU",
       OPTION(tile, gpu, TEXT, "GPU") },
     { "kernel",
-      "instead: rank the kernels on --device that give the same bits as this one",
+      "instead of tiles: rank the kernels on --device that give the same bits as this "
+      "one",
       OPTION(tile, kernel, TEXT, "K") },
-    DEVICE_OPTION(tile, "of --kernel: cuda"),
+    DEVICE_OPTION(tile, "with --kernel: cuda"),
     { "model",
       "tile model: clocks, legemm (default: chosen by the known rates of the device)",
       OPTION(tile, model, TEXT, "M") },
@@ -54,7 +55,7 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* What is ranked. */
+/* The input of the ranking. */
 enum { TILES = 1, KERNELS = 2 };
 
 #define KERNELS_HAVE_THEIRS "cannot be combined with --kernel, which sets it"
@@ -73,11 +74,11 @@ static const struct option_use uses[] = {
     /* clang-format on */
 };
 
-/* --- what to rank ----------------------------------------------------------------- */
+/* --- the input -------------------------------------------------------------------- */
 
 enum { PATH_LENGTH_MAX = DATA_PATH_MAX + DATA_NAME_MAX + 8 };
 
-/* The file of a kept description. */
+/* The file of a description that comes with bitcut. */
 static int find_recorded(char path[PATH_LENGTH_MAX], const char *name)
 {
     static struct data_files files;
@@ -164,7 +165,7 @@ static json_t *factor_text(const struct tile_factor_row *names,
                         c->factor[c->by], best->factor[c->by]);
 }
 
-/* The best stands where it does by its factors. */
+/* The factors that put the best one first. */
 static json_t *best_text(const struct tile_factor_row *names, const struct tile_choice *c)
 {
     return json_sprintf("the highest score: %s %.3g, %s %.3g, %s %.3g", names[0].name,
@@ -190,7 +191,7 @@ static json_t *why(const struct tile_model *model, const struct tile_choice *c,
     case TILE_BY_LOAD:
         return json_sprintf("work_dl: %.6g, the best has %.6g", c->work_dl,
                             best->work_dl);
-    case TILE_BY_ORDER: return json_string("as good as the best, later in order");
+    case TILE_BY_ORDER: return json_string("equal to the best, but later in the list");
     case TILE_BY_LIMIT: break;
     }
     return limit_text(c);
@@ -206,7 +207,7 @@ static json_t *detail(const struct tile_choice *c, const struct tile_detail *d)
     return d->counts ? json_count(count) : json_number(number);
 }
 
-/* What the model says of a choice, into the row. */
+/* Add the model's numbers for a choice to the row. */
 static void describe(json_t *row, const struct tile_model *model,
                      const struct tile_choice *c, size_t rank,
                      const struct tile_choice *best)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut tolerance: what a test of a kernel should accept, and what it then rejects. */
+/* bitcut tolerance: the limits of a test of a kernel, and the faults that the test
+   rejects. */
 #include "analysis/cli/operands.h"
 #include "analysis/cli/row_value.h"
 #include "analysis/sampling/python_lines.h"
@@ -53,7 +54,7 @@ static const struct option_row options[] = {
 struct families {
     struct input a, b;
     size_t k;
-    uint64_t seed; /* of run 0; the next run has the next seed */
+    uint64_t seed; /* of run 0; each run adds 1 */
 };
 
 static enum bitcut_status families_make(struct gemm_data *to, const void *context,
@@ -74,18 +75,18 @@ static enum bitcut_status families_make(struct gemm_data *to, const void *contex
 
 /* --- the command ------------------------------------------------------------------ */
 
-/* A problem, and where its runs come from. */
+/* A problem, and the source of its runs. */
 struct work {
-    struct tolerance_options o; /* with --input and --order any taken out */
+    struct tolerance_options o; /* with --input expanded, and without "any" in --order */
     struct setup s;
     struct families families;
     struct gemm_data data;
-    struct matrix d; /* d.at is NULL unless -d was given */
+    struct matrix d; /* d.at is NULL without -d */
     struct shuffled_source shuffled;
     struct tolerance_problem q;
 };
 
-/* "any" is no order that a GEMM could have. */
+/* Read "any", which is no order of a GEMM. */
 static bool take_any_order(struct setup_options *o)
 {
     const bool any = o->order && !strcmp(o->order, "any");
@@ -111,7 +112,7 @@ static int check_options(const struct tolerance_options *o)
     return EXIT_GOOD;
 }
 
-/* Matrices from files are shuffled, families have other seeds. */
+/* Matrices from files are shuffled; families get other seeds. */
 static int make_source(struct work *w, const struct context *x)
 {
     const struct operand_options *const o = &w->o.operands;
@@ -176,7 +177,7 @@ static json_t *describe(const struct work *w, const struct context *x)
     return row;
 }
 
-/* The tests as lines of Python, by each library and by both limits. */
+/* The tests as lines of Python, for each library and for both limits. */
 static void add_python(json_t *row, const struct tolerance *t,
                        const struct tolerance_problem *q)
 {
@@ -215,8 +216,8 @@ static json_t *answer_json(const struct work *w, const struct tolerance_answer *
     return row;
 }
 
-/* The limits, what D is by them, and what they reject.  Prints and returns an exit
-   status: EXIT_FOUND, D is rejected. */
+/* The limits, the verdict on D, and the power.  Prints messages and returns an exit
+   status: EXIT_FOUND if D is rejected. */
 static int find(const struct work *w, struct context *x)
 {
     const struct tolerance_options *const o = x->own;
@@ -272,7 +273,7 @@ const struct command command_tolerance = {
     .examples = {
         { "Find the limits that a test of a kernel should have",
           "bitcut tolerance --recipe ootomo --unit h100 -m 64 -n 64 -k 256" },
-        { "Judge a result by these limits",
+        { "Check a result against these limits",
           "bitcut tolerance --recipe ootomo --unit h100 -a a.npy -b b.npy -d d.npy" },
     },
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut verify: a dumped GEMM result, or a kernel on a device, against the emulator, bit
-   for bit. */
+/* bitcut verify: a GEMM result in a file, or a kernel on a device, compared with the
+   emulator bit for bit. */
 #include "analysis/cli/budget_command.h"
 #include "analysis/cli/code_command.h"
 #include "analysis/cli/device_option.h"
@@ -33,7 +33,7 @@ static const struct verify_options defaults = {
 
 static struct emulating_device device;
 
-/* Without --seconds: for explaining, and for a kernel of --hsaco to run. */
+/* Defaults of --seconds: for explanations, and for running a kernel of --hsaco. */
 enum { SECONDS_EXPLAIN = 20, SECONDS_RUN = 600 };
 
 static size_t seconds_explain(const struct verify_options *o)
@@ -53,7 +53,7 @@ static const struct option_row options[] = {
       "kernel to run on the device: a name or its beginning, DEVICE/NAME (cpu/amx), "
       "DEVICE/RECIPE (hip/legemm: the best of a recipe), all, or split",
       OPTION(verify, kernel, TEXT, "K") },
-    DEVICE_OPTION(verify, "emulator, of --kernel: cuda"),
+    DEVICE_OPTION(verify, "emulator; with --kernel: cuda"),
     { "hsaco", "compute D by executing a kernel of this AMD GPU code object",
       OPTION(verify, code.file, TEXT, "FILE") },
     { "symbol", "name of the kernel in the code object",
@@ -116,7 +116,7 @@ static const struct emit_column split_columns[] = {
     /* clang-format on */
 };
 
-/* What the result is of. */
+/* The GEMM of the result. */
 enum { OF_FILE = 1, OF_KERNELS = 2, OF_SPLIT = 4, OF_CODE = 8 };
 
 #define KERNEL_HAS_ONE    "cannot be combined with --kernel, which sets it"
@@ -162,7 +162,7 @@ static const struct option_use uses[] = {
 
 /* --- a result from a file --------------------------------------------------------- */
 
-/* What computed D, if it is not what was asked for. */
+/* What computed D, if it differs from the requested GEMM. */
 static int explain_d(struct verified *v, const struct setup *s, const struct matrix *d,
                      const struct context *x)
 {
@@ -196,7 +196,7 @@ static json_t *describe(const struct verified *v, const struct code_result *code
     return row;
 }
 
-/* Explain what was found, ask for the budget, and print all of it. */
+/* Explain a difference, compute the budget, and print everything. */
 static int report(struct context *x, struct verified *v, const struct setup *s,
                   const struct gemm_data *data, const struct matrix *d,
                   const struct code_result *code)
@@ -215,7 +215,7 @@ static int report(struct context *x, struct verified *v, const struct setup *s,
     return status != EXIT_GOOD ? status : v->found.differ ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* Compare D, of a file or what code has made, with the emulator's. */
+/* Compare D, from a file or from code, with the emulator's D. */
 static int compare(struct context *x, const struct setup *s, const struct matrix *d,
                    const struct code_result *code)
 {

@@ -12,7 +12,7 @@ enum { FILE_MAX = 1 << 28 };
 
 static const char backend[] = "executor";
 
-/* All that --hsaco cannot do without. */
+/* The options that --hsaco requires. */
 static int check_options(const struct code_options *o)
 {
     const struct {
@@ -31,7 +31,7 @@ static int check_options(const struct code_options *o)
     return EXIT_GOOD;
 }
 
-/* --device may say where the code would run anyhow. */
+/* --device may name where the code would run anyway. */
 static int check_device(const char *device, const struct gfx9_target *target)
 {
     const size_t length = strlen(backend);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The subcommands of the program, and what the command line says to all of them. */
+/* The subcommands of the program, and the options that all of them share. */
 #ifndef BITCUT_ANALYSIS_CLI_COMMAND_H
 #define BITCUT_ANALYSIS_CLI_COMMAND_H
 
@@ -13,25 +13,26 @@
 
 enum { OPERANDS_MAX = 1024 };
 
-/* What the command line said besides a command's own options. */
+/* The command line, except a command's own options. */
 struct context {
     struct emitter emitter; /* standard output: text, or JSON Lines with --json    */
     int threads;            /* --threads, 0: all processors                        */
     uint64_t seed;          /* --seed                                              */
-    const char *output;     /* -o of a command that has it, or NULL                */
-    char *const *program; /* what comes after "--" of a command that starts one, ended by
-                             NULL; NULL: there is no "--"                            */
+    const char *output;     /* argument of -o, or NULL */
+    char *const *program;   /* the words after "--" of a command that starts a program,
+                               ended by NULL; NULL: there is no "--" */
     struct progress progress;
-    const struct gemm_offload *offload; /* of --device, where it is for that; NULL */
+    /* the device of --device as an offload, or NULL */
+    const struct gemm_offload *offload;
     const char *const *operands;
     int operand_count;
-    const void *own;                  /* the command's options, as they were read */
-    const struct option_row *options; /* all that the command has                 */
+    const void *own;                  /* the command's options after reading */
+    const struct option_row *options; /* all options of the command */
     const bool *given;                /* options[i] was on the command line       */
-    char *command_line; /* for reports: the command as it was given, without -o */
+    char *command_line;               /* for reports: the command line without -o */
 };
 
-/* How the command computes. */
+/* Options for computations of the command. */
 static inline struct gemm_options context_options(const struct context *x)
 {
     return (struct gemm_options){ .threads = x->threads,
@@ -39,7 +40,7 @@ static inline struct gemm_options context_options(const struct context *x)
                                   .offload = x->offload };
 }
 
-/* What people want of the program, in the order that help lists it in. */
+/* The tasks of users, in the order of the help text. */
 enum command_task {
     TASK_VALIDATE,
     TASK_ROUNDING,
@@ -50,35 +51,36 @@ enum command_task {
     TASK_NAMES
 };
 
-/* What a command line does, and that line.  Files a.npy, b.npy and d.npy are those that the
-   first example of gemm writes; data/ is the project's folder of recorded data. */
+/* An example command line and its description.  The files a.npy, b.npy and d.npy are
+   written by the first example of gemm; data/ is the project's folder of recorded data.
+ */
 struct example {
     const char *what, *line;
 };
 
 enum { EXAMPLES = 2 };
 
-/* A row of the command table.  `own` are the command's options; the shared ones (--json,
-   --threads, --seed, --help) are read as well. */
+/* A row of the command table.  `own` points to the command's options; the shared options
+   (--json, --threads, --seed, --help) are read as well. */
 struct command {
     const char *name, *what;
     int (*run)(struct context *context);
     const struct option_row *own;
     size_t own_size;      /* bytes of their struct; 0: there is none          */
-    const void *defaults; /* that struct without any option; NULL: all zeros  */
-    const char *operands; /* how operands look in the usage line, "" if there are none */
+    const void *defaults; /* the defaults of that struct; NULL: all zeros */
+    const char *operands; /* operands in the usage line; "": there are none */
     int operands_most;
-    const char *operand_table; /* `bitcut list` of what operands name, "" if they name
-                                  tables; NULL: they are files, or the words in
-                                  `operands`, or there are none */
-    const char
-        *output; /* what -o names; NULL: there is no -o, all goes to standard output */
-    int failure; /* of a command that starts a program, which comes after "--", and ends
-                    as that does: its own exit status where others have EXIT_USAGE or
-                    EXIT_CANNOT; else 0 */
-    enum command_task task; /* under which help lists it */
-    bool first;             /* one of those that the program shows without arguments */
-    const char *notes;      /* what its results mean, a paragraph of help; NULL: none */
+    const char *operand_table; /* tables of `bitcut list` for the operands; "": the
+                                  operands are names of tables; NULL: the operands are
+                                  files, or the words in `operands`, or there are none */
+    const char *output; /* the meaning of -o; NULL: there is no -o, and everything goes to
+                           standard output */
+    int failure; /* for a command that starts the program after "--" and ends with the
+                    program's status: the command's own exit status in place of EXIT_USAGE
+                    and EXIT_CANNOT; otherwise 0 */
+    enum command_task task; /* the heading under which help lists it */
+    bool first;        /* shown by the program without arguments */
+    const char *notes; /* a paragraph of help about the meaning of results; NULL: none */
     struct example examples[EXAMPLES];
 };
 

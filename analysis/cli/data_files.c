@@ -25,7 +25,8 @@ static void find_folder(char to[DATA_PATH_MAX], const char *folder)
     snprintf(to, DATA_PATH_MAX, "%s/%s", named && *named ? named : data, folder);
 }
 
-/* Take the names in an open folder; NULL, or why not all could be taken. */
+/* Read the names in an open folder.  Returns NULL, or the reason why not all could be
+   read. */
 static const char *take_names(size_t *count, struct data_files *files, DIR *from,
                               const char *ending)
 {
@@ -33,14 +34,14 @@ static const char *take_names(size_t *count, struct data_files *files, DIR *from
     while (errno = 0, (e = readdir(from))) {
         const size_t length = text_stem(e->d_name, ending);
         if (!length) continue;
-        if (length >= DATA_NAME_MAX) return "a file in it has too long a name";
+        if (length >= DATA_NAME_MAX) return "a file in the folder has too long a name";
         if (*count == DATA_FILES_MAX) return "the folder has too many files";
         memcpy(files->name[(*count)++], e->d_name, length);
     }
     return errno ? strerror(errno) : NULL;
 }
 
-/* The same of files->folder; one that is missing has none. */
+/* The same for files->folder; a missing folder has no files. */
 static const char *list_names(size_t *count, struct data_files *files, const char *ending)
 {
     DIR *const open = opendir(files->folder);

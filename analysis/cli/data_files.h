@@ -10,9 +10,10 @@
 
 enum { DATA_FILES_MAX = 256, DATA_NAME_MAX = 64, DATA_PATH_MAX = 4096 + 64 };
 
-/* The files of one kind: those with an ending in a folder of the one that the environment
-   variable BITCUT_DATA names, or else of the program's data: in a build tree those of the
-   source tree, or where `make install` puts them (analysis/cli/install_path.h). */
+/* The files with one ending in a folder of data.  The parent folder is named by the
+   environment variable BITCUT_DATA.  Without it, it is the program's data: in a build
+   tree the data of the source tree, otherwise the folder of `make install`
+   (analysis/cli/install_path.h). */
 struct data_files {
     char folder[DATA_PATH_MAX];
     bool missing; /* the folder does not exist */
@@ -20,9 +21,9 @@ struct data_files {
     struct table_row rows[DATA_FILES_MAX + 1]; /* sorted by name, ended by {0} */
 };
 
-/* Look what there is with this ending in the folder of this name.  BITCUT_UNSUPPORTED:
-   there is none; files->folder cannot be read, with the system's reason; or it has more
-   files, or longer names, than there is room for. */
+/* Find the files with this ending in the folder with this name.  Returns
+   BITCUT_UNSUPPORTED if there is none, if files->folder cannot be read (with the system's
+   reason), or if it has more files or longer names than fit. */
 enum bitcut_status data_files_find(struct data_files *files, const char *folder,
                                    const char *ending, struct fault *f);
 

@@ -14,7 +14,7 @@ enum { BYTES_MAX = 4096, WORDS_MAX = 64, DEFAULTS = DEFAULT_WORDS_MAX / 2 };
 
 static const char *value_of[DEFAULTS];
 
-/* What the text may have. */
+/* Limits of the text. */
 static const struct option_row rows[DEFAULTS + 1] = {
     { "recipe", "", .kind = OPTION_TEXT, .value = &value_of[0], .argument = "R" },
     { "unit", "", .kind = OPTION_TEXT, .value = &value_of[1], .argument = "U" },
@@ -25,9 +25,9 @@ static const struct option_row rows[DEFAULTS + 1] = {
 
 #define VARIABLE "BITCUT_DEFAULTS"
 
-static char text[BYTES_MAX];        /* the words, each ended by a zero byte */
+static char text[BYTES_MAX]; /* the words, each terminated by a zero byte */
 static char source[BYTES_MAX] = VARIABLE;
-static char option[DEFAULTS][16];   /* the options as words: "--recipe"     */
+static char option[DEFAULTS][16]; /* the options as words: "--recipe" */
 static bool applied[DEFAULTS];
 
 /* --- the text --------------------------------------------------------------------- */
@@ -38,7 +38,8 @@ static enum bitcut_status bad(struct fault *f, const char *why)
                      why);
 }
 
-/* The path of the file into `source`; false: there is no folder of configurations. */
+/* The path of the file, in `source`.  Returns false if there is no configuration folder.
+ */
 static bool find_path(void)
 {
     const char *const folder = secure_getenv("XDG_CONFIG_HOME");
@@ -50,7 +51,7 @@ static bool find_path(void)
     return length < (int)sizeof source;
 }
 
-/* A file that cannot be read, as another user's cannot, sets no defaults. */
+/* A file that cannot be read, for example one of another user, sets no defaults. */
 static enum bitcut_status read_file(struct fault *f)
 {
     struct fault why;
@@ -75,7 +76,7 @@ static enum bitcut_status read_text(struct fault *f)
     return BITCUT_OK;
 }
 
-/* The words of the text into words[1..*count); # begins a comment, to the end of a line. */
+/* Split the text into words[1..*count); # begins a comment, up to the end of the line. */
 static bool find_words(const char *words[WORDS_MAX], int *count)
 {
     static const char blanks[] = " \t\r\n";
@@ -114,7 +115,8 @@ static enum bitcut_status read_defaults(struct fault *f)
 
 /* --- the options ------------------------------------------------------------------ */
 
-/* The row of a command that takes the default; NULL: it has none, or another value. */
+/* The row of a command that takes the default; NULL: it has no such option, or a value
+   was given. */
 static const struct option_row *row_of(const char *name, const bool *given,
                                        const struct option_row *of)
 {

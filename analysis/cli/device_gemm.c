@@ -19,8 +19,8 @@ static const struct gpu_kernel *find_kernel(const struct gpu *g, const char *nam
     return k;
 }
 
-/* The first module that has the kernel; if none has, and none but the program's own is
-   there, why the first is not. */
+/* Open the first module that has the kernel.  If none has it, and only the program's own
+   module is available, report why the first one is not. */
 static int find_module(struct device_gemm *x, const char *name)
 {
     char folder[PLACE_MAX];
@@ -39,7 +39,7 @@ static int find_module(struct device_gemm *x, const char *name)
     return found ? EXIT_GOOD : fail("--kernel", &first);
 }
 
-/* Whether --unit, a unit or a chip, is of the architecture, or not given. */
+/* Whether --unit, a unit or a chip, belongs to the architecture, or was not given. */
 static bool has_unit(const struct gpu_architecture *a, const char *name)
 {
     const struct chip *chip = name ? table_find(TABLE(chips), name) : NULL;
@@ -48,7 +48,7 @@ static bool has_unit(const struct gpu_architecture *a, const char *name)
     return !name || (!strncmp(name, a->units, length) && name[length] == '/');
 }
 
-/* A device of the kernel's first architecture that will do. */
+/* A suitable device of the kernel's first architecture. */
 static int imagine_device(struct device_gemm *x, const char *unit)
 {
     const struct gpu_architecture *a = NULL;
@@ -85,7 +85,7 @@ void device_gemm_close(struct device_gemm *x) { gpu_close(&x->recorder.gpu); }
 
 /* --- choosing --------------------------------------------------------------------- */
 
-/* Whether any kernel of the device runs on the unit, or it is emulated. */
+/* Whether any kernel of the device runs on the unit, or the device emulates it. */
 static bool runs_on(const struct recorder *r, const struct bitcut_unit *unit)
 {
     const struct gpu_kernel *k = NULL;
@@ -96,19 +96,20 @@ static bool runs_on(const struct recorder *r, const struct bitcut_unit *unit)
     return false;
 }
 
-/* Whether what --unit asks for is that of the kernel, if it runs there; a chip is its
-   architecture. */
+/* Whether the requested --unit is the kernel's unit, if the kernel runs there; a chip
+   stands for its architecture. */
 static bool is_own_unit(const struct setup *s, const struct device_gemm *x)
 {
     const struct gpu_device *d = &x->recorder.device;
     const struct bitcut_unit *own = gpu_kernel_unit(x->kernel, d);
-    if (!own || !gpu_kernel_fits(d, x->kernel)) return true; /* choosing says why not */
+    if (!own || !gpu_kernel_fits(d, x->kernel))
+        return true; /* choosing reports the reason */
     if (table_find(TABLE(chips), s->options->unit))
         return has_unit(d->architecture, s->options->unit);
     return own == s->gemm.unit;
 }
 
-/* Whether the unit asked for, if any, is there. */
+/* Whether the requested unit, if any, is available. */
 static int check_unit(const struct setup *s, const struct device_gemm *x)
 {
     const struct bitcut_unit *const unit = s->gemm.unit;
@@ -168,7 +169,7 @@ int device_gemm_run(struct matrix *d, const struct device_gemm *x, const struct 
     return status == BITCUT_OK ? EXIT_GOOD : fail(w.kernel->name, &f);
 }
 
-/* --- what is said ----------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------- */
 
 json_t *device_gemm_methods(const struct gpu_work *w)
 {

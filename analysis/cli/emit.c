@@ -17,7 +17,7 @@
 
 enum { CELL_MAX = 1 << 14, COLUMNS_MAX = 32, INDENT = 2, GAP = 2, SCHEMA = 1 };
 
-/* The whole line or nothing of it: only making it needs memory. */
+/* Print the whole line or nothing: only building it needs memory. */
 static bool print_json(const json_t *row)
 {
     char *line = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -41,7 +41,7 @@ static void print_row(struct emitter *e, json_t *row)
     json_decref(row);
 }
 
-/* Keep a row, and what is said of it: both are taken over. */
+/* Store a row and its sentences; both are taken over. */
 static void keep_row(struct emitter *e, json_t *row, json_t *said)
 {
     if (!e->rows) {
@@ -57,7 +57,7 @@ static const char nothing[] = "-";
 
 /* --- one cell --------------------------------------------------------------------- */
 
-/* The text of one value, without quotes, fit to print. */
+/* The text of one value, without quotes, safe to print. */
 static void cell_text(char text[CELL_MAX], const json_t *value)
 {
     if (json_is_string(value)) {
@@ -109,7 +109,7 @@ static bool is_flat(json_t *object)
 struct columns {
     int count;
     int width[COLUMNS_MAX];
-    bool number[COLUMNS_MAX]; /* to the right */
+    bool number[COLUMNS_MAX]; /* right-aligned */
 };
 
 static struct columns measure(json_t *rows)
@@ -134,7 +134,7 @@ static struct columns measure(json_t *rows)
     return c;
 }
 
-/* The blanks and cells before column `i`, behind `indent` blanks. */
+/* The blanks and cells before column `i`, after `indent` blanks. */
 static int column_at(const struct columns *c, int i, int indent)
 {
     int at = indent;
@@ -142,7 +142,7 @@ static int column_at(const struct columns *c, int i, int indent)
     return at;
 }
 
-/* What a cell says in the column of verdicts. */
+/* The colour of a cell in the column of verdicts. */
 static enum screen_verdict cell_verdict(const char *key, const char *text)
 {
     if (strcmp(key, "verdict") != 0) return SCREEN_NEUTRAL;
@@ -151,7 +151,7 @@ static enum screen_verdict cell_verdict(const char *key, const char *text)
                                                            : SCREEN_NEUTRAL;
 }
 
-/* A text in the last column wraps in it. */
+/* A text in the last column wraps within the column. */
 static void print_cell(const char *text, const struct columns *c, int column, int indent,
                        enum screen_verdict verdict)
 {
@@ -295,7 +295,7 @@ static void print_table(json_t *rows, int indent)
 
 /* --- chosen columns --------------------------------------------------------------- */
 
-/* The value as the column shows it. */
+/* The value in the form shown in the column. */
 static json_t *shown(json_t *value, int digits)
 {
     char text[CELL_MAX];
@@ -336,7 +336,7 @@ static json_t *chosen(json_t *rows, const struct emit_column *columns)
 
 /* --- objects ---------------------------------------------------------------------- */
 
-/* A label, in a column of so many, and its text, which wraps. */
+/* A label in a column of that width, and its text, which wraps. */
 static void print_labelled(const char *label, const char *text, int indent, int width,
                            enum screen_verdict verdict)
 {
@@ -353,7 +353,8 @@ static void print_line(const char *key, const json_t *value, int indent, int wid
 
 static void print_object(json_t *object, int indent);
 
-/* A list of objects or texts: a table, or one after the other, or a line each. */
+/* A list of objects or texts: a table, one object after the other, or one line for each.
+ */
 static void print_list(const char *key, json_t *list, int indent)
 {
     char name[CELL_MAX];
@@ -372,7 +373,7 @@ static void print_list(const char *key, json_t *list, int indent)
     }
 }
 
-/* A field a line; under it, what lies deeper. */
+/* One line for each field, with nested values below it. */
 static void print_object(json_t *object, int indent)
 {
     const char *key;
@@ -395,7 +396,7 @@ static void print_object(json_t *object, int indent)
     }
 }
 
-/* The objects that a table has no room for, each under its row's first field. */
+/* The objects that do not fit into a table, each under its row's first field. */
 static void print_below(json_t *rows)
 {
     for (size_t i = 0; i < json_array_size(rows); i++) {
@@ -443,8 +444,8 @@ static void append_code(json_t *said, const struct record_line *line, const void
     }
 }
 
-/* What is said of an answer: objects with the label of a line, "what", and what it "says";
-   with the "key" that it is printed in place of, and, as a bit, "when" it is printed. */
+/* The sentences of an answer: objects with the label of a line, "what", and its sentence,
+   "says"; with the "key" that the line replaces, and, as a bit, "when" it is printed. */
 static json_t *answer_said(const struct record_line *lines, const void *answer)
 {
     json_t *const said = json_array();
@@ -467,7 +468,7 @@ static const char *text_of(const json_t *one, const char *key)
     return json_string_value(json_object_get(one, key));
 }
 
-/* What a line says that is the verdict of the command's only answer. */
+/* The line with the verdict of the command's only answer. */
 static enum screen_verdict line_verdict(const struct emitter *e, const char *label)
 {
     if (strcmp(label, LABEL_VERDICT) != 0 ||
@@ -476,7 +477,7 @@ static enum screen_verdict line_verdict(const struct emitter *e, const char *lab
     return e->failed ? SCREEN_BAD : SCREEN_GOOD;
 }
 
-/* The lines that are printed by then, with their words in a column. */
+/* The lines to print at this time, with their texts in a column. */
 static void print_lines(const struct emitter *e, const json_t *said, unsigned when,
                         int indent)
 {
@@ -509,7 +510,7 @@ json_t *emit_lines(const struct record_line *lines, const void *answer)
     return said;
 }
 
-/* All lines of a row, and then its keys. */
+/* All lines of a row, followed by its keys. */
 static void print_verbose(const struct emitter *e, json_t *row, const json_t *said)
 {
     json_t *rest = json_copy(row);
@@ -525,7 +526,7 @@ static void print_verbose(const struct emitter *e, json_t *row, const json_t *sa
     json_decref(rest);
 }
 
-/* What lines have to say below a table, under the first field of each row. */
+/* The sentences below a table, under the first field of each row. */
 static void print_lines_below(const struct emitter *e)
 {
     const unsigned below = 1u << RECORD_BELOW;
@@ -563,7 +564,7 @@ static void print_rows_by_lines(const struct emitter *e)
     print_lines_below(e);
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 void emit_answer(struct emitter *e, json_t *row, const struct record_line *lines,
                  const void *answer)

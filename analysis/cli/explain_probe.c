@@ -48,7 +48,7 @@ int explain_probe_misused(const struct context *x, const struct explain_probe_op
     return check_use(x, uses, o->command ? OF_COMMAND : o->kernel ? OF_KERNEL : OF_FILES);
 }
 
-/* The row of inputs of that format, or NULL. */
+/* The row of inputs with that format, or NULL. */
 static const struct probe_input *find_input(const struct bitcut_format *format)
 {
     const struct probe_input *row = probe_inputs;

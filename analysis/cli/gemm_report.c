@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct gemm_report_work {
-    struct report report; /* first: sections are made by it */
+    struct report report; /* must be first */
     struct gemm_answers a;
     json_t *answers, *inputs, *banner, *code;
 };
@@ -23,18 +23,18 @@ enum { ABOUT_VALUES, ABOUT_RECIPES, ABOUT_RESULT, ABOUT_TEST, ABOUTS };
 
 static const struct table_row chapters[ABOUTS] = {
     { "values", "What is in the matrices?" },
-    { "recipes", "What do recipes make of them?" },
+    { "recipes", "How accurate are recipes on them?" },
     { "result", "What is the result?" },
     { "test", "What should a test accept?" }
 };
 
-/* A section as a row: the problem that gives it, and its rows from the answer. */
+/* A section as a row: the problem that it answers, and its rows from the answer. */
 struct part {
     struct section section;
     enum gemm_problem asks;
     enum { ANY_RESULT, RESULT_GIVEN, RESULT_EMULATED } needs;
     gemm_report_rows *rows;
-    const struct record_line *lines; /* what it says of the answer; NULL: nothing  */
+    const struct record_line *lines; /* its sentences about the answer; NULL: none */
 };
 
 /* Lines of answers that a section shows in part. */
@@ -56,15 +56,15 @@ static const struct record_line scales_lines[] = {
     { .label = "scale", .describe = advise_describe_scales }, { 0 }
 };
 static const struct record_line explanation_lines[] = {
-    /* the others depend on time */
+    /* the other lines depend on time */
     { .label = "explanation", .describe = explain_describe_text },
     { .label = "error of D", .describe = explain_describe_error },
     { .label = "recipes", .describe = explain_describe_distances },
     { .label = "sum over k", .describe = explain_describe_sum },
-    { .label = "D lies off by", .describe = explain_describe_spread },
+    { .label = "distance of D", .describe = explain_describe_spread },
     { .label = "differs in", .describe = explain_describe_boxes },
-    { .label = "which repeats", .describe = explain_describe_period },
-    { .label = "the same bits", .describe = explain_describe_equal },
+    { .label = "period", .describe = explain_describe_period },
+    { .label = "same bits", .describe = explain_describe_equal },
     { 0 }
 };
 static const struct record_line worst_lines[] = {
@@ -83,8 +83,8 @@ static const struct study_plot count_plot = {
     .series = "operand",
     .y_label = "values",
     .y_log = true,
-    .sees = "Whether values lie below 2^-14, where words of f16 are subnormal, or above "
-            "2^15, where there are none."
+    .sees = "Whether values lie below 2^-14, where f16 parts are subnormal, or above "
+            "2^15, where f16 parts overflow."
 };
 static const struct study_plot bits_plot = {
     BY_EXPONENT,
@@ -92,8 +92,8 @@ static const struct study_plot bits_plot = {
     .series = "recipe",
     .panels = "operand",
     .y_label = "bits retained, of 24",
-    .sees = "Where a line falls, the low words of that recipe underflow; what counts are "
-            "the exponents that have many values."
+    .sees = "Where a curve falls, the low parts of that recipe underflow. This matters "
+            "at exponents that many values have."
 };
 static const struct study_plot error_plot = {
     .x = "ulps",
@@ -102,8 +102,8 @@ static const struct study_plot error_plot = {
     .x_label = "distance from the exact result (FP32 steps, at most)",
     .y_label = "share of outputs",
     .x_log = true,
-    .sees = "A result as good as FP32 has its outputs where the FP32 loop has them; one "
-            "farther to the right is worse."
+    .sees = "A result as accurate as FP32 has its outputs where the FP32 loop has them; "
+            "a less accurate result lies farther to the right."
 };
 
 static const struct part parts[] = {
@@ -112,33 +112,33 @@ static const struct part parts[] = {
                    .plot = &count_plot,
                    .what = "values of A and B by exponent",
                    .title = "Values by exponent",
-                   .text = "How many values of A and B have each exponent; zeros, "
-                           "infinities and NaN, if there are any, are told above. What "
-                           "lies below 2^-14 has "
-                           "subnormal words of f16, what lies above 2^15 none." },
+                   .text = "How many values of A and B have each exponent. Zeros, "
+                           "infinities and NaN, if there are any, are counted in the "
+                           "answers above. Values below 2^-14 have subnormal f16 parts; "
+                           "values above 2^15 have no f16 part." },
       .lines = values_lines,
       .asks = ASK_ADVISE,
       .rows = gemm_report_values },
     { .section = { .name = "bits",
                    .chapter = ABOUT_VALUES,
                    .plot = &bits_plot,
-                   .what = "bits of A and B that splits keep, by exponent",
-                   .title = "What splits keep",
-                   .text = "Bits of a value that its words hold, on average over the "
-                           "values of A or of B with that exponent, of the 24 of FP32." },
+                   .what = "bits of A and B that splits retain, by exponent",
+                   .title = "What splits retain",
+                   .text = "Bits of a value that its parts hold, on average over the "
+                           "values of A or of B with that exponent; FP32 has 24." },
       .asks = ASK_ADVISE,
       .rows = gemm_report_recorded },
     { .section = { .name = "retained",
                    .chapter = ABOUT_VALUES,
                    .plot = &table,
-                   .what = "all splits and scales, of all values together",
+                   .what = "all splits and scales, for all values together",
                    .title = "Every split and scale",
                    .text =
-                       "Of all values of an operand together: what each split keeps at "
-                       "scales from scale_from to scale_to, which all do the same, how "
-                       "often the low word is subnormal or zero, how often a word "
-                       "overflows, and how often a unit that flushes subnormals reads "
-                       "it as zero." },
+                       "For all values of an operand together: what each split retains "
+                       "at scales from scale_from to scale_to (all give the same), how "
+                       "often the low part is subnormal or zero, how often a part "
+                       "overflows, and how often a unit that flushes subnormals reads a "
+                       "part as zero." },
       .asks = ASK_ADVISE,
       .rows = gemm_report_recorded_in_all },
     { .section = { .name = "recipes",
@@ -147,10 +147,10 @@ static const struct part parts[] = {
                    .what = "predicted and bounded error by recipe and chip",
                    .title = "Predicted error by recipe and chip",
                    .text =
-                       "The error that each recipe makes on a sample of these outputs "
-                       "on the model of each chip, the least certain bound for all of "
-                       "them, and what it costs, in FP32 products at the chip's rate "
-                       "for f16; the cheapest first. AMD units are models from "
+                       "Error of each recipe on a sample of these outputs, on the model "
+                       "of each chip; the smallest worst-case bound for all outputs; and "
+                       "the cost in FP32 products at the chip's rate for f16. The "
+                       "cheapest recipe is first. AMD units are models from "
                        "publications, not run on AMD hardware by us." },
       .lines = recipes_lines,
       .asks = ASK_ADVISE,
@@ -161,9 +161,9 @@ static const struct part parts[] = {
                    .what = "2^10, 2^11 or equilibration for these values",
                    .title = "2^10, 2^11 or equilibration",
                    .text =
-                       "Error of the two-word recipes with low words times 2^10, times "
-                       "2^11, and with rows of A and columns of B scaled by powers of "
-                       "two first." },
+                       "Error of the recipes with two parts: low parts times 2^10, low "
+                       "parts times 2^11, and rows of A and columns of B scaled by "
+                       "powers of two first." },
       .lines = scales_lines,
       .asks = ASK_ADVISE,
       .rows = gemm_report_scales },
@@ -172,9 +172,9 @@ static const struct part parts[] = {
                    .plot = &table,
                    .what = "which recipe and unit computed D, and which fault",
                    .title = "What computed D",
-                   .text = "Every recipe on every unit, in many orders of k and with the "
-                           "faults that kernels have, until one gives D to the bit; how "
-                           "far each recipe as it stands is from D." },
+                   .text = "Every recipe on every unit, in many orders of k and with "
+                           "typical faults of kernels, until one gives D to the bit; and "
+                           "how far each unchanged recipe is from D." },
       .lines = explanation_lines,
       .asks = ASK_EXPLAIN,
       .needs = RESULT_GIVEN,
@@ -182,12 +182,12 @@ static const struct part parts[] = {
     { .section = { .name = "emulated",
                    .chapter = ABOUT_RESULT,
                    .plot = &error_plot,
-                   .what = "how far results are from the exact one",
-                   .title = "Errors beside those of FP32",
+                   .what = "distance of results from the exact result",
+                   .title = "Errors compared with FP32",
                    .text =
-                       "Which share of outputs is how far from the exact result: 0, and "
-                       "then below powers of two. An FP32 loop is what most people "
-                       "take for correct." },
+                       "Share of outputs by distance from the exact result: 0, then "
+                       "intervals between powers of two. An FP32 loop is the result that "
+                       "most people accept as correct." },
       .asks = ASK_GEMM,
       .lines = judged_lines,
       .rows = gemm_report_errors },
@@ -198,7 +198,7 @@ static const struct part parts[] = {
                    .title = "Budget of the worst outputs",
                    .text =
                        "The outputs with the largest error in u |A||B|, u = 2^-24, and "
-                       "the parts of it, which add up to it exactly." },
+                       "the parts of each error, which add up to it exactly." },
       .lines = worst_lines,
       .asks = ASK_GEMM,
       .needs = RESULT_EMULATED,
@@ -209,11 +209,10 @@ static const struct part parts[] = {
                    .what = "where the worst errors of D come from",
                    .title = "Budget of the worst outputs of D",
                    .text =
-                       "The outputs of D with the largest error in u |A||B|, u = 2^-24; "
-                       "the parts that the recipe on this unit has there, which add up "
-                       "to its error exactly; and, as \"unexplained\", what D has "
-                       "besides, "
-                       "which is 0 where D is the recipe's." },
+                       "The outputs of D with the largest error in u |A||B|, u = 2^-24. "
+                       "The parts are the errors of the recipe on this unit, and add up "
+                       "to its error exactly. \"unexplained\" is the remaining error of "
+                       "D; it is 0 where D is the recipe's result." },
       .asks = ASK_VERIFY,
       .needs = RESULT_GIVEN,
       .lines = verified_lines,
@@ -221,14 +220,14 @@ static const struct part parts[] = {
     { .section = { .name = "bounds",
                    .chapter = ABOUT_RESULT,
                    .plot = &table,
-                   .what = "every bound beside the error",
-                   .title = "Bounds beside the error",
+                   .what = "every bound and the actual error",
+                   .title = "Bounds and the actual error",
                    .text =
-                       "In u |A||B|, u = 2^-24, of the output that is nearest to its "
-                       "limit: its error, its limit, and the ratio of the two. A "
-                       "rigorous bound that does not hold says that the result is not "
-                       "that of this recipe on this unit. Bounds are for proofs, not "
-                       "for tests: they are wide, as roundings rarely all go one way." },
+                       "For the output nearest to its limit: its error, its limit and "
+                       "their ratio, in u |A||B|, u = 2^-24. If a rigorous bound is "
+                       "violated, the result was not computed by this recipe on this "
+                       "unit. Bounds are for proofs, not for tests: they are wide, since "
+                       "rounding errors rarely all have the same sign." },
       .asks = ASK_BOUND,
       .lines = bounds_lines,
       .rows = gemm_report_bounds },
@@ -236,10 +235,11 @@ static const struct part parts[] = {
                    .chapter = ABOUT_TEST,
                    .plot = &table,
                    .what = "limits for a test, and which faults they find",
-                   .title = "Limits, and what they find",
-                   .text = "Limits that a correct result keeps but with the probability "
-                           "that is told, each tried on kernels with faults: in how many "
-                           "runs each test rejects the result." },
+                   .title = "Limits and the faults that they detect",
+                   .text = "Limits that a correct result exceeds with the stated "
+                           "probability only. Each limit is tried on kernels with "
+                           "faults: the table shows in how many runs each test rejects "
+                           "the result." },
       .asks = ASK_TOLERANCE,
       .lines = tolerance_lines,
       .rows = gemm_report_power },
@@ -248,7 +248,7 @@ static const struct part parts[] = {
 
 /* --- making ----------------------------------------------------------------------- */
 
-/* What people ask, what they ask first before the rest, and the sentence that answers it. */
+/* Questions of readers, the most important first, with the sentence that answers each. */
 static const struct {
     enum gemm_problem of;
     record_describe *describe;
@@ -265,16 +265,16 @@ static const struct {
     { ASK_ADVISE, advise_describe_fastest, "On which chip is that fastest?" },
     { ASK_ADVISE, advise_describe_scales, "2^10, 2^11 or equilibration?" },
     { ASK_GEMM, gemm_describe_what_ran, "Which model was run?" },
-    { ASK_VERIFY, verified_describe_verdict, "Is D the model's to the bit?" },
-    { ASK_VERIFY, verified_describe_first, "Where does it begin to differ?" },
-    { ASK_GEMM, judged_describe_grade, "Is the model as good as FP32?" },
+    { ASK_VERIFY, verified_describe_verdict, "Is D equal to the model, bit for bit?" },
+    { ASK_VERIFY, verified_describe_first, "Where is the first difference?" },
+    { ASK_GEMM, judged_describe_grade, "Is the model as accurate as FP32?" },
     { ASK_GEMM, budget_describe_all, "Where does the model's error come from?" },
     { ASK_TOLERANCE, tolerance_describe_component, "What should a test accept?" },
     { ASK_ADVISE, advise_describe_a, "What is A?" },
     { ASK_ADVISE, advise_describe_b, "What is B?" },
 };
 
-/* Of all that is known so far. */
+/* The report as far as it is computed. */
 static void answer(struct gemm_report_work *w)
 {
     json_array_clear(w->answers);
@@ -288,7 +288,8 @@ static void answer(struct gemm_report_work *w)
     }
 }
 
-/* What the rows of errors compare: D, the recipe's, and an FP32 loop if that is another. */
+/* The results in the rows of errors: D, the recipe's D, and an FP32 loop if it differs
+   from the recipe. */
 static int ask_errors(struct gemm_answers *a)
 {
     const int status = a->o->d ? gemm_ask(a, ASK_TOLERANCE) : EXIT_GOOD;
@@ -296,8 +297,8 @@ static int ask_errors(struct gemm_answers *a)
     return gemm_ask(a, ASK_FP32);
 }
 
-/* Whether sections before say the same as a line, or have a line on the matrices if it is
-   one. */
+/* Whether earlier sections have the same sentence as a line, or a line about the matrices
+   if it is one. */
 static bool says_before(const struct report *r, size_t section, size_t line)
 {
     const json_t *const own = json_array_get(r->section[section].says, line),
@@ -313,8 +314,8 @@ static bool says_before(const struct report *r, size_t section, size_t line)
     return false;
 }
 
-/* Whether an answer is the same as a line of a section, or the verdict or the assertion
-   are. */
+/* Whether an answer has the same sentence as a line of a section, the verdict, or the
+   assertion. */
 static bool is_answered(const struct gemm_report_work *w, const json_t *line)
 {
     const char *const what = json_string_value(json_object_get(line, "what"));
@@ -330,7 +331,7 @@ static bool is_answered(const struct gemm_report_work *w, const json_t *line)
     return same;
 }
 
-/* Nothing is said twice on the page. */
+/* No sentence is repeated on the page. */
 static void drop_repeated(struct gemm_report_work *w)
 {
     struct report *const r = &w->report;
@@ -341,7 +342,7 @@ static void drop_repeated(struct gemm_report_work *w)
                 json_array_remove(r->section[s].says, i);
 }
 
-/* The page as far as it is known: the verdict, the assertion, and the answers. */
+/* The page as far as it is computed: the verdict, the assertion, and the answers. */
 static void conclude(struct gemm_report_work *w)
 {
     answer(w);
@@ -373,7 +374,7 @@ static int make(struct section *s, const void *about, struct report *r)
     return status;
 }
 
-/* Those of one chapter that this report has. */
+/* The sections of one chapter in this report. */
 static void add_chapter(struct gemm_report_work *w, int chapter, int at)
 {
     const bool given = w->a.o->d != NULL;
@@ -387,7 +388,7 @@ static void add_chapter(struct gemm_report_work *w, int chapter, int at)
     }
 }
 
-/* Who has a result asks for that first. */
+/* A report on a result begins with the questions about it. */
 static void add_parts(struct gemm_report_work *w, struct table_row order[ABOUTS + 1])
 {
     const int first = w->a.o->d ? ABOUT_RESULT : ABOUT_VALUES;
@@ -418,7 +419,7 @@ static int check(const struct gemm_report_work *w)
     return status;
 }
 
-/* What the report is on, byte for byte. */
+/* The input files of the report, with their digests. */
 static int digest(struct gemm_report_work *w)
 {
     const struct gemm_report_options *const o = w->a.o;
@@ -429,7 +430,7 @@ static int digest(struct gemm_report_work *w)
     return status;
 }
 
-/* The whole report, once its page is known. */
+/* The whole report, once its page is set. */
 static int run(struct gemm_report_work *w)
 {
     int status = check(w);
@@ -456,8 +457,8 @@ int gemm_report(struct context *x, const struct gemm_report_options *o,
     const struct page words = {
         .title = o->d ? "bitcut report on a result" : "bitcut report on a product",
         .command = x->command_line,
-        .about = "Errors are against the exact product. What is predicted or emulated is "
-                 "so by bit-exact models of the matrix units.",
+        .about = "Errors are against the exact product. Predictions and emulated results "
+                 "are computed by bit-exact models of the matrix units.",
         .chapters = order,
         .answers = json_array(),
         .banner = json_object(),

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A report on one GEMM: its values, what recipes make of them, its result. */
+/* A report about one GEMM: its values, the accuracy of recipes on them, and its result.
+ */
 #ifndef BITCUT_ANALYSIS_CLI_GEMM_REPORT_H
 #define BITCUT_ANALYSIS_CLI_GEMM_REPORT_H
 
 #include "analysis/cli/command.h"
 
-/* What was asked for; a text that is NULL was not. */
+/* The options of the report.  A text is NULL if its option was not given. */
 struct gemm_report_options {
-    const char *a, *b, *c, *d; /* files; a and b are needed                        */
-    const char *alpha, *beta;  /* numbers, as they were given                      */
-    const char *recipe, *unit; /* of the result; both or neither                   */
-    const char *want;          /* of advise: a number, as it was given             */
-    const char *seconds;       /* of explain: a count likewise                     */
+    const char *a, *b, *c, *d; /* files; a and b are required */
+    const char *alpha, *beta;  /* numbers, as texts */
+    const char *recipe, *unit; /* of the result; both or neither */
+    const char *want;          /* required error, for advise: a number as text */
+    const char *seconds;       /* time limit, for explain: a number as text */
 };
 
-/* Make it in a folder.  Prints and returns an exit status: EXIT_FOUND if D is rejected,
-   beyond a bound, or not what recipe and unit give. */
+/* Write the report to a folder.  Prints messages and returns an exit status: EXIT_FOUND
+   if D is rejected, exceeds a bound, or differs from the given recipe and unit. */
 int gemm_report(struct context *x, const struct gemm_report_options *o,
                 const char *folder);
 

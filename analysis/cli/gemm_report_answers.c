@@ -18,7 +18,7 @@ enum { WORST = 8, RUNS = 100, POWER_RUNS = 20, SAMPLES = 4096, LINE_LENGTH_MAX =
 
 /* --- options and matrices --------------------------------------------------------- */
 
-/* An option that is a text so far; `to` is left without text. */
+/* Read an option that is a text; `to` stays unchanged without the text. */
 static int read_option(void *to, const char *name, enum option_kind kind,
                        const char *text)
 {
@@ -28,7 +28,7 @@ static int read_option(void *to, const char *name, enum option_kind kind,
     return fail("report", &f);
 }
 
-/* What the options say: they are wrong before anything is asked. */
+/* Check the options before anything is computed. */
 static int read_options(struct gemm_answers *a)
 {
     const struct gemm_report_options *const o = a->o;
@@ -58,7 +58,7 @@ bool gemm_answers_misshapen(const struct gemm_answers *a)
 
 /* --- which recipe the result is compared with ------------------------------------- */
 
-/* Make it the GEMM, with alpha and beta, if the emulator runs it. */
+/* Select the GEMM, with alpha and beta, if the emulator supports it. */
 static enum bitcut_status take(struct gemm_answers *a, const struct bitcut_gemm *g,
                                struct fault *f)
 {
@@ -75,7 +75,7 @@ static enum bitcut_status take(struct gemm_answers *a, const struct bitcut_gemm 
     return status;
 }
 
-/* What was asked for. */
+/* Select the requested GEMM. */
 static int take_asked(struct gemm_answers *a)
 {
     const struct gemm_report_options *const o = a->o;
@@ -86,7 +86,7 @@ static int take_asked(struct gemm_answers *a)
     return take(a, &g, &f) == BITCUT_OK ? EXIT_GOOD : fail("--recipe", &f);
 }
 
-/* Whether matrices fit as they are. */
+/* Whether the shapes of the matrices match. */
 static int check_shapes(const struct gemm_answers *a)
 {
     const struct setup *const s = &a->s;
@@ -95,7 +95,7 @@ static int check_shapes(const struct gemm_answers *a)
     return setup_check_shape("D", &a->d, s->a.rows, s->b.cols);
 }
 
-/* Whether words of g hold all elements that are finite: else there is no limit for D. */
+/* Whether the parts of g hold all finite elements; otherwise D has no limit. */
 static bool holds_all(const struct gemm_answers *a, const struct bitcut_gemm *g)
 {
     const struct matrix *const operand[] = { &a->s.a, &a->s.b };
@@ -109,8 +109,8 @@ static bool holds_all(const struct gemm_answers *a, const struct bitcut_gemm *g)
     return true;
 }
 
-/* Make what computed D the GEMM, or its recipe on its unit as it stands; what is nearest
-   by chance may not hold A and B. */
+/* Select what computed D, or its unchanged recipe on its unit.  The nearest hypothesis
+   may match by chance, and its parts may not hold A and B. */
 static void take_explained(struct gemm_answers *a, struct fault *why)
 {
     const struct explanation *const e = &a->explanation;
@@ -121,15 +121,15 @@ static void take_explained(struct gemm_answers *a, struct fault *why)
     if (!a->chosen || e->answer.found || holds_all(a, &a->s.gemm)) return;
     a->chosen = false;
     fault_set(why, BITCUT_UNSUPPORTED,
-              "A and B overflow in %s, the nearest that is known", g.recipe->name);
+              "A and B overflow in %s, the nearest known computation", g.recipe->name);
 }
 
-/* The first of these that the emulator runs: what computed D, its recipe on its unit as it
-   stands, what is advised, and an FP32 loop, which it always runs. */
+/* Select the first of these that the emulator supports: what computed D; its unchanged
+   recipe on its unit; the recommendation; an FP32 loop, which is always supported. */
 static int choose(struct gemm_answers *a)
 {
     const int status = check_shapes(a);
-    struct fault why = { BITCUT_OK, "nothing that gives D is known" }, unused;
+    struct fault why = { BITCUT_OK, "no known computation gives D" }, unused;
     if (a->chosen || status != EXIT_GOOD) return status;
     if (a->o->d && gemm_ask(a, ASK_EXPLAIN) <= EXIT_FOUND && a->explanation.best.sampled)
         take_explained(a, &why);
@@ -147,8 +147,8 @@ static int choose(struct gemm_answers *a)
 
 /* --- reading ---------------------------------------------------------------------- */
 
-/* Of a result, matrices may lie otherwise than they should: explain reads them transposed,
-   too. */
+/* With a result, matrices may be stored otherwise than they should: explain also tries
+   transposed ones. */
 static int check_matrices(const struct gemm_answers *a)
 {
     const struct setup *const s = &a->s;
@@ -193,9 +193,10 @@ void gemm_answers_clear(struct gemm_answers *a)
     setup_clear(&a->s);
 }
 
-/* --- asking ----------------------------------------------------------------------- */
+/* --- computing -------------------------------------------------------------------- */
 
-/* The place whose architecture has the unit that computed D; `places` if no place has. */
+/* The place whose architecture has the unit that computed D; `places` if there is none.
+ */
 static size_t find_place(struct gemm_answers *a)
 {
     size_t at = a->places;
@@ -209,8 +210,8 @@ static size_t find_place(struct gemm_answers *a)
     return at;
 }
 
-/* The chips whose recipes are tried: that asked for; that which computed D and its
-   neighbours in the table; or else all. */
+/* The chips on which recipes are tried: the requested one; the one that computed D and
+   its neighbours in the table; or all. */
 static void choose_places(struct gemm_answers *a)
 {
     a->places = advise_places(a->place);
@@ -279,7 +280,7 @@ static int find_explanation(struct gemm_answers *a)
     return a->explanation.answer.found ? EXIT_GOOD : EXIT_FOUND;
 }
 
-/* D as the emulator has it. */
+/* D as computed by the emulator. */
 static int emulate(struct gemm_answers *a)
 {
     if (a->emulated.at) return EXIT_GOOD;
@@ -297,7 +298,7 @@ static int judge(struct judged *to, const struct bitcut_gemm *g, const struct ma
                : fail("reference", &f);
 }
 
-/* The budget of the worst outputs of d, and with `all` of all. */
+/* The budget of the worst outputs of d, and with `all` of all outputs. */
 static int find_budget(struct budget_answer *to, struct budget_problem *q,
                        const struct matrix *d, bool all, const struct gemm_answers *a)
 {
@@ -314,7 +315,7 @@ static int find_budget(struct budget_answer *to, struct budget_problem *q,
 static bool is_large(const struct gemm_answers *a)
 {
     return (double)a->s.a.rows * (double)a->s.b.cols * (double)a->s.a.cols >
-           0x1p24; /* some 20 seconds of a processor */
+           0x1p24; /* about 20 seconds of processor time */
 }
 
 static int find_gemm(struct gemm_answers *a)
@@ -413,14 +414,14 @@ static int find_tolerance(struct gemm_answers *a)
 
 /* --- the questions ---------------------------------------------------------------- */
 
-/* What of the report's own options the command of a problem takes. */
+/* The options of the report that the command for a problem takes as well. */
 enum { TAKES_C = 1, TAKES_D = 2, TAKES_CHOICE = 4, TAKES_WANT = 8, TAKES_SECONDS = 16 };
 
 static const struct {
     int (*find)(struct gemm_answers *a);
     const char *command;
     unsigned takes;
-    const char *more; /* words at the end */
+    const char *more; /* further words of the command */
 } questions[QUESTIONS] = {
     /* clang-format off */
     [ASK_ADVISE]    = { find_advice,      "advise",    TAKES_WANT, "" },
@@ -460,7 +461,7 @@ const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_problem probl
 
 /* --- command lines ---------------------------------------------------------------- */
 
-/* Whether a shell takes the word as it stands. */
+/* Whether a shell takes the word literally. */
 static bool is_plain(const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -468,7 +469,8 @@ static bool is_plain(const char *word)
     return *word && !word[strspn(word, plain)];
 }
 
-/* An option and its value, in quotes with those of its own outside of them if need be. */
+/* An option and its value, in quotes if necessary; quotes in the value are put outside of
+   them. */
 static void add_option(char *line, const char *option, const char *value)
 {
     if (!value) return;
@@ -484,8 +486,8 @@ static void add_option(char *line, const char *option, const char *value)
     text_add(line, LINE_LENGTH_MAX, "'");
 }
 
-/* What is varied of a GEMM: items of its line (emu/gemm_text.h), NAME or NAME=VALUE, as
-   options; those of the order of k as one. */
+/* The variations of a GEMM: items of its line (emu/gemm_text.h), NAME or NAME=VALUE, as
+   options; the items of the order of k as one option. */
 static void add_variations(char *line, const struct bitcut_gemm *g)
 {
     char items[CONFIGURATION_LINE_MAX], order[ORDER_TEXT_MAX];
@@ -504,7 +506,7 @@ static void add_variations(char *line, const struct bitcut_gemm *g)
     if (*order) add_option(line, "--order", order + 1);
 }
 
-/* Recipe, unit, and what is varied. */
+/* Recipe, unit and variations. */
 static void add_choice(char *line, const struct gemm_answers *a)
 {
     const bool asked = a->o->recipe;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a report on one GEMM asks the library, each problem once and when it is needed.
- */
+/* The answers in a report about one GEMM.  Each is computed once, when it is needed. */
 #ifndef BITCUT_ANALYSIS_CLI_GEMM_REPORT_ANSWERS_H
 #define BITCUT_ANALYSIS_CLI_GEMM_REPORT_ANSWERS_H
 
@@ -12,7 +11,7 @@
 #include "analysis/sampling/tolerance_text.h"
 #include "analysis/verify/verified.h"
 
-/* The questions.  What computed D is found before D is compared with it. */
+/* The problems.  ASK_EXPLAIN comes before D is compared with what computed it. */
 enum gemm_problem {
     ASK_ADVISE,
     ASK_EXPLAIN,
@@ -24,30 +23,31 @@ enum gemm_problem {
     QUESTIONS
 };
 
-enum { GEMM_CHIPS = 3 }; /* so many are shown unless --unit asks for one */
+enum { GEMM_CHIPS = 3 }; /* number of chips that are shown unless --unit is given */
 enum { GEMM_NOTE_MAX = BITCUT_GEMM_MAX + BITCUT_TEXT_MAX + 40 };
 
-/* Zeros, and the first two. */
+/* Must be all zeros except the first two members. */
 struct gemm_answers {
     struct context *context;
     const struct gemm_report_options *o;
     uint32_t alpha, beta;
-    struct setup s;  /* A, B and C; GEMM and plan once they are chosen       */
+    struct setup s;  /* A, B and C; GEMM and plan once they are selected */
     struct matrix d; /* d.at is NULL unless it was given                     */
     bool chosen;
-    char way[BITCUT_GEMM_MAX]; /* the line of GEMM, with a note                        */
-    char note[GEMM_NOTE_MAX]; /* why GEMM is not what D was found to be; "": it is    */
+    char way[BITCUT_GEMM_MAX]; /* the GEMM as a line of text, with a note */
+    char note[GEMM_NOTE_MAX];  /* why the GEMM is not the one found for D; "": it is that
+                                  GEMM */
     double want;
     size_t seconds;
-    struct gemm_data data; /* A, B and C again                               */
+    struct gemm_data data; /* a copy of A, B and C */
     struct matrix emulated;
     struct gemm_asked {
         bool tried;
-        int status;       /* of the command that asks the same        */
-        struct fault why; /* what it says, if there is no answer      */
+        int status;       /* exit status of the corresponding command */
+        struct fault why; /* its message if there is no answer */
     } of[QUESTIONS];
-    const char *place[ADVISE_PLACES_MAX]; /* where recipes are tried ... */
-    size_t places;                         /* ... and how many           */
+    const char *place[ADVISE_PLACES_MAX]; /* the places where recipes are tried, */
+    size_t places;                        /* and their number */
     struct advise advice;
     struct explanation explanation;
     struct judged judged, fp32;
@@ -64,23 +64,25 @@ struct gemm_answers {
     struct tolerance_answer test;
 };
 
-/* Read the matrices, and check the options.  Prints and returns an exit status. */
+/* Read the matrices and check the options.  Prints messages and returns an exit status.
+ */
 int gemm_answers_read(struct gemm_answers *a);
 void gemm_answers_clear(struct gemm_answers *a);
 
-/* Ask, if it was not asked before, and what has to be known before.  Says what is wrong,
-   each time, and returns an exit status: above EXIT_FOUND there is no answer. */
+/* Compute an answer, and the answers that it depends on, unless they exist already.
+   Prints what is wrong at each call and returns an exit status: above EXIT_FOUND there is
+   no answer. */
 int gemm_ask(struct gemm_answers *a, enum gemm_problem problem);
 
-/* Whether D has another shape than A B, which has one. */
+/* Whether D has another shape than A B, and A B is defined. */
 bool gemm_answers_misshapen(const struct gemm_answers *a);
 
-/* The answer, as its sentences take it: a struct advise, explanation, gemm_answer,
-   judged, verified, tolerance_answer, or bound results; NULL: it was not asked, or there
-   is none. */
+/* The answer in the form that its sentences take: a struct advise, explanation,
+   gemm_answer, judged, verified, tolerance_answer, or bound results.  NULL: it was not
+   computed, or there is none. */
 const void *gemm_answer_to(const struct gemm_answers *a, enum gemm_problem problem);
 
-/* The command line that asks the same, as a text to be released. */
+/* The command line with the same answer; the caller releases the text. */
 json_t *gemm_question_line(const struct gemm_answers *a, enum gemm_problem problem);
 
 #endif

@@ -45,14 +45,14 @@ void gemm_report_recorded_in_all(json_t *to, const struct gemm_answers *a)
 
 /* --- recipes ---------------------------------------------------------------------- */
 
-/* By cost, then by error; equal ones stay as they are. */
+/* By cost, then by error; stable. */
 static bool is_before(const struct advise_trial *x, const struct advise_trial *y)
 {
     const double cost = x->advice.cost - y->advice.cost;
     return cost < 0 || (cost == 0 && x->advice.error < y->advice.error);
 }
 
-/* Whether fewer places than are shown are better than that of a trial. */
+/* Whether fewer places than are shown have a better trial. */
 static bool is_shown(const struct advise *x, const char *place)
 {
     const struct advise_trial *own = NULL;
@@ -156,7 +156,7 @@ void gemm_report_bounds(json_t *to, const struct gemm_answers *a)
     }
 }
 
-/* Outputs of a result by their distance from the exact one. */
+/* Outputs of a result by their distance from the exact result. */
 static void append_histogram(json_t *to, const char *result,
                              const size_t bins[HISTOGRAM_BINS])
 {

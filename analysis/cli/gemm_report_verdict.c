@@ -21,7 +21,7 @@ struct outcome {
 
 #define REASON(...) text_add(to->reason, REASON_ROOM, __VA_ARGS__)
 
-/* --- of a result ------------------------------------------------------------------ */
+/* --- with a result ---------------------------------------------------------------- */
 
 static bool tried(const struct gemm_answers *a, enum gemm_problem problem)
 {
@@ -42,7 +42,7 @@ static void print_errors(struct outcome *to, const struct gemm_answers *a)
         REASON(", %zu of %zu outputs exceed it", v->above, a->limits.m * a->limits.n);
     REASON("; normwise error %.3g u ||A|| ||B|| (limit %.3g%s); u = 2^-24", v->norm,
            t->norm_known ? t->norm_limit : t->norm_with_underflow,
-           t->norm_known ? "" : " plus the norm of what underflows");
+           t->norm_known ? "" : " plus the norm of the underflow");
     if (v->accepted && v->zeros_accepted)
         REASON("; a D of zeros is accepted as well, so these inputs test nothing");
 }
@@ -59,14 +59,14 @@ static void judge_errors(struct outcome *to, const struct gemm_answers *a)
                   : limited                                  ? REPORT_ACCEPTED
                                                              : REPORT_NOT_JUDGED;
     if (wrong)
-        REASON("%zu of %zu outputs are NaN or infinite where the exact result is not, or the "
-               "other way; ",
+        REASON("%zu of %zu outputs are NaN or infinite where the exact result is finite, "
+               "or finite where it is not; ",
                wrong, a->limits.m * a->limits.n);
     if (limited) print_errors(to, a);
     else
-        REASON("no limit is known: results of correct kernels are NaN or infinite, or any "
-               "error may be theirs");
-    if (broken) REASON("; the rigorous bound \"%s\" is broken", broken->row->name);
+        REASON("no limit is known: correct kernels can give NaN or infinities here, or "
+               "any error");
+    if (broken) REASON("; the rigorous bound \"%s\" is violated", broken->row->name);
 }
 
 static void print_compared(struct outcome *to, const struct gemm_answers *a)
@@ -97,18 +97,18 @@ static void judge_result(struct outcome *to, const struct gemm_answers *a)
         to->outcome = REPORT_NOT_JUDGED;
         REASON("%s.", asked->why.text);
     } else {
-        REASON("this page is not finished.");
+        REASON("the report is not finished.");
     }
 }
 
-/* --- of matrices ------------------------------------------------------------------ */
+/* --- with matrices only ----------------------------------------------------------- */
 
 static void print_advice(struct outcome *to, const struct gemm_answers *a)
 {
     const struct advise_trial *const best = advise_best(&a->advice);
     if (!best) {
         to->outcome = REPORT_NOT_MEASURED;
-        REASON("no recipe runs there.");
+        REASON("no recipe is supported there.");
         return;
     }
     to->outcome = REPORT_MEASURED;
@@ -129,7 +129,7 @@ static void judge_matrices(struct outcome *to, const struct gemm_answers *a)
         to->outcome = REPORT_NOT_MEASURED;
         REASON("%s.", asked->why.text);
     } else {
-        REASON("this page is not finished.");
+        REASON("the report is not finished.");
     }
 }
 
@@ -172,7 +172,7 @@ int gemm_report_end(const json_t *banner, const struct gemm_answers *a, int wors
 
 /* --- the assertion ---------------------------------------------------------------- */
 
-/* Take over lines as a block; nothing if there are none. */
+/* Take over lines as a block; nothing is added if there are none. */
 static void append_block(json_t *code, const char *title, const char *language,
                          json_t *lines)
 {

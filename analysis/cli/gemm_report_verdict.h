@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The verdict of a report on one GEMM, and the assertion that gives it. */
+/* The verdict of a report about one GEMM, and the assertion that reproduces it. */
 #ifndef BITCUT_ANALYSIS_CLI_GEMM_REPORT_VERDICT_H
 #define BITCUT_ANALYSIS_CLI_GEMM_REPORT_VERDICT_H
 
 #include "analysis/cli/gemm_report_answers.h"
 
-/* Set the banner of struct page by what is known so far.  A result is rejected if it has
-   another shape, exceeds a limit for a test, or breaks a rigorous bound; it is accepted if
-   both were asked and neither rejects it. */
+/* Set the banner of struct page from the answers so far.  A result is rejected if it has
+   another shape, exceeds a limit for a test, or violates a rigorous bound.  It is
+   accepted if both checks were made and neither rejects it. */
 void gemm_report_judge(json_t *banner, const struct gemm_answers *a);
 
-/* The exit status of the report, whose sections had `worst`.  Prints why there is no
-   verdict. */
+/* The exit status of the report, whose sections had the exit status `worst`.  Prints why
+   there is no verdict. */
 int gemm_report_end(const json_t *banner, const struct gemm_answers *a, int worst);
 
-/* Append the tests by the limits that were found, as struct page has code. */
+/* Append the tests with the computed limits, as `code` of struct page. */
 void gemm_report_code(json_t *code, const struct gemm_answers *a);
 
 #endif

@@ -24,12 +24,13 @@ static void say(const char *text)
     }
 }
 
-/* Any thread may come here, in need of anything: only the first speaks, without stdio. */
+/* Any thread may come here, at any lack of resources.  Only the first one prints, without
+   stdio. */
 static _Noreturn void end(const char *line)
 {
     static atomic_flag ending = ATOMIC_FLAG_INIT;
     while (atomic_flag_test_and_set(&ending)) pause();
-    if (isatty(STDERR_FILENO)) say("\r\033[K"); /* what terminal_label() shows */
+    if (isatty(STDERR_FILENO)) say("\r\033[K"); /* the line of terminal_label() */
     say(line);
     output_sweep();
     _exit(EXIT_CANNOT);

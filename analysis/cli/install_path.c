@@ -11,14 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Write head[0 .. length) and tail; false if they do not fit. */
+/* Write head[0 .. length) and tail.  Returns false if they do not fit. */
 static bool join(char to[PLACE_MAX], const char *head, size_t length, const char *tail)
 {
     const int written = snprintf(to, PLACE_MAX, "%.*s%s", (int)length, head, tail);
     return written >= 0 && written < PLACE_MAX;
 }
 
-/* The folder of the program's file; false if the system does not say. */
+/* The folder of the program's file.  Returns false if the system does not report it. */
 static bool program_folder(char to[PLACE_MAX])
 {
     const ssize_t length = readlink("/proc/self/exe", to, PLACE_MAX - 1);
@@ -39,7 +39,7 @@ static bool in_build(char to[PLACE_MAX], const char *program, const char *built)
     return join(path, program, length, "/") && join(to, path, strlen(path), built);
 }
 
-/* Below the folder that both are below, BINDIR is `tail`. */
+/* The path `tail` of BINDIR below the common parent folder of both paths. */
 static bool moved(char to[PLACE_MAX], const char *program, const char *installed)
 {
     size_t common = 0;

@@ -5,15 +5,15 @@
 
 enum { PLACE_MAX = 4096 };
 
-/* A folder of the program's files.  Of a program in its build tree, that is where
-   config.status is beside it or, from its .libs, above it: `built`, as seen from there.
-   Or else `installed`, a folder of `make install`; if the program was moved with all that
-   was installed, then from where it is now as `installed` is from the configured bindir.
- */
+/* A folder of the program's files.  If the program runs in its build tree, which has
+   config.status next to the program or above its .libs, the result is `built`, relative
+   to that place.  Otherwise it is `installed`, a folder of `make install`.  If the
+   program was moved together with all installed files, the result has the same position
+   relative to the program as `installed` has relative to the configured bindir. */
 void place_find(char folder[PLACE_MAX], const char *built, const char *installed);
 
-/* The folder of modules, for gpu_open(): the one that the environment variable
-   BITCUT_MODULES names, or else that of the program's modules, in `folder`. */
+/* The folder of modules, for gpu_open(), in `folder`: the one named by the environment
+   variable BITCUT_MODULES, or the folder of the program's modules. */
 const char *place_module(char folder[PLACE_MAX]);
 
 #endif

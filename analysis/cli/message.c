@@ -13,8 +13,8 @@
 #include <stdio.h>
 
 /* stderr's lock is also theirs. */
-static bool told;          /* that the command was stopped, or what it met then */
-static struct fault *kept; /* where lines go that are not printed               */
+static bool told;          /* the command printed a message, or that it was stopped */
+static struct fault *kept; /* where messages are stored instead of being printed */
 
 struct fault *message_keep(struct fault *to)
 {
@@ -25,8 +25,8 @@ struct fault *message_keep(struct fault *to)
     return before;
 }
 
-/* Print "bitcut: what", `between`, and `text`, or keep it; before an option that the
-   command line does not have stands what has set it. */
+/* Print "bitcut: WHAT", `between`, and `text`, or store it.  If an option was not on the
+   command line, the text begins with the variable or file that set it. */
 static void print_message(const char *what, const char *between, enum bitcut_status status,
                           const char *text)
 {
@@ -58,7 +58,7 @@ void fail_stopped(const char *command)
 {
     static const struct fault stopped = { BITCUT_UNSUPPORTED, "stopped" };
     flockfile(stderr);
-    kept = NULL; /* the program ends: whoever keeps messages does not come to print them */
+    kept = NULL; /* the program ends: a stored message would not be printed */
     if (!told) fail(command, &stopped);
     funlockfile(stderr);
 }
@@ -71,7 +71,7 @@ int complain(const char *what, const char *why)
 
 void warn_renamed(const char *what, const char *was, const char *name)
 {
-    static const char *printed; /* a program has one old name, seldom two */
+    static const char *printed; /* one old name per run is enough: more are rare */
     if (printed == was) return;
     printed = was;
     flockfile(stderr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the program says on standard error when it cannot do what it was asked to, and the
-   exit status that goes with it. */
+/* Messages on standard error when the program cannot do what was requested, and their
+   exit statuses. */
 #ifndef BITCUT_ANALYSIS_CLI_MESSAGE_H
 #define BITCUT_ANALYSIS_CLI_MESSAGE_H
 
@@ -12,34 +12,35 @@ struct context;
 
 /* Exit statuses. */
 enum {
-    EXIT_GOOD,             /* all is well                                        */
-    EXIT_FOUND,            /* a comparison or a bound failed                     */
-    EXIT_USAGE,            /* the command line makes no sense                    */
-    EXIT_CANNOT,           /* a file or device cannot be used, or SIGTERM        */
-    EXIT_INTERRUPTED = 130 /* SIGINT; of terminal_status(), commands say CANNOT  */
+    EXIT_GOOD,   /* success */
+    EXIT_FOUND,  /* a comparison or a bound failed                     */
+    EXIT_USAGE,  /* the command line is invalid */
+    EXIT_CANNOT, /* a file or device cannot be used, or SIGTERM */
+    EXIT_INTERRUPTED =
+        130 /* SIGINT; set by terminal_status(), commands return EXIT_CANNOT */
 };
 
-/* Print "bitcut: what: why" to standard error, or "bitcut: why" if `what` is NULL, and
-   return the exit status that fits. */
+/* Print "bitcut: WHAT: WHY" to standard error, or "bitcut: WHY" if `what` is NULL.
+   Returns the corresponding exit status. */
 int fail(const char *what, const struct fault *f);
 
-/* From now on keep the line of a failure in *to, without "bitcut: ", in place of printing
-   it; NULL: print it.  Returns what `to` was before. */
+/* From now on store the line of a failure in *to, without "bitcut: ", instead of printing
+   it.  NULL: print it.  Returns the previous value of `to`. */
 struct fault *message_keep(struct fault *to);
 
-/* Print "bitcut: WHAT WHY", a sentence whose subject is an option, a command or a
-   variable; return EXIT_USAGE. */
+/* Print "bitcut: WHAT WHY", a sentence with an option, a command or a variable as its
+   subject.  Returns EXIT_USAGE. */
 int complain(const char *what, const char *why);
 
-/* Print once in a run that a name of version 0.1 is read, and what it is now. */
+/* Print, once per run, that a name of version 0.1 was read, and its new name. */
 void warn_renamed(const char *what, const char *was, const char *name);
 
-/* Print "bitcut: COMMAND: stopped", unless something was said since the command was: what
-   it met then. */
+/* Print "bitcut: COMMAND: stopped", unless the command printed another message already.
+ */
 void fail_stopped(const char *command);
 
-/* Complain of the first option that was given although it does nothing in this use of the
-   command, one bit of uses->uses; EXIT_GOOD: there is none. */
+/* Complain about the first given option that has no effect in this use of the command,
+   one bit of uses->uses.  Returns EXIT_GOOD if there is none. */
 int check_use(const struct context *context, const struct option_use *uses, unsigned use);
 
 /* A file, or a folder, that a command reads or writes. */
@@ -48,19 +49,19 @@ struct used_file {
     bool written;
 };
 
-/* Complain of the first file written that is also read, or written twice, whatever its
-   names (output_same()); `files` end with an option that is NULL. */
+/* Complain about the first written file that is also read, or that is written twice,
+   under any of its names (output_same()).  `files` ends with a NULL option. */
 int check_files(const struct used_file *files);
 
-/* Print "bitcut: OPTION: unknown name "NAME"; did you mean ...?" and return EXIT_USAGE. */
+/* Print "bitcut: OPTION: unknown name "NAME"; did you mean ...?".  Returns EXIT_USAGE. */
 int fail_unknown(const char *option, const char *name, struct table table);
 
-/* Complain of an input or a pair of them, and name the list of all ("inputs", "pairs").
- */
+/* Complain about an input family or a pair of families, and name the table of all
+   ("inputs", "pairs"). */
 int fail_input(const char *option, const char *list, const struct fault *f);
 
-/* The same as fail_unknown() for --unit, with the chips where they may be named; a chip
-   that may not is told so. */
+/* The same as fail_unknown() for --unit, with chips as suggestions where they are
+   allowed.  If a chip was given where it is not allowed, the message says so. */
 int fail_unit(const char *name, bool takes_chips);
 
 #endif

@@ -22,7 +22,7 @@ int operands_parse(struct input *a, struct input *b, struct setup *s,
     return EXIT_GOOD;
 }
 
-/* A or B: from its file if there is one, else rows x cols of the family. */
+/* A or B: from its file if there is one, otherwise rows x cols of the family. */
 static int make_operand(struct matrix *to, const char **from, const char *path,
                         const char *option, const struct input *input,
                         enum input_role role, size_t rows, size_t cols,

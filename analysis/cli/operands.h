@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A and B of a command that makes them, from families, or reads them. */
+/* A and B of a command that generates them from families or reads them from files. */
 #ifndef BITCUT_ANALYSIS_CLI_OPERANDS_H
 #define BITCUT_ANALYSIS_CLI_OPERANDS_H
 
 #include "analysis/cli/setup.h"
 #include "lib/input/input.h"
 
-/* What the options said, `operands` in the struct of a command. */
+/* The options, `operands` in the struct of a command. */
 struct operand_options {
     size_t m, n, k;
     const char *input_a, *input_b, *pair;
@@ -22,7 +22,7 @@ struct operand_options {
           OPTION(COMMAND, operands.k, COUNT, "K") },                                     \
         INPUT_OPTIONS(COMMAND)
 
-/* Those of the families alone. */
+/* The options of families alone. */
 #define INPUT_OPTIONS(COMMAND)                                                           \
     { "input-a", "generate A by this family (bitcut list inputs; default urand(-1,1))",  \
       OPTION(COMMAND, operands.input_a, TEXT, "I") },                                    \
@@ -33,13 +33,14 @@ struct operand_options {
             OPTION(COMMAND, operands.pair, TEXT, "P")                                    \
     }
 
-/* The families, and their names in s->input_a and s->input_b.  Prints and returns an exit
-   status. */
+/* Find the families, and set their names in s->input_a and s->input_b.  Prints messages
+   and returns an exit status. */
 int operands_parse(struct input *a, struct input *b, struct setup *s,
                    const struct operand_options *o);
 
-/* A, B and C of s: from their files if there are, else of the families, and then of the
-   sizes of the options, with k that of A's file.  Prints and returns an exit status. */
+/* Set A, B and C of s: from their files if given, otherwise from the families, with the
+   sizes of the options and the k of A's file.  Prints messages and returns an exit
+   status. */
 int operands_make(struct setup *s, const struct operand_options *o,
                   const struct context *x);
 

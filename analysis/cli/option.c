@@ -15,7 +15,7 @@
 
 enum { WORD_QUOTED = 60 };
 
-/* The numbers that options take. */
+/* The kinds of numbers in options. */
 #define COUNT   "a whole number below 2^64 such as 1000"
 #define INTEGER "a whole number below 2^31 such as 8"
 #define NUMBER  "a number such as 1.5 or -2e-3"
@@ -39,7 +39,7 @@ static enum bitcut_status bad_value(const struct option_row *row, const char *te
                      dashes(row), row->name, wanted, text_fit(text, WORD_QUOTED), text);
 }
 
-/* An integer without sign or blanks, to a base of 10 or 16. */
+/* An integer without sign or blanks, in base 10 or 16. */
 static bool read_unsigned(uint64_t *value, const char *text, int base)
 {
     char *end;
@@ -114,8 +114,8 @@ enum bitcut_status option_set(void *own, const struct option_row *row, const cha
     return BITCUT_OK;
 }
 
-/* What may have been meant by a word that is no option: the same with other dashes, a
-   short one with its value attached, or what is near. */
+/* Suggestions for a word that is no option: the same name with other dashes, a short
+   option with its value attached, or a similar name. */
 static void meant(char *text, size_t size, const struct option_row *rows,
                   const char *word, const char *name)
 {
@@ -141,7 +141,7 @@ static enum bitcut_status unknown(const struct option_row *rows, const char *wor
                      text_fit(word, WORD_QUOTED), word, hint);
 }
 
-/* An option word: its name, row (NULL: unknown), and what is after '=' in it. */
+/* An option word: its name, its row (NULL: unknown), and the text after '='. */
 struct option_word {
     char name[64];
     const struct option_row *row;
@@ -160,7 +160,7 @@ static struct option_word option_word(const struct option_row *rows, const char 
     return w;
 }
 
-/* Whether a word is an option: what begins with a dash and is more. */
+/* Whether a word is an option: it begins with a dash and is longer. */
 static bool is_option(const char *word) { return word[0] == '-' && word[1]; }
 
 /* Whether the argument of an option is the next word. */
@@ -169,8 +169,8 @@ static bool takes_next(const struct option_word *w)
     return w->row && w->row->kind != OPTION_FLAG && !w->after;
 }
 
-/* One option word, which may hold its argument after '='; *at moves past a separate
-   one. */
+/* Read one option word, which may hold its argument after '='.  If the argument is a
+   separate word, *at moves past it. */
 static enum bitcut_status read_option(void *own, bool *given,
                                       const struct option_row *rows, int *at, int argc,
                                       const char *const *argv, struct fault *f)
@@ -244,7 +244,7 @@ char *options_join(const char *program, const struct option_row *rows, const cha
     return line;
 }
 
-/* --- options that do nothing ------------------------------------------------------ */
+/* --- options without effect ------------------------------------------------------- */
 
 const struct option_use *option_misused(const bool *given, const struct option_row *rows,
                                         const struct option_use *uses, unsigned use)

@@ -12,10 +12,10 @@
 
 enum option_kind {
     OPTION_FLAG,   /* bool: present or not                             */
-    OPTION_TEXT,   /* const char *: the argument as it stands          */
-    OPTION_TEXTS,  /* struct option_texts: one each time it is given   */
+    OPTION_TEXT,   /* const char *: the argument as it is */
+    OPTION_TEXTS,  /* struct option_texts: one text for each time it is given */
     OPTION_COUNT,  /* size_t: a decimal integer, at least 0            */
-    OPTION_COUNTS, /* struct option_counts: one each time it is given  */
+    OPTION_COUNTS, /* struct option_counts: one count for each time it is given */
     OPTION_INT,    /* int: a decimal integer                           */
     OPTION_SEED,   /* uint64_t: decimal, or hexadecimal with 0x        */
     OPTION_F32     /* uint32_t: a decimal number, rounded to FP32      */
@@ -23,8 +23,8 @@ enum option_kind {
 
 enum {
     OPTION_TEXTS_MAX = 64,
-    OPTIONS_MAX = 48, /* of a command                     */
-    OPTION_WIDTH = 22  /* columns of an option in the help */
+    OPTIONS_MAX = 48, /* of one command */
+    OPTION_WIDTH = 22 /* columns of an option in the help */
 };
 
 /* The arguments of an option that may be given more than once. */
@@ -38,22 +38,22 @@ struct option_counts {
     size_t at[OPTION_TEXTS_MAX];
 };
 
-/* A row of a command's options, ended by a row whose name is NULL.  `name` without
-   dashes: a name of one letter is given as -x, a longer one as --name.  The argument goes
-   to a member of the command's struct of options, or of an option that all commands have
-   to a variable; that keeps its default when the option is absent. */
+/* A row of a command's options; the table ends with a row whose name is NULL.  `name` has
+   no dashes: a name of one letter is given as -x, a longer name as --name.  The argument
+   is stored in a member of the command's struct of options; for an option shared by all
+   commands it is stored in a variable.  The default stays if the option is absent. */
 struct option_row {
     const char *name, *what;
     enum option_kind kind;
     void *value;          /* the variable; NULL: a member                   */
-    const char *argument; /* its name in the help text; NULL for a flag     */
-    size_t at;            /* bytes into the struct, of a member: see OPTION */
-    bool has_default;     /* the user can set one: see default_options.h    */
+    const char *argument; /* its name in the help text; NULL: a flag */
+    size_t at;            /* offset of the member in the struct: see OPTION */
+    bool has_default;     /* the user can set a default: see default_options.h */
 };
 
-/* What a row has behind its name and text if its argument goes to a member of struct
-   COMMAND_options: that member, its kind, which is FLAG, TEXT, ... and has to be that of
-   the member's type, and the name of the argument. */
+/* The end of a row, after name and text, if its argument goes to a member of struct
+   COMMAND_options: that member, its kind (FLAG, TEXT, ..., which must match the member's
+   type), and the name of the argument. */
 #define OPTION(COMMAND, MEMBER, KIND, ARGUMENT)                                          \
     .kind = _Generic(((struct COMMAND##_options *)0)->MEMBER,                            \
                      OPTION_TYPE_##KIND: OPTION_##KIND),                                 \
@@ -68,52 +68,56 @@ struct option_row {
 #define OPTION_TYPE_SEED   uint64_t
 #define OPTION_TYPE_F32    uint32_t
 
-/* A command's struct of options, of so many bytes, with their defaults (NULL: zeros), to
-   be freed; NULL: no memory. */
+/* Allocate a command's struct of options of `size` bytes with its defaults (NULL: zeros),
+   which the caller frees.  Returns NULL if memory runs out. */
 void *options_init(size_t size, const void *defaults);
 
-/* Read argv[1..argc) by the table, into `own`, the command's struct of options, and the
-   variables; given[i] is set to true if rows[i] was there, and else left.  Operands
-   (words that are no option, and all after "--") go to operands[0..*operand_count), at
-   most `operands_most` of them.  BITCUT_BAD_ARGUMENT with a sentence that names the word
-   at fault and the options near it. */
+/* Read argv[1..argc) by the table into `own`, the command's struct of options, and into
+   variables. given[i] is set to true if rows[i] was found; otherwise it is unchanged.
+   Operands (words that are no option, and all words after "--") go to
+   operands[0..*operand_count), at most `operands_most` of them.  Returns
+   BITCUT_BAD_ARGUMENT with a sentence that names the wrong word and the nearest options.
+ */
 enum bitcut_status options_read(void *own, bool *given, const char **operands,
                                 int *operand_count, int operands_most,
                                 const struct option_row *rows, int argc,
                                 const char *const *argv, struct fault *f);
 
-/* `program`, argv[0], more[0..more_count) and the other words of argv[0..argc), which
-   options_read() could read, with blanks between, without the option `but` and its argument:
-   to be freed; NULL: no memory. */
+/* The words argv[0] = `program`, more[0..more_count) and the other words of
+   argv[0..argc), which options_read() accepted, separated by blanks, without the option
+   `but` and its argument.  The caller frees the text; NULL if memory runs out. */
 char *options_join(const char *program, const struct option_row *rows, const char *but,
                    const char *const *more, int more_count, int argc,
                    const char *const *argv);
 
-/* Set one, of that row, in the struct or variable.  As options_read(). */
+/* Set one option from that row, in the struct or variable.  Statuses as for
+   options_read(). */
 enum bitcut_status option_set(void *own, const struct option_row *row, const char *text,
                               struct fault *f);
 
-/* A row of a table of the options that do something in some uses of a command only, ended
-   by a row whose name is NULL. */
+/* A row of a table of options that have an effect only in some uses of a command; the
+   table ends with a row whose name is NULL. */
 struct option_use {
     const char *name;      /* of an option of the command           */
-    unsigned uses;         /* a bit for each use in which it counts */
-    const char *otherwise; /* what is said of it in any other       */
+    unsigned uses;         /* a bit for each use in which it has an effect */
+    const char *otherwise; /* the message in any other use */
 };
 
-/* The first option of `uses` that was given, as options_read() says of `rows`, although
-   it does nothing in `use`, one bit; NULL: there is none. */
+/* The first given option of `uses` (`given` and `rows` as in options_read()) that has no
+   effect in `use`, one bit.  NULL: there is none. */
 const struct option_use *option_misused(const bool *given, const struct option_row *rows,
                                         const struct option_use *uses, unsigned use);
 
-/* The sides m, n and k of a tile, "128x256x32"; one of two sides has k = 0 if `sides`
-   is 2. Each is 1 to `most`.  False: the text is something else. */
+/* Read the sides m, n and k of a tile, such as "128x256x32"; with `sides` = 2 there are
+   two sides, and k is 0.  Each side is 1 to `most`.  Returns false if the text is
+   anything else. */
 bool option_tile(int side[3], const char *text, int sides, int most);
 
-/* Print a name, in a column of that width, and a text that wraps behind it. */
+/* Print a name in a column of that width, followed by a text that wraps within its
+   column. */
 void options_print_line(const char *name, int width, const char *what);
 
-/* Print the options to standard output, each as such a line. */
+/* Print the options to standard output, one such line for each. */
 void options_print(const struct option_row *rows);
 
 #endif

@@ -86,8 +86,8 @@ static bool set_environment(const struct probe_command *x, const struct matrix *
            set_size("BITCUT_K", a->cols);
 }
 
-/* Signals as a shell expects them, in a process group of its own: what is typed at the
-   terminal reaches this process alone, which then ends the group. */
+/* Reset signals as a shell expects, and make a process group.  Signals typed at the
+   terminal reach only this process, which then ends the group. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, caught;
@@ -125,7 +125,7 @@ static int start(pid_t *child, const char *text)
     return error;
 }
 
-/* Wait for the child, for `tries` times 2 ms; of 0 until it is asked to stop. */
+/* Wait for the child, `tries` times 2 ms; with 0 until it is asked to stop. */
 static bool wait_for(int *ended, pid_t child, int tries, const struct progress *progress)
 {
     const struct timespec pause = { .tv_nsec = 2000000 };
@@ -137,7 +137,7 @@ static bool wait_for(int *ended, pid_t child, int tries, const struct progress *
     return false;
 }
 
-/* It has a fifth of a second to end by itself: less than the process has. */
+/* It has a fifth of a second to end by itself, less than this process has. */
 static void stop(pid_t child)
 {
     enum { TRIES = 100 };
@@ -146,7 +146,7 @@ static void stop(pid_t child)
     if (!wait_for(&ended, child, TRIES, NULL)) {
         kill(-child, SIGKILL);
         while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {}
-    } else kill(-child, SIGKILL); /* what else is in its group */
+    } else kill(-child, SIGKILL); /* other processes in its group */
 }
 
 static enum bitcut_status run_shell(const struct probe_command *x, struct fault *f)
@@ -168,7 +168,7 @@ static enum bitcut_status run_shell(const struct probe_command *x, struct fault 
     return BITCUT_OK;
 }
 
-/* --- all of a run ----------------------------------------------------------------- */
+/* --- the whole run ---------------------------------------------------------------- */
 
 static enum bitcut_status write_matrix(const struct probe_command *x, const char *name,
                                        const struct matrix *m, struct fault *f)

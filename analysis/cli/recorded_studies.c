@@ -10,7 +10,7 @@
 
 static const char folder[] = "studies", ending[] = ".jsonl";
 
-/* The study that a file is called after, or NULL. */
+/* The study after which a file is named, or NULL. */
 static const struct study *study_of_file(const char *path)
 {
     enum { NAME_LENGTH_MAX = 64 };

@@ -23,8 +23,8 @@ struct option_row reference_output(const struct command *c)
                                 .argument = "PATH" };
 }
 
-/* The tables that an option's text names, "(bitcut list units, chips)", with blanks
-   between; empty: none. */
+/* The tables named in an option's text, "(bitcut list units, chips)", separated by
+   blanks; empty: none. */
 static void tables_of(char *text, size_t size, const struct option_row *o)
 {
     static const char words[] = "bitcut list ";
@@ -39,7 +39,7 @@ static void tables_of(char *text, size_t size, const struct option_row *o)
     }
 }
 
-/* Those of an option, or of one before whose argument has the same name. */
+/* The tables of an option, or of an earlier option whose argument has the same name. */
 static void find_tables(char *text, size_t size, const struct option_row *rows,
                         const struct option_row *o)
 {

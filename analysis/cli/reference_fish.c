@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* " -d TEXT", the text in single quotes of the shell. */
+/* " -d TEXT", with the text in single quotes for the shell. */
 static void put_text(const char *text)
 {
     printf(" -d '");
@@ -19,7 +19,7 @@ static void put_line(const struct command *c)
     printf("complete -c bitcut -n '__bitcut_is %s'", c->name);
 }
 
-/* " -a WORDS" or " -F", of what can stand there. */
+/* " -a WORDS" or " -F", for the possible values. */
 static void put_choice(const struct reference_argument *a)
 {
     if (a->file) printf(" -F");

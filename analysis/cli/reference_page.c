@@ -7,7 +7,7 @@
 
 /* --- text ------------------------------------------------------------------------- */
 
-/* A text as roff takes it: no hyphen is one to break at, no line begins a request. */
+/* Text for roff: lines are not broken at hyphens, and no line begins a request. */
 static void put(const char *text)
 {
     if (*text == '.' || *text == '\'') fputs("\\&", stdout);
@@ -18,7 +18,7 @@ static void put(const char *text)
     }
 }
 
-/* The same with a capital first letter, or a small one. */
+/* The same text with a capital first letter, or a small one. */
 static void put_letter(const char *text, bool capital)
 {
     const char first[2] = {
@@ -54,7 +54,7 @@ static void put_options(const struct option_row *rows)
     for (; rows->name; rows++) put_option(rows);
 }
 
-/* --- what all pages have ---------------------------------------------------------- */
+/* --- parts of all pages ----------------------------------------------------------- */
 
 static void put_title(const char *command)
 {
@@ -67,8 +67,8 @@ static void put_title(const char *command)
 static void put_exit_status(void)
 {
     section("EXIT STATUS");
-    fputs("0 if all is well, 1 if a comparison or a bound failed, 2 for a command line "
-          "that makes no\nsense, 3 if a file or a device cannot be used, 130 after "
+    fputs("0 if the command succeeded, 1 if a comparison or a bound failed, 2 if the "
+          "command line is\ninvalid, 3 if a file or a device cannot be used, 130 after "
           "Ctrl\\-C.\n",
           stdout);
 }
@@ -169,20 +169,20 @@ static void program_page(const struct reference *r)
     put_options(r->shared);
     put_exit_status();
     section("ENVIRONMENT");
-    fputs(".TP\n.B BITCUT_SIMD\nThe vector instructions that units are emulated by: "
-          "avx512, avx2, plain or none.\nThey change no bit.\n"
-          ".TP\n.B BITCUT_MODULES\nThe folder of the modules of devices.\n"
-          ".TP\n.B BITCUT_DATA\nThe folder of recorded and published data.\n"
-          ".TP\n.B BITCUT_DEFAULTS\nDefault options, such as \\-\\-recipe ootomo "
-          "\\-\\-unit h100. The options can be\n\\-\\-recipe, \\-\\-unit, "
-          "\\-\\-seed and \\-\\-threads; those of a command line win.\n",
+    fputs(".TP\n.B BITCUT_SIMD\nThe vector instructions that emulate units: avx512, "
+          "avx2, plain or none.\nThey change no bit of the results.\n.TP\n.B "
+          "BITCUT_MODULES\nThe folder of the modules of devices.\n.TP\n.B "
+          "BITCUT_DATA\nThe folder of recorded and published data.\n.TP\n.B "
+          "BITCUT_DEFAULTS\nDefault options, such as \\-\\-recipe ootomo \\-\\-unit "
+          "h100. The options can be\n\\-\\-recipe, \\-\\-unit, \\-\\-seed and "
+          "\\-\\-threads; options on the command line win.\n",
           stdout);
     section("FILES");
     fputs(".TP\n.I ~/.config/bitcut/defaults\nThe same text, read if BITCUT_DEFAULTS is "
           "not set. A # begins a comment.\nXDG_CONFIG_HOME names another folder than "
           "~/.config.\n",
           stdout);
-    /* Each works on the matrices of the one before it. */
+    /* Each example uses the matrices of the previous one. */
     section("EXAMPLES");
     for (const struct command *const *c = r->commands; *c; c++)
         if (!strcmp((*c)->name, "gemm") || !strcmp((*c)->name, "verify") ||

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-/* A text in single quotes of the shell in which _arguments and _describe see no character
-   of their own. */
+/* Text in single quotes for the shell, without characters that are special to _arguments
+   and _describe. */
 static void put(const char *text)
 {
     for (; *text; text++) {
@@ -27,7 +27,7 @@ static void put_argument(const char *name, const struct reference_argument *a)
     else printf(" ");
 }
 
-/* A long option takes its argument after = as well. */
+/* A long option also takes its argument after '='. */
 static void put_option(const struct option_row *rows, const struct option_row *o)
 {
     const struct reference_argument a = reference_argument(rows, o);

@@ -21,7 +21,7 @@
 
 enum { PATH_LENGTH_MAX = DATA_PATH_MAX + DATA_NAME_MAX + 8 };
 
-/* The report as a whole, in each of its forms. */
+/* The whole report, in each of its forms. */
 static const struct {
     const char *name;
     report_form *form;
@@ -57,7 +57,7 @@ void report_clear(struct report *r)
 
 /* --- files ------------------------------------------------------------------------ */
 
-/* *made: it was not there before. */
+/* *made: the folder did not exist before. */
 static enum bitcut_status make_folder(bool *made, const char *path, struct fault *f)
 {
     struct stat s;
@@ -106,8 +106,8 @@ int report_check_files(const struct report *r, const char *option, const char *r
 
 /* --- sections --------------------------------------------------------------------- */
 
-/* Draw a section's rows in one form and write it; no picture if it has no figure, or
-   gnuplot cannot draw it. */
+/* Draw a section's rows in one form and write the picture.  There is no picture if the
+   section has no figure, or gnuplot cannot draw it. */
 static enum bitcut_status draw(struct section *s, const struct report *r,
                                enum plot_kind kind, struct fault *f)
 {
@@ -123,11 +123,11 @@ static enum bitcut_status draw(struct section *s, const struct report *r,
             return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     }
     if (p->bytes) return write_bytes(path, p, f);
-    remove(path); /* of an earlier run: it would not be this one's figure */
+    remove(path); /* of an earlier run: it would not belong to this one */
     return BITCUT_OK;
 }
 
-/* Draw the figures of findings that a section has the rows of. */
+/* Draw the figures of findings from the rows of a section. */
 static enum bitcut_status draw_small(struct report *r, const struct section *s,
                                      struct fault *f)
 {
@@ -142,7 +142,7 @@ static enum bitcut_status draw_small(struct report *r, const struct section *s,
     return status;
 }
 
-/* Write the data and figures of a section that has its rows. */
+/* Write the data and figures of a section with rows. */
 static enum bitcut_status write_section(struct section *s, struct report *r,
                                         struct fault *f)
 {
@@ -160,12 +160,12 @@ static enum bitcut_status write_section(struct section *s, struct report *r,
     return report_write_json(path, s, f);
 }
 
-/* What figure a section has, or why it has none; a text to be released. */
+/* The figure of a section, or why it has none; a text that the caller releases. */
 static json_t *figure_of(const struct section *s)
 {
     if (s->failed) return json_sprintf("none: %s", json_string_value(s->failed));
     if (s->picture[PLOT_SVG].bytes) return json_string("svg");
-    return json_string(report_has_figure(s) ? "none: gnuplot is missing or failed"
+    return json_string(report_has_figure(s) ? "no figure: gnuplot is missing or failed"
                                             : "table");
 }
 
@@ -198,8 +198,8 @@ static bool failed_before(const struct report *r, size_t at)
     return before;
 }
 
-/* Make a section, or keep why it failed, which is printed unless a banner is to say it.
-   What stops the report is printed, its status returned. */
+/* Make a section, or store why it failed.  The reason is printed unless the banner will
+   have it.  If the report stops, prints why and returns its status. */
 static int make_section(struct report *r, size_t at)
 {
     struct section *const s = &r->section[at];
@@ -213,9 +213,8 @@ static int make_section(struct report *r, size_t at)
     return r->words->banner || failed_before(r, at) ? status : fail(s->name, &why);
 }
 
-/* A section that could not be written whole is not shown as finished, and ends the
- * report.
- */
+/* A section that could not be written completely is not shown as finished, and ends the
+   report. */
 static int run_section(struct report *r, size_t at)
 {
     struct section *s = &r->section[at];
@@ -241,8 +240,7 @@ static int run_section(struct report *r, size_t at)
     return status;
 }
 
-/* What standard output ends with: the verdict, or the verdicts on claims, and the page.
- */
+/* The end of standard output: the verdict, or the verdicts on claims, and the page. */
 static void emit_page(struct report *r)
 {
     const struct page page = { .sections = r->section, .count = r->count };
@@ -272,7 +270,7 @@ int report_run(struct report *r)
         const int status = run_section(r, i);
         if (status > worst) worst = status;
     }
-    if (made) rmdir(r->folder); /* if nothing came into it */
+    if (made) rmdir(r->folder); /* if it is empty */
     if (!r->ended) emit_page(r);
     return worst;
 }

@@ -40,9 +40,9 @@ static enum bitcut_status make_rows(json_t **rows, struct study_points *kept,
     return status;
 }
 
-/* --- what is kept ----------------------------------------------------------------- */
+/* --- retained data ---------------------------------------------------------------- */
 
-/* Say it, and that it is read. */
+/* Record the stored file in the section, and as one of its inputs. */
 static void write_kept_field(struct section *s, const struct study_points *points,
                              json_t *file)
 {
@@ -62,7 +62,7 @@ static void write_kept_field(struct section *s, const struct study_points *point
 
 /* --- verdicts --------------------------------------------------------------------- */
 
-/* What a verdict has that rows decide. */
+/* The keys of a verdict that depend on rows. */
 static json_t *finding_of(json_t *verdict)
 {
     static const char *const keys[] = { "verdict", "ours",   "low",
@@ -74,7 +74,7 @@ static json_t *finding_of(json_t *verdict)
     return finding;
 }
 
-/* By the rows of the section and, unless it is NULL, by those of `kept`. */
+/* Verdicts by the rows of the section and, unless it is NULL, by those of `kept`. */
 static json_t *verdicts_of(const struct section *s, const struct study *study,
                            const struct study_points *kept)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A study as a section of a report: its rows, and what they and those that come with
-   bitcut say of its claims. */
+/* A study as a section of a report: its rows, and the verdicts on its claims from these
+   rows and from the rows that come with bitcut. */
 #ifndef BITCUT_ANALYSIS_CLI_REPORT_STUDY_H
 #define BITCUT_ANALYSIS_CLI_REPORT_STUDY_H
 
 #include "analysis/cli/recorded_studies.h"
 #include "analysis/report/report.h"
 
-/* Whether a run computes the points of which there are kept rows. */
+/* Whether the scale and seed of this run are those of the rows that come with bitcut. */
 bool report_study_is_recorded(const struct study_run *run);
 
-/* Give a section that is of `study` its rows, verdicts and kept rows.  Of the run of kept
-   rows (report_study_is_recorded()) those stand for points, and the other points are
-   computed; of any other run all are computed, and claims are judged by the kept rows as
-   well.  What is kept is an input of the section.  Prints what is wrong and returns an
-   exit status. */
+/* Set the rows and verdicts of a section that belongs to `study`, and the rows that come
+   with bitcut.  If report_study_is_recorded(), stored rows are used for their points, and
+   only the other points are computed.  Otherwise all points are computed, and claims are
+   checked against the stored rows as well.  The stored file is an input of the section.
+   Prints what is wrong and returns an exit status. */
 int report_study(struct section *s, const struct study *study,
                  const struct study_run *run, struct recorded_studies *kept);
 

@@ -17,8 +17,8 @@ enum { FILE_MAX = 4096, METRICS_MAX = 64 };
 
 /* --- values ----------------------------------------------------------------------- */
 
-/* The exponents of an operand, as those of `bitcut advise`: -127 is of subnormals; and in
-   short, "2^-12..2^1": below the last. */
+/* The exponents of an operand, as in `bitcut advise`: -127 stands for subnormal values.
+   The short form is "2^-12..2^1": values are below the second. */
 static void add_operand(json_t *row, const struct call_log_values *v, const char *values,
                         const char *range)
 {
@@ -85,7 +85,7 @@ static bool read_piece(struct matrix *to, const char *folder,
                        size_t cols)
 {
     char path[FILE_MAX];
-    struct fault f = { BITCUT_BAD_FILE, "not of the size that was written down" };
+    struct fault f = { BITCUT_BAD_FILE, "the excerpt does not have the recorded size" };
     if (!file_of(path, folder, e->name, which)) return false;
     if (source_read(to, path, &f) == BITCUT_OK && to->rows == rows && to->cols == cols)
         return true;
@@ -103,7 +103,7 @@ static bool read_pieces(struct pieces *x, const char *folder,
            (f32_is_zero(e->beta) || read_piece(&x->c, folder, e, "c", e->rows, e->cols));
 }
 
-/* The metric of that name among the values of bitcut_gemm_judge(). */
+/* The metric with that name among the values of bitcut_gemm_judge(). */
 static double metric(const double *values, const char *name)
 {
     const char *one;
@@ -112,24 +112,24 @@ static double metric(const double *values, const char *name)
     return NAN;
 }
 
-/* What results err by at most, and whether they are those of bitcut gemm. */
+/* The largest errors of results, and whether they equal bitcut gemm. */
 struct errors {
     size_t outputs;
     double relres, backward, bound;
-    size_t computed, mismatches; /* outputs computed once more, and those that differ */
+    size_t computed, mismatches; /* outputs computed again, and those that differ */
 };
 
-/* The larger, of which NaN is the largest. */
+/* The larger number, where NaN is the largest. */
 static double worse(double a, double b) { return !(a >= b) && !isnan(a) ? b : a; }
 
-/* |D - C| <= k u |A||B| whatever the order of an FP32 sum (Jeannerod and Rump 2013), and
-   2 more for alpha and beta; as backward_max counts, in u. */
+/* |D - C| <= k u |A||B| in any order of an FP32 sum (Jeannerod and Rump 2013), plus 2 for
+   alpha and beta; in the unit of backward_max, u. */
 static double fp32_bound(const struct call_log_excerpt *e)
 {
     return (double)e->k + (e->alpha != F32_ONE || !f32_is_zero(e->beta) ? 2 : 0);
 }
 
-/* The excerpt as a GEMM in a way, with D in `d`. */
+/* The excerpt as a GEMM in a configuration, with D in `d`. */
 static struct bitcut_gemm gemm_of_pieces(const struct bitcut_gemm *way, uint32_t *d,
                                          const struct call_log_excerpt *e,
                                          const struct pieces *x)
@@ -156,8 +156,8 @@ static void judge(struct errors *to, const struct call_log_excerpt *e,
     to->bound = worse(to->bound, fp32_bound(e));
 }
 
-/* Compute D once more, in the way in which the program's was computed: an output depends
-   on its row of A and its column of B alone. */
+/* Compute D again, in the configuration of the program's product: an output depends only
+   on its row of A and its column of B. */
 static void compute_again(struct errors *to, const struct run_configuration *way,
                           const struct call_log_excerpt *e, const struct pieces *x,
                           int threads)
@@ -173,8 +173,9 @@ static void compute_again(struct errors *to, const struct run_configuration *way
     matrix_clear(&d);
 }
 
-/* Of D of all excerpts, as the program got it.  Excerpts whose files can be read are left
-   in the place.  The outputs that are others, computed once more. */
+/* Errors of D in all excerpts, as the program got it.  Excerpts whose files can be read
+   are returned in the call site.  Returns the number of outputs that differ when computed
+   again. */
 static size_t add_errors(json_t *row, struct call_log_site *p,
                          const struct run_audit *how, struct context *x)
 {
@@ -207,7 +208,8 @@ static size_t add_errors(json_t *row, struct call_log_site *p,
 
 /* --- advice ----------------------------------------------------------------------- */
 
-/* "ootomo at 2^11" of the trial that is advised; "none" reaches what is wanted. */
+/* "ootomo at 2^11" for the recommended trial; "none" if none reaches the required error.
+ */
 static json_t *advice_text(const struct advise *x)
 {
     const struct advise_trial *const t = x->choice;
@@ -217,7 +219,7 @@ static json_t *advice_text(const struct advise *x)
                  : json_string(t ? t->gemm.recipe->name : "none");
 }
 
-/* What is kept of what it says: not each trial, nor what every split and scale keeps of
+/* The part of the advice that is reported: not each trial, nor every split and scale at
    every exponent. */
 static json_t *advice_row(const struct advise *x)
 {
@@ -230,8 +232,8 @@ static json_t *advice_row(const struct advise *x)
     return row;
 }
 
-/* The unit that a place's products are computed on, or compared with, not the program's
-   own; NULL: none. */
+/* The unit on which a call site's products are computed, or with which they are compared,
+   other than the program's own; NULL: none. */
 static const char *unit_of(const struct call_log_site *p)
 {
     const char *const lines[] = { p->way, p->against };
@@ -243,7 +245,7 @@ static const char *unit_of(const struct call_log_site *p)
     return NULL;
 }
 
-/* The largest magnitude that fits the exponents that were counted; 0: none were. */
+/* The largest magnitude with the exponents that were counted; 0: none were. */
 static uint32_t largest_of(const struct call_log_values *v)
 {
     uint32_t e = CALL_LOG_EXPONENTS - 2;
@@ -251,7 +253,7 @@ static uint32_t largest_of(const struct call_log_values *v)
     return e > 0 || v->count[0] > v->zeros ? e << 23 | 0x7fffff : 0;
 }
 
-/* The operands of all excerpts, and where products of them may be computed. */
+/* The operands of all excerpts, and the places where their products may be computed. */
 struct operands {
     struct matrix a[CALL_LOG_EXCERPTS_MAX], b[CALL_LOG_EXCERPTS_MAX];
     const char *place[ADVISE_PLACES_MAX];
@@ -278,9 +280,9 @@ static void operands_clear(struct operands *o)
     }
 }
 
-/* What is advised for all excerpts together, and for words that are to hold all values
-   that were seen, on the unit of the place, or of the chips of which one is chosen if there
-   is none.  Prints what is wrong; false: nothing is said. */
+/* Advice for all excerpts together, with parts that hold all observed values, on the unit
+   of the call site, or, if there is none, on chips of which one is selected.  Prints what
+   is wrong; returns false if there is no advice. */
 static bool advise(struct advise *to, struct operands *o, const struct call_log_site *p,
                    const struct run_audit *how, const struct context *x)
 {

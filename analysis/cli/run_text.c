@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- a place ---------------------------------------------------------------------- */
+/* --- a call site ------------------------------------------------------------------ */
 
 static json_t *text_if_any(const char *text)
 {
     return *text ? json_text(text) : json_null();
 }
 
-/* A size, or from which to which. */
+/* A size, or its range. */
 static json_t *size_json(const struct call_log_site *p, int i)
 {
     if (!p->gemms) return json_null();
@@ -41,7 +41,8 @@ static json_t *short_place(const char *where)
     return json_text(slash ? slash + 1 : text);
 }
 
-/* A way that is not the program's own; false: it is, or there is none. */
+/* Read a configuration other than the program's own.  Returns false if it is the
+   program's own, or if there is none. */
 static bool is_other(struct run_configuration *way, const char *line)
 {
     return *line && run_configuration_read(way, line, NULL) == BITCUT_OK &&
@@ -54,8 +55,8 @@ static const char *evidence_of(const char *line)
     return is_other(&way, line) ? unit_evidence(way.gemm.unit) : NULL;
 }
 
-/* The recipe and the unit of a way, null for the original's, and what it is compared
-   with. */
+/* The recipe and the unit of a configuration, null for the original, and the
+   configuration of the comparison. */
 static json_t *way_json(const struct call_log_site *p)
 {
     struct run_configuration way;
@@ -67,7 +68,7 @@ static json_t *way_json(const struct call_log_site *p)
                      evidence_of(p->against));
 }
 
-/* What was compared, null if nothing was. */
+/* The differences of the comparison, null if nothing was compared. */
 static json_t *difference_json(const struct call_log_difference *x)
 {
     if (!x->outputs)
@@ -81,7 +82,8 @@ static json_t *difference_json(const struct call_log_difference *x)
                      json_number(x->largest > 0 ? x->most / x->largest : 0));
 }
 
-/* The reasons why calls were left, "small 12, scalars 3"; null: none was. */
+/* The reasons why calls were left to the library, "small 12, scalars 3"; null: there were
+   none. */
 static json_t *reasons_json(const uint64_t left[LEFT_REASONS])
 {
     char text[LEFT_REASONS * 40] = "";
@@ -94,7 +96,7 @@ static json_t *reasons_json(const uint64_t left[LEFT_REASONS])
     return text_if_any(text);
 }
 
-/* How the calls of a place, or of all, ended. */
+/* How the calls of a call site, or all calls, ended. */
 static void add_calls(json_t *row, const struct call_log_site *p)
 {
     uint64_t calls = 0;
@@ -126,14 +128,14 @@ static json_t *place_json(const struct call_log_site *p)
 }
 
 static const struct emit_column columns[] = {
-    { "place", "place", 0, NULL },
+    { "place", "call site", 0, NULL },
     { "routine", "routine", 0, NULL },
     { "calls", "calls", 0, NULL },
     { "taken", "by bitcut", 0, NULL },
     { "empty", "empty", 0, "0" },
     { "illegal", "illegal", 0, "0" },
     { "failed", "failed", 0, "0" },
-    { "reasons", "left, why", 0, "-" },
+    { "reasons", "reason left", 0, "-" },
     { "captured", "in graphs", 0, "0" },
     { "on_device", "on device", 0, "0" },
     { "m", "m", 0, NULL },
@@ -153,13 +155,13 @@ static const struct emit_column columns[] = {
     { "range_b", "B", 0, "-" },
     { "relres", "relres", 2, "-" },
     { "backward_max", "u |A||B|", 2, "-" },
-    { "bound", "FP32 may", 3, "-" },
-    { "advice", "will do", 0, "-" },
+    { "bound", "FP32 bound", 3, "-" },
+    { "advice", "advice", 0, "-" },
     { "advice_on", "on", 0, "-" },
     { NULL, NULL, 0, NULL },
 };
 
-/* --- all of them ------------------------------------------------------------------ */
+/* --- all call sites --------------------------------------------------------------- */
 
 enum { COUNTED_MAX = CALL_LOG_ROUTINES_MAX * (ROUTINE_MAX_BYTES + 8) };
 
@@ -175,8 +177,8 @@ static void list_counted(char *text, size_t size, const struct run_total *t)
     }
 }
 
-/* Why no product was seen, as far as the processes and the program's file tell; "" if one
-   was. */
+/* Why no product was logged, as far as the processes and the program's file show; "" if
+   one was. */
 static void why_none(char *text, size_t size, const struct run_total *t,
                      const char *program)
 {
@@ -187,31 +189,32 @@ static void why_none(char *text, size_t size, const struct run_total *t,
     if (t->places || t->lost) return;
     if (!t->processes)
         snprintf(text, size, "%s",
-                 program ? "no process took the library and wrote anything down: what "
-                           "started the program has cleared LD_PRELOAD, or it runs with "
-                           "other rights; or a line above says why"
-                         : "no process has written anything in the folder");
+                 program ? "no process loaded the library and wrote a log: the program "
+                           "was started with LD_PRELOAD cleared or with other rights, or "
+                           "a line above gives the reason"
+                         : "no process wrote a log in the folder");
     else if (inside)
-        snprintf(
-            text, size,
-            "the program has %s in itself, linked statically, where nothing takes its "
-            "place: link it with a shared BLAS",
-            inside);
+        snprintf(text, size,
+                 "the program contains %s, linked statically, where the library cannot "
+                 "replace it: link it with a shared BLAS",
+                 inside);
     else if (t->counted)
-        snprintf(text, size, "its products are of another kind, which are only counted");
+        snprintf(text, size,
+                 "its products are not FP32 products of level 3; they are "
+                 "only counted");
     else if (*t->libraries)
         snprintf(text, size,
-                 "%s is there, but no FP32 product of level 3 was called: there is none, "
-                 "or the library or the program computes it in itself",
+                 "%s is loaded, but no FP32 product of level 3 was called: the program "
+                 "has none, or computes it by its own code",
                  t->libraries);
     else if (t->ended)
         snprintf(text, size, "no process had a BLAS library when it ended");
     else
         snprintf(
             text, size,
-            "what took the library was killed, left by _exit() as shells do, or became "
-            "another program that cleared LD_PRELOAD, runs with other rights, or could "
-            "write nothing down (a line above says so)");
+            "the process that loaded the library was killed, ended by _exit() as shells "
+            "do, became another program that cleared LD_PRELOAD or runs with other "
+            "rights, or could not write its log (a line above gives the reason)");
 }
 
 static json_t *total_json(const struct run_description *told)
@@ -249,15 +252,15 @@ static void print_calls(uint64_t count, const char *how, const char *what)
                    plural(count), how, what);
 }
 
-/* Way i of a total: those that products are computed in, then those that they are
-   compared with; NULL: there are no more. */
+/* Configuration i of a total: first those of products, then those of comparisons; NULL:
+   there are no more. */
 static const char *way_at(const struct run_total *t, size_t i)
 {
     if (i < t->places) return t->place[i]->way;
     return i < 2 * t->places ? t->place[i - t->places]->against : NULL;
 }
 
-/* What is known of each unit that computed a product, once a way. */
+/* The evidence for each unit that computed a product, once for each configuration. */
 static void print_evidence(const struct run_total *t)
 {
     const char *line;
@@ -271,13 +274,13 @@ static void print_evidence(const struct run_total *t)
     }
 }
 
-/* What looking at calls took, beside what the program did.  Threads and processes are
-   added up: a sum above the run's own time is no share of it. */
+/* The time spent on auditing and comparing, in addition to the program's own.  Threads
+   and processes are added up: a sum above the run's own time is no share of it. */
 static void print_overhead(const struct run_description *told)
 {
     const double own = told->total->sum->own_seconds;
     if (own <= 0) return;
-    text_print(stderr, "bitcut: run: watching and comparing took %.3g s", own);
+    text_print(stderr, "bitcut: run: audit and comparison took %.3g s", own);
     if (own > told->elapsed && told->elapsed > 0)
         text_print(stderr, " in all threads and processes together, of a run of %.3g s",
                    told->elapsed);
@@ -287,7 +290,7 @@ static void print_overhead(const struct run_description *told)
     text_print(stderr, "\n");
 }
 
-/* What a device has computed, and why it has not: products are the same either way. */
+/* What a device computed, and why it did not: products are the same either way. */
 static void print_device(const struct run_total *t)
 {
     if (*t->device)
@@ -299,7 +302,8 @@ static void print_device(const struct run_total *t)
                    t->device_fault);
 }
 
-/* How calls ended, a line each way, and of those that were left a line a reason. */
+/* How calls ended, one line for each end, and one line for each reason why calls were
+   left. */
 static void print_ends(const struct call_log_site *sum)
 {
     for (int i = 0; i < CALL_LEFT; i++) print_calls(sum->ended[i], "", call_ends[i].what);
@@ -307,13 +311,13 @@ static void print_ends(const struct call_log_site *sum)
         print_calls(sum->left[i], "left to the library: ", left_reasons[i].what);
 }
 
-/* Outputs that were computed once more, and were others: then something is broken. */
+/* Outputs that differ when computed again indicate a fault. */
 static void print_mismatches(size_t count)
 {
     if (count)
         text_print(stderr,
-                   "bitcut: run: %zu output%s NOT WHAT bitcut gemm GIVES: see the "
-                   "column wrong\n",
+                   "bitcut: run: %zu output%s DIFFERENT from bitcut gemm: see the column "
+                   "wrong\n",
                    count, count == 1 ? " IS" : "S ARE");
 }
 
@@ -328,8 +332,8 @@ static void print_total(const struct run_description *told, size_t mismatches)
     print_mismatches(mismatches);
     print_calls(
         t->lost, "",
-        "of more places than there is room for, in the account or on the disk: in "
-        "no row");
+        "came from more call sites than the log has room for, in memory or on disk; no "
+        "row has them");
     list_counted(text, sizeof text, t);
     if (*text)
         text_print(stderr, "bitcut: run: only counted, left to the library: %s\n", text);
@@ -348,7 +352,7 @@ static void write_line(FILE *file, const json_t *row)
     json_decref(line);
 }
 
-/* Places beyond these are in no audit: each takes up to a second. */
+/* Call sites beyond this number are not audited: each takes up to a second. */
 enum { ADVISED_MAX = 24 };
 
 static json_t *place_row(size_t *mismatches, const struct run_description *told, size_t i,
@@ -384,6 +388,6 @@ void run_describe(const struct run_description *told, struct context *x)
     print_total(told, mismatches);
     if (progress_stopped(&x->progress))
         text_print(stderr,
-                   "bitcut: run: the audit was interrupted: rows without errors or "
-                   "advice were not looked at\n");
+                   "bitcut: run: the audit was interrupted: some rows have no errors or "
+                   "advice\n");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run has done, for people and as JSON. */
+/* The result of `bitcut run`, as text and as JSON. */
 #ifndef BITCUT_ANALYSIS_CLI_RUN_TEXT_H
 #define BITCUT_ANALYSIS_CLI_RUN_TEXT_H
 
@@ -8,18 +8,18 @@
 
 #include <stdio.h>
 
-/* What there is to say. */
+/* The input of the description. */
 struct run_description {
     const struct run_total *total;
-    const char *program; /* the file that was run; NULL: it is not known    */
-    double elapsed;      /* how long it took, in seconds; 0: not known      */
-    const char *folder;  /* with excerpts of an audit; NULL: none was asked */
-    const char *want;    /* of advice, or NULL                              */
-    FILE *file;          /* for JSON Lines, or NULL                         */
+    const char *program; /* the file that was run; NULL: unknown */
+    double elapsed;      /* duration of the run in seconds; 0: unknown */
+    const char *folder; /* folder of the excerpts of an audit; NULL: there was no audit */
+    const char *want;   /* required error for advice, or NULL */
+    FILE *file;         /* for JSON Lines, or NULL                         */
 };
 
-/* Emit a row a place, and print in words, on standard error, what they come to; or with
-   --json a last row that has it.  The same rows go to the file. */
+/* Emit a row for each call site, and print a summary to standard error; with --json the
+   summary is a last row.  The same rows are written to the file. */
 void run_describe(const struct run_description *told, struct context *x);
 
 #endif

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 enum {
-    NARROWEST = 20,  /* what a smaller number of columns is taken for */
+    NARROWEST = 20, /* smaller numbers of columns are raised to this */
     WIDEST = 100000,
-    ROOM_MIN = 24, /* columns that a text needs behind what is on its line */
+    ROOM_MIN = 24, /* columns that a text needs after the text on its line */
     BELOW = 4
 };
 
@@ -62,7 +62,7 @@ void screen_end(enum screen_verdict verdict)
 
 /* --- wrapping --------------------------------------------------------------------- */
 
-/* The columns that a text takes up to `end`. */
+/* The columns of a text up to `end`. */
 static int columns_of(const char *text, const char *end)
 {
     char shown[TEXT_BYTES];
@@ -79,7 +79,7 @@ static void print_until(const char *text, const char *end)
 
 static void begin_line(int blanks) { printf("\n%*s", blanks, ""); }
 
-/* Word by word, with the blanks before each; the cursor is behind `at` columns. */
+/* Print word by word, with the blanks before each.  The cursor is after `at` columns. */
 static void wrap_words(int columns, int at, const char *text)
 {
     static const char command[] = "bitcut ";

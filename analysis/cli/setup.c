@@ -68,7 +68,7 @@ static int fail_terms(const struct bitcut_recipe *r)
     return fail("--terms", &f);
 }
 
-/* What is wrong with the GEMM, with the splits that would do if one was asked for. */
+/* What is wrong with the GEMM, with the splits that are possible if one was requested. */
 static int fail_gemm(const struct setup *s, const struct fault *f)
 {
     struct bitcut_gemm other = s->gemm;
@@ -86,10 +86,11 @@ static int fail_gemm(const struct setup *s, const struct fault *f)
 }
 
 /* Options that set a field of the GEMM (lib/gemm/configuration.h): by name, or by a
-   number in a range, which is in words where it can be left. */
+   number in a range.  If a number can be out of range, the range is described in words.
+ */
 static const struct variation {
     const char *option, *field;
-    size_t at;    /* of the name or the number in struct setup_options */
+    size_t at; /* offset of the name or the number in struct setup_options */
     bool is_name;
     int least, most;
     const char *range;
@@ -252,7 +253,7 @@ void setup_clear(struct setup *s)
     matrix_clear(&s->c);
 }
 
-/* What each term runs on, unless that is the GEMM's unit for all. */
+/* The unit of each term, unless all run on the GEMM's unit. */
 static void describe_units(json_t *row, const struct bitcut_unit *unit,
                            const struct gemm_plan *p)
 {
@@ -287,7 +288,7 @@ void setup_describe(json_t *row, const struct bitcut_gemm *g, const struct gemm_
     describe_units(row, g->unit, p);
 }
 
-/* Whether an operand is of a family, drawn by a seed, and not from a file. */
+/* Whether an operand is from a family, drawn by a seed, and not from a file. */
 static bool is_drawn(const char *input)
 {
     return input && source_check(input, NULL) != BITCUT_OK;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `gemm` and `verify` are asked to do: recipe, unit, matrices, from the command
- * line. */
+/* The GEMM that a command line describes: recipe, unit, matrices and variations. */
 #ifndef BITCUT_ANALYSIS_CLI_SETUP_H
 #define BITCUT_ANALYSIS_CLI_SETUP_H
 
@@ -12,8 +11,8 @@
 
 #include <limits.h>
 
-/* What the options that choose a GEMM said, `setup` in the struct of a command: recipe
-   and unit, matrices, and what is varied. */
+/* The options that select a GEMM, `setup` in the struct of a command: recipe and unit,
+   matrices, and variations. */
 struct setup_options {
     const char *recipe, *unit, *a, *b, *c, *split, *split_a, *split_b, *high, *low,
         *order;
@@ -23,7 +22,7 @@ struct setup_options {
 };
 
 enum { SETUP_UNSET = INT_MIN };
-#define SETUP_BETA_UNSET 0x7fc0be7au /* a NaN nobody can ask for by its decimal text */
+#define SETUP_BETA_UNSET 0x7fc0be7au /* a NaN that no decimal text gives */
 
 #define SETUP_DEFAULTS                                                                   \
     {                                                                                    \
@@ -32,8 +31,8 @@ enum { SETUP_UNSET = INT_MIN };
         .tile_k = SETUP_UNSET, .slices = 1                                               \
     }
 
-/* The rows, which commands put first in their own table; DEFAULT: the user's defaults
-   stand for them. */
+/* The rows, which come first in the table of a command.  DEFAULT: the user's defaults
+   apply to them. */
 #define SETUP_CHOICE(COMMAND, DEFAULT)                                                   \
     { "recipe", "recipe of the GEMM (bitcut list recipes)",                              \
       OPTION(COMMAND, setup.recipe, TEXT, "R"), .has_default = DEFAULT },                \
@@ -92,44 +91,46 @@ enum { SETUP_UNSET = INT_MIN };
 
 /* A GEMM with its matrices: D (m x n) = alpha A B + beta C. */
 struct setup {
-    const struct setup_options *options; /* to make it by; NULL if others do */
-    struct bitcut_gemm gemm;             /* all but sizes and matrices       */
+    /* the options to build it from; NULL: it is built otherwise */
+    const struct setup_options *options;
+    struct bitcut_gemm gemm;             /* everything except sizes and matrices */
     struct gemm_plan plan;               /* of gemm                          */
     struct matrix a, b, c;               /* c.at is NULL unless -c was given */
-    const char *input_a, *input_b;       /* where A and B came from: a family or a file */
+    const char *input_a, *input_b;       /* origin of A and B: a family or a file */
 };
 
-/* A split by name with its roundings and scale replaced where given (NULL, SETUP_UNSET:
-   as in the row).  Prints what is wrong and returns the exit status; EXIT_GOOD sets
-   *split. */
+/* A split by name, with roundings and scale replaced where given (NULL, SETUP_UNSET: as
+   in the row).  Prints what is wrong and returns the exit status; EXIT_GOOD sets split.
+ */
 int setup_split(struct bitcut_split *split, const char *name, const char *high,
                 const char *low, int scale);
 
-/* The unit that --unit names for words of that format, of the recipe or split `whose`.
-   Prints what is wrong and returns the exit status; EXIT_GOOD sets *unit. */
+/* The unit that --unit names for parts of that format, which belongs to the recipe or
+   split `whose`.  Prints what is wrong and returns the exit status; EXIT_GOOD sets *unit.
+ */
 int setup_unit(const struct bitcut_unit **unit, const char *name,
                const struct bitcut_format *words, const char *whose);
 
-/* The recipe, unit and variations into s->gemm and s->plan.  Prints and returns an exit
-   status. */
+/* Set s->gemm and s->plan from recipe, unit and variations.  Prints messages and returns
+   an exit status. */
 int setup_gemm(struct setup *s);
 
-/* The same for what decides the rest, a device: the recipe is of that name, s->gemm.unit
+/* The same if a device determines the rest: the recipe has that name, s->gemm.unit is
    NULL unless --unit was given, and there is no plan. */
 int setup_open_gemm(struct setup *s, const char *recipe);
 
-/* Complain of A and B that have no product; with a hint, which depends on whether A is
-   from a file; and of one without an element or a product.  Print and return an exit
-   status. */
+/* Complain about A and B whose shapes do not match, with a hint that depends on whether A
+   is from a file; and about a product without elements.  Prints messages and returns an
+   exit status. */
 int setup_check_inner(const struct setup *s, bool has_a);
 int setup_check_pair(const struct matrix *a, const struct matrix *b);
 
-/* Read -c if it was given and check the shapes of all three.  Prints and returns an exit
-   status.  s->a and s->b are set already. */
+/* Read -c if it was given, and check the shapes of all three matrices. s->a and s->b must
+   be set.  Prints messages and returns an exit status. */
 int setup_finish(struct setup *s);
 
-/* Complain of a matrix, called `name`, that has another shape.  Prints and returns an
-   exit status. */
+/* Complain about a matrix, called `name`, that has another shape.  Prints a message and
+   returns an exit status. */
 int setup_check_shape(const char *name, const struct matrix *m, size_t rows, size_t cols);
 
 /* Read one matrix file.  Prints and returns an exit status. */
@@ -139,13 +140,13 @@ int setup_read(struct matrix *m, const char *option, const char *path);
  */
 int setup_run(struct matrix *d, const struct setup *s, const struct context *x);
 
-/* Add to a row what is computed: recipe, unit and its evidence, the splits as they are,
-   and every variation. */
+/* Add the computed GEMM to a row: recipe, unit and its evidence, the actual splits, and
+   every variation. */
 void setup_describe(json_t *row, const struct bitcut_gemm *gemm,
                     const struct gemm_plan *plan);
 
-/* The same for sentences, on the emulator, with the sizes and names of s; `seeded`:
-   families are drawn by the seed of x. */
+/* The same as input for sentences, on the emulator, with the sizes and names of s.
+   `seeded`: families are drawn by the seed of x. */
 struct gemm_description setup_description(const struct setup *s, const struct context *x,
                                           bool seeded);
 

@@ -100,14 +100,14 @@ static enum bitcut_status begin_by(struct study_log *book, const json_t *row,
                            f);
 }
 
-/* Rows of one file, by point as far as they came. */
+/* The rows of one file, by point as far as they were read. */
 struct log_reader {
     struct study_log *log;
-    const struct study *only; /* whose they have to be, or NULL */
-    struct study_log file;    /* what this file has             */
+    const struct study *only; /* the study that they must belong to, or NULL */
+    struct study_log file;    /* the points of this file */
 };
 
-/* The schema that study_log_line() has now, in an object to be released. */
+/* The current schema of study_log_line(), in an object that the caller releases. */
 static const char *schema_now(json_t **holder)
 {
     *holder = json_object();
@@ -175,8 +175,8 @@ static enum bitcut_status take_line(void *context, json_t *row, struct fault *f)
     return status;
 }
 
-/* The rows of a point without what lines have besides, as this version writes them; NULL:
-   they are not all there. */
+/* The rows of a point without the keys that only lines have; NULL: the point is
+   incomplete. */
 static json_t *whole_point(const struct study *study, json_t *lines)
 {
     const json_int_t count =
@@ -190,7 +190,7 @@ static json_t *whole_point(const struct study *study, json_t *lines)
     return json_incref(lines);
 }
 
-/* Move a point of a file into the book, if it is whole. */
+/* Move a point of a file into the log, if it is complete. */
 static enum bitcut_status move_point(const struct log_reader *r, int i, size_t at,
                                      struct fault *f)
 {
@@ -218,7 +218,7 @@ static enum bitcut_status move_points(const struct log_reader *r, struct fault *
     return status;
 }
 
-/* First what rows say, as it words what is wrong of a row of another version or study. */
+/* First check the keys of the rows, since that message names another version or study. */
 static enum bitcut_status read_lines(size_t *line, struct log_reader *r, const char *path,
                                      struct fault *f)
 {

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted; /* the first signal that came, or 0 */
-static sem_t signals; /* that came and were not seen yet */
+static sem_t signals;                     /* signals that came and were not handled yet */
 static void (*give_up)(void);
 /* --- percentages ------------------------------------------------------------------ */
 
@@ -69,7 +69,7 @@ void terminal_step(const char *name, size_t step, size_t steps)
 
 /* --- signals ---------------------------------------------------------------------- */
 
-/* How long work may take to end by itself, in seconds; then how long give_up() may. */
+/* Seconds in which work may end by itself; then seconds for give_up(). */
 enum { GRACE_SECONDS = 1, LAST_MICROSECONDS = 500000 };
 
 static void interrupt(int number)
@@ -102,9 +102,8 @@ static bool wait_until(const struct timespec *end)
     return !failed;
 }
 
-/* The thread that sees to it that the process ends: work may be where it does not look
-   for signals, or be stuck in another library.  So may give_up(), which writes to pipes.
-   */
+/* The thread that ends the process: work may not check for signals at this time, or may
+   hang in another library.  So may give_up(), which writes to pipes. */
 static void *watch(void *unused)
 {
     const struct sigaction last = { .sa_handler = leave };
@@ -120,7 +119,8 @@ static void *watch(void *unused)
     return unused;
 }
 
-/* Whoever reads the output has enough: nothing is said, but no file is left half done. */
+/* The reader of the output closed it: no message is printed, but no file is left
+   incomplete. */
 static void end_quietly(int number)
 {
     output_sweep();
@@ -128,8 +128,8 @@ static void end_quietly(int number)
     raise(number);
 }
 
-/* A handler, as ignoring the signal would be inherited by programs that are run: the write
-   that the limit forbids fails, and is reported. */
+/* A handler, since ignoring the signal would be inherited by programs: the write that the
+   limit forbids fails, and is reported. */
 static void pass_over(int number) { (void)number; }
 
 static const struct {
@@ -140,7 +140,7 @@ static const struct {
     { SIGPIPE, end_quietly }, { SIGXFSZ, pass_over },
 };
 
-/* Unless whoever started the program had it ignored. */
+/* Unless the parent process had it ignored. */
 static void catch_signal(int number, void (*handler)(int))
 {
     struct sigaction action = { .sa_flags = SA_RESTART }, before;

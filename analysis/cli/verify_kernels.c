@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the command line said, with the name of the kernel once it is known, and the
-   device that it is tried on. */
+/* The command line, with the name of the kernel once it is found, and the device on which
+   it is tried. */
 struct asked {
     struct context *context;
     struct verify_kernels what;
@@ -37,7 +37,7 @@ static struct verified_on on_device(const struct asked *q, const char *kernel)
     return on;
 }
 
-/* What the kernel did instead in its first mismatch. */
+/* What the kernel did instead, for its first mismatch. */
 static int explain_kernel(struct verified_kernel *v, const struct asked *q)
 {
     const struct kernel_failure *const from = &v->result.failure;
@@ -60,7 +60,7 @@ static json_t *describe_counts(const struct kernel_result *r)
     return counts;
 }
 
-/* Some faults begin with the kernel's name: it is said once. */
+/* Some faults begin with the kernel's name; it is printed once. */
 static int fail_kernel(const struct asked *q, const char *name, const struct fault *f)
 {
     const size_t length = strlen(name);
@@ -70,7 +70,8 @@ static int fail_kernel(const struct asked *q, const char *name, const struct fau
     return fail(progress_stopped(&q->context->progress) ? "verify" : name, &rest);
 }
 
-/* The kernel's GEMM as the options vary it, and its plan; the device takes it. */
+/* The kernel's GEMM with the options' variations, and its plan, if the device supports
+   it. */
 static enum bitcut_status vary_gemm(struct bitcut_gemm *g, struct gemm_plan *plan,
                                     const struct asked *q,
                                     const struct gpu_kernel *kernel, struct fault *f)
@@ -93,7 +94,7 @@ static enum bitcut_status vary_gemm(struct bitcut_gemm *g, struct gemm_plan *pla
     return status == BITCUT_OK ? gemm_plan_on_unit(plan, g, f) : status;
 }
 
-/* Whether the kernel takes the split, the slices and the one shape asked for. */
+/* Whether the kernel supports the requested split, slices and shape. */
 static bool suits(const struct asked *q, const struct gpu_kernel *kernel)
 {
     struct bitcut_gemm gemm;
@@ -102,7 +103,7 @@ static bool suits(const struct asked *q, const struct gpu_kernel *kernel)
     return vary_gemm(&gemm, &plan, q, kernel, &f) != BITCUT_BAD_ARGUMENT;
 }
 
-/* The splits with which the kernel would do what was asked for. */
+/* The splits with which the kernel would support the request. */
 static void suitable_splits(char *names, size_t size, const struct asked *q,
                             const struct gpu_kernel *kernel)
 {
@@ -116,7 +117,7 @@ static void suitable_splits(char *names, size_t size, const struct asked *q,
     }
 }
 
-/* A kernel that does not take what was asked for, with the splits that it does take. */
+/* Report a kernel that does not support the request, with the splits that it supports. */
 static int fail_gemm(const struct asked *q, const struct gpu_kernel *kernel,
                      const struct fault *f)
 {
@@ -130,7 +131,7 @@ static int fail_gemm(const struct asked *q, const struct gpu_kernel *kernel,
 
 /* --- kernels together ------------------------------------------------------------- */
 
-/* A kernel that is tried, and what came of it. */
+/* A kernel that is tried, and its result. */
 struct tried {
     struct kernel_trial trial;
     struct gemm_plan plan;
@@ -140,19 +141,20 @@ struct tried {
 
 enum { KERNELS_MAX = 1024 };
 
-/* All that are asked for. */
+/* All requested kernels. */
 struct trying {
     const struct asked *asked;
     struct tried *kernel;
     size_t count;
     size_t cases, before; /* of the kernels' grids: all, and those before this group */
     size_t now;           /* of this group */
-    const struct gpu_kernel *unfit; /* which ends it, as it takes nothing, or NULL */
-    struct fault fault;             /* of that one                                 */
+    const struct gpu_kernel
+        *unfit; /* the kernel that ends the group because it cannot be tried, or NULL */
+    struct fault fault; /* its fault */
     char label[160];
 };
 
-/* Of this group to that of all. */
+/* Convert progress of this group to progress of all groups. */
 static void report_part(void *trying, double part)
 {
     const struct trying *const t = trying;
@@ -162,7 +164,7 @@ static void report_part(void *trying, double part)
                     ((double)t->before + part * (double)t->now) / (double)t->cases);
 }
 
-/* A kernel, and those after it that are tried with it. */
+/* A kernel, and those after it that are tried together with it. */
 static size_t group_of(size_t group[KERNELS_MAX], const struct trying *t, size_t first)
 {
     size_t count = 0;
@@ -173,11 +175,11 @@ static size_t group_of(size_t group[KERNELS_MAX], const struct trying *t, size_t
     return count;
 }
 
-/* "sm90.ootomo.f16.128x128x64.3 and 4 like it" */
+/* "sm90.ootomo.f16.128x128x64.3 and 4 similar ones" */
 static void label_group(struct trying *t, size_t first, size_t count)
 {
     char more[40] = "";
-    if (count > 1) snprintf(more, sizeof more, " and %zu like it", count - 1);
+    if (count > 1) snprintf(more, sizeof more, " and %zu similar ones", count - 1);
     snprintf(t->label, sizeof t->label, "%s%s", t->kernel[first].trial.kernel->name,
              more);
     terminal_label(t->label);
@@ -231,7 +233,7 @@ static int print_kernel(struct trying *t, struct tried *k)
     return status != EXIT_GOOD ? status : v.result.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* Add a kernel, whose GEMM the options vary; or note why it cannot be. */
+/* Add a kernel, whose GEMM the options vary; or record why it cannot be tried. */
 static void add_kernel(struct trying *t, const struct gpu_kernel *kernel)
 {
     const struct asked *const q = t->asked;
@@ -260,14 +262,15 @@ static int try_all(struct trying *t)
         if (status == EXIT_GOOD) status = print_kernel(t, k);
         if (status > worst) worst = status;
     }
-    for (; i < t->count; i++) { /* what was tried with others, and is not printed */
+    for (; i < t->count; i++) { /* tried together with others, and not printed */
         if (t->kernel[i].done) kernel_failure_clear(&t->kernel[i].result.failure);
     }
     return worst;
 }
 
-/* The kernel of exactly that name, or those that the device can run and the options suit;
-   without any the last of them, which does not fit.  False: no kernel is called so. */
+/* Select the kernel with exactly that name, or those that the device can run and that
+   support the options; if there is none, the last one, with the reason.  Returns false if
+   no kernel has that name. */
 static bool choose_kernels(struct trying *t)
 {
     const struct asked *const q = t->asked;
@@ -326,7 +329,7 @@ static int try_split(const struct asked *q, const struct bitcut_split *split)
     return v.result.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* Whether a kernel that the device runs multiplies these words of two formats. */
+/* Whether a kernel of the device multiplies such parts in two formats. */
 static bool has_mixed(const struct recorder *r, const struct bitcut_split *split)
 {
     const struct gpu_kernel *kernel = NULL;
@@ -342,7 +345,7 @@ static bool has_mixed(const struct recorder *r, const struct bitcut_split *split
     return false;
 }
 
-/* Whether the device makes such words. */
+/* Whether the device computes such parts. */
 static bool is_made(const struct recorder *r, const struct bitcut_split *split)
 {
     const struct bitcut_format *f = split->word[0].format;
@@ -351,7 +354,7 @@ static bool is_made(const struct recorder *r, const struct bitcut_split *split)
            f == &formats[FORMAT_TF32];
 }
 
-/* The split asked for, with its variations, or all that a device has. */
+/* Select the requested split, with its variations, or all splits of the device. */
 static int try_splits(const struct asked *q)
 {
     const struct setup_options *const o = q->what.setup;
@@ -377,7 +380,7 @@ static int try_splits(const struct asked *q)
     return worst;
 }
 
-/* Sizes and a split that can be, of whatever kernel. */
+/* Check sizes and split, independent of the kernel. */
 static int check_options(const struct verify_kernels *what)
 {
     const struct setup_options *const o = what->setup;
@@ -388,7 +391,7 @@ static int check_options(const struct verify_kernels *what)
     return setup_split(&any, o->split, o->high, o->low, o->scale);
 }
 
-/* Whether the device runs the kernels of the backend of that name. */
+/* Whether the device belongs to the backend with that name. */
 static bool has_kernels_of(const struct recorder *r, const char *name, size_t length)
 {
     const struct gpu_backend *b = table_find(TABLE(gpu_backends), r->gpu.module->name);
@@ -416,7 +419,7 @@ static int name_best(struct asked *q, const char *recipe)
     return EXIT_GOOD;
 }
 
-/* Whether any kernel of the device's module is called so. */
+/* Whether any kernel of the device's module has that name. */
 static bool has_kernel(const struct recorder *r, const char *name)
 {
     const struct gpu_kernel *k = NULL;
@@ -425,7 +428,8 @@ static bool has_kernel(const struct recorder *r, const char *name)
     return false;
 }
 
-/* BACKEND/NAME is the kernels of that name, else the best of that recipe. */
+/* BACKEND/NAME means the kernels with that name, or else the best kernel for that recipe.
+ */
 static int name_kernel(struct asked *q)
 {
     const char *const name = q->what.name, *const slash = strchr(name, '/');
@@ -437,7 +441,7 @@ static int name_kernel(struct asked *q)
     return EXIT_GOOD;
 }
 
-/* BACKEND/NAME is of the backend's first device, unless --device says another. */
+/* BACKEND/NAME is run on the backend's first device, unless --device names another. */
 static const char *find_device(const char *name)
 {
     const size_t length = strcspn(name, "/");

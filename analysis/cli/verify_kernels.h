@@ -7,17 +7,18 @@
 #include "analysis/cli/setup.h"
 #include "analysis/verify/kernel_trial.h"
 
-/* What the command line chose. */
+/* The selection on the command line. */
 struct verify_kernels {
     const struct setup_options *setup;
     const char *device;
-    const char *name; /* of a kernel, or how names begin; split: the split pass  */
-    struct kernel_shape shape; /* SIZE_MAX: a grid of them; none or all */
-    size_t samples, seconds; /* values of the split, 0: all; to explain what differs    */
+    const char *name; /* a kernel, or the beginning of names; split: the split pass */
+    struct kernel_shape shape; /* SIZE_MAX: a grid of shapes; all three or none */
+    size_t samples,
+        seconds; /* values of the split, 0: all; time limit for explanations */
 };
 
-/* Print a row for each kernel, or split.  Returns an exit status: EXIT_FOUND if one has
-   other bits than its model. */
+/* Print a row for each kernel, or for the split.  Returns an exit status: EXIT_FOUND if a
+   kernel gives other bits than its model. */
 int verify_kernels(struct context *x, const struct verify_kernels *what);
 
 #endif

@@ -3,17 +3,18 @@
 
 #include <stdlib.h>
 
-_Static_assert(MUTANTS_MAX <= 64, "what a sample notices is a mask of 64 bits");
+_Static_assert(MUTANTS_MAX <= 64, "a mask of 64 bits holds the mutants that a sample "
+                                  "detects");
 
 enum {
-    ROUND_SAMPLES = 64,  /* of each class in a round                              */
-    FULL_ROUNDS = 3,     /* in which every mutant is tried                        */
-    ROUNDS_MAX = 400,   /* after that only those that too few samples notice     */
-    POOL_KILLS = 24,     /* samples among which the choice is, for each mutant    */
+    ROUND_SAMPLES = 64, /* of each class in a round */
+    FULL_ROUNDS = 3,    /* rounds in which every mutant is tried */
+    ROUNDS_MAX = 400,   /* afterwards only mutants that too few samples detect */
+    POOL_KILLS = 24,    /* samples to choose from, for each mutant */
     POOL_MAX = 1 << 16
 };
 
-/* Samples that notice something, and what. */
+/* Samples that detect some mutants, and which. */
 struct pool {
     struct sample *samples;
     uint64_t *masks;
@@ -32,7 +33,7 @@ uint64_t directed_mask(const struct bitcut_unit *u, const struct sample *s,
     return mask;
 }
 
-/* The mutants that are none by proof are left out. */
+/* Mutants that are proved equivalent are left out. */
 static uint64_t without_proof(const struct directed *d)
 {
     uint64_t mask = 0;
@@ -46,7 +47,7 @@ static void add_kills(int kills[MUTANTS_MAX], uint64_t mask)
     for (int i = 0; i < MUTANTS_MAX; i++) kills[i] += mask >> i & 1;
 }
 
-/* Those of `which` that fewer than `least` samples notice. */
+/* The mutants of `which` that fewer than `least` samples detect. */
 static uint64_t noticed_by_few(const int kills[MUTANTS_MAX], uint64_t which, int least)
 {
     uint64_t few = 0;
@@ -78,7 +79,7 @@ static void pool_add(struct pool *p, const struct sample *s, uint64_t mask)
     add_kills(p->kills, mask);
 }
 
-/* Samples of every class that notice a mutant of `which` go to the pool. */
+/* Add samples of every class that detect a mutant of `which` to the pool. */
 static void pool_round(struct pool *p, const struct directed *d,
                        const struct bitcut_unit *u, uint64_t which, struct rng *rng)
 {
@@ -110,7 +111,7 @@ static enum bitcut_status pool_fill(struct pool *p, const struct directed *d,
 
 /* --- the choice ------------------------------------------------------------------- */
 
-/* The sample that notices most of `wanted`, or -1. */
+/* The sample that detects most of `wanted`, or -1. */
 static int best_sample(const struct pool *p, uint64_t wanted)
 {
     int best = -1, most = 0;
@@ -121,7 +122,7 @@ static int best_sample(const struct pool *p, uint64_t wanted)
     return best;
 }
 
-/* Take samples out of the pool until each mutant is noticed often enough. */
+/* Take samples out of the pool until each mutant is detected often enough. */
 static void choose(struct directed *d, struct pool *p)
 {
     const uint64_t all = without_proof(d);

@@ -47,14 +47,14 @@ static int keep_range(int64_t *values, const struct bitcut_unit *u)
     return span(values, 8, 60);
 }
 
-/* From far below any product to above the least normal result. */
+/* From far below any product to above the smallest normal result. */
 static int least_exponent_range(int64_t *values, const struct bitcut_unit *u)
 {
     const int emin = format_emin(u->result);
     return span(values, emin - 40, emin + 10);
 }
 
-/* The accumulator's format and those that are it with fewer bits. */
+/* The accumulator's format, and its variants with fewer bits. */
 static int result_range(int64_t *values, const struct bitcut_unit *u)
 {
     int n = 0;
@@ -96,7 +96,7 @@ static int overflow_range(int64_t *values, const struct bitcut_unit *u)
     return span(values, OVERFLOW_IEEE, wraps ? OVERFLOW_WRAP : OVERFLOW_SATURATE);
 }
 
-/* All ones and the quiet NaN with no other bit, of both signs. */
+/* All ones, and the quiet NaN with no other bit, of both signs. */
 static int nan_range(int64_t *values, const struct bitcut_unit *u)
 {
     const uint64_t sign = format_zero(u->c, true),
@@ -109,7 +109,7 @@ static int nan_range(int64_t *values, const struct bitcut_unit *u)
     return 4;
 }
 
-/* Of fields that are not tried with all that their kind has. */
+/* Values of fields that are not tried with all values of their type. */
 static int (*const ranges[FIELD_COUNT])(int64_t *values, const struct bitcut_unit *u) = {
     [FIELD_SUM] = summation_range,
     [FIELD_BLOCK] = powers_of_two,

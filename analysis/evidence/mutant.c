@@ -15,18 +15,19 @@ static bool reads(const struct bitcut_unit *u, unsigned any)
     return summation_reads(u) & any;
 }
 
-/* --- how far terms reach ---------------------------------------------------------- */
+/* --- the range of terms ----------------------------------------------------------- */
 
 /* Exponents of the nonzero finite terms of a step. */
 struct reach {
-    int product_least; /* the least alignment exponent of a product                 */
+    int product_least; /* smallest alignment exponent of a product */
     int product_low;   /* every product is a multiple of 2^product_low              */
     int product_high;  /* every sum of a step's products is below 2^product_high    */
     int c_least, c_low;
 };
 
-/* The least exponent that an operand of format f aligns by: a subnormal keeps emin, that
-   of the format it is converted to if there is one.  Flushed, it is none. */
+/* The smallest exponent by which an operand of format f is aligned.  A subnormal has
+   emin, that of the format to which it is converted if there is one.  If it is flushed,
+   it has none. */
 static int operand_least(const struct bitcut_unit *u, const struct bitcut_format *f)
 {
     const int low = unit_flushes_operands(u) ? format_emin(f) : format_least_exponent(f);
@@ -53,7 +54,7 @@ static struct reach reach_of(const struct bitcut_unit *u)
 }
 
 /* The lowest bit that a term of a step can have.  With c_last the accumulator is a sum of
-   products with its low bits cut off, so it has none below theirs. */
+   products with its low bits cut, so it has none below theirs. */
 static int lowest_bit(const struct bitcut_unit *u)
 {
     const struct reach r = reach_of(u);
@@ -62,20 +63,20 @@ static int lowest_bit(const struct bitcut_unit *u)
 
 /* --- the alignment exponent ------------------------------------------------------- */
 
-/* No nonzero term has an exponent below either bound, so neither ever is the largest; and
-   without nonzero terms the sum is 0 wherever it aligns. */
+/* No nonzero term has an exponent below either bound, so neither bound is ever the
+   largest exponent; and without nonzero terms the sum is 0 at any alignment. */
 static bool align_min_below_all(const struct bitcut_unit *u,
                                 const struct bitcut_unit *mutant)
 {
     const struct reach r = reach_of(u);
-    if (reads(u, READS_GROUP)) return false; /* groups of zeros align too */
+    if (reads(u, READS_GROUP)) return false; /* groups of zeros are aligned too */
     return larger_int(u->align_min, mutant->align_min) <=
            smaller_int(r.product_least, r.c_least);
 }
 
 /* Where one of the bounds decides the alignment, no term has a bit that is dropped: the
-   lowest bit of all is not below the higher bound's end.  Elsewhere both rows align by
-   the same term. */
+   lowest bit of all terms is not below the end of the higher bound.  Elsewhere both rows
+   align by the same term. */
 static bool align_min_drops_nothing(const struct bitcut_unit *u,
                                     const struct bitcut_unit *mutant)
 {
@@ -92,8 +93,8 @@ static bool via_changes_no_value(const struct bitcut_unit *u,
     return !summation_aligns(u);
 }
 
-/* Operands have the same exponents in both: the least of them are the same, and above
-   those a number aligns by its leading one. */
+/* Operands have the same exponents in both: their smallest exponents are equal, and above
+   them a number is aligned by its leading one. */
 static bool via_changes_no_exponent(const struct bitcut_unit *u,
                                     const struct bitcut_unit *mutant)
 {
@@ -101,9 +102,9 @@ static bool via_changes_no_exponent(const struct bitcut_unit *u,
            operand_least(u, u->b) == operand_least(mutant, u->b);
 }
 
-/* The largest exponent of a product whose factor of format f is one that the rows align
-   differently: the larger of its least exponents, and the other factor's largest.  Low
-   enough to be none if they align all alike. */
+/* The largest exponent of a product with a factor of format f that the rows align
+   differently: the larger of the factor's smallest exponents, plus the other factor's
+   largest exponent.  Very low if they align all factors alike. */
 static int via_reach(const struct bitcut_unit *u, const struct bitcut_unit *mutant,
                      const struct bitcut_format *f, const struct bitcut_format *other)
 {
@@ -112,7 +113,7 @@ static int via_reach(const struct bitcut_unit *u, const struct bitcut_unit *muta
 }
 
 /* The rows align differently only where every product at the larger exponent has such a
-   subnormal factor.  With c_last all bits are products' bits, and the lowest is not
+   subnormal factor.  With c_last all bits are bits of products, and the lowest one is not
    dropped there. */
 static bool via_drops_nothing(const struct bitcut_unit *u,
                               const struct bitcut_unit *mutant)
@@ -141,12 +142,13 @@ static bool overflow_is_ieee(const struct bitcut_unit *u,
            has_overflow(u, mutant, OVERFLOW_IEEE, OVERFLOW_SATURATE);
 }
 
-/* Overflow needs an accumulator near the largest value, whatever the products.  To
-   nearest or toward zero: all products together are below half an ulp of that value,
-   which is a result.  Toward zero, terms aligned: beside an accumulator of the largest
-   exponent the products are dropped; and beside one below, the sum cannot reach
-   2^(emax + 1).  With c_last the products are alone.  A floor may add to a magnitude, so
-   none of this holds where one is taken: with `floor`, and of a c that joins a sum of products. */
+/* Overflow requires an accumulator near the largest value, whatever the products are.
+   Rounding to nearest or toward zero: all products together are below half an ulp of that
+   value, which is a result.  Toward zero with aligned terms: next to an accumulator with
+   the largest exponent the products are dropped; with a smaller exponent the sum cannot
+   reach 2^(emax + 1).  With c_last the products are added without the accumulator.  A
+   floor may increase a magnitude, so none of this holds with `floor`, or for a c that
+   joins a sum of products. */
 static bool overflow_out_of_reach(const struct bitcut_unit *u,
                                   const struct bitcut_unit *mutant)
 {
@@ -162,9 +164,9 @@ static bool overflow_out_of_reach(const struct bitcut_unit *u,
     return to_zero && reads(u, READS_ALIGN_MIN) && r.product_high <= emax - u->fraction;
 }
 
-/* Whether a sum that is not 0 is at least 2^exponent, before it is rounded.  It is a
-   multiple of the lowest bit of its terms; and where they are aligned, of the last bit
-   kept below the least exponent at which they can be. */
+/* Whether every sum that is not 0 is at least 2^exponent before it is rounded.  It is a
+   multiple of the lowest bit of its terms; for aligned terms also of the last bit
+   retained below the smallest possible alignment exponent. */
 static bool no_nonzero_sum_below(const struct bitcut_unit *u, int exponent)
 {
     const struct reach r = reach_of(u);
@@ -182,8 +184,8 @@ static bool results_are_normal(const struct bitcut_unit *u,
 }
 
 /* Operands and accumulators are normal or zero.  A sum of products is a multiple of
-   2^product_low; an accumulator that nearly cancels it has an exponent of at least
-   product_low - 1, and all its bits, which the difference cannot go below. */
+   2^product_low.  An accumulator that nearly cancels it has an exponent of at least
+   product_low - 1, and the difference cannot go below the accumulator's bits. */
 static bool normal_inputs_stay_normal(const struct bitcut_unit *u,
                                       const struct bitcut_unit *mutant)
 {
@@ -192,8 +194,8 @@ static bool normal_inputs_stay_normal(const struct bitcut_unit *u,
            reach_of(u).product_low - 1 - u->c->fraction_bits >= format_emin(u->c);
 }
 
-/* What is tiny before it is rounded at a subnormal's last bit and normal after has more
-   bits than a product, and sums of two results are exact there. */
+/* A sum that is tiny before it is rounded at a subnormal's last bit, and normal
+   afterwards, has more bits than a product; sums of two results are exact there. */
 static bool tiny_has_no_more_bits(const struct bitcut_unit *u,
                                   const struct bitcut_unit *mutant)
 {
@@ -202,8 +204,7 @@ static bool tiny_has_no_more_bits(const struct bitcut_unit *u,
            product_bits <= u->result->fraction_bits;
 }
 
-/* Sums that are not 0 do not become 0, which is where "positive" and "sum positive"
-   differ. */
+/* Sums that are not 0 do not become 0; only then "positive" and "sum positive" differ. */
 static bool zero_is_exact(const struct bitcut_unit *u, const struct bitcut_unit *mutant)
 {
     if (u->rounding.flush || !no_nonzero_sum_below(u, format_least_exponent(u->result)))
@@ -221,7 +222,7 @@ static bool zero_begins_positive(const struct bitcut_unit *u,
            no_nonzero_sum_below(u, format_least_exponent(u->result));
 }
 
-/* A chain starts from +0, and no sum of it becomes a zero that it is not: none is -0. */
+/* A chain starts from +0, and no nonzero sum of it becomes zero: none is -0. */
 static bool chains_are_never_negative_zero(const struct bitcut_unit *u,
                                            const struct bitcut_unit *mutant)
 {
@@ -230,7 +231,7 @@ static bool chains_are_never_negative_zero(const struct bitcut_unit *u,
 
 /* --- sums that keep all bits ------------------------------------------------------ */
 
-/* Whatever terms align by, none has a bit below what is kept. */
+/* Whatever the alignment, no term has a bit below the retained ones. */
 static bool fraction_keeps_all(const struct bitcut_unit *u,
                                const struct bitcut_unit *mutant)
 {
@@ -240,9 +241,7 @@ static bool fraction_keeps_all(const struct bitcut_unit *u,
                                 smaller_int(u->fraction, mutant->fraction);
 }
 
-/* Each product is a normal result, so that rounding it before a sum of two changes
- * nothing.
- */
+/* Each product is a normal result, so rounding it before a sum of two changes nothing. */
 static bool products_are_results(const struct bitcut_unit *u,
                                  const struct bitcut_unit *mutant)
 {
@@ -256,10 +255,10 @@ static bool products_are_results(const struct bitcut_unit *u,
 /* --- two stages ------------------------------------------------------------------- */
 
 /* The sum of products is cut by `sum_fraction` only if it lies more than sum_fraction -
-   fraction below c.  It is then too small to move the leading one of c + sum below c's
-   exponent - 1, where `keep` cuts at least as much; and flooring twice is flooring once.
-   A c of 0 or a subnormal one would leave more, but products do not get that far below
-   emin, or there keep_min cuts at least as much. */
+   fraction bits below c.  It is then too small to move the leading one of c + sum below
+   c's exponent - 1, where `keep` cuts at least as many bits; and flooring twice is
+   flooring once.  A zero or subnormal c would leave more bits, but products do not get
+   that far below emin, or keep_min cuts at least as many bits there. */
 static bool cut_again_by_keep(const struct bitcut_unit *u,
                               const struct bitcut_unit *mutant)
 {
@@ -273,8 +272,8 @@ static bool cut_again_by_keep(const struct bitcut_unit *u,
             u->keep_min - u->keep >= r.c_least - least);
 }
 
-/* The sum is a multiple of its terms' lowest bit, or of one above it where they were
-   floored to that; so neither bound on what `keep` leaves cuts any of it. */
+/* The sum is a multiple of its terms' lowest bit, or of a higher one if they were floored
+   to it; so neither bound on the bits that `keep` retains cuts any of it. */
 static bool keep_min_drops_nothing(const struct bitcut_unit *u,
                                    const struct bitcut_unit *mutant)
 {
@@ -283,8 +282,8 @@ static bool keep_min_drops_nothing(const struct bitcut_unit *u,
 
 /* --- integers --------------------------------------------------------------------- */
 
-/* Sums of integers are added exactly, and modulo 2^bits in any parts; they have neither
-   NaN nor -0 nor subnormal numbers. */
+/* Sums of integers are exact, and modulo 2^bits they can be added in any parts.  They
+   have no NaN, no -0 and no subnormal numbers. */
 static bool integers_are_exact(const struct bitcut_unit *u,
                                const struct bitcut_unit *mutant)
 {

@@ -14,9 +14,8 @@ static int compare_masks(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* The products that meet in each sum of the row's steps, also by earlier sums of the
-   step; sorted in each step, unless the first NaN decides.  Returns how many sums there
-   are. */
+/* The products in each sum of the row's steps, also through earlier sums of the step;
+   sorted in each step, unless the first NaN decides.  Returns the number of sums. */
 static int sets_by(struct unit_trace *trace, uint64_t set[TRACE_SUMS_MAX],
                    const struct bitcut_unit *u)
 {
@@ -43,7 +42,7 @@ static int sets_by(struct unit_trace *trace, uint64_t set[TRACE_SUMS_MAX],
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
-/* Where there is no memory, as the answer must not depend on that. */
+/* Used if memory runs out, since the answer must not depend on that. */
 static __attribute__((noinline)) int sets_on_stack(uint64_t set[TRACE_SUMS_MAX],
                                                    const struct bitcut_unit *u)
 {
@@ -52,7 +51,7 @@ static __attribute__((noinline)) int sets_on_stack(uint64_t set[TRACE_SUMS_MAX],
 }
 #pragma GCC diagnostic pop
 
-/* The same, with the trace where a small stack has room for it. */
+/* The same, with the trace on the heap for a small stack. */
 static int sets_of(uint64_t set[TRACE_SUMS_MAX], const struct bitcut_unit *u)
 {
     struct unit_trace *const trace = malloc(sizeof *trace);

@@ -18,7 +18,7 @@ enum bitcut_status recorder_open(struct recorder *r, const char *name, const cha
 
 void recorder_close(struct recorder *r) { gpu_close(&r->gpu); }
 
-/* The name of an instruction behind that of one of the device's architectures. */
+/* The instruction part of a name, after the name of one of the device's architectures. */
 static const char *instruction_of(const char *unit, const struct gpu_device *device)
 {
     const struct gpu_architecture *a = device->architecture;
@@ -73,15 +73,15 @@ enum bitcut_status recorder_accepts(const struct gpu_instruction *instruction,
 
 /* --- running ---------------------------------------------------------------------- */
 
-/* Outputs of the device at a time: the work between two looks at the progress. */
+/* Outputs of the device at a time: the work between two checks of the progress. */
 enum { OUTPUTS_AT_ONCE = 1 << 20 };
 
-/* Fragments of the instruction's size, for those of a batch that are smaller. */
+/* Fragments of the instruction's size, for smaller fragments of a batch. */
 struct tiles {
     unsigned char *a, *b, *c, *d;
     size_t m, n, k;                   /* the instruction's shape        */
     size_t a_bytes, b_bytes, c_bytes; /* of an element                  */
-    size_t most;                      /* fragments that the arrays hold */
+    size_t most;                      /* fragments for which the arrays have space */
 };
 
 static enum bitcut_status tiles_init(struct tiles *t, const struct gpu_instruction *i,
@@ -127,7 +127,7 @@ static const unsigned char *element(const struct array *a, size_t i)
     return (const unsigned char *)a->data + i * (size_t)a->bytes;
 }
 
-/* Fragment `at` of the batch as fragment `to` of the tiles. */
+/* Copy fragment `at` of the batch to fragment `to` of the tiles. */
 static void tile_fill(const struct tiles *t, size_t to, const struct fragments *x,
                       struct fragment_shape s, size_t at)
 {
@@ -139,7 +139,8 @@ static void tile_fill(const struct tiles *t, size_t to, const struct fragments *
            element(x->c, at * s.m * s.n), s.m, s.n, t->c_bytes);
 }
 
-/* Its D, m x n elements into `to`; how many repetitions are not the same. */
+/* Copy its D, m x n elements, to `to`.  Returns the number of repetitions that are not
+   the same. */
 static size_t tile_take(unsigned char *to, const struct tiles *t, size_t from,
                         struct fragment_shape s)
 {
@@ -177,7 +178,7 @@ static enum bitcut_status check_fit(const struct gpu_instruction *i,
     return BITCUT_OK;
 }
 
-/* Fragments `at` to `at` + count - 1; adds to *differ. */
+/* Compute fragments `at` to `at` + count - 1; adds to *differ. */
 static enum bitcut_status run_tiles(struct array *d, size_t *differ,
                                     const struct tiles *t, const struct recorder *r,
                                     const struct gpu_instruction *instruction,

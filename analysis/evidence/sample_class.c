@@ -60,8 +60,8 @@ static void fill_special(struct sample *s, const struct bitcut_unit *u, struct r
     scales[draw_between(rng, 0, sample_scales(u) - 1)] = format_nan(u->scale);
 }
 
-/* Products that cancel in pairs, within a block or across blocks, or against c; sometimes
-   all but the last bit. */
+/* Products that cancel in pairs, within a block, across blocks, or against c; sometimes
+   all except the last bit. */
 static void fill_cancel(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
 {
     fill_unit(s, u, rng);
@@ -108,7 +108,7 @@ static void fill_zeros(struct sample *s, const struct bitcut_unit *u, struct rng
     if (draw_one_in(rng, 4)) s->c = draw_wide(u->c, rng);
     if (draw_one_in(rng, 4)) s->c = draw_at(u->c, format_emin(u->c) - 1, rng);
     if (draw_one_in(rng, 2)) return;
-    for (int k = 0; k < u->k; k++) { /* all products -0, also if a format has no -0 */
+    for (int k = 0; k < u->k; k++) { /* all products -0, even if a format has no -0 */
         s->a[k] = 0;
         const uint64_t fraction = rng_bits(rng);
         s->b[k] = encoding_at(u->b, true, draw_between(rng, -4, 4), fraction);
@@ -141,8 +141,8 @@ static void fill_positive_big_c(struct sample *s, const struct bitcut_unit *u,
     s->c = encoding_at(u->c, false, draw_between(rng, 0, most), fraction);
 }
 
-/* The least normal result, of a product or of c, and products about half of the last bit
-   that numbers just below it would have. */
+/* The smallest normal result, of a product or of c, and products of about half the last
+   bit of numbers just below it. */
 static void fill_tiny(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
 {
     const int emin = format_emin(u->result), bits = u->result->fraction_bits;
@@ -185,7 +185,7 @@ static void fill_c_small(struct sample *s, const struct bitcut_unit *u, struct r
     s->c = draw_at(u->c, -draw_gap(u, rng), rng);
 }
 
-/* Terms about as far below the largest one as the unit keeps bits. */
+/* Terms below the largest one by about as many bits as the unit retains. */
 static void fill_align(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
 {
     const int low = format_least_exponent(u->a) + format_least_exponent(u->b);
@@ -206,8 +206,8 @@ static void fill_align(struct sample *s, const struct bitcut_unit *u, struct rng
     s->c = draw_at(u->c, top - draw_between(rng, gap - 2, gap + 2), rng);
 }
 
-/* The largest products of all, or of those with a subnormal factor, which cancel, and one
-   or two small ones about as far below as bits are kept. */
+/* The largest products of all, or of those with a subnormal factor, which cancel; and one
+   or two small ones, below them by about as many bits as are retained. */
 static void fill_residue(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
 {
     const bool subnormal = draw_one_in(rng, 3);
@@ -236,14 +236,14 @@ static void fill_residue(struct sample *s, const struct bitcut_unit *u, struct r
     }
     s->c = draw_zero(u->c, rng);
     if (u->fraction == FRACTION_EXACT &&
-        u->c == &formats[FORMAT_F16]) /* as far as can be */
+        u->c == &formats[FORMAT_F16]) /* as far as possible */
         s->c = encoding_at(u->c, draw_one_in(rng, 2), format_least_exponent(u->c), 0);
     if (!draw_one_in(rng, 3)) return;
     const int gap = draw_gap(u, rng), near = draw_between(rng, -2, 2);
     s->c = draw_at(u->c, top - gap + near, rng);
 }
 
-/* Results about the largest finite value. */
+/* Results near the largest finite value. */
 static void fill_overflow(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
 {
     const int emax = format_emax(u->result), bits = u->result->fraction_bits;
@@ -260,8 +260,8 @@ static void fill_overflow(struct sample *s, const struct bitcut_unit *u, struct 
     }
 }
 
-/* Sums half-way between two results, or next to it by one small term: of a power of two
-   in a product or any number in c, half of its last bit, and the small term. */
+/* Sums half-way between two results, or next to it by one small term: a power of two in a
+   product or any number in c, half of its last bit, and the small term. */
 static void fill_ties(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
 {
     const bool c_leads = draw_one_in(rng, 2), power = !c_leads || draw_one_in(rng, 2);
@@ -283,7 +283,8 @@ static void fill_ties(struct sample *s, const struct bitcut_unit *u, struct rng 
     }
 }
 
-/* The exponent below which small sums keep bits from, and how many of them. */
+/* The exponent below which small sums retain bits from a fixed place, and their number.
+ */
 static int least_exponent(int *bits, const struct bitcut_unit *u)
 {
     const bool keeps = u->summation->reads & READS_KEEP_MIN;
@@ -293,8 +294,8 @@ static int least_exponent(int *bits, const struct bitcut_unit *u)
     return format_least_exponent(u->result) + 12;
 }
 
-/* Sums that round at the last bit of the result format, of terms below the least
-   exponent that bits are kept from, with small terms at the end of those bits. */
+/* Sums that round at the last bit of the result format, with terms below the smallest
+   exponent from which bits are retained, and small terms at the end of those bits. */
 static void fill_align_min(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
 {
     int bits;
@@ -322,7 +323,8 @@ static void fill_align_min(struct sample *s, const struct bitcut_unit *u, struct
     if (draw_one_in(rng, 4)) s->c = draw_at(u->c, draw_between(rng, ulp, most), rng);
 }
 
-/* Block scales far apart, one of them zero, and terms where the bits of a group end. */
+/* Block scales that are far apart, one of them zero, and terms at the last bits of a
+   group. */
 static void fill_scales(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
 {
     const int chosen = draw_between(rng, 0, sample_scales(u) - 1),
@@ -343,24 +345,24 @@ static void fill_scales(struct sample *s, const struct bitcut_unit *u, struct rn
 
 const struct sample_class sample_classes[] = {
     /* clang-format off */
-    { "anybits",        "uniformly random encodings, NaN and infinities included",       fill_anybits, false },
-    { "special",        "ordinary numbers with zeros, ends of the range, Inf and NaN",   fill_special, false },
-    { "unit",           "exponents near 0",                                              fill_unit, false },
-    { "wide",           "exponents over the whole range of the formats",                 fill_wide, false },
-    { "narrow_c_wide",  "products near each other, C of any size",                       fill_narrow_c_wide, false },
-    { "cancel",         "products that cancel, all or all but the last bit",             fill_cancel, false },
-    { "sparse",         "mostly zeros",                                                  fill_sparse, false },
-    { "zeros",          "zeros of both signs",                                           fill_zeros, false },
-    { "edges",          "fields at their ends: all ones, all zeros, one apart",          fill_edges, false },
-    { "positive_big_c", "all positive, C large",                                         fill_positive_big_c, false },
-    { "subnormal",      "subnormal operands and results, underflow",                     fill_subnormal, false },
-    { "c_small",        "C about as far below the products as bits are kept",            fill_c_small, false },
-    { "align",          "terms about as far apart as bits are kept",                     fill_align, false },
-    { "residue",        "largest products that cancel, small ones where bits end",        fill_residue, false },
-    { "align_min",      "terms below the least alignment exponent",                      fill_align_min, false },
-    { "overflow",       "results about the largest finite value",                        fill_overflow, false },
-    { "ties",           "sums half-way between two results, or next to it",              fill_ties, false },
-    { "scales",         "block scales far apart, or zero",                               fill_scales, true },
+    { "anybits",        "uniformly random encodings, NaN and infinities included",                  fill_anybits, false },
+    { "special",        "ordinary numbers with zeros, values near the ends of the range, Inf and NaN",fill_special, false },
+    { "unit",           "exponents near 0",                                                         fill_unit, false },
+    { "wide",           "exponents over the whole range of the formats",                            fill_wide, false },
+    { "narrow_c_wide",  "products of similar size, C of any size",                                  fill_narrow_c_wide, false },
+    { "cancel",         "products that cancel, completely or except for the last bit",              fill_cancel, false },
+    { "sparse",         "mostly zeros",                                                             fill_sparse, false },
+    { "zeros",          "zeros of both signs",                                                      fill_zeros, false },
+    { "edges",          "extreme fields: all ones, all zeros, or one unit from them",               fill_edges, false },
+    { "positive_big_c", "all positive, C large",                                                    fill_positive_big_c, false },
+    { "subnormal",      "subnormal operands and results, underflow",                                fill_subnormal, false },
+    { "c_small",        "C below the products by about as many bits as the unit retains",           fill_c_small, false },
+    { "align",          "terms apart by about as many bits as the unit retains",                    fill_align, false },
+    { "residue",        "largest products that cancel, and small products at the last retained bit",fill_residue, false },
+    { "align_min",      "terms below the smallest alignment exponent",                              fill_align_min, false },
+    { "overflow",       "results near the largest finite value",                                    fill_overflow, false },
+    { "ties",           "sums half-way between two results, or next to such a tie",                 fill_ties, false },
+    { "scales",         "block scales that are far apart, or zero",                                 fill_scales, true },
     { 0 }
     /* clang-format on */
 };

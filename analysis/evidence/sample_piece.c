@@ -3,7 +3,7 @@
 
 #include "analysis/evidence/draw.h"
 
-/* The exponent of the exponent field; emin for zero. */
+/* The value of the exponent field; emin for zero. */
 static int exponent_of(const struct bitcut_format *f, uint64_t encoding)
 {
     const struct number x = format_decode(f, encoding);

@@ -21,7 +21,8 @@
 
 enum { PATH_LENGTH_MAX = 4096, NAME_LENGTH_MAX = 128, META_MAX = 1 << 20 };
 
-/* The arrays of a set, in the order of `files`, whose keys in a line they are too. */
+/* The arrays of a set, in the order of `files`, whose names are also their keys in a
+   line. */
 enum { A, B, C, D, SCALE_A, SCALE_B, FILES };
 
 static const char *const keys[FILES] = { "A", "B", "C", "D", "scale_a", "scale_b" };
@@ -48,7 +49,8 @@ static const char *part(const json_t *meta, const char *key)
     return json_string_value(json_object_get(meta, key));
 }
 
-/* See that meta has the unit's name as "unit"; false if a part is missing. */
+/* Check that meta has the unit's name as "unit", or add it from its parts.  Returns false
+   if a part is missing. */
 static bool complete_name(json_t *meta)
 {
     static const char *const parts[] = { "arch", "family", "shape", "output", "input" };
@@ -64,7 +66,7 @@ static bool complete_name(json_t *meta)
 
 enum { FORMAT_A, FORMAT_B, FORMAT_C, FORMAT_SCALE, FORMAT_PARTS };
 
-/* Formats by the parts of a name: family.shape.output.input[.input_b]. */
+/* Formats from the parts of a name: family.shape.output.input[.input_b]. */
 static void formats_of_name(const struct bitcut_format *to[FORMAT_PARTS],
                             const char *name)
 {
@@ -79,7 +81,7 @@ static void formats_of_name(const struct bitcut_format *to[FORMAT_PARTS],
     to[FORMAT_B] = word[4] ? table_find(TABLE(formats), word[4]) : to[FORMAT_A];
 }
 
-/* A unit that the table does not have: what the set itself says of it. */
+/* A unit that is not in the table: the properties that the set itself gives. */
 static enum bitcut_status describe_unknown(struct set *s, const char *name,
                                            struct fault *f)
 {
@@ -141,7 +143,7 @@ static enum bitcut_status parse_meta(struct set *s, const char *bytes, size_t si
                                : fault_set(f, status, "meta.json: %.200s", inner.text);
 }
 
-/* What a line says beside its arrays. */
+/* The keys of a line other than its arrays. */
 static enum bitcut_status take_meta(struct set *s, const json_t *line, struct fault *f)
 {
     s->meta = json_copy((json_t *)line);
@@ -166,7 +168,7 @@ static enum bitcut_status read_meta(struct set *s, const char *folder, struct fa
 
 /* --- arrays ----------------------------------------------------------------------- */
 
-/* Where a set is read from: a folder, or if `line` is not NULL that. */
+/* The source of a set: a folder, or, if `line` is not NULL, a line. */
 struct source {
     const char *folder;
     json_t *line;
@@ -176,7 +178,8 @@ static bool is_there(const struct source *from, int i)
 {
     char path[PATH_LENGTH_MAX];
     if (from->line) return json_object_get(from->line, keys[i]) != NULL;
-    /* One that cannot be looked at counts: reading it says why. */
+    /* A file that cannot be examined counts as existing: reading it reports the reason.
+     */
     return path_join(path, from->folder, files[i]) &&
            (access(path, F_OK) == 0 || errno != ENOENT);
 }
@@ -195,7 +198,7 @@ static enum bitcut_status read_array(struct array *a, const struct source *from,
                                : fault_set(f, status, "%s: %s", file, inner.text);
 }
 
-/* For a unit without a row: what the arrays say about the shape. */
+/* For a unit without a row: the shape given by the arrays. */
 static void take_shape(struct set *s)
 {
     if (s->known || s->a.dims < 2 || s->b.dims < 2) return;
@@ -333,7 +336,7 @@ enum bitcut_status set_init(struct set *s, const struct bitcut_unit *u,
 
 /* --- writing ---------------------------------------------------------------------- */
 
-/* Make the folder and those above it that are missing; false with errno set. */
+/* Make the folder and its missing parents.  Returns false with errno set. */
 static bool make_folders(const char *folder)
 {
     char path[PATH_LENGTH_MAX];

@@ -47,7 +47,7 @@ json_t *difference_json(const struct bitcut_unit *u, const struct fragments *x,
 {
     const size_t fragment = flat / (s.m * s.n), i = flat / s.n % s.m, j = flat % s.n;
     const uint64_t model = array_get(got, flat), recorded = array_get(want, flat);
-    /* Too large for a stack, and for what each thread has of its own there. */
+    /* Too large for the stack, and for thread-local storage. */
     struct unit_trace *const trace = memory_allocate(1, sizeof *trace);
     if (trace) fragments_trace(trace, u, x, s, fragment, i, j);
     json_t *object = json_pack(

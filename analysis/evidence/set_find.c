@@ -26,8 +26,8 @@ struct walk {
     const struct progress *progress;
 };
 
-/* `array` with room for one more element behind `count`; NULL, and the array as it was,
-   if there is no memory. */
+/* `array` with space for one more element after `count`.  Returns NULL, with the array
+   unchanged, if memory runs out. */
 static void *grown(void *array, size_t *room, size_t count, size_t size)
 {
     const size_t more = 2 * count + 16;
@@ -39,7 +39,7 @@ static void *grown(void *array, size_t *room, size_t count, size_t size)
 
 /* --- entries ---------------------------------------------------------------------- */
 
-/* Append a folder with what is wrong with it; `status` BITCUT_OK if nothing is. */
+/* Append a folder with its fault; `status` is BITCUT_OK if there is none. */
 static enum bitcut_status append(struct found_list *list, const char *folder,
                                  enum bitcut_status status, const char *why)
 {
@@ -65,10 +65,12 @@ static bool path_join(char path[PATH_LENGTH_MAX], const char *folder, const char
     return n > 0 && n < PATH_LENGTH_MAX;
 }
 
-/* Whether what stat() or access() could not find is not there; else it cannot be read. */
+/* Whether stat() or access() failed because the file does not exist; otherwise it cannot
+   be read. */
 static bool is_missing(int error) { return error == ENOENT || error == ENOTDIR; }
 
-/* A folder whose meta.json cannot be looked at counts, so that reading it says why. */
+/* A folder whose meta.json cannot be examined counts as a set, so that reading it reports
+   the reason. */
 static bool is_set(const char *folder)
 {
     char path[PATH_LENGTH_MAX];
@@ -81,7 +83,7 @@ static bool is_folder(struct stat *s, const char *path)
     return stat(path, s) == 0 && S_ISDIR(s->st_mode);
 }
 
-/* Whether the folder was searched before; if not, note it.  Links make circles. */
+/* Whether the folder was searched before; if not, record it.  Links can form circles. */
 static enum bitcut_status note(bool *again, struct walk *w, const struct stat *s)
 {
     *again = true;

@@ -13,8 +13,8 @@
 
 /* --- lines ------------------------------------------------------------------------ */
 
-/* The line that begins at `at`, without its end; NULL behind the last.  *next is where
-   the following begins. */
+/* The line that begins at `at`, without its end; NULL after the last line.  *next is the
+   start of the following line. */
 static const char *line_of(size_t *length, const char **next, const char *at,
                            const char *end)
 {
@@ -53,7 +53,8 @@ enum bitcut_status set_lines(struct set_line **lines, size_t *count, const char 
     return status;
 }
 
-/* FILE and N of "FILE:N"; false: it is none, or there is no such file. */
+/* Split "FILE:N" into FILE and N.  Returns false if the name has another form, or the
+   file does not exist. */
 static bool line_name(char **path, size_t *number, const char *name)
 {
     const char *colon = strrchr(name, ':');
@@ -124,7 +125,7 @@ static int digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The shape, and how many elements that is; none that is longer than `most`. */
+/* The shape and its number of elements; at most `most` dimensions. */
 static bool shape_of(size_t dim[ARRAY_DIMS_MAX], int *dims, size_t *count,
                      const json_t *shape, size_t most)
 {
@@ -141,7 +142,7 @@ static bool shape_of(size_t dim[ARRAY_DIMS_MAX], int *dims, size_t *count,
     return true;
 }
 
-/* The encodings; false: something is no digit. */
+/* The encodings.  Returns false if a character is no digit. */
 static bool take_digits(struct array *a, const char *hex)
 {
     for (size_t i = 0; i < a->count; i++) {

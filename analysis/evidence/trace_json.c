@@ -3,13 +3,13 @@
 
 #include "lib/io/json_value.h"
 
-/* The exponent of a nonzero number; zeros have one far below. */
+/* The exponent of a nonzero number; zeros have a very low one. */
 static json_t *json_exponent(int exponent)
 {
     return exponent < NUMBER_ZERO_EXPONENT / 2 ? json_null() : json_integer(exponent);
 }
 
-/* What decided a special sum, or null. */
+/* The special value that decided a sum, or null. */
 static json_t *special_json(struct special_sum s)
 {
     if (s.operand) return json_string("NaN of an operand");
@@ -59,7 +59,7 @@ static json_t *terms_json(const struct unit_trace *trace, const struct trace_sum
     return list;
 }
 
-/* The integers of a sum that nothing special decided. */
+/* The integers of a sum without special values. */
 static void add_sum(json_t *object, const struct unit_trace *trace,
                     const struct trace_sum *s)
 {

@@ -13,7 +13,7 @@ enum { BATCH_OUTPUTS = 1 << 17 };
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
-/* The sample class of a fragment: all that are for such a unit, in turn. */
+/* The sample class of a fragment: all classes for such a unit, one after the other. */
 static const struct sample_class *class_of(const struct bitcut_unit *u, size_t fragment)
 {
     size_t classes = 0;
@@ -27,7 +27,7 @@ static const struct sample_class *class_of(const struct bitcut_unit *u, size_t f
     }
 }
 
-/* The inputs of fragments `from` to from + s->shape.count - 1. */
+/* Make the inputs of fragments `from` to from + s->shape.count - 1. */
 static void fill(struct set *s, const struct trial *t, size_t from)
 {
     const struct sample_arrays to = { &s->a, &s->b, &s->c, &s->scale_a, &s->scale_b };
@@ -63,8 +63,8 @@ static uint64_t digest_set(uint64_t digest, const struct set *s)
     return digest;
 }
 
-/* The device's s->d against the model, on operands as the unit sees them; adds to
- *result. */
+/* Compare the device's s->d with the model, on operands as the unit reads them; adds to
+   result. */
 static enum bitcut_status judge(struct trial_result *result, const struct set *s,
                                 struct array *model, const struct trial *t,
                                 const struct fragments *x, size_t from,

@@ -17,8 +17,8 @@ enum bitcut_status variant_of(const struct gpu_variant_row **variant, const stru
     return BITCUT_OK;
 }
 
-/* *to becomes a copy of *from whose elements have the bits of `flip` flipped and then
-   only those of `keep`; and *from points at it. */
+/* Set *to to a copy of *from whose elements have the bits of `flip` flipped, and then
+   only the bits of `keep`; *from then points to it. */
 static enum bitcut_status change(struct array *to, const struct array **from,
                                  uint64_t flip, uint64_t keep, struct fault *f)
 {

@@ -18,7 +18,7 @@ static bool has_nan(const struct bitcut_unit *u, const struct sample *s)
     return nan;
 }
 
-/* The NaNs among the outputs: first those that no operand can have handed on. */
+/* The NaNs among the outputs, first those that no operand can have passed on. */
 static void add_nans(struct space *s, const struct recorded *outputs, size_t count)
 {
     for (int handed_on = 0; handed_on < 2; handed_on++)
@@ -33,7 +33,8 @@ static void add_nans(struct space *s, const struct recorded *outputs, size_t cou
 /* The exponents of the nonzero terms of an output. */
 struct span {
     int low, high, terms;
-    bool special, subnormal; /* there is an infinity or a NaN; a subnormal operand */
+    bool special,
+        subnormal; /* there is an infinity or a NaN; there is a subnormal operand */
 };
 
 static bool is_subnormal(const struct bitcut_format *f, struct number x)
@@ -65,9 +66,9 @@ static struct span span_of(const struct bitcut_unit *u, const struct observed *o
     return span;
 }
 
-/* A low rank is an output that settles many rows at once: one of several terms, not far
-   apart, so that few rows differ in which bits they cut, and with nothing near the ends
-   of the range, where many fields matter at a time. */
+/* A low rank means that an output decides many rows at once: it has several terms, not
+   far apart, so that few rows differ in the bits that they cut; and nothing is near the
+   ends of the range, where many fields matter together. */
 static int rank_of(const struct bitcut_unit *u, const struct observed *o)
 {
     enum { END = 1 << 12, ALONE = 1 << 14, SPECIAL = 1 << 15, ALIGN_MIN = 12 };
@@ -89,8 +90,9 @@ static int compare_rank(const void *left, const void *right)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Of NaNs the first output of each comes before all others: where they differ, rows that
-   give one NaN alone are settled by two of them, whatever their other fields are. */
+/* The first output with each NaN comes before all other outputs.  If there are several
+   NaNs, two outputs decide all rows that give one NaN only, whatever their other fields
+   are. */
 static void rank_nans(struct fit *fit)
 {
     enum { FIRST = -1 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recorded outputs to be explained by a row. */
+/* Recorded outputs that a row has to explain. */
 #ifndef BITCUT_ANALYSIS_FIT_FIT_H
 #define BITCUT_ANALYSIS_FIT_FIT_H
 
 #include "analysis/fit/fit_output.h"
 
-/* An output of an instruction as it was recorded. */
+/* An output of an instruction, as it was recorded. */
 struct recorded {
     struct sample sample;
     uint64_t d;
@@ -18,14 +18,14 @@ struct fit {
     size_t count;
 };
 
-/* Whether all rows with the formats, k and block scales of `unit` can be tested on so
-   many outputs.  BITCUT_BAD_ARGUMENT if k is more than an instruction's or there is no
-   output. */
+/* Whether all rows with the formats, k and block scales of `unit` can be tested on this
+   number of outputs.  Returns BITCUT_BAD_ARGUMENT if k is larger than that of any
+   instruction, or if there is no output. */
 enum bitcut_status fit_check(const struct bitcut_unit *unit, size_t count,
                              struct fault *f);
 
-/* They are to be tested on these outputs.  BITCUT_BAD_ARGUMENT as fit_check(); *fit is
-   set only on success. */
+/* Prepare tests on these outputs.  Returns BITCUT_BAD_ARGUMENT as fit_check() does; *fit
+   is set only on success. */
 enum bitcut_status fit_init(struct fit *fit, const struct bitcut_unit *unit,
                             const struct recorded *outputs, size_t count,
                             struct fault *f);
@@ -36,20 +36,20 @@ void fit_take(struct recorded *to, const struct bitcut_unit *unit,
               const struct fragments *x, const struct array *d,
               struct fragment_shape shape, size_t at);
 
-/* Which output is number i of `used`, spread evenly over `count`. */
+/* The index of output number i of `used`, spread evenly over `count`. */
 size_t fit_place(size_t i, size_t used, size_t count);
 
 /* Whether two rows have the same formats, k and block scales. */
 bool fit_same_instruction(const struct bitcut_unit *x, const struct bitcut_unit *y);
 
-/* Whether the row has those of the outputs. */
+/* Whether the row has the formats, k and block scales of the outputs. */
 bool fit_is_for(const struct fit *fit, const struct bitcut_unit *row);
 
-/* How many outputs the row, for which fit_is_for(), gives before the first that it does
-   not, or fit->count. */
+/* The number of outputs that the row gives before the first mismatch, or fit->count.
+   fit_is_for() must hold. */
 size_t fit_explains(const struct fit *fit, const struct bitcut_unit *row);
 
-/* How many outputs it does not give. */
+/* The number of outputs that the row does not give. */
 size_t fit_misses(const struct fit *fit, const struct bitcut_unit *row);
 
 #endif

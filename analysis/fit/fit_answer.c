@@ -89,7 +89,8 @@ void group_value(struct bitcut_field *value, const struct group *g, int field, u
     snprintf(value->text, sizeof value->text, "%s", text);
 }
 
-/* The last position such that all from `first` on are of the set and count up by one. */
+/* The last position such that all positions from `first` on are in the set, with
+   consecutive values. */
 static int run_end(const struct group *g, int field, int first)
 {
     const struct space *const s = g->space;

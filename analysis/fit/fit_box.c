@@ -79,7 +79,7 @@ static bool differ_in(int field, const struct box *x, const struct box *y)
     return true;
 }
 
-/* Join each box with all those that differ from it in this field alone. */
+/* Join each box with all boxes that differ from it in this field alone. */
 static bool join_in(struct box_list *list, int field)
 {
     bool joined = false;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recorded outputs as their caller has them, explained: what lib/bitcut.h declares. */
+/* Explaining recorded outputs of a caller, as declared in lib/bitcut.h. */
 #include "analysis/fit/fit_answer.h"
 #include "lib/base/size.h"
 #include "lib/number/hostfp.h"
 
 #include <stdlib.h>
 
-/* --- what the caller says --------------------------------------------------------- */
+/* --- input ------------------------------------------------------------------------ */
 
 enum { IN_A, IN_B, IN_C, OUT_D, SCALE_A, SCALE_B, ARRAYS };
 
@@ -78,9 +78,9 @@ static enum bitcut_status check(const struct bitcut_recording *r, int threads,
     return BITCUT_OK;
 }
 
-/* --- what comes back -------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------- */
 
-/* The position in `fields` of the field at `index` of those that a group reads; or
+/* The position in `fields` of field number `index` among those that a group reads; or
    FIELD_COUNT. */
 static int field_at(const struct group *g, size_t index)
 {
@@ -178,7 +178,8 @@ enum bitcut_status bitcut_fit(struct bitcut_fit_report *report, struct bitcut_fi
     enum bitcut_status status =
         report ? struct_check("reports", report->size, sizeof *report, &f) : BITCUT_OK;
     if (status == BITCUT_OK) status = check(recording, threads, &f);
-    hostfp_enter(&saved); /* host doubles count rows and say which outputs are used */
+    hostfp_enter(
+        &saved); /* host doubles count rows and select the outputs that are used */
     if (status == BITCUT_OK) status = find(found, report, recording, threads, &f);
     hostfp_leave(&saved);
     return fault_write(why, status, &f);

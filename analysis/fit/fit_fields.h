@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fields (lib/base/record.h) of a struct fitted (fitted.h), which those of
-   bitcut_fit_report are among, and of its parts; those that people read of one answer,
-   and of several in a table. */
+/* The fields (lib/base/record.h) of a struct fitted (fitted.h), including the fields of
+   bitcut_fit_report, and of its parts; the fields printed for one answer; and the columns
+   printed for several. */
 #ifndef BITCUT_ANALYSIS_FIT_FIT_FIELDS_H
 #define BITCUT_ANALYSIS_FIT_FIT_FIELDS_H
 

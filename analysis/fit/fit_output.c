@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* The row that reads operands in way `reading`; false if the space has none. */
+/* A row that reads operands in the reading `reading`.  Returns false if the space has
+   none. */
 static bool reading_row(struct bitcut_unit *row, const struct space *s, int reading)
 {
     if (reading / FLUSHES >= s->count[FIELD_VIA]) return false;
@@ -22,8 +23,8 @@ int observed_reading(const struct space *s, const struct bitcut_unit *row)
     return FLUSHES * space_find(s, FIELD_VIA, via) + (int)row->flush_inputs;
 }
 
-/* Whether two numbers with those fraction bits have the same sign, exponent and value; of
-   NaNs, infinities and zeros no reading changes more than the class. */
+/* Whether two numbers with those fraction bits have the same sign, exponent and value.
+   For NaNs, infinities and zeros, readings change at most the class. */
 static bool same_number(struct number x, int x_bits, struct number y, int y_bits)
 {
     if (x.kind != y.kind || x.negative != y.negative) return false;

@@ -4,11 +4,12 @@
 #include "lib/number/wide.h"
 
 /* The last result of a row's steps is D, or with c_last some P that gives D when C is
-   added to it to nearest.  Unless it overflowed, it is a value of the result format, and
-   where sums are floored to `keep` bits, of keep + 1 of them.  All such P lie about D -
-   C: if there is one of so many bits, one of the two nearest to D - C is. */
+   added to it, rounded to nearest.  Unless it overflowed, P is a value of the result
+   format; where sums are floored to `keep` bits, it has keep + 1 bits.  All such P lie
+   around D - C: if there is one with that many bits, one of the two nearest to D - C is
+   such a P. */
 
-/* An output and what it is about. */
+/* An output and its values. */
 struct target {
     const struct bitcut_format *format;
     struct term c; /* 0 unless it is added */
@@ -24,20 +25,20 @@ static struct term number_term(const struct bitcut_format *f, uint64_t encoding,
                           x.negative != negate };
 }
 
-/* Whether the value is finite and too small to be near where overflow begins. */
+/* Whether the value is finite and too small to be near overflow. */
 static bool is_moderate(const struct bitcut_format *f, uint64_t encoding)
 {
     const struct number x = format_decode(f, encoding);
     return x.kind < NUMBER_INF && x.exponent < format_emax(f) - 2;
 }
 
-/* False if the output says nothing. */
+/* Returns false if the output gives no information. */
 static bool target_of(struct target *t, const struct space *s, const struct observed *o,
                       bool c_last)
 {
     const struct bitcut_format *f = s->base.c;
     if (!is_moderate(f, o->d) || (c_last && !is_moderate(f, o->c))) return false;
-    /* A C that is flushed is not what is added, and any P = -C gives a zero. */
+    /* A flushed C is not the value that is added, and any P = -C gives a zero. */
     if (c_last && (o->c_subnormal || format_decode(f, o->d).kind == NUMBER_ZERO))
         return false;
     const struct term none = { 0 };
@@ -58,11 +59,11 @@ static bool gives(const struct target *t, struct term p)
     return sum.significand && round_pack(t->format, &roundings[ROUND_RN], sum) == t->d;
 }
 
-/* Whether a value of `bits` significant bits does. */
+/* Whether a value with `bits` significant bits gives the output. */
 static bool any_of_bits(const struct target *t, int bits)
 {
     const int drop =
-        64 - bits; /* the highest bit of p is the 64th or below: move it up */
+        64 - bits; /* the highest bit of p is the 64th or a lower one: move it up */
     const int up = __builtin_clzll(t->p.significand);
     const uint64_t significand = t->p.significand << up;
     for (uint64_t step = 0; step < 2; step++) {
@@ -73,7 +74,7 @@ static bool any_of_bits(const struct target *t, int bits)
     return false;
 }
 
-/* Whether a value of the result format does. */
+/* Whether a value of the result format gives the output. */
 static bool any_of_format(const struct target *t, const struct bitcut_format *result)
 {
     static const int directions[] = { ROUND_RD, ROUND_RU };
@@ -86,7 +87,7 @@ static bool any_of_format(const struct target *t, const struct bitcut_format *re
     return false;
 }
 
-/* How many outputs a value of each field cannot give. */
+/* The number of outputs that a value of each field cannot give. */
 struct votes {
     size_t results[SPACE_VALUES_MAX], keeps[SPACE_VALUES_MAX];
 };
@@ -96,7 +97,8 @@ static void vote(struct votes *v, const struct space *s, const struct target *t)
     for (int i = 0; i < s->count[FIELD_RESULT]; i++)
         v->results[i] += !any_of_format(t, &formats[s->value[FIELD_RESULT][i]]);
     for (int i = 0; i < s->count[FIELD_KEEP]; i++) {
-        if (any_of_bits(t, (int)s->value[FIELD_KEEP][i] + 1)) return; /* and so do more */
+        if (any_of_bits(t, (int)s->value[FIELD_KEEP][i] + 1))
+            return; /* larger values give it as well */
         v->keeps[i]++;
     }
 }

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* One row, alone in box `one`, its output, and the box that is being cut down. */
+/* One row, alone in box `one`, its output, and the box that is being restricted. */
 struct run {
     const struct space *space;
     const struct observed *observed;
@@ -56,11 +56,11 @@ enum { LOWEST = -(1 << 28), HIGHEST = 1 << 28 };
 
 /* The exponents of some terms of an aligned sum. */
 struct extent {
-    int exponent;       /* the largest by which a nonzero term aligns ...             */
-    int other;          /* ... and with the row's `normalise` turned round            */
-    int last;           /* the exponent of the lowest bit of any                      */
-    int terms;          /* how many are not zero                                      */
-    bool lost_negative; /* bits of a negative one were cut                            */
+    int exponent;       /* the largest exponent by which a nonzero term is aligned, */
+    int other;          /* and the same with the row's `normalise` inverted */
+    int last;           /* the exponent of the lowest bit of any term */
+    int terms;          /* number of nonzero terms */
+    bool lost_negative; /* bits of a negative term were cut */
 };
 
 static const struct extent nothing = { LOWEST, LOWEST, HIGHEST, 0, false };
@@ -77,7 +77,7 @@ static int leading_bit(bitcut_uint128 x)
     return high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)x);
 }
 
-/* The exponent by which the term aligns if `normalise` is turned round. */
+/* The alignment exponent of the term if `normalise` is inverted. */
 static int other_exponent(const struct run *r, const struct trace_term *t)
 {
     if (t->source != TRACE_PRODUCT) return t->exponent;
@@ -112,9 +112,9 @@ static struct extent extent_of(const struct run *r, const struct trace_sum *sum)
 
 /* --- sums ------------------------------------------------------------------------- */
 
-/* The least number of bits below `exponent` with which a sum of `terms` terms, each cut
-   there and a few sums of them too, cannot be farther from another such sum than 2^slack
-   units of its last bit. */
+/* The smallest number of bits below `exponent` with which a sum of `terms` terms, each
+   cut there together with a few of their sums, is within 2^slack units of its last bit of
+   another such sum. */
 static int bits_within(const struct trace_sum *sum, int slack, int exponent, int terms)
 {
     enum { SUMS = 5 };
@@ -124,8 +124,9 @@ static int bits_within(const struct trace_sum *sum, int slack, int exponent, int
            slack;
 }
 
-/* A sum cut at one exponent: rows that keep enough bits of all terms to come to
-   the same sum, or near enough; or those that cut the same bits of the same terms. */
+/* A sum cut at one exponent: restrict to rows that retain enough bits of all terms for
+   the same sum, or a sum near enough; or to rows that cut the same bits of the same
+   terms. */
 static void cut_aligned(struct run *r, const struct trace_step *step,
                         const struct trace_sum *sum, int slack)
 {
@@ -169,8 +170,8 @@ static struct extent extent_of_products(bool *differ, const struct run *r,
     return all;
 }
 
-/* Rows whose sum of the products keeps all of its bits when c joins, or enough of them.
- */
+/* Restrict to rows whose sum of products retains all of its bits when c joins, or enough
+   of them. */
 static void cut_sum_fraction(struct run *r, const struct trace_sum *sum,
                              const struct trace_term *products, int slack)
 {
@@ -182,8 +183,8 @@ static void cut_sum_fraction(struct run *r, const struct trace_sum *sum,
     else only(r, FIELD_SUM_FRACTION);
 }
 
-/* Two stages, likewise.  Rows that come near enough keep enough bits at both stages, for
-   sum_fraction is not below fraction. */
+/* The same for two stages.  Rows that are near enough retain enough bits at both stages,
+   since sum_fraction is not below fraction. */
 static void cut_two_stage(struct run *r, const struct trace_step *step,
                           const struct trace_sum *sum, int slack)
 {
@@ -214,7 +215,8 @@ static void cut_two_stage(struct run *r, const struct trace_step *step,
     cut_sum_fraction(r, sum, products, slack);
 }
 
-/* Partial sums: rows that cut none, or hardly; or by the same number of bits. */
+/* Partial sums: restrict to rows that cut no bits, or hardly any; or the same number of
+   bits. */
 static void cut_serial(struct run *r, const struct trace_step *step,
                        const struct trace_sum *last, int slack)
 {
@@ -239,7 +241,7 @@ static void cut_serial(struct run *r, const struct trace_step *step,
     }
 }
 
-/* Anything else: rows with the same fields. */
+/* Anything else: restrict to rows with the same fields. */
 static void cut_unknown(struct run *r, const struct trace_step *step,
                         const struct trace_sum *last, int slack)
 {
@@ -248,8 +250,8 @@ static void cut_unknown(struct run *r, const struct trace_step *step,
         if (fields[f].reads > 0 && field_used(&fields[f], r->row)) only(r, f);
 }
 
-/* What other rows come to the same sum of a step, or near enough: for the summations
-   about which more is known. */
+/* Restrict to rows with the same sum of a step, or a sum near enough, for the summations
+   with known properties. */
 static const struct rule {
     const struct summation *summation;
     void (*cut)(struct run *r, const struct trace_step *step,
@@ -271,7 +273,7 @@ static const struct rule *rule_of(const struct bitcut_unit *u)
 
 /* --- results of steps ------------------------------------------------------------- */
 
-/* Whether any of the terms from `first` on is anything but -0. */
+/* Whether any of the terms from `first` on is not -0. */
 static bool any_not_negative_zero(const struct run *r, int first, int end, bool sums)
 {
     for (int i = first; i < end; i++) {
@@ -282,8 +284,8 @@ static bool any_not_negative_zero(const struct run *r, int first, int end, bool 
     return false;
 }
 
-/* A sum that is zero before it is rounded: the rules agree but for a sum of -0.  Where
-   each sum is rounded products are, by no rule. */
+/* A sum that is zero before it is rounded: the rules agree except for a sum of -0.  Where
+   each sum is rounded, products are rounded as well, and no rule applies to them. */
 static void cut_zero(struct run *r, const struct trace_step *step,
                      const struct trace_sum *sum)
 {
@@ -301,7 +303,7 @@ static bool keeps(const struct run *r)
     return r->row->summation->reads & READS_KEEP_MIN;
 }
 
-/* Whether rows of the box differ in how many bits of a sum they keep. */
+/* Whether rows of the box differ in the number of bits of a sum that they retain. */
 static bool bits_open(const struct run *r)
 {
     const int bits = keeps(r) ? FIELD_SUM_FRACTION : FIELD_KEEP;
@@ -309,8 +311,8 @@ static bool bits_open(const struct run *r)
            r->box->set[bits] != r->one->set[bits];
 }
 
-/* One rounded sum.  `wrong`: the result that it should have, and has not.  Returns the
-   slack of rounding_cut(). */
+/* One rounded sum.  `wrong`: the required result, which the row does not give.  Returns
+   the slack of rounding_cut(). */
 static int cut_rounded(struct run *r, const struct trace_step *step,
                        const struct trace_sum *sum, const uint64_t *wrong)
 {
@@ -339,7 +341,7 @@ static bool is_special(const struct trace_sum *sum)
     return sum->special.nan || sum->special.positive || sum->special.negative;
 }
 
-/* One step.  `wrong`: as above, for the last step; else NULL. */
+/* One step.  `wrong`: as above, for the last step; otherwise NULL. */
 static void cut_step(struct run *r, const struct trace_step *step, const uint64_t *wrong)
 {
     const struct trace_sum *sums = &r->trace.sum[step->first_sum];

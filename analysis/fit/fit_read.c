@@ -11,13 +11,14 @@ static size_t used_outputs(const struct set *s, size_t most)
     return most && s->d.count > most ? most : s->d.count;
 }
 
-/* Whether all of the output's bits were recorded. */
+/* Whether all bits of the output were recorded. */
 static bool is_known(const struct set *s, uint64_t d)
 {
     return !s->negative_nan || format_decode(s->unit.c, d).kind != NUMBER_NAN;
 }
 
-/* Of `count` outputs in equal distances those that are known; *done counts them, too. */
+/* Select the recorded outputs among `count` evenly spaced ones; *done counts them as
+   well. */
 static enum bitcut_status read_outputs(struct recorded *to, size_t *done,
                                        const struct set *s, size_t count, struct fault *f)
 {

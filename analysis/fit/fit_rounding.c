@@ -3,19 +3,19 @@
 
 #include "lib/number/fma.h"
 
-/* The fields that only the end of a step reads, but for `keep` and `keep_min`. */
+/* The fields that only the end of a step reads, except `keep` and `keep_min`. */
 static const int chosen[] = { FIELD_RESULT, FIELD_ROUNDING, FIELD_OVERFLOW, FIELD_FLUSH,
                               FIELD_ZERO };
 
 enum { CHOSEN = sizeof chosen / sizeof chosen[0] };
 
-/* How far a sum may be off: not at all, or by up to 2^bits units to one side. */
+/* The tolerance for other sums: none, or up to 2^bits units to either side. */
 enum { EXACT = -1 };
 
 /* --- one row ---------------------------------------------------------------------- */
 
-/* value + side * 2^slack, for side -1 or 1; *good is false if that would reach half of it
-   or does not fit. */
+/* value + side * 2^slack, for side -1 or 1.  *good is false if this would reach half of
+   the value, or does not fit. */
 static struct term moved(bool *good, const struct term *value, int side, int slack)
 {
     struct term x = *value;
@@ -45,7 +45,7 @@ static struct unrounded floored(const struct term *x, int last)
                                .negative = x->negative };
 }
 
-/* What row u makes of the value v. */
+/* The result of row u for the value v. */
 static uint64_t result_of(const struct rounded_sum *x, const struct term *v,
                           const struct bitcut_unit *u)
 {
@@ -68,7 +68,7 @@ static void set_value(struct bitcut_unit *row, const struct space *s, int field,
     field_set(&fields[field], row, s->value[field][at]);
 }
 
-/* Encodings of a format as integers in the order of their values; -0 below +0. */
+/* Encodings of a format as integers in the order of their values; -0 is below +0. */
 static int64_t ordered(const struct bitcut_format *f, uint64_t d)
 {
     const uint64_t sign = UINT64_C(1) << (f->bits - 1);
@@ -77,10 +77,9 @@ static int64_t ordered(const struct bitcut_format *f, uint64_t d)
 
 static bool is_one(uint64_t set) { return !(set & (set - 1)); }
 
-/* Whether all sums within 2^slack do as they should in the row with all values of `keep`
-   between the box's.  Flooring to more bits gives no smaller value, and rounding and
-   adding keep the order of values, so that the least and the largest of what comes out
-   tell. */
+/* Whether all sums within 2^slack have the required result in the row with all values of
+   `keep` in the box.  Flooring to more bits gives no smaller value, and rounding and
+   adding preserve the order of values, so the smallest and the largest results decide. */
 static bool does(const struct rounded_sum *x, const struct box *box,
                  struct bitcut_unit *row, int slack)
 {
@@ -99,8 +98,8 @@ static bool does(const struct rounded_sum *x, const struct box *box,
     return ordered(f, least) > ordered(f, x->d) || ordered(f, most) < ordered(f, x->d);
 }
 
-/* Whether all rows of the box do that are the row but in chosen[at] and those after it.
- */
+/* Whether this holds for all rows of the box that equal the row except in chosen[at] and
+   the fields after it. */
 static bool all_do_from(int at, const struct rounded_sum *x, const struct box *box,
                         struct bitcut_unit *row, int slack)
 {
@@ -118,7 +117,8 @@ static bool all_do(const struct rounded_sum *x, const struct box *box, int slack
     return all_do_from(0, x, box, &row, slack);
 }
 
-/* Add `more` to the box's values of a field if they do with all of the others. */
+/* Add `more` to the box's values of a field if it holds for them with all values of the
+   other fields. */
 static bool grow(struct box *box, int field, uint64_t more, const struct rounded_sum *x)
 {
     const uint64_t before = box->set[field];
@@ -128,13 +128,14 @@ static bool grow(struct box *box, int field, uint64_t more, const struct rounded
     return good;
 }
 
-/* Add to the box's values of a field what else of `from` does with all of the others. */
+/* Add to the box's values of a field those of `from` for which it holds with all values
+   of the other fields. */
 static void widen(struct box *box, int field, const struct rounded_sum *x, uint64_t from)
 {
     for (; from; from &= from - 1) grow(box, field, from & -from, x);
 }
 
-/* The same for `keep`: all of `from`, or what is next to its own value. */
+/* The same for `keep`: all of `from`, or the values next to its own. */
 static void widen_keep(struct box *box, const struct rounded_sum *x, uint64_t from)
 {
     const uint64_t *set = &box->set[FIELD_KEEP];
@@ -143,7 +144,7 @@ static void widen_keep(struct box *box, const struct rounded_sum *x, uint64_t fr
     while (grow(box, FIELD_KEEP, *set >> 1 & from, x)) continue;
 }
 
-/* The largest slack with which all rows of the box still do. */
+/* The largest slack for which it holds in all rows of the box. */
 static int most_slack(const struct rounded_sum *x, const struct box *box)
 {
     int good = EXACT, bad = x->inexact ? 0 : 64;
@@ -155,8 +156,7 @@ static int most_slack(const struct rounded_sum *x, const struct box *box)
     return good;
 }
 
-/* Whether the sum is so large or small that overflow, or flushing and zeros, may matter.
- */
+/* Whether the sum is so large or small that overflow, flushing or zeros may matter. */
 static void near_ends(bool *high, bool *low, const struct rounded_sum *x)
 {
     const struct space *s = x->space;
@@ -169,8 +169,8 @@ static void near_ends(bool *high, bool *low, const struct rounded_sum *x)
     }
 }
 
-/* Whether no value of keep and keep_min in the box cuts a sum with these exponents of the
-   leading one and of the last bit. */
+/* Whether no value of keep and keep_min in the box cuts a sum whose leading one and last
+   bit have these exponents. */
 static bool keeps_all(const struct space *s, const struct box *box, int top, int last)
 {
     const int64_t keep = s->value[FIELD_KEEP][box_lowest(box, FIELD_KEEP)];
@@ -195,8 +195,8 @@ static bool is_exact(const struct rounded_sum *x, const struct box *box)
     return true;
 }
 
-/* Values of keep_min below the leading one of the sum all do the same, for sums near it
-   too: those have theirs no lower than one place below. */
+/* Values of keep_min below the leading one of the sum have the same effect, also for sums
+   near it: their leading one is at most one place lower. */
 static void cut_keep_min(struct box *box, const struct rounded_sum *x)
 {
     const int most = top_of(&x->value) - 1, own = x->row->keep_min;
@@ -207,7 +207,7 @@ static void cut_keep_min(struct box *box, const struct rounded_sum *x)
 int rounding_cut(struct box *box, const struct rounded_sum *x, bool slack)
 {
     bool high, low;
-    if (is_exact(x, box)) return EXACT; /* but another sum might not be */
+    if (is_exact(x, box)) return EXACT; /* but another sum might be inexact */
     near_ends(&high, &low, x);
     const bool matters[CHOSEN] = { true, true, high, low, low };
     struct box same = *x->one;

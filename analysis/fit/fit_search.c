@@ -7,19 +7,20 @@
 
 #include <stdlib.h>
 
-/* For one box of the start: boxes of rows that survive that are kept, and rows that are
-   run.  Only outputs that say next to nothing leave more, or few that are hard. */
+/* Limits for one box of the start: boxes of surviving rows that are stored, and rows that
+   are run.  Only outputs with little information exceed them, or a few difficult ones. */
 enum { FOUND_MAX = 2048, TRIED_MAX = 1 << 16 };
 
-/* Rows run in one box of the start to find any near row, and what that may miss. */
+/* Rows run in one box of the start to find any near row, and the outputs that it may
+   miss. */
 enum { TRIED_NEAR_MAX = 4096, MISSES_MAX = 8 };
 
-/* What all hunts of one search share. */
+/* The data that all hunts of one search share. */
 struct party {
     const struct fit *fit;
-    size_t misses; /* 0: all rows that give every output; else any one that does not give
-                      at most so many                                                   */
-    size_t first;  /* with misses: the first box of the start in which there is one     */
+    size_t misses; /* 0: find all rows that give every output; otherwise find one row that
+                      misses at most this many */
+    size_t first;  /* with misses: the first box of the start with such a row */
     struct precision precision[2]; /* by c_last */
     const struct progress *progress;
 };
@@ -27,12 +28,12 @@ struct party {
 /* The search in one box of the start. */
 struct hunt {
     struct party *party;
-    size_t place; /* of its box in the start */
+    size_t place; /* index of the box in the start */
     struct box_list left, found;
-    size_t *order; /* in which outputs are tested */
+    size_t *order; /* order in which outputs are tested */
     size_t tried;
-    struct bitcut_unit best; /* of the rows that fail, the one that fails last ... */
-    size_t given;            /* ... with so many tested before                     */
+    struct bitcut_unit best; /* of the rows that fail, the one that fails last, */
+    size_t given;            /* and the number of outputs tested before */
     bool no_memory, incomplete;
 };
 
@@ -41,11 +42,11 @@ struct hunt {
 /* Outputs that a row does not give. */
 struct wrong {
     const struct observed *at[MISSES_MAX + 1];
-    size_t count, given; /* how many; how many outputs before the last of them */
+    size_t count, given; /* their number; outputs tested before the last of them */
 };
 
-/* Outputs that the row does not give, up to one more than it may miss.  One that
-   was not tested early moves to the front: rows of a box are much alike. */
+/* The outputs that the row does not give, up to one more than it may miss.  An output
+   that was not tested early moves to the front: rows of a box are similar. */
 static struct wrong find_wrong(struct hunt *h, const struct bitcut_unit *row)
 {
     enum { FRONT = 8 };
@@ -72,8 +73,8 @@ static void note_best(struct hunt *h, const struct bitcut_unit *row, size_t give
     h->best = *row;
 }
 
-/* Run a row of the box and settle all rows for which that answers the problem; the
-   others are left. */
+/* Run a row of the box, and remove all rows for which the result decides the problem as
+   well. */
 static void settle(struct hunt *h, const struct box *box, const struct bitcut_unit *row)
 {
     const struct fit *fit = h->party->fit;
@@ -91,7 +92,7 @@ static void settle(struct hunt *h, const struct box *box, const struct bitcut_un
     h->no_memory |= !box_subtract(&h->left, box, &settled);
 }
 
-/* Whether a hunt for any near row is over, here or in an earlier box. */
+/* Whether a hunt for any near row is over, in this box or in an earlier one. */
 static bool is_enough(const struct hunt *h)
 {
     size_t first;
@@ -101,7 +102,7 @@ static bool is_enough(const struct hunt *h)
     return h->found.count || first < h->place || h->tried == TRIED_NEAR_MAX;
 }
 
-/* One row after another, while any are left. */
+/* Run one row after the other until none remains. */
 static void settle_all(struct hunt *h)
 {
     const struct party *p = h->party;
@@ -139,7 +140,7 @@ static void hunt(struct hunt *h, const struct box *start)
 
 /* --- all boxes -------------------------------------------------------------------- */
 
-/* Each box by itself, so that threads do not matter. */
+/* Boxes are searched independently, so that the number of threads does not matter. */
 static void hunt_all(struct hunt *hunts, struct party *party, const struct box_list *from,
                      int threads)
 {
@@ -162,8 +163,8 @@ static void hunt_all(struct hunt *hunts, struct party *party, const struct box_l
     }
 }
 
-/* Add what one hunt found; *most is how many outputs s->nearest gives before the first
-   that it does not. */
+/* Add the results of one hunt.  *most is the number of outputs that s->nearest gives
+   before its first mismatch. */
 static bool collect(struct search *s, size_t *most, const struct hunt *h,
                     const struct fit *fit)
 {
@@ -182,7 +183,7 @@ static bool collect(struct search *s, size_t *most, const struct hunt *h,
     return !h->no_memory;
 }
 
-/* One search, for rows that give all outputs but `misses`. */
+/* One search, for rows that give all outputs except `misses`. */
 static enum bitcut_status search_once(struct search *s, const struct fit *fit,
                                       size_t misses, const struct box_list *from,
                                       int threads, const struct progress *progress,
@@ -212,7 +213,7 @@ static enum bitcut_status search_once(struct search *s, const struct fit *fit,
     return status;
 }
 
-/* No row gives all outputs: look for one that misses few. */
+/* No row gives all outputs: look for a row that misses few. */
 static enum bitcut_status find_near(struct search *s, const struct fit *fit,
                                     const struct box_list *from, int threads,
                                     const struct progress *progress, struct fault *f)

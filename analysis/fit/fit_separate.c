@@ -11,12 +11,13 @@
 /* A survivor. */
 struct survivor {
     struct bitcut_unit row;
-    struct box one, frame; /* the row alone; all rows that sum and read alike       */
-    size_t group;          /* survivors that no case tells apart have the same number */
-    bool alone;            /* no other is in its group                                */
+    struct box one,
+        frame;    /* the row alone; all rows with the same sum and the same reading */
+    size_t group; /* survivors that no case distinguishes have the same number */
+    bool alone;   /* its group has no other row */
 };
 
-/* The survivors and what tells them apart so far. */
+/* The survivors, and how the cases so far distinguish them. */
 struct crowd {
     const struct fit *fit;
     struct survivor *at;
@@ -25,8 +26,8 @@ struct crowd {
 
 /* --- which rows ------------------------------------------------------------------- */
 
-/* The box with one of the orders that are the same to all of its rows; all of them, if
-   its rows differ in what they sum. */
+/* The box with one of the orders that are equivalent in all of its rows; with all of
+   them, if its rows differ in what they sum. */
 static struct box distinct_orders(const struct space *s, const struct box *box)
 {
     struct box to = *box;
@@ -77,7 +78,8 @@ static void add_random(struct crowd *c, const struct box *box, struct rng *rng)
     add_row(c, &one);
 }
 
-/* All survivors, or if they are too many, as many of each box at random. */
+/* All survivors, or, if there are too many, the same number of random rows from each box.
+ */
 static void gather(struct crowd *c, const struct search *found, struct rng *rng)
 {
     enum { TRIES = 4 * SEPARATE_ROWS_MAX };
@@ -100,7 +102,7 @@ static void gather(struct crowd *c, const struct search *found, struct rng *rng)
 
 /* --- which cases ------------------------------------------------------------------ */
 
-/* What the output and the group of a row that is not alone are, to be sorted. */
+/* The output and the group of a row that is not alone in its group, for sorting. */
 struct outcome {
     size_t group;
     uint64_t d;
@@ -120,8 +122,9 @@ static int compare(const void *left, const void *right)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Set the output of out[0], and of those of out[1] to out[n-1] of which its row says that
-   theirs is the same; these move to the front.  Returns how many they all are. */
+/* Set the output of out[0], and of those among out[1] to out[n-1] that have the same
+   output by the analysis of its row; these move to the front.  Returns their total
+   number. */
 static size_t run_first(struct outcome *out, size_t n, const struct crowd *c,
                         struct observed *o)
 {
@@ -130,7 +133,8 @@ static size_t run_first(struct outcome *out, size_t n, const struct crowd *c,
     struct box same = row->frame;
     size_t done = 1;
     out[0].d = o->d = observed_dot(o, s, &row->row);
-    if (!prune(&same, s, o, &row->row, &row->one)) return done; /* others run, too */
+    if (!prune(&same, s, o, &row->row, &row->one))
+        return done; /* others are run as well */
     for (size_t i = 1; i < n; i++) {
         if (!box_holds(&same, &c->at[out[i].index].one)) continue;
         const struct outcome swap = out[i];
@@ -141,7 +145,7 @@ static size_t run_first(struct outcome *out, size_t n, const struct crowd *c,
     return done;
 }
 
-/* The outcomes of a sample, sorted; returns how many, 0 if there is no memory. */
+/* The outcomes of a sample, sorted.  Returns their number, 0 if memory runs out. */
 static size_t run_all(struct outcome out[SEPARATE_ROWS_MAX], const struct crowd *c,
                       const struct sample *sample)
 {
@@ -156,7 +160,7 @@ static size_t run_all(struct outcome out[SEPARATE_ROWS_MAX], const struct crowd 
     return n;
 }
 
-/* How many groups the open ones become; 0 if there is no memory. */
+/* The number of groups into which the open ones are split; 0 if memory runs out. */
 static size_t count_groups(const struct crowd *c, const struct sample *sample)
 {
     struct outcome *const out = memory_allocate(SEPARATE_ROWS_MAX, sizeof *out);
@@ -167,7 +171,7 @@ static size_t count_groups(const struct crowd *c, const struct sample *sample)
     return groups;
 }
 
-/* Split the groups by what the sample gives; false if there is no memory. */
+/* Split the groups by the outcomes of the sample.  Returns false if memory runs out. */
 static bool split(struct crowd *c, const struct sample *sample)
 {
     struct outcome *const out = memory_allocate(SEPARATE_ROWS_MAX, sizeof *out);
@@ -187,10 +191,11 @@ static bool split(struct crowd *c, const struct sample *sample)
     return n > 0;
 }
 
-/* Samples drawn at a time; how often in a row with nothing new before it is given up. */
+/* Samples drawn at a time; number of rounds without progress before the search ends. */
 enum { ROUND = 64, ROUNDS_MAX = 64 };
 
-/* The samples of one round, and in how many groups each would split the open ones. */
+/* The samples of one round, and the number of groups into which each would split the open
+   ones. */
 struct round {
     struct sample sample[ROUND];
     size_t groups[ROUND];
@@ -208,7 +213,7 @@ static void draw(struct sample *to, const struct crowd *c, size_t class, struct 
     of->fill(to, &c->at[i].row, rng);
 }
 
-/* The sample of the round that splits most; NULL if there was no memory. */
+/* The sample of the round that splits most; NULL if memory ran out. */
 static const struct sample *run_round(struct round *r, const struct crowd *c,
                                       uint64_t seed, size_t number, size_t *groups,
                                       int threads)
@@ -252,7 +257,7 @@ static enum bitcut_status find_cases(struct separation *s, struct crowd *c,
 
 /* --- the result ------------------------------------------------------------------- */
 
-/* What the cases do not tell apart. */
+/* The groups that the cases do not distinguish. */
 static void summarize(struct separation *s, const struct crowd *c)
 {
     s->rows = c->count;
@@ -307,7 +312,7 @@ static bool describe(json_t *meta, const struct bitcut_unit *u)
               json_object_set_new(meta, "c", json_string(u->c->name)) |
               json_object_set_new(meta, "origin",
                                   json_string("inputs on which rows differ that explain "
-                                              "what was recorded before"));
+                                              "the recorded outputs"));
     if (u->scale)
         bad |= json_object_set_new(meta, "scale", json_string(u->scale->name)) |
                json_object_set_new(meta, "scale_block", json_integer(u->scale_block));

@@ -23,7 +23,7 @@ void space_init(struct space *s, const struct bitcut_unit *unit)
         for (int i = 0; i < s->count[f]; i++) s->value[f][i] = values[i];
     }
     for (int f = 0; f < FIELD_COUNT; f++) set_value(&s->base, s, f, 0);
-    /* So that no value of `fraction` is above it. */
+    /* No value of `fraction` is above it. */
     set_value(&s->base, s, FIELD_SUM_FRACTION, s->count[FIELD_SUM_FRACTION] - 1);
 }
 
@@ -41,7 +41,7 @@ int space_find(const struct space *s, int field, int64_t value)
     return -1;
 }
 
-/* The orders of k that are the row's, as it stands; none if it is not sound. */
+/* The orders of k that are equivalent for the row; none if it is not sound. */
 static uint64_t same_orders(const struct space *s, const struct bitcut_unit *row)
 {
     uint64_t same = 0;
@@ -53,7 +53,7 @@ static uint64_t same_orders(const struct space *s, const struct bitcut_unit *row
     return same;
 }
 
-/* Rows of a frame are with parity or without. */
+/* Rows of a frame are either with parity or without. */
 uint64_t space_orders(const struct space *s, const struct bitcut_unit *row)
 {
     struct bitcut_unit other = *row;
@@ -64,8 +64,8 @@ uint64_t space_orders(const struct space *s, const struct bitcut_unit *row)
 
 /* --- frames ----------------------------------------------------------------------- */
 
-/* The fields that tell one frame from another; and `fraction`, of which only whether it
-   is FRACTION_EXACT, the last of its values. */
+/* The fields that distinguish frames; for `fraction` only whether it is FRACTION_EXACT,
+   the last of its values. */
 static const bool framing[FIELD_COUNT] = {
     [FIELD_SUM] = true,      [FIELD_ORDER] = true,  [FIELD_BLOCK] = true,
     [FIELD_GROUP] = true,    [FIELD_C_LAST] = true, [FIELD_NAN_RULE] = true,
@@ -104,7 +104,7 @@ struct box space_frame(const struct space *s, const struct bitcut_unit *row)
     return box;
 }
 
-/* The frame of the row, if it has the first of the orders that are the same there. */
+/* The frame of the row, if the row has the first of its equivalent orders. */
 static bool add_frame(struct box_list *to, const struct space *s,
                       const struct bitcut_unit *row)
 {
@@ -117,7 +117,7 @@ static bool add_frame(struct box_list *to, const struct space *s,
     return box_list_add(to, &frame);
 }
 
-/* Choose a value for `field` and the framing ones after it in every way. */
+/* Try every value of `field` and of the framing fields after it. */
 static bool add_frames(struct box_list *to, const struct space *s,
                        const struct bitcut_unit *row, int field)
 {
@@ -170,7 +170,7 @@ bool box_single(struct box *box, const struct space *s, const struct bitcut_unit
     return true;
 }
 
-/* Whether the box's rows have two fractions. */
+/* Whether the rows of the box have two fractions. */
 static bool has_two(const struct space *s, const struct box *box)
 {
     const int64_t sum = s->value[FIELD_SUM][box_lowest(box, FIELD_SUM)];
@@ -198,7 +198,7 @@ bool box_row(struct bitcut_unit *row, const struct space *s, const struct box *b
     return true;
 }
 
-/* The pairs of a fraction and a sum_fraction that are not below it. */
+/* The pairs of a fraction and a sum_fraction that is not below it. */
 static int fraction_pairs(const struct space *s, const struct box *box)
 {
     int pairs = 0;

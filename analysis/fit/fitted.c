@@ -7,13 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static_assert(offsetof(struct fitted, fit.found.report) == 0, "members are found there");
+static_assert(offsetof(struct fitted, fit.found.report) == 0,
+              "members are found by their position");
 
 enum { SAID_MAX = 512 };
 
-/* --- of groups -------------------------------------------------------------------- */
+/* --- groups ----------------------------------------------------------------------- */
 
-/* Value i of all that the fields of a group have. */
+/* Value i among all values of a group's fields. */
 static bool value_at(struct bitcut_field *value, const void *group, size_t i)
 {
     const struct group *const g = group;
@@ -26,7 +27,7 @@ static bool value_at(struct bitcut_field *value, const void *group, size_t i)
     return false;
 }
 
-/* The values of the i-th field that rows read, for people. */
+/* The values of the i-th field that rows read, as text. */
 static bool said_at(struct bitcut_field *field, const void *group, size_t i)
 {
     const struct group *const g = group;
@@ -57,8 +58,8 @@ static const void *group_at(const void *answer, size_t i, void *room)
     return room;
 }
 
-/* What is special to one group of several: the fields that have not all values there that
-   survive. */
+/* The fields special to one of several groups: fields that do not have all values of the
+   survivors. */
 static const void *special_at(const void *answer, size_t i, void *room)
 {
     enum { SHOWN = 12 };
@@ -81,7 +82,7 @@ static const void *special_at(const void *answer, size_t i, void *room)
 
 /* --- names ------------------------------------------------------------------------ */
 
-/* The name of the i-th of the fields that are chosen, or NULL. */
+/* The name of the i-th selected field, or NULL. */
 static const char *name_at(const bool chosen[FIELD_COUNT], size_t i)
 {
     for (int f = 0; f < FIELD_COUNT; f++)
@@ -89,7 +90,7 @@ static const char *name_at(const bool chosen[FIELD_COUNT], size_t i)
     return NULL;
 }
 
-/* The name of field number i among those with one value in all survivors, or if `open`, with
+/* The name of field number i with one value in all survivors, or, if `open`, with
    several. */
 static const char *field_at(const struct fitted *a, bool open, size_t i)
 {
@@ -157,65 +158,73 @@ HAS(has_groups, a->fit.found.rows.count > 1)
 
 /* clang-format off */
 const struct record_field fit_nearest_fields[] = {
-    OF(fit.found.report.misses, "misses", "outputs that it does not give"),
+    OF(fit.found.report.misses, "misses", "outputs that the row does not give"),
     OF(fit.found.report.explains_first, "explains_first",
-       "how many it gives before the first of them, in the order in which rows are tested"),
-    RECORD_STRUCT(struct fitted, nearest, value_fields, "row", "its fields"),
+       "number of outputs that it gives before the first mismatch, in the order in which "
+       "rows are tested"),
+    RECORD_STRUCT(struct fitted, nearest, value_fields, "row", "fields of the row"),
     { 0 }
 }, fit_next_fields[] = {
-    RECORD_INNER_IF(struct fitted, next, "folder", "", "where they are; null: there are none",
+    RECORD_INNER_IF(struct fitted, next, "folder", "",
+       "folder of the inputs; null: there are none",
                     has_cases),
-    OF(separation.count, "cases", "inputs on which rows differ that survive"),
-    OF(separation.rows, "rows", "survivors that were looked at"),
-    OF(separation.groups, "groups", "of these, which the cases tell apart"),
-    OF(separation.left, "left", "rows in groups of more than one"),
-    RECORD_ITEMS(differ_at, NULL, "differ", "the fields in which rows of such a group differ"),
+    OF(separation.count, "cases", "inputs on which surviving rows differ"),
+    OF(separation.rows, "rows", "survivors that were compared"),
+    OF(separation.groups, "groups", "groups of survivors that the inputs distinguish"),
+    OF(separation.left, "left", "rows in groups of more than one row"),
+    RECORD_ITEMS(differ_at, NULL, "differ",
+       "the fields in which the rows of such a group differ"),
     { 0 }
 };
 
 static const struct record_field groups_fields[] = {
-    RECORD_ITEMS(special_at, NULL, "groups", "of rows, and what is special to each"),
+    RECORD_ITEMS(special_at, NULL, "groups",
+       "groups of rows, with the fields special to each"),
     { 0 }
 };
 
 #define THE_SEARCH                                                                       \
-    OF(set, "set", "the recorded set, or all with \" + \" between"),                     \
-    OF(unit, "unit", "the unit that is said to have computed it"),                       \
-    REPORTED(outputs, "outputs", "that were looked at"),                                 \
-    REPORTED(space, "space", "rows that there are"),                                     \
+    OF(set, "set", "the recorded set, or all sets with \" + \" between them"),           \
+    OF(unit, "unit", "the unit of the recording, according to the set"),                 \
+    REPORTED(outputs, "outputs", "outputs that were compared"),                          \
+    REPORTED(space, "space", "number of rows in the search space"),                      \
     REPORTED(tried, "tried", "rows that were run"),                                      \
     REPORTED(survivors, "survivors", "rows that give every output"),                     \
-    REPORTED(complete, "complete", "false: in some part of the space too many rows "     \
-             "survive, or had to be run, and the rest of it was not searched")
+    REPORTED(complete, "complete",                                                       \
+             "false: part of the search space was not searched, since too many rows "    \
+             "survive or had to be run there")
 #define UNIT_SURVIVES                                                                    \
     REPORTED_IF(is_known, unit_survives, "unit_survives",                                \
-                "whether the unit's own row does; null: the table lacks it")
+                "whether the unit's own row survives; null: the table lacks the unit")
 #define WHAT_ELSE                                                                        \
     RECORD_ITEMS(unit_at, NULL, "table", "units of the table that survive"),             \
     UNIT_SURVIVES,                                                                       \
     RECORD_TOGETHER(has_near, fit_nearest_fields, "nearest",                             \
-                    "a row that gives most; null: some give all, or none any"),          \
-    RECORD_TOGETHER(has_next, fit_next_fields, "next", "what to record next (--next)"),  \
+                    "the row that gives most outputs; null: some rows give all, or "     \
+                    "none gives any"),                                                   \
+    RECORD_TOGETHER(has_next, fit_next_fields, "next", "inputs to record (--next)"),       \
     SECONDS
-#define SECONDS RECORD_INNER(struct fitted, seconds, "seconds", "s", "that it took")
+#define SECONDS                                                                          \
+    RECORD_INNER(struct fitted, seconds, "seconds", "s", "time that the search took")
 
 const struct record_field fit_fields[] = {
     THE_SEARCH,
-    RECORD_ITEMS(group_at, value_fields, "rows", "those that survive: objects of a value or "
-                 "a list for each field; every combination survives"),
+    RECORD_ITEMS(group_at, value_fields, "rows",
+       "surviving rows: objects with a value or a list for each field; every combination "
+       "survives"),
     RECORD_ITEMS(open_at, NULL, "open", "fields with several values among the survivors"),
     RECORD_ITEMS(decided_at, NULL, "decided", "fields with one value in all survivors"),
     WHAT_ELSE,
     REPORTED(near, "", "whether there is a nearest row"),
-    REPORTED(groups, "", "how many `rows` has"),
-    REPORTED(misses, "", "of `nearest`"),
-    REPORTED(explains_first, "", "likewise"),
+    REPORTED(groups, "", "number of objects in `rows`"),
+    REPORTED(misses, "", "the same as in `nearest`"),
+    REPORTED(explains_first, "", "the same as in `nearest`"),
     { 0 }
 }, fit_alone_fields[] = {
     THE_SEARCH,
     RECORD_STRUCT(struct fitted, all, said_fields, "rows", "the values of each field"),
     WHAT_ELSE,
-    RECORD_TOGETHER(has_groups, groups_fields, "", "of rows, if there are several"),
+    RECORD_TOGETHER(has_groups, groups_fields, "", "groups of rows, if there are several"),
     { 0 }
 }, fit_table_fields[] = {
     THE_SEARCH,

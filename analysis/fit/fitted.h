@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which rows explain recorded sets: the answer of `bitcut fit`, described. */
+/* The rows that explain recorded sets: the described answer of `bitcut fit`. */
 #ifndef BITCUT_ANALYSIS_FIT_FITTED_H
 #define BITCUT_ANALYSIS_FIT_FITTED_H
 
@@ -10,18 +10,18 @@
 enum { FITTED_OPEN_MAX = 512 };
 
 struct fitted {
-    struct bitcut_fit fit; /* first */
+    struct bitcut_fit fit; /* must be first */
     const char *set;       /* the names of the sets */
     const struct bitcut_unit *unit;
     bool known;                   /* the unit is in the table */
-    struct group all, nearest;    /* what answer_group() has of these */
-    char open[FITTED_OPEN_MAX];  /* names of fields that are not decided */
-    const char *next;             /* a folder for cases that tell rows apart, or NULL */
+    struct group all, nearest;    /* their values by answer_group() */
+    char open[FITTED_OPEN_MAX];   /* names of fields with several values */
+    const char *next;             /* a folder for inputs that distinguish rows, or NULL */
     struct separation separation; /* with `next` */
     double seconds;
 };
 
-/* Look at the groups of a->fit; they stay its. */
+/* Set the members about a->fit, which keeps its ownership. */
 void fitted_look(struct fitted *a);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hypotheses made definite: what they read, and how they are run. */
+/* Hypotheses in executable form: their operands, and their computation. */
 #include "analysis/identify/hypothesis.h"
 
 #include "lib/number/fma.h"
@@ -24,9 +24,9 @@ void candidate_clean(struct candidate *x, const struct space *s)
     x->store = x->through_by = &roundings[ROUND_RN];
 }
 
-/* --- what is read ----------------------------------------------------------------- */
+/* --- operands --------------------------------------------------------------------- */
 
-/* Where element p of a line was in the block's; SIZE_MAX: it is zero. */
+/* The position in the block of element p of a row or column; SIZE_MAX: it is zero. */
 size_t candidate_k_at(const struct candidate *x, size_t p, size_t k)
 {
     const size_t lost = x->lost.end - x->lost.first,
@@ -87,7 +87,7 @@ uint32_t candidate_finish(const struct candidate *x, uint32_t product, uint32_t 
 
 /* --- running ---------------------------------------------------------------------- */
 
-/* The operands of a candidate that are not those of the block. */
+/* The operands of a candidate that differ from those of the block. */
 struct operands {
     uint32_t *a, *b;
     size_t k;
@@ -130,7 +130,7 @@ static void operands_clear(struct operands *o)
     free(o->own_b);
 }
 
-/* What respells words, and of which matrices. */
+/* The function that changes parts, and its matrices. */
 struct respelling {
     const struct candidate *x;
     const struct operands *o;
@@ -144,7 +144,7 @@ static uint32_t operand_at(const struct respelling *r, enum bitcut_operand opera
                                : r->o->b[k * r->b->cols + line];
 }
 
-/* The same line of the other operand may not be in the block. */
+/* The row or column with the same number in the other operand may not be in the block. */
 static void respell(uint32_t *word, const void *context, enum bitcut_operand operand,
                     size_t line, size_t k)
 {
@@ -164,7 +164,7 @@ static void respell(uint32_t *word, const void *context, enum bitcut_operand ope
     r->x->respell(&s);
 }
 
-/* From the products, where the epilogue is another, to what is in D. */
+/* Compute D from the products, if the epilogue is changed. */
 static void finish_all(uint32_t *d, const struct candidate *x, const struct space *s,
                        const struct block *b, bool products)
 {
@@ -190,7 +190,7 @@ static enum bitcut_status run_operands(uint32_t *d, const struct candidate *x,
     if (products) g.alpha = F32_ONE, g.beta = 0;
     if (x->respell) faults.respell = respell, faults.context = &spelling;
     if (x->respell || x->slipped) plan.faults = &faults;
-    if (x->respell || o->own_a) own.words = NULL; /* those of changed operands */
+    if (x->respell || o->own_a) own.words = NULL; /* parts of changed operands */
     g.unit = &x->unit;
     for (int t = 0; t < RECIPE_TERMS_MAX && candidate_uniform(x); t++)
         plan.unit[t] = &x->unit;

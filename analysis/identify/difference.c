@@ -25,7 +25,7 @@ size_t difference_first(struct differing first[DIFFERING_MAX], const struct pair
 
 /* --- boxes ------------------------------------------------------------------------ */
 
-/* Differences in [row, row_end) x [col, col_end). */
+/* The number of differences in [row, row_end) x [col, col_end). */
 static size_t count_in(const struct pair_of *x, size_t row, size_t row_end, size_t col,
                        size_t col_end)
 {
@@ -50,8 +50,8 @@ static void add_box(struct boxes *b, struct box now)
     if (at < b->most) b->at[at] = now;
 }
 
-/* Outputs agree by chance: cells of so many rows and columns differ if any of them does.
- */
+/* Outputs can agree by chance: a cell of this many rows and columns differs if any of its
+   outputs does. */
 enum { CELL = 8 };
 
 static size_t end_of(size_t cell, size_t size)
@@ -65,7 +65,8 @@ static bool cell_differs(const struct pair_of *x, size_t i, size_t j)
            count_in(x, i * CELL, end_of(i, x->m), j * CELL, end_of(j, x->n));
 }
 
-/* Cells [row, row_end) x [col, col_end) without the lines at their edges that agree. */
+/* Cells [row, row_end) x [col, col_end) without agreeing rows and columns at the edges.
+ */
 static struct box trimmed(const struct pair_of *x, size_t row, size_t row_end, size_t col,
                           size_t col_end)
 {
@@ -81,7 +82,7 @@ static struct box trimmed(const struct pair_of *x, size_t row, size_t row_end, s
     return b;
 }
 
-/* Whether the same cells of two rows of them differ. */
+/* Whether the same cells differ in two rows of cells. */
 static bool same_cells(const struct pair_of *x, size_t i, size_t other)
 {
     for (size_t j = 0; j * CELL < x->n; j++)
@@ -108,10 +109,10 @@ size_t difference_boxes(struct box *box, size_t most, const struct pair_of *x)
     return b.count;
 }
 
-/* --- what is in a box ------------------------------------------------------------- */
+/* --- contents of a box ------------------------------------------------------------ */
 
-/* Whether D in the box is `from`, shifted by so many elements; or one number if `from` is
-   NULL.  Outputs that do not differ need not be. */
+/* Whether D in the box equals `from`, shifted by some elements; or equals one number if
+   `from` is NULL.  Outputs that do not differ are ignored. */
 static bool is_filled(const struct box *b, const struct pair_of *x, const uint32_t *from,
                       ptrdiff_t down, ptrdiff_t right, uint32_t number)
 {
@@ -142,7 +143,7 @@ static uint32_t first_of(const struct box *b, const struct pair_of *x)
     return 0;
 }
 
-/* The box is as a whole what another place should hold. */
+/* Whether the box as a whole has the expected values of another position. */
 static bool is_moved(struct box *b, const struct pair_of *x)
 {
     const size_t rows = b->row_end - b->row, cols = b->col_end - b->col;
@@ -152,14 +153,14 @@ static bool is_moved(struct box *b, const struct pair_of *x)
                           (ptrdiff_t)j - (ptrdiff_t)b->col, 0)) {
                 b->fault = "moved";
                 snprintf(b->what, sizeof b->what,
-                         "they hold what belongs to rows %zu to %zu, columns %zu to %zu",
+                         "they hold the results of rows %zu to %zu, columns %zu to %zu",
                          i, i + rows - 1, j, j + cols - 1);
                 return true;
             }
     return false;
 }
 
-/* Row i of D, in the box, is what row `from` should be. */
+/* Whether row i of D, in the box, has the expected values of row `from`. */
 static bool is_row(const struct box *b, const struct pair_of *x, size_t i, size_t from)
 {
     for (size_t j = b->col; j < b->col_end; j++)
@@ -174,7 +175,7 @@ static bool is_column(const struct box *b, const struct pair_of *x, size_t j, si
     return true;
 }
 
-/* Every line of the box is another one of what should be there. */
+/* Whether every row or column of the box has the expected values of another one. */
 static bool lines_moved(struct box *b, const struct pair_of *x, size_t first, size_t end,
                         size_t lines, const char *name,
                         bool (*is)(const struct box *, const struct pair_of *, size_t,
@@ -188,7 +189,7 @@ static bool lines_moved(struct box *b, const struct pair_of *x, size_t first, si
     }
     b->fault = "moved";
     snprintf(b->what, sizeof b->what,
-             "%s are in another order: what belongs to %s %zu is in %s %zu", name, name,
+             "%s are in another order: the result of %s %zu is in %s %zu", name, name,
              source, name, first);
     return true;
 }
@@ -208,13 +209,12 @@ bool difference_foreign(struct box *b, const struct pair_of *x)
     const double both = n * dh - d * h, own = (n * dd - d * d) * (n * hh - h * h);
     if (count < LEAST || b->differ < count || !(n * both * both < 9 * own)) return false;
     b->fault = "not written";
-    snprintf(b->what, sizeof b->what,
-             "they hold numbers that have nothing in common with the product");
+    snprintf(b->what, sizeof b->what, "they hold numbers unrelated to the product");
     return true;
 }
 
-/* Whether what differs fills the lines that it is in, as what a kernel leaves out does.
- */
+/* Whether the differences fill their rows and columns, as for parts that a kernel leaves
+   out. */
 static bool fills_lines(const struct box *b, const struct pair_of *x)
 {
     size_t rows = 0, cols = 0;
@@ -248,9 +248,9 @@ bool difference_describe(struct box *b, const struct pair_of *x)
 /* --- outputs ---------------------------------------------------------------------- */
 
 const struct record_field differing_fields[] = {
-    RECORD_PAIR(struct differing, row, "at", "", "row and column, from 0 on"),
-    RECORD_ENCODING(struct differing, given, "given", "D there, in FP32"),
-    RECORD_ENCODING(struct differing, expected, "expected", "what it should be, likewise"),
+    RECORD_PAIR(struct differing, row, "at", "", "row and column, counted from 0"),
+    RECORD_ENCODING(struct differing, given, "given", "value of D there, in FP32"),
+    RECORD_ENCODING(struct differing, expected, "expected", "the correct value, in FP32"),
     { 0 }
 };
 
@@ -259,7 +259,7 @@ void differing_describe(char *text, size_t size, const struct differing *first,
 {
     enum { SAID = 4 };
     for (size_t i = from; i < count && i < SAID; i++)
-        text_add(text, size, "%sD[%zu, %zu] is 0x%08x for 0x%08x", *text ? "; " : "",
-                 first[i].row, first[i].col, (unsigned)first[i].given,
+        text_add(text, size, "%sD[%zu, %zu] is 0x%08x, expected 0x%08x",
+                 *text ? "; " : "", first[i].row, first[i].col, (unsigned)first[i].given,
                  (unsigned)first[i].expected);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a result differs from a hypothesis, and what is there instead. */
+/* The places where a result differs from a hypothesis, and their contents. */
 #ifndef BITCUT_ANALYSIS_IDENTIFY_DIFFERENCE_H
 #define BITCUT_ANALYSIS_IDENTIFY_DIFFERENCE_H
 
@@ -8,12 +8,14 @@
 
 enum { DIFFERENCE_TEXT_MAX = 300 };
 
-/* Rows [row, row_end) by columns [col, col_end) of D; `differ` of its outputs do. */
+/* Rows [row, row_end) by columns [col, col_end) of D, in which `differ` outputs differ.
+ */
 struct box {
     size_t row, row_end, col, col_end, differ;
-    size_t elsewhere;  /* of those that differ: outside, where the same was done  */
-    const char *fault; /* the name of what is there; NULL: not known */
-    char what[DIFFERENCE_TEXT_MAX]; /* and in words                               */
+    size_t elsewhere;  /* differing outputs outside the box that were computed in the same
+                          way */
+    const char *fault; /* name of the fault; NULL: unknown */
+    char what[DIFFERENCE_TEXT_MAX]; /* the same in words */
 };
 
 /* An output that differs: FP32 encodings. */
@@ -26,32 +28,32 @@ enum { DIFFERING_MAX = 16 };
 
 extern const struct record_field differing_fields[];
 
-/* Say those of a list from one on, the first few: "D[0, 3] is 0x3f800001 for 0x3f800000;
-   ...", indices and encodings as Python takes them. */
+/* Append the first entries of a list, "D[0, 3] is 0x3f800001, expected 0x3f800000; ...".
+   Indices and encodings are in Python's notation. */
 void differing_describe(char *text, size_t size, const struct differing *first,
                         size_t count, size_t from);
 
-/* A result and what it should be: row-major m x n without gaps; c may be NULL. */
+/* A result and its expected value: row-major m x n, contiguous; c may be NULL. */
 struct pair_of {
     size_t m, n;
     const uint32_t *d, *h, *c;
 };
 
-/* The boxes that hold all differences, the largest first: rows of cells of 8 x 8 in which
-   the same cells differ, and in each such strip neighbouring cells.  Returns how many
-   there are; the first `most` of them are written. */
+/* The boxes that contain all differences, the largest first.  A box is a range of rows of
+   8 x 8 cells in which the same cells differ and, within this strip, a range of
+   neighbouring cells.  Returns their number; the first `most` of them are written. */
 size_t difference_boxes(struct box *box, size_t most, const struct pair_of *x);
 
-/* The first outputs that differ, row by row; returns how many of them are written. */
+/* The first outputs that differ, row by row.  Returns how many are written. */
 size_t difference_first(struct differing first[DIFFERING_MAX], const struct pair_of *x);
 
-/* Say what is in a box, if all of its differences are plain: zeros, NaN, one number, C,
-   or outputs from elsewhere.  False: nothing of that. */
+/* Describe the contents of a box if all its differences are of one simple kind: zeros,
+   NaN, one number, C, or outputs from other positions.  Returns false otherwise. */
 bool difference_describe(struct box *box, const struct pair_of *x);
 
-/* The same where all of a box differ and its values do not go with those that should be
-   there: no more than numbers drawn at random do, of 3 standard errors of their
-   correlation. Host floating point; not a word on bits. */
+/* The same if all outputs of the box differ and its values are not correlated with the
+   expected values more than random numbers are, to within 3 standard errors.  Uses
+   floating point of the C library; no result bit depends on it. */
 bool difference_foreign(struct box *box, const struct pair_of *x);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-/* --- how far ---------------------------------------------------------------------- */
+/* --- sizes of differences --------------------------------------------------------- */
 
-/* Integers that grow by one along the line of a format's numbers. */
+/* Integers that increase by one from each number of a format to the next. */
 static int64_t along(const struct bitcut_format *format, uint32_t x)
 {
     const uint64_t narrow = bitcut_format_convert(format, &roundings[ROUND_RN],
@@ -34,7 +34,7 @@ static bool repeats(const unsigned char *line, size_t count, size_t period)
     return true;
 }
 
-/* A period of 1 is no more than that all lines are alike. */
+/* A period of 1 means only that all rows or columns are alike. */
 static size_t period_of(const unsigned char *line, size_t count)
 {
     if (repeats(line, count, 1)) return 0;

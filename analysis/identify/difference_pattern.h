@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a result and what it should be lie apart: how far, and at which lines again. */
+/* The pattern of differences between a result and its expected value: their sizes, and
+   their periods in rows and columns. */
 #ifndef BITCUT_ANALYSIS_IDENTIFY_DIFFERENCE_PATTERN_H
 #define BITCUT_ANALYSIS_IDENTIFY_DIFFERENCE_PATTERN_H
 
 #include "analysis/identify/difference.h"
 #include "lib/number/round.h"
 
-/* Bin 0: the same bits; bin i: 2^(i-1) to 2^i - 1 steps apart; the last: one of them is
-   NaN or infinite and the other is not the same. */
+/* Bin 0: the same bits.  Bin i: 2^(i-1) to 2^i - 1 steps apart.  The last bin: one value
+   is NaN or infinite, and the other is not the same. */
 enum { SPREAD_BINS = 34 };
 
 struct spread {
     size_t bin[SPREAD_BINS];       /* outputs                                          */
-    size_t row_period, col_period; /* of lines that differ; 0: they have none          */
+    size_t row_period,
+        col_period; /* periods of rows and columns with differences; 0: none */
 };
 
-/* Of a pair whose values are of `format`, widened to FP32.  A step leads from one number
-   of the format to the next, from -0 to +0 too.  A period is the least p such that line i
-   has a difference if and only if line i + p has, for all lines; it is none if all lines
-   have, or none has, or if it is more than half of them.  BITCUT_NO_MEMORY. */
+/* The pattern for a pair of values of `format`, widened to FP32.  A step leads from one
+   number of the format to the next, and also from -0 to +0.  A period is the smallest p
+   such that row i has a difference if and only if row i + p has one, for all rows
+   (likewise for columns).  There is no period if all rows have differences, or none has,
+   or if it exceeds half of their number.  Returns BITCUT_NO_MEMORY if memory runs out. */
 enum bitcut_status spread_find(struct spread *s, const struct pair_of *x,
                                const struct bitcut_format *format, struct fault *f);
 

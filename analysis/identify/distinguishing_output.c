@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Of the outputs on which hypotheses differ: fewer than one of so many. */
+/* The differing outputs must be fewer than one in this many. */
 enum { RARE = 8 };
 
 static bool differs(const struct compared *x, size_t i, size_t j)
@@ -13,8 +13,8 @@ static bool differs(const struct compared *x, size_t i, size_t j)
     return i < x->rows && j < x->cols && x->d[i * x->cols + j] != x->h[i * x->cols + j];
 }
 
-/* Whether no neighbour in the row or the column differs, too; before the first there is
-   none. */
+/* Whether no neighbour in the row or the column differs as well.  Positions before the
+   first do not exist. */
 static bool is_alone(const struct compared *x, size_t i, size_t j)
 {
     return !differs(x, i - 1, j) && !differs(x, i + 1, j) && !differs(x, i, j - 1) &&
@@ -51,7 +51,8 @@ static bool has(const size_t *line, size_t count, size_t x)
     return any;
 }
 
-/* Different lines, ascending: those of `first`, then of `more` until there are `most`. */
+/* Different rows or columns, ascending: those of `first`, then those of `more`, up to
+   `most`. */
 static size_t join(size_t *to, size_t most, const size_t *first, size_t firsts,
                    const size_t *more, size_t mores)
 {

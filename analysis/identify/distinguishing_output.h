@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Outputs that tell hypotheses apart which agree nearly everywhere, as results of few
-   bits do that were added in two orders. */
+/* Outputs that distinguish hypotheses which agree nearly everywhere, such as results in
+   short formats that were summed in two orders. */
 #ifndef BITCUT_ANALYSIS_IDENTIFY_DISTINGUISHING_OUTPUT_H
 #define BITCUT_ANALYSIS_IDENTIFY_DISTINGUISHING_OUTPUT_H
 
@@ -8,14 +8,14 @@
 
 enum { TELLING_MAX = 8 };
 
-/* The last of those that were taken, by row and column of D as it is read; all zeros:
-   none. */
+/* The outputs selected so far, the latest ones, by row and column of D as it is read.
+   All zeros: none. */
 struct distinguishing {
     size_t row[TELLING_MAX], col[TELLING_MAX];
-    size_t taken; /* so many, also beyond those kept */
+    size_t taken; /* number selected, including those no longer stored */
 };
 
-/* Two results side by side, rows x cols; row and col say which of D they are, NULL: the
+/* Two results side by side, rows x cols. row and col are their positions in D; NULL: the
    first ones. */
 struct compared {
     const uint32_t *d, *h;
@@ -23,13 +23,13 @@ struct compared {
     const size_t *row, *col;
 };
 
-/* Take at most so many outputs in which the two differ, which lie spread.  False, and
-   nothing is taken: there are none; or they are many, or lie side by side, as what a
-   kernel got wrong in a tile or a line. */
+/* Select at most `most` outputs in which the two results differ and which are spread over
+   D.  Returns false, and selects nothing, if there are none, or if they are many or
+   adjacent, as for a fault in a tile, row or column. */
 bool distinguishing_take(struct distinguishing *t, const struct compared *x, size_t most);
 
-/* The block of their rows and columns, and of as many more of those of another one as
-   make `rows` and `cols`.  BITCUT_NO_MEMORY leaves nothing to clear. */
+/* The block of their rows and columns, filled up with rows and columns of another block
+   to `rows` and `cols`.  BITCUT_NO_MEMORY leaves nothing to clear. */
 enum bitcut_status distinguishing_block(struct block *to, const struct distinguishing *t,
                                         const struct block *other, size_t rows,
                                         size_t cols, struct fault *f);

@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of hypotheses that the sample does not tell apart, the one that gives the most of D:
-   the best, compared in *w, or another.  Ends with *w of the best. */
+/* Among the hypotheses that the sample does not distinguish, select the one that gives
+   the most of D: the best one, compared in *w, or another.  *w is then the comparison
+   with the selected one. */
 static enum bitcut_status choose_best(struct whole *w, struct explanation *e,
                                       const struct explain_options *o, struct fault *f)
 {
@@ -43,7 +44,7 @@ static enum bitcut_status choose_best(struct whole *w, struct explanation *e,
     return status;
 }
 
-/* Compare the best hypothesis with what there is time for. */
+/* Compare the best hypothesis with as much of D as the time allows. */
 static enum bitcut_status compare_best(struct whole *w, struct explanation *e,
                                        const struct explain_options *o, struct fault *f)
 {
@@ -81,8 +82,8 @@ static bool take_distinguishing(struct distinguishing *t, const struct whole *w)
     return distinguishing_take(t, &x, TELLING_MAX / 2);
 }
 
-/* Search again.  If what is found gives more of D than *w does, *w and *e are of that;
- *more: it gives nearly all, and has outputs that tell. */
+/* Search again.  If the result gives more of D than *w does, *w and *e are set to it;
+   more: it gives nearly all, and distinguishing outputs exist. */
 static enum bitcut_status narrow_once(struct whole *w, struct explanation *e,
                                       struct distinguishing *t, bool *more,
                                       const struct block *sample, double end,
@@ -110,8 +111,9 @@ static enum bitcut_status narrow_once(struct whole *w, struct explanation *e,
     return status;
 }
 
-/* What gives all of the sample, and all of D but a few outputs of few bits, is another
-   order of the same sums: search on these outputs for what gives more. */
+/* If a hypothesis gives the whole sample, and all of D except a few outputs in a short
+   format, the right one is another order of the same sums: search on these outputs for a
+   better one. */
 static enum bitcut_status narrow_down(struct whole *w, struct explanation *e,
                                       const struct block *sample, double end,
                                       const struct explain_options *o, struct fault *f)
@@ -128,7 +130,7 @@ static enum bitcut_status narrow_down(struct whole *w, struct explanation *e,
     return status;
 }
 
-/* What gives a part may give all: then nothing lies off any more. */
+/* A hypothesis for a part may give all of D; then no region differs any more. */
 static enum bitcut_status look_at_parts(struct explanation *e, struct whole *w,
                                         const struct explain_options *o, struct fault *f)
 {
@@ -138,8 +140,9 @@ static enum bitcut_status look_at_parts(struct explanation *e, struct whole *w,
     return spread_find(&e->spread, &w->x, e->q.format, f);
 }
 
-/* Compare what there is time for with the best hypothesis, and look at what differs, if
-   that is not nearly everything.  What gives nearly all is searched for until `end`. */
+/* Compare D with the best hypothesis as far as the time allows, and examine the
+   differences, unless nearly everything differs.  Hypotheses that give nearly all are
+   improved until `end`. */
 static enum bitcut_status finish(struct explanation *e, const struct block *sample,
                                  double end, const struct explain_options *o,
                                  struct fault *f)
@@ -159,7 +162,7 @@ static enum bitcut_status finish(struct explanation *e, const struct block *samp
     return status;
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 /* Whether all outputs are one number, or NaN: hardly a product. */
 static bool is_plain(const struct block *b)
@@ -187,7 +190,8 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
     return status;
 }
 
-/* The outputs on which hypotheses are tried; of results of few bits those that tell. */
+/* The outputs on which hypotheses are tried; for results in short formats distinguishing
+   ones. */
 static enum bitcut_status take_screen(struct block *to, const struct problem *q,
                                       struct window w, uint64_t seed, struct fault *f)
 {
@@ -229,8 +233,8 @@ static enum bitcut_status search_problem(struct explanation *e,
     return status;
 }
 
-/* Whether GEMMs run on the only unit, if there is one: each word of one is its operand.
- */
+/* Whether GEMMs run on the only unit, if there is one: each part of a recipe must be an
+   operand of the unit. */
 static enum bitcut_status check_unit(const struct problem *q, struct fault *f)
 {
     struct gemm_plan plan;
@@ -241,8 +245,8 @@ static enum bitcut_status check_unit(const struct problem *q, struct fault *f)
     return q->unit ? gemm_plan_on_unit(&plan, &g, f) : BITCUT_OK;
 }
 
-/* Boxes in lines of the block become boxes of the whole, and what is said of the places
-   of lines in the block is left out. */
+/* Convert boxes in rows and columns of the block to boxes of the whole result.
+   Descriptions of positions within the block are dropped. */
 static void place_parts(struct explanation *e, const struct block *part)
 {
     for (size_t i = 0; i < e->parts && i < PARTS_MAX; i++) {
@@ -252,7 +256,7 @@ static void place_parts(struct explanation *e, const struct block *part)
         b->col_end = part->col[b->col_end - 1] + 1;
         b->col = part->col[b->col];
         if (b->fault && !strcmp(b->fault, "moved"))
-            snprintf(b->what, sizeof b->what, "they hold what belongs elsewhere");
+            snprintf(b->what, sizeof b->what, "they hold results of other positions");
     }
 }
 
@@ -262,8 +266,8 @@ static bool same_term(struct recipe_term x, struct recipe_term y)
            x.scaled == y.scaled;
 }
 
-/* Whether the GEMM says all of the hypothesis: there is no fault, and its products come
-   as the GEMM has them. */
+/* Whether the GEMM describes the hypothesis completely: there is no fault, and its
+   products have an order that the GEMM can have. */
 static bool says_all(const struct verdict *v)
 {
     struct gemm_plan plan;
@@ -276,7 +280,7 @@ static bool says_all(const struct verdict *v)
     return same;
 }
 
-/* What callers see, once all else is known. */
+/* The answer for callers, once everything else is known. */
 static void conclude(struct explanation *e)
 {
     struct bitcut_explanation *const a = &e->answer;
@@ -291,7 +295,8 @@ static void conclude(struct explanation *e)
 enum bitcut_status explain_run(struct explanation *e, const struct problem *q,
                                const struct explain_options *o, struct fault *f)
 {
-    struct explanation *const x = calloc(1, sizeof *x); /* large, for a thread's stack */
+    struct explanation *const x =
+        calloc(1, sizeof *x); /* too large for a thread's stack */
     const double start = seconds_now();
     if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     x->q = *q;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What computed a matrix. */
+/* The search for what computed a matrix. */
 #ifndef BITCUT_ANALYSIS_IDENTIFY_EXPLAIN_H
 #define BITCUT_ANALYSIS_IDENTIFY_EXPLAIN_H
 
@@ -10,58 +10,63 @@
 
 struct explanation;
 
-/* How much is looked at. */
+/* The effort of the search. */
 struct explain_options {
     size_t samples; /* outputs on which hypotheses are confirmed */
-    double seconds; /* for the search, and for comparing the rest */
+    double seconds; /* time limit of the search, and of the comparison of all outputs */
     uint64_t seed;
     int threads;
     const struct progress *progress;
     const struct gemm_offload *offload; /* struct gemm_options */
-    const struct explanation *like; /* of another D of the same A, B and C: what that was
-                                       is tried first, and if it gives the sample nothing
-                                       else; or NULL                                    */
-    const struct block *part; /* D is these lines of a larger one, of which places are
-                                 told; or NULL                                          */
+    const struct explanation *like; /* the explanation of another D of the same A, B and
+                                       C, or NULL. Its hypothesis is tried first; if it
+                                       gives the whole sample, nothing else is tried */
+    const struct block *part; /* D consists of these rows and columns of a larger result,
+                                 whose positions are reported; or NULL */
 };
 
 enum { EQUALS_MAX = 64, PARTS_MAX = 4, SENTENCE_MAX = 1000, CHANGES_MAX = 600 };
 
-/* A hypothesis and how far it goes. */
+/* A hypothesis and its agreement with D. */
 struct verdict {
     struct hypothesis h;
     struct candidate x;
-    size_t matched, sampled; /* outputs of the sample that it gives to the bit          */
+    size_t matched, sampled; /* outputs of the sample with the same bits */
 };
 
-/* All that was found.  Lists have so many that are kept, and so many there are. */
+/* The result.  For each list there is the number of stored entries, and the total number.
+ */
 struct explanation {
-    struct bitcut_explanation answer; /* first: what callers see                     */
-    struct problem q;                 /* as the matrices are read                    */
+    struct bitcut_explanation answer; /* must be first: the part for callers */
+    struct problem q;                 /* the matrices as they are read */
     struct space space;
     double error;        /* median |D - exact| in 2^-24 |A||B|                          */
-    struct verdict best; /* it gives everything that was compared, or the most          */
-    struct verdict equal[EQUALS_MAX]; /* others that give all of the sample            */
+    /* the hypothesis that gives everything that was compared, or most of it */
+    struct verdict best;
+    struct verdict equal[EQUALS_MAX]; /* other hypotheses that give the whole sample */
     size_t equals;
-    bool interrupted; /* progress asked to stop: this is what was found by then         */
-    struct box part[PARTS_MAX]; /* where D differs from the best one                   */
+    bool interrupted;           /* progress asked to stop; the result is as of then */
+    struct box part[PARTS_MAX]; /* regions where D differs from the best hypothesis */
     size_t parts;
-    struct differing first[DIFFERING_MAX]; /* outputs that the best one does not give  */
+    /* first outputs that the best hypothesis does not give */
+    struct differing first[DIFFERING_MAX];
     size_t firsts;
-    struct spread spread; /* of D and the best one, in what was compared                */
-    double distance[RECIPES_MAX]; /* struct search: of each as it stands, by position  */
-    double seconds;                /* that it took                                      */
-    const char *device; /* that computed in the emulator's place; NULL: nobody asked    */
+    struct spread spread; /* of D from the best hypothesis, in the outputs compared */
+    double distance[RECIPES_MAX]; /* struct search: distance of each unchanged recipe, by
+                                     position */
+    double seconds;               /* time that the search took */
+    const char *device; /* what computed in place of the emulator; NULL: no device was
+                           requested */
 };
-/* Explain D of *q, whose matrices stay the caller's.  When progress asks to stop, what
-   was found and compared so far stands.  BITCUT_BAD_ARGUMENT: shapes that do not fit, or
-   no GEMM runs on the unit; BITCUT_NO_MEMORY.  Only after BITCUT_OK there is something to
-   clear. */
+/* Explain D of *q, whose matrices remain the caller's.  If progress asks to stop, the
+   result has what was found and compared until then.  Returns BITCUT_BAD_ARGUMENT if the
+   shapes do not match, or no GEMM runs on the unit; BITCUT_NO_MEMORY.  Only after
+   BITCUT_OK the result has to be cleared. */
 enum bitcut_status explain_run(struct explanation *e, const struct problem *q,
                                const struct explain_options *o, struct fault *f);
 void explain_clear(struct explanation *e);
 
-/* Its fields and its sentences (lib/base/record.h). */
+/* Its fields and sentences (lib/base/record.h). */
 extern const struct record_field explain_fields[], explain_best_fields[],
     explain_part_fields[], explain_equal_fields[], explain_bin_fields[],
     explain_distance_fields[];
@@ -71,15 +76,16 @@ record_describe explain_describe_text, explain_describe_verdict, explain_describ
     explain_describe_spread, explain_describe_boxes, explain_describe_period,
     explain_describe_equal;
 
-/* The one sentence: what D is, or that no hypothesis gives it, and the nearest one. */
+/* The answer in one sentence: what computed D, or that no hypothesis gives it, and the
+   nearest one. */
 void explain_describe(char text[SENTENCE_MAX], const struct explanation *e);
 
-/* The name of a fault: of the hypothesis, else of the first part that differs; NULL:
-   there is none. */
+/* The name of the fault: of the hypothesis, or else of the first region that differs;
+   NULL: there is none. */
 const char *explain_fault(const struct explanation *e);
 
-/* What a hypothesis says beyond recipe and unit: parts of a sentence after "but ", an
-   empty text if it changes nothing. */
+/* The changes of a hypothesis beyond recipe and unit: parts of a sentence after "but ".
+   The text is empty if there are none. */
 void verdict_describe(char *text, size_t size, const struct verdict *v,
                       const struct space *s);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A result as its caller has it, explained: what lib/bitcut.h declares. */
+/* Explaining a result of a caller, as declared in lib/bitcut.h. */
 #include "analysis/identify/explain.h"
 #include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 
 #include <stdlib.h>
 
-/* --- what the caller says --------------------------------------------------------- */
+/* --- input ------------------------------------------------------------------------ */
 
-/* Options with nothing open. */
+/* Options with defaults filled in. */
 static enum bitcut_status take_options(struct explain_options *to,
                                        const struct bitcut_explain_options *from,
                                        int threads, struct fault *f)
@@ -68,7 +68,7 @@ static enum bitcut_status problem_take(struct problem *to, const struct bitcut_g
     return BITCUT_OK;
 }
 
-/* --- what comes back -------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------- */
 
 static void turn(struct bitcut_matrix *x, bool transposed)
 {
@@ -77,7 +77,7 @@ static void turn(struct bitcut_matrix *x, bool transposed)
             x->layout == BITCUT_ROW_MAJOR ? BITCUT_COLUMN_MAJOR : BITCUT_ROW_MAJOR;
 }
 
-/* The hypothesis as a GEMM, of the caller's matrices as they were read. */
+/* The hypothesis as a GEMM on the caller's matrices, as they were read. */
 static struct bitcut_gemm gemm_found(const struct explanation *e,
                                      const struct bitcut_gemm *asked)
 {
@@ -107,7 +107,7 @@ static enum bitcut_status explain_gemm(struct bitcut_explanation *report,
                                        const struct bitcut_gemm *g,
                                        const struct explain_options *o, struct fault *f)
 {
-    struct explanation *const e = malloc(sizeof *e); /* large, for a thread's stack */
+    struct explanation *const e = malloc(sizeof *e); /* too large for a thread's stack */
     struct problem q;
     if (!e) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     enum bitcut_status status = problem_take(&q, g, o->threads, f);
@@ -140,7 +140,7 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
     if (status == BITCUT_OK) status = check_gemm(&g, &f);
-    hostfp_enter(&saved); /* host doubles say what is tried */
+    hostfp_enter(&saved); /* host doubles decide what is tried */
     if (status == BITCUT_OK) status = explain_gemm(report, found, &g, &o, &f);
     hostfp_leave(&saved);
     return fault_write(why, status, &f);

@@ -26,7 +26,7 @@ static const void *differing_at(const void *answer, size_t i, void *room)
     return i < e->firsts ? &e->first[i] : NULL;
 }
 
-/* A hypothesis and the space that it is of. */
+/* A hypothesis and its space. */
 struct ranked {
     const struct verdict *v;
     const struct space *space;
@@ -40,8 +40,8 @@ static const void *equal_at(const void *answer, size_t i, void *room)
     return i < smaller(e->equals, EQUALS_MAX) ? to : NULL;
 }
 
-/* The outputs of a bin that has any: from so many to so many steps away, or `last`, in which
-   they are not both numbers. */
+/* A bin that has outputs: the range of its distances, or `last`, whose values are not
+   both numbers. */
 struct bin {
     int i;
     bool last;
@@ -60,7 +60,7 @@ static const void *bin_at(const void *answer, size_t i, void *room)
     return to;
 }
 
-/* A recipe as it stands, those that a unit runs, the nearest first. */
+/* An unchanged recipe; recipes that a unit runs, the nearest first. */
 struct distance {
     const char *name;
     double ulps;
@@ -139,34 +139,41 @@ static const char *unit_of(const void *placed)
 
 /* clang-format off */
 const struct record_field explain_best_fields[] = {
-    RECORD_SENTENCE(write_gemm, "gemm", "the GEMM as a line, without the fault"),
-    RECORD_SENTENCE(write_changes, "changes", "what is not as in the recipe's row, or null"),
-    RECORD_SENTENCE(write_order, "order", "its order of k, as --split-k and --order say it"),
+    RECORD_SENTENCE(write_gemm, "gemm", "the GEMM as one line of text, without the fault"),
+    RECORD_SENTENCE(write_changes, "changes", "the differences from the recipe's row, or "
+                                              "null"),
+    RECORD_SENTENCE(write_order, "order", "its order of k, in the notation of --split-k "
+                                          "and --order"),
     OF_ALL(answer.fault, "fault", "", "the name of the fault, or null"),
-    OF_ALL(answer.matched, "matched", "", "outputs of the sample that it gives"),
+    OF_ALL(answer.matched, "matched", "", "outputs of the sample that this GEMM gives"),
     OF_ALL(answer.sampled, "sampled", "", "outputs of the sample"),
     { 0 }
 }, explain_part_fields[] = {
-    RECORD_PAIR(struct box, row, "rows", "", "the first, and behind the last"),
-    RECORD_PAIR(struct box, col, "columns", "", "likewise"),
-    RECORD_INNER(struct box, differ, "differ", "", "outputs there that do"),
-    RECORD_INNER(struct box, fault, "fault", "", "the name of what is there, or null"),
-    RECORD_INNER(struct box, what, "what", "", "the same in words"),
+    RECORD_PAIR(struct box, row, "rows", "", "the first row, and the row after the last"),
+    RECORD_PAIR(struct box, col, "columns", "", "the first column, and the column after the last"),
+    RECORD_INNER(struct box, differ, "differ", "", "differing outputs in this region"),
+    RECORD_INNER(struct box, fault, "fault", "", "the name of the fault in this region, "
+                                                 "or null"),
+    RECORD_INNER(struct box, what, "what", "", "the fault in words"),
     { 0 }
 }, explain_equal_fields[] = {
     RECORD_TEXT_OF(recipe_of, "recipe", "its recipe"),
     RECORD_TEXT_OF(unit_of, "unit", "its unit"),
-    RECORD_SENTENCE(write_placed, "changes", "what is not as in the recipe's row, or null"),
+    RECORD_SENTENCE(write_placed, "changes", "the differences from the recipe's row, or "
+                                             "null"),
     { 0 }
 }, explain_bin_fields[] = {
-    RECORD_INNER_IF(struct bin, from, "from", "ulps", "steps from it to D, so many or more; null: not both are numbers",
+    RECORD_INNER_IF(struct bin, from, "from", "ulps", "smallest distance from the GEMM "
+                                                      "to D in this bin; null: not both "
+                                                      "are numbers",
                     are_numbers),
-    RECORD_INNER_IF(struct bin, to, "to", "ulps", "up to that", are_numbers),
+    RECORD_INNER_IF(struct bin, to, "to", "ulps", "largest distance in this bin", are_numbers),
     RECORD_INNER(struct bin, count, "count", "", "outputs"),
     { 0 }
 }, explain_distance_fields[] = {
     RECORD_INNER(struct distance, name, "name", "", "the recipe"),
-    RECORD_INNER(struct distance, ulps, "ulps", "ulps", "the median of its distances"),
+    RECORD_INNER(struct distance, ulps, "ulps", "ulps", "the median distance of its "
+                                                        "outputs"),
     { 0 }
 };
 /* clang-format on */
@@ -176,31 +183,37 @@ const struct record_field explain_best_fields[] = {
 
 const struct record_field explain_fields[] = {
     /* clang-format off */
-    RECORD_TOGETHER(was_tried, explain_best_fields, "", "what gives the most of D"),
+    RECORD_TOGETHER(was_tried, explain_best_fields, "", "the hypothesis that gives most "
+                                                        "of D"),
     OF_ALL(q.name, "d", "", "the file of D"),
-    ANSWER(text, "hypothesis", "one sentence with all of it"),
-    ANSWER(found, "found", "whether something gives everything that was compared"),
+    ANSWER(text, "hypothesis", "one sentence with the whole answer"),
+    ANSWER(found, "found", "whether one hypothesis gives everything that was compared"),
     ANSWER(compared, "compared", "outputs that were compared"),
-    ANSWER(differ, "differ", "those that it does not give"),
+    ANSWER(differ, "differ", "outputs that the hypothesis does not give"),
     ANSWER(total, "total", "outputs of D"),
-    ANSWER(tried, "tried", "hypotheses that were"),
+    ANSWER(tried, "tried", "hypotheses that were tried"),
     OF_ALL(error, "error", "2^-24 |A||B|", "the median distance of D from the exact result"),
-    RECORD_ITEMS(part_at, explain_part_fields, "parts", "places in which D differs"),
-    RECORD_ITEMS(equal_at, explain_equal_fields, "equal", "what else gives all of the sample"),
-    OF_ALL(equals, "equals", "", "how many there are of these"),
-    ANSWER(complete, "complete", "whether nothing was left out for want of time"),
-    OF_ALL(interrupted, "interrupted", "", "whether it was asked to stop"),
-    OF_ALL(seconds, "seconds", "s", "that it took"),
-    RECORD_ITEMS(differing_at, differing_fields, "differing", "the first outputs that it does not give"),
-    RECORD_ITEMS(bin_at, explain_bin_fields, "ulps", "outputs by their distance from it, a sign of zero being a step"),
+    RECORD_ITEMS(part_at, explain_part_fields, "parts", "regions in which D differs"),
+    RECORD_ITEMS(equal_at, explain_equal_fields, "equal", "other hypotheses that give the "
+                                                          "whole sample"),
+    OF_ALL(equals, "equals", "", "number of such hypotheses"),
+    ANSWER(complete, "complete", "whether the search was completed within the time limit"),
+    OF_ALL(interrupted, "interrupted", "", "whether the search was interrupted"),
+    OF_ALL(seconds, "seconds", "s", "time that the search took"),
+    RECORD_ITEMS(differing_at, differing_fields, "differing", "the first outputs that the "
+                                                              "hypothesis does not give"),
+    RECORD_ITEMS(bin_at, explain_bin_fields, "ulps", "outputs by their distance from the "
+                                                     "hypothesis; -0 and +0 are one step "
+                                                     "apart"),
     RECORD_INNER_IF(struct explanation, spread.row_period, "period.rows", "",
-                    "after how many rows differences come again, or null", has_row_period),
+                    "number of rows after which differences repeat, or null", has_row_period),
     RECORD_INNER_IF(struct explanation, spread.col_period, "period.columns", "",
-                    "columns, likewise", has_col_period),
-    RECORD_ITEMS(distance_at, explain_distance_fields, "distances", "how far recipes are from D, the nearest first"),
-    ANSWER(runs, "", "whether bitcut_gemm() gives it, of the GEMM that came back"),
+                    "number of columns after which differences repeat, or null", has_col_period),
+    RECORD_ITEMS(distance_at, explain_distance_fields, "distances", "distance of recipes from D, "
+                                                                    "the nearest first"),
+    ANSWER(runs, "", "whether bitcut_gemm() gives D with the GEMM returned here"),
     ANSWER(fault, "", "the name of the fault, or none"),
-    ANSWER(matched, "", "outputs of the sample that it gives"),
+    ANSWER(matched, "", "outputs of the sample that this GEMM gives"),
     ANSWER(sampled, "", "outputs of the sample"),
     { 0 }
     /* clang-format on */
@@ -229,7 +242,8 @@ void explain_describe_distances(char *text, size_t size, const void *answer)
         text_add(text, size, "%s%s %.3g", i ? ", " : "", r.name, r.ulps);
     if (*text)
         text_add(text, size,
-                 " (median ulps from each as it stands, on its nearest unit)");
+                 " (median distance in ulps from each unchanged recipe, on its nearest "
+                 "unit)");
 }
 
 void explain_describe_sum(char *text, size_t size, const void *answer)
@@ -248,14 +262,14 @@ void explain_describe_spread(char *text, size_t size, const void *answer)
     if (*text) text_add(text, size, " (ulps: outputs)");
 }
 
-/* What is there is in the sentence. */
+/* The sentence has the contents. */
 void explain_describe_boxes(char *text, size_t size, const void *answer)
 {
     const struct box *b;
     for (size_t i = 0; (b = part_at(answer, i, NULL)); i++)
         text_add(text, size, "%srows %zu to %zu, columns %zu to %zu: %zu (%s)",
                  i ? "; " : "", b->row, b->row_end - 1, b->col, b->col_end - 1, b->differ,
-                 b->fault ? b->fault : "unknown why");
+                 b->fault ? b->fault : "cause unknown");
 }
 
 static void describe_first(char *text, size_t size, const void *answer)
@@ -272,7 +286,7 @@ void explain_describe_period(char *text, size_t size, const void *answer)
         text_add(text, size, "%severy %zu columns", *text ? ", " : "", s->col_period);
 }
 
-/* Whether both are one recipe with the same changes, on whatever units. */
+/* Whether both are the same recipe with the same changes, on any units. */
 static bool are_alike(const struct explanation *e, size_t i, size_t j)
 {
     const struct verdict *const x = &e->equal[i], *const y = &e->equal[j];
@@ -283,7 +297,8 @@ static bool are_alike(const struct explanation *e, size_t i, size_t j)
     return !strcmp(of_x, of_y);
 }
 
-/* That from `first` on, on its first units; returns how many of the list that is. */
+/* Append the recipe from `first` on, with its first units.  Returns how many entries of
+   the list this covers. */
 static size_t describe_units(char *text, size_t size, const struct explanation *e,
                              size_t first)
 {
@@ -302,7 +317,7 @@ static size_t describe_units(char *text, size_t size, const struct explanation *
     return count;
 }
 
-/* Each recipe once, with the units on which it is the same. */
+/* Each recipe once, with the units on which it gives the same. */
 void explain_describe_equal(char *text, size_t size, const void *answer)
 {
     enum { SHOWN = 3 };
@@ -323,8 +338,7 @@ static void describe_looked(char *text, size_t size, const void *answer)
     const struct explanation *const e = answer;
     text_add(text, size, "%zu of %zu outputs; %zu hypotheses%s; %.2g s",
              e->answer.compared, e->answer.total, e->answer.tried,
-             e->answer.complete ? "" : ", not all for want of time (--seconds)",
-             e->seconds);
+             e->answer.complete ? "" : ", not all of them within --seconds", e->seconds);
 }
 
 static void describe_device(char *text, size_t size, const void *answer)
@@ -339,12 +353,12 @@ const struct record_line explain_lines[] = {
     { .label = "error of D", .describe = explain_describe_error },
     { .label = "recipes", .describe = explain_describe_distances },
     { .label = "sum over k", .describe = explain_describe_sum },
-    { .label = "D lies off by", .describe = explain_describe_spread },
+    { .label = "distance of D", .describe = explain_describe_spread },
     { .label = "differs in", .describe = explain_describe_boxes },
-    { .label = "the first", .describe = describe_first },
-    { .label = "which repeats", .describe = explain_describe_period },
-    { .label = "the same bits", .describe = explain_describe_equal },
-    { .label = "looked at", .describe = describe_looked },
+    { .label = "first differences", .describe = describe_first },
+    { .label = "period", .describe = explain_describe_period },
+    { .label = "same bits", .describe = explain_describe_equal },
+    { .label = "compared", .describe = describe_looked },
     { .label = "computed by", .describe = describe_device },
     { 0 }
 };

@@ -15,7 +15,7 @@ static bool stored_truncated(struct candidate *x, const struct space *s, int kin
     return s->format != &formats[FORMAT_F32];
 }
 
-/* FP32 sums that went through a shorter format before they were stored. */
+/* FP32 sums that were rounded to a shorter format before they were stored. */
 static const int shorter[] = { FORMAT_F16, FORMAT_BF16, FORMAT_TF32 };
 
 static const int shorter_by[] = { ROUND_RN, ROUND_RNA, ROUND_RZ };
@@ -52,7 +52,7 @@ static uint32_t alpha_of(const struct candidate *x) { return x->gemm.alpha; }
 static uint32_t beta_of(const struct candidate *x) { return x->gemm.beta; }
 static uint32_t negated(uint32_t x) { return x ^ 0x80000000u; }
 
-/* As a kernel should. */
+/* The epilogue of a correct kernel. */
 static uint32_t right(const struct candidate *x, uint32_t v, uint32_t c)
 {
     const uint32_t t = f32_multiply(alpha_of(x), v);
@@ -140,7 +140,7 @@ static uint32_t opposite(const struct candidate *x, uint32_t v, uint32_t c)
     return negated(right(x, v, c));
 }
 
-/* What a way to finish needs, to be another than the right one. */
+/* The conditions under which an epilogue differs from the correct one. */
 enum { NEEDS_ALPHA = 1, NEEDS_BETA = 2, NEEDS_C = 4, NEEDS_ALPHA_OR_C = 8 };
 
 static bool has(const struct space *s, int needs)
@@ -194,7 +194,7 @@ const struct kernel_fault kernel_faults_epilogue[] = {
       .alter = finish_alpha_again },
     { .name = "C times alpha",
       .exact = true,
-      .what = "beta C is multiplied by alpha, too",
+      .what = "beta C is multiplied by alpha as well",
       .alter = finish_alpha_of_both },
     { .name = "beta ignored",
       .exact = true,
@@ -212,13 +212,13 @@ const struct kernel_fault kernel_faults_epilogue[] = {
       .exact = true,
       .what = "beta C is subtracted",
       .alter = finish_c_less },
-    { .name = "C for the product",
+    { .name = "C instead of the product",
       .exact = true,
-      .what = "C stands in place of the product",
+      .what = "C is stored in place of the product",
       .alter = finish_c_alone },
-    { .name = "C by columns",
+    { .name = "C column-major",
       .exact = true,
-      .what = "C is read as if it were stored by columns",
+      .what = "C is read as if it were column-major",
       .alter = c_by_columns },
     { .name = "alpha and beta swapped",
       .exact = true,
@@ -230,27 +230,26 @@ const struct kernel_fault kernel_faults_epilogue[] = {
       .alter = finish_twice },
     { .name = "result negated",
       .exact = true,
-      .what = "the result has the other sign",
+      .what = "the result has the wrong sign",
       .alter = finish_opposite },
     { .name = "epilogue not fused",
       .fine = true,
       .what = "beta C is rounded before it is added",
       .alter = finish_rounded_apart },
-    { .name = "epilogue fused otherwise",
+    { .name = "epilogue fused differently",
       .fine = true,
-      .what = "beta C is rounded, and the product times alpha is not, before they are "
-              "added",
+      .what = "beta C is rounded before the addition, but alpha times the product is not",
       .alter = finish_fused_with_alpha },
     { .name = "epilogue truncated",
       .fine = true,
-      .what = "alpha and beta C are applied toward zero",
+      .what = "alpha and beta C are applied with rounding toward zero",
       .alter = finish_toward_zero },
     { .name = "store truncated",
       .what = "the result is stored rounded toward zero",
       .of_store = true,
       .alter = stored_truncated },
     { .name = "store short",
-      .what = "the result goes through a shorter format",
+      .what = "the result is rounded to a shorter format before it is stored",
       .of_store = true,
       .kinds = every_shorter,
       .alter = stored_shorter,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults in which k are added: lost, twice, stale, in another order. */
+/* Faults in the k that are added: missing, twice, stale, in another order. */
 #include "analysis/identify/fault.h"
 
 #include "lib/base/size.h"
@@ -8,7 +8,7 @@
 
 /* --- ranges ----------------------------------------------------------------------- */
 
-/* Each range left out, or taken as zeros. */
+/* Each range left out, or read as zeros. */
 static size_t twice_ranges(const struct space *s) { return 2 * s->ranges; }
 
 static bool k_lost(struct candidate *x, const struct space *s, int kind)
@@ -23,7 +23,7 @@ static void describe_lost(char *text, size_t size, const struct candidate *x,
 {
     (void)x;
     const struct k_range r = s->range[kind / 2];
-    snprintf(text, size, "the products of k from %zu to %zu are lost", r.first,
+    snprintf(text, size, "the products of k from %zu to %zu are missing", r.first,
              r.end - 1);
 }
 
@@ -36,7 +36,7 @@ static bool k_twice(struct candidate *x, const struct space *s, int kind)
     const size_t step = (size_t)(sliced ? o->tile : larger_int(x->plan.k_step, 1));
     x->twice = s->range[kind];
     if (x->twice.end == s->k) x->gap = divide_up(s->k, step) * step - s->k;
-    /* A slice more. */
+    /* One more slice. */
     if (sliced) o->slices = (int)divide_up(candidate_places(x, s->k), (size_t)o->tile);
     return true;
 }
@@ -52,7 +52,7 @@ static void describe_k_twice(char *text, size_t size, const struct candidate *x,
 
 /* --- steps ------------------------------------------------------------------------ */
 
-/* x->by: k of a step, then what the fault needs. */
+/* x->by: k of a step, then the parameters of the fault. */
 static size_t step_of(const struct candidate *x) { return (size_t)x->by[0]; }
 
 static size_t whole_steps(const struct candidate *x, size_t k)
@@ -91,10 +91,10 @@ static void describe_descends(char *text, size_t size, const struct candidate *x
                               const struct space *s, int kind)
 {
     (void)s, (void)kind;
-    describe_steps(text, size, "k is taken from the last down, %d at a time", x);
+    describe_steps(text, size, "k is taken from the last to the first, %d at a time", x);
 }
 
-/* Every by[1]-th step from the first, then every one from the second, ... */
+/* Every by[1]-th step from the first, then every by[1]-th step from the second, ... */
 static size_t strided(const struct candidate *x, size_t p, size_t k)
 {
     const size_t steps = divide_up(k, step_of(x)), stride = (size_t)x->by[1];
@@ -128,11 +128,11 @@ static void describe_strided(char *text, size_t size, const struct candidate *x,
                              const struct space *s, int kind)
 {
     (void)s, (void)kind;
-    snprintf(text, size, "k is taken %d at a time, each %dth first, then those between",
+    snprintf(text, size, "k is taken %d at a time: first every %dth, then those between",
              x->by[0], x->by[1]);
 }
 
-/* Of by[1] steps number by[2] has the operands of the one before. */
+/* In every by[1] steps, step by[2] has the operands of the step before. */
 static size_t stale(const struct candidate *x, size_t p, size_t k)
 {
     const size_t step = step_of(x), at = p / step;
@@ -165,15 +165,14 @@ static void describe_stale(char *text, size_t size, const struct candidate *x,
 {
     (void)s, (void)kind;
     snprintf(text, size,
-             "of every %d steps of %d k, number %d has the operands of the "
-             "step before",
+             "in every %d steps of %d k, step %d has the operands of the step before",
              x->by[1], x->by[0], x->by[2]);
 }
 
 /* --- slices ----------------------------------------------------------------------- */
 
-/* Slices of by[1] k, each but the first with the last by[0] k of the one before; the
-   first one begins with zeros. */
+/* Slices of by[1] k.  Each slice after the first begins with the last by[0] k of the
+   slice before; the first slice begins with zeros. */
 static size_t overlapping(const struct candidate *x, size_t p, size_t k)
 {
     const size_t each = (size_t)x->by[1] + step_of(x), slice = p / each, at = p % each;
@@ -215,8 +214,7 @@ static void describe_overlap(char *text, size_t size, const struct candidate *x,
 {
     (void)s, (void)kind;
     snprintf(text, size,
-             "k is cut into slices of %d, each but the first of which begins "
-             "%d k early",
+             "k is cut into slices of %d; each slice after the first begins %d k early",
              x->by[1], x->by[0]);
 }
 
@@ -239,17 +237,17 @@ const struct kernel_fault kernel_faults_k[] = {
       .describe = describe_k_twice },
     { .name = "k stale",
       .exact = true,
-      .what = "some steps have the operands of the one before",
+      .what = "some steps have the operands of the step before",
       .kinds = every_stage,
       .alter = k_stale,
       .describe = describe_stale },
     { .name = "k descending",
       .fine = true,
-      .what = "k is taken from the last down",
+      .what = "k is taken from the last to the first",
       .kinds = every_step,
       .alter = k_descends,
       .describe = describe_descends },
-    { .name = "k in turns",
+    { .name = "k with stride",
       .fine = true,
       .what = "k is taken in strides",
       .kinds = every_stride,
@@ -257,7 +255,7 @@ const struct kernel_fault kernel_faults_k[] = {
       .describe = describe_strided },
     { .name = "slices overlap",
       .exact = true,
-      .what = "slices have k of the one before",
+      .what = "slices repeat k of the slice before",
       .kinds = every_overlap,
       .alter = slices_overlap,
       .describe = describe_overlap },

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults of where elements are read and outputs are written: lines and k that are
-   swapped, shifted, read twice or in the wrong layout. */
+/* Faults in the positions of elements and outputs: rows, columns and k that are swapped,
+   shifted, read twice, or read in the wrong layout. */
 #include "analysis/identify/fault.h"
 
 #include <stdio.h>
 
-/* x->by: the number that a row needs, the operand, what is done with the number. */
+/* x->by: the parameter of a row of the table, the operand, the operation on the
+   parameter. */
 
 static const char *const operand_names[] = { "A", "B" };
 static const char *const line_names[] = { "row", "column" };
 
 /* --- lines ------------------------------------------------------------------------ */
 
-/* A line that is not there stands for itself. */
+/* A row or column that does not exist is replaced by itself. */
 static size_t inside(size_t line, size_t otherwise, size_t lines)
 {
     return line < lines ? line : otherwise;
 }
 
-/* The other of a pair of groups of `by` lines. */
+/* The other one of a pair of groups of `by` rows or columns. */
 static size_t swapped(size_t line, size_t by) { return line ^ by; }
 
 /* The first of a pair of groups for both, or the second. */
 static size_t first_twice(size_t line, size_t by) { return line & ~by; }
 static size_t second_twice(size_t line, size_t by) { return line | by; }
 
-/* Lines that are off. */
+/* Shifted rows or columns. */
 static size_t shifted_on(size_t line, size_t by) { return line + by; }
 static size_t shifted_back(size_t line, size_t by)
 {
@@ -36,13 +37,13 @@ static const struct line_way {
     const char *what;
     size_t (*of)(size_t line, size_t by);
 } line_ways[] = {
-    { "%ss of %s are swapped: what belongs to %s i xor %d is in %s i", swapped },
+    { "%ss of %s are swapped: the data of %s i xor %d are in %s i", swapped },
     { "of %ss of %s some are read twice: %s i without the bit of %d for %s i",
       first_twice },
     { "of %ss of %s some are read twice: %s i with the bit of %d for %s i",
       second_twice },
-    { "%ss of %s are off: %s i + %d stands for %s i", shifted_on },
-    { "%ss of %s are off: %s i - %d stands for %s i", shifted_back },
+    { "%ss of %s are shifted: %s i + %d is read in place of %s i", shifted_on },
+    { "%ss of %s are shifted: %s i - %d is read in place of %s i", shifted_back },
 };
 
 enum { LINE_WAYS = sizeof line_ways / sizeof *line_ways, BITS = 7, OPERANDS = 2 };
@@ -79,7 +80,7 @@ static bool lines_stored(struct candidate *x, const struct space *s, int kind)
 {
     lines_read(x, s, kind);
     x->moves_c = true;
-    return s->reads_c; /* else it is the same as lines that are read */
+    return s->reads_c; /* otherwise it equals shifted reads */
 }
 
 static void describe_lines(char *text, size_t size, const struct candidate *x,
@@ -97,9 +98,9 @@ static const struct k_way {
     const char *what;
     size_t (*of)(size_t k, size_t by);
 } k_ways[] = {
-    { "k of %s are swapped: k xor %d stands for k", swapped },
-    { "k of %s are off: k + %d stands for k", shifted_on },
-    { "k of %s are off: k - %d stands for k", shifted_back },
+    { "k of %s are swapped: k xor %d is read in place of k", swapped },
+    { "k of %s are shifted: k + %d is read in place of k", shifted_on },
+    { "k of %s are shifted: k - %d is read in place of k", shifted_back },
 };
 
 enum { K_WAYS = sizeof k_ways / sizeof *k_ways };
@@ -117,7 +118,7 @@ static struct spot other_k(const struct candidate *x, const struct extent *e, si
     return (struct spot){ line, k_ways[x->by[2]].of(k, (size_t)x->by[0]) };
 }
 
-/* The last k may change places with padding. */
+/* The last k may be swapped with padding. */
 static size_t padded(const struct candidate *x, size_t k)
 {
     const size_t step = 2 * (size_t)x->by[0];
@@ -140,7 +141,8 @@ static void describe_k(char *text, size_t size, const struct candidate *x,
     snprintf(text, size, k_ways[x->by[2]].what, operand_names[x->by[1]], x->by[0]);
 }
 
-/* Lines with a bit, or all, have k of the step before; the first step has its own. */
+/* Rows or columns with a bit, or all of them, have the k of the step before; the first
+   step has its own. */
 static struct spot k_before(const struct candidate *x, const struct extent *e,
                             size_t line, size_t k)
 {
@@ -177,7 +179,7 @@ static void describe_stale(char *text, size_t size, const struct candidate *x,
 
 /* --- layout ----------------------------------------------------------------------- */
 
-/* Elements as if the matrix were stored the other way round. */
+/* Elements as if the matrix had the other storage order. */
 static struct spot across(const struct candidate *x, const struct extent *e, size_t line,
                           size_t k)
 {
@@ -207,12 +209,11 @@ static void describe_by_columns(char *text, size_t size, const struct candidate 
                                 const struct space *s, int kind)
 {
     (void)x, (void)s;
-    snprintf(text, size, "%s is read as if it were stored by columns",
-             operand_names[kind]);
+    snprintf(text, size, "%s is read as if it were column-major", operand_names[kind]);
 }
 
-/* Beyond the last k of a row of A are elements of the next; of B the last k again, whose
-   step is not masked. */
+/* After the last k of a row of A the elements of the next row follow; in B the last k
+   again, whose step is not masked. */
 static struct spot a_reads_on(const struct candidate *x, const struct extent *e,
                               size_t line, size_t k)
 {
@@ -257,15 +258,15 @@ static void describe_not_masked(char *text, size_t size, const struct candidate 
     (void)s;
     snprintf(
         text, size,
-        "the last %d k are not masked: %s beyond the end of a row of A, and the last "
-        "row of B again",
+        "the last %d k are not masked: %s beyond the end of a row of A, and the last row "
+        "of B again",
         x->by[0], kind / TILES ? "the last element again" : "the next row");
 }
 
 /* --- the table -------------------------------------------------------------------- */
 
 const struct kernel_fault kernel_faults_layout[] = {
-    { .name = "wrong lines",
+    { .name = "wrong rows or columns",
       .exact = true,
       .what = "rows of A or columns of B are swapped, shifted or read twice",
       .kinds = every_line_way,
@@ -273,7 +274,7 @@ const struct kernel_fault kernel_faults_layout[] = {
       .describe = describe_lines },
     { .name = "moved",
       .exact = true,
-      .what = "rows or columns of D are in each other's place",
+      .what = "rows or columns of D are swapped",
       .kinds = every_line_way,
       .alter = lines_stored,
       .describe = describe_lines },
@@ -283,15 +284,15 @@ const struct kernel_fault kernel_faults_layout[] = {
       .kinds = every_k_way,
       .alter = k_read,
       .describe = describe_k },
-    { .name = "stale lines",
+    { .name = "stale rows or columns",
       .exact = true,
-      .what = "some rows of A or columns of B are those of the step before",
+      .what = "some rows of A or columns of B are from the step before",
       .kinds = every_stale_line,
       .alter = lines_stale,
       .describe = describe_stale },
-    { .name = "by columns",
+    { .name = "column-major",
       .exact = true,
-      .what = "A or B is read as if it were stored the other way round",
+      .what = "A or B is read with the other storage order",
       .kinds = operands,
       .alter = by_columns,
       .describe = describe_by_columns },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults of the words: scales, subnormals, residuals. */
+/* Faults of the parts: scales, subnormals, residuals. */
 #include "analysis/identify/fault.h"
 
 #include "lib/number/bits.h"
@@ -47,11 +47,11 @@ static void describe_unscaled(char *text, size_t size, const struct candidate *x
                               const struct space *s, int kind)
 {
     (void)s;
-    snprintf(text, size, "the low words of %s are not multiplied by 2^%d", whose[kind],
+    snprintf(text, size, "the low parts of %s are not multiplied by 2^%d", whose[kind],
              x->plan.scale);
 }
 
-/* The epilogue's scale is another one than that of the words. */
+/* The epilogue has another scale than the parts. */
 enum { SCALE_STEPS = 4 };
 
 static size_t scale_steps(const struct space *s)
@@ -77,7 +77,7 @@ static void describe_fold_other(char *text, size_t size, const struct candidate 
                                 const struct space *s, int kind)
 {
     (void)s;
-    snprintf(text, size, "corrections are scaled back by 2^-%d, but words carry 2^%d",
+    snprintf(text, size, "corrections are scaled by 2^-%d, but the parts by 2^%d",
              x->plan.scale, x->plan.scale - scale_step(kind));
 }
 
@@ -95,7 +95,7 @@ static const struct bitcut_rounding *flushing(const struct bitcut_rounding *r)
     return r;
 }
 
-/* Of all words, of the high ones, of the low ones. */
+/* Of all parts, of the high parts, of the low parts. */
 static bool words_flushed(struct candidate *x, const struct space *s, int kind)
 {
     (void)s;
@@ -114,7 +114,7 @@ static bool words_flushed(struct candidate *x, const struct space *s, int kind)
 static void describe_flushed(char *text, size_t size, const struct candidate *x,
                              const struct space *s, int kind)
 {
-    static const char *const which[] = { "words", "high words", "low words" };
+    static const char *const which[] = { "words", "high parts", "low parts" };
     (void)x, (void)s;
     snprintf(text, size, "subnormal %s are flushed to zero", which[kind]);
 }
@@ -126,9 +126,9 @@ static bool inputs_flushed(struct candidate *x, const struct space *s, int kind)
     return true;
 }
 
-/* --- words of one element --------------------------------------------------------- */
+/* --- parts of one element --------------------------------------------------------- */
 
-/* A high word and a low one, as kernels make them. */
+/* A high part and a low part, as kernels compute them. */
 static bool is_pair(const struct candidate *x)
 {
     const struct bitcut_split *const a = &x->plan.split_a, *const b = &x->plan.split_b;
@@ -142,7 +142,7 @@ static uint32_t rounded(const struct split_word *w, uint32_t x)
     return f32_through(w->format, w->rounding, x);
 }
 
-/* The low word of a residual. */
+/* The low part of a residual. */
 static uint32_t low_of(const struct bitcut_split *split, uint32_t residual)
 {
     const struct split_word *const low = &split->word[1];
@@ -163,7 +163,7 @@ static void low_is_high(const struct spelling *s)
         f32_through(s->split->word[1].format, &roundings[ROUND_RN], s->word[0]);
 }
 
-/* x->by[0]: a rule by which the high word was rounded whose residual is taken. */
+/* x->by[0]: the rounding rule of the high part whose residual is taken. */
 static void low_of_another(const struct spelling *s)
 {
     const uint32_t high =
@@ -171,7 +171,7 @@ static void low_of_another(const struct spelling *s)
     s->word[1] = low_of(s->split, residual_of(s->element, high));
 }
 
-/* x->by[0]: a format on the way. */
+/* x->by[0]: the intermediate format. */
 static void high_through(const struct spelling *s)
 {
     const uint32_t x =
@@ -188,7 +188,7 @@ static void low_through(const struct spelling *s)
         low_of(s->split, f32_through(&formats[s->x->by[0]], &roundings[ROUND_RN], r));
 }
 
-/* The residual is held in the format of words before it is scaled. */
+/* The residual is rounded to the format of the parts before it is scaled. */
 static void low_before_scale(const struct spelling *s)
 {
     const uint32_t r = residual_of(s->element, s->word[0]);
@@ -220,7 +220,7 @@ static void low_not_finite(const struct spelling *s)
     if (!f32_is_finite(s->word[1])) s->word[1] = 0;
 }
 
-/* x->by[0]: the word; by[1]: the operand that has that of the other. */
+/* x->by[0]: the part; by[1]: the operand that has the other operand's part. */
 static void word_of_other(const struct spelling *s)
 {
     uint64_t word[SPLIT_WORDS_MAX];
@@ -232,7 +232,7 @@ static void word_of_other(const struct spelling *s)
                                         s->other_split->word[j].format, word[j]);
 }
 
-/* x->by[0]: the operand; all if it is 2. */
+/* x->by[0]: the operand; 2: both. */
 static void low_zero(const struct spelling *s)
 {
     if (s->x->by[0] == 2 || s->x->by[0] == (int)s->operand) s->word[1] = 0;
@@ -268,7 +268,8 @@ static void describe_low_of_another(char *text, size_t size, const struct candid
 {
     (void)s, (void)kind;
     snprintf(text, size,
-             "residuals are those of high words rounded by %s, not of the ones there are",
+             "residuals are taken from high parts rounded by %s, not from the actual "
+             "high parts",
              roundings[x->by[0]].name);
 }
 
@@ -297,7 +298,7 @@ static void describe_high_through(char *text, size_t size, const struct candidat
                                   const struct space *s, int kind)
 {
     (void)s, (void)kind;
-    snprintf(text, size, "elements are rounded to %s on the way to their high words",
+    snprintf(text, size, "elements are rounded to %s before the high parts are taken",
              formats[x->by[0]].name);
 }
 
@@ -305,7 +306,7 @@ static void describe_low_through(char *text, size_t size, const struct candidate
                                  const struct space *s, int kind)
 {
     (void)s, (void)kind;
-    snprintf(text, size, "residuals are rounded to %s on the way to low words",
+    snprintf(text, size, "residuals are rounded to %s before the low parts are taken",
              formats[x->by[0]].name);
 }
 
@@ -357,7 +358,7 @@ static void describe_of_other(char *text, size_t size, const struct candidate *x
 {
     (void)s, (void)kind;
     const bool b = x->by[1] == BITCUT_B;
-    snprintf(text, size, "the %s words of %s stand in place of those of %s",
+    snprintf(text, size, "the %s parts of %s are used in place of the parts of %s",
              x->by[0] ? "low" : "high", b ? "A" : "B", b ? "B" : "A");
 }
 
@@ -374,30 +375,30 @@ static void describe_low_zero(char *text, size_t size, const struct candidate *x
 {
     static const char *const of[] = { "A", "B", "A and B" };
     (void)x, (void)s;
-    snprintf(text, size, "the low words of %s are zero", of[kind]);
+    snprintf(text, size, "the low parts of %s are zero", of[kind]);
 }
 
 /* --- the table -------------------------------------------------------------------- */
 
 const struct kernel_fault kernel_faults_parts[] = {
     { .name = "epilogue scale missing",
-      .what = "corrections are not scaled back before they are added",
+      .what = "corrections are not multiplied by the inverse scale before they are added",
       .alter = fold_missing },
-    { .name = "low words not scaled",
-      .what = "low words are not multiplied by their scale",
+    { .name = "low parts not scaled",
+      .what = "low parts are not multiplied by their scale",
       .kinds = three,
       .alter = words_unscaled,
       .describe = describe_unscaled },
     { .name = "epilogue scale twice",
-      .what = "corrections are scaled back twice",
+      .what = "corrections are multiplied by the inverse scale twice",
       .alter = fold_twice },
     { .name = "epilogue scale wrong",
-      .what = "corrections are scaled back by another scale",
+      .what = "corrections are multiplied by a wrong inverse scale",
       .kinds = scale_steps,
       .alter = fold_other,
       .describe = describe_fold_other },
-    { .name = "subnormal words flushed",
-      .what = "subnormal words become zeros",
+    { .name = "subnormal parts flushed",
+      .what = "subnormal parts become zeros",
       .kinds = three,
       .alter = words_flushed,
       .describe = describe_flushed },
@@ -406,55 +407,55 @@ const struct kernel_fault kernel_faults_parts[] = {
       .alter = inputs_flushed },
     { .name = "small inputs flushed",
       .of_words = true,
-      .what = "elements that are subnormal as high words are read as zeros",
+      .what = "elements that are subnormal as high parts are read as zeros",
       .alter = words_element_flushed },
-    { .name = "subnormal high words lost",
+    { .name = "subnormal high parts lost",
       .of_words = true,
-      .what = "subnormal high words become zeros once residuals were taken",
+      .what = "subnormal high parts become zeros after the residuals were taken",
       .alter = words_high_flushed_late },
     { .name = "residual negated",
       .of_words = true,
-      .what = "the low word has the other sign",
+      .what = "the low part has the wrong sign",
       .alter = words_low_negated },
     { .name = "residual short",
       .of_words = true,
-      .what = "residuals are rounded to the format of words before they are scaled",
+      .what = "residuals are rounded to the format of the parts before they are scaled",
       .alter = words_low_before_scale },
-    { .name = "residual of another word",
+    { .name = "residual of another part",
       .of_words = true,
-      .what = "residuals are those of a high word that was rounded otherwise",
+      .what = "residuals are taken from a high part with another rounding",
       .kinds = three,
       .alter = words_low_of_another,
       .describe = describe_low_of_another },
-    { .name = "high words through another format",
+    { .name = "high parts through another format",
       .of_words = true,
-      .what = "elements go through another format on the way to their high words",
+      .what = "elements are rounded to another format before the high parts are taken",
       .kinds = three,
       .alter = words_high_through,
       .describe = describe_high_through },
-    { .name = "low words through another format",
+    { .name = "low parts through another format",
       .of_words = true,
-      .what = "residuals go through another format on the way to low words",
+      .what = "residuals are rounded to another format before the low parts are taken",
       .kinds = three,
       .alter = words_low_through,
       .describe = describe_low_through },
-    { .name = "low words not finite zeroed",
+    { .name = "low parts not finite zeroed",
       .of_words = true,
-      .what = "low words that are NaN or infinite become zeros",
+      .what = "low parts that are NaN or infinite become zeros",
       .alter = words_low_not_finite },
-    { .name = "low words are high words",
+    { .name = "low parts are high parts",
       .of_words = true,
-      .what = "the high word stands in place of the low one",
+      .what = "the high part is used in place of the low part",
       .alter = words_low_is_high },
-    { .name = "words of the other operand",
+    { .name = "parts of the other operand",
       .of_words = true,
-      .what = "words of A are those of B, or words of B those of A",
+      .what = "parts of B are used in place of parts of A, or the reverse",
       .kinds = four,
       .alter = words_of_other,
       .describe = describe_of_other },
-    { .name = "low words zero",
+    { .name = "low parts zero",
       .of_words = true,
-      .what = "low words are not made",
+      .what = "low parts are not computed",
       .kinds = three,
       .alter = words_low_zero,
       .describe = describe_low_zero },

@@ -8,8 +8,8 @@
 
 /* --- the unit --------------------------------------------------------------------- */
 
-/* The unit's own row with one number changed: no instruction does that, but an emulation
-   in software, or a unit that the table does not have. */
+/* The unit's own row with one number changed.  No instruction computes this, but a
+   software emulation may, or a unit that is not in the table. */
 static const enum direction directions[] = { TO_NEAREST_EVEN, TO_ZERO, TO_NEGATIVE,
                                              TO_POSITIVE };
 
@@ -55,7 +55,8 @@ static void describe_cut(char *text, size_t size, const struct candidate *x,
                          const struct space *s, int kind)
 {
     (void)s, (void)kind;
-    snprintf(text, size, "%d bits are kept below the largest exponent", x->unit.fraction);
+    snprintf(text, size, "%d bits below the largest exponent are retained",
+             x->unit.fraction);
 }
 
 static size_t every_block(const struct space *s)
@@ -86,7 +87,7 @@ static bool has_f32(const struct candidate *x)
     return x->unit.c == &formats[FORMAT_F32];
 }
 
-/* Accumulators that were cut or rounded after each instruction. */
+/* Accumulators that were truncated or rounded after each instruction. */
 static const int recorded_formats[] = { FORMAT_F16, FORMAT_BF16, FORMAT_TF32 };
 static const int recorded_roundings[] = { ROUND_RN, ROUND_RZ };
 
@@ -135,7 +136,7 @@ static void describe_started(char *text, size_t size, const struct candidate *x,
 
 static bool promotes(const struct candidate *x) { return x->plan.promote > 0; }
 
-/* One member of the faults. */
+/* Change one member of the faults. */
 #define SLIP(name, member, value)                                                        \
     static bool promoted_##name(struct candidate *x, const struct space *s, int kind)    \
     {                                                                                    \
@@ -184,7 +185,7 @@ const struct kernel_fault kernel_faults_sums[] = {
       .describe = describe_rounded },
     { .name = "accumulator bits",
       .fine = true,
-      .what = "sums keep more bits, or fewer",
+      .what = "sums retain more or fewer bits",
       .kinds = fraction_steps,
       .alter = sums_cut,
       .describe = describe_cut },
@@ -212,18 +213,18 @@ const struct kernel_fault kernel_faults_sums[] = {
       .of_promotion = true,
       .what = "the sum is stored in the register, not added to it",
       .alter = promoted_stored },
-    { .name = "promotion forgets the rest",
+    { .name = "promotion forgets the remainder",
       .of_promotion = true,
-      .what = "what is in the accumulator at the end is not promoted",
+      .what = "the accumulator is not promoted at the end of k",
       .alter = promoted_not_at_end },
     { .name = "promotion truncated",
       .fine = true,
       .of_promotion = true,
-      .what = "sums are promoted toward zero",
+      .what = "sums are rounded toward zero when they are promoted",
       .alter = promoted_truncated },
     { .name = "promotion through short",
       .of_promotion = true,
-      .what = "sums go through a shorter format before they are promoted",
+      .what = "sums are rounded to a shorter format before they are promoted",
       .kinds = every_format,
       .alter = promoted_through,
       .describe = describe_through },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults in which products of words are added, and where. */
+/* Faults in the products of parts that are added, and in their accumulators. */
 #include "analysis/identify/fault.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static bool term_twice(struct candidate *x, const struct space *s, int t)
     return true;
 }
 
-/* The words of one term for those of another. */
+/* The parts of one term replace those of another. */
 static size_t every_pair(const struct space *s)
 {
     (void)s;
@@ -93,10 +93,10 @@ static void describe_other(char *text, size_t size, const struct candidate *x,
     const struct recipe_term *term = own_terms(&own, x);
     describe_product(product, sizeof product, term[kind / RECIPE_TERMS_MAX]);
     describe_product(instead, sizeof instead, term[kind % RECIPE_TERMS_MAX]);
-    snprintf(text, size, "in place of the product %s there is %s", product, instead);
+    snprintf(text, size, "the product %s is computed as %s", product, instead);
 }
 
-/* All products but those of the high words. */
+/* All products except the product of the high parts. */
 static bool corrections_missing(struct candidate *x, const struct space *s, int kind)
 {
     (void)s, (void)kind;
@@ -110,7 +110,7 @@ static bool corrections_missing(struct candidate *x, const struct space *s, int 
     return fewer;
 }
 
-/* No accumulator is kept for corrections, so none is scaled back. */
+/* There is no accumulator for corrections, so none is scaled back. */
 static bool one_accumulator(struct candidate *x, const struct space *s, int kind)
 {
     (void)s, (void)kind;
@@ -120,14 +120,14 @@ static bool one_accumulator(struct candidate *x, const struct space *s, int kind
     return true;
 }
 
-/* A product is added in the accumulator of others. */
+/* A product is added to the accumulator of other products. */
 static size_t every_place(const struct space *s)
 {
     (void)s;
     return (RECIPE_TERMS_MAX + 1) * RECIPE_ACCUMULATORS_MAX;
 }
 
-/* The last of the terms stands for one of the low words that the recipe leaves out. */
+/* The last term is replaced by a product of low parts that the recipe drops. */
 static bool term_elsewhere(struct candidate *x, const struct space *s, int kind)
 {
     (void)s;
@@ -163,20 +163,20 @@ static void describe_elsewhere(char *text, size_t size, const struct candidate *
 
 const struct kernel_fault kernel_faults_terms[] = {
     { .name = "term missing",
-      .what = "a product of words is not added",
+      .what = "a product of parts is not added",
       .kinds = every_term,
       .alter = term_missing,
       .describe = describe_missing },
     { .name = "corrections missing",
-      .what = "only the high words are multiplied",
+      .what = "only the high parts are multiplied",
       .alter = corrections_missing },
     { .name = "term twice",
-      .what = "a product of words is added twice",
+      .what = "a product of parts is added twice",
       .kinds = every_term,
       .alter = term_twice,
       .describe = describe_twice },
-    { .name = "wrong words",
-      .what = "a product has the words of another",
+    { .name = "wrong parts",
+      .what = "a product uses the parts of another product",
       .kinds = every_pair,
       .alter = term_other,
       .describe = describe_other },
@@ -184,7 +184,7 @@ const struct kernel_fault kernel_faults_terms[] = {
       .what = "all products are added in one accumulator",
       .alter = one_accumulator },
     { .name = "wrong accumulator",
-      .what = "a product is added in the accumulator of others",
+      .what = "a product is added to the accumulator of other products",
       .kinds = every_place,
       .alter = term_elsewhere,
       .describe = describe_elsewhere },

@@ -35,19 +35,20 @@ enum bitcut_status window_take(struct block *to, const struct problem *q, struct
 
 /* --- confirming ------------------------------------------------------------------- */
 
-/* What happens while hypotheses are confirmed on the sample. */
+/* State of the confirmation of hypotheses on the sample. */
 struct confirmation {
     struct explanation *e;
     const struct block *sample;
     uint32_t *scratch;
     struct gemm_options all;
-    struct search *s;       /* NULL: none goes on */
+    struct search *s;              /* NULL: no search is in progress */
     struct distinguishing telling; /* outputs by which hypotheses were refused */
-    size_t enough;          /* so many of these: the screen is made of them */
-    unsigned fits, checked; /* formats that have all of A and B in the sample, as bits */
+    size_t enough;                 /* number of them from which they form a new screen */
+    unsigned fits,
+        checked; /* formats that contain all of A and B in the sample, as bits */
 };
 
-/* Whether a format has all of A and B in the sample. */
+/* Whether a format contains all of A and B in the sample. */
 static bool has_operands(struct confirmation *c, const struct bitcut_format *f)
 {
     const struct block *const b = c->sample;
@@ -59,7 +60,7 @@ static bool has_operands(struct confirmation *c, const struct bitcut_format *f)
     return c->fits & bit;
 }
 
-/* Leaves what the hypothesis gives in c->scratch. */
+/* Computes the hypothesis into c->scratch. */
 static struct verdict judge(const struct confirmation *c, struct hypothesis h)
 {
     const size_t count = c->sample->rows * c->sample->cols;
@@ -71,8 +72,8 @@ static struct verdict judge(const struct confirmation *c, struct hypothesis h)
     return v;
 }
 
-/* Of results of few bits a screen lets through what the sample refuses: once enough was,
-   the outputs that it was refused by are the better screen. */
+/* For results in short formats, the screen accepts hypotheses that the sample refuses.
+   After enough refusals, the refusing outputs form a better screen. */
 static bool confirm(void *context, const struct finding *f)
 {
     struct confirmation *const c = context;
@@ -86,10 +87,11 @@ static bool confirm(void *context, const struct finding *f)
     return false;
 }
 
-/* Which of two hypotheses that give the same is named: what was recorded on hardware,
-   then definitions, then what nobody here ran; among these the unit whose operands have
-   no more bits than A and B need; if A and B have to be rounded, the recipe that says
-   how, as libraries' recipes do, before one that takes what the unit has. */
+/* Which of two hypotheses with the same results is reported: units recorded on hardware
+   come first, then definitions, then units that were never run here.  Among these, the
+   unit whose operands have no more bits than A and B need.  If A and B have to be
+   rounded, recipes that name the rounding, such as those of libraries, come before
+   recipes that use the rounding of the unit. */
 static int rank(struct confirmation *c, const struct verdict *v)
 {
     const enum evidence e = v->x.gemm.unit->evidence;
@@ -113,7 +115,7 @@ static void add_equal(struct confirmation *c, struct verdict v)
     if (e->equals++ < EQUALS_MAX) e->equal[e->equals - 1] = v;
 }
 
-/* What came nearest before there was a stop, if nothing was confirmed until then: of the
+/* If there was a stop before anything was confirmed: the nearest hypothesis on the
    outputs on which it was tried. */
 static void take_screened(struct explanation *e, const struct search *s)
 {
@@ -124,8 +126,8 @@ static void take_screened(struct explanation *e, const struct search *s)
     candidate_make(&e->best.x, &e->space, e->best.h);
 }
 
-/* Of those that give all of the block, others than the best that give all of the sample;
-   if none does, the best of the nearest ones. */
+/* Among the hypotheses that give all of the block: those, other than the best, that give
+   the whole sample; if there is none, the best of the nearest ones. */
 static void compare_findings(struct confirmation *c, const struct search *s)
 {
     struct explanation *const e = c->e;
@@ -143,10 +145,10 @@ static void compare_findings(struct confirmation *c, const struct search *s)
     }
 }
 
-/* --- results that are wrong in part ----------------------------------------------- */
+/* --- results with wrong regions --------------------------------------------------- */
 
-/* Outputs of a few cells of D, contiguous, as a candidate gives them: whether most cells
-   agree as a whole, and the others do not in whole lines. */
+/* Outputs of a few contiguous cells of D, computed by a candidate: whether most cells
+   agree as a whole, and the others do not differ in whole rows or columns. */
 static bool agrees_in_cells(const struct block *b, const uint32_t *d)
 {
     enum { CELL = 8, LEAST = 4, SHARE = 3 };
@@ -168,8 +170,8 @@ static bool agrees_in_cells(const struct block *b, const uint32_t *d)
     return SHARE * agree >= cells && agree < cells && 2 * differ >= filled;
 }
 
-/* The same of columns, or of rows: most agree as a whole, and in the others most differ.
- */
+/* The same for columns, or for rows: most agree completely, and in the others most
+   outputs differ. */
 static bool agrees_in_lines(const struct block *b, const uint32_t *d, bool columns)
 {
     enum { SHARE = 3 };
@@ -187,8 +189,8 @@ static bool agrees_in_lines(const struct block *b, const uint32_t *d, bool colum
            2 * differ >= (lines - agree) * each;
 }
 
-/* Whether what gives the most of the block is right but in some parts of D: the search
-   ends and these are looked at. */
+/* Whether the best hypothesis on the block is right except for some regions of D: then
+   the search ends, and these regions are examined. */
 static bool is_right_in_part(const struct search *s, void *context)
 {
     enum { SIDE = 128, ENOUGH = 4 };
@@ -213,7 +215,8 @@ static bool is_right_in_part(const struct search *s, void *context)
     return settled;
 }
 
-/* Search on a screen, and on better ones as long as it is too dull.  BITCUT_NO_MEMORY. */
+/* Search on a screen, and on better screens as long as it distinguishes too little.
+   Returns BITCUT_NO_MEMORY if memory runs out. */
 static enum bitcut_status search_on(struct confirmation *c, const struct block *screen,
                                     struct fault *f)
 {

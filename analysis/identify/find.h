@@ -5,7 +5,7 @@
 
 #include "analysis/identify/explain.h"
 
-/* Outputs on which every hypothesis is tried: of long sums fewer rows. */
+/* The outputs on which every hypothesis is tried; fewer rows if sums are long. */
 enum { SCREEN_COLS = 16, STREAM_SCREEN = 10, STREAM_SAMPLE = 20 };
 
 static inline size_t screen_rows(const struct problem *q)
@@ -18,26 +18,29 @@ struct window {
     size_t row, row_end, col, col_end;
 };
 
-/* At most so many of them, drawn from the stream and the next one.  BITCUT_NO_MEMORY. */
+/* At most that many rows and columns, drawn from the stream and the next one.  Returns
+   BITCUT_NO_MEMORY if memory runs out. */
 enum bitcut_status window_take(struct block *to, const struct problem *q, struct window w,
                                size_t rows, size_t cols, uint64_t seed, uint64_t stream,
                                struct fault *f);
 
-/* Search for what gives all of the screen and of the sample, for so long, or with 0
-   seconds only what changes nothing in a recipe; from `base` on only, or all if that is
-   NULL.  Sets the best, its equals, how many were tried and
-   whether that was all.  BITCUT_NO_MEMORY. */
+/* Search, within the time limit, for hypotheses that give all of the screen and of the
+   sample; with 0 seconds only unchanged recipes are tried.  The search starts from `base`
+   only, or from everything if that is NULL.  Sets the best hypothesis, its equals, the
+   number tried, and whether the search was complete.  Returns BITCUT_NO_MEMORY if memory
+   runs out. */
 enum bitcut_status explain_find(struct explanation *e, const struct block *screen,
                                 const struct block *sample, const struct hypothesis *base,
                                 double seconds, const struct explain_options *o,
                                 struct fault *f);
 
-/* Say a hypothesis of one space in another of the same problem, which may know other
-   ranges of k, and so other faults.  False: it has none. */
+/* Translate a hypothesis from one space to another space of the same problem, which may
+   have other ranges of k and therefore other faults.  Returns false if the other space
+   does not have it. */
 bool hypothesis_carry(struct hypothesis *h, const struct space *to,
                       const struct space *from);
 
-/* Try what o->like was found to be, and what else gave that one. */
+/* Try the explanation of o->like, and the equals of that explanation. */
 enum bitcut_status explain_find_like(struct explanation *e, const struct block *sample,
                                      const struct explain_options *o, struct fault *f);
 

@@ -53,7 +53,7 @@ static bool promote_vary(struct candidate *x, const struct space *s, size_t valu
 {
     const size_t instructions =
         divide_up(s->k, (size_t)x->gemm.unit->k) * (size_t)x->gemm.recipe->terms;
-    /* One product after the other in one sum: slices of an order say the same. */
+    /* One product after the other in one sum: slices of an order describe the same. */
     if (x->gemm.unit->block == 1 && x->gemm.recipe->terms == 1 && intervals[value] > 0)
         return false;
     if (intervals[value] > 0 && (size_t)intervals[value] >= instructions) return false;
@@ -71,7 +71,7 @@ static void promote_describe(char *text, size_t size, const struct candidate *x,
     else snprintf(text, size, "its sum is never promoted");
 }
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- parts ------------------------------------------------------------------------ */
 
 static size_t words_count(const struct space *s) { return s->words_count; }
 
@@ -86,7 +86,7 @@ static bool words_vary(struct candidate *x, const struct space *s, size_t value)
     return true;
 }
 
-/* What differs from the recipe's own words. */
+/* The differences from the recipe's own parts. */
 static bool words_alter(struct candidate *x, const struct space *s, size_t value)
 {
     (void)s, (void)value;
@@ -114,19 +114,18 @@ static void words_describe(char *text, size_t size, const struct candidate *x,
     text[0] = 0;
     snprintf(scale, sizeof scale, "2^%d", w.scale);
     if (w.a == w.b)
-        describe_if(text, size, "%sits words are those of split %s",
-                    w.a ? w.a->name : NULL);
+        describe_if(text, size, "%sits parts are from split %s", w.a ? w.a->name : NULL);
     else {
-        describe_if(text, size, "%sthe words of A are those of split %s",
+        describe_if(text, size, "%sthe parts of A are from split %s",
                     w.a ? w.a->name : NULL);
-        describe_if(text, size, "%sthe words of B are those of split %s",
+        describe_if(text, size, "%sthe parts of B are from split %s",
                     w.b ? w.b->name : NULL);
     }
-    describe_if(text, size, "%sits high words are rounded by %s",
+    describe_if(text, size, "%sits high parts are rounded by %s",
                 w.high ? w.high->name : NULL);
-    describe_if(text, size, "%sits low words are rounded by %s",
+    describe_if(text, size, "%sits low parts are rounded by %s",
                 w.low ? w.low->name : NULL);
-    describe_if(text, size, "%sits low words carry %s",
+    describe_if(text, size, "%sits low parts are scaled by %s",
                 w.scale == BITCUT_UNSET ? NULL : scale);
 }
 
@@ -138,10 +137,11 @@ bool words_are_typical(const struct space *s, size_t value)
 
 /* --- terms ------------------------------------------------------------------------ */
 
-/* Permutations of at most so many terms are tried all; of more only the reverse. */
+/* All permutations are tried for at most this many terms; for more only the reverse
+   order. */
 enum { PERMUTED_MAX = 4, PERMUTATIONS = 24 };
 
-/* As the recipe has it or not, low*low; and each with every order. */
+/* With low*low as in the recipe, or not; and each with every order. */
 static size_t terms_count(const struct space *s)
 {
     (void)s;
@@ -158,7 +158,8 @@ static bool terms_vary(struct candidate *x, const struct space *s, size_t value)
     return true;
 }
 
-/* Permutation `index` of n things, by their factorial digits; false: there are fewer. */
+/* Permutation `index` of n things, by its factorial digits.  Returns false if there are
+   fewer. */
 static bool permute(struct recipe_term *term, int n, size_t index)
 {
     struct recipe_term from[PERMUTED_MAX];
@@ -203,16 +204,16 @@ static void terms_describe(char *text, size_t size, const struct candidate *x,
     const struct gemm_plan *p = &x->plan;
     text[0] = 0;
     if (value > PERMUTATIONS)
-        text_add(text, size, "it has %s product of the low words%s",
+        text_add(text, size, "it has %s product of the low parts%s",
                  p->dropped_term ? "the" : "no",
                  value % (PERMUTATIONS + 1) ? ", and " : "");
     if (value % (PERMUTATIONS + 1) == 0) return;
-    text_add(text, size, "its products come in order");
+    text_add(text, size, "its products are in order");
     for (int t = 0; t < p->terms; t++)
         text_add(text, size, " %c(A)%c(B)", "hlm"[p->term[t].a], "hlm"[p->term[t].b]);
 }
 
-/* --- tiles and lines -------------------------------------------------------------- */
+/* --- tiles, rows and columns ------------------------------------------------------ */
 
 static const int tiles[] = { BITCUT_UNSET, 0, 8, 16, 32, 64, 128, 256 };
 
@@ -243,7 +244,7 @@ static size_t lines_count(const struct space *s)
     return 2;
 }
 
-/* Where words are integers lines are equilibrated as it is. */
+/* Where parts are integers, rows and columns are equilibrated anyway. */
 static bool lines_vary(struct candidate *x, const struct space *s, size_t value)
 {
     (void)s;
@@ -263,8 +264,8 @@ static void lines_describe(char *text, size_t size, const struct candidate *x,
 
 static size_t order_count(const struct space *s) { return s->orders; }
 
-/* A slice or a turn that is no whole number of k-steps would be rounded up to another one
-   of the table.  Sums are in a shorter format where accumulators are. */
+/* A slice or a chunk that is no multiple of k-steps would be rounded up to another one of
+   the table.  Sums have a shorter format where accumulators do. */
 static bool order_vary(struct candidate *x, const struct space *s, size_t value)
 {
     const struct bitcut_order o = s->order[value];
@@ -382,23 +383,25 @@ bool fault_is_of_slices(const struct space *s, size_t value, size_t order)
 /* --- the table -------------------------------------------------------------------- */
 
 const struct axis axes[AXES + 1] = {
-    [AXIS_RECIPE] = { "recipe", "how the GEMM is put together", recipe_count, recipe_vary,
-                      NULL, NULL },
+    [AXIS_RECIPE] = { "recipe", "recipe of the GEMM", recipe_count, recipe_vary, NULL,
+                      NULL },
     [AXIS_UNIT] = { "unit", "the matrix instruction", unit_count, unit_vary, NULL, NULL },
-    [AXIS_PROMOTE] = { "promote", "how often the sum is promoted to FP32", promote_count,
-                       promote_vary, NULL, promote_describe },
+    [AXIS_PROMOTE] = { "promote", "how often the accumulator is promoted to FP32",
+                       promote_count, promote_vary, NULL, promote_describe },
     [AXIS_WORDS] = { "words", "splits, roundings and scale", words_count, words_vary,
                      words_alter, words_describe },
-    [AXIS_TERMS] = { "terms", "which products, in which order", terms_count, terms_vary,
-                     terms_alter, terms_describe },
-    [AXIS_TILE] = { "tile_k", "k that a term runs through before the next", tile_count,
-                    tile_vary, NULL, tile_describe },
-    [AXIS_LINES] = { "equilibrate", "lines scaled by powers of two", lines_count,
-                     lines_vary, NULL, lines_describe },
-    [AXIS_ORDER] = { "order", "slices, lanes and reduction of k", order_count, order_vary,
-                     NULL, order_describe },
-    [AXIS_FAULT] = { "fault", "what a kernel may do wrong", fault_count, fault_vary,
-                     fault_alter, fault_describe },
+    [AXIS_TERMS] = { "terms", "which products of parts, in which order", terms_count,
+                     terms_vary, terms_alter, terms_describe },
+    [AXIS_TILE] = { "tile_k",
+                    "length of a tile of k, over which a term is summed before "
+                    "the next",
+                    tile_count, tile_vary, NULL, tile_describe },
+    [AXIS_LINES] = { "equilibrate", "scaling of rows and columns by powers of two",
+                     lines_count, lines_vary, NULL, lines_describe },
+    [AXIS_ORDER] = { "order", "slices, lanes and reduction over k", order_count,
+                     order_vary, NULL, order_describe },
+    [AXIS_FAULT] = { "fault", "faults of kernels", fault_count, fault_vary, fault_alter,
+                     fault_describe },
 };
 
 /* --- making ----------------------------------------------------------------------- */
@@ -409,9 +412,9 @@ bool candidate_make(struct candidate *x, const struct space *s, struct hypothesi
     for (int i = 0; i < AXES; i++)
         if ((h.at[i] || i <= AXIS_UNIT) && !axes[i].vary(x, s, h.at[i])) return false;
     if (gemm_plan_on_unit(&x->plan, &x->gemm, NULL) != BITCUT_OK) return false;
-    /* Words of a shorter format than the instruction's nobody multiplies. */
+    /* No kernel multiplies parts in a shorter format than the instruction's. */
     if (x->plan.split_a.word[0].format != x->unit.a) return false;
-    /* FP32 operands as they are: the recipe fp32 says the same. */
+    /* whole FP32 operands: the recipe fp32 is the same */
     if (!x->gemm.recipe->split && x->unit.a == &formats[FORMAT_F32]) return false;
     for (int i = 0; i < AXES; i++)
         if (h.at[i] && axes[i].alter && !axes[i].alter(x, s, h.at[i])) return false;

@@ -59,7 +59,8 @@ bool format_has_all(const struct bitcut_format *format, const uint32_t *x, size_
 
 const struct bitcut_format *problem_format(const struct matrix *d)
 {
-    static const int shorter[] = { FORMAT_BF16, FORMAT_F16 }; /* f16 has most of bf16's */
+    static const int shorter[] = { FORMAT_BF16,
+                                   FORMAT_F16 }; /* f16 contains most of bf16's numbers */
     for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++)
         if (format_has_all(&formats[shorter[i]], d->at, d->rows * d->cols))
             return &formats[shorter[i]];
@@ -133,7 +134,7 @@ size_t lines_draw(size_t *to, size_t most, size_t count, uint64_t seed, uint64_t
 {
     struct rng r = rng_start(seed, stream);
     size_t taken = 0;
-    /* Each number is taken with the probability that leaves as many as are wanted. */
+    /* Each number is selected with the probability that gives the wanted total. */
     for (size_t i = 0; i < count && taken < most; i++)
         if (rand_below(rng_bits(&r), count - i) < most - taken) to[taken++] = i;
     return taken;

@@ -8,12 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Host floating point decides here which hypotheses are tried first, never whether one
+/* Floating point of the host decides which hypotheses are tried first, never whether one
    holds. */
 
-enum { OUTPUTS_MAX = 32 }; /* that are looked at */
+enum { OUTPUTS_MAX = 32 }; /* outputs that are examined */
 
-/* Output `at` of a block: what D has more than the exact sum, over alpha; and |A||B|. */
+/* Output `at` of a block: D minus the exact sum, over alpha; and |A||B|. */
 static double residual(double *size, const struct block *b, size_t at, uint32_t alpha,
                        uint32_t beta)
 {
@@ -42,9 +42,10 @@ double quick_check_error(const struct block *b, uint32_t alpha, uint32_t beta)
     return doubles_median(error, doubles_finite(error, count));
 }
 
-/* --- results near ties ------------------------------------------------------------- */
+/* --- results near ties ------------------------------------------------------------ */
 
-/* How far x is from halfway between two numbers of a format, in their distance. */
+/* The distance of x from halfway between two numbers of a format, relative to their
+   distance. */
 static double off_tie(double x, const struct bitcut_format *format)
 {
     int exponent;
@@ -79,7 +80,7 @@ size_t quick_check_ties(size_t *position, size_t most, const struct block *b,
     return count;
 }
 
-/* --- how matrices are read -------------------------------------------------------- */
+/* --- reading of the matrices ------------------------------------------------------ */
 
 static enum bitcut_status error_of(double *error, const struct problem *q, uint64_t seed,
                                    struct fault *f)
@@ -96,7 +97,7 @@ static enum bitcut_status error_of(double *error, const struct problem *q, uint6
     return status;
 }
 
-/* Take what is read transposed for stored by columns, as the sizes have it. */
+/* Interpret transposed reading as column-major storage, if the sizes allow it. */
 static bool by_columns(struct problem *q)
 {
     struct matrix *const matrix[] = { &q->a, &q->b, &q->d };
@@ -124,7 +125,7 @@ enum bitcut_status quick_check_read(struct problem *q, uint64_t seed, struct fau
         if (!problem_fits(&now) && !by_columns(&now)) continue;
         const enum bitcut_status status = error_of(&error, &now, seed, f);
         if (status != BITCUT_OK) return status;
-        /* As they stand, unless another way is far nearer. */
+        /* As they are, unless another reading is much nearer. */
         if (!fits || error < least / MUCH) best = now, least = error;
         fits = true;
     }
@@ -139,9 +140,9 @@ enum bitcut_status quick_check_read(struct problem *q, uint64_t seed, struct fau
 
 /* --- ranges of k ------------------------------------------------------------------ */
 
-enum { PLACES_MAX = 1024, FEW = 8 }; /* between which ranges lie; outputs that vote */
+enum { PLACES_MAX = 1024, FEW = 8 }; /* possible ends of ranges; outputs that vote */
 
-/* Sums of some outputs up to every place, and what D lacks of them. */
+/* Sums of some outputs up to every position, and their differences from D. */
 struct prefixes {
     size_t places, outputs;
     size_t at[PLACES_MAX + 1];                  /* of k                    */
@@ -170,7 +171,8 @@ static void prefixes_make(struct prefixes *x, const struct block *b, uint32_t al
     }
 }
 
-/* How badly the range, lost (sign 1) or twice (-1), explains what D lacks. */
+/* The misfit of a range, missing (sign 1) or added twice (-1), as an explanation of these
+   differences. */
 static double misfit(const struct prefixes *x, size_t from, size_t to, double sign)
 {
     double worst = 0;

@@ -17,7 +17,7 @@ void whole_clear(struct whole *w)
     free(w->c);
 }
 
-/* Rows [from, to) of D, by all columns. */
+/* Compute rows [from, to) of D, in all columns. */
 static enum bitcut_status take_rows(struct block *b, const struct problem *q, size_t from,
                                     size_t to, struct fault *f)
 {
@@ -44,7 +44,7 @@ static enum bitcut_status compare_rows(struct whole *w, const struct explanation
     return status;
 }
 
-/* A stop is no failure: what there is stands. */
+/* A stop is no failure: the rows computed so far count. */
 static enum bitcut_status unless_stopped(enum bitcut_status status,
                                          const struct explain_options *o)
 {
@@ -83,7 +83,7 @@ size_t whole_differ(const struct whole *w)
     return count;
 }
 
-/* --- parts that differ ------------------------------------------------------------ */
+/* --- regions that differ ---------------------------------------------------------- */
 
 static bool differs_at(const struct whole *w, size_t i, size_t j)
 {
@@ -104,7 +104,7 @@ static bool column_differs(const struct whole *w, const struct box *box, size_t 
     return any;
 }
 
-/* Some of those rows and columns of a box in which there are differences. */
+/* Some of the rows and columns of a box that have differences. */
 static enum bitcut_status take_part(struct block *b, const struct whole *w,
                                     const struct box *box, const struct problem *q,
                                     struct fault *f)
@@ -118,8 +118,8 @@ static enum bitcut_status take_part(struct block *b, const struct whole *w,
     return block_take(b, q, row, rows, col, cols, f);
 }
 
-/* Take as explained what a candidate gives of the rows [from, to) that differ; returns
-   how many outputs in *gives. */
+/* Mark as explained the outputs that a candidate gives in the differing rows [from, to).
+   Returns their number in *gives. */
 static enum bitcut_status settle_rows(size_t *gives, struct whole *w,
                                       const struct explanation *e,
                                       const struct candidate *x, const struct space *s,
@@ -148,7 +148,7 @@ static enum bitcut_status settle_rows(size_t *gives, struct whole *w,
     return status;
 }
 
-/* What a candidate gives of all that differs. */
+/* The same for all differing outputs. */
 static enum bitcut_status settle_all(size_t *gives, struct whole *w,
                                      const struct explanation *e, const struct verdict *v,
                                      const struct space *space,
@@ -167,7 +167,7 @@ static enum bitcut_status settle_all(size_t *gives, struct whole *w,
     return status;
 }
 
-/* Take what is in a box as looked at. */
+/* Mark the contents of a box as examined. */
 static void settle_box(struct whole *w, const struct box *box)
 {
     for (size_t i = box->row; i < box->row_end; i++)
@@ -175,9 +175,9 @@ static void settle_box(struct whole *w, const struct box *box)
             w->h[i * w->x.n + j] = w->x.d[i * w->x.n + j];
 }
 
-/* What a part is called that has another value of an axis. */
+/* The name of a region with another value on an axis. */
 static const char *const other_names[AXES] = {
-    [AXIS_PROMOTE] = "another promotion", [AXIS_WORDS] = "other words",
+    [AXIS_PROMOTE] = "another promotion", [AXIS_WORDS] = "other parts",
     [AXIS_TERMS] = "other terms",         [AXIS_TILE] = "other tiles of k",
     [AXIS_LINES] = "equilibration",       [AXIS_ORDER] = "another order",
 };
@@ -189,7 +189,7 @@ static int first_axis(const struct hypothesis *h)
     return axis;
 }
 
-/* What is known of a part, which may be in more places than the box. */
+/* The description of a region, which may extend beyond the box. */
 static enum bitcut_status write_part_field(struct box *box, struct whole *w,
                                            const struct explanation *e,
                                            const struct explanation *part,
@@ -210,8 +210,8 @@ static enum bitcut_status write_part_field(struct box *box, struct whole *w,
     return status;
 }
 
-/* Whether what gives a part gives all of D: then it is the best, and nothing differs from
- *w. */
+/* Whether the hypothesis of a region gives all of D: then it becomes the best, and
+   nothing differs in w. */
 static enum bitcut_status take_if_all(struct whole *w, struct explanation *e,
                                       const struct explanation *part,
                                       const struct explain_options *o, struct fault *f)
@@ -237,7 +237,7 @@ static enum bitcut_status take_if_all(struct whole *w, struct explanation *e,
     return status;
 }
 
-/* What the same recipe on the same unit would have to do to give a box. */
+/* The changes of the same recipe on the same unit that give a box. */
 static enum bitcut_status explain_part(struct box *box, struct whole *w,
                                        struct explanation *e,
                                        const struct explain_options *o, struct fault *f)
@@ -263,7 +263,7 @@ static enum bitcut_status explain_part(struct box *box, struct whole *w,
     return status;
 }
 
-/* Add a part to those that are told; those of the same kind are one. */
+/* Add a region to the reported ones; regions of the same kind are merged. */
 static void add_part(struct explanation *e, const struct box *box)
 {
     for (size_t i = 0; i < e->parts && i < PARTS_MAX; i++) {

@@ -6,10 +6,10 @@
 
 #include <math.h>
 
-/* Host floating point decides here which hypotheses are tried, never whether one holds.
+/* Floating point of the host decides which hypotheses are tried, never whether one holds.
  */
 
-enum { FEW = 8 }; /* outputs that are looked at */
+enum { FEW = 8 }; /* outputs that are examined */
 
 /* The exact product of an output as the candidate reads its operands, and |A||B|. */
 static double product(double *size, const struct candidate *x, const struct problem *q,
@@ -51,7 +51,7 @@ double residual_misfit(const struct space *s, const struct block *b,
     return all > 0 ? off / all : INFINITY;
 }
 
-/* The decimal or binary number of the fewest digits that is near enough. */
+/* The decimal or binary number with the fewest digits that is near enough. */
 static float short_number(double x, double tolerance)
 {
     for (double base = 10; base <= 1e6; base *= 10) {

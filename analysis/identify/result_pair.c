@@ -12,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- where -------------------------------------------------------------------------- */
+/* --- positions of differences ----------------------------------------------------- */
 
-/* The place of an FP32 encoding on the line of a format's numbers. */
+/* The index of an FP32 encoding among the numbers of a format. */
 static int64_t along_line(const struct bitcut_format *format, uint32_t x)
 {
     return format_along_line(format, bitcut_format_convert(format, &roundings[ROUND_RN],
                                                            &formats[FORMAT_F32], x));
 }
 
-/* The largest distance of two outputs that are numbers. */
+/* The largest distance between two outputs that are numbers. */
 static void measure(struct result_pair *t, const struct pair_of *x)
 {
     for (size_t i = 0; i < x->m * x->n; i++) {
@@ -55,22 +55,22 @@ static enum bitcut_status find_places(struct result_pair *t,
                   : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the results");
 }
 
-/* --- why ---------------------------------------------------------------------------- */
+/* --- reasons ---------------------------------------------------------------------- */
 
-/* What is said of value 0 of an axis; NULL: that it is the recipe's. */
+/* The text for value 0 of an axis; NULL: as in the recipe. */
 static const char *const usual[AXES] = {
-    [AXIS_PROMOTE] = "it is promoted as the recipe says",
-    [AXIS_WORDS] = "the words are the recipe's",
+    [AXIS_PROMOTE] = "promotion is as in the recipe",
+    [AXIS_WORDS] = "the parts are the recipe's",
     [AXIS_TERMS] = "the products are the recipe's",
     [AXIS_TILE] = "the tiles are the recipe's",
-    [AXIS_LINES] = "no lines are equilibrated",
+    [AXIS_LINES] = "no rows or columns are equilibrated",
     [AXIS_ORDER] = "k is one sum, ascending",
-    [AXIS_FAULT] = "nothing is wrong",
+    [AXIS_FAULT] = "there is no fault",
 };
 
 enum { VALUE_MAX = 300 };
 
-/* What a hypothesis is on an axis. */
+/* The text for a hypothesis on an axis. */
 static void value_describe(char text[VALUE_MAX], int axis, const struct verdict *v,
                            const struct space *s)
 {
@@ -79,7 +79,7 @@ static void value_describe(char text[VALUE_MAX], int axis, const struct verdict 
     else if (axis == AXIS_UNIT) text_add(text, VALUE_MAX, "%s", v->x.gemm.unit->name);
     else if (!v->h.at[axis])
         text_add(text, VALUE_MAX, "%s",
-                 usual[axis] ? usual[axis] : "it is as the recipe says");
+                 usual[axis] ? usual[axis] : "it is as in the recipe");
     else axes[axis].describe(text, VALUE_MAX, &v->x, s, v->h.at[axis]);
 }
 
@@ -123,10 +123,10 @@ static void describe_axis(char *text, int axis, const struct verdict *const v[2]
     else if (axis == AXIS_UNIT) {
         text_add(text, WHY_MAX, "%sD is on %s, D2 on %s", between, of[0], of[1]);
         describe_units(text, v[0]->x.gemm.unit, v[1]->x.gemm.unit);
-    } else text_add(text, WHY_MAX, "%sof D %s, of D2 %s", between, of[0], of[1]);
+    } else text_add(text, WHY_MAX, "%sin D %s, in D2 %s", between, of[0], of[1]);
 }
 
-/* What gives all of the sample: the best, then the others. */
+/* Hypotheses that give the whole sample: the best, then the others. */
 static const struct verdict *nth_verdict(const struct explanation *e, size_t i)
 {
     return i ? &e->equal[i - 1] : &e->best;
@@ -137,7 +137,8 @@ static size_t verdicts(const struct explanation *e)
     return 1 + smaller(e->equals, EQUALS_MAX);
 }
 
-/* How much two hypotheses differ: by axes, and if as many by fields of their units. */
+/* The difference between two hypotheses: the number of axes, and among equal numbers the
+   number of fields of their units. */
 static size_t apart(const struct verdict *const v[2], const struct explanation e[2])
 {
     enum { AXIS_WEIGHT = 2 * FIELD_COUNT };
@@ -152,7 +153,7 @@ static size_t apart(const struct verdict *const v[2], const struct explanation e
     return sum;
 }
 
-/* Of what gives each of them, the two hypotheses that differ least. */
+/* Among the hypotheses of both results, the two that differ least. */
 static void nearest_pair(const struct verdict *to[2], const struct explanation e[2])
 {
     size_t least = SIZE_MAX;
@@ -167,14 +168,14 @@ static void nearest_pair(const struct verdict *to[2], const struct explanation e
         }
 }
 
-/* What is said of places in which a result is not its hypothesis. */
+/* The regions in which a result differs from its hypothesis. */
 static void describe_places(char *text, const char *name, const struct explanation *e)
 {
     for (size_t i = 0; i < e->parts && i < PARTS_MAX; i++) {
         const struct box *b = &e->part[i];
         text_add(text, WHY_MAX, "%sin rows %zu to %zu, columns %zu to %zu of %s %s",
                  *text ? "; " : "", b->row, b->row_end - 1, b->col, b->col_end - 1, name,
-                 *b->what ? b->what : "something else stands");
+                 *b->what ? b->what : "another computation");
     }
 }
 
@@ -185,15 +186,15 @@ static void find_why(struct result_pair *t, const struct explanation e[2])
     nearest_pair(v, e);
     for (int axis = 0; axis < AXES; axis++) describe_axis(t->why, axis, v, e);
     if (e[0].space.format != e[1].space.format)
-        text_add(t->why, WHY_MAX, "%sD is of %s, D2 of %s", *t->why ? "; " : "",
+        text_add(t->why, WHY_MAX, "%sD is in %s, D2 in %s", *t->why ? "; " : "",
                  e[0].space.format->name, e[1].space.format->name);
     describe_places(t->why, "D", &e[0]);
     describe_places(t->why, "D2", &e[1]);
 }
 
-/* --- which is nearer to the exact result -------------------------------------------- */
+/* --- which is nearer to the exact result ------------------------------------------ */
 
-/* The distances of a block's outputs to their exact values, and both over |A||B|. */
+/* The distances of a block's outputs from their exact values, relative to |A||B|. */
 struct distances {
     double *absolute, *relative;
 };
@@ -239,7 +240,7 @@ static void count_nearer(struct result_pair *t, const struct distances x[2], siz
     }
 }
 
-/* Of the same outputs of both. */
+/* For the same outputs of both results. */
 static enum bitcut_status find_nearer(struct result_pair *t,
                                       const struct explanation e[2], const size_t *row,
                                       size_t rows, const size_t *col, size_t cols,
@@ -283,7 +284,7 @@ static enum bitcut_status sample_nearer(struct result_pair *t,
     return status;
 }
 
-/* --- all of it ---------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 static void describe_where(char *text, const struct result_pair *t)
 {
@@ -304,8 +305,8 @@ static void describe_nearer(char *text, const struct result_pair *t)
     const int first = t->nearer[1] > t->nearer[0];
     static const char *const names[] = { "D", "D2" };
     text_add(text, SENTENCE_MAX,
-             "; %s is nearer to the exact result in %zu of %zu outputs sampled, %s in "
-             "%zu; their median distances are %.3g of D and %.3g of D2, in 2^-24 |A||B|",
+             "; %s is nearer to the exact result in %zu of %zu sampled outputs, %s in "
+             "%zu; the median distances are %.3g for D and %.3g for D2, in 2^-24 |A||B|",
              names[first], t->nearer[first], t->sampled, names[!first], t->nearer[!first],
              t->error[0], t->error[1]);
 }
@@ -314,13 +315,13 @@ static void describe(char text[SENTENCE_MAX], const struct result_pair *t,
                      const struct explanation e[2])
 {
     if (!t->differ) {
-        text_add(text, SENTENCE_MAX, "D and D2 are the same to the bit, all %zu outputs",
+        text_add(text, SENTENCE_MAX, "D and D2 are equal bit for bit in all %zu outputs",
                  t->total);
         return;
     }
     describe_where(text, t);
     if (!e[0].answer.found || !e[1].answer.found)
-        text_add(text, SENTENCE_MAX, "; %s %s explained, so why is not known",
+        text_add(text, SENTENCE_MAX, "; %s %s explained, so the cause is unknown",
                  e[0].answer.found   ? "D2"
                  : e[1].answer.found ? "D"
                                      : "neither",
@@ -351,7 +352,7 @@ enum bitcut_status result_pair_compare(struct result_pair *to,
     return BITCUT_OK;
 }
 
-/* --- fields ------------------------------------------------------------------------- */
+/* --- fields ----------------------------------------------------------------------- */
 
 static const void *name_at(const void *two, size_t i, void *room)
 {
@@ -377,33 +378,40 @@ static bool has_why(const void *two) { return *((const struct result_pair *)two)
     RECORD_INNER(struct result_pair, place, key, unit, what)
 
 const struct record_field
-    result_pair_place_fields[] = { RECORD_PAIR(struct box, row, "rows", "",
-                                               "the first, and behind the last"),
-                                   RECORD_PAIR(struct box, col, "columns", "",
-                                               "likewise"),
+    result_pair_place_fields[] = { RECORD_PAIR(
+                                       struct box, row, "rows", "",
+                                       "the first row, and the row after the last"),
+                                   RECORD_PAIR(
+                                       struct box, col, "columns", "",
+                                       "the first column, and the column after the last"),
                                    RECORD_INNER(struct box, differ, "differ", "",
-                                                "outputs there that do"),
+                                                "differing outputs in this region"),
                                    { 0 } },
-    result_pair_largest_fields[] = { OF_TWO(ulps, "ulps", "ulps", "the largest distance"),
-                                     OF_TWO(format, "format", "", "of which these are"),
-                                     OF_TWO(row, "row", "", "where it is, from 0 on"),
-                                     OF_TWO(col, "column", "", "likewise"),
-                                     { 0 } };
+    result_pair_largest_fields[] = {
+        OF_TWO(ulps, "ulps", "ulps", "the largest distance"),
+        OF_TWO(format, "format", "", "format whose ulps are counted"),
+        OF_TWO(row, "row", "", "row of that output, from 0"),
+        OF_TWO(col, "column", "", "column of that output, from 0"),
+        { 0 }
+    };
 
 const struct record_field result_pair_fields[] = {
-    OF_TWO(text, "difference", "", "one sentence with all of it"),
+    OF_TWO(text, "difference", "", "one sentence with the whole answer"),
     RECORD_ITEMS(name_at, NULL, "pair", "the two files"),
-    OF_TWO(differ, "differ", "", "outputs that are not the same in both"),
+    OF_TWO(differ, "differ", "", "outputs that differ"),
     OF_TWO(total, "total", "", "all outputs"),
     RECORD_ITEMS(place_at, result_pair_place_fields, "places",
-                 "where they differ, the largest first"),
-    OF_TWO(parts, "places_count", "", "how many such places there are"),
+                 "regions in which they differ, the largest first"),
+    OF_TWO(parts, "places_count", "", "number of such regions"),
     RECORD_TOGETHER(is_measured, result_pair_largest_fields, "largest",
                     "the largest distance, or null"),
     RECORD_INNER_IF(struct result_pair, why, "why", "",
-                    "how the explanations differ, or null", has_why),
+                    "how the two explanations differ, or null", has_why),
     OF_TWO(sampled, "sampled", "", "outputs that were compared with the exact result"),
-    OF_TWO(nearer, "nearer", "", "those in which each is nearer to it"),
-    OF_TWO(error, "error", "u |A||B|", "the median distance of each from it"),
+    OF_TWO(nearer, "nearer", "",
+           "outputs in which each result is nearer to the exact "
+           "result"),
+    OF_TWO(error, "error", "u |A||B|",
+           "the median distance of each from the exact result"),
     { 0 }
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two results of the same A, B and C: where they part, why, and which is nearer to the
-   exact one. */
+/* Two results of the same A, B and C: where they differ, why, and which one is nearer to
+   the exact result. */
 #ifndef BITCUT_ANALYSIS_IDENTIFY_RESULT_PAIR_H
 #define BITCUT_ANALYSIS_IDENTIFY_RESULT_PAIR_H
 
@@ -9,30 +9,33 @@
 enum { WHY_MAX = 800 };
 
 struct result_pair {
-    size_t differ, total;               /* outputs, all of them */
-    const struct bitcut_format *format; /* whose ulps are counted: that of both, or f32 */
-    bool measured;               /* some are numbers in both, and so there is ... */
-    uint64_t ulps;               /* ... the largest distance ...                  */
-    size_t row, col;             /* ... and where it is first                     */
-    struct box part[PARTS_MAX]; /* where they differ, the largest first          */
-    size_t parts;                /* so many, also beyond those kept               */
+    size_t differ, total; /* outputs that differ, and all outputs */
+    /* the format of ulps: the format of both results, or f32 */
+    const struct bitcut_format *format;
+    bool measured;   /* some differing outputs are numbers in both results, so there is */
+    uint64_t ulps;   /* the largest distance */
+    size_t row, col; /* and its first position */
+    struct box part[PARTS_MAX]; /* regions where they differ, the largest first */
+    size_t parts;               /* number of regions, including those not stored */
     char why[WHY_MAX]; /* how the nearest hypotheses differ; empty: they do not, or one
-                           result has none                                              */
-    size_t sampled, nearer[2]; /* outputs, and those in which each is nearer to the exact
-                                  result than the other                                 */
-    double error[2]; /* median distance to it, in 2^-24 (|alpha| |A||B| + |beta C|) */
-    const char *name[2];      /* of the results, where they have them */
-    char text[SENTENCE_MAX]; /* the one sentence of it               */
+                          result has none */
+    size_t sampled, nearer[2]; /* sampled outputs, and outputs in which each result is
+                                  nearer to the exact one */
+    double error[2]; /* median distance from the exact result, in 2^-24 (|alpha| |A||B| +
+                        |beta C|) */
+    const char *name[2];     /* names of the results, or NULL */
+    char text[SENTENCE_MAX]; /* the answer in one sentence */
 };
 
 /* Its fields (lib/base/record.h). */
 extern const struct record_field result_pair_fields[], result_pair_place_fields[],
     result_pair_largest_fields[];
 
-/* Compare two results that were explained, of the same shape as they were read:
-   BITCUT_BAD_ARGUMENT else.  The exact result is that of lib/exact, of o->samples outputs
-   as A and B were read for each; those that are not finite there are left out.
-   BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if progress asks to stop. */
+/* Compare two results that were explained.  Returns BITCUT_BAD_ARGUMENT if they have
+   different shapes as they were read.  The exact result comes from lib/exact, for
+   o->samples outputs, with A and B as they were read for each result; exact outputs that
+   are not finite are left out.  Returns BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if progress
+   asks to stop. */
 enum bitcut_status result_pair_compare(struct result_pair *t,
                                        const struct explanation e[2],
                                        const struct explain_options *o, struct fault *f);

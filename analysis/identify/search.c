@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what is kept ----------------------------------------------------------------- */
+/* --- stored findings -------------------------------------------------------------- */
 
 static bool better(const struct finding *x, const struct finding *y)
 {
@@ -33,8 +33,8 @@ static bool nearer(const struct finding *x, const struct finding *y)
     return x->distance != y->distance ? x->distance < y->distance : x->turn < y->turn;
 }
 
-/* The same of those that change something, by distance: of equal ones the first in turn,
-   whichever thread comes first. */
+/* The same for hypotheses with a change, by distance; among equal ones the first in
+   order, whichever thread finds it first. */
 static void keep_near(struct search *s, struct finding now)
 {
     size_t at = s->near_count;
@@ -50,15 +50,15 @@ static void keep_near(struct search *s, struct finding now)
 
 enum { BLOCKS = 2 }; /* a few outputs, and the screen */
 
-/* A walk through levels. */
+/* State of the search through levels. */
 struct walk {
     struct search *s;
-    struct basis *basis; /* the nearest first            */
+    struct basis *basis; /* the nearest first */
     size_t bases;
     int level;
-    struct block few;                /* outputs of the screen        */
-    uint32_t *scratch;               /* of every thread              */
-    struct candidate_memory *memory; /* likewise, of both blocks */
+    struct block few;                /* a few outputs of the screen */
+    uint32_t *scratch;               /* space for each thread */
+    struct candidate_memory *memory; /* the same, for both blocks */
 };
 
 static void walk_clear(struct walk *w, int threads)
@@ -71,7 +71,7 @@ static void walk_clear(struct walk *w, int threads)
     free(w->basis);
 }
 
-/* A few outputs, of more than one row: one may be wrong as a whole. */
+/* A few outputs from more than one row: a whole row may be wrong. */
 static enum bitcut_status take_few(struct walk *w, struct fault *f)
 {
     enum { ROWS = 2, COLS = 8 };
@@ -92,7 +92,7 @@ static struct nearness match(const struct walk *w, const struct candidate *x, in
                            &w->memory[BLOCKS * thread + (size_t)which]);
 }
 
-/* What gives too few of a few outputs is not tried on more: how many it would give is
+/* A hypothesis that gives too few of the few outputs is not tried on more; its number is
    estimated. */
 static struct nearness nearness_of(const struct walk *w, const struct candidate *x)
 {
@@ -122,8 +122,8 @@ static void try_one(const struct walk *w, const struct basis *b, size_t index,
     }
 }
 
-/* Hypotheses of the bases [from, to) at a level; false: the time is over, or there was a
-   stop. */
+/* Try hypotheses of the bases [from, to) at a level.  Returns false if the time is over,
+   or there was a stop. */
 static bool try_some(const struct walk *w, size_t from, size_t to)
 {
     const size_t each = level_size(w->s, w->level), size = (to - from) * each;
@@ -148,8 +148,7 @@ static bool try_some(const struct walk *w, size_t from, size_t to)
 
 /* --- bases ------------------------------------------------------------------------ */
 
-/* How near one of the bases comes as it stands; NAN: there is no such GEMM, or none is
-   looked for. */
+/* The distance of one unchanged basis; NAN: there is no such GEMM, or none is wanted. */
 static double measure_basis(const struct walk *w, size_t index)
 {
     struct search *const s = w->s;
@@ -167,7 +166,7 @@ static double measure_basis(const struct walk *w, size_t index)
     return near.distance;
 }
 
-/* False: the time is over, or there was a stop, and some are not measured. */
+/* Returns false if the time is over, or there was a stop; some are not measured then. */
 static bool measure_bases(const struct walk *w)
 {
     const struct search *const s = w->s;
@@ -183,7 +182,7 @@ static bool measure_bases(const struct walk *w)
     return !over;
 }
 
-/* What is not far first; of that what was recorded, then the nearest. */
+/* Bases that are not far come first; among them recorded units, then the nearest. */
 static int nearer_basis(const void *x, const void *y)
 {
     const struct basis *a = x, *b = y;
@@ -197,7 +196,7 @@ static int nearer_basis(const void *x, const void *y)
                                                 : g->at[AXIS_FAULT] - h->at[AXIS_FAULT];
 }
 
-/* Sort out what there is, the nearest first. */
+/* Sort the bases, the nearest first. */
 static void sort_bases(struct walk *w)
 {
     struct search *const s = w->s;
@@ -246,8 +245,8 @@ static bool list_bases(struct walk *w)
 
 /* --- phases ----------------------------------------------------------------------- */
 
-/* The first that a caller accepts of what was found from a turn on, or NULL; what was
-   refused is not asked for again. */
+/* The first finding that the caller accepts, from number `turn` on, or NULL.  Refused
+   ones are not offered again. */
 static const struct finding *accepted(struct search *s, explain_accept *accept,
                                       void *context, size_t from)
 {
@@ -264,7 +263,7 @@ static const struct finding *accepted(struct search *s, explain_accept *accept,
     return NULL;
 }
 
-/* What else gives the same: all that h changes, by the bases from `from` on. */
+/* Find equivalents: all changes of h on the bases from `from` on. */
 static void try_equals(const struct walk *w, struct hypothesis h, size_t from)
 {
     const size_t each = level_size(w->s, w->level);
@@ -278,7 +277,7 @@ static void try_equals(const struct walk *w, struct hypothesis h, size_t from)
         try_one(w, &w->basis[i], index, ((size_t)w->level << 48) + i * each + index);
 }
 
-/* A level for the first bases; true: something was accepted. */
+/* Try a level for the first bases.  Returns true if something was accepted. */
 static bool try_level(struct walk *w, int level, size_t bases, explain_accept *accept,
                       void *context)
 {
@@ -298,7 +297,7 @@ static bool try_level(struct walk *w, int level, size_t bases, explain_accept *a
     return false;
 }
 
-/* Levels [from, to) of all bases. */
+/* Levels [from, to) for all bases. */
 static bool try_levels(struct walk *w, int from, int to, explain_accept *accept,
                        void *context)
 {
@@ -307,7 +306,7 @@ static bool try_levels(struct walk *w, int from, int to, explain_accept *accept,
     return false;
 }
 
-/* Whether a hypothesis is of a basis. */
+/* Whether a hypothesis belongs to a basis. */
 static bool is_of(const struct basis *b, const struct hypothesis *h)
 {
     const bool has_fault = b->h.at[AXIS_FAULT] != 0;
@@ -318,8 +317,8 @@ static bool is_of(const struct basis *b, const struct hypothesis *h)
 
 enum { NEAREST = 16 };
 
-/* Bring to the front the bases of what is nearest by now and gives at least so many
-   outputs of the screen; returns how many these are. */
+/* Move to the front the bases of the nearest findings that give at least this many
+   outputs of the screen.  Returns their number. */
 static size_t bring_forward(struct walk *w, size_t least)
 {
     size_t count = 0;
@@ -336,8 +335,8 @@ static size_t bring_forward(struct walk *w, size_t least)
     return count;
 }
 
-/* Whether two bases differ in no more than how their units round and in how many steps
-   these add. */
+/* Whether two bases differ only in the rounding of their units and in the number of steps
+   that these add. */
 static bool alike(const struct walk *w, const struct basis *x, const struct basis *y)
 {
     const struct bitcut_unit *const u = w->s->space->unit[x->h.at[AXIS_UNIT]],
@@ -347,7 +346,7 @@ static bool alike(const struct walk *w, const struct basis *x, const struct basi
            u->c == v->c && unit_bits_retained(u) == unit_bits_retained(v);
 }
 
-/* Mark the nearest basis of each recipe, and each fault, that accumulates in f32. */
+/* Mark the nearest basis of each recipe, and of each fault, that accumulates in f32. */
 static void mark_first(struct walk *w)
 {
     for (size_t i = 0; i < w->bases; i++) {
@@ -360,7 +359,7 @@ static void mark_first(struct walk *w)
     }
 }
 
-/* Bring to the front the nearest of bases that are alike; returns how many these are. */
+/* Move to the front the nearest of similar bases.  Returns their number. */
 static size_t bring_kinds(struct walk *w)
 {
     size_t count = 0;
@@ -375,8 +374,7 @@ static size_t bring_kinds(struct walk *w)
     return count;
 }
 
-/* Whether a change brings its recipe so much nearer that other units may have it right.
- */
+/* Whether a change brings its recipe so much nearer that another unit may be right. */
 static bool is_promising(const struct search *s, const struct finding *f)
 {
     enum { NEARER = 2, SHARE = 4 };
@@ -384,7 +382,7 @@ static bool is_promising(const struct search *s, const struct finding *f)
            SHARE * f->matched >= s->screen->rows * s->screen->cols;
 }
 
-/* What came nearest at this level, on all bases. */
+/* Try the nearest finding of this level on all bases. */
 static bool try_elsewhere(struct walk *w, explain_accept *accept, void *context)
 {
     struct search *const s = w->s;
@@ -402,7 +400,8 @@ static bool try_elsewhere(struct walk *w, explain_accept *accept, void *context)
     return false;
 }
 
-/* Levels [from, to) of the first bases, and after each what came nearest of all. */
+/* Try levels [from, to) for the first bases, and after each level its nearest finding for
+   all bases. */
 static bool try_first(struct walk *w, size_t bases, int from, int to,
                       explain_accept *accept, void *context)
 {
@@ -416,8 +415,8 @@ static bool try_first(struct walk *w, size_t bases, int from, int to,
     return false;
 }
 
-/* What gives nearly all of the screen as it stands: one change of these is likely, if
-   outputs have bits enough to say so. */
+/* If an unchanged hypothesis gives nearly all of the screen, one change of it is likely,
+   provided that outputs have enough bits to show it. */
 static bool try_nearly_right(struct walk *w, explain_accept *accept, void *context)
 {
     struct search *const s = w->s;

@@ -9,17 +9,17 @@
 
 #define AXIS(name) (1u << AXIS_##name)
 
-/* Axes that vary together, beside recipe and unit; the others are as in the recipe's row.
-   All of them change here: what changes fewer was tried before.  Recipes of one product
-   are what libraries call a GEMM, in all of the orders: they come early. */
+/* The axes that vary together, in addition to recipe and unit; the others are as in the
+   recipe's row.  All of these axes change: fewer changes were tried before.  Recipes with
+   one product are the GEMMs of libraries, in all of the orders, and come early. */
 struct level {
     unsigned axes;
-    bool one_term;     /* only recipes of one product */
-    bool many_terms;   /* only others                 */
-    bool of_promotion; /* only faults of it           */
-    bool of_store;     /* likewise                    */
+    bool one_term;     /* only recipes with one product */
+    bool many_terms;   /* only recipes with several products */
+    bool of_promotion; /* only faults of promotion */
+    bool of_store;     /* only faults of storing */
     bool of_slices;    /* only orders that are slices */
-    bool usual;        /* only a few orders and words */
+    bool usual;        /* only a few orders and parts */
 };
 
 static const struct level levels[] = {
@@ -40,7 +40,7 @@ static const struct level levels[] = {
     { .axes = AXIS(FAULT) },
     { .axes = AXIS(PROMOTE) | AXIS(FAULT), .of_promotion = true },
     { .axes = AXIS(ORDER) },
-    /* two at a time */
+    /* two axes */
     { .axes = AXIS(ORDER) | AXIS(FAULT) },
     { .axes = AXIS(PROMOTE) | AXIS(LINES) },
     { .axes = AXIS(PROMOTE) | AXIS(TERMS) },
@@ -55,15 +55,16 @@ static const struct level levels[] = {
     { .axes = AXIS(ORDER) | AXIS(WORDS) },
 };
 
-_Static_assert(sizeof levels / sizeof *levels == LEVELS, "LEVELS is not how many");
+_Static_assert(sizeof levels / sizeof *levels == LEVELS, "LEVELS must equal the number "
+                                                         "of levels");
 
 static bool varies(int level, int axis)
 {
     return axis <= AXIS_UNIT || (levels[level].axes & 1u << axis);
 }
 
-/* Values of an axis beside recipe and unit at a level: those that change, so not the
-   first. */
+/* The values of an axis other than recipe and unit at a level: those that change
+   something, so not the first. */
 static size_t values(const struct search *s, int level, int axis)
 {
     return varies(level, axis) ? axes[axis].count(s->space) - 1 : 1;
@@ -76,7 +77,7 @@ size_t level_size(const struct search *s, int level)
     return size;
 }
 
-/* Words are the outermost: they serve for all that is inside. */
+/* Parts are the outermost loop: they are reused by everything inside. */
 struct hypothesis level_nth(const struct search *s, struct hypothesis h, int level,
                             size_t index)
 {
@@ -91,13 +92,13 @@ struct hypothesis level_nth(const struct search *s, struct hypothesis h, int lev
     return h;
 }
 
-/* --- what is plausible ------------------------------------------------------------ */
+/* --- plausible hypotheses --------------------------------------------------------- */
 
-/* Sums of the right words in a wrong order, or promoted otherwise, are about as far from
-   D as those in the right order are from the exact sum; in one chain they may be farther,
-   the more so the longer it is.  So what is much farther than other recipes are, on the
-   best of their units, is not tried with what changes little; nor is a unit that is
-   farther still. */
+/* Sums of the right parts in a wrong order, or with another promotion, are about as far
+   from D as sums in the right order are from the exact sum; in one chain they may be
+   farther, in proportion to its length.  Therefore a recipe that is much farther than
+   others, on the best of its units, is not tried with small changes; nor is a unit that
+   is farther still. */
 enum { FAR = 4, FAR_UNIT = 16, CHAIN = 64 };
 
 static double least_distance(const struct search *s)
@@ -120,8 +121,8 @@ int unit_bits_retained(const struct bitcut_unit *u)
                            : u->c->fraction_bits;
 }
 
-/* What sums lose on the way is a few units in the last place of the accumulator at a
-   time, and these are wider in short formats. */
+/* Sums lose a few units in the last place of the accumulator at a time, and these are
+   larger in short formats. */
 bool basis_is_off(const struct search *s, const struct basis *b)
 {
     enum { MANY = 64 };
@@ -131,7 +132,7 @@ bool basis_is_off(const struct search *s, const struct basis *b)
     return b->distance > MANY * ulp * (FAR + (double)s->space->k / CHAIN);
 }
 
-/* Axes that are no more than an order of sums. */
+/* The axes that only change the order of sums. */
 static bool is_of_order(int level)
 {
     const unsigned of_order = AXIS(ORDER) | AXIS(PROMOTE) | AXIS(TILE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was found, in words. */
+/* The result of the search, in words. */
 #include "analysis/identify/explain.h"
 #include "lib/base/text.h"
 
@@ -50,7 +50,7 @@ static void describe_reading(char *text, const struct problem *q)
         }
 }
 
-/* The recipes of the others, each once, with the first of its units. */
+/* The recipes of the equivalents, each once, with the first of its units. */
 static void describe_equals(char *text, const struct explanation *e)
 {
     enum { SAID = 2 };
@@ -106,8 +106,8 @@ static void describe_parts(char *text, const struct explanation *e)
         text_add(text, SENTENCE_MAX, "; and in %zu more places", e->parts - PARTS_MAX);
 }
 
-/* What gives the most of D, be it only one output short. */
-void explain_describe_nearest(char *text, size_t size, const void *answer)
+/* A hypothesis that misses a single output is still only the nearest. */
+void *answer)
 {
     const struct explanation *const e = answer;
     const size_t same = e->answer.compared - e->answer.differ;
@@ -134,7 +134,7 @@ static void describe_nearest(char *text, const struct explanation *e)
     if (*nearest) text_add(text, SENTENCE_MAX, "; the nearest gives %s", nearest);
 }
 
-/* Before anything of D was compared: what came nearest by then. */
+/* If nothing of D was compared: the nearest hypothesis so far. */
 static void describe_interrupted_search(char *text, const struct explanation *e)
 {
     const struct verdict *v = &e->best;
@@ -153,7 +153,7 @@ static void describe_interrupted(char *text, const struct explanation *e)
              e->answer.compared / n, e->answer.total / n);
 }
 
-/* Most of D is what is said of its parts. */
+/* Most of D consists of the described regions. */
 static bool is_other(const struct explanation *e)
 {
     return e->parts && e->answer.differ > e->answer.compared / 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the axes range over. */
+/* The ranges of the axes. */
 #include "analysis/identify/quick_check.h"
 #include "analysis/identify/residual.h"
 #include "emu/unit_field.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A list that grows; `failed` once memory is out. */
+/* A list that grows; `failed` is set when memory runs out. */
 struct list {
     void *at;
     size_t count, room, size; /* size: of an element, in bytes */
@@ -37,7 +37,7 @@ static void list_add(struct list *l, const void *element)
 
 /* --- units ------------------------------------------------------------------------ */
 
-/* The only unit; or those of FP32 GEMMs, of those that compute the same the first. */
+/* The only unit; or units for FP32 GEMMs, the first of those that compute the same. */
 static void add_units(struct list *l, const struct bitcut_unit *only)
 {
     for (const struct bitcut_unit *u = units; u->name && !only; u++)
@@ -47,18 +47,18 @@ static void add_units(struct list *l, const struct bitcut_unit *only)
     if (only) list_add(l, &only);
 }
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- parts ------------------------------------------------------------------------ */
 
 static const int scales[] = { 0, 6, 8, 10, 11, 12, 13, 16, 22, 24 };
 
-/* Roundings that kernels have, or have by mistake; subnormal words that are flushed are
-   called a fault. */
+/* The roundings of kernels, intended or by mistake.  Flushed subnormal parts are a fault
+   instead. */
 static const int rules[] = { ROUND_RN, ROUND_RNA, ROUND_RZ, ROUND_CUT };
 
 enum { ROUNDINGS = sizeof rules / sizeof *rules };
 
-/* One thing changed, then two roundings together.  A low word that saturates gives what
-   one gives that is zeroed if it is not finite, which is called a fault. */
+/* One change, then two roundings together.  A saturating low part gives the same as a low
+   part that is zeroed if it is not finite, which is a fault instead. */
 static void add_words(struct list *l)
 {
     ADD(l, struct words_choice, { .scale = BITCUT_UNSET });
@@ -83,8 +83,8 @@ static void add_words(struct list *l)
 
 /* --- orders ----------------------------------------------------------------------- */
 
-/* Slices of every length that is a multiple of 4; of long k fewer, by about 1/16 of the
-   length apart in the end. */
+/* Slices of every length that is a multiple of 4; for large k fewer, with distances of up
+   to about 1/16 of the length. */
 static size_t next_length(size_t length, size_t k)
 {
     if (k <= 4096 || length < 512) return length + 4;
@@ -113,7 +113,7 @@ static bool has_slices(const struct list *l, size_t length)
     return any;
 }
 
-/* Those that order_is_typical() knows, of long k, too. */
+/* The orders that order_is_typical() accepts, for large k as well. */
 static void add_typical_slices(struct list *l, size_t k)
 {
     for (size_t slices = 2; slices <= TYPICAL_SLICES_MAX; slices++)
@@ -137,12 +137,12 @@ static void add_pairs(struct list *l, size_t k)
                   .reduction = BITCUT_TREE });
 }
 
-/* Slices whose last two are halves of what both have, as a loop over panels of k has it
-   that takes no short one: OpenBLAS, driver/level3/level3.c, where the first half is a
-   multiple of what its kernel takes at a time, and level3_thread.c, where it is not. */
+/* Slices whose last two have half of their common length each, from a loop over panels of
+   k that avoids a short one: OpenBLAS, driver/level3/level3.c, where the first half is a
+   multiple of the kernel's step, and level3_thread.c, where it is not. */
 static void add_halved_slices(struct list *l, size_t k)
 {
-    static const int halves[] = { 16, 8, 4, 2, 32, 1 }; /* the usual one first */
+    static const int halves[] = { 16, 8, 4, 2, 32, 1 }; /* the typical one first */
     enum { PANEL_MAX = 2048 };
     for (size_t length = 64; length < k && length <= PANEL_MAX; length += 16)
         for (size_t i = 0; i < sizeof halves / sizeof *halves && k % length; i++)
@@ -152,7 +152,7 @@ static void add_halved_slices(struct list *l, size_t k)
                   .balance_tail = halves[i] });
 }
 
-/* Lanes, also in slices of whole turns of all of them. */
+/* Lanes, also within slices that are multiples of a chunk of all lanes. */
 static void add_lanes(struct list *l, size_t k)
 {
     static const int lanes[] = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 32 };
@@ -170,7 +170,7 @@ static void add_lanes(struct list *l, size_t k)
                               .reduction = r });
 }
 
-/* The k that fill no tile first; alone, and with slices of tiles. */
+/* The partial tile first; alone, and with slices of tiles. */
 static void add_partial_first(struct list *l, size_t k)
 {
     for (int tile = 4; tile <= 256; tile *= 2)
@@ -179,8 +179,8 @@ static void add_partial_first(struct list *l, size_t k)
                 { .slices = slices, .tile = tile, .partial_first = true });
 }
 
-/* Slices as equal as words of 16 bytes allow, which their tiles do not fill: what is left
-   over comes first in each, as loops over tiles have it. */
+/* Slices of equal length in units of 16 bytes, which are no multiples of the tile: the
+   partial tile comes first in each, as in loops over tiles. */
 static void add_cut_slices(struct list *l, size_t k)
 {
     for (int cut = 4; cut <= 8; cut *= 2)
@@ -195,7 +195,7 @@ static void add_cut_slices(struct list *l, size_t k)
                           .partial_first = true });
 }
 
-/* Sums in the shorter format of D, as accumulators of it are added. */
+/* Sums in the shorter format of D, in which its accumulators are added. */
 static void add_short_sums(struct list *l, const struct bitcut_format *format)
 {
     const size_t count = l->count;
@@ -224,7 +224,7 @@ static void add_orders(struct list *l, size_t k, const struct bitcut_format *for
 /* Much nearer to D than the product without a fault. */
 enum { NEARER = 8 };
 
-/* Keep the nearest of those that change the exact product, as suggestions. */
+/* Store the nearest of the faults that change the exact product, as suggestions. */
 static void suggest(struct space *s, double misfit[SUGGESTED_MAX], size_t fault,
                     double now)
 {
@@ -258,7 +258,7 @@ static void add_faults(struct list *l, struct space *s, const struct block *b)
         }
 }
 
-/* --- all of them ------------------------------------------------------------------ */
+/* --- all -------------------------------------------------------------------------- */
 
 enum bitcut_status explain_space_make(struct space *to, const struct block *b,
                                       struct fault *f)

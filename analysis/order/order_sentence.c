@@ -12,7 +12,7 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
 {
     static const char *const ways[] = {
         [BITCUT_ASCENDING] = "in order",
-        [BITCUT_DESCENDING] = "from the last one on",
+        [BITCUT_DESCENDING] = "from the last to the first",
         [BITCUT_TREE] = "as a tree",
     };
     const size_t unit = o->cut ? (size_t)o->cut : o->tile ? (size_t)o->tile : 1;
@@ -22,17 +22,19 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
     snprintf(multiple, sizeof multiple, "the first a multiple of %d", o->balance_tail);
     text[0] = 0;
     if (o->partial_first && !o->cut)
-        text_add(text, size, "the %zu k that fill no tile of %d come first", k % unit,
-                 o->tile);
+        text_add(text, size, "the partial tile of %zu k (tiles have %d) comes first",
+                 k % unit, o->tile);
     if (o->slices > 1 && slice == 1)
-        text_add(text, size, "all products are sums by themselves");
+        text_add(text, size, "all products are added one by one");
     else if (o->slices > 1)
         text_add(text, size, "%sk is cut into slices of %zu", *text ? ", " : "", slice);
     if (o->slices > 1 && o->balance_tail)
-        text_add(text, size, ", of which the last two are halves of what both have (%s)",
-                 o->balance_tail > 1 ? multiple : "the larger first");
+        text_add(text, size,
+                 ", of which the last two each have half of their common "
+                 "length (%s)",
+                 o->balance_tail > 1 ? multiple : "the longer first");
     if (o->partial_first && o->cut)
-        text_add(text, size, "%swhat fills no tile of %d comes first%s",
+        text_add(text, size, "%sthe partial tile of fewer than %d k comes first%s",
                  *text ? ", in each of which " : "", o->tile, *text ? "" : " in k");
     if (o->lanes > 1 && o->chunk)
         text_add(text, size, "%sk goes to %d sums in turn, %d at a time",

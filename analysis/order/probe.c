@@ -7,7 +7,8 @@
 
 /* --- the order -------------------------------------------------------------------- */
 
-/* Of orders that give all sizes the first that fits on random data, or else the first. */
+/* Among the orders that give all sizes, the first that agrees on random data, otherwise
+   the first. */
 static enum bitcut_status choose(struct probe_result *r, const struct probe_guess *guess,
                                  size_t count, const struct probe *p, struct fault *f)
 {
@@ -54,11 +55,11 @@ static enum bitcut_status check(const struct probe *p, struct fault *f)
     return BITCUT_OK;
 }
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- sentences -------------------------------------------------------------------- */
 
 static void describe_sums(char *text, size_t size, const struct probe_result *r)
 {
-    text_add(text, size, "No order of slices and lanes adds as the program does");
+    text_add(text, size, "No order of slices and lanes gives the sums of the program");
     if (!r->sums)
         text_add(text, size, "; product 0 is first added to product %zu, in a sum of %zu",
                  r->first, r->first_below);
@@ -122,7 +123,7 @@ static void describe(char text[PROBE_TEXT_MAX], const struct probe_result *r)
     describe_fit(text, PROBE_TEXT_MAX, &r->fit);
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 enum bitcut_status probe_run(struct probe_result *to, const struct probe *p,
                              struct fault *f)
@@ -190,36 +191,41 @@ static const void *unit_at(const void *result, size_t i, void *room)
 
 static const struct record_field order_fields[] = {
     RECORD_SENTENCE(write_order, "order",
-                    "the order of k, as --split-k and --order say it"),
+                    "the order of k, in the notation of --split-k and --order"),
     OF_PROBE(guess.order.slices, "slices", "", "slices of k"),
-    OF_PROBE(guess.order.tile, "tile", "", "k of a tile, 0: none"),
-    OF_PROBE(guess.order.lanes, "lanes", "", "sums to which k goes in turn"),
-    OF_PROBE(guess.order.chunk, "chunk", "", "k at a time"),
-    RECORD_TEXT_OF(reduction, "reduction", "how these are added"),
+    OF_PROBE(guess.order.tile, "tile", "", "k of a tile, 0: no tiles"),
+    OF_PROBE(guess.order.lanes, "lanes", "", "lanes, to which k goes in turn"),
+    OF_PROBE(guess.order.chunk, "chunk", "", "k that a lane takes at a time"),
+    RECORD_TEXT_OF(reduction, "reduction", "how lanes and slices are added"),
     OF_PROBE(guess.order.partial_first, "partial_first", "",
-             "whether the tile that is not whole is first"),
-    OF_PROBE(guess.block, "block", "", "products that are added at a time"),
-    RECORD_TEXT_OF(join, "join", "how: \"cut\", \"exact\" or \"pairs\""),
-    OF_PROBE(guess.promote, "promote_k", "", "k after which sums are promoted, 0: never"),
-    OF_PROBE(fit.recipe, "recipe", "", "the recipe that comes nearest on random data"),
-    RECORD_TEXT_OF(unit, "unit", "its unit"),
-    RECORD_ITEMS(unit_at, NULL, "units", "all units that give the same"),
+             "whether the partial tile is first"),
+    OF_PROBE(guess.block, "block", "", "number of products that are added at a time"),
+    RECORD_TEXT_OF(join, "join",
+                   "how these products are added: \"cut\", \"exact\" or "
+                   "\"pairs\""),
+    OF_PROBE(guess.promote, "promote_k", "",
+             "number of k after which sums are promoted, "
+             "0: never"),
+    OF_PROBE(fit.recipe, "recipe", "",
+             "the recipe with the nearest results on random data"),
+    RECORD_TEXT_OF(unit, "unit", "the unit of that recipe"),
+    RECORD_ITEMS(unit_at, NULL, "units", "all units that give the same results"),
     OF_PROBE(fit.compared, "compared", "", "outputs that were compared"),
-    OF_PROBE(fit.mismatches, "mismatches", "", "those that differ"),
+    OF_PROBE(fit.mismatches, "mismatches", "", "outputs that differ"),
     { 0 }
 };
 
 const struct record_field probe_fields[] = {
-    OF_PROBE(text, "hypothesis", "", "what was found, in sentences"),
-    OF_PROBE(found, "found", "", "whether an order gives every sum that was looked at"),
+    OF_PROBE(text, "hypothesis", "", "the result, in sentences"),
+    OF_PROBE(found, "found", "", "whether one order gives every sum that was observed"),
     OF_PROBE(m, "m", "", "rows of D"),
     OF_PROBE(n, "n", "", "columns of D"),
     OF_PROBE(k, "k", "", "columns of A"),
-    OF_PROBE(format, "format", "", "of A and B"),
-    OF_PROBE(positions, "positions", "", "k that were probed"),
+    OF_PROBE(format, "format", "", "format of A and B"),
+    OF_PROBE(positions, "positions", "", "number of k that were probed"),
     OF_PROBE(calls, "calls", "", "runs of the program"),
-    OF_PROBE(seconds, "seconds", "s", "that it took"),
-    RECORD_TOGETHER(is_found, order_fields, "", "that order"),
+    OF_PROBE(seconds, "seconds", "s", "time that the search took"),
+    RECORD_TOGETHER(is_found, order_fields, "", "the order that was found"),
     { 0 }
 };
 

@@ -4,9 +4,9 @@
 #include "lib/base/size.h"
 #include "lib/number/rand.h"
 
-/* --- what is tried ---------------------------------------------------------------- */
+/* --- candidates ------------------------------------------------------------------- */
 
-/* Turns and promotion, in blocks; lanes. */
+/* Chunks and promotion, in blocks; lanes. */
 static const int turns[] = {
     1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512
 };
@@ -25,29 +25,29 @@ struct search_pair {
 struct probing {
     const struct probe_sizes *s;
     const struct progress *progress;
-    struct search_pair pair[PAIRS]; /* on which most guesses fail */
+    struct search_pair pair[PAIRS]; /* the pairs on which most guesses fail */
     size_t block[BLOCKS_MAX], blocks;
-    bool ascends;  /* the later a product, the later it meets the first one */
-    bool promotes; /* guesses are with promotion */
+    bool ascends;  /* later products meet the first one later */
+    bool promotes; /* guesses include promotion */
     struct probe_guess *found;
     size_t count, enough;
     enum bitcut_status status;
 };
 
-/* How an order cuts k, as lib/gemm/order.c has it: slices of `each` tiles, the first tile
-   of `rest` k if that is not 0. */
+/* How an order cuts k, as in lib/gemm/order.c: slices of `each` tiles; the first tile has
+   `rest` k if that is not 0. */
 struct cutting {
     size_t k, tile, each, rest, lanes, turn;
 };
 
-/* --- whether a guess can be ------------------------------------------------------- */
+/* --- tests of a guess ------------------------------------------------------------- */
 
-/* Where a k is: in which slice and lane, and how many of its lane come before. */
+/* The position of a k: its slice and lane, and how many k of its lane come before. */
 struct spot {
     size_t slice, lane, place;
 };
 
-/* The k with which tile `tile` begins, or all of them. */
+/* The k with which tile `tile` begins, or the number of all k. */
 static size_t tile_begins(const struct cutting *c, size_t tile)
 {
     if (c->rest) return tile ? smaller(c->rest + (tile - 1) * c->tile, c->k) : 0;
@@ -59,14 +59,14 @@ static size_t slice_begins(const struct cutting *c, size_t slice)
     return tile_begins(c, slice * c->each);
 }
 
-/* Of the first `to` places of a slice those of the lanes before `lane`. */
+/* Among the first `to` positions of a slice, those of the lanes before `lane`. */
 static size_t before_lane(const struct cutting *c, size_t to, size_t lane)
 {
     const size_t round = c->lanes * c->turn;
     return to / round * c->turn * lane + smaller(to % round, lane * c->turn);
 }
 
-/* The same without the places that a short first tile, of slice 0, leaves empty. */
+/* The same without the positions that the partial first tile of slice 0 leaves empty. */
 static size_t filled_before(const struct cutting *c, size_t slice, size_t to, size_t lane)
 {
     const size_t all = before_lane(c, to, lane);
@@ -87,7 +87,7 @@ static struct spot find_spot(const struct cutting *c, size_t k)
                               filled_before(c, slice, from, lane) };
 }
 
-/* The sums, of which `last` is the last, that are added when two of them meet. */
+/* The sums up to `last` that are added when two of them meet. */
 struct group {
     size_t first, end;
 };
@@ -120,7 +120,8 @@ static size_t between_lanes(const struct cutting *c, enum bitcut_reduction how,
            filled_before(c, a.slice, slice, g.first);
 }
 
-/* Whether two of one lane may meet when so many are added: to a block. */
+/* Whether two products of one lane may meet when this many are added, to within a block.
+ */
 static bool within_lane(const struct probe_guess *g, size_t x, size_t y, size_t below)
 {
     const size_t low = x < y ? x : y, high = x < y ? y : x;
@@ -131,7 +132,7 @@ static bool within_lane(const struct probe_guess *g, size_t x, size_t y, size_t 
     return below <= (turn + 1) * g->promote && below > turn * g->promote;
 }
 
-/* Whether two of different slices or lanes meet as measured. */
+/* Whether two products of different slices or lanes meet as measured. */
 static bool joins_pair(const struct cutting *c, enum bitcut_reduction how,
                        const struct search_pair *p)
 {
@@ -140,7 +141,7 @@ static bool joins_pair(const struct cutting *c, enum bitcut_reduction how,
     return a.lane == b.lane || between_lanes(c, how, a, b) == p->below;
 }
 
-/* The same of all pairs.  One that fails is tried first the next time. */
+/* The same for all pairs.  A pair that fails is tried first the next time. */
 static bool joins_sums(struct probing *x, const struct cutting *c,
                        enum bitcut_reduction how)
 {
@@ -154,8 +155,8 @@ static bool joins_sums(struct probing *x, const struct cutting *c,
     return true;
 }
 
-/* The same of those of one lane, to a block.  A short tile has a short block, so
-   promotion comes elsewhere. */
+/* The same for pairs of one lane, to within a block.  A partial tile has a short block,
+   so promotion comes at another position. */
 static bool fills_lanes(const struct probing *x, const struct cutting *c,
                         const struct probe_guess *g)
 {
@@ -179,7 +180,7 @@ static bool gives_all(const struct probe_tree *t, const struct probe_sizes *s)
     return true;
 }
 
-/* Pairs may be two products of which each sum is promoted. */
+/* Pairs may be two products, each of whose sums is promoted. */
 static void add_guess(struct probing *x, const struct probe_guess *g)
 {
     x->found[x->count++] = *g;
@@ -202,7 +203,7 @@ static void try_guess(struct probing *x, const struct probe_guess *g)
     if (progress_stopped(x->progress)) x->status = BITCUT_UNSUPPORTED;
 }
 
-/* With and without promotion, and every way to join. */
+/* With and without promotion, and in every way to join. */
 static void try_inside(struct probing *x, const struct cutting *c, struct probe_guess g)
 {
     const size_t first = x->promotes, end = x->promotes ? COUNT(intervals) : 1;
@@ -216,7 +217,7 @@ static void try_inside(struct probing *x, const struct cutting *c, struct probe_
     }
 }
 
-/* The order of a cutting, if it is one, with every reduction that it may have. */
+/* The order of a cutting, if it is one, with every possible reduction. */
 static void try_cutting(struct probing *x, const struct cutting *c, struct probe_guess g)
 {
     const size_t tiles = divide_up(c->k, c->tile), slices = divide_up(tiles, c->each);
@@ -246,7 +247,7 @@ static void try_slices(struct probing *x, struct cutting c, const struct probe_g
         if (c.lanes == 1 || c.tile > c.turn) try_cutting(x, &c, *g);
 }
 
-/* The same with the k that fill no tile first. */
+/* The same with the partial tile first. */
 static void try_tile(struct probing *x, struct cutting c, const struct probe_guess *g)
 {
     c.rest = c.k % c.tile;
@@ -254,7 +255,7 @@ static void try_tile(struct probing *x, struct cutting c, const struct probe_gue
         try_cutting(x, &c, *g);
 }
 
-/* With lanes the tiles of a table, else all. */
+/* With lanes the tiles of a table, otherwise all. */
 static void try_rest_first(struct probing *x, struct cutting c,
                            const struct probe_guess *g)
 {
@@ -266,8 +267,8 @@ static void try_rest_first(struct probing *x, struct cutting c,
         try_tile(x, c, g);
 }
 
-/* In lanes the third product may meet the first before the second does; in one it never
-   does. */
+/* In lanes the third product may meet the first before the second does; in one sum it
+   never does. */
 static void try_lanes(struct probing *x, const struct probe_guess *g)
 {
     for (size_t i = 0; i < COUNT(lane_counts); i++)
@@ -282,7 +283,7 @@ static void try_lanes(struct probing *x, const struct probe_guess *g)
         }
 }
 
-/* --- what all guesses share ------------------------------------------------------- */
+/* --- common properties of all guesses --------------------------------------------- */
 
 static void add_block(struct probing *x, size_t block)
 {
@@ -291,8 +292,8 @@ static void add_block(struct probing *x, size_t block)
     if (block && block <= 64 && x->blocks < BLOCKS_MAX) x->block[x->blocks++] = block;
 }
 
-/* Products of a block meet the first one at the same time.  It is in a block itself; and
-   where the k that fill no tile come first, the first block may be short. */
+/* The products of a block meet the first product, which is in a block itself, at the same
+   time.  If the partial tile comes first, the first block may be short. */
 static void find_blocks(struct probing *x)
 {
     const struct probe_sizes *s = x->s;
@@ -327,8 +328,8 @@ static void choose_pairs(struct probing *x)
     }
 }
 
-/* Blocks from number `from` on, first without promotion.  With all k measured, orders of
-   the same blocks that fit have the same tree. */
+/* Blocks from number `from` on, first without promotion.  If all k were measured,
+   consistent orders with the same blocks have the same tree. */
 static void try_blocks(struct probing *x, size_t from)
 {
     const bool all = x->s->count == x->s->k;
@@ -341,7 +342,8 @@ static void try_blocks(struct probing *x, size_t from)
         }
 }
 
-/* Slices whose last two are halves of what both have: their sums say which. */
+/* Slices whose last two have half of their common length each: their sums show the
+   length. */
 static void try_halves(struct probing *x)
 {
     static const int halves[] = { 16, 8, 4, 2, 32, 1 };
@@ -366,7 +368,7 @@ enum bitcut_status probe_search(struct probe_guess *to, size_t *count,
 {
     struct probing x = { .s = s, .progress = progress, .found = to };
     *count = 0;
-    if (s->count < 2) { /* a product meets nothing */
+    if (s->count < 2) { /* a single product meets nothing */
         to[(*count)++] = (struct probe_guess){ { .slices = 1, .lanes = 1 }, .block = 1 };
         return BITCUT_OK;
     }
@@ -377,7 +379,7 @@ enum bitcut_status probe_search(struct probe_guess *to, size_t *count,
     const size_t seen = x.blocks;
     for (size_t block = 16; block; block /= 2) add_block(&x, block);
     if (!x.count) try_blocks(&x, seen);
-    x.ascends = !x.ascends; /* lanes of one turn are like slices */
+    x.ascends = !x.ascends; /* lanes with one chunk are like slices */
     if (!x.count && !x.ascends) try_blocks(&x, 0);
     if (!x.count) try_halves(&x);
     *count = x.count;
@@ -389,8 +391,8 @@ enum bitcut_status probe_search(struct probe_guess *to, size_t *count,
 
 /* --- without an order ------------------------------------------------------------- */
 
-/* With which k the sum began that products at position x and behind it are in; SIZE_MAX:
-   they meet later than all before them. */
+/* The k with which the sum began that contains the products from position x on; SIZE_MAX:
+   they meet later than all products before them. */
 static size_t beginning(const struct probe_sizes *s, size_t x, size_t block)
 {
     const size_t behind = s->at[x] + 2, below = probe_below(s, x, x + 1);

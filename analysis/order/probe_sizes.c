@@ -11,7 +11,8 @@
 
 /* clang-format off */
 
-/* f16 from its least subnormal on: a sum of 2^15 units is half of the last place of M. */
+/* f16 from its smallest subnormal number on: a sum of 2^15 units is half of the last
+   place of M. */
 const struct probe_input probe_inputs[] = {
     { &formats[FORMAT_F16],  15, -24, 1 << 15 },
     { &formats[FORMAT_BF16], 60, -40, 1 << 24 },
@@ -29,7 +30,7 @@ static uint32_t power(int exponent) { return (uint32_t)(exponent + 127) << 23; }
 
 enum { POSITIONS_MIN = 64, POSITIONS_MAX = 512, STREAM_POSITIONS = 40 };
 
-/* As many as sixteen blocks of outputs have. */
+/* The number of outputs in sixteen blocks. */
 static size_t positions_wanted(const struct probe *p)
 {
     size_t count = 4 * smaller(p->m, p->n);
@@ -37,8 +38,8 @@ static size_t positions_wanted(const struct probe *p)
     return smaller(smaller(count, POSITIONS_MAX), p->k);
 }
 
-/* Mark `count` of k: many are the first, some the last, and others neighbours, of each
-   part of k two. */
+/* Select `count` of k: many at the start, some at the end, and others with neighbours,
+   two from each part of k. */
 static void positions_mark(bool *is_at, size_t k, size_t count, uint64_t seed)
 {
     struct rng rng = rng_start(seed, STREAM_POSITIONS);
@@ -78,7 +79,7 @@ static enum bitcut_status positions_choose(struct probe_sizes *s, const struct p
 
 /* --- runs ------------------------------------------------------------------------- */
 
-/* Matrices of units, which each run changes and puts back. */
+/* Matrices of units.  Each run changes some elements, and restores them. */
 struct units {
     struct matrix a, b;
 };
@@ -95,7 +96,7 @@ static enum bitcut_status units_make(struct units *u, const struct probe *p,
     return BITCUT_OK;
 }
 
-/* Where a block of D is among pairs of positions. */
+/* The position of a block of D among pairs of positions. */
 struct corner {
     size_t row, col, rows, cols;
 };
@@ -116,13 +117,13 @@ static enum bitcut_status run(struct matrix *d, struct probe_sizes *s,
     return p->run(d, p->context, &u->a, &u->b, f);
 }
 
-/* How many units an output is. */
+/* The number of units in an output. */
 static double units_of(const struct probe *p, uint32_t d)
 {
     return ldexp(format_to_double(&formats[FORMAT_F32], d), -2 * p->input->unit);
 }
 
-/* Of units alone D is k of them. */
+/* With units only, D is k of them. */
 static enum bitcut_status check_units(struct probe_sizes *s, const struct probe *p,
                                       const struct units *u, struct fault *f)
 {
@@ -171,7 +172,7 @@ static enum bitcut_status take_block(struct probe_sizes *s, const struct probe *
     return status;
 }
 
-/* Pairs are the same either way round, so blocks below the diagonal tell nothing. */
+/* Pairs are symmetric, so blocks below the diagonal are not needed. */
 static enum bitcut_status take_all(struct probe_sizes *s, const struct probe *p,
                                    struct units *u, struct fault *f)
 {

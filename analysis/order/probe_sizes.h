@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many products are added together by the time two of them meet.
+/* The number of products that are in one sum by the time two given products meet.
 
-   All products are units, but product i is +M and product j is -M: M so large that a unit
-   added to it is lost.  Units that were added to something with one of the two are gone
-   when they meet and cancel, and all others are left in D.  Row r of A has M where i is,
-   column c of B has -M where j is: so one run tells of as many pairs as D has outputs. */
+   All products are one unit, except product i, +M, and product j, -M.  M is so large that
+   a unit added to it is lost.  Units that were added to a sum with one of these two are
+   lost when the two meet and cancel; all other units remain in D.  Row r of A has M at
+   its i, column c of B has -M at its j, so one run measures as many pairs as D has
+   outputs. */
 #ifndef BITCUT_ANALYSIS_ORDER_PROBE_SIZES_H
 #define BITCUT_ANALYSIS_ORDER_PROBE_SIZES_H
 
@@ -18,8 +19,9 @@ typedef enum bitcut_status probe_program(struct matrix *d, void *context,
                                          const struct matrix *a, const struct matrix *b,
                                          struct fault *f);
 
-/* A format of inputs: M = 2^(big + unit) and a unit 2^(2 unit), products of powers of two
-   that it holds, are lost and kept in FP32 for so many k. */
+/* A format of inputs.  It contains the factors of M = 2^(big + unit) and of the unit 2^(2
+   unit).  In FP32, units are lost next to M, and sums of units are exact for this number
+   of k. */
 struct probe_input {
     const struct bitcut_format *format;
     int big, unit;
@@ -28,7 +30,7 @@ struct probe_input {
 
 extern const struct probe_input probe_inputs[]; /* ended by a row whose format is NULL */
 
-/* What is probed. */
+/* The program, the sizes and the format of a probe. */
 struct probe {
     probe_program *run;
     void *context;
@@ -39,18 +41,18 @@ struct probe {
     const struct progress *progress;
 };
 
-/* Positions of k, ascending, and of any two of them how many products are added together
-   by the time they meet, both included: below[x * count + y]. */
+/* Positions of k, ascending; for any two of them, the number of products in their sum
+   when they meet, both included: below[x * count + y]. */
 struct probe_sizes {
     size_t k, count;
     size_t *at;
     uint32_t *below;
-    size_t calls; /* of the program */
+    size_t calls; /* runs of the program */
 };
 
-/* All k, or of many k a sample: the first, the last, and others, most with a neighbour.
-   A few runs of the program are enough.  Only after BITCUT_OK is there something to
-   clear. */
+/* Measure all k.  If there are many k, a sample is measured: the first, the last, and
+   others, most with a neighbour, which takes a few runs of the program.  Only after
+   BITCUT_OK the result has to be cleared. */
 enum bitcut_status probe_sizes_make(struct probe_sizes *s, const struct probe *p,
                                     struct fault *f);
 void probe_sizes_clear(struct probe_sizes *s);

@@ -44,7 +44,7 @@ static void fill_sums(struct probe_tree *t)
     }
 }
 
-/* A sum is numbered after all that it is a sum of. */
+/* A sum has a higher number than its terms. */
 static size_t meeting(const struct probe_tree *t, size_t x, size_t y)
 {
     while (x != y) {
@@ -54,7 +54,7 @@ static size_t meeting(const struct probe_tree *t, size_t x, size_t y)
     return t->size[x];
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 enum bitcut_status probe_tree_make(struct probe_tree *t, const struct probe_guess *g,
                                    size_t k)
@@ -88,9 +88,10 @@ void probe_tree_clear(struct probe_tree *t)
     *t = (struct probe_tree){ 0 };
 }
 
-/* --- where two meet --------------------------------------------------------------- */
+/* --- meeting of two products ------------------------------------------------------ */
 
-/* Products of a block that are added in pairs when x and y of it meet. */
+/* The number of products of a block that are added in pairs when its products x and y
+   meet. */
 static size_t in_pairs(size_t x, size_t y, size_t products)
 {
     size_t size = 2;
@@ -111,7 +112,7 @@ static size_t in_block(const struct probe_tree *t, size_t from, size_t x, size_t
     return t->real[step + 1] - t->real[from];
 }
 
-/* Both in one sequence, y behind x. */
+/* Both in one sequence, y after x. */
 static size_t in_sequence(const struct probe_tree *t, size_t x, size_t y)
 {
     const size_t block = t->guess.block, promote = t->guess.promote / block,

@@ -12,7 +12,7 @@
 
 enum { STREAM_DATA = 42, EXPONENTS = 4, PRODUCTS_MAX = 1 << 24, SCREEN_ROWS = 2 };
 
-/* Of either sign, 2^-4 to 1, with as many bits as the format has. */
+/* Numbers of either sign, 2^-4 to 1, with as many bits as the format has. */
 static void fill_random(struct matrix *x, const struct bitcut_format *format,
                         struct rng *rng)
 {
@@ -51,7 +51,8 @@ void probe_data_clear(struct probe_data *x)
 
 /* --- units ------------------------------------------------------------------------ */
 
-/* The GEMM of the order by a recipe of one product; false: there is none on the unit. */
+/* The GEMM of the order by a recipe with one product.  Returns false if there is none on
+   the unit. */
 static bool make_gemm(struct bitcut_gemm *g, const struct probe_guess *guess,
                       const struct bitcut_recipe *recipe, const struct bitcut_unit *u,
                       int promote, const struct bitcut_format *input)
@@ -70,7 +71,7 @@ static bool make_gemm(struct bitcut_gemm *g, const struct probe_guess *guess,
            plan.split_a.word[0].format == input;
 }
 
-/* How many outputs of the first rows differ. */
+/* The number of outputs of the first rows that differ. */
 static enum bitcut_status count_mismatches(size_t *mismatches, struct bitcut_gemm g,
                                            const struct probe_data *x, size_t rows,
                                            const struct probe *p, struct fault *f)
@@ -88,8 +89,7 @@ static enum bitcut_status count_mismatches(size_t *mismatches, struct bitcut_gem
     return status;
 }
 
-/* Those that fit stay, with what was recorded on hardware before others; or else the
-   nearest one. */
+/* Keep the units that fit, recorded ones first; or else the nearest one. */
 static void add_unit(struct probe_fit *fit, const struct bitcut_gemm *g,
                      size_t mismatches)
 {

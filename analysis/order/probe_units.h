@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An order that was probed, on the units: which of them give what a program gives. */
+/* The units that give the results of a program, for an order that was probed. */
 #ifndef BITCUT_ANALYSIS_ORDER_PROBE_UNITS_H
 #define BITCUT_ANALYSIS_ORDER_PROBE_UNITS_H
 
@@ -19,17 +19,18 @@ enum bitcut_status probe_data_make(struct probe_data *x, const struct probe *p,
                                    struct fault *f);
 void probe_data_clear(struct probe_data *x);
 
-/* A recipe of one product on the units that give every output compared; on none, the one
-   that gives the most. */
+/* A recipe with one product, on the units that give every compared output; if there are
+   none, on the unit that gives the most. */
 struct probe_fit {
     const struct bitcut_recipe *recipe;               /* NULL: no unit can be tried */
-    const struct bitcut_unit *unit[PROBE_UNITS_MAX]; /* the first recorded if any  */
-    size_t units;                                     /* that fit                   */
-    size_t compared, mismatches;                      /* outputs, of unit[0]        */
+    /* the first one was recorded, if any was */
+    const struct bitcut_unit *unit[PROBE_UNITS_MAX];
+    size_t units;                /* number of units that fit */
+    size_t compared, mismatches; /* outputs, for unit[0] */
 };
 
-/* Try all units with operands of the format; of long k some rows are compared.
-   BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED: asked to stop. */
+/* Try all units with operands of the format.  For large k only some rows are compared.
+   Returns BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED if asked to stop. */
 enum bitcut_status probe_fit_units(struct probe_fit *fit, const struct probe_guess *g,
                                    const struct probe_data *x, const struct probe *p,
                                    struct fault *f);

@@ -28,7 +28,7 @@ const char *const audit_scales_keys[] = { "recipe",      "unit",       "scale",
                                           "bits_b",      "overflow_a", "overflow_b",
                                           "flushed_a",   "flushed_b",  NULL };
 
-/* --- kinds of values (NULL: there is none) ---------------------------------------- */
+/* --- types of values (NULL: missing) ---------------------------------------------- */
 
 static bool is_text(const json_t *x) { return json_is_string(x); }
 
@@ -37,7 +37,7 @@ static bool is_text_if_any(const json_t *x)
     return !x || json_is_null(x) || json_is_string(x);
 }
 
-/* Up to where a double has every integer. */
+/* Up to the largest range in which a double has every integer. */
 static bool is_count_if_any(const json_t *x)
 {
     const json_int_t n = json_integer_value(x);
@@ -45,7 +45,7 @@ static bool is_count_if_any(const json_t *x)
            (json_is_integer(x) && n >= 0 && n <= (json_int_t)1 << 53);
 }
 
-/* One that JSON lacks is a text. */
+/* A number that JSON lacks is a text. */
 static bool is_number_if_any(const json_t *x)
 {
     const char *const text = json_string_value(x);
@@ -54,16 +54,16 @@ static bool is_number_if_any(const json_t *x)
             (!strcmp(text, "nan") || !strcmp(text, "inf") || !strcmp(text, "-inf")));
 }
 
-/* "12-40" where sizes differ. */
+/* "12-40" if sizes differ. */
 static bool is_size_if_any(const json_t *x)
 {
     return is_text_if_any(x) || is_count_if_any(x);
 }
 
-/* What has a cell of a table. */
+/* A value that fits into a cell of a table. */
 static bool is_flat(const json_t *x) { return !json_is_object(x) && !json_is_array(x); }
 
-/* A list of objects whose columns are flat, or none. */
+/* A list of objects with flat columns, or null. */
 static bool is_list(const json_t *x, const char *const *keys)
 {
     size_t i;
@@ -139,11 +139,11 @@ static const struct json_field total_fields[] = { { "own_seconds", &number },
 
 struct reading {
     json_t *places, **total;
-    json_t *names; /* what places are called, each with the last number given to it */
+    json_t *names; /* the names of call sites, each with the last number given to it */
 };
 
-/* Places of one line, by several routines or in several parts of a library, are apart by
-   a number: figures have a panel for each. */
+/* Several call sites on one line, by several routines or in several parts of a library,
+   are distinguished by a number: figures have a panel for each. */
 static void name_place(json_t *names, json_t *row)
 {
     const char *const name = json_string_value(json_object_get(row, "place"));
@@ -158,7 +158,7 @@ static void name_place(json_t *names, json_t *row)
     json_object_set_new(row, "place", own);
 }
 
-/* Rows of `bitcut run`: those of places, and the last one. */
+/* Rows of `bitcut run`: call sites, and the last one, for the whole run. */
 static enum bitcut_status take_row(void *context, json_t *row, struct fault *f)
 {
     struct reading *const r = context;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what a figure takes ---------------------------------------------------------- */
+/* --- results of a figure ---------------------------------------------------------- */
 
 static bool has_number(const json_t *row, const char *key)
 {
@@ -42,7 +42,7 @@ static json_t *taken(const struct figure *g, const struct results *results)
 
 /* --- rows ------------------------------------------------------------------------- */
 
-/* The columns of figures with axes, if they do not say others. */
+/* The columns of figures with axes, unless the figure has its own. */
 static const char *const point_columns[] = { "series",
                                              "group",
                                              "label",
@@ -72,7 +72,7 @@ static const char *const point_columns[] = { "series",
                                              "source",
                                              NULL };
 
-/* An object with these keys alone, null where `row` has none. */
+/* An object with these keys only; null where `row` has none. */
 static json_t *pick(json_t *row, const char *const *columns)
 {
     json_t *picked = json_object();
@@ -91,7 +91,7 @@ static json_t *pick_all(json_t *rows, const char *const *columns)
     return picked;
 }
 
-/* A row and where it was. */
+/* A row and its original position. */
 struct place {
     double x;
     size_t at;
@@ -105,7 +105,7 @@ static int compare_places(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* By ascending x, equals as they were; not at all if there is no memory. */
+/* By ascending x, stable; not sorted if memory runs out. */
 static void sort(json_t *rows, const char *x)
 {
     const size_t count = json_array_size(rows);
@@ -120,7 +120,7 @@ static void sort(json_t *rows, const char *x)
     free(places);
 }
 
-/* The values of papers, other columns null. */
+/* The values of papers; other columns are null. */
 static void append_printed(json_t *rows, const struct figure *g)
 {
     for (const struct printed *p = g->printed; p->series; p++) {
@@ -135,7 +135,7 @@ static void append_printed(json_t *rows, const struct figure *g)
     }
 }
 
-/* Limits of the device in these runs, other columns null. */
+/* Limits of the device in these runs; other columns are null. */
 static void append_roofs(json_t *rows, const struct figure *g,
                          const struct results *results)
 {
@@ -161,7 +161,7 @@ json_t *figure_rows(const struct figure *g, const struct results *results)
 
 /* --- origin ----------------------------------------------------------------------- */
 
-/* A key that says how results were recorded, and words before its value. */
+/* A key that tells how results were recorded, and the text before its value. */
 struct origin {
     const char *key, *words;
 };

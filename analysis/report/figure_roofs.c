@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Whose product of words of a format is a device's rate, and how data sheets call it. */
+/* For a format of parts: the peer whose single product gives the device's rate, and the
+   name of the rate in data sheets. */
 static const struct words {
     const char *group, *name, *part;
     enum rate_words words;
@@ -17,14 +18,14 @@ static const struct words {
               { "tf32", "sgemm-tf32", "whole", RATE_TF32 },
               { 0 } };
 
-/* What limits one product of a row's words. */
+/* The limits of one product of a row's parts. */
 struct roof {
     double rate;        /* TFLOPS                              */
-    double bytes;       /* a second, in 10^12; INFINITY: any   */
-    const char *source; /* a data sheet; NULL: it was recorded */
+    double bytes;       /* per second, in 10^12; INFINITY: no limit */
+    const char *source; /* a data sheet; NULL: recorded */
 };
 
-/* The largest value of a key of the results of a kind that are of the device. */
+/* The largest value of a key among the results of a kind for the device. */
 static double most(const struct results *results, enum result_kind kind, const char *key,
                    const json_t *of, const char *name, const char *part)
 {
@@ -71,8 +72,8 @@ static struct roof printed_roof(const json_t *row)
     return (struct roof){ rate->peak[w->words], INFINITY, rate->source };
 }
 
-/* How many products of words the kernel of a row adds, by the recipe in its name; 0: it
-   is no kernel. */
+/* The number of products of parts in the kernel of a row, by the recipe in its name; 0:
+   it is no kernel. */
 static int products_of(const json_t *row)
 {
     char name[32] = "";
@@ -84,7 +85,7 @@ static int products_of(const json_t *row)
     return recipe ? recipe->terms : 0;
 }
 
-/* Where a roof is drawn, and its name. */
+/* The position of a roof, and its name. */
 struct drawn {
     json_t *roofs;
     const struct figure *figure;
@@ -103,7 +104,7 @@ static void add(const struct drawn *d, double x, double y)
                   "source", d->source, d->figure->plot.x, x, d->figure->plot.y, y));
 }
 
-/* One roof from the least to the largest x: flat, or rising with the bytes. */
+/* One roof from the smallest to the largest x: flat, or rising with the bytes. */
 static void add_roof(json_t *roofs, const struct figure *g, json_t *rows,
                      const struct roof *roof, const json_t *row)
 {

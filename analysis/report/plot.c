@@ -17,8 +17,8 @@
 
 /* --- the program ------------------------------------------------------------------ */
 
-/* How the child ended, as waitpid() says; killed if work is to stop.  It is looked for
-   now and then: any thread may be the one that a signal wakes. */
+/* How the child ended, in the form of waitpid(); it is killed if work is to stop.  The
+   child is polled, since any thread may receive a signal. */
 static int end_of(pid_t child, const struct progress *progress)
 {
     static const struct timespec moment = { .tv_nsec = 10000000 };
@@ -40,12 +40,13 @@ static _Noreturn void become_gnuplot(FILE *script, FILE *picture)
     const int null = open("/dev/null", O_WRONLY);
     if (null >= 0 && dup2(fileno(script), 0) >= 0 && dup2(fileno(picture), 1) >= 0 &&
         dup2(null, 2) >= 0)
-        execlp("gnuplot", "gnuplot", "-d", (char *)NULL); /* nobody's settings */
+        execlp("gnuplot", "gnuplot", "-d",
+               (char *)NULL); /* without the user's settings */
     _exit(127);
 }
 
-/* gnuplot with `script` as standard input and `picture` as standard output: whether it
-   was there and drew. */
+/* Run gnuplot with `script` as standard input and `picture` as standard output.  Returns
+   whether it exists and drew the picture. */
 static enum bitcut_status run_gnuplot(bool *drawn, FILE *script, FILE *picture,
                                       const struct progress *progress, struct fault *f)
 {
@@ -59,7 +60,7 @@ static enum bitcut_status run_gnuplot(bool *drawn, FILE *script, FILE *picture,
     return BITCUT_OK;
 }
 
-/* All of a file; nothing if it is empty. */
+/* The whole file; nothing if it is empty. */
 static enum bitcut_status read_all(struct picture *p, FILE *from, struct fault *f)
 {
     if (fseek(from, 0, SEEK_END) != 0) return system_fault("the picture", f);
@@ -78,8 +79,8 @@ static enum bitcut_status read_all(struct picture *p, FILE *from, struct fault *
     return BITCUT_OK;
 }
 
-/* cairo writes the time into a PDF; the same date in its place, of the same length, keeps
-   pictures of the same data the same. */
+/* cairo writes the time into a PDF.  A fixed date of the same length makes pictures of
+   the same data equal. */
 static void fix_date(struct picture *p)
 {
     static const char key[] = "/CreationDate (D:", date[] = "20000101000000";

@@ -5,8 +5,9 @@
 
 #include "analysis/study/study.h"
 
-/* SVG for pages; PDF, its fonts inside, for papers: as wide as a column of 8.6 cm where
-   it is of one panel, else as both columns.  A small SVG is as wide as a phone. */
+/* SVG for pages; PDF, with its fonts embedded, for papers.  A PDF with one panel has the
+   width of a column, 8.6 cm; otherwise of both columns.  A small SVG has the width of a
+   phone. */
 enum plot_kind { PLOT_SVG, PLOT_PDF, PLOTS, PLOT_SMALL = PLOTS };
 
 /* The bytes of a picture, and a 0 after them. */
@@ -15,10 +16,11 @@ struct picture {
     size_t size;
 };
 
-/* Draw `rows`, an array of objects, as `plot` says: a picture whose bytes are to be
-   freed, or none (NULL) if gnuplot is not there, fails, or is asked to stop.  The same
-   rows give the same bytes with the same gnuplot.  BITCUT_UNSUPPORTED: no temporary file
-   can be had, or no process, or the picture cannot be read; BITCUT_NO_MEMORY. */
+/* Draw `rows`, an array of objects, as described by `plot`.  Sets a picture whose bytes
+   the caller frees, or no picture (NULL) if gnuplot is missing, fails, or is asked to
+   stop.  The same rows give the same bytes with the same gnuplot.  Returns
+   BITCUT_UNSUPPORTED if no temporary file or process can be created, or the picture
+   cannot be read; BITCUT_NO_MEMORY. */
 enum bitcut_status plot_draw(struct picture *picture, enum plot_kind kind,
                              const struct study_plot *plot, const char *title,
                              json_t *rows, const struct progress *progress,

@@ -33,15 +33,15 @@ static json_t *row_at(const struct plot_data *d, size_t row)
     return json_array_get(d->rows, row);
 }
 
-/* The value of a key of the rows of a group; NULL for null. */
+/* The value of a key in the rows of a group; NULL for null. */
 static json_t *value_of(const struct plot_data *d, size_t group, const char *key)
 {
     json_t *value = json_object_get(row_at(d, d->groups.first[group]), key);
     return json_is_null(value) ? NULL : value;
 }
 
-/* Whether rows of `group` are drawn where those of `panel` are: they have the same
-   values, but for null, which is any. */
+/* Whether rows of `group` are drawn in the panel of `panel`: they have the same values,
+   where null matches any value. */
 static bool belongs(const struct plot_data *d, size_t group, size_t panel,
                     const struct keys *k)
 {
@@ -52,7 +52,7 @@ static bool belongs(const struct plot_data *d, size_t group, size_t panel,
     return true;
 }
 
-/* Whether a group has a panel of its own: no other says more. */
+/* Whether a group has its own panel: no other group has more values. */
 static bool is_panel(const struct plot_data *d, size_t group, const struct keys *k)
 {
     for (size_t other = 0; other < d->groups.groups; other++)
@@ -77,8 +77,8 @@ static bool has_number(const struct plot_data *d, size_t row)
            (plot->below && json_is_number(json_object_get(values, plot->below)));
 }
 
-/* Append the panels of a group: the series of rows that belong there, so many a panel,
-   and then the roofs.  drawn[group of series] is its own. */
+/* Append the panels of a group: its series, at most PANEL_SERIES_MAX in a panel, followed
+   by the roofs. drawn[group of series] is working space. */
 static void add_panels(struct plot_data *d, size_t group, const struct keys *k)
 {
     bool *drawn = distinct_array(d->series.groups, sizeof *drawn);
@@ -166,7 +166,7 @@ static int compare_points(const void *left, const void *right)
     return (a->middle > b->middle) - (a->middle < b->middle);
 }
 
-/* Put points of one x together; how many are left. */
+/* Merge the points with the same x.  Returns the number of points left. */
 static size_t gather(struct plot_point *points, size_t count)
 {
     size_t used = 0;
@@ -190,7 +190,7 @@ static bool has_place(const json_t *value, bool log)
     return json_is_number(value) && !(log && json_number_value(value) <= 0);
 }
 
-/* The end of the bar of a row, `middle` if it has none. */
+/* The end of the bar of a row, or `middle` if it has none. */
 static double end_of(const struct plot_data *d, size_t row, const char *key,
                      double middle)
 {

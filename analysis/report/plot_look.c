@@ -5,13 +5,13 @@
 
 enum { NAMES_MAX = 6 };
 
-/* Colours that most eyes tell apart (Okabe and Ito 2008, and darker ones), each with a
-   mark that is filled, and its open form for variants. */
+/* Colours that most people can distinguish (Okabe and Ito 2008, and darker ones), each
+   with a filled mark, and its open form for variants. */
 static const struct {
     const char *colour;
     int mark, open;
     const char *name[NAMES_MAX]; /* recipes, their splits, peers, and words of studies,
-                                     ended by NULL; none: for what is none of them */
+                                    ended by NULL; none: the look of all other names */
 } looks[] = {
     /* clang-format off */
     { "#0072B2",  7,  6, { "ootomo", "halfhalf", "promoted", "unpromoted" } },
@@ -50,7 +50,7 @@ static const struct {
 
 enum { LOOKS = sizeof looks / sizeof looks[0], DASHES = 5 };
 
-/* Roofs: those of data sheets are lighter than recorded ones. */
+/* Roofs: those from data sheets are lighter than recorded ones. */
 #define RECORDED "#404040"
 #define PRINTED  "#8FA3B5"
 
@@ -67,7 +67,7 @@ static int look_of_name(const char *name, size_t length)
 
 bool plot_has_look(const char *name) { return look_of_name(name, strlen(name)) >= 0; }
 
-/* The look that a word of the series names, whole or up to one of its '-', or -1. */
+/* The look for a word of the series name, whole or up to one of its '-', or -1. */
 static int look_of_series(const char *series)
 {
     static const char between[] = " ,:/.()";
@@ -83,7 +83,7 @@ static int look_of_series(const char *series)
     return -1;
 }
 
-/* The dashes of a roof are those of the roofs before it of as many products. */
+/* A roof has the dashes of earlier roofs for the same number of products. */
 static struct plot_look look_of_roof(const struct plot_look *look,
                                      const struct plot_data *d, size_t series,
                                      int *dashes)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A column of a page of two is 8.6 cm wide; a page of HTML has 860 px. */
+/* A column of a two-column page is 8.6 cm wide; an HTML page has 860 px. */
 const struct plot_form plot_forms[] = {
     /* clang-format off */
     { .ending = "svg", .titled = true, .em = 12, .letters = 12,
@@ -28,7 +28,7 @@ const struct plot_form plot_forms[] = {
 
 /* --- texts ------------------------------------------------------------------------ */
 
-/* A label, in which ^ and _{ mean what they do to gnuplot, and a lone _ itself. */
+/* A label in which ^ and _{ are gnuplot's markup, and a single _ is literal. */
 static void write_label(FILE *to, char axis, const char *label)
 {
     fprintf(to, "set %clabel '", axis);
@@ -39,8 +39,8 @@ static void write_label(FILE *to, char axis, const char *label)
     fprintf(to, "'%s\n", axis == 'x' ? " offset 0,0.6" : "");
 }
 
-/* Text in the quotes of a script.  ASCII is given by its numbers, so that gnuplot takes
-   no character (a quote, backslash, backtick, @) for more than itself. */
+/* Text in the quotes of a script.  ASCII characters are written by their numbers, so that
+   gnuplot interprets none of them (a quote, backslash, backtick, @). */
 static void write_quoted(FILE *to, const char *text)
 {
     fputc('"', to);
@@ -55,26 +55,26 @@ static void write_quoted(FILE *to, const char *text)
     "set xtics nomirror\nset ytics nomirror\n"                                          \
     "set grid linecolor rgb '#C8C8C8' dashtype 3 linewidth 0.8\n"
 
-/* --- where things are, in em -------------------------------------------------------- */
+/* --- positions, in em ------------------------------------------------------------- */
 
-/* What stands around the axes of a panel, a line of a legend, and what gnuplot leaves
-   free above it. */
+/* The margins around the axes of a panel, a line of a legend, and the space that gnuplot
+   leaves above it. */
 static const double LEFT = 7, RIGHT = 1.2, TOP = 2, BOTTOM = 3.9, LINE = 1.5, ABOVE = 1.3,
                     SAMPLE = 5.5, LETTER = 0.62;
 
-/* A picture: its panels stand in `columns`, y first and then what is below. */
+/* A picture: its panels stand in `columns`, those of y first, then those of `below`. */
 struct layout {
     const struct plot_data *d;
     const struct plot_form *form;
     const struct plot_look *look;
     size_t rows; /* of panels, for one y */
     int columns;
-    bool shared;           /* one legend for all panels           */
-    double legend, common; /* heights: of a panel's and the common legend */
+    bool shared;           /* one legend for all panels */
+    double legend, common; /* heights of a panel's legend and the common legend */
     double title, width, height;
 };
 
-/* Three panels side by side where they fill rows and their legends have room. */
+/* Three panels side by side if they fill the rows and their legends have room. */
 static int columns_of(const struct layout *l)
 {
     const size_t panels = l->d->panels;
@@ -85,7 +85,7 @@ static int columns_of(const struct layout *l)
     return panels <= 1 ? 1 : panels % 3 == 0 && room ? 3 : 2;
 }
 
-/* How many names stand side by side in a legend of that width. */
+/* The number of names side by side in a legend with that width. */
 static size_t names_across(const struct layout *l, const size_t *series, size_t count,
                            double width)
 {
@@ -105,7 +105,7 @@ static double legend_height(const struct layout *l, const size_t *series, size_t
     return LINE * ((double)((count + across - 1) / across) + 1);
 }
 
-/* The height of a panel's legend, of the panel with the most. */
+/* The height of the tallest legend of a panel. */
 static double legend_most(const struct layout *l)
 {
     double most = 0;
@@ -138,8 +138,8 @@ static bool looks_differ(const struct layout *l)
     return true;
 }
 
-/* The legends of panels are one where that tells series apart and takes half their height
-   or less. */
+/* The legends of panels are merged if the series stay distinguishable and the merged
+   legend takes at most half of their height. */
 static void layout_init(struct layout *l)
 {
     const struct plot_data *d = l->d;
@@ -154,7 +154,7 @@ static void layout_init(struct layout *l)
                     (TOP + l->form->axes[l->columns] + BOTTOM + l->legend);
 }
 
-/* The box around what is drawn next, from the left and the top. */
+/* The box of the next drawing, measured from the left and the top. */
 static void write_box(FILE *to, const struct layout *l, double left, double right,
                       double top, double bottom)
 {
@@ -184,7 +184,7 @@ static const char *style_of(const struct layout *l, size_t series)
                                       : "linespoints";
 }
 
-/* Samples and names without axes, in the box that was set. */
+/* Samples and names without axes, in the current box. */
 static void write_legend(FILE *to, const struct layout *l, const size_t *series,
                          size_t count, double width)
 {
@@ -208,13 +208,13 @@ static void write_legend(FILE *to, const struct layout *l, const size_t *series,
 
 /* --- axes ------------------------------------------------------------------------- */
 
-/* What an axis shows. */
+/* The range of an axis. */
 struct axis {
     const char *key, *label;
     bool log;
 };
 
-/* From the least to the largest of an axis, over all panels. */
+/* From the smallest to the largest value, over all panels. */
 struct span {
     double low, high;
 };
@@ -225,7 +225,7 @@ static void widen(struct span *s, double low, double high)
     s->high = fmax(s->high, high);
 }
 
-/* Of x, or of the key y. */
+/* The axis of x, or of the key y. */
 static struct span span_of(const struct plot_data *d, const char *y, bool of_x)
 {
     struct span s = { INFINITY, -INFINITY };
@@ -240,8 +240,8 @@ static struct span span_of(const struct plot_data *d, const char *y, bool of_x)
     return s;
 }
 
-/* An axis with some room at both ends; one of decades from power to power, and one that
-   comes near 0 from there. */
+/* An axis with some space at both ends.  A logarithmic axis ends at powers; an axis near
+   0 begins at 0. */
 static void write_axis(FILE *to, char axis, bool log, struct span s)
 {
     static const double ROOM = 0.04;
@@ -269,10 +269,10 @@ static void write_axis(FILE *to, char axis, bool log, struct span s)
 
 /* --- panels ----------------------------------------------------------------------- */
 
-enum { MARKS_MAX = 16 }; /* of a line, about */
+enum { MARKS_MAX = 16 }; /* of a curve, approximately */
 
 /* The points of every series as here-documents $s<number> with the ends of their bars,
-   and which of them have a mark, every so manieth. */
+   and the distance between points with a mark. */
 static void write_points(FILE *to, const struct layout *l, const struct plot_panel *p,
                          const char *y)
 {
@@ -322,7 +322,7 @@ static void write_panel(FILE *to, const struct layout *l, const struct plot_pane
     fputs("\nunset label\n", to);
 }
 
-/* All panels of one y; how far down they reach. */
+/* All panels of one y.  Returns how far down they reach. */
 static double write_panels(FILE *to, const struct layout *l, const struct axis *y,
                            double top)
 {

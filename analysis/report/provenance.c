@@ -32,7 +32,7 @@ static json_t *processor_name(FILE *from)
     return NULL;
 }
 
-/* As Linux names it, or else its kind. */
+/* As named by Linux, otherwise the machine type. */
 static json_t *processor(void)
 {
     json_t *name = NULL;
@@ -53,7 +53,7 @@ json_t *provenance_build(void)
                      "processor", processor());
 }
 
-/* --- units ------------------------------------------------------------------------- */
+/* --- units ------------------------------------------------------------------------ */
 
 static void add_unit(json_t *models, json_t *known, const json_t *row)
 {
@@ -66,7 +66,7 @@ static void add_unit(json_t *models, json_t *known, const json_t *row)
                                             unit ? unit_evidence(unit) : NULL));
 }
 
-/* Those of its rows and of what is claimed of them. */
+/* The units of its rows and of its claims. */
 static json_t *units_of(const struct section *s)
 {
     json_t *models = json_array(), *known = json_object();
@@ -98,7 +98,7 @@ static const char *text_of(const json_t *row, const char *key)
     return text ? text : "";
 }
 
-/* Append " (separator) text"; the line is released. */
+/* Append " (separator) text"; the text is released. */
 static json_t *longer(json_t *line, const char *separator, const char *text,
                       const char *more)
 {
@@ -108,7 +108,8 @@ static json_t *longer(json_t *line, const char *separator, const char *text,
     return all;
 }
 
-/* Each unit with its evidence or, of many, how many have which. */
+/* Each unit with its evidence, or, if there are many, the number of units for each kind
+   of evidence. */
 static json_t *add_units(json_t *line, json_t *rows)
 {
     enum { NAMED_MAX = 6 };

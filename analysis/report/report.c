@@ -60,10 +60,10 @@ bool report_shows_table(const struct section *s)
     return !report_has_figure(s) && json_array_size(s->rows) <= SHORT;
 }
 
-/* --- comma-separated values -------------------------------------------------------- */
+/* --- comma-separated values ------------------------------------------------------- */
 
-/* Whether a spreadsheet would run it: a formula, and no number.  Some pass over blanks in
-   front of it, and over control characters, for which "?" stands. */
+/* Whether a spreadsheet would evaluate the text: a formula, and no number.  Some skip
+   blanks before it, and control characters, for which "?" stands. */
 static bool is_formula(const char *text)
 {
     uint32_t unused;
@@ -71,8 +71,8 @@ static bool is_formula(const char *text)
     return *start && strchr("=+-@", *start) && !decimal_read(&unused, text);
 }
 
-/* In quotes, doubled inside, if it would break the column; a formula behind a ', which
-   makes it text. */
+/* In quotes, which are doubled inside, if it would break the column; a formula after a ',
+   which makes it a text. */
 static void write_csv_cell(FILE *to, const char *text)
 {
     const char *quote = text[strcspn(text, ",;\"")] ? "\"" : "";
@@ -153,7 +153,7 @@ enum bitcut_status report_write_json(const char *path, const struct section *s,
 
 /* --- captions --------------------------------------------------------------------- */
 
-/* What bars are; empty if there are none. */
+/* The meaning of bars; empty if there are none. */
 static json_t *bars_of(const struct section *s)
 {
     const struct study_plot *plot = s->plot;

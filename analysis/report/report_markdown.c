@@ -8,15 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A character of a text that Markdown shows as it stands, in a cell of a table as well.
- */
+/* A character of a text that Markdown shows literally, also in a cell of a table. */
 static void write_plain(FILE *to, const char *shown)
 {
     if (!shown[1] && strchr("\\`*_{}[]<>#|~&", *shown)) fputc('\\', to);
     fputs(shown, to);
 }
 
-/* Markup is the format alone: arguments are texts, whatever they hold. */
+/* Only the format is markup: arguments are texts, whatever they contain. */
 static void markdown(FILE *to, const char *format, ...) TEXT_FORMAT(2);
 static void markdown(FILE *to, const char *format, ...)
 {
@@ -26,15 +25,15 @@ static void markdown(FILE *to, const char *format, ...)
     va_end(list);
 }
 
-/* Text as code, in which a backslash is itself; as other text if it has what would end
-   it. */
+/* Text as code, in which a backslash is literal; as other text if it contains a backtick.
+ */
 static void write_code(FILE *to, const char *text)
 {
     if (strchr(text, '`')) markdown(to, "%s", text);
     else text_print(to, "`%s`", text);
 }
 
-/* A text, which is released, in the paragraph that `format` is, unless it is empty. */
+/* A text, which is released, in the paragraph `format`, unless it is empty. */
 static void write_paragraph(FILE *to, const char *format, json_t *text)
 {
     if (json_string_length(text)) markdown(to, format, json_string_value(text));
@@ -65,7 +64,7 @@ static void write_table(FILE *to, json_t *rows, const char *const *keys)
 
 /* --- verdicts --------------------------------------------------------------------- */
 
-/* What rows say of a claim: the verdict and the number, in a cell. */
+/* The verdict of rows on a claim with its number, as a cell. */
 static void write_finding(FILE *to, const json_t *finding, const char *note)
 {
     char number[REPORT_CELL_MAX];
@@ -102,7 +101,8 @@ static void write_reason(FILE *to, const json_t *verdict)
     markdown(to, " |\n");
 }
 
-/* A row for each claim, and beside what small sizes say what kept rows do. */
+/* A row for each claim, with the verdict by small sizes and the verdict by stored rows.
+ */
 static void write_verdicts(FILE *to, json_t *all)
 {
     const bool kept = report_has_recorded(all);
@@ -164,13 +164,13 @@ static void write_claims(FILE *to, const struct page *page)
 
 /* --- sections --------------------------------------------------------------------- */
 
-/* Where the numbers come from, and what made them. */
+/* The origin of the numbers, and what made them. */
 static void write_source(FILE *to, const struct section *s)
 {
     markdown(to, "\nNumbers: ");
     write_code(to, json_string_value(s->source));
     if (s->origin) markdown(to, ", recorded on %s", json_string_value(s->origin));
-    markdown(to, "; all of them: [%s.csv](%s.csv), [%s.json](%s.json)", s->name, s->name,
+    markdown(to, "; full data: [%s.csv](%s.csv), [%s.json](%s.json)", s->name, s->name,
              s->name, s->name);
     if (s->picture[PLOT_PDF].bytes)
         markdown(to, "; for LaTeX: [%s.pdf](%s.pdf)", s->name, s->name);
@@ -194,7 +194,7 @@ static void write_rows(FILE *to, const struct section *s)
     if (count) write_table(to, s->rows, keys);
 }
 
-/* A claim and what became of it. */
+/* A claim and its verdict. */
 static void write_item(FILE *to, const json_t *verdict)
 {
     const json_t *kept = json_object_get(verdict, "kept");
@@ -235,7 +235,7 @@ static void write_banner(FILE *to, const json_t *banner)
              json_string_value(json_object_get(banner, "reason")));
 }
 
-/* Lines in a fence: none of them is a fence itself. */
+/* Lines in a fenced block: none of them is a fence. */
 static void write_blocks(FILE *to, json_t *code)
 {
     if (json_array_size(code)) markdown(to, "## The assertion\n\n");

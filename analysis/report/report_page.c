@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- texts and tables -----------------------------------------------------------------
- */
+/* --- texts and tables ------------------------------------------------------------- */
 
 /* A character of a text, also inside the quotes of an attribute. */
 static void write_escaped(FILE *to, const char *shown)
@@ -26,7 +25,7 @@ static void write_escaped(FILE *to, const char *shown)
     fputs(shown, to);
 }
 
-/* Markup is the format alone: arguments are texts, whatever they hold. */
+/* Only the format is markup: arguments are texts, whatever they contain. */
 static void html(FILE *to, const char *format, ...) TEXT_FORMAT(2);
 static void html(FILE *to, const char *format, ...)
 {
@@ -44,19 +43,19 @@ static void write_cell(FILE *to, const json_t *value, const char *tag)
     else html(to, "<%s>%s</%s>", tag, text, tag);
 }
 
-/* The first rows of a long table: the others are in the data. */
+/* The first rows of a long table: the data files have the others. */
 static size_t shown_of(size_t rows)
 {
     enum { ROWS_MAX = 64 };
     return rows < ROWS_MAX ? rows : ROWS_MAX;
 }
 
-/* The end of a table, which says how many rows it does not show. */
+/* The end of a table, with the number of rows that it does not show. */
 static void end_table(FILE *to, size_t rows)
 {
     html(to, "</tbody></table></div>\n");
     if (shown_of(rows) < rows)
-        html(to, "<p>The data have the other %zu rows of this table.</p>\n",
+        html(to, "<p>The data files contain the other %zu rows of this table.</p>\n",
              rows - shown_of(rows));
 }
 
@@ -90,12 +89,12 @@ static void write_heads(FILE *to, const struct distinct *d, json_t *rows, const 
         write_cell(to, json_object_get(json_array_get(rows, d->first[i]), key), "th");
 }
 
-/* The values of a plot, with a row for each value of a key down and a column for each of
-   one across. */
+/* The values of a plot, with a row for each value of one key and a column for each value
+   of another. */
 struct cells {
     const char *key_down, *key_across;
     struct distinct down, across;
-    json_t **value; /* [down.groups][across.groups]; NULL: there is none */
+    json_t **value; /* [down.groups][across.groups]; NULL: missing */
 };
 
 static void cells_clear(struct cells *c)
@@ -105,7 +104,7 @@ static void cells_clear(struct cells *c)
     distinct_clear(&c->down);
 }
 
-/* False if most of them would be empty, or one has several values. */
+/* Returns false if most cells would be empty, or one cell has several values. */
 static bool cells_init(struct cells *c, json_t *rows, const char *y, const char *down,
                        const char *across)
 {
@@ -145,8 +144,8 @@ static void write_matrix(FILE *to, const struct cells *c, json_t *rows)
     end_table(to, c->down.groups);
 }
 
-/* The values of y, x down or, if there are more of them, series; all rows where that
-   would be nearly empty. */
+/* The values of y, with rows by x or, if there are more of them, by series; all rows if
+   such a table would be nearly empty. */
 static void write_values(FILE *to, const struct study_plot *plot, json_t *rows,
                          const char *y)
 {
@@ -181,21 +180,20 @@ static void write_picture(FILE *to, const char *svg)
     html(to, "</div>\n");
 }
 
-/* A text, which is released, in the element that `format` is; nothing if it is empty. */
+/* A text, which is released, in the element `format`; nothing if it is empty. */
 static void write_element(FILE *to, const char *format, json_t *text)
 {
     if (json_string_length(text)) html(to, format, json_string_value(text));
     json_decref(text);
 }
 
-/* Where the numbers come from, and the numbers. */
+/* The origin of the numbers, and the numbers. */
 static void write_source(FILE *to, const struct section *s)
 {
     html(to, "<p>Numbers: <code>%s</code>", json_string_value(s->source));
     if (s->origin) html(to, ", recorded on %s", json_string_value(s->origin));
     html(to,
-         "; all of them as <a href=\"%s.csv\">%s.csv</a> and <a "
-         "href=\"%s.json\">%s.json</a>",
+         "; full data: <a href=\"%s.csv\">%s.csv</a> and <a href=\"%s.json\">%s.json</a>",
          s->name, s->name, s->name, s->name);
     if (s->picture[PLOT_PDF].bytes)
         html(to, ", the figure as <a href=\"%s.pdf\">PDF</a>", s->name);
@@ -206,8 +204,7 @@ static void write_source(FILE *to, const struct section *s)
 
 enum { KEY_MAX = 160 }; /* of a filter */
 
-/* --- verdicts -------------------------------------------------------------------------
- */
+/* --- verdicts --------------------------------------------------------------------- */
 
 static const char *text_of(const json_t *row, const char *key)
 {
@@ -227,8 +224,8 @@ static void write_text_cell(FILE *to, const json_t *row, const char *key)
     html(to, "<td>%s</td>", text_of(row, key));
 }
 
-/* What rows say of a claim: the verdict and, below it, the number; `unlike` is the
-   verdict of the small sizes if that is another, or NULL. */
+/* The verdict of rows on a claim and, below it, the number.  `unlike` is the verdict of
+   the small sizes if it is another, or NULL. */
 static void write_found(FILE *to, const json_t *finding, const char *sizes,
                         const json_t *unlike)
 {
@@ -256,8 +253,8 @@ static void write_reason(FILE *to, const json_t *verdict)
     html(to, *r.own && *r.both ? "<br><em>both:</em> %s</td>" : "%s</td>", r.both);
 }
 
-/* What filters choose by: the paper without the place in it; the verdict; the unit, or
-   the device that was measured, which has the name of a chip in capitals. */
+/* The values for filters: the paper without the place in it; the verdict; the unit, or
+   the measured device, which is a chip's name in capitals. */
 static void write_keys(FILE *to, const json_t *row)
 {
     const char *const paper = text_of(row, "paper"), *const unit = text_of(row, "unit"),
@@ -270,7 +267,7 @@ static void write_keys(FILE *to, const json_t *row)
          verdict_label(text_of(row, "verdict")), chip);
 }
 
-/* With what kept rows say, if there is a column of it. */
+/* With the verdict by stored rows, if there is a column for it. */
 static void write_verdict(FILE *to, const json_t *row, bool column)
 {
     const json_t *kept = json_object_get(row, "kept");
@@ -302,8 +299,7 @@ static void write_verdicts(FILE *to, json_t *rows)
     html(to, "</tbody></table>\n");
 }
 
-/* --- lines ----------------------------------------------------------------------------
- */
+/* --- lines ------------------------------------------------------------------------ */
 
 /* Two texts of each row, the first as its heading. */
 static void write_lines(FILE *to, json_t *rows, const char *head, const char *text)
@@ -319,8 +315,7 @@ static void write_lines(FILE *to, json_t *rows, const char *head, const char *te
     html(to, "</tbody></table>\n");
 }
 
-/* --- the page -------------------------------------------------------------------------
- */
+/* --- the page --------------------------------------------------------------------- */
 
 static void write_figure(FILE *to, const struct section *s)
 {
@@ -332,7 +327,7 @@ static void write_figure(FILE *to, const struct section *s)
     html(to, "</figure>\n");
 }
 
-/* Folded, as all of it is in the data. */
+/* Folded, as the data files have all of it. */
 static void write_numbers(FILE *to, const struct section *s)
 {
     const struct study_plot *plot = s->plot;
@@ -364,7 +359,7 @@ static void write_section(FILE *to, const struct section *s)
     html(to, "</section>\n");
 }
 
-/* The verdict, which a sign and a word say besides the colour. */
+/* The verdict, which has a sign and a word in addition to its colour. */
 static void write_banner(FILE *to, const json_t *banner)
 {
     if (!banner) return;
@@ -374,12 +369,12 @@ static void write_banner(FILE *to, const json_t *banner)
          row->sign, row->name, text_of(banner, "reason"));
 }
 
-/* Code to be copied: a click selects a whole block. */
+/* Code to copy: a click selects a whole block. */
 static void write_code(FILE *to, json_t *code)
 {
     if (!json_array_size(code)) return;
-    html(to, "<h2 id=\"assertion\">The assertion</h2>\n"
-             "<p>A test of this kernel on these inputs: a click selects a block.</p>\n");
+    html(to, "<h2 id=\"assertion\">The assertion</h2>\n<p>A test of this kernel on these "
+             "inputs: click a block to select it.</p>\n");
     for (size_t i = 0; i < json_array_size(code); i++) {
         const json_t *const one = json_array_get(code, i);
         html(to, "<h3>%s</h3>\n<pre><code>", text_of(one, "title"));
@@ -397,12 +392,13 @@ static void write_answers(FILE *to, const struct page *page)
     write_lines(to, page->answers, "question", "answer");
 }
 
-/* All claims, with what chooses some of them. */
+/* All claims, with filters. */
 static void write_filtered(FILE *to, json_t *all)
 {
     static const char *const keys[] = { "paper", "verdict", "unit" };
-    html(to, "<p>The number below a verdict is the median of the cases of the claim; the "
-             "reason has the case that decides.</p>\n<form class=\"filters\" hidden>");
+    html(to, "<p>The number below a verdict is the median over the cases of the claim. "
+             "The reason names the case that decides.</p>\n<form class=\"filters\" "
+             "hidden>");
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         html(to,
              "<label>%s <select name=\"%s\"><option value=\"\">all</option></select>"
@@ -414,7 +410,7 @@ static void write_filtered(FILE *to, json_t *all)
     fputs(report_script, to);
 }
 
-/* What was tested, by whose models, and what became of it. */
+/* The subjects of the tests, the models used, and the verdicts. */
 static void write_claims(FILE *to, json_t *all)
 {
     if (!json_array_size(all)) return;
@@ -433,7 +429,7 @@ static void write_claims(FILE *to, json_t *all)
     json_decref(scales);
 }
 
-/* A claim of a finding: what its verdict is, and where. */
+/* A claim of a finding: its verdict, and a link. */
 static void write_claim_link(FILE *to, const json_t *verdict)
 {
     const char *const name = text_of(verdict, "verdict");
@@ -441,8 +437,8 @@ static void write_claim_link(FILE *to, const json_t *verdict)
          verdict_label(name), text_of(verdict, "study"), text_of(verdict, "name"));
 }
 
-/* The sentences of a finding, the claims that they are of, and its figure; nothing if no
-   claim has a verdict yet. */
+/* The sentences of a finding, its claims, and its figure; nothing if no claim has a
+   verdict yet. */
 static void write_finding(FILE *to, const struct report_finding *f,
                           const struct picture *figure, json_t *all)
 {
@@ -466,9 +462,8 @@ static void write_findings(FILE *to, const struct page *page, json_t *all)
 {
     if (!json_array_size(all) || !page->small) return;
     html(to,
-         "<div class=\"findings\"><h2 id=\"findings\">Findings</h2>\n"
-         "<p>A number is the median of the cases of a claim, by rows of the sizes "
-         "\"%s\".</p>\n",
+         "<div class=\"findings\"><h2 id=\"findings\">Findings</h2>\n<p>A number is the "
+         "median over the cases of a claim, from rows of the sizes \"%s\".</p>\n",
          text_of(json_array_get(all, 0), "scale"));
     for (int i = 0; i < FINDINGS; i++)
         write_finding(to, &report_findings[i], &page->small[i], all);

@@ -34,13 +34,13 @@ const char report_style[] =
     ".rejected { border-color: var(--bad); } .rejected strong { color: var(--bad); }\n"
     ".open { border-color: var(--open); } .open strong { color: var(--open); }\n"
 
-    /* Findings: a sentence, and a small figure beside it. */
+    /* Findings: a sentence, and a small figure next to it. */
     ".finding { display: flex; flex-wrap: wrap; gap: 0 2em; align-items: center;\n"
     "  margin: 1.5em 0; }\n"
     ".finding > div { flex: 1 1 20em; min-width: 0; }\n"
     ".finding h3 { margin: 0; } .finding .provenance { margin: 0; }\n"
 
-    /* Verdicts, which a sign says as well as a colour. */
+    /* Verdicts, which have a sign in addition to a colour. */
     ".verdicts { width: 100%; table-layout: fixed; font-size: 13px; margin: 1em 0 2em; }\n"
     ".verdicts th, .verdicts td { padding: 0.2em 0.4em; }\n"
     ".verdicts th { width: 10%; } .verdicts .claim { width: 22%; }\n"
@@ -52,8 +52,8 @@ const char report_style[] =
     ".filters { display: flex; flex-wrap: wrap; gap: 0.5em 1.5em; }\n"
     ".filters[hidden] { display: none; } .filters select { max-width: 16em; }\n"
 
-    /* Figures: what svg_write() leaves out.  In the dark the lightness of their colours is
-       turned, and their ground is that of the page. */
+    /* Figures: the attributes that svg_write() omits.  In dark mode the lightness of
+       their colours is inverted, and their background is that of the page. */
     ".picture { overflow-x: auto; }\n"
     ".picture svg { display: block; max-width: 100%; height: auto; min-width: var(--least);\n"
     "  color: #000; fill: none; stroke: currentColor; font: 12px sans-serif; }\n"

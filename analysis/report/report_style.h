@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the page looks: its head up to the title. */
+/* The style of the page: its head up to the title. */
 #ifndef BITCUT_ANALYSIS_REPORT_REPORT_STYLE_H
 #define BITCUT_ANALYSIS_REPORT_REPORT_STYLE_H
 

@@ -42,12 +42,11 @@ json_t *report_all_counts(json_t *all)
     const size_t papers = report_count_verdicts(paper, all, ORIGIN_PAPER),
                  owns = report_count_verdicts(own, all, ORIGIN_BITCUT);
     return json_sprintf(
-        "Of %zu claims of papers and makers, each beside numbers that were computed or "
-        "recorded for it, %zu agree, %zu differ, %zu are undecided, and %zu need "
-        "the hardware, detail or inputs that the reason names. Of %zu "
-        "questions of bitcut's own, which count neither for nor against a paper, %zu "
-        "have the expected answer, %zu have another, %zu are undecided, and %zu need "
-        "hardware.",
+        "Of %zu claims of papers and vendors, each compared with computed or recorded "
+        "numbers, %zu agree, %zu differ, %zu are undecided, and %zu need the hardware, "
+        "detail or inputs that the reason names. Of %zu questions asked by bitcut "
+        "itself, which count neither for nor against a paper, %zu have the expected "
+        "answer, %zu have another answer, %zu are undecided, and %zu need hardware.",
         papers, paper[VERDICT_AGREES], paper[VERDICT_DIFFERS], paper[VERDICT_UNDECIDED],
         paper[VERDICT_CANNOT], owns, own[VERDICT_AGREES], own[VERDICT_DIFFERS],
         own[VERDICT_UNDECIDED], own[VERDICT_CANNOT]);
@@ -74,7 +73,7 @@ json_t *report_units(json_t *all)
 
 /* --- scales ----------------------------------------------------------------------- */
 
-/* The name of the scale whose rows are kept, where small ones are computed. */
+/* The name of the scale of stored rows, if the report's own rows are small. */
 static const char *recorded_scale(void) { return study_scales[STUDY_PAPER].name; }
 
 static json_t *kept_of(const json_t *verdict)
@@ -83,8 +82,8 @@ static json_t *kept_of(const json_t *verdict)
     return json_is_object(kept) ? kept : NULL;
 }
 
-/* What kept rows say of the claims that they say something of: an array to be released.
- */
+/* The verdicts by stored rows, for the claims that have them: an array that the caller
+   releases. */
 static json_t *all_recorded(json_t *all)
 {
     json_t *kept = json_array();
@@ -136,10 +135,10 @@ json_t *report_scales(json_t *all)
     const char *own = json_array_size(all) ? text_of(all, 0, "scale") : NULL;
     add_scale(scales, own,
               own && !strcmp(own, recorded_scale())
-                  ? "those that come with bitcut, or else computed for this report"
+                  ? "rows that come with bitcut, or else rows computed for this report"
                   : "computed for this report",
               all);
-    add_scale(scales, recorded_scale(), "those that come with bitcut", kept);
+    add_scale(scales, recorded_scale(), "rows that come with bitcut", kept);
     json_decref(kept);
     return scales;
 }
@@ -150,12 +149,12 @@ json_t *report_about_scales(json_t *all)
     if (!own) return json_string("");
     const bool both = report_has_recorded(all);
     return json_sprintf(
-        "A study computes its numbers for small matrices, in seconds, or for matrices as "
-        "large as those of papers, which can take hours, and a verdict may depend on it. "
-        "Numbers, figures and tables below are of the sizes \"%s\".%s",
+        "A study computes its numbers for small matrices, in seconds, or for the matrix "
+        "sizes of papers, which can take hours. A verdict may depend on the sizes. "
+        "Numbers, figures and tables below use the sizes \"%s\".%s",
         own,
-        both ? " Verdicts are given by both sizes; where there is a dash, no rows of the "
-               "sizes of papers are kept."
+        both ? " Verdicts are given for both sizes; a dash means that no rows are stored "
+               "for the sizes of papers."
              : "");
 }
 
@@ -165,7 +164,7 @@ bool report_changes(const json_t *verdict)
                                            json_object_get(kept_of(verdict), "verdict"));
 }
 
-/* The names of claims that have another verdict by kept rows, ", " between. */
+/* The names of claims with another verdict by stored rows, separated by ", ". */
 static json_t *changed_names(size_t *changes, json_t *all)
 {
     json_t *names = json_string("");
@@ -187,13 +186,12 @@ json_t *report_all_changes(json_t *all)
     const size_t both = json_array_size(kept);
     if (!both) text = json_string("");
     else if (!changes)
-        text =
-            json_sprintf("All %zu claims that are judged by both have the same verdict "
-                         "by both.",
-                         both);
+        text = json_sprintf("All %zu claims that are checked at both sizes have the same "
+                            "verdict at both.",
+                            both);
     else
-        text = json_sprintf("Of the %zu claims that are judged by both, %zu ha%s another "
-                            "verdict at the sizes of papers: %s.",
+        text = json_sprintf("Of the %zu claims that are checked at both sizes, %zu ha%s "
+                            "another verdict at the sizes of papers: %s.",
                             both, changes, changes > 1 ? "ve" : "s",
                             json_string_value(names));
     json_decref(kept);
@@ -206,8 +204,8 @@ json_t *report_recorded(const struct section *s)
     const json_t *k = s->kept;
     if (!k) return json_string("");
     return json_sprintf("Sizes of papers: %lld of %lld points come with bitcut, in "
-                        "studies/%s, SHA-256 %s, "
-                        "as bitcut study %s --scale %s --seed %lld computes them.",
+                        "studies/%s, SHA-256 %s. The command bitcut study %s --scale %s "
+                        "--seed %lld computes them.",
                         (long long)json_integer_value(json_object_get(k, "points")),
                         (long long)json_integer_value(json_object_get(k, "of")),
                         json_string_value(json_object_get(k, "file")),
@@ -218,7 +216,8 @@ json_t *report_recorded(const struct section *s)
 
 /* --- reasons ---------------------------------------------------------------------- */
 
-/* How many bytes end both texts from a "; " on; 0: no part of them. */
+/* The number of bytes of the common ending of both texts, from a "; " on; 0: they have
+   none. */
 static size_t common_end(const char *a, const char *b)
 {
     const char *x = a + strlen(a), *y = b + strlen(b);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a page does not show, from the first text to the second. */
+/* Parts that a page does not need, from the first text to the second. */
 static const struct {
     const char *first, *last;
 } hidden[] = {
@@ -51,7 +51,7 @@ static const char *after_blanks(const char *at)
     return at;
 }
 
-/* Behind what is not shown, or `at`. */
+/* The position after such a part, or `at`. */
 static const char *after_hidden(const char *at)
 {
     for (int i = 0; i < HIDDEN; i++) {
@@ -65,7 +65,7 @@ static const char *after_hidden(const char *at)
     return starts(next, "</g>") ? next + strlen("</g>") : at;
 }
 
-/* Behind an attribute that the page sets, or `at`. */
+/* The position after an attribute that the page sets, or `at`. */
 static const char *after_attribute(const char *at)
 {
     for (int i = 0; i < ATTRIBUTES; i++)
@@ -73,7 +73,7 @@ static const char *after_attribute(const char *at)
     return at;
 }
 
-/* The tag of an element without its '>'; where that stands. */
+/* The tag of an element without its '>'.  Returns the position of the '>'. */
 static const char *write_tag(FILE *to, const char *at)
 {
     while (*at && *at != '>') {

@@ -5,13 +5,13 @@
 
 #include <stdio.h>
 
-/* Write a picture of gnuplot as the element <svg>: without the prologue of XML, the white
-   background, empty groups, and attributes that the style of the page sets for all
-   pictures (.picture in report_page.c).  The width of the element is that of the picture
-   unless the style says otherwise.  Text stays as it is. */
+/* Write a picture of gnuplot as the element <svg>, without the XML prologue, the white
+   background, empty groups, and the attributes that the style of the page sets for all
+   pictures (.picture in report_page.c).  The width of the element is the width of the
+   picture, unless the style sets another.  Text stays text. */
 void svg_write(FILE *to, const char *svg);
 
-/* The width that a picture of gnuplot has, in pixels; 0 if there is none. */
+/* The width of a picture of gnuplot in pixels; 0 if it has none. */
 int svg_width(const char *svg);
 
 #endif

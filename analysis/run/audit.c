@@ -16,10 +16,10 @@
 
 enum { LINES_MAX = 16, ELEMENTS_MAX = 1 << 20 /* of an operand's excerpt */ };
 
-/* --- which calls ------------------------------------------------------------------ */
+/* --- audited calls ---------------------------------------------------------------- */
 
-/* All that audits took so far, in seconds, and when the first call came; with the lock.
- */
+/* The time of all audits so far, in seconds, and the time of the first call.  The lock is
+   held. */
 static double spent, began;
 
 static bool in_budget(const struct run_settings *s)
@@ -31,7 +31,7 @@ static bool in_budget(const struct run_settings *s)
 
 static bool is_power_of_two(uint64_t x) { return (x & (x - 1)) == 0; }
 
-/* Whether this call is watched, and then the number of its excerpt, 0: none. */
+/* Whether this call is audited; if so, the number of its excerpt, 0: none. */
 static bool choose(const struct call *t, uint32_t *number)
 {
     bool watched = false;
@@ -57,8 +57,8 @@ static void count_value(struct call_log_values *v, uint32_t x)
     v->infinite += magnitude == 0x7f800000;
 }
 
-/* All elements of a matrix, along its lines in memory; of a half, those that are there.
- */
+/* All elements of a matrix, along its rows or columns in memory; of a half, the stored
+   ones. */
 static void count_matrix(struct call_log_values *v, const struct bitcut_matrix *x,
                          size_t rows, size_t cols, enum half half)
 {
@@ -74,7 +74,8 @@ static void count_matrix(struct call_log_values *v, const struct bitcut_matrix *
 
 /* --- the excerpt ------------------------------------------------------------------ */
 
-/* `count` of the numbers from `from` to below `to`, spread evenly; NULL: no memory. */
+/* `count` of the numbers from `from` to below `to`, spread evenly.  Returns NULL if
+   memory runs out. */
 static size_t *spread(size_t count, size_t from, size_t to)
 {
     size_t *const at = memory_allocate(count, sizeof *at);
@@ -83,17 +84,18 @@ static size_t *spread(size_t count, size_t from, size_t to)
     return at;
 }
 
-/* Let the last row and the first column of an upper half, or those of a lower one, cross
-   on the diagonal.  Off it a result of SYRK may have nothing but what cancels, such as
-   that of orthogonal lines, whose relative error says nothing of the whole. */
+/* Move the last row and the first column of an upper half, or the first row and the last
+   column of a lower one, to a common diagonal element.  Elements off the diagonal of a
+   SYRK result may cancel completely, as for orthogonal rows; their relative error would
+   not represent the whole. */
 static void cross_on_diagonal(struct audit *a, enum half half, size_t middle)
 {
     if (half == HALF_UPPER) a->row[a->excerpt.rows - 1] = a->col[0] = middle;
     if (half == HALF_LOWER) a->row[0] = a->col[a->excerpt.cols - 1] = middle;
 }
 
-/* Rows and columns of D: of a half those in it whose every output is, one of them on the
-   diagonal. */
+/* Rows and columns of D.  For a half, all outputs of the selected rows and columns are
+   stored, one of them on the diagonal. */
 static bool choose_lines(struct audit *a, const struct product *p)
 {
     const struct bitcut_gemm *const g = &p->gemm;
@@ -112,7 +114,8 @@ static bool choose_lines(struct audit *a, const struct product *p)
     return true;
 }
 
-/* Rows `row` of a matrix and columns `col`, NULL: all; to be freed; NULL: no memory. */
+/* Rows `row` and columns `col` of a matrix, NULL: all.  The caller frees the result; NULL
+   if memory runs out. */
 static uint32_t *take(const struct bitcut_matrix *x, size_t rows, size_t cols,
                       enum half half, const size_t *row, size_t row_count,
                       const size_t *col, size_t col_count)
@@ -163,7 +166,7 @@ void audit_begin(struct call *t)
     t->own_seconds += seconds;
 }
 
-/* --- writing it down -------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------ */
 
 static bool write_matrix(const char *stem, const char *ending, const uint32_t *at,
                          size_t rows, size_t cols)
@@ -179,8 +182,7 @@ static bool write_matrix(const char *stem, const char *ending, const uint32_t *a
     return n >= 0 && n < (int)sizeof path && npy_write(path, &x, NULL) == BITCUT_OK;
 }
 
-/* The files of an excerpt, beside the call_log: its name, or "" if one cannot be written.
- */
+/* The files of an excerpt, next to the log: its name, or "" if one cannot be written. */
 static void write_files(struct audit *a, const struct call *t)
 {
     static _Atomic unsigned last;
@@ -197,7 +199,7 @@ static void write_files(struct audit *a, const struct call *t)
         memcpy(x->name, name, sizeof name);
 }
 
-/* The same where a limit of the program for files forbids them: that is not to end it. */
+/* The same, without ending the program if its limit for file sizes forbids the files. */
 static void write_excerpt(struct audit *a, const struct call *t)
 {
     sigset_t limit, before, waiting;

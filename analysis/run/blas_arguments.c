@@ -56,8 +56,7 @@ static bool is_trans(int trans)
     return trans >= BLAS_NO_TRANS && trans <= BLAS_CONJ_TRANS;
 }
 
-/* op(X) of a matrix that is stored in an order: of the other layout if it is transposed.
- */
+/* op(X) of a matrix with this storage order: the other order if it is transposed. */
 static struct bitcut_matrix op(const void *at, int64_t ld, int order, int trans)
 {
     const bool by_rows = (order == BLAS_ROW_MAJOR) == (trans == BLAS_NO_TRANS);
@@ -67,8 +66,8 @@ static struct bitcut_matrix op(const void *at, int64_t ld, int order, int trans)
                                        by_rows ? BITCUT_ROW_MAJOR : BITCUT_COLUMN_MAJOR };
 }
 
-/* Whether lines of a matrix of rows x cols, of which op() is taken, are no longer than
- * ld. */
+/* Whether the rows or columns of a matrix of rows x cols, before op(), are at most ld
+   long. */
 static bool fits(int64_t ld, int order, int trans, int64_t rows, int64_t cols)
 {
     const bool by_rows = (order == BLAS_ROW_MAJOR) == (trans == BLAS_NO_TRANS);
@@ -78,7 +77,7 @@ static bool fits(int64_t ld, int order, int trans, int64_t rows, int64_t cols)
 
 static uint32_t encoding(float x) { return bits_of_float(x); }
 
-/* What a legal call is that has sizes and scalars. */
+/* The validity of a valid call by its sizes and scalars. */
 static enum legality with_scalars(struct bitcut_gemm *g, const struct blas_call *x)
 {
     g->alpha = encoding(x->alpha);
@@ -87,7 +86,7 @@ static enum legality with_scalars(struct bitcut_gemm *g, const struct blas_call 
     return !g->m || !g->n || !g->k || !g->count || none ? LEGAL_EMPTY : LEGAL;
 }
 
-/* Sizes, none of which is negative. */
+/* Whether no size is negative. */
 static struct product sized(int64_t m, int64_t n, int64_t k)
 {
     struct product p = { .gemm = { 0 } };

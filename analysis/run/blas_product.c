@@ -60,10 +60,10 @@ uint32_t *product_copy(const struct bitcut_matrix *x, size_t rows, size_t cols,
 
 /* --- a half of D ------------------------------------------------------------------ */
 
-/* Rows of D that are computed at a time, of those columns that the half has there. */
+/* Compute some rows of D at a time, in the columns that the half has there. */
 enum { ROWS = 256 };
 
-/* Rows and columns of D, and the same of A, B and C. */
+/* Rows and columns of D, and the corresponding ones of A, B and C. */
 struct block {
     size_t i, j, rows, cols;
 };
@@ -77,7 +77,7 @@ static struct bitcut_matrix moved(struct bitcut_matrix x, size_t rows, size_t co
     return x;
 }
 
-/* Copy what the half has of a block of C to `own`, or of `own` to D. */
+/* Copy the stored part of a block of C to `own`, or of `own` to D. */
 static void copy_block(uint32_t *own, const struct product *p, const struct block *x,
                        bool back)
 {
@@ -131,10 +131,10 @@ static enum bitcut_status compute_half(const struct product *p,
     return status;
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
-/* The whole of an operand that is there by half, in its place: to be freed.  False: there
-   is no memory. */
+/* Replace a half-stored operand by a whole copy, which the caller frees.  Returns false
+   if memory runs out. */
 static bool complete(uint32_t **own, struct bitcut_matrix *x, size_t rows, size_t cols,
                      enum half half)
 {

@@ -13,22 +13,23 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The stack of the thread's outermost call, NULL: there is none.  A call that is not
-   deeper than that is outermost itself: the other one was left by a jump. */
+/* The stack address of the thread's outermost call, NULL: there is none.  A call that is
+   not deeper is outermost itself: the earlier one was left by a jump. */
 static _Thread_local const char *outermost;
 
-/* Likewise of a routine that is only counted: products in it are served nevertheless. */
+/* The same for a routine that is only counted: products within it are still computed. */
 static _Thread_local const char *counting;
 
 any_function *call_original(struct routine *r, const void *caller)
 {
     any_function *const f = original_of(r, caller);
     if (f) return f;
-    run_warn("bitcut: run: %s: called, but no library of the program has it\n", r->name);
+    run_warn("bitcut: run: %s: called, but no library of the program contains it\n",
+             r->name);
     _exit(127);
 }
 
-/* --- what is written down --------------------------------------------------------- */
+/* --- log -------------------------------------------------------------------------- */
 
 static void note_sizes(struct call_log_site *p, const struct bitcut_gemm *g,
                        struct call_groups *groups)
@@ -46,7 +47,8 @@ static void note_sizes(struct call_log_site *p, const struct bitcut_gemm *g,
     groups->added |= added;
 }
 
-/* How a call ends; of groups, which are one, as the one does that weighs most. */
+/* The end of a call.  Groups count as one call, which ends as the most important group.
+ */
 static void note_end(struct call_log_site *p, const struct call *t,
                      struct call_groups *groups)
 {
@@ -66,7 +68,7 @@ static void note_end(struct call_log_site *p, const struct call *t,
     groups->left = t->left;
 }
 
-/* With the lock. */
+/* The lock is held. */
 static void note(struct call_log_site *p, const struct call *t, double seconds)
 {
     struct call_groups alone = { .begun = false };
@@ -87,7 +89,7 @@ static void note(struct call_log_site *p, const struct call *t, double seconds)
     audit_note(p, t->audit);
 }
 
-/* Outside of the lock the site is known, and the way. */
+/* Outside of the lock the call site and its configuration are known. */
 static void write_down(const struct call *t, double seconds)
 {
     run_lock();
@@ -98,7 +100,7 @@ static void write_down(const struct call *t, double seconds)
 
 /* --- a call ----------------------------------------------------------------------- */
 
-/* Leave a call to the original, for what its stream_call says. */
+/* Leave a call to the original, for the reason in its stream_call. */
 static void leave(struct call *t)
 {
     t->end = CALL_LEFT;
@@ -106,7 +108,7 @@ static void leave(struct call *t)
     t->fault = t->there->fault;
 }
 
-/* Find out whether and by what a product is computed, before anything of it is. */
+/* Decide whether and where a product is computed, before anything is computed. */
 static void prepare(struct call *t)
 {
     const struct run_settings *const s = run_settings();
@@ -118,7 +120,7 @@ static void prepare(struct call *t)
         t->left = LEFT_SMALL;
     } else if (t->there && (!stream_call_open(t->there, t->product) ||
                             (!way->original && !stream_call_choose(t->there, way)))) {
-        if (way->original) t->fault = t->there->fault; /* then nothing is watched */
+        if (way->original) t->fault = t->there->fault; /* then nothing is compared */
         else leave(t);
     }
 }
@@ -138,8 +140,8 @@ static void compute(struct call *t)
     if (status != BITCUT_OK && t->end != CALL_LEFT) t->end = CALL_FAILED;
 }
 
-/* What is computed before the original is called, if it is: the result, or another one to
-   compare with it. */
+/* Computations before the original is called, if it is called: the result, or another
+   result to compare with it. */
 static void serve(struct call *t)
 {
     prepare(t);
@@ -150,7 +152,7 @@ static void serve(struct call *t)
     if (!t->site.way->original) compute(t);
 }
 
-/* How a call ends that has no product to compute. */
+/* The end of a call without a product. */
 static enum call_end end_of(enum legality legality)
 {
     return legality == LEGAL_EMPTY  ? CALL_EMPTY
@@ -158,8 +160,8 @@ static enum call_end end_of(enum legality legality)
                                     : CALL_ILLEGAL;
 }
 
-/* In the mode of hostfp_enter(), as what follows a call: the program may have any, traps
-   included. */
+/* Called under hostfp_enter(), like everything after a call: the program may use any
+   mode, including traps. */
 static void begin_turn(struct call *t, struct routine *routine, const void *caller,
                        const struct product *product, enum legality legality,
                        struct stream_call *there, struct call_groups *groups,
@@ -182,7 +184,7 @@ static void begin_turn(struct call *t, struct routine *routine, const void *call
     if (legality == LEGAL_LEFT) leave(t);
     const bool original = t->end != CALL_TAKEN || (t->shadow && t->shadow->swaps);
     if (original) t->original = call_original(routine, caller);
-    /* What an illegal call does may be to leave by a jump. */
+    /* The error handler of an invalid call may leave by a jump. */
     if (t->end == CALL_ILLEGAL) write_down(t, 0);
     else outermost = here;
 }
@@ -216,7 +218,7 @@ void call_end(struct call *t)
     hostfp_enter(&saved);
     outermost = NULL;
     const double seconds = seconds_now() - t->began - t->own_seconds;
-    /* What was left is not what the place says: it is not looked at. */
+    /* A call that was left has no result of its configuration: it is not audited. */
     if (t->shadow && t->end != CALL_LEFT) shadow_end(t);
     if (t->audit) audit_end(t);
     write_down(t, seconds);
@@ -228,8 +230,7 @@ void call_end(struct call *t)
 
 /* --- calls that are only counted -------------------------------------------------- */
 
-/* The place of a routine among those of a call_log, with the lock; NULL: there is none.
- */
+/* The entry of a routine in a log.  The lock is held.  NULL: there is no log. */
 static struct call_log_routine *counted(struct call_log *l, struct routine *routine)
 {
     struct call_log_routine *const last = &l->routine[routine->row];

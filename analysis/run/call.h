@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One call of a BLAS routine that came here in place of the program's library. */
+/* A call of a BLAS routine that reaches this library in place of the program's library.
+ */
 #ifndef BITCUT_ANALYSIS_RUN_CALL_H
 #define BITCUT_ANALYSIS_RUN_CALL_H
 
@@ -8,87 +9,88 @@
 #include "analysis/run/run_state.h"
 #include "analysis/run/stream_call.h"
 
-/* What the arguments of a call are. */
+/* Validity of the arguments of a call. */
 enum legality {
     LEGAL,
-    LEGAL_EMPTY, /* without a product: a size is 0, or alpha */
-    LEGAL_NOT,   /* none of the routine's                    */
-    LEGAL_LEFT   /* of a kind that is never computed here    */
+    LEGAL_EMPTY, /* no product: a size or alpha is 0 */
+    LEGAL_NOT,   /* invalid for the routine */
+    LEGAL_LEFT   /* a kind that is never computed here */
 };
 
 struct shadow;
 struct audit;
 
-/* What groups of a batch that were served have had; begin with zeros.  Together they are
-   one call: it ends as the group does that is to be known most. */
+/* The results for the groups of a batch so far; begin with zeros.  All groups count as
+   one call, which ends as the most important of them. */
 struct call_groups {
     bool begun, watched, scaled, added;
     enum call_end end;
     enum left_reason left;
 };
 
-/* A call in the middle of being served. */
+/* A call that is being handled. */
 struct call {
-    any_function *original; /* to be called; NULL: the result is there             */
-    bool outermost;         /* no routine that was called here has called this one */
+    any_function *original; /* the function to call; NULL: the result is complete */
+    bool outermost;         /* no other routine of this library is a caller */
     struct routine *routine;
     const struct product *product;
-    struct stream_call *there;  /* in a device's memory, or NULL: in the host's        */
-    const struct product *seen; /* the product in the host's memory; NULL: not yet     */
+    /* the call if matrices are in device memory, or NULL: in CPU memory */
+    struct stream_call *there;
+    const struct product *seen; /* the product in CPU memory; NULL: not yet */
     struct run_site site;
     enum call_end end;
-    enum left_reason left;     /* of CALL_LEFT                                        */
-    struct fault fault;        /* of CALL_FAILED, or why nothing was compared         */
-    struct shadow *shadow;     /* the other result, or NULL                           */
-    struct audit *audit;       /* what is seen of it, or NULL                         */
-    uint64_t on_device;        /* GEMMs that were computed there                      */
-    struct call_groups *groups; /* of the call that it is a part of, or NULL         */
-    double began, own_seconds; /* these of what is not the routine's own work     */
+    enum left_reason left;      /* for CALL_LEFT */
+    struct fault fault;         /* for CALL_FAILED, or why nothing was compared */
+    struct shadow *shadow;      /* the shadow computation, or NULL */
+    struct audit *audit;        /* the audit, or NULL */
+    uint64_t on_device;         /* GEMMs computed on a device */
+    struct call_groups *groups; /* of the batch to which the call belongs, or NULL */
+    double began, own_seconds;  /* start; time that is not the routine's own work */
 };
 
-/* Begin to serve a call of `routine` from `caller`, whose arguments say `product`:
-   compute it, or say what is to be called.  `groups` is of the batch that it is a group
-   of, or NULL.  If no library has the routine the process ends as it would without this
-   one: with a line, and status 127. */
+/* Begin to handle a call of `routine` from the code at `caller` with arguments for
+   `product`: compute it, or determine the function to call.  `groups` belongs to the
+   batch of which the call is a group, or is NULL.  If no library has the routine, the
+   process ends as it would without this library: with a message, and status 127. */
 void call_begin(struct call *t, struct routine *routine, const void *caller,
                 const struct product *product, enum legality legality,
                 struct call_groups *groups);
 
-/* The same of matrices that are in a device's memory; of LEGAL_LEFT there->left says
-   why. */
+/* The same for matrices in device memory; for LEGAL_LEFT there->left has the reason. */
 void call_begin_there(struct call *t, struct routine *routine, const void *caller,
                       const struct product *product, enum legality legality,
                       struct stream_call *there);
 
-/* The product in the host's memory, as its operands are now; NULL: it cannot be had.  Of
-   one in a device's memory that is a copy, which waits for the device. */
+/* The product in CPU memory, with its operands as they are now; NULL: not available.  For
+   a product in device memory this is a copy, which waits for the device. */
 const struct product *call_see(struct call *t);
 
-/* When D is there: let t->seen have it, or the program what t->seen has.  False: it
-   cannot be copied. */
+/* Call it when D is there: copy D to t->seen, or from t->seen to the program.  Returns
+   false if it cannot be copied. */
 bool call_fetch(struct call *t);
 bool call_give(struct call *t);
 
-/* End it: what the original gave is there. */
+/* End the call.  The result of the original function must be there. */
 void call_end(struct call *t);
 
-/* What is to be called of a routine that is only looked at; or the process ends as above.
- */
+/* The function to call for a routine that is only logged.  If there is none, the process
+   ends as above. */
 any_function *call_original(struct routine *routine, const void *caller);
 
-/* Count a call of a routine that is never taken, by the function whose frame is at `here`,
-   and say what is to be called; then say that it has returned.  A call from within
-   another routine that is counted or taken is part of that one: CBLAS calls BLAS. */
+/* Count a call of a routine that is never computed here, made by the function whose frame
+   is at `here`, and return the function to call; the second function records its return.
+   A call from within another routine of this library is part of that routine's call:
+   CBLAS calls BLAS. */
 any_function *call_count(struct routine *routine, const void *caller, const char *here);
 void call_counted(const char *here);
 
-/* Compute a product in a way that is not the original: a large one by the worker, or on
-   the device, which is counted in t->on_device. */
+/* Compute a product in a configuration other than the original: a large product by the
+   worker or on the device, which t->on_device counts. */
 enum bitcut_status call_compute(struct call *t, const struct product *p,
                                 const struct run_configuration *way, struct fault *f);
 
-/* The same of what is compared with a product that the processor's own kernels may have
-   computed, and so not by them. */
+/* The same for a product that is compared with a result of the CPU's own kernels; these
+   kernels are not used for it. */
 enum bitcut_status call_compute_other(struct call *t, const struct product *p,
                                       const struct run_configuration *way,
                                       struct fault *f);

@@ -5,21 +5,21 @@
 #include "analysis/run/worker.h"
 #include "lib/base/threads.h"
 
-/* Products below are computed by the thread that asks for them. */
+/* Products below this size are computed by the calling thread. */
 #define SMALL 2097152.0
 
 struct computation {
     const struct product *product;
     const struct bitcut_gemm *way;
-    bool compared; /* with what the device has computed */
+    bool compared; /* compared with the device's result */
     enum bitcut_status status;
     struct fault fault;
     struct gpu_offload *device; /* or NULL */
     size_t on_device;
 };
 
-/* Whether a device would be asked for any part: for a large one, or, if it is the
-   processor's own, for all that is not compared with it. */
+/* Whether the device is used for any part: for a large product, or, if it is the CPU, for
+   everything that is not compared with it. */
 static bool is_for_device(const struct computation *c)
 {
     const struct product *const p = c->product;
@@ -28,7 +28,7 @@ static bool is_for_device(const struct computation *c)
                : product_count(p) >= (double)p->gemm.count * GEMM_OFFLOAD_MIN;
 }
 
-/* A GEMM of the product on the device, counted. */
+/* Compute a GEMM of the product on the device, and count it. */
 static enum bitcut_status run_counted(bool *took, const struct bitcut_gemm *g,
                                       const struct gemm_plan *plan, void *context,
                                       struct fault *f)
@@ -50,8 +50,8 @@ static void compute_on(void *context, int threads)
     struct gemm_options options = { .threads = threads,
                                     .progress = progress_of_thread(),
                                     .offload = c->device ? &counted : NULL };
-    /* Of the processor's own kernels.  OpenMP takes memory for it, and ends the process if
-       there is none. */
+    /* For the CPU's own kernels: OpenMP allocates memory, and ends the process if there
+       is none. */
     const int before = c->device ? threads_limit(threads) : 0;
     c->status = product_compute(c->product, c->way, &options, &c->fault);
     if (c->device && c->status == BITCUT_UNSUPPORTED) {

@@ -24,24 +24,30 @@ const char call_log_ending[] = ".ledger";
 /* clang-format off */
 const struct table_row call_ends[] = {
     [CALL_TAKEN]   = { "taken",   "computed by bitcut" },
-    [CALL_PASSED]  = { "passed",  "computed by the program's own library, as asked" },
-    [CALL_EMPTY]   = { "empty",   "without a product (a size or alpha is 0), left to the library" },
-    [CALL_ILLEGAL] = { "illegal", "with arguments that are none of the routine's, left to the library" },
-    [CALL_FAILED]  = { "failed",  "COMPUTED BY THE PROGRAM'S OWN LIBRARY, because bitcut could not: see fault" },
+    [CALL_PASSED]  = { "passed",  "computed by the program's own library, as requested" },
+    [CALL_EMPTY]   = { "empty",   "without a product (a size or alpha is 0), left to the "
+                                  "library" },
+    [CALL_ILLEGAL] = { "illegal", "with arguments that are invalid for the routine, left "
+                                  "to the library" },
+    [CALL_FAILED]  = { "failed",  "COMPUTED BY THE PROGRAM'S OWN LIBRARY, because bitcut "
+                                  "could not: see fault" },
     [CALL_LEFT]    = { "left",    "left to the library" },
     [CALL_ENDS]    = { 0 }
 };
 
 const struct table_row left_reasons[] = {
-    [LEFT_SMALL]    = { "small",    "fewer products than --least says" },
+    [LEFT_SMALL]    = { "small",    "fewer products than --least" },
     [LEFT_SCALARS]  = { "scalars",  "alpha and beta are in the device's memory" },
     [LEFT_TYPES]    = { "types",    "matrices or scalars that are not FP32" },
-    [LEFT_COMPUTE]  = { "compute",  "the program asks for another arithmetic than FP32" },
-    [LEFT_EPILOGUE] = { "epilogue", "more is done with the result than alpha and beta say" },
-    [LEFT_LAYOUT]   = { "layout",   "matrices that lie neither by columns nor by rows" },
-    [LEFT_CAPTURE]  = { "capture",  "a graph is captured, and the device has no memory for it, or pointers of a batch would have to be read" },
+    [LEFT_COMPUTE]  = { "compute",  "the program requests another arithmetic than FP32" },
+    [LEFT_EPILOGUE] = { "epilogue", "the routine does more with the result than alpha "
+                                    "and beta" },
+    [LEFT_LAYOUT]   = { "layout",   "matrices that are neither column-major nor row-major" },
+    [LEFT_CAPTURE]  = { "capture",  "a graph is being captured, and the device has no "
+                                    "memory for it, or pointers of a batch would have to "
+                                    "be read" },
     [LEFT_MEMORY]   = { "memory",   "the device has no memory for a workspace" },
-    [LEFT_KERNEL]   = { "kernel",   "nothing on the device computes it: see fault" },
+    [LEFT_KERNEL]   = { "kernel",   "no device computes it: see fault" },
     [LEFT_DEVICE]   = { "device",   "there is no module, or none for the device: see fault" },
     [LEFT_REASONS]  = { 0 }
 };
@@ -58,14 +64,16 @@ static void name_program(struct call_log *l)
 /* The file of this process's call_log. */
 static char own_path[4096];
 
-/* The same, open: a program may forbid itself to open files, or be ended when it does. */
+/* The same file, open: a program may forbid itself to open files, or be ended when it
+   does. */
 static struct {
     int file;
     dev_t device;
     ino_t inode;
 } own = { .file = -1 };
 
-/* Whether it is still that file: a program may also close what it did not open. */
+/* Whether it is still that file: a program may also close descriptors that it did not
+   open. */
 static bool own_is_open(void)
 {
     struct stat s;
@@ -73,8 +81,8 @@ static bool own_is_open(void)
            s.st_ino == own.inode;
 }
 
-/* Keep an open file under a number that the program is not likely to ask for.  It replaces
-   the file of a parent process. */
+/* Move an open file to a number that the program is unlikely to use.  It replaces the
+   file of a parent process. */
 static void own_keep(int file)
 {
     enum { NUMBER = 500 };
@@ -90,7 +98,7 @@ static void own_keep(int file)
 enum { SUFFIX_MAX = 8 };
 static const char begun[SUFFIX_MAX] = ".begun";
 
-/* A file that nobody has, called own_path and `begun`: -1, there is none. */
+/* Create a new file named own_path and `begun`.  Returns -1 on failure. */
 static int new_file(char path[sizeof own_path + SUFFIX_MAX], const char *folder)
 {
     struct timespec now;
@@ -107,15 +115,15 @@ static int new_file(char path[sizeof own_path + SUFFIX_MAX], const char *folder)
     return -1;
 }
 
-/* Make sure that there is room on the disk: writing to a mapping cannot say that there is
-   none.  0, or the error. */
+/* Make sure that there is space on the disk, since writing to a mapping cannot report
+   that there is none.  Returns 0, or the error. */
 static int reserve(int file, size_t at, size_t bytes)
 {
     return posix_fallocate(file, (off_t)at, (off_t)bytes);
 }
 
-/* Give a file the size of a call_log and its head room.  0, or the error; a file beyond
-   the process's own limit would end the process. */
+/* Give a file the size of a log, and its head disk space.  Returns 0, or the error.  A
+   file beyond the process's own limit would end the process. */
 static int make_room(int file)
 {
     struct rlimit limit;
@@ -190,7 +198,7 @@ bool call_log_excerpt_name(char name[CALL_LOG_NAME_MAX], char *stem, size_t size
 
 /* --- reading ---------------------------------------------------------------------- */
 
-/* A text of a file that anybody may have written: it ends, and may be printed. */
+/* Make a text of an untrusted file terminated and safe to print. */
 static void clean(char *text, size_t size)
 {
     text[size - 1] = 0;

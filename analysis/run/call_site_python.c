@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is called of a Python that is in the process, as its headers declare it; its
-   objects are opaque. */
+/* The functions of a Python in the process that are called, as declared in its headers;
+   its objects are opaque. */
 static struct {
     int (*Py_IsInitialized)(void);
     void *(*PyGILState_GetThisThreadState)(void);
@@ -62,7 +62,7 @@ static bool find_python(void)
     return true;
 }
 
-/* Whether Python is in the process: it may come later. */
+/* Whether Python is in the process: it may be loaded later. */
 static bool python_found(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -91,7 +91,8 @@ static bool is_installed(const char *file)
            !strncmp(file, "<frozen", 7);
 }
 
-/* "FILE:LINE FUNCTION" of a frame, and whether its file is an installed one. */
+/* "FILE:LINE FUNCTION" of a frame, and whether its file belongs to an installed package.
+ */
 static bool describe(char *text, size_t size, void *frame)
 {
     char file[200], function[80];
@@ -107,7 +108,7 @@ static bool describe(char *text, size_t size, void *frame)
 
 enum { FRAMES_MAX = 100, FRAME_MAX = 300 };
 
-/* The frames from the innermost out, until one is not of an installed package. */
+/* The frames from the innermost outwards, up to one outside installed packages. */
 static bool walk(char *text, size_t size)
 {
     char innermost[FRAME_MAX] = "", own[FRAME_MAX] = "";

@@ -18,7 +18,7 @@ static struct {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A child of fork() may put away its parent's handles; the lock may be taken. */
+/* A child of fork() may destroy its parent's handles; the lock may be taken. */
 static void begin_child(void) { pthread_mutex_init(&lock, NULL); }
 
 static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
@@ -30,7 +30,8 @@ static void enter(void)
     pthread_mutex_lock(&lock);
 }
 
-/* With the lock: the row of a handle, or without one a free row; HANDLES_MAX: none. */
+/* The row of a handle, or a free row without a handle; HANDLES_MAX: none.  The lock is
+   held. */
 static int row_of(const void *handle)
 {
     int i = 0;
@@ -61,7 +62,7 @@ void *cublas_workspace(size_t *bytes, const void *handle)
     return at;
 }
 
-/* --- what a handle says ----------------------------------------------------------- */
+/* --- properties of a handle ------------------------------------------------------- */
 
 typedef int get_number(void *handle, int *to);
 typedef int get_place(void *handle, void **to);
@@ -70,7 +71,7 @@ static struct routine get_pointer_mode = { .name = "cublasGetPointerMode_v2" },
                       get_math_mode = { .name = "cublasGetMathMode" },
                       get_stream = { .name = "cublasGetStream_v2" };
 
-/* A number that a handle has; -1: it is none of the library's. */
+/* A numeric property of a handle; -1: it is no handle of the library. */
 static int number_of(struct routine *get, void *handle, const void *caller)
 {
     int number = -1;
@@ -78,7 +79,7 @@ static int number_of(struct routine *get, void *handle, const void *caller)
     return f && f(handle, &number) == CUBLAS_SUCCESS ? number : -1;
 }
 
-/* Whether the mode asks for what is FP32 and nothing else. */
+/* Whether the mode requests FP32 and nothing else. */
 static bool is_single(int mode)
 {
     return (mode & ~(CUBLAS_MODE_NO_REDUCTION | CUBLAS_MODE_FIXED_POINT_64)) == 0;
@@ -103,7 +104,7 @@ int cublas_trans(int operation)
     return operation >= 0 && operation <= 2 ? BLAS_NO_TRANS + operation : 0;
 }
 
-/* Of a call of legal sizes. */
+/* For a call with valid sizes. */
 static enum legality check_kind(struct stream_call *there, const struct cublas_call *x,
                                 const void *caller)
 {

@@ -24,21 +24,21 @@ enum {
     /* clang-format on */
 };
 
-/* What a call by a handle says. */
+/* The arguments of a call with a handle. */
 struct cublas_call {
-    struct blas_call blas; /* as BLAS has it by columns; trans_a and trans_b are cuBLAS's
-                              numbers, and alpha and beta are not set */
-    const void *alpha, *beta; /* where they are                                         */
+    struct blas_call blas;    /* in BLAS's column-major form; trans_a and trans_b have
+                                 cuBLAS's numbers, and alpha and beta are not set */
+    const void *alpha, *beta; /* addresses of the scalars */
     void *handle;
-    int type[3], compute; /* of A, B, C                                                 */
+    int type[3], compute; /* types of A, B, C */
 };
 
-/* C = alpha op(A) op(B) + beta C, of batches too.  Of LEGAL_LEFT `to` has the sizes and
-   `there` the reason.  `caller` is the code whose library the handle is of. */
+/* C = alpha op(A) op(B) + beta C; batches as well.  For LEGAL_LEFT `to` has the sizes and
+   `there` the reason.  `caller` is code in the library to which the handle belongs. */
 enum legality cublas_gemm(struct product *to, struct stream_call *there,
                           const struct cublas_call *call, const void *caller);
 
-/* What a call of cublasLtMatmul() says; descriptors are its own. */
+/* The arguments of cublasLtMatmul(); descriptors are its own. */
 struct cublas_lt_call {
     void *operation, *of_a, *of_b, *of_c, *of_d;
     const void *alpha, *beta, *a, *b, *c;
@@ -47,22 +47,22 @@ struct cublas_lt_call {
     void *stream;
 };
 
-/* D = alpha op(A) op(B) + beta C.  A bias for the rows of a single D by columns, with beta
-   0, is a C with that in every column, and beta 1. */
+/* D = alpha op(A) op(B) + beta C.  A bias for the rows of a single column-major D with
+   beta 0 becomes a C with the bias in every column, and beta 1. */
 enum legality cublas_lt_matmul(struct product *to, struct stream_call *there,
                                const struct cublas_lt_call *call, const void *caller);
 
-/* Leave a call to its library, and why. */
+/* Leave a call to its library, and record the reason. */
 static inline enum legality cublas_leave(struct stream_call *there, enum left_reason why)
 {
     there->left = why;
     return LEGAL_LEFT;
 }
 
-/* The number of BLAS for one of cublasOperation_t; 0: it is none, or CUBLAS_OP_CONJG. */
+/* BLAS's number for a cublasOperation_t; 0: invalid, or CUBLAS_OP_CONJG. */
 int cublas_trans(int operation);
 
-/* The workspace that a program has given to a handle, NULL: none, or no longer. */
+/* The workspace that the program gave to a handle; NULL: none, or it was removed. */
 void cublas_workspace_note(void *handle, void *at, size_t bytes);
 void *cublas_workspace(size_t *bytes, const void *handle);
 

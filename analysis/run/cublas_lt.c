@@ -12,8 +12,8 @@ static struct routine operation_get = { .name = "cublasLtMatmulDescGetAttribute"
 
 /* --- operations ------------------------------------------------------------------- */
 
-/* What an attribute of the operation must be, for a product and nothing else; those of
-   cublasLtMatmulDescAttributes_t by their numbers. */
+/* The required values of attributes of the operation, for a product and nothing else, by
+   the numbers of cublasLtMatmulDescAttributes_t. */
 static const struct {
     int which;
     size_t bytes;
@@ -36,8 +36,8 @@ static const struct {
 
 enum { TRANS_A = 3, TRANS_B = 4, EPILOGUE = 7, BIAS_POINTER = 8, BIAS_TYPE = 26 };
 
-/* Attributes that an older library does not have are as they were before it had them:
-   of these nothing is asked. */
+/* Attributes that an older library lacks have their former meaning: nothing is required
+   of them. */
 static enum legality check_operation(struct stream_call *there, void *operation,
                                      get_attribute *get)
 {
@@ -56,7 +56,7 @@ static enum legality check_operation(struct stream_call *there, void *operation,
     return LEGAL;
 }
 
-/* A number of 32 bits, or another one if there is none. */
+/* A 32-bit number, or a default if there is none. */
 static int32_t number_of(void *operation, int which, int32_t otherwise,
                          get_attribute *get)
 {
@@ -73,17 +73,17 @@ static int trans_of(void *operation, int which, get_attribute *get)
 
 /* --- matrices --------------------------------------------------------------------- */
 
-/* A matrix as its descriptor has it. */
+/* A matrix as described by its descriptor. */
 struct layout {
     int32_t type, order, count, by_pointers;
     uint64_t rows, cols;
     int64_t ld, stride, plane;
 };
 
-/* Those of cublasLtMatrixLayoutAttribute_t by their numbers. */
+/* Attributes by the numbers of cublasLtMatrixLayoutAttribute_t. */
 static const struct {
     int which;
-    bool newer; /* not in every library: then 0 */
+    bool newer; /* missing in some libraries: then 0 */
     size_t at, bytes;
 } parts[] = {
 #define PART(x) offsetof(struct layout, x), sizeof((struct layout *)0)->x
@@ -183,7 +183,7 @@ static enum legality set_scalars(struct bitcut_gemm *g, const struct cublas_lt_c
     return !g->m || !g->n || !g->k || !g->count || none ? LEGAL_EMPTY : LEGAL;
 }
 
-/* A bias as C; of type -1 it is of D's. */
+/* A bias as C; type -1 means the type of D. */
 static enum legality set_bias(struct product *to, struct stream_call *there,
                               void *operation, get_attribute *get)
 {

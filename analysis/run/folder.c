@@ -17,15 +17,14 @@ enum { FILE_PATH_MAX = 4096 };
 
 /* --- adding up -------------------------------------------------------------------- */
 
-/* A total while call_logs are read.  The tree finds the places that the total has
- * already. */
+/* A total in progress.  The tree finds the call sites that it already has. */
 struct reading {
     struct run_total total;
     void *tree; /* of tsearch() */
 };
 
-/* Places of one routine, from one place, in one way and compared with one, in any
-   process, are one. */
+/* Calls of one routine from one call site, with the same configurations, in any process,
+   are merged. */
 static int by_identity(const void *x, const void *y)
 {
     const struct call_log_site *const a = x, *const b = y;
@@ -40,7 +39,7 @@ static int by_identity(const void *x, const void *y)
     return order;
 }
 
-/* The array with room for one more; false: there is no memory. */
+/* The array with space for one more entry.  Returns false if memory runs out. */
 static bool make_room(struct run_total *t)
 {
     enum { FIRST = 64 };
@@ -76,7 +75,7 @@ static void add_routine(struct run_total *t, const struct call_log_routine *r)
     }
 }
 
-/* Names of a list that the total has not yet. */
+/* Append the names of a list that the total does not have yet. */
 static void add_libraries(struct run_total *t, const char *list)
 {
     while (*list) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dlsym() in place of the C library's.  A program that looks routines of cuBLAS up in its
-   library by a handle, as JAX, TensorFlow and ctypes do, gets those of this library where
-   a call of them would be passed on to the one that it has found.  All else is the C
-   library's, which is to see the program's own call: what RTLD_NEXT and RTLD_DEFAULT mean
-   depends on who calls.  So dlsym() itself is a few instructions that ask
-   lookup_answer(), and jump there as if they had not been. */
+/* A replacement of the C library's dlsym().  A program that looks up routines of cuBLAS
+   by a handle, as JAX, TensorFlow and ctypes do, gets the routine of this library, if a
+   call of it would be passed on to the routine that was found.  Everything else is left
+   to the C library, which has to see the program's own call, since RTLD_NEXT and
+   RTLD_DEFAULT depend on the caller.  Therefore dlsym() itself consists of a few
+   instructions that call lookup_answer(), and jump to the C library as if they did not
+   exist. */
 #define _GNU_SOURCE /* dladdr(), RTLD_NEXT */
 
 #include "analysis/run/original.h"
@@ -16,8 +17,8 @@
 
 #ifdef DLSYM_TAKEN
 
-/* What dlsym() does: go on to `next`, or with NULL return the symbol.  It is returned in
-   two registers. */
+/* The decision: continue with `next`, or, if it is NULL, return the symbol.  It is
+   returned in two registers. */
 struct answer {
     look_up *next;
     void *symbol;
@@ -95,9 +96,9 @@ EARLY static bool is_cublas(const char *name)
     return !beginning[i];
 }
 
-/* --- routines of cuBLAS ------------------------------------------------------------- */
+/* --- routines of cuBLAS ----------------------------------------------------------- */
 
-static const char here; /* in this library */
+static const char here; /* an address in this library */
 
 static bool is_own(const void *at)
 {
@@ -105,7 +106,7 @@ static bool is_own(const void *at)
     return dladdr(&here, &own) && dladdr(at, &other) && own.dli_fbase == other.dli_fbase;
 }
 
-/* This library's routine of that name, or NULL. */
+/* The routine of this library with that name, or NULL. */
 static void *own_routine(const char *name, look_up *next)
 {
     Dl_info own;
@@ -116,7 +117,7 @@ static void *own_routine(const char *name, look_up *next)
     return symbol && is_own(symbol) ? symbol : NULL;
 }
 
-/* Whether a call of this library's routine is passed on to what was found. */
+/* Whether a call of this library's routine is passed on to the routine that was found. */
 static bool is_passed_to(const void *found, const char *name, const void *caller)
 {
     any_function *const original = original_find(name, caller);
@@ -130,7 +131,7 @@ static void *look_for(void *handle, const char *name, const void *caller, look_u
     if (!found || is_own(caller)) return found;
     void *const own = own_routine(name, next);
     const bool taken = own && own != found && is_passed_to(found, name, caller);
-    dlerror(); /* what has failed meanwhile is not the program's */
+    dlerror(); /* errors of these calls are not the program's */
     errno = error;
     return taken ? own : found;
 }

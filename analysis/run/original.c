@@ -12,7 +12,7 @@
 #include <string.h>
 
 #ifdef DLSYM_TAKEN
-/* The one behind this library, under one of its versions. */
+/* The dlsym() after this library's, under one of its versions. */
 EARLY look_up *original_dlsym(void)
 {
     static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5" };
@@ -43,13 +43,13 @@ static any_function *as_function(void *symbol)
     return f;
 }
 
-/* Two libraries, by where they begin. */
+/* Two libraries, by their load addresses. */
 struct order {
     uintptr_t own, other;
     bool in_front; /* the other was loaded before this one */
 };
 
-/* Until the first of both: the loader lists them in the order of its search. */
+/* Stop at the first of both: the loader lists them in its search order. */
 static int find_first(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct order *const x = context;
@@ -59,8 +59,8 @@ static int find_first(struct dl_phdr_info *info, size_t size, void *context)
     return x->in_front || info->dlpi_addr == x->own;
 }
 
-/* Whether a symbol is this library's own, or of one that was preloaded in front of it:
-   that one has called, and would again. */
+/* Whether a symbol belongs to this library, or to a library preloaded before it, which
+   has called and would be called again. */
 static bool is_not_behind(void *symbol)
 {
     Dl_info own, other;
@@ -74,8 +74,8 @@ static bool is_not_behind(void *symbol)
     return x.in_front || x.own == x.other;
 }
 
-/* The symbol in a library that is open, or in those that it needs; NULL: in none behind
-   this one.  The library stays open while the process lasts: what is found is kept. */
+/* The symbol in an open library, or in its dependencies; NULL: in none after this one.
+   The library stays open as long as the process: results are remembered. */
 static void *symbol_of(const char *library, const char *name)
 {
     void *const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
@@ -95,7 +95,7 @@ struct libraries {
     char *file[LIBRARIES_MAX];
 };
 
-/* The loader is not called from within its own walk. */
+/* The loader must not be called from within its own iteration. */
 static int note_library(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct libraries *const all = context;
@@ -141,11 +141,11 @@ any_function *original_find(const char *name, const void *caller)
     return as_function(symbol ? symbol : symbol_of_any(name));
 }
 
-/* What was found for a place: never changed, and never freed. */
+/* The result for a caller: never changed, and never freed. */
 struct found {
     const void *caller;
     any_function *original;
-    unsigned count; /* of these, with those behind it */
+    unsigned count; /* number of entries from this one on */
     struct found *next;
 };
 

@@ -10,39 +10,41 @@
 /* A function of any type. */
 typedef void any_function(void);
 
-/* Where lookup.c takes the place of dlsym(). */
+/* The function with which lookup.c replaces dlsym(). */
 #if defined(__GLIBC__) && !defined(__ILP32__) &&                                         \
     (defined(__x86_64__) || defined(__aarch64__))
 #define DLSYM_TAKEN
 #endif
 
-/* Sanitizers and allocators look functions up before they can be used. */
+/* Sanitizers are disabled here: sanitizers and allocators look functions up before
+   sanitizers can be used. */
 #define EARLY __attribute__((no_sanitize("address", "undefined", "thread")))
 
-/* The C library's dlsym(), which the call of dlsym() may not be; NULL: there is none. */
+/* The C library's dlsym(), found without a call of dlsym().  NULL: there is none. */
 typedef void *look_up(void *handle, const char *name);
 look_up *original_dlsym(void);
 
-/* The routine of that name that code at `caller` would call if this library were not
-   here: that of the program and the libraries that it was started with; else of the
-   libraries that the caller's own one brought; else of any library.  NULL: no library has
-   it. */
+/* The routine with that name that the code at `caller` would call without this library:
+   the routine of the program and the libraries that it was started with; otherwise of the
+   libraries loaded by the caller's own library; otherwise of any library.  NULL: no
+   library has it. */
 any_function *original_find(const char *name, const void *caller);
 
-/* A routine under one of its names, and what was found for those that called it: programs
-   may have several libraries that have it, each for some of their callers. */
+/* A routine under one of its names, with the functions found for its callers: a program
+   may have several libraries with the routine, each for some of its callers. */
 struct found;
 struct routine {
     const char *name;
     _Atomic(struct found *) found;
-    unsigned row; /* of a call_log that it had last, if it is only counted */
+    unsigned row; /* its last row of a log, if it is only counted */
 };
 
-/* original_find() of a routine, kept for the next call from that place. */
+/* original_find() for a routine; the result is remembered for the next call from that
+   position. */
 any_function *original_of(struct routine *routine, const void *caller);
 
-/* Write the names of the process's libraries that have a routine of that name, ", "
-   between, as far as `size` bytes reach. */
+/* Write the names of the process's libraries that have a routine with that name,
+   separated by ", ", as far as `size` bytes allow. */
 void original_libraries(char *text, size_t size, const char *name);
 
 #endif

@@ -39,8 +39,8 @@ static int check_file(const char *path, struct fault *f)
     return missing(path, S_ISDIR(status.st_mode) ? EISDIR : EACCES, f);
 }
 
-/* The first folder of PATH that has it; a file there that cannot be run is told of, if no
-   other one can. */
+/* The first folder of PATH that has it.  A file there that cannot be run is reported, if
+   no other one can be run. */
 static int search(char path[PROGRAM_PATH_MAX], const char *name, struct fault *f)
 {
     const char *folders = secure_getenv("PATH");
@@ -79,7 +79,7 @@ static void send_on(int number)
     errno = error;
 }
 
-/* Signals while the program runs: those of the terminal go to it, too. */
+/* Signals while the program runs: those of the terminal go to it as well. */
 static const struct {
     int number;
     void (*handler)(int);
@@ -95,7 +95,7 @@ static void signals_set(struct sigaction before[SIGNALS])
         struct sigaction action = { .sa_flags = SA_RESTART };
         action.sa_handler = signals[i].handler;
         sigaction(signals[i].number, NULL, &before[i]);
-        /* What whoever started us ignores stays so, for the program too. */
+        /* Signals that the parent process ignores stay ignored, also in the program. */
         if (before[i].sa_handler != SIG_IGN) sigaction(signals[i].number, &action, NULL);
     }
 }
@@ -105,7 +105,7 @@ static void signals_restore(const struct sigaction before[SIGNALS])
     for (int i = 0; i < SIGNALS; i++) sigaction(signals[i].number, &before[i], NULL);
 }
 
-/* As those signals were, and the rest too, in the program. */
+/* Restore these signals in the program, and reset the others. */
 static int start(pid_t *process, const char *path, char *const *words,
                  char *const *environment, const struct sigaction before[SIGNALS])
 {
@@ -122,7 +122,7 @@ static int start(pid_t *process, const char *path, char *const *words,
     return error;
 }
 
-/* A script without a first line that says whose is the shell's. */
+/* A script without an interpreter in its first line is run by the shell. */
 static int start_script(pid_t *process, const char *path, char *const *words,
                         char *const *environment, const struct sigaction before[SIGNALS])
 {
@@ -160,7 +160,7 @@ int program_run(bool *failed, const char *path, char *const *words,
     int status =
         error == ENOMEM || error == EAGAIN ? PROGRAM_OWN_FAILURE : PROGRAM_CANNOT_RUN;
     if (error) {
-        /* It is there: program_find() has seen it. */
+        /* program_find() has found it, so it exists */
         fault_set(f, BITCUT_UNSUPPORTED, "%.*s: %s", text_fit(path, 120), path,
                   error == ENOENT ? "its interpreter or loader does not exist"
                                   : strerror(error));

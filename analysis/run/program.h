@@ -7,33 +7,33 @@
 
 #include <stdbool.h>
 
-/* Exit statuses as those of env(1), nohup(1) and timeout(1). */
+/* Exit statuses, as for env(1), nohup(1) and timeout(1). */
 enum {
-    PROGRAM_OWN_FAILURE = 125, /* of who starts it         */
-    PROGRAM_CANNOT_RUN = 126,  /* it is there, but ...     */
+    PROGRAM_OWN_FAILURE = 125, /* the starting program failed */
+    PROGRAM_CANNOT_RUN = 126,  /* the program exists, but cannot be run */
     PROGRAM_NOT_FOUND = 127,
-    PROGRAM_BY_SIGNAL = 128 /* and the signal's number  */
+    PROGRAM_BY_SIGNAL = 128 /* plus the number of the signal */
 };
 
 enum { PROGRAM_PATH_MAX = 4096 };
 
-/* The file that a name means, looked for as a shell does.  0; or PROGRAM_NOT_FOUND or
-   PROGRAM_CANNOT_RUN, and *f says why. */
+/* The file of a command name, found as a shell does.  Returns 0; or PROGRAM_NOT_FOUND or
+   PROGRAM_CANNOT_RUN with the reason in *f. */
 int program_find(char path[PROGRAM_PATH_MAX], const char *name, struct fault *f);
 
-/* Whether the loader takes `library` into that program, or into what interprets it: it is
-   no file for another machine, not linked statically, and does not run with rights that
-   its caller has not.  0; or PROGRAM_OWN_FAILURE, and *f says which. */
+/* Whether the loader preloads `library` into that program, or into its interpreter: it is
+   built for this machine, not linked statically, and has no rights beyond its caller's.
+   Returns 0; or PROGRAM_OWN_FAILURE with the reason in *f. */
 int program_check(const char *path, const char *library, struct fault *f);
 
-/* Whether the file has a function of one of the names (ended by NULL) in itself; the
-   first that it has, or NULL: none that its symbols tell. */
+/* Whether the file itself contains a function with one of the names (ended by NULL).
+   Returns the first such name, or NULL if its symbols show none. */
 const char *program_has(const char *path, const char *const *names);
 
-/* Run it with those words and that environment until it ends.  Meanwhile signals from the
-   terminal are the program's alone, and SIGTERM and SIGHUP are sent on to it.  Its exit
-   status, or 128 + its signal's number; PROGRAM_CANNOT_RUN or PROGRAM_OWN_FAILURE and
-   *failed is true, with *f. */
+/* Run the program with those arguments and that environment until it ends.  Meanwhile
+   signals from the terminal go to the program alone, and SIGTERM and SIGHUP are forwarded
+   to it.  Returns its exit status, or 128 + the number of its signal; or
+   PROGRAM_CANNOT_RUN or PROGRAM_OWN_FAILURE with `failed` true and the reason in *f. */
 int program_run(bool *failed, const char *path, char *const *words,
                 char *const *environment, struct fault *f);
 

@@ -43,8 +43,8 @@ static void image_close(struct image *x)
     if (x->at) munmap((void *)(uintptr_t)x->at, x->bytes);
 }
 
-/* `count` records of `size` bytes at an offset of the file; NULL: it has not all, or they
-   lie askew. */
+/* `count` records of `size` bytes at an offset of the file; NULL: the file does not have
+   all of them, or they are not aligned. */
 static const void *records(const struct image *x, uint64_t offset, uint64_t count,
                            size_t size)
 {
@@ -52,7 +52,8 @@ static const void *records(const struct image *x, uint64_t offset, uint64_t coun
     return fits && (size == 1 || offset % sizeof(void *) == 0) ? x->at + offset : NULL;
 }
 
-/* The head of an ELF file of this program's own class and byte order; NULL: another. */
+/* The header of an ELF file with this program's class and byte order; NULL: it has
+   another. */
 static const ElfW(Ehdr) * elf_of(const struct image *x)
 {
     const ElfW(Ehdr) *const head = records(x, 0, 1, sizeof *head);
@@ -69,7 +70,7 @@ static bool is_elf(const struct image *x)
     return x->at && x->bytes >= SELFMAG && memcmp(x->at, ELFMAG, SELFMAG) == 0;
 }
 
-/* Whether the loader is asked for. */
+/* Whether the file requests a loader. */
 static bool is_dynamic(const struct image *x, const ElfW(Ehdr) * head)
 {
     const ElfW(Phdr) *const part = records(x, head->e_phoff, head->e_phnum, sizeof *part);
@@ -80,7 +81,7 @@ static bool is_dynamic(const struct image *x, const ElfW(Ehdr) * head)
 
 /* --- rights ----------------------------------------------------------------------- */
 
-/* Whether the program gets rights that its caller has not: then the loader preloads
+/* Whether the program gets rights that its caller does not have: then the loader preloads
    nothing (AT_SECURE). */
 static bool gains_rights(const char *path)
 {
@@ -97,7 +98,7 @@ static bool gains_rights(const char *path)
     return user || group || capable;
 }
 
-/* --- the file, or what interprets it ---------------------------------------------- */
+/* --- the file, or its interpreter ------------------------------------------------- */
 
 enum { INTERPRETERS_MAX = 5 };
 
@@ -107,7 +108,7 @@ static int refuse(struct fault *f, const char *path, const char *why)
     return PROGRAM_OWN_FAILURE;
 }
 
-/* The interpreter of a script: the first word after "#!"; "/bin/sh" if there is none. */
+/* The interpreter of a script: the first word after "#!", or "/bin/sh". */
 static void interpreter(char path[PROGRAM_PATH_MAX], const struct image *x)
 {
     size_t at = 2, length = 0;
@@ -160,7 +161,7 @@ int program_check(const char *path, const char *library, struct fault *f)
 
 /* --- functions in it -------------------------------------------------------------- */
 
-/* The first of the names that a table of symbols has as a function of the file. */
+/* The first of the names that a symbol table has as a function of the file. */
 static const char *table_has(const struct image *x, const ElfW(Shdr) * all,
                              unsigned count, const ElfW(Shdr) * table,
                              const char *const *names)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The routines of BLAS that this library has in place of the program's: under every name
-   that reference BLAS and CBLAS, OpenBLAS and MKL give them.  Those with integers of 64
-   bits are name_64_, cblas_name64_ (OpenBLAS) and cblas_name_64 (reference LAPACK 3.11,
-   MKL); those of SciPy's own OpenBLAS begin with scipy_. */
+/* The BLAS routines that this library replaces, under every name in reference BLAS and
+   CBLAS, OpenBLAS and MKL.  With 64-bit integers the names are name_64_, cblas_name64_
+   (OpenBLAS) and cblas_name_64 (reference LAPACK 3.11, MKL); those of SciPy's own
+   OpenBLAS begin with scipy_. */
 #include "analysis/run/blas_arguments.h"
 #include "analysis/run/routines.h"
 #include "analysis/run/routines_counted.h"
 
 #define ROUTINE __attribute__((visibility("default"))) void
 
-/* A call of a routine that is computed here: `call` is what the arguments say, `legal`
-   what makes a product of it; the others are the arguments. */
+/* A call of a routine that is computed here: `call` has the arguments, `legal` converts
+   them to a product; the others are the arguments. */
 #define TAKE(base, legal, ...) TAKE_GROUP(base, legal, NULL, __VA_ARGS__)
 
 /* The same for one group of a batch; all groups together are one call. */

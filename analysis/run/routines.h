@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of routines share that this library has in place of the program's: NAME(x)
-   is the name of routine x of one kind. */
+/* Common definitions for the files of routines that this library replaces.  NAME(x) is
+   the name of routine x of one kind. */
 #ifndef BITCUT_ANALYSIS_RUN_ROUTINES_H
 #define BITCUT_ANALYSIS_RUN_ROUTINES_H
 
@@ -12,9 +12,9 @@
 #define NAMED(x)  STRING(x)
 #define CALLER    __builtin_return_address(0)
 
-/* A function's own `routine`. */
+/* The function's own `routine`. */
 #define OWN(base)                                                                        \
-    static_assert(sizeof NAMED(NAME(base)) <= ROUTINE_MAX_BYTES, "room in the ledger"); \
+    static_assert(sizeof NAMED(NAME(base)) <= ROUTINE_MAX_BYTES, "room in the log");     \
     static struct routine routine = { .name = NAMED(NAME(base)) }
 
 #endif

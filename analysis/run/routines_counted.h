@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The products of BLAS that are counted and passed on: a table of them, and their
-   parameters by the conventions of CBLAS and of Fortran, where `integer` is the type of
-   integers and matrices are of any type.  Source: the reference BLAS of LAPACK 3.12.1,
-   where GEMMT is GEMMTR; batches from oneMKL, GEMM3M from OpenBLAS. */
+/* The BLAS products that are only counted and passed on: a table of them, and their
+   parameters by the conventions of CBLAS and of Fortran.  `integer` is the type of
+   integers, and matrices have any type.  Sources: the reference BLAS of LAPACK 3.12.1,
+   where GEMMT is named GEMMTR; batches from oneMKL, GEMM3M from OpenBLAS. */
 #ifndef BITCUT_ANALYSIS_RUN_ROUTINES_COUNTED_H
 #define BITCUT_ANALYSIS_RUN_ROUTINES_COUNTED_H
 
 /* Complex scalars of CBLAS. */
 typedef const void *complex;
 
-/* A routine for each type in which it is not taken: ROW(parameters, name, type of alpha,
-   type of beta), as CBLAS has them. */
+/* A row for each routine and type that is not computed: ROW(parameters, name, type of
+   alpha, type of beta), with CBLAS's parameters. */
 #define COUNTED_ROUTINES(ROW)                                                            \
     COUNTED_ALL(ROW, GEMV, gemv)                                                         \
     COUNTED_OTHERS(ROW, GEMM, gemm)                                                      \

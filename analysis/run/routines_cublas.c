@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The routines of cuBLAS and cuBLASLt that this library has in place of the program's,
-   with integers of 32 bits and, as cuBLAS 12 has them under names with _64, of 64.  Types
-   of CUDA that are pointers to what nobody sees are void *, enumerations ints. */
+/* The routines of cuBLAS and cuBLASLt that this library replaces, with 32-bit integers
+   and, under the names with _64 of cuBLAS 12, with 64-bit integers.  CUDA types that are
+   opaque pointers are void *, enumerations are int. */
 #include "analysis/run/cublas_arguments.h"
 #include "analysis/run/routines.h"
 
 #define ROUTINE __attribute__((visibility("default"))) int
 
-/* A call of a routine that is computed here: `call` is what the arguments say, `legal`
-   what makes a product of it; the others are the arguments. */
+/* A call of a routine that is computed here: `call` has the arguments, `legal` converts
+   them to a product; the others are the arguments. */
 #define TAKE(base, legal, ...)                                                           \
     OWN(base);                                                                           \
     struct product product;                                                              \
@@ -34,8 +34,8 @@
         return status;                                                                   \
     }
 
-/* The products of cuBLAS that are counted and passed on, each for the types in which it
-   is not taken: ROW(parameters, name).  Source: NVIDIA's cublas_api.h of cuBLAS 13. */
+/* The cuBLAS products that are counted and passed on, each for the types that are not
+   computed: ROW(parameters, name).  Source: NVIDIA's cublas_api.h of cuBLAS 13. */
 #define COUNTED_ROUTINES(ROW)                                                            \
     COUNTED_ALL(ROW, GEMV, gemv_v2)                                                      \
     COUNTED_OTHERS(ROW, GEMM, gemm_v2)                                                   \
@@ -78,7 +78,7 @@
     ROW(parameters, cublasC##base)                                                       \
     ROW(parameters, cublasZ##base)
 
-/* Their parameters; matrices and scalars are of any type. */
+/* Their parameters; matrices and scalars have any type. */
 /* clang-format off */
 #define CUBLAS_GEMV                                                                      \
     (void *handle, int trans, integer m, integer n, const void *alpha, const void        \
@@ -180,7 +180,7 @@
 #undef NAME
 #undef integer
 
-/* --- without integers --------------------------------------------------------------- */
+/* --- routines without integers ---------------------------------------------------- */
 
 #define NAME(x) x
 
@@ -203,7 +203,7 @@ ROUTINE NAME(cublasLtMatmul)(void *handle, void *operation, const void *alpha,
          beta, c, of_c, d, of_d, algorithm, workspace, workspace_bytes, stream)
 }
 
-/* What is called to learn of a handle's workspace, and passed on. */
+/* Calls about a handle's workspace, which are recorded and passed on. */
 
 ROUTINE NAME(cublasSetWorkspace_v2)(void *handle, void *at, size_t bytes)
 {
@@ -214,7 +214,7 @@ ROUTINE NAME(cublasSetWorkspace_v2)(void *handle, void *at, size_t bytes)
     return status;
 }
 
-/* It takes the workspace from the handle (cuBLAS Library, "cublasSetStream()"). */
+/* It removes the workspace from the handle (cuBLAS Library, "cublasSetStream()"). */
 ROUTINE NAME(cublasSetStream_v2)(void *handle, void *stream)
 {
     OWN(cublasSetStream_v2);

@@ -13,13 +13,14 @@ static struct {
     struct gpu gpu;
     struct gpu_device is;
     struct gpu_offload offload;
-    struct gpu_chosen *chosen; /* by kernels of the program's own */
+    struct gpu_chosen *chosen; /* choices of the program's own kernels */
     bool tried, open, failed;
 } device;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What a parent has opened is of no use to its child: a GPU's driver says so. */
+/* A device opened by a parent process cannot be used in its child, by the driver of the
+   GPU. */
 static void begin_child(void)
 {
     pthread_mutex_init(&lock, NULL);
@@ -40,7 +41,8 @@ static enum bitcut_status open_it(const char *name, struct fault *f)
     if (!gpu_is_own(name))
         return fault_set(f, BITCUT_UNSUPPORTED,
                          "the module of this device does not emulate units");
-    if (!device.chosen) device.chosen = gpu_chosen_make(); /* else a parent's */
+    if (!device.chosen)
+        device.chosen = gpu_chosen_make(); /* otherwise it is the parent's */
     if (!device.chosen) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     gpu_offload_init_kernels(&device.offload, &device.gpu, &device.is, device.chosen);
     return BITCUT_OK;
@@ -64,7 +66,8 @@ static void try_once(const char *name)
     write_down(device.open ? device.is.name : "", f.text);
     if (!device.open)
         run_warn(
-            "bitcut: run: %s: %s; process %ld emulates without it, to the same bits\n",
+            "bitcut: run: %s: %s; process %ld emulates without it and gives the same "
+            "bits\n",
             name, f.text, (long)getpid());
 }
 
@@ -72,15 +75,15 @@ void run_device_failed(const struct fault *f)
 {
     pthread_mutex_lock(&lock);
     if (!device.failed)
-        run_warn("bitcut: run: %s; process %ld emulates such products without it, to the "
-                 "same bits\n",
+        run_warn("bitcut: run: %s; process %ld emulates such products without it and "
+                 "gives the same bits\n",
                  f->text, (long)getpid());
     device.failed = true;
     write_down(device.is.name, f->text);
     pthread_mutex_unlock(&lock);
 }
 
-/* Read once: settings stay. */
+/* Read once: settings do not change. */
 static bool is_own;
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device of `bitcut run --device`, as a process of the program has it. */
+/* The device of `bitcut run --device` in a process of the program. */
 #ifndef BITCUT_ANALYSIS_RUN_RUN_DEVICE_H
 #define BITCUT_ANALYSIS_RUN_RUN_DEVICE_H
 
 #include "gpu/api/offload.h"
 
-/* The device that the settings name: opened at the first use, and then it stays until the
-   process ends; by a child of fork() anew.  NULL: none is named, or it cannot be opened,
-   which is said once in a line on standard error and written down. */
+/* The device named by the settings.  It is opened at the first use and stays open until
+   the process ends; a child of fork() opens it again.  NULL: no device is named, or it
+   cannot be opened, which is printed once to standard error and logged. */
 struct gpu_offload *run_device(void);
 
-/* Whether it is the processor's own: then products of any size are for it, by its kernels,
-   but none that one of them is compared with. */
+/* Whether it is the CPU.  Then its kernels compute products of any size, except those
+   that are compared with one of these kernels. */
 bool run_device_is_own(void);
 
-/* It could not compute a product, for lack of memory perhaps: written down, and said the
-   first time. */
+/* Record that the device could not compute a product, possibly for lack of memory.  The
+   first time it is also printed. */
 void run_device_failed(const struct fault *f);
 
 #endif

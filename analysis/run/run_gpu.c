@@ -13,7 +13,7 @@ enum { DEVICES_MAX = 64 };
 
 static struct {
     bool tried;
-    struct gpu gpu; /* without a module: it cannot be opened */
+    struct gpu gpu; /* no module: it cannot be opened */
     struct fault fault;
     struct {
         bool tried, open;
@@ -24,7 +24,8 @@ static struct {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What a parent has opened is of no use to its child: a GPU's driver says so. */
+/* A device opened by a parent process cannot be used in its child, by the driver of the
+   GPU. */
 static void begin_child(void)
 {
     pthread_mutex_init(&lock, NULL);
@@ -46,7 +47,7 @@ static enum bitcut_status open_module(struct gpu *to, struct fault *f)
         gpu_close(&g);
         return fault_set(
             f, BITCUT_UNSUPPORTED,
-            "the module of this device does not support streams of another program");
+            "the module of this device does not support the streams of another program");
     }
     *to = g;
     return BITCUT_OK;
@@ -79,11 +80,11 @@ static enum bitcut_status open_device(struct run_gpu *x, int number, struct faul
 {
     const enum bitcut_status status = gpu_describe(&x->is, &x->gpu, number, f);
     if (status != BITCUT_OK) return status;
-    if (!x->chosen) x->chosen = gpu_chosen_make(); /* else a parent's */
+    if (!x->chosen) x->chosen = gpu_chosen_make(); /* otherwise it is the parent's */
     return x->chosen ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
 }
 
-/* With the lock. */
+/* The lock is held. */
 static const struct run_gpu *device(int number, const struct gpu *g, struct fault *f)
 {
     if (number < 0 || number >= DEVICES_MAX)

@@ -25,7 +25,7 @@ static bool call_log_tried;
 static char settings_fault[BITCUT_TEXT_MAX]; /* or "" */
 static bool warns; /* standard error was open at the beginning */
 
-/* A child writes a call_log of its own, if it has something to write. */
+/* A child has its own log, if it has something to log. */
 static void begin_child(void)
 {
     pthread_mutex_init(&lock, NULL);
@@ -34,8 +34,8 @@ static void begin_child(void)
     call_log_tried = false;
 }
 
-/* Also, before any thread has the lock: what children do with it; and before the program
-   opens a file: whether there is a standard error. */
+/* Done before any thread takes the lock, because of children; and before the program
+   opens a file, to find out whether standard error exists. */
 static void read_settings(void)
 {
     struct fault f;
@@ -67,19 +67,20 @@ void run_complain(void)
     static atomic_flag told = ATOMIC_FLAG_INIT;
     run_settings();
     if (*settings_fault && !atomic_flag_test_and_set(&told))
-        run_warn("bitcut: run: %s; products are the program's own\n", settings_fault);
+        run_warn("bitcut: run: %s; products are computed by the program's own library\n",
+                 settings_fault);
 }
 
-/* --- the call_log ------------------------------------------------------------------- */
+/* --- the call_log ----------------------------------------------------------------- */
 
-/* Hashes of the places in the call_log, so that few texts are compared. */
+/* Hashes of the call sites in the log, so that few texts are compared. */
 static uint64_t place_hash[CALL_LOG_PLACES_MAX];
 
 void run_lock(void) { pthread_mutex_lock(&lock); }
 
 void run_unlock(void) { pthread_mutex_unlock(&lock); }
 
-/* With the lock. */
+/* The lock is held. */
 static struct call_log *own_call_log(void)
 {
     struct fault f;
@@ -89,8 +90,8 @@ static struct call_log *own_call_log(void)
     call_log = folder ? call_log_open(folder, &f) : NULL;
     if (call_log) memcpy(call_log->fault, settings_fault, sizeof call_log->fault);
     else if (folder)
-        run_warn("bitcut: run: %s: %s; what process %ld does is not written down\n",
-                 folder, f.text, (long)getpid());
+        run_warn("bitcut: run: %s: %s; process %ld writes no log\n", folder, f.text,
+                 (long)getpid());
     return call_log;
 }
 
@@ -102,7 +103,7 @@ struct call_log *run_call_log(void)
     return own;
 }
 
-/* FNV-1a, of a text and its end. */
+/* FNV-1a of a text and its terminator. */
 static uint64_t hash_text(uint64_t h, const char *text)
 {
     do h = (h ^ (unsigned char)*text) * 0x100000001b3;
@@ -144,7 +145,7 @@ struct call_log_site *run_place(const char *routine, const struct run_site *site
 
 enum { NATIVES = 1024 };
 
-/* What the code at addresses is called, which is slow to find: a slot for each hash. */
+/* Names of the code at addresses, which are slow to find: a slot for each hash. */
 static struct {
     const void *caller;
     char name[PLACE_MAX_BYTES];
@@ -179,13 +180,13 @@ void run_site(struct run_site *to, const void *caller)
 /* --- the process's beginning and end ---------------------------------------------- */
 
 /* The settings are read before the program can change its environment.  Without a folder
-   there is nothing to begin. */
+   there is no log. */
 __attribute__((constructor)) static void begin(void)
 {
     if (run_settings()->folder) run_call_log();
 }
 
-/* The routines whose libraries a person would ask for, if none was called. */
+/* The routines whose libraries are reported if none was called. */
 static const char *const looked_for[] = { "sgemm_",    "cblas_sgemm",
                                           "sgemm_64_", "scipy_cblas_sgemm64_",
                                           "dgemm_",    "cublasSgemm_v2" };

@@ -60,7 +60,7 @@ static enum bitcut_status read_rules(struct run_settings *s, const char *list,
     return BITCUT_OK;
 }
 
-/* A number of at most so many digits, which are 18 at most. */
+/* A number with at most this many digits, at most 18. */
 static enum bitcut_status read_digits(uint64_t *to, const char *value, size_t most,
                                       struct fault *f)
 {
@@ -106,7 +106,8 @@ static enum bitcut_status take_audit(struct run_settings *s, const char *value,
 static enum bitcut_status take_folder(struct run_settings *s, const char *value,
                                       struct fault *f)
 {
-    /* The program may change its folder, or write over the environment. */
+    /* An absolute copy: the program may change its folder, or overwrite the environment.
+     */
     s->folder = realpath(value, NULL);
     if (!s->folder) s->folder = strdup(value);
     return s->folder ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
@@ -162,7 +163,7 @@ const struct setting settings[] = {
                       "calls with fewer multiplications stay with the library",
                       take_least },
     [SETTING_SITES] = { "BITCUT_RUN_SITES",
-                        "native: call sites are never lines of Python", take_sites },
+                        "native: call sites are never lines of Python code", take_sites },
     { 0 },
 };
 
@@ -179,7 +180,7 @@ const char *run_setting_unknown(char name[SETTING_NAME_MAX])
     return NULL;
 }
 
-/* What the settings cannot mean together, or no setting is. */
+/* Combinations of settings that are invalid, and unknown settings. */
 static enum bitcut_status check_all(const struct run_settings *s, struct fault *f)
 {
     char name[SETTING_NAME_MAX], hint[TABLE_HINT_MAX];

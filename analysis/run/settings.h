@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program under `bitcut run` is to do with its products: said by environment
-   variables, so that every process that it starts knows. */
+/* The settings of a program under `bitcut run`: environment variables, so that every
+   process that it starts has them. */
 #ifndef BITCUT_ANALYSIS_RUN_SETTINGS_H
 #define BITCUT_ANALYSIS_RUN_SETTINGS_H
 
@@ -10,7 +10,7 @@ enum {
     SETTINGS_RULES_MAX = 64,
     PATTERN_MAX = 256,
     DEVICE_MAX = 64,
-    RUN_PERCENT_ALL = -1 /* an audit of every call, whatever it takes */
+    RUN_PERCENT_ALL = -1 /* audit every call, whatever it costs */
 };
 
 struct run_settings;
@@ -36,58 +36,61 @@ enum setting_of {
 };
 extern const struct setting settings[];
 
-/* How products are computed: by the program's own library, or as a GEMM says. */
+/* The configuration of products: the program's own library, or a GEMM. */
 struct run_configuration {
     bool original;
-    struct bitcut_gemm gemm; /* but for sizes and matrices */
-    char line[CONFIGURATION_LINE_MAX]; /* "original", or that of
+    struct bitcut_gemm gemm;           /* without sizes and matrices */
+    char line[CONFIGURATION_LINE_MAX]; /* "original", or the text of
                                           configuration_line_write() */
 };
 
-/* Products of places that the pattern names are computed so. */
+/* Products of call sites that match the pattern use this configuration. */
 struct run_rule {
-    char pattern[PATTERN_MAX]; /* of a shell, for a place or the last part of it */
+    char pattern[PATTERN_MAX]; /* shell pattern for a call site or its last part */
     struct run_configuration way;
 };
 
 struct run_settings {
     struct run_configuration way;
-    struct run_rule rule[SETTINGS_RULES_MAX]; /* the first that fits counts */
+    struct run_rule rule[SETTINGS_RULES_MAX]; /* the first match applies */
     int rules;
-    bool compares;          /* every product is computed once more, so: ...        */
-    struct run_configuration against; /* ..., and its result compared */
+    bool compares; /* every product is also computed in the configuration */
+    struct run_configuration against; /* `against`, and the results are compared */
     bool audits;
-    int percent;    /* of the program's time that an audit may take; RUN_PERCENT_ALL */
+    int percent;    /* share of the program's time for the audit, or RUN_PERCENT_ALL */
     int threads;    /* 0: all processors                                             */
-    bool python;    /* places are lines of Python where there are any                */
-    uint64_t least; /* products of two numbers that a call has, to be computed at all */
-    char device[DEVICE_MAX]; /* that emulates large products; "": none            */
-    char *modules; /* the folder of modules for devices, of BITCUT_MODULES; or NULL */
-    char *folder; /* where processes write what they did, its whole path; or NULL  */
+    bool python;    /* call sites are lines of Python, where there are any */
+    /* smallest number of products of two numbers in a call that is computed */
+    uint64_t least;
+    char device[DEVICE_MAX]; /* device that emulates large products; "": none */
+    char *modules;           /* folder of device modules, from BITCUT_MODULES; or NULL */
+    char *folder;            /* folder of the logs, an absolute path; or NULL */
 };
 
-/* Take "original" or the line of a way.  BITCUT_BAD_ARGUMENT as
- * configuration_line_read(). */
+/* Read "original" or the text of a configuration.  Returns BITCUT_BAD_ARGUMENT as
+   configuration_line_read() does. */
 enum bitcut_status run_configuration_read(struct run_configuration *to, const char *line,
                                           struct fault *f);
 
-/* Take "PATTERN=WAY": the pattern ends at the first '='.  BITCUT_BAD_ARGUMENT. */
+/* Read "PATTERN=CONFIGURATION"; the pattern ends at the first '='.  Returns
+   BITCUT_BAD_ARGUMENT. */
 enum bitcut_status run_rule_read(struct run_rule *to, const char *text, struct fault *f);
 
-/* A variable of the environment that is called like one of these, and is none: its name;
-   NULL: there is none. */
+/* An environment variable with the prefix of these that is unknown: its name; NULL: there
+   is none. */
 enum { SETTING_NAME_MAX = 64 };
 const char *run_setting_unknown(char name[SETTING_NAME_MAX]);
 
-/* What the environment says; what it does not say: products are the program's own.
-   Nothing of the environment is referred to later.  BITCUT_BAD_ARGUMENT names the first
-   variable that is wrong; the others are taken.  BITCUT_NO_MEMORY. */
+/* Read the settings from the environment.  Without settings, products are computed by the
+   program's own library.  The environment is not referred to later.  BITCUT_BAD_ARGUMENT
+   names the first invalid variable; the other variables are read.  Returns
+   BITCUT_NO_MEMORY if memory runs out. */
 enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f);
 
-/* Whether a rule is for a place. */
+/* Whether a rule matches a call site. */
 bool run_rule_fits(const struct run_rule *r, const char *place);
 
-/* How products of a place are computed. */
+/* The configuration for products of a call site. */
 const struct run_configuration *run_settings_configuration(const struct run_settings *s,
                                                            const char *place);
 

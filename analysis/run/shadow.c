@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same product with a D of its own; false: no memory. */
+/* The same product with its own D.  Returns false if memory runs out. */
 static bool take_memory(struct shadow *s, const struct product *p)
 {
     size_t one, all;
@@ -27,7 +27,8 @@ void shadow_free(struct shadow *s)
     free(s);
 }
 
-/* Compute in the way that is not the original's, or, if neither is, in the other way. */
+/* Compute in the configuration that is not the original, or, if neither is, in the second
+   one. */
 void shadow_begin(struct call *t)
 {
     const struct run_configuration *const own = t->site.way, *const other =
@@ -52,7 +53,7 @@ void shadow_begin(struct call *t)
 
 /* --- comparing -------------------------------------------------------------------- */
 
-/* One output: the program's, and the other's. */
+/* One output of the program's result, and of the other. */
 static void compare(struct call_log_difference *x, uint32_t d, uint32_t e)
 {
     x->outputs++;
@@ -73,7 +74,8 @@ static uint32_t *element(const struct bitcut_gemm *g, size_t i, size_t j)
     return (uint32_t *)g->d.to + product_place(&g->d, g->m, g->n, i, j);
 }
 
-/* One GEMM: the program's D, and the other's, which it has already or is to have. */
+/* One GEMM: the program's D, and the other D, which exists already or is still to be set.
+ */
 static void compare_one(struct shadow *s, const struct product *p,
                         const struct product *other)
 {

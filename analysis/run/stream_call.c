@@ -34,7 +34,7 @@ static struct bitcut_matrix *operand_to(struct bitcut_gemm *g, int i)
     return (struct bitcut_matrix *)(uintptr_t)operand(g, i);
 }
 
-/* Read an array of pointers in the order of the stream. */
+/* Read an array of pointers in stream order. */
 static bool read_pointers(const void **to, struct stream_call *c, const void *from,
                           size_t count)
 {
@@ -46,7 +46,7 @@ static bool read_pointers(const void **to, struct stream_call *c, const void *fr
     return leave(c, LEFT_DEVICE);
 }
 
-/* Let a matrix of a batch by pointers that are evenly apart be at a stride. */
+/* Convert a batch by evenly spaced pointers to a batch by strides. */
 static bool at_stride(struct bitcut_matrix *x, size_t count)
 {
     const char *const first = x->each[0];
@@ -60,7 +60,7 @@ static bool at_stride(struct bitcut_matrix *x, size_t count)
     return true;
 }
 
-/* All four at strides, or none. */
+/* Convert all four matrices to strides, or none. */
 static bool take_pointers(struct stream_call *c)
 {
     struct bitcut_gemm *const g = &c->product.gemm;
@@ -86,7 +86,7 @@ static bool take_pointers(struct stream_call *c)
     return true;
 }
 
-/* --- what there is ---------------------------------------------------------------- */
+/* --- the device ------------------------------------------------------------------- */
 
 static bool ask(struct stream_call *c)
 {
@@ -106,7 +106,7 @@ bool stream_call_open(struct stream_call *c, const struct product *p)
     return false;
 }
 
-/* GEMM i of the batch, or the whole of one at strides. */
+/* GEMM i of the batch, or the whole batch if it is by strides. */
 static struct bitcut_gemm part(const struct stream_call *c, size_t i)
 {
     const struct bitcut_gemm *const g = &c->product.gemm;
@@ -122,9 +122,9 @@ bool stream_call_choose(struct stream_call *c, const struct run_configuration *w
     return true;
 }
 
-/* --- lines ------------------------------------------------------------------------ */
+/* --- rows and columns ------------------------------------------------------------- */
 
-/* Lines of a matrix in memory, and elements of a line. */
+/* Number of rows or columns of a matrix in memory, and elements in each. */
 struct lines {
     size_t count, length;
 };
@@ -141,7 +141,7 @@ static struct lines shape(const struct bitcut_gemm *g, int i)
     return lines_of(operand(g, i), i == 1 ? g->k : g->m, i == 0 ? g->k : g->n);
 }
 
-/* Let C be what it is to begin with. */
+/* Initialize C. */
 static bool repeat_line(struct stream_call *c)
 {
     char why[GPU_FAULT_MAX];
@@ -160,11 +160,11 @@ static bool repeat_line(struct stream_call *c)
 
 /* --- starting --------------------------------------------------------------------- */
 
-/* GEMMs of a batch are computed together in no more memory than this, if one needs no
+/* GEMMs of a batch are computed together in at most this much workspace, unless one needs
    more. */
 enum { TOGETHER_BYTES = 256 << 20 };
 
-/* Bytes that are good for the batch. */
+/* The preferred workspace for the batch, in bytes. */
 static size_t good_bytes(const struct stream_call *c, size_t one)
 {
     const size_t count = c->work.gemm.count;
@@ -189,8 +189,8 @@ static enum bitcut_status start_in(struct stream_call *c, void *at, size_t bytes
     return status;
 }
 
-/* Memory for `good` bytes, or for fewer, `least` at the least: what the program gave this
-   call, or a room.  A graph has `good` bytes or none, so that its kernels are always the
+/* Workspace of `good` bytes, or of fewer, but at least `least`: from the program, or from
+   the stream.  A graph gets `good` bytes or none, so that its kernels are always the
    same.  NULL: there is none. */
 static void *work_room(size_t *bytes, size_t least, size_t good, struct stream_call *c,
                        const struct room_of *of)
@@ -224,16 +224,16 @@ enum bitcut_status stream_call_start(struct stream_call *c,
     return status;
 }
 
-/* --- what is seen ----------------------------------------------------------------- */
+/* --- copies for inspection -------------------------------------------------------- */
 
-/* How many matrices an operand has. */
+/* The number of matrices of an operand. */
 static size_t matrices(const struct bitcut_gemm *g, int i)
 {
     const struct bitcut_matrix *const x = operand(g, i);
     return x->each || x->stride ? g->count : 1;
 }
 
-/* Copy all of an operand between the host's matrices and the device's. */
+/* Copy all of an operand between CPU memory and device memory. */
 static bool copy_operand(struct stream_call *c, int i, bool to_host)
 {
     const struct bitcut_gemm *const g = &c->product.gemm;
@@ -270,7 +270,7 @@ static bool elements(size_t *count, const struct bitcut_gemm *g, int i)
            size_multiply(count, *count, matrices(g, i)) && *count < SIZE_MAX / OPERANDS;
 }
 
-/* The same product in memory of the host, matrices without gaps, one after the other. */
+/* The same product in CPU memory, with contiguous matrices, one after the other. */
 static bool make_room(struct stream_call *c)
 {
     const struct bitcut_gemm *const g = &c->product.gemm;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A call whose matrices are in a device's memory, and are there in the order of a stream:
-   what is computed goes into that stream, and what is looked at is copied in its order.
- */
+/* A call whose matrices are in device memory, valid in the order of a stream.  It is
+   computed in that stream, and copies for inspection are made in the same order. */
 #ifndef BITCUT_ANALYSIS_RUN_STREAM_CALL_H
 #define BITCUT_ANALYSIS_RUN_STREAM_CALL_H
 
@@ -10,53 +9,55 @@
 #include "analysis/run/run_gpu.h"
 
 struct stream_call {
-    /* What the routine says: all zeros but for these. */
+    /* The arguments of the routine.  All other members must be zeros. */
     void *stream;
-    void *workspace; /* of the device, for this call alone, or NULL */
+    void *workspace; /* device workspace for this call alone, or NULL */
     size_t workspace_bytes;
-    const void *line; /* of the device: C, which is D, has it in every line to begin with;
-                         NULL: D has it there                                           */
+    const void *line; /* in device memory: a column that every column of C, which is D,
+                         holds initially; NULL: D already holds its C */
 
-    /* Why it is left, where a function of these says that it is, and in words. */
+    /* Why the call is left to the library, if a function below requests it, and the
+       reason in words. */
     enum left_reason left;
     struct fault fault;
 
-    /* Found out by stream_call_open(). */
-    const struct run_gpu *gpu; /* NULL: not yet, or it could not */
+    /* Set by stream_call_open(). */
+    const struct run_gpu *gpu; /* NULL: not yet, or it failed */
     uint64_t capture; /* the graph that the stream captures, or 0 */
-    struct product product; /* with batches by pointers at strides, or by pointers that
-                               the host can read                                       */
-    const void **pointers;  /* of these, or NULL                                       */
+    struct product product; /* batches by pointers are converted to strides where
+                               possible, or to pointers in CPU memory */
+    const void **pointers;  /* the pointers, or NULL */
 
-    bool repeated; /* the line is there */
+    bool repeated; /* the column has been repeated */
 
-    struct gpu_work work; /* of stream_call_choose(): of the whole batch, or of one GEMM
-                             of those by pointers                                      */
+    struct gpu_work work; /* set by stream_call_choose(): for the whole batch, or for one
+                             GEMM of a batch by pointers */
 
-    struct product seen; /* of stream_call_see(): in the host's memory */
-    uint32_t *memory;    /* of that, or NULL                           */
+    struct product seen; /* set by stream_call_see(): a copy in CPU memory */
+    uint32_t *memory;    /* its memory, or NULL */
 };
 
-/* Find the device and what its stream is, and read pointers of a batch, which waits for
-   the stream.  False: it is left. */
+/* Find the device and the state of its stream, and read the pointers of a batch, which
+   waits for the stream.  Returns false if the call is left to the library. */
 bool stream_call_open(struct stream_call *c, const struct product *p);
 
-/* Choose what computes it.  False: it is left. */
+/* Choose the computation.  Returns false if the call is left to the library. */
 bool stream_call_choose(struct stream_call *c, const struct run_configuration *way);
 
-/* Start it in the stream, in the caller's workspace or a room of the stream.
-   BITCUT_UNSUPPORTED: the device failed, and c->fault says how; BITCUT_BAD_ARGUMENT:
-   nothing was started, and it is left. */
+/* Start the computation in the stream, with the caller's workspace or memory of the
+   stream.  Returns BITCUT_UNSUPPORTED if the device failed, with the reason in c->fault;
+   BITCUT_BAD_ARGUMENT if nothing was started and the call is left to the library. */
 enum bitcut_status stream_call_start(struct stream_call *c,
                                      const struct run_configuration *way);
 
-/* The product in the host's memory: A and B, and C where it is read, as they are in the
-   stream now, and D, which is C's memory if it is so in the product.  NULL: it cannot be
-   copied, and c->fault says why.  This waits for the stream, as the next ones do. */
+/* The product in CPU memory: A, B, and C if it is read, as they are in the stream now,
+   and D, which shares C's memory if it does in the product.  Returns NULL if they cannot
+   be copied, with the reason in c->fault.  This function and the next ones wait for the
+   stream. */
 const struct product *stream_call_see(struct stream_call *c);
 
-/* Copy D of stream_call_see() from the device, or to it.  False: c->fault says why not.
- */
+/* Copy the D of stream_call_see() from the device, or to it.  Returns false with the
+   reason in c->fault. */
 bool stream_call_fetch(struct stream_call *c);
 bool stream_call_give(struct stream_call *c);
 

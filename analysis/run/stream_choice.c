@@ -9,7 +9,7 @@
 
 enum { SHAPES_MAX = 1024, OPERANDS = 4 };
 
-/* What the kernels of a graph depend on. */
+/* The data on which the kernels of a graph depend. */
 struct shape {
     int device;
     const struct run_configuration *way;
@@ -25,7 +25,7 @@ static struct shape shapes[SHAPES_MAX];
 static size_t shapes_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A child of fork() has no GPU of its parent's; the lock may be taken. */
+/* A child of fork() cannot use its parent's GPU; the lock may be taken. */
 static void begin_child(void)
 {
     pthread_mutex_init(&lock, NULL);
@@ -49,7 +49,7 @@ enum bitcut_status stream_choice(struct gpu_work *to, const struct run_gpu *gpu,
     return gpu_work_recall(to, gpu->chosen, &gpu->gpu, &gpu->is, &g, f);
 }
 
-/* --- what graphs leave ------------------------------------------------------------ */
+/* --- GEMMs that graphs leave ------------------------------------------------------ */
 
 static struct shape shape_of(const struct run_gpu *gpu,
                              const struct run_configuration *way,
@@ -78,7 +78,7 @@ static bool same(const struct shape *x, const struct shape *y)
     return yes;
 }
 
-/* If there are more shapes than rows, graphs leave all. */
+/* If there are more shapes than rows, graphs leave all of them. */
 bool stream_choice_left(const struct run_gpu *gpu, const struct run_configuration *way,
                         const struct bitcut_gemm *g)
 {

@@ -5,13 +5,13 @@
 
 #include <pthread.h>
 
-/* Memory of the graphs that are captured now.  A new row takes the place of the oldest. */
+/* Workspaces of the graphs that are being captured.  A new row replaces the oldest. */
 enum { ROOMS_MAX = 64 };
 
 struct room {
     int device;
     uint64_t capture; /* 0: the row is free */
-    void *stream;     /* a graph may have several, with work side by side */
+    void *stream;     /* a graph may have several streams, with concurrent work */
     void *at;
     size_t bytes;
 };
@@ -20,7 +20,7 @@ static struct room rooms[ROOMS_MAX];
 static unsigned oldest;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* No child of fork() has a GPU of its parent's; the lock may be taken. */
+/* A child of fork() cannot use its parent's GPU; the lock may be taken. */
 static void begin_child(void) { pthread_mutex_init(&lock, NULL); }
 
 static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
@@ -41,7 +41,7 @@ static struct room *find(const struct room_of *of)
     return NULL;
 }
 
-/* With the lock. */
+/* The lock is held. */
 static void *room_in_graph(size_t bytes, const struct room_of *of)
 {
     struct room *r = find(of);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of a device to work in, in the order of a program's stream. */
+/* Device workspace in the order of a program's stream. */
 #ifndef BITCUT_ANALYSIS_RUN_STREAM_ROOM_H
 #define BITCUT_ANALYSIS_RUN_STREAM_ROOM_H
 
@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* A stream of a program, on the device that is current. */
+/* A stream of a program, on the current device. */
 struct room_of {
     const struct gpu_streams *streams;
     int device;
@@ -15,8 +15,9 @@ struct room_of {
     uint64_t capture; /* the graph that it captures, or 0 */
 };
 
-/* Memory of `bytes` bytes: up to room_leave(), or while the graph lasts, whose later calls
-   on the same stream get the same memory if it is large enough.  NULL: there is none. */
+/* Workspace of `bytes` bytes, valid until room_leave(); in a graph it is valid as long as
+   the graph, and later calls on the same stream get the same memory if it is large
+   enough.  NULL: there is none. */
 void *room_enter(size_t bytes, const struct room_of *of);
 void room_leave(void *at, const struct room_of *of);
 

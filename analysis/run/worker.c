@@ -11,14 +11,14 @@
 
 enum { STACK_BYTES = 8 << 20 };
 
-/* A piece of work: begun by whoever has `turn`, done by the worker. */
+/* A piece of work: begun by the owner of `turn`, done by the worker. */
 static struct {
     pthread_mutex_t turn; /* callers, one after the other           */
-    pthread_mutex_t lock; /* of what follows                        */
-    pthread_cond_t moved; /* it changed                             */
+    pthread_mutex_t lock; /* protects the following members */
+    pthread_cond_t moved; /* signalled when they change */
     bool started, failed; /* the worker                             */
-    bool trying;          /* how many threads there can be          */
-    int threads_most;     /* so many                                */
+    bool trying;          /* the number of possible threads is being tried */
+    int threads_most;     /* that number */
     void (*work)(void *context, int threads);
     void *context;
     int threads;
@@ -35,8 +35,8 @@ static void *idle(void *unused)
     return unused;
 }
 
-/* How many threads can be there at a time, up to as many as are wanted: OpenMP ends the
-   process if one cannot be started. */
+/* The number of threads that can exist at a time, up to the wanted number: OpenMP ends
+   the process if one cannot be started. */
 static int threads_possible(int wanted)
 {
     pthread_t thread[THREADS_MAX];
@@ -70,7 +70,7 @@ static void *serve(void *unused)
     return unused;
 }
 
-/* A child has none of the parent's threads, and locks as they happened to be. */
+/* A child has none of the parent's threads, and locks in an arbitrary state. */
 static void forget(void)
 {
     pthread_mutex_init(&worker.turn, NULL);

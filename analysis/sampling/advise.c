@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXPONENT_BITS = 8 /* of FP32: words with as many have its range */ };
+enum { EXPONENT_BITS = 8 /* exponent bits of FP32: parts with as many have its range */ };
 
 size_t advise_places(const char *place[ADVISE_PLACES_MAX])
 {
@@ -20,11 +20,11 @@ size_t advise_places(const char *place[ADVISE_PLACES_MAX])
     return count;
 }
 
-/* --- what can be tried ------------------------------------------------------------ */
+/* --- candidates ------------------------------------------------------------------- */
 
-/* How a recipe's row is varied on words whose exponents are short. */
+/* Variations of a recipe's row for parts with few exponent bits. */
 static const struct {
-    int scale; /* BITCUT_UNSET: that of the row */
+    int scale; /* BITCUT_UNSET: as in the row */
     bool equilibrate;
 } variations[] = { { BITCUT_UNSET, false }, { 10, false }, { 11, false },
                    { BITCUT_UNSET, true },  { 10, true },  { 11, true } };
@@ -37,7 +37,7 @@ struct list {
     size_t count, room;
 };
 
-/* Products of two numbers, of all pairs. */
+/* Products of two numbers, for all pairs. */
 static double count_products(const struct advise_problem *q)
 {
     double products = 0;
@@ -46,7 +46,7 @@ static double count_products(const struct advise_problem *q)
     return products;
 }
 
-/* Whether a variation says something of its own. */
+/* Whether a variation differs from the row. */
 static bool differs(const struct bitcut_split *s, const struct bitcut_format *words,
                     int v)
 {
@@ -79,7 +79,7 @@ static void add(struct list *l, const struct advise_problem *q, const char *plac
     }
 }
 
-/* Those of fewer products first, then those without equilibration, then as they are. */
+/* Fewer products first, then without equilibration, then unvaried. */
 static int compare(const void *x, const void *y)
 {
     const struct advise_trial *a = x, *b = y;
@@ -109,7 +109,8 @@ static bool errs_less(const struct advise_trial *x, const struct advise_trial *y
     return x->advice.error < y->advice.error;
 }
 
-/* Check what seems to reach it, the best first, until one does: *found, or else NULL. */
+/* Check the trials that seem to reach the required error, the best first, until one does:
+ *found, otherwise NULL. */
 static enum bitcut_status check_some(struct advise_trial **found, struct advise *to,
                                      size_t from, const struct advise_samples *s,
                                      struct fault *f)
@@ -129,7 +130,7 @@ static enum bitcut_status check_some(struct advise_trial **found, struct advise 
     }
 }
 
-/* What errs least of trials from there on, checked as well. */
+/* The trial with the smallest error from there on, checked as well. */
 static enum bitcut_status take_least(struct advise_trial **found, struct advise *to,
                                      size_t from, const struct advise_samples *s,
                                      struct fault *f)
@@ -141,7 +142,8 @@ static enum bitcut_status take_least(struct advise_trial **found, struct advise 
                                                      : BITCUT_OK;
 }
 
-/* Whether trials are looked at together: as many products, and lines treated alike. */
+/* Whether trials are compared with each other: the same number of products, and the same
+   equilibration. */
 static bool are_equal(const struct advise_trial *a, const struct advise_trial *b)
 {
     return a->advice.cost == b->advice.cost && a->gemm.equilibrate == b->gemm.equilibrate;
@@ -170,7 +172,7 @@ static enum bitcut_status search_place(struct advise *to, const struct list *l,
     return status;
 }
 
-/* Chips share no unit of time but where their rates are known. */
+/* Times on different chips can be compared only if their rates are known. */
 static bool is_better(const struct advise_trial *x, const struct advise_trial *y)
 {
     if (x->tflops != y->tflops) return x->tflops > y->tflops;
@@ -179,7 +181,7 @@ static bool is_better(const struct advise_trial *x, const struct advise_trial *y
     return errs_less(x, y);
 }
 
-/* The best of all places; and what all trials share. */
+/* The best of all places, and the data that all trials share. */
 static void choose(struct advise *to)
 {
     for (size_t p = 0; p < to->bests; p++) {
@@ -224,7 +226,8 @@ const struct advise_trial *advise_best(const struct advise *x)
 
 /* --- values, and how to scale them ------------------------------------------------ */
 
-/* Where scales are compared: on what is advised, or else where words of f16 can be. */
+/* Where scales are compared: on the recommended place, or else where f16 parts are
+   possible. */
 static const struct bitcut_unit *unit_of_f16(const struct advise *x)
 {
     const struct bitcut_format *const f16 = &formats[FORMAT_F16];
@@ -274,7 +277,7 @@ static enum bitcut_status look_at_values(struct advise *to, const struct advise_
 {
     const struct advise_problem *const q = &to->problem;
     const struct advise_how how = { s->threads, s->progress };
-    const int kept = q->input_b ? 2 : 1; /* what A transposed keeps is what A keeps */
+    const int kept = q->input_b ? 2 : 1; /* a transposed A retains the same as A */
     enum bitcut_status status = BITCUT_OK;
     for (int i = 0; i < 2 && status == BITCUT_OK; i++)
         status = advise_values_take(&to->values[i], i ? "B" : "A", i ? q->b : q->a,
@@ -284,9 +287,9 @@ static enum bitcut_status look_at_values(struct advise *to, const struct advise_
     return status == BITCUT_OK ? add_scales(to, s, &how, f) : status;
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
-/* An answer with nothing but what samples say. */
+/* An answer with only the estimates of samples. */
 static struct advise begin(const struct advise_problem *q, const struct advise_samples *s)
 {
     const size_t last = q->pairs - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which recipe on which chip multiplies given matrices accurately enough, for the fewest
+/* The recipe and chip that multiply given matrices accurately enough with the fewest
    products. */
 #ifndef BITCUT_ANALYSIS_SAMPLING_ADVISE_H
 #define BITCUT_ANALYSIS_SAMPLING_ADVISE_H
@@ -8,44 +8,45 @@
 #include "analysis/sampling/norm_sample.h"
 #include "emu/gemm.h"
 
-/* The first chip of every architecture, into `place`; returns how many. */
+/* The first chip of every architecture, into `place`.  Returns their number. */
 enum { ADVISE_PLACES_MAX = 64 };
 size_t advise_places(const char *place[ADVISE_PLACES_MAX]);
 
-/* What is asked, of one product or each of several.  Places are chips or units, as
-   unit_find() takes them, all known. */
+/* The input, for one product or several.  Places are chips or units, as for unit_find(),
+   and must be known. */
 struct advise_problem {
-    const struct matrix *a, *b; /* of at least one output and one product each */
+    const struct matrix *a, *b; /* each with at least one output and one product */
     size_t pairs;
-    uint32_t largest[2]; /* finite magnitudes that A and B have elsewhere, or 0: words
-                            are to hold these as well                                  */
+    uint32_t largest[2]; /* largest finite magnitudes of A and B in other data, or 0:
+                            parts must hold these as well */
     const struct norm_sample_metric *metric;
-    double want;                        /* in that metric, at most */
-    const struct bitcut_recipe *recipe; /* NULL: any               */
+    double want;                        /* required error in that metric */
+    const struct bitcut_recipe *recipe; /* NULL: any recipe */
     const char *const *place;
-    size_t places; /* ADVISE_PLACES_MAX at most */
+    size_t places; /* at most ADVISE_PLACES_MAX */
     uint64_t seed;
-    const char *input_a, *input_b; /* where the last pair is from, to be said; input_b is
-                                      NULL: B is A transposed                           */
-    bool values; /* look at the values, at what splits keep of them, and at scales, too */
+    const char *input_a, *input_b; /* origin of the last pair, for the output; input_b is
+                                      NULL: B is A transposed */
+    bool values; /* report the values, the bits that splits retain, and scales as well */
 };
 
 /* A GEMM that is tried. */
 struct advise_trial {
-    struct bitcut_advice advice; /* first: the answer.  `checked` is NaN unless the second
-                                    sample was looked at; what is infinite has words that
-                                    overflow; `reaches`: it was checked, and `high` is at
-                                    most what is wanted                                */
+    /* must be first: the answer.  `checked` is NaN unless the second sample was computed;
+       infinite values mean that parts overflow; `reaches`: it was checked, and `high` is
+       at most the required error */
+    struct bitcut_advice advice;
     const char *place;
-    struct bitcut_gemm gemm; /* recipe, unit and what is varied */
+    struct bitcut_gemm gemm; /* recipe, unit and variations */
     struct gemm_plan plan;
-    double tflops;   /* of A B there, by peak rates; 0: not known           */
-    double products; /* of two numbers, in all terms of all products        */
+    double tflops;   /* for A B there, by peak rates; 0: unknown */
+    double products; /* products of two numbers, in all terms of all products */
 };
 
 extern const struct record_field advise_trial_fields[];
 
-/* One way to scale words of f16: what it errs by, and what words keep of A and of B. */
+/* One choice of the scale of f16 parts: its error, and the bits that parts retain of A
+   and of B. */
 struct advise_scale {
     const struct bitcut_recipe *recipe;
     const struct bitcut_unit *unit;
@@ -59,46 +60,51 @@ extern const struct record_field advise_scale_fields[];
 
 enum { ADVISE_WAYS = 3, ADVISE_SCALES_MAX = 2 * ADVISE_WAYS };
 
-/* The answer.  It points to what the problem points to. */
+/* The answer.  It points into the problem's data. */
 struct advise {
     struct advise_problem problem;
     size_t m, n, k; /* of the last product */
-    size_t outputs, checks; /* of all samples that GEMMs were tried and checked on */
-    bool all;               /* the first are all outputs                           */
+    size_t outputs, checks;     /* of all samples on which GEMMs were tried and checked */
+    bool all;                   /* the first samples are all outputs */
     struct advise_trial *trial; /* in the order in which they were tried */
     size_t trials;
-    const struct advise_trial *best[ADVISE_PLACES_MAX]; /* what is advised at each place
-                                                            where a recipe runs           */
+    const struct advise_trial *best[ADVISE_PLACES_MAX]; /* the recommendation at each
+                                                           place where a recipe runs */
     size_t bests;
-    const struct advise_trial *choice; /* the best of these; NULL: none reaches it */
-    struct advise_values values[2];    /* of A and B                               */
+    /* the best of these; NULL: none reaches the required error */
+    const struct advise_trial *choice;
+    struct advise_values values[2]; /* of A and B */
     struct advise_retained_list kept;
-    struct advise_scale scale[ADVISE_SCALES_MAX]; /* of ootomo and then of legemm: 2^10,
-                                                      2^11, and equilibrated             */
+    struct advise_scale scale[ADVISE_SCALES_MAX]; /* for ootomo, then for legemm: 2^10,
+                                                     2^11, and equilibrated */
     size_t scales;
 };
 
 /* Its fields (lib/base/record.h). */
 extern const struct record_field advise_fields[];
 
-/* Try recipes at every place, those of fewer products first, until one reaches what is
-   wanted in each product; of those with as many products that errs least, and one with
-   equilibrated lines only if no other reaches it.  A GEMM is one of a recipe's row; on
-   words of f16 also with the scales 2^10 and 2^11, and with lines equilibrated.
+/* Try recipes at every place until one reaches the required error in each product.
+   Recipes with fewer products come first; among equal numbers of products the smallest
+   error wins.  Equilibrated rows and columns are used only if no other recipe reaches it.
+   A GEMM has the variations of its recipe's row; with f16 parts also the scales 2^10 and
+   2^11, and equilibration.
 
-   Each is run on the first sample, to the bit of the whole.  What seems to reach it is
-   run on the second, and does if that says so as well.  The best of a place where nothing
-   reaches it is what errs least.  The choice is the fastest by peak rates where any is
-   known, else that of fewest products; of equal ones that which errs least.
+   Each GEMM is computed on the first sample, with the bits of the whole result.  If it
+   seems to reach the required error, it is computed on the second sample, which has to
+   confirm it.  If nothing reaches it at a place, the best there is the GEMM with the
+   smallest error.  The choice is the fastest by peak rates if any rate is known,
+   otherwise the one with the fewest products; among equals the one with the smallest
+   error.  The result depends on the seed, not on the number of threads.
 
-   With the same seed the same for any number of threads.  BITCUT_NO_MEMORY, or
-   BITCUT_UNSUPPORTED if asked to stop, or as bitcut_gemm(); nothing to clear then. */
+   Returns BITCUT_NO_MEMORY, BITCUT_UNSUPPORTED if asked to stop, or a status of
+   bitcut_gemm(); then there is nothing to clear. */
 enum bitcut_status advise_find(struct advise *to, const struct advise_problem *q,
                                int threads, const struct progress *progress,
                                struct fault *f);
 void advise_clear(struct advise *x);
 
-/* The choice, or else what errs least; NULL: no recipe runs anywhere. */
+/* The choice, or else the GEMM with the smallest error.  NULL: no recipe runs anywhere.
+ */
 const struct advise_trial *advise_best(const struct advise *x);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which recipe will do, of a GEMM as its caller has it: what lib/bitcut.h declares. */
+/* Recommending a recipe for a caller's GEMM, as declared in lib/bitcut.h. */
 #include "analysis/sampling/advise.h"
 #include "lib/base/table.h"
 #include "lib/gemm/view.h"
@@ -38,7 +38,7 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
     return gemm_check_operands(&product, f);
 }
 
-/* The trial as the caller's GEMM, with nothing open. */
+/* The trial as the caller's GEMM, with all defaults filled in. */
 static struct bitcut_gemm gemm_found(const struct advise_trial *t,
                                      const struct bitcut_gemm *g)
 {

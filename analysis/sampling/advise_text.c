@@ -16,14 +16,14 @@ static void describe_line(char *text, size_t size, const void *trial)
     text_add(text, size, "%s", line);
 }
 
-/* Whether both have the same units, and products cost the same there. */
+/* Whether both have the same units, with the same cost of products. */
 static bool same_chips(const struct chip *x, const struct chip *y)
 {
     return !strcmp(x->architecture, y->architecture) &&
            (x->rates && y->rates ? !strcmp(x->rates, y->rates) : x->rates == y->rates);
 }
 
-/* All chips of the architecture and rates of a place, or its name. */
+/* All chips with the architecture and rates of a place, or its name. */
 static void describe_all_chips(char *text, size_t size, const void *trial)
 {
     const char *const place = ((const struct advise_trial *)trial)->place;
@@ -198,7 +198,7 @@ void advise_describe_b(char *text, size_t size, const void *answer)
     describe_values(text, size, answer, true);
 }
 
-/* --- what was tried --------------------------------------------------------------- */
+/* --- trials ----------------------------------------------------------------------- */
 
 /* "relres 1.2e-07", "backward_max 3.1 u" */
 static void describe_error(char *text, size_t size, const struct advise *x, double error)
@@ -257,7 +257,7 @@ void advise_describe_chips(char *text, size_t size, const struct advise_trial *t
     if (more) text_add(text, size, " and %d more", more);
 }
 
-/* Where nothing was advised: what errs least. */
+/* If nothing is recommended: the trial with the smallest error. */
 void advise_describe_none(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
@@ -281,7 +281,7 @@ static bool are_alike(const struct advise_trial *x, const struct advise_trial *y
            x->advice.cost == y->advice.cost && x->advice.reaches == y->advice.reaches;
 }
 
-/* Whether places before that one have the same as the cheapest. */
+/* Whether a place before i has the same cheapest recipe. */
 static bool is_alike_before(const struct advise *x, size_t i)
 {
     for (size_t j = 0; j < i; j++)
@@ -289,7 +289,7 @@ static bool is_alike_before(const struct advise *x, size_t i)
     return false;
 }
 
-/* Places from there on where the same is the cheapest. */
+/* The places from `first` on with the same cheapest recipe. */
 static void describe_places(char *text, size_t size, const struct advise *x, size_t first)
 {
     for (size_t i = first; i < x->bests; i++) {
@@ -309,7 +309,7 @@ static void describe_alike(char *text, size_t size, const struct advise *x, size
     describe_cost(text, size, t);
 }
 
-/* On each chip the cheapest that reaches it. */
+/* The cheapest recipe on each chip that reaches the required error. */
 void advise_describe_best(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
@@ -320,7 +320,7 @@ void advise_describe_best(char *text, size_t size, const void *answer)
     }
 }
 
-/* The range of the errors of the places that have the same as that one. */
+/* The range of the errors of the places with the same cheapest recipe. */
 static void describe_errors(char *text, size_t size, const struct advise *x, size_t first)
 {
     double least = x->best[first]->advice.error, most = least;
@@ -333,8 +333,8 @@ static void describe_errors(char *text, size_t size, const struct advise *x, siz
     if (most > 1.05 * least) text_add(text, size, " to %.2g", most);
 }
 
-/* The errors of what is advised, or nearest; of a single one also what the sample tells
-   of all outputs. */
+/* The errors of the advised recipe, or of the nearest one; for a single recipe also the
+   estimate for all outputs. */
 void advise_describe_typical(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
@@ -365,7 +365,7 @@ void advise_describe_worst_case(char *text, size_t size, const void *answer)
         text_add(text, size, " with %s on %s", t->gemm.recipe->name, t->place);
 }
 
-/* Of several chips those whose rates are known are compared. */
+/* Among several chips, those with known rates are compared. */
 void advise_describe_fastest(char *text, size_t size, const void *answer)
 {
     const struct advise *const x = answer;
@@ -390,7 +390,7 @@ void advise_describe_fastest(char *text, size_t size, const void *answer)
 
 /* --- scales ----------------------------------------------------------------------- */
 
-/* What scaling is best: of ootomo's words, rounded to nearest. */
+/* The best scale for ootomo's parts, which are rounded to nearest. */
 enum { AT_10, AT_11, EQUILIBRATED };
 
 static int best_way(const struct advise_scale *way)
@@ -402,7 +402,7 @@ static int best_way(const struct advise_scale *way)
     return way[AT_11].error <= 1.05 * way[AT_10].error ? AT_11 : AT_10;
 }
 
-/* Why lines are scaled, or not. */
+/* Why rows and columns are scaled, or not. */
 static void describe_reason(char *text, size_t size, const struct advise_scale *way,
                             int best)
 {

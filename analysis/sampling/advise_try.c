@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 enum {
-    PRODUCTS = 1 << 20, /* of A and B in the first sample, ... */
-    CHECKS = 4          /* ... and times as many in the second */
+    PRODUCTS = 1 << 20, /* of A and B in the first sample */
+    CHECKS = 4          /* factor for the second sample */
 };
 
 /* --- samples ---------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ void advise_samples_clear(struct advise_samples *s)
 
 /* --- one trial -------------------------------------------------------------------- */
 
-/* Whether no word overflows, of whatever lines are not in the sample. */
+/* Whether no part overflows, in any row or column, including those outside the sample. */
 static bool words_fit(const struct advise_trial *t, const struct advise_sample *s)
 {
     return gemm_equilibrates(&t->gemm) ||
@@ -138,7 +138,7 @@ enum bitcut_status advise_try(struct advise_trial *t, const struct advise_sample
     return BITCUT_OK;
 }
 
-/* What it errs by at most for certain, into *to; NaN: nothing is. */
+/* The worst-case error, in *to; NaN: unknown. */
 static enum bitcut_status find_bound(double *to, const struct advise_trial *t,
                                      const struct norm_sample_metric *metric,
                                      const struct norm_sample *w,
@@ -165,7 +165,7 @@ static enum bitcut_status find_bound(double *to, const struct advise_trial *t,
     return status;
 }
 
-/* Of one product, as far as those before have set it. */
+/* For one product; *to has the earlier ones. */
 static enum bitcut_status check(struct advise_trial *t, const struct advise_sample *s,
                                 const struct advise_samples *all, struct fault *f)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A GEMM tried on samples of products. */
+/* The trial of a GEMM on samples of products. */
 #ifndef BITCUT_ANALYSIS_SAMPLING_ADVISE_TRY_H
 #define BITCUT_ANALYSIS_SAMPLING_ADVISE_TRY_H
 
 #include "analysis/sampling/advise.h"
 
-/* Outputs that recipes are tried on, and others on which what is then said is checked, of
-   one product. */
+/* Outputs of one product on which recipes are tried, and other outputs on which the
+   result is checked. */
 struct advise_sample {
     const struct norm_sample_metric *metric;
-    uint32_t largest[2];              /* magnitudes of A and B, or elsewhere       */
-    double outputs;                   /* that there are in all                     */
+    uint32_t largest[2]; /* largest magnitudes of A and B, here or in other data */
+    double outputs;      /* number of outputs of the product */
     struct norm_sample first, second; /* the second has four times as many outputs */
-    uint32_t *d;                      /* room for those of either                  */
+    uint32_t *d;                      /* space for the outputs of either sample */
 };
 
-/* Those of every product of a problem. */
+/* The samples of every product of a problem. */
 struct advise_samples {
     struct advise_sample *of;
     size_t count;
@@ -23,18 +23,19 @@ struct advise_samples {
     const struct progress *progress;
 };
 
-/* BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED if asked to stop: nothing to clear. */
+/* Returns BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED if asked to stop; then there is nothing
+   to clear. */
 enum bitcut_status advise_samples_draw(struct advise_samples *to,
                                        const struct advise_problem *q, int threads,
                                        const struct progress *progress, struct fault *f);
 void advise_samples_clear(struct advise_samples *s);
 
-/* Run t->gemm on the first samples: of several errors the largest counts.
-   BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if asked to stop, or as bitcut_gemm(). */
+/* Compute t->gemm on the first samples; the largest error counts.  Returns
+   BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if asked to stop, or a status of bitcut_gemm(). */
 enum bitcut_status advise_try(struct advise_trial *t, const struct advise_samples *s,
                               struct fault *f);
 
-/* And on the second, which sets `checked` and `bound`. */
+/* The same on the second samples, which sets `checked` and `bound`. */
 enum bitcut_status advise_check(struct advise_trial *t, const struct advise_samples *s,
                                 struct fault *f);
 

@@ -12,7 +12,7 @@ enum { SCALE_MAX = 14, LOOKED_AT = 1 << 14 };
 
 /* --- values ----------------------------------------------------------------------- */
 
-/* Its lines scaled as they are for two words of f16. */
+/* Its rows or columns scaled as for two f16 parts. */
 static void equilibrate(struct matrix *m, bool columns)
 {
     const struct bitcut_split *const words = &splits[SPLIT_HALFHALF];
@@ -77,12 +77,12 @@ struct of_exponent {
 };
 
 static const struct record_field of_exponent_fields[] = {
-    RECORD_INNER(struct of_exponent, exponent, "exponent", "", "-127: subnormal ones"),
-    RECORD_INNER(struct of_exponent, count, "count", "", "how many have it"),
+    RECORD_INNER(struct of_exponent, exponent, "exponent", "", "-127: subnormal values"),
+    RECORD_INNER(struct of_exponent, count, "count", "", "number of values with it"),
     { 0 }
 };
 
-/* From the largest on, those that there are. */
+/* The existing exponents, from the largest on. */
 static const void *each_exponent(const void *record, size_t i, void *room)
 {
     const struct advise_values *const v = record;
@@ -101,15 +101,21 @@ const struct record_field advise_values_fields[] = {
     VALUES(zeros, "zeros", "zeros among these"),
     VALUES(infinite, "infinite", "infinities"),
     VALUES(nan, "nan", "NaNs"),
-    RECORD_INNER_IF(struct advise_values, least, "exponent_min", "", "least of the others; -127: subnormal", any),
-    RECORD_INNER_IF(struct advise_values, most, "exponent_max", "", "largest of the others", any),
-    RECORD_ITEMS(each_exponent, of_exponent_fields, "exponents", "`exponent` and `count`: how many have it"),
+    RECORD_INNER_IF(struct advise_values, least, "exponent_min", "",
+                    "smallest of the other "
+                    "exponents; -127: subnormal",
+                    any),
+    RECORD_INNER_IF(struct advise_values, most, "exponent_max", "",
+                    "largest of the other exponents", any),
+    RECORD_ITEMS(each_exponent, of_exponent_fields, "exponents",
+                 "`exponent` and `count`: number "
+                 "of values with each exponent"),
     { 0 }
 };
 
-/* --- what is kept ----------------------------------------------------------------- */
+/* --- retained bits ---------------------------------------------------------------- */
 
-/* Of each exponent, and of all together behind them. */
+/* For each exponent, followed by all together. */
 struct kept_values {
     struct retention of[EXPONENTS + 1];
 };
@@ -146,7 +152,7 @@ enum bitcut_status advise_values_all(struct retention *to, const struct advise_v
     return status;
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 static bool is_one(const void *kept)
 {
@@ -159,20 +165,21 @@ static bool is_one(const void *kept)
 const struct record_field advise_retained_fields[] = {
     /* clang-format off */
     KEPT(operand, "operand", "", "A or B"),
-    RECORD_INNER_IF(struct advise_retained, exponent, "exponent", "", "of the values; null: all",
+    RECORD_INNER_IF(struct advise_retained, exponent, "exponent", "", "an exponent of the values; "
+                                                                      "null: all values",
                     is_one),
     KEPT(kept.count, "count", "", "values"),
-    KEPT(split, "split", "", "what they are split by"),
-    KEPT(scale_from, "scale_from", "", "the least of the scales that all do the same"),
-    KEPT(scale_to, "scale_to", "", "the largest of them"),
-    KEPT(flush, "flush", "", "whether subnormal words are read as zeros"),
+    KEPT(split, "split", "", "the split"),
+    KEPT(scale_from, "scale_from", "", "the smallest of the scales with the same results"),
+    KEPT(scale_to, "scale_to", "", "the largest of these scales"),
+    KEPT(flush, "flush", "", "whether the unit reads subnormal parts as zeros"),
     KEPT(kept.bits, "bits", "bits", "mean of the retained bits, of 24"),
-    KEPT(kept.exact, "exact", "", "the share whose words are exact"),
+    KEPT(kept.exact, "exact", "", "share of values that the parts hold exactly"),
     KEPT(kept.max_ulp, "max_ulp", "ulps", "the largest error"),
-    KEPT(kept.p_subnormal, "p_subnormal", "", "the share whose low word is subnormal or 0"),
-    KEPT(kept.p_zero, "p_zero", "", "the share whose low word is 0"),
-    KEPT(kept.p_flushed, "p_flushed", "", "the share with a word that is read as zero"),
-    KEPT(kept.p_overflow, "p_overflow", "", "the share with a word that overflows"),
+    KEPT(kept.p_subnormal, "p_subnormal", "", "share whose low part is subnormal or 0"),
+    KEPT(kept.p_zero, "p_zero", "", "share whose low part is 0"),
+    KEPT(kept.p_flushed, "p_flushed", "", "share with a part that is read as zero"),
+    KEPT(kept.p_overflow, "p_overflow", "", "share with a part that overflows"),
     { 0 }
     /* clang-format on */
 };
@@ -193,7 +200,7 @@ static enum bitcut_status append_one(struct advise_retained_list *to,
     return BITCUT_OK;
 }
 
-/* Rows of one split, of each exponent those of all scales. */
+/* Rows of one split; for each exponent those of all scales. */
 static enum bitcut_status append(struct advise_retained_list *list,
                                  const struct advise_values *v,
                                  const struct bitcut_split *s, bool flush,
@@ -219,7 +226,7 @@ static enum bitcut_status append(struct advise_retained_list *list,
     return status;
 }
 
-/* Whether an earlier row has the same words at another scale. */
+/* Whether an earlier row has the same parts with another scale. */
 static bool is_repeated(const struct bitcut_split *s)
 {
     for (const struct bitcut_split *row = splits; row < s; row++) {
@@ -230,7 +237,7 @@ static bool is_repeated(const struct bitcut_split *s)
     return false;
 }
 
-/* Whether some unit that is looked at reads subnormal words of the format as zeros. */
+/* Whether one of the units reads subnormal parts of the format as zeros. */
 static bool flushes(const char *const *place, size_t places,
                     const struct bitcut_format *words)
 {

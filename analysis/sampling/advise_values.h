@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What splits keep of the values of an operand. */
+/* The bits that splits retain of the values of an operand. */
 #ifndef BITCUT_ANALYSIS_SAMPLING_ADVISE_VALUES_H
 #define BITCUT_ANALYSIS_SAMPLING_ADVISE_VALUES_H
 
@@ -9,34 +9,35 @@
 /* An operand and how it is read. */
 struct advise_values {
     const char *name; /* "A"                                                           */
-    struct exponents own, equilibrated; /* as they are; its lines scaled for f16 words */
-    int least, most;                    /* exponents of its own; most < least: none    */
+    struct exponents own,
+        equilibrated; /* unscaled; with rows or columns scaled for f16 parts */
+    int least, most;  /* exponents of `own`; most < least: none */
 };
 
-/* Its fields: how many values there are, and of each exponent. */
+/* The fields: the number of values, in total and by exponent. */
 extern const struct record_field advise_values_fields[];
 
-/* Whether there are any that are finite and not 0. */
+/* Whether any value is finite and not 0. */
 static inline bool advise_values_any(const struct advise_values *v)
 {
     return v->most >= v->least;
 }
 
-/* Of so many matrices whose lines are their rows, or their columns.  BITCUT_NO_MEMORY
-   leaves nothing to clear. */
+/* The values of several matrices, scaled by their rows or by their columns.
+   BITCUT_NO_MEMORY leaves nothing to clear. */
 enum bitcut_status advise_values_take(struct advise_values *to, const char *name,
                                       const struct matrix *x, size_t count, bool columns,
                                       struct fault *f);
 void advise_values_clear(struct advise_values *v);
 
-/* What a split keeps of the values of an exponent, or of all. */
+/* What a split retains of the values with one exponent, or of all values. */
 struct advise_retained {
     const char *operand;
     const struct bitcut_split *split;
-    int scale_from, scale_to; /* which all do the same              */
-    bool flush;               /* as units read words that flush     */
+    int scale_from, scale_to; /* range of scales with the same results */
+    bool flush;               /* parts are read as by units that flush */
     int exponent;
-    bool all; /* of every exponent                  */
+    bool all; /* for all exponents */
     struct retention kept;
 };
 
@@ -47,22 +48,22 @@ struct advise_retained_list {
     size_t count, room;
 };
 
-/* How it is computed. */
+/* Options of the computation. */
 struct advise_how {
     int threads;
     const struct progress *progress;
 };
 
-/* Append what splits keep of them, by exponent and in all: every row of the table, of
-   those with low words every scale from 0 to 14, those that do the same in one, and also
-   as units read them that flush words, if a place has one.  At most 2^14 values of an
-   exponent are looked at, evenly chosen. */
+/* Append what splits retain, by exponent and in total, for every row of the table.
+   Splits with low parts are tried with every scale from 0 to 14; equal results are
+   merged.  If a place has a unit that flushes parts, its reading is included as well.  At
+   most 2^14 values of an exponent are measured, evenly chosen. */
 enum bitcut_status advise_values_keep(struct advise_retained_list *to,
                                       const struct advise_values *v,
                                       const char *const *place, size_t places,
                                       const struct advise_how *how, struct fault *f);
 
-/* Of all values together, with the scale of the split. */
+/* The entry for all values together, with the scale of the split. */
 enum bitcut_status advise_values_all(struct retention *to, const struct advise_values *v,
                                      const struct bitcut_split *split, bool flush,
                                      bool equilibrated, const struct advise_how *how,

@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* The lines so far, indented by the braces that end a line and are open. */
+/* The lines so far.  They are indented by the number of open braces. */
 struct source {
     char (*line)[C_LINE_MAX];
     int count, depth;
@@ -59,21 +59,21 @@ static void add_head(struct source *to, bool reads_c, bool rest)
     add(to, "{");
 }
 
-/* To three digits, not below x. */
+/* Rounded up to three digits. */
 static const char *up(char text[REAL_TEXT_MAX], double x)
 {
     real_text(text, x * 1.0051, 3);
     return text;
 }
 
-/* rest += F X, where F is not 0. */
+/* rest += F X, unless F is 0. */
 static void add_rest(struct source *to, double f, const char *x, const char *scaled)
 {
     char number[REAL_TEXT_MAX];
     if (f > 0) add(to, "rest += %s * %s%s;", up(number, f), x, scaled);
 }
 
-/* Elements below a threshold, times the others. */
+/* Elements below a threshold, times the other operand's. */
 static void add_level(struct source *to, bool lines, double threshold, double of_a,
                       double of_b)
 {
@@ -85,7 +85,7 @@ static void add_level(struct source *to, bool lines, double threshold, double of
     add_rest(to, of_b, x, lines ? " * a_max" : "");
 }
 
-/* What underflows in one product. */
+/* The underflow in one product. */
 static void add_underflow(struct source *to, const struct bound_apriori *b, double alpha,
                           bool lines)
 {
@@ -99,7 +99,8 @@ static void add_underflow(struct source *to, const struct bound_apriori *b, doub
     add_level(to, lines, b->from, alpha * b->low.of_a, alpha * b->low.of_b);
 }
 
-/* The largest magnitudes of row i of A and of column j of B, and what is added once. */
+/* The largest magnitudes of row i of A and of column j of B, and the terms that are added
+   once. */
 static void add_largest(struct source *to, const struct bound_apriori *b)
 {
     char number[REAL_TEXT_MAX];

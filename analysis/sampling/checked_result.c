@@ -16,32 +16,32 @@ const struct record_field given_fields[] = {
     /* clang-format off */
     VERDICT(component, "componentwise", "u", "the largest |D - C| / |A||B|"),
     VERDICT(with_underflow, "with_underflow", "u",
-            "the same, less what underflows: may be negative"),
+            "the same, less the underflow: may be negative"),
     VERDICT(norm, "normwise", "u", "||D - C|| / (||A|| ||B||), Frobenius norms"),
     VERDICT(relres, "relres", "", "||D - C|| / ||C||"),
     VERDICT(zeros_accepted, "zeros", "",
-            "a D of zeros is accepted as well: the limits say nothing here"),
+            "whether a D of zeros is accepted as well; then these limits test nothing"),
     VERDICT(worst_at, "worst", "", "row and column of the output with the largest error"),
-    VERDICT(above, "above", "", "outputs above a componentwise limit that is known"),
+    VERDICT(above, "above", "", "outputs above the componentwise limit, if it is known"),
     VERDICT(beyond, "beyond", "", "outputs above the bound"),
     VERDICT(wrong, "wrong", "",
-            "outputs that are NaN or infinite where C is not, or the other way"),
+            "outputs that are NaN or infinite where C is finite, or finite where it is not"),
     ACCEPTED(CRITERION_BOUND, "bound"),
     ACCEPTED(CRITERION_OBSERVED, "limit"),
     ACCEPTED(CRITERION_NORM, "norm"),
     RECORD_MEMBER(struct tolerance_given, verdict.accepted, "accepted", "accepted.both", "",
-                  "whether D keeps all limits that are known"),
+                  "whether D is within all known limits"),
     ACCEPTED(CRITERION_ALLCLOSE, "allclose"),
     ACCEPTED(CRITERION_TORCH, "torch"),
     ACCEPTED(CRITERION_NUMPY, "numpy"),
     RECORD_INNER(struct tolerance_given, bins, "ulp_histogram", "",
                  "outputs by distance from the exact result, in FP32 steps"),
-    VERDICT(worst, "", "", "its place, row times columns and column"),
+    VERDICT(worst, "", "", "the row and the column of that output"),
     { 0 }
     /* clang-format on */
 };
 
-/* The least of the componentwise limits that are known, absolute. */
+/* The smallest of the known componentwise limits, absolute. */
 static double limit_at(const struct bitcut_tolerances *t, const struct sample_run *r, size_t i)
 {
     const double size = r->x.magnitude[i] * 0x1p-24, by_size = t->limit * size,
@@ -49,7 +49,7 @@ static double limit_at(const struct bitcut_tolerances *t, const struct sample_ru
     return t->known && by_size < by_rest ? by_size : by_rest;
 }
 
-/* Errors of every output, and how many are above limits. */
+/* Errors of every output, and the number above limits. */
 static void count_errors(struct bitcut_tolerance_verdict *to, const struct sample_run *r,
                          const struct bitcut_tolerances *t)
 {
@@ -82,13 +82,13 @@ static void judge_given(struct tolerance_given *to, const struct sample_run *r,
     count_errors(v, r, t);
     ulp_histogram(to->bins, &r->x);
     criteria_run(to->accepted, r, t);
-    /* Where there is no limit an infinite error is not above it. */
+    /* Without a limit an infinite error is not above it. */
     for (int i = 0; i < CRITERIA && v->wrong; i++) to->accepted[i] = false;
     v->accepted = to->accepted[CRITERION_BOTH];
     hostfp_leave(&mode);
 }
 
-/* Whether zeros would be accepted. */
+/* Whether a D of zeros would be accepted. */
 static enum bitcut_status judge_zeros(struct tolerance_given *to, struct sample_run *r,
                                       const struct bitcut_tolerances *t, struct fault *f)
 {

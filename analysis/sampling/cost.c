@@ -3,7 +3,7 @@
 
 #include "emu/rate.h"
 
-/* Bytes of a word over those of f16. */
+/* Bytes of a part over those of f16. */
 static double by_bytes(const struct bitcut_format *f)
 {
     return f->bits <= 8 ? 0.5 : f->bits <= 16 ? 1 : 2;

@@ -11,7 +11,7 @@ static double size_of_exact(const struct comparison *x, size_t i)
     return isfinite(value) ? value : 0;
 }
 
-/* `rest` of each output comes on top, NULL: nothing. */
+/* `rest` of each output is added; NULL: nothing. */
 static bool keeps_component(const struct sample_run *r, double limit, const double *rest)
 {
     const struct comparison *const x = &r->x;

@@ -30,25 +30,32 @@ static bool typical_range_is_known(const void *judged)
 
 const struct record_field judged_fields[] = {
     /* clang-format off */
-    JUDGED(reference, "reference", "", "what D is compared with"),
+    JUDGED(reference, "reference", "", "the reference of D"),
     RECORD_NAMED(struct judged, value, "", metrics, "", "every metric (bitcut list metrics)"),
-    JUDGED(grade, "grade_text", "", "whether D is as good as an FP32 GEMM's, in words"),
+    JUDGED(grade, "grade_text", "",
+       "whether D is as accurate as an FP32 GEMM, as a sentence"),
     RECORD_TEXT_OF(bound_grade, "bound_grade",
-                   "how D compares with the worst-case bound and the typical range"),
-    JUDGED(verdict, "verdict", "", "how its error stands to the typical range and the bound, in words"),
-    JUDGED(error_bound.words, "parts_error", "u", "what words lose, and the products dropped"),
-    JUDGED(error_bound.all, "recipe_limit", "u", "what recipe and unit err by beside norms of lines"),
-    JUDGED(share, "recipe_worst", "", "the part of that limit that the worst output takes"),
+                   "grade of D relative to the bound of recipe and unit, and to the "
+                   "typical range"),
+    JUDGED(verdict, "verdict", "", "the grade relative to the typical range and the bound, in words"),
+    JUDGED(error_bound.words, "parts_error", "u",
+       "error of the parts, dropped products included"),
+    JUDGED(error_bound.all, "recipe_limit", "u",
+       "bound of recipe and unit in norms of rows and columns"),
+    JUDGED(share, "recipe_worst", "", "largest part of that limit that an output takes"),
     JUDGED(bound.limit_most, "bound_max", "u |A||B|", "the largest bound of an output"),
-    JUDGED(bound.ratio, "bound_worst", "", "the largest part of its bound that an output takes"),
+    JUDGED(bound.ratio, "bound_worst", "",
+       "the largest part of its bound that an output takes"),
     RECORD_FUNCTION(is_explained, "explained", "whether recipe and unit explain the errors"),
-    JUDGED(error_bound.underflow, "parts_underflow", "", "elements of A and B with a word that underflows"),
-    JUDGED(error_bound.overflow, "parts_overflow", "", "elements of A and B with a word that overflows"),
+    JUDGED(error_bound.underflow, "parts_underflow", "",
+       "elements of A and B with a part that underflows"),
+    JUDGED(error_bound.overflow, "parts_overflow", "",
+       "elements of A and B with a part that overflows"),
     RECORD_INNER_IF(struct judged, typical_range_find, "typical", "u |A||B|",
-                    "between which numbers most results have backward_max", typical_range_is_known),
+                    "range of backward_max of most results", typical_range_is_known),
     JUDGED(bins, "ulp_histogram", "", "outputs by distance from the exact result, in FP32 steps"),
     RECORD_NAMED(struct judged, counts.settled[EXACT_F32], "settled_f32", exact_layers, "",
-                 "exact outputs by the method that settled them, rounded to FP32"),
+                 "number of exact outputs settled by each method, rounded to FP32"),
     RECORD_NAMED(struct judged, counts.settled[EXACT_F64], "settled_f64", exact_layers, "",
                  "the same, rounded to binary64"),
     JUDGED(seconds, "reference_seconds", "s", "time for the reference"),
@@ -58,7 +65,7 @@ const struct record_field judged_fields[] = {
 
 /* --- computing -------------------------------------------------------------------- */
 
-/* Whether D is as good as the result of an FP32 GEMM, with the element that is worst. */
+/* Whether D is as accurate as the result of an FP32 GEMM, with the worst element. */
 static void write_grade(struct judged *to, const struct comparison *x)
 {
     static const char *const grades[] = { "no", "in norm only",
@@ -90,7 +97,7 @@ static void write_grade(struct judged *to, const struct comparison *x)
                  worst / x->n, worst % x->n, value[METRIC_GRADE_WORST]);
 }
 
-/* How D stands to bound and typical range. */
+/* The grade of D relative to bound and typical range. */
 static void write_verdict(struct judged *to)
 {
     const struct bound_result *const b = &to->bound;
@@ -104,7 +111,7 @@ static void write_verdict(struct judged *to)
     else text_add(text, size, "%s", to->standing->what);
 }
 
-/* Whether recipe and unit allow the errors, and what is usual; beside an exact
+/* Whether recipe and unit allow the errors, and the typical range; for an exact
    reference. */
 static enum bitcut_status find_beside(struct judged *to, const struct bitcut_gemm *g,
                                       const struct gemm_data *data,
@@ -112,7 +119,7 @@ static enum bitcut_status find_beside(struct judged *to, const struct bitcut_gem
                                       const struct gemm_options *options, struct fault *f)
 {
     struct bound_problem problem;
-    struct gemm_plan plan; /* which a device chose */
+    struct gemm_plan plan; /* chosen by a device */
     to->bound = (struct bound_result){ .limit_most = (double)NAN, .ratio = (double)NAN };
     if (!to->reference->exact) return BITCUT_OK;
     enum bitcut_status status = gemm_plan_on_unit(&plan, g, f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A result beside the exact one: its metrics, what its recipe allows, what is usual, and the
-   verdict. */
+/* A result compared with the exact result: its metrics, the bounds of its recipe, the
+   typical range, and the verdict. */
 #ifndef BITCUT_ANALYSIS_SAMPLING_JUDGED_H
 #define BITCUT_ANALYSIS_SAMPLING_JUDGED_H
 
@@ -17,29 +17,30 @@ struct judged {
     size_t m, n, k;
     double value[METRICS];
     char grade[VERDICT_MAX], verdict[VERDICT_MAX]; /* sentences                      */
-    struct bound_result bound; /* what recipe and unit allow: only of a reference that is
-                                  exact                                                 */
-    struct typical_range usual; /* what error they usually have; no outputs: not known */
+    struct bound_result bound; /* bound of recipe and unit; only for an exact reference */
+    struct typical_range usual; /* typical error; no outputs: unknown */
     double typical_range_find[2];
-    const struct grade *standing;   /* to both                                         */
-    struct error_bound error_bound; /* what the words of the recipe lose               */
-    double share; /* of the recipe's limit that the worst output takes                  */
+    const struct grade *standing;   /* grade relative to both */
+    struct error_bound error_bound; /* error of the recipe's parts */
+    double share; /* largest part of the recipe's limit that an output takes */
     size_t bins[HISTOGRAM_BINS]; /* ulp_histogram()                                     */
-    struct exact_counts counts;  /* by which layer the reference was settled            */
-    double seconds;              /* that it took                                        */
+    /* number of values settled by each stage of the reference */
+    struct exact_counts counts;
+    double seconds; /* time for the reference */
 };
 
-/* Its fields (lib/base/record.h): metrics first. */
+/* The fields (lib/base/record.h): metrics first. */
 extern const struct record_field judged_fields[];
 
-/* Judge d, of g on a unit.  BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if asked to stop; what a
-   device says.  Of the options `threads`, `progress` and `offload` are read. */
+/* Compare d, computed as g on a unit.  Of the options, `threads`, `progress` and
+   `offload` are read.  Returns BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if asked to stop; a
+   status of the device. */
 enum bitcut_status judged_find(struct judged *to, const struct bitcut_gemm *g,
                                const struct gemm_data *data, const struct matrix *d,
                                const struct reference *reference, uint64_t seed,
                                const struct gemm_options *options, struct fault *f);
 
-/* Sentences (lib/base/record.h) on an answer that begins with a struct gemm_answer. */
+/* Sentences (lib/base/record.h) about an answer that begins with a struct gemm_answer. */
 extern const struct record_line judged_lines[];
 record_describe judged_describe_grade;
 

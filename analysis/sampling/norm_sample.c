@@ -12,20 +12,20 @@
 
 enum {
     GROUPS = 8, /* of the jackknife                          */
-    TAIL = 48,  /* groups whose largest errors tell the tail */
-    ERRORS = 3, /* standard errors that `high` is above      */
+    TAIL = 48,  /* groups whose largest errors estimate the tail */
+    ERRORS = 3, /* distance of `high` from the estimate, in standard errors */
     STREAM = 96
 };
 
 /* --- drawing ---------------------------------------------------------------------- */
 
-/* Lines that are drawn, how many at most, and of what. */
+/* Rows or columns to draw, and from how many. */
 struct lines {
     size_t *at;
     double *weight;
     size_t count, most;
-    const double *square; /* of the norm of each, ... */
-    size_t all;           /* ... and how many         */
+    const double *square; /* squares of their norms, */
+    size_t all;           /* and their number */
 };
 
 static void take(struct lines *l, size_t at, double weight)
@@ -34,7 +34,7 @@ static void take(struct lines *l, size_t at, double weight)
     l->weight[l->count++] = weight;
 }
 
-/* What is as large as its share of places is there for certain; returns the sum of the
+/* Include the rows or columns whose share exceeds one position.  Returns the sum of the
    squares of the others. */
 static double take_large(struct lines *l, bool *taken)
 {
@@ -53,7 +53,7 @@ static double take_large(struct lines *l, bool *taken)
     return sum;
 }
 
-/* And of the others one at every step along their squares. */
+/* Draw the others at equal steps along their squares. */
 static void take_steps(struct lines *l, const bool *taken, double sum, double start)
 {
     const double step = sum / (double)(l->most - l->count);
@@ -79,9 +79,9 @@ static int by_norm(const void *x, const void *y)
     return a->at < b->at ? -1 : 1;
 }
 
-/* Norms by which lines are as likely as others, but a quarter of the `most` lines are
-   those of the largest norms and a quarter those of the smallest above 0: there words
-   overflow and underflow.  False: no memory. */
+/* Replace norms so that all rows or columns are equally likely, except that a quarter of
+   the `most` drawn ones has the largest norms and a quarter the smallest nonzero norms,
+   where parts overflow and underflow.  Returns false if memory runs out. */
 static bool make_even(double *norm, size_t count, size_t most)
 {
     struct ranked *const rank = memory_allocate(count, sizeof *rank);
@@ -98,8 +98,9 @@ static bool make_even(double *norm, size_t count, size_t most)
     return true;
 }
 
-/* At most l->most lines of those norms, which are overwritten.  Lines of norm 0 have no
-   errors; if there are only such, the first will do.  False: no memory. */
+/* Draw at most l->most rows or columns with those norms, which are overwritten.  Rows and
+   columns of norm 0 have no errors; if there are no others, the first is taken.  Returns
+   false if memory runs out. */
 static bool choose(struct lines *l, double *norm, uint64_t bits)
 {
     double most = 0;
@@ -138,7 +139,7 @@ static enum bitcut_status pick_cols(struct matrix *to, const struct matrix *from
     return status;
 }
 
-/* The lines that are chosen, into w. */
+/* Copy the selected rows or columns into w. */
 static enum bitcut_status choose_lines(struct norm_sample *w, struct lines *row,
                                        struct lines *col, const struct matrix *a,
                                        const struct matrix *b, bool even, uint64_t seed,
@@ -209,8 +210,8 @@ void norm_sample_clear(struct norm_sample *w)
 
 /* --- residuals -------------------------------------------------------------------- */
 
-/* Sums of squares, of errors and of exact values, by groups of rows and of columns; lines
-   that are there for certain are a group of their own, the last. */
+/* Sums of squares of errors and of exact values, by groups of rows and of columns; rows
+   or columns that are certainly included form the last group. */
 struct squares {
     double error[GROUPS + 1][GROUPS + 1], exact[GROUPS + 1][GROUPS + 1];
 };
@@ -220,8 +221,8 @@ static double quotient(double error, double exact)
     return error > 0 ? sqrt(error / exact) : 0;
 }
 
-/* Without group `left` of rows, or of columns, the others of the `groups` in its place;
-   -1: with all. */
+/* The estimate without group `left` of rows or columns, with the others of the `groups`
+   scaled up; -1: with all groups. */
 static double without(const struct squares *s, bool columns, int left, int groups)
 {
     const double more = left < 0 ? 1 : (double)groups / (groups - 1);
@@ -236,7 +237,7 @@ static double without(const struct squares *s, bool columns, int left, int group
     return quotient(error, exact);
 }
 
-/* The variance by a jackknife over the groups of lines that were drawn. */
+/* The variance by a jackknife over the groups of drawn rows or columns. */
 static double variance(const struct squares *s, bool columns, size_t drawn)
 {
     const int groups = drawn < GROUPS ? (int)drawn : GROUPS;
@@ -248,7 +249,7 @@ static double variance(const struct squares *s, bool columns, size_t drawn)
     return sum * (groups - 1) / groups;
 }
 
-/* Whether a line was drawn, and not there for certain. */
+/* Whether a row or column was drawn, not certainly included. */
 static bool is_drawn(double weight) { return weight > 1; }
 
 static size_t count_drawn(const double *weight, size_t count)
@@ -258,7 +259,7 @@ static size_t count_drawn(const double *weight, size_t count)
     return drawn;
 }
 
-/* The group of a line, `drawn` of which were drawn so far. */
+/* The group of a row or column, after `drawn` drawn ones. */
 static int next_group(size_t *drawn, double weight)
 {
     return is_drawn(weight) ? (int)((*drawn)++ % GROUPS) : GROUPS;
@@ -289,8 +290,8 @@ static void add_squares(struct squares *s, const struct norm_sample *w, const ui
     }
 }
 
-/* ||D - C||_F / ||C||_F, and three standard errors more: a jackknife over rows and one
-   over columns. */
+/* ||D - C||_F / ||C||_F, and an upper limit three standard errors above: by a jackknife
+   over rows and one over columns. */
 static struct norm_sample_error relres(const struct norm_sample *w, const uint32_t *d,
                                        double outputs)
 {
@@ -321,8 +322,8 @@ static double relres_limit(const struct norm_sample *w, const double *limit)
 
 /* --- the largest ------------------------------------------------------------------ */
 
-/* max |D - C| / |A||B| in u, and what that of all outputs is below in 99 % of cases, out
-   of the largest of groups, as typical_range_find() has it. */
+/* max |D - C| / |A||B| in u, and an upper limit for all outputs in 99 % of cases, from
+   the largest errors of groups, as in typical_range_find(). */
 static struct norm_sample_error backward_max(const struct norm_sample *w,
                                              const uint32_t *d, double outputs)
 {

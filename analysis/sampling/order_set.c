@@ -3,8 +3,8 @@
 
 #include "emu/gemm.h"
 
-/* Split-K, stages that share a tile, trees, panels as CPU libraries have them, and what
-   is left of k first or last.  `sums` stays that of the GEMM. */
+/* Split-K, stages that share a tile, trees, panels as in CPU libraries, and partial tiles
+   first or last.  The format of partial sums stays that of the GEMM. */
 static const struct bitcut_order orders[] = {
     { .slices = 2 },
     { .slices = 3, .tile = 32 },
@@ -20,7 +20,7 @@ static const struct bitcut_order orders[] = {
 
 enum { ORDERS = sizeof orders / sizeof *orders };
 
-_Static_assert((int)ORDERS < (int)ORDERS_MAX, "there is room for one more");
+_Static_assert((int)ORDERS < (int)ORDERS_MAX, "room for one more order");
 
 size_t order_set(struct bitcut_order order[ORDERS_MAX], const struct bitcut_gemm *g)
 {

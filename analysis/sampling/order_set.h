@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Orders of k that correct kernels have, to try what another order changes. */
+/* Orders of k of correct kernels, for measuring the effect of the order. */
 #ifndef BITCUT_ANALYSIS_SAMPLING_ORDER_SET_H
 #define BITCUT_ANALYSIS_SAMPLING_ORDER_SET_H
 
@@ -7,8 +7,8 @@
 
 enum { ORDERS_MAX = 16 };
 
-/* The order of g first, then those of the table that g can have; returns how many.  g is
-   a checked GEMM on a unit. */
+/* The order of g first, then the orders of the table that g can have.  Returns their
+   number. g is a checked GEMM on a unit. */
 size_t order_set(struct bitcut_order order[ORDERS_MAX], const struct bitcut_gemm *g);
 
 #endif

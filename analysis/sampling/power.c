@@ -21,7 +21,7 @@ const struct record_field power_fields[] = {
     POWER(name, "kernel", "", "a correct kernel, or a fault"),
     POWER(correct, "correct", "", "whether it is correct"),
     POWER(runs, "runs", "", "runs in which the fault is possible and changes D"),
-    POWER(error, "error", "u |A||B|", "the median of the largest errors of runs"),
+    POWER(error, "error", "u |A||B|", "median over the runs of the largest error"),
     REJECTED(CRITERION_BOUND, "bound"),
     REJECTED(CRITERION_OBSERVED, "limit"),
     REJECTED(CRITERION_NORM, "norm"),
@@ -29,18 +29,18 @@ const struct record_field power_fields[] = {
     REJECTED(CRITERION_ALLCLOSE, "allclose"),
     REJECTED(CRITERION_TORCH, "torch"),
     REJECTED(CRITERION_NUMPY, "numpy"),
-    POWER(what, "what", "", "what it is"),
+    POWER(what, "what", "", "the fault in words"),
     { 0 }
 };
 
 enum {
     PRODUCTS = 1 << 16, /* of a run                                               */
-    CORRECT = 2,        /* rows of correct kernels: as it is, in another order    */
-    DRAWS = 4,          /* of a kind that changes D                               */
-    STREAM = 1 << 20    /* of faults; each row of each run has its own            */
+    CORRECT = 2,        /* rows of correct kernels: unchanged, and in another order */
+    DRAWS = 4,          /* tries to find a variant that changes D */
+    STREAM = 1 << 20    /* first stream of faults; each row of each run has its own */
 };
 
-/* What became of one row in one run. */
+/* The result of one row in one run. */
 struct power_trial {
     bool ran, accepted[CRITERIA];
     double error;
@@ -50,14 +50,14 @@ struct power_trial {
 struct power_study {
     const struct tolerance_problem *q;
     const struct tolerance *t;
-    struct power_trial *trial; /* of row i in run n at i * runs + n */
+    struct power_trial *trial; /* row i in run n is at i * runs + n */
     struct bitcut_order order[ORDERS_MAX];
     size_t orders, rows, cols, faults, runs;
     uint64_t seed;
 };
 
-/* One run, its matrices as explain's candidates take them, and the result of the GEMM as
-   it is. */
+/* One run, with its matrices in the form of explain's candidates, and the result of the
+   unchanged GEMM. */
 struct power_run {
     struct sample_run r;
     struct problem problem;
@@ -69,7 +69,7 @@ struct power_run {
 
 /* --- one row ---------------------------------------------------------------------- */
 
-/* What tests say of the result that there is. */
+/* Apply the tests to the present result. */
 static void judge_trial(struct power_trial *to, const struct power_study *s,
                         const struct power_run *run)
 {
@@ -94,7 +94,7 @@ static enum bitcut_status compute_faulty(const struct power_fault *fault,
     return status;
 }
 
-/* A kind of the fault that changes D, if one is drawn. */
+/* A variant of the fault that changes D, if one is drawn. */
 static enum bitcut_status try_fault(struct power_trial *to, const struct power_study *s,
                                     struct power_run *run, size_t index, uint64_t number,
                                     struct fault *f)
@@ -117,7 +117,7 @@ static enum bitcut_status try_fault(struct power_trial *to, const struct power_s
     return BITCUT_OK;
 }
 
-/* As it is, and in another order. */
+/* Unchanged, and in another order. */
 static enum bitcut_status try_correct(struct power_trial *to, const struct power_study *s,
                                       struct power_run *run, uint64_t number,
                                       struct fault *f)
@@ -133,8 +133,8 @@ static enum bitcut_status try_correct(struct power_trial *to, const struct power
 
 /* --- one run ---------------------------------------------------------------------- */
 
-/* Some k that may be lost or come twice: one, a whole step, half of all, those after the
-   last whole step. */
+/* Some k that may be missing or added twice: one, a whole step, half of all, the
+   remainder after the last whole step. */
 static void draw_ranges(struct power_run *run, const struct power_study *s,
                         uint64_t number)
 {
@@ -186,7 +186,7 @@ static void run_clear(struct power_run *run)
     free(run->d);
 }
 
-/* Of two results the other is that in the last of all orders. */
+/* For two results, the other one is in the last of all orders. */
 static enum bitcut_status find_other(struct power_run *run, const struct power_study *s,
                                      struct fault *f)
 {
@@ -236,7 +236,7 @@ static enum bitcut_status run_one(void *context, size_t number, struct fault *f)
     return status;
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------- */
 
 static void count_row(struct power_row *to, const struct power_trial *trial, size_t runs,
                       double *room)
@@ -252,9 +252,9 @@ static void count_row(struct power_row *to, const struct power_trial *trial, siz
 static void name_row(struct power_row *to, size_t i)
 {
     static const struct power_row correct[CORRECT] = {
-        { .name = "as it is", .what = "the GEMM, without a fault", .correct = true },
+        { .name = "as it is", .what = "the GEMM without a fault", .correct = true },
         { .name = "another order",
-          .what = "the same in other orders of k",
+          .what = "the same GEMM in other orders of k",
           .correct = true },
     };
     struct power_fault fault;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests with given limits reject: correct kernels, and faulty ones. */
+/* The kernels, correct and faulty, that tests with given limits reject. */
 #ifndef BITCUT_ANALYSIS_SAMPLING_POWER_H
 #define BITCUT_ANALYSIS_SAMPLING_POWER_H
 
@@ -9,24 +9,24 @@
 struct power_row {
     const char *name, *what;
     bool correct;
-    size_t runs;               /* in which the fault is possible and changes D        */
-    size_t rejected[CRITERIA]; /* of these                                            */
-    double
-        error; /* the median of their backward_max (metric.h), u; NaN: there are none */
+    size_t runs;               /* runs in which the fault is possible and changes D */
+    size_t rejected[CRITERIA]; /* of these runs */
+    double error; /* median of their backward_max (metric.h), in u; NaN: no runs */
 };
 
-extern const struct record_field power_fields[]; /* of a row (lib/base/record.h) */
+extern const struct record_field power_fields[]; /* fields of a row (lib/base/record.h) */
 
 struct power {
-    struct power_row *row; /* correct ones first */
+    struct power_row *row; /* correct kernels first */
     size_t rows;
 };
 
-/* Runs of q, `runs` of them after those that limits were found from, so none of these:
-   the GEMM as it is, in each other order of order_set() in turn, and with every row of
-   the tables of faults, which bitcut_tables has for explain and power_faults for outputs
-   and units; of each a kind that is drawn by `seed`.  Each run has some 2^16 products of
-   A and B.  The same for any number of threads.  As tolerance_find(). */
+/* Run the problem q `runs` times for each kernel, with numbers after the runs from which
+   limits were found, so with other data.  The kernels are: the GEMM itself; the GEMM in
+   the other orders of order_set() in turn; and every row of the tables of faults (the
+   faults of explain in bitcut_tables, and power_faults for outputs and units), each with
+   a variant drawn by `seed`.  Each run has about 2^16 products of A and B.  The result
+   does not depend on the number of threads.  Statuses as for tolerance_find(). */
 enum bitcut_status power_measure(struct power *to, const struct tolerance_problem *q,
                                  const struct tolerance *t, size_t runs, uint64_t seed,
                                  int threads, const struct progress *progress,

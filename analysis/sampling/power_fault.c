@@ -10,7 +10,8 @@
 
 /* --- another GEMM ----------------------------------------------------------------- */
 
-/* Truncation in place of another rounding, or rounding in place of truncation. */
+/* Truncation in place of another rounding, or rounding to nearest in place of truncation.
+ */
 static const struct bitcut_rounding *other_rounding(const struct bitcut_rounding *r)
 {
     return &roundings[r->direction == TO_ZERO ? ROUND_RN : ROUND_RZ];
@@ -44,7 +45,7 @@ static bool never_promoted(struct bitcut_gemm *g, struct rng *r)
     return true;
 }
 
-/* What g may err by on a unit, for so many k. */
+/* The error bound of g on a unit, for this k. */
 enum { K_COMPARED = 1024 };
 
 static double error_on(const struct bitcut_gemm *g, const struct bitcut_unit *u)
@@ -56,7 +57,7 @@ static double error_on(const struct bitcut_gemm *g, const struct bitcut_unit *u)
                                                                            : INFINITY;
 }
 
-/* The unit with these accumulators on which g errs by a little more, or NULL. */
+/* The unit with these accumulators on which g has the next larger error, or NULL. */
 static const struct bitcut_unit *weaker_unit(const struct bitcut_gemm *g,
                                              const struct bitcut_format *c)
 {
@@ -88,7 +89,7 @@ static bool in_f16_accumulators(struct bitcut_gemm *g, struct rng *r)
 
 /* --- another element -------------------------------------------------------------- */
 
-/* x->by: a line of A, and k there, which is read in place of the next one. */
+/* x->by: a row of A and a k in it, which is read in place of the next one. */
 static struct spot next_element(const struct candidate *x, const struct extent *e,
                                 size_t line, size_t k)
 {
@@ -133,7 +134,7 @@ static void output_of_neighbour(uint32_t *d, size_t m, size_t n, struct rng *r)
 
 enum { TILE = 8 };
 
-/* The tile at the left of another, or over it, stands in its place. */
+/* The tile to the left of another, or above it, replaces it. */
 static void tile_twice(uint32_t *d, size_t m, size_t n, struct rng *r)
 {
     const bool across = n > TILE;
@@ -150,36 +151,36 @@ static void tile_twice(uint32_t *d, size_t m, size_t n, struct rng *r)
 /* --- the table -------------------------------------------------------------------- */
 
 static const struct power_fault more_faults[] = {
-    { .name = "high words rounded otherwise",
-      .what = "high words are truncated in place of rounded, or the reverse",
+    { .name = "high parts rounded otherwise",
+      .what = "high parts are truncated instead of rounded, or the reverse",
       .vary = high_otherwise },
-    { .name = "low words rounded otherwise",
-      .what = "low words are truncated in place of rounded, or the reverse",
+    { .name = "low parts rounded otherwise",
+      .what = "low parts are truncated instead of rounded, or the reverse",
       .vary = low_otherwise },
     { .name = "never promoted",
       .what = "sums stay in the accumulators of the unit",
       .vary = never_promoted },
     { .name = "weaker unit",
-      .what = "the unit with the next worse accumulator computes it",
+      .what = "the unit with the next less accurate accumulator is used",
       .vary = on_weaker_unit },
     { .name = "f16 accumulators",
-      .what = "a unit with accumulators of f16 computes it",
+      .what = "a unit with f16 accumulators is used",
       .vary = in_f16_accumulators },
     { .name = "one element wrong",
-      .what = "the element of A before it is read in place of one",
+      .what = "the preceding element of A is read in place of one element",
       .alter = element_wrong },
     { .name = "one output zero",
       .what = "an output is not stored",
       .spoil = output_zero },
     { .name = "one output NaN", .what = "an output is NaN", .spoil = output_nan },
     { .name = "one bit flipped",
-      .what = "an output has its bit 12 flipped, 2^-11 to 2^-10 of it",
+      .what = "bit 12 of an output is flipped, 2^-11 to 2^-10 of its value",
       .spoil = output_off },
     { .name = "one output twice",
-      .what = "an output stands in the place of its neighbour",
+      .what = "an output is replaced by its neighbour",
       .spoil = output_of_neighbour },
     { .name = "one tile twice",
-      .what = "8 x 8 outputs stand in the place of their neighbours",
+      .what = "8 x 8 outputs are replaced by their neighbours",
       .spoil = tile_twice },
     { 0 }
 };
@@ -205,7 +206,7 @@ static bool make_plan(struct candidate *x, const struct bitcut_gemm *g,
     return gemm_plan_on_unit(&x->plan, &x->gemm, NULL) == BITCUT_OK;
 }
 
-/* A defect of this kind. */
+/* A fault of this kind. */
 static bool make_kind(struct candidate *x, const struct kernel_fault *d, int kind,
                       const struct bitcut_gemm *g, const struct space *s)
 {

@@ -40,8 +40,8 @@ const struct python_library python_libraries[] = {
     { 0 }
 };
 
-/* Beside the bound what underflows needs no line where it is below 1 % in all runs: then
-   twice as much is in the limit. */
+/* With the bound, underflow needs no line if it is below 1 % in all runs: then the limit
+   includes twice as much. */
 static bool lost_is_small(const struct bitcut_tolerances *t)
 {
     return 128 * t->underflow <= t->bound;
@@ -49,7 +49,7 @@ static bool lost_is_small(const struct bitcut_tolerances *t)
 
 enum { SUM_MAX = 112 };
 
-/* To three digits, not below x: to the nearest is off by 0.5 % at most. */
+/* Rounded up to three digits: rounding to nearest would be off by at most 0.5 %. */
 static void write_up(char text[REAL_TEXT_MAX], double x)
 {
     real_text(text, x * 1.0051, 3);
@@ -65,7 +65,7 @@ static void write_factor(char text[REAL_TEXT_MAX + 4], uint32_t factor, bool mag
     if (factor != F32_ONE) snprintf(text, REAL_TEXT_MAX + 4, "%s * ", number);
 }
 
-/* alpha A B + beta C, or that of magnitudes. */
+/* alpha A B + beta C, or the same with magnitudes. */
 static void write_sum(char *text, size_t size, const struct python_library *l,
                       const struct bitcut_gemm *g, bool magnitude)
 {
@@ -80,7 +80,7 @@ static void write_sum(char *text, size_t size, const struct python_library *l,
         text_add(text, size, " + %s%sC%s%s", beta, before, l->wide, after);
 }
 
-/* Add "+ FACTOR TEXT", TEXT by a form. */
+/* Add "+ FACTOR TEXT", TEXT by a format. */
 static void add_term(char *text, size_t size, double factor, const char *form, ...)
 {
     char number[REAL_TEXT_MAX];
@@ -93,12 +93,12 @@ static void add_term(char *text, size_t size, double factor, const char *form, .
     va_end(values);
 }
 
-/* What `from` and the others are multiplied by where lines are equilibrated. */
+/* The scale of `from` and the other thresholds, if rows and columns are equilibrated. */
 struct related {
     char a[40], b[40];
 };
 
-/* Elements that underflow below a threshold, times the others. */
+/* Elements that underflow below a threshold, times the other operand's. */
 static void add_level(char *text, size_t size, const struct related *to, double threshold,
                       double of_a, double of_b)
 {
@@ -108,7 +108,8 @@ static void add_level(char *text, size_t size, const struct related *to, double 
     add_term(text, size, of_b, " * (small(a, %s%s) @ b)%s", limit, to->a, to->a);
 }
 
-/* What the bound has besides a part of |A||B|, a matrix: bound_apriori_rest(). */
+/* The terms of the bound other than the part of |A||B|, a matrix: bound_apriori_rest().
+ */
 static void write_rest(char line[2][PYTHON_LINE_MAX], const struct python_library *l,
                        const struct tolerance *t, const struct tolerance_problem *q)
 {
@@ -138,7 +139,7 @@ static void write_rest(char line[2][PYTHON_LINE_MAX], const struct python_librar
     snprintf(line[1], PYTHON_LINE_MAX, "rest = %s", *rest ? rest : "0 * size");
 }
 
-/* What C is in a line: computed, or D2. */
+/* The reference in a line: computed, or D2. */
 static void write_exact(char text[32], const struct python_library *l, bool two)
 {
     snprintf(text, 32, "%s%s", two ? "D2" : "exact", two ? l->wide : "");
@@ -178,7 +179,7 @@ static void write_allclose(char line[PYTHON_LINE_MAX], const struct python_libra
              exact, relative, absolute);
 }
 
-/* The assertion of |D - C| <= limit |A||B|, and what underflows. */
+/* The assertion of |D - C| <= limit |A||B| plus underflow. */
 static void write_assertion(char line[PYTHON_LINE_MAX], const struct python_library *l,
                             double limit, const char *exact, bool rest)
 {

@@ -69,7 +69,8 @@ void sample_run_clear(struct sample_run *r)
     free(r->d);
 }
 
-/* What might underflow, of an allowance as if every element were below every limit. */
+/* Largest possible underflow, as the allowance if every element were below every limit.
+ */
 static double most_of_any(const double *any, const struct comparison *x)
 {
     double most = 0;
@@ -79,7 +80,7 @@ static double most_of_any(const double *any, const struct comparison *x)
     return most * 0x1p24;
 }
 
-/* Where words may overflow there is no bound, and so no part of it. */
+/* Where parts may overflow there is no bound, and therefore no allowance. */
 enum bitcut_status sample_run_allow(struct sample_run *r, const struct bitcut_gemm *g,
                                     const struct bound_apriori *b, struct fault *f)
 {
@@ -103,7 +104,7 @@ enum bitcut_status sample_run_allow(struct sample_run *r, const struct bitcut_ge
     return status;
 }
 
-/* Of output i n + j; infinite if it has no product. */
+/* For output i n + j; infinite if it has no product. */
 static double terms_at(const struct comparison *x, size_t i, size_t j)
 {
     double sum = 0, squares = 0;
@@ -116,7 +117,7 @@ static double terms_at(const struct comparison *x, size_t i, size_t j)
     return squares > 0 && isfinite(sum) ? sum * (sum / squares) : (double)INFINITY;
 }
 
-/* How many equal elements would have a norm that varies as much. */
+/* The number of equal elements whose norm would vary as much. */
 static double lead_of(const struct matrix *x)
 {
     double sum = 0, squares = 0, most = 0;
@@ -285,7 +286,8 @@ void tail_fit(struct tail *t, double *x, size_t count)
     hostfp_leave(&mode);
 }
 
-/* The logarithm of how many times fewer numbers are to be above than the upper half. */
+/* Logarithm of the ratio between the upper half and the numbers that may exceed the
+   limit. */
 static double log_fewer(const struct tail *t, double p)
 {
     return elementary_log((double)(t->above + 1) / ((double)(t->count + 1) * p));

@@ -12,18 +12,19 @@
 #include <stdlib.h>
 
 #define U     0x1p-24
-#define WIDER 0.9 /* rtol is no larger than makes limits narrower by this */
-#define MARGIN 1.25 /* above the errors of orders that were chosen         */
-#define FEW    8    /* products of an output that count, by sample_run.terms */
-#define FEWER  4    /* elements that a norm consists of, by sample_run.lead  */
-/* What may underflow beside a limit, where its tail is heavy and light. */
+#define WIDER                                                                            \
+    0.9 /* rtol is at most so large that limits become narrower by this factor */
+#define MARGIN 1.25 /* factor above the errors of chosen orders */
+#define FEW    8    /* effective products of an output, by sample_run.terms */
+#define FEWER  4    /* effective elements of a norm, by sample_run.lead */
+/* Possible underflow relative to a limit, for a heavy and for a light tail. */
 #define RARE   1e-4
 #define LITTLE 0.05
 
 enum {
     PRODUCTS = 1 << 20, /* of a run, all orders together                             */
-    STEPS = 5,          /* of rtol, from 0 to the whole limit                        */
-    SAMPLE = 64         /* outputs of a run whose sizes are kept                     */
+    STEPS = 5,          /* values of rtol, from 0 to the whole limit */
+    SAMPLE = 64         /* outputs of a run whose sizes are stored */
 };
 
 /* An output: |A||B| and |C|. */
@@ -34,16 +35,16 @@ struct extent_of_output {
 /* Measures: |D - C| / |A||B|; the same less what underflows; both in norms. */
 enum measure { BY_SIZE, BY_REST, BY_NORM, BY_NORM_REST, MEASURES };
 
-/* Whose: of D as the run was drawn; of k in orders that were chosen; of zeros. */
+/* The kinds of results: D of the drawn run; D with k in chosen orders; zeros. */
 enum whose { DRAWN, ARRANGED, ZEROS, WHOSE };
 
-/* What one run tells: measures of whatever D errs the most. */
+/* The result of one run: measures of the D with the largest errors. */
 struct run_report {
     double error[WHOSE][MEASURES];
     double reach[STEPS]; /* the largest |A||B| - t |C|, t = 0, 1/4, ... 1             */
-    double least_share;  /* the least |C| / |A||B|                                   */
+    double least_share;  /* the smallest |C| / |A||B| */
     double lost, allowance; /* the largest allowance, in u |A||B| and absolute       */
-    double any;             /* what might underflow, likewise                        */
+    double any;             /* the largest possible underflow, in the same units */
     double terms, lead;     /* of the sample_run                                     */
     bool bounded;
     size_t over[BITCUT_DECADES], wrong;
@@ -52,7 +53,7 @@ struct run_report {
 
 /* --- one run ---------------------------------------------------------------------- */
 
-/* The measures of D, of any order the largest. */
+/* The measures of D, the largest over all orders. */
 static void take_errors(struct run_report *r, enum whose whose,
                         const struct sample_run *run)
 {
@@ -71,7 +72,7 @@ static double value_at(const struct comparison *x, size_t i)
     return fabs(double_of_bits(x->reference64[i]));
 }
 
-/* What does not depend on D.  Outputs that are not finite have no part in it. */
+/* The quantities that do not depend on D.  Outputs that are not finite are left out. */
 static void take_sizes(struct run_report *r, const struct sample_run *run)
 {
     const struct comparison *const x = &run->x;
@@ -100,18 +101,18 @@ static void take_sizes(struct run_report *r, const struct sample_run *run)
     }
 }
 
-/* What all runs share. */
+/* The data that all runs share. */
 struct study_of_runs {
     const struct tolerance_problem *q;
     struct run_report *r;
     struct bitcut_order order[ORDERS_MAX];
     size_t orders, rows, cols;
-    bool arranged[ARRANGEMENTS]; /* beside what is drawn                             */
+    bool arranged[ARRANGEMENTS]; /* arrangements in addition to the drawn order */
     bool whole; /* each run has all rows and columns of the same matrices */
     struct bound_apriori bound;
 };
 
-/* D in the first `orders` orders, of the matrices as the run has them. */
+/* D in the first `orders` orders, with the matrices of the run. */
 static enum bitcut_status try_orders(struct run_report *r, enum whose whose,
                                      const struct study_of_runs *s, size_t orders,
                                      struct sample_run *run, struct fault *f)
@@ -126,7 +127,7 @@ static enum bitcut_status try_orders(struct run_report *r, enum whose whose,
     return BITCUT_OK;
 }
 
-/* With k in one of the orders that are chosen; `from` has it in its own. */
+/* With k in one of the chosen orders; `from` has it in its own. */
 static enum bitcut_status try_arrangement(struct run_report *r,
                                           const struct study_of_runs *s,
                                           struct sample_run *run,
@@ -149,7 +150,8 @@ static enum bitcut_status try_arrangement(struct run_report *r,
     return status;
 }
 
-/* With k in every order that is chosen: the same results in every run on whole matrices. */
+/* With k in every chosen order: for whole matrices the results are the same in every run.
+ */
 static enum bitcut_status try_arranged(struct run_report *r,
                                        const struct study_of_runs *s,
                                        struct sample_run *run, size_t number,
@@ -169,7 +171,7 @@ static enum bitcut_status try_arranged(struct run_report *r,
     return status;
 }
 
-/* Last, as limits for two results have twice what underflows. */
+/* Last, since limits for two results include twice the underflow. */
 static void try_zeros(struct run_report *r, struct sample_run *run, bool two)
 {
     for (size_t i = 0; i < run->x.m * run->x.n; i++) {
@@ -204,12 +206,12 @@ static enum bitcut_status run_one(void *context, size_t number, struct fault *f)
 
 /* --- limits ----------------------------------------------------------------------- */
 
-/* The reports, room for a number of each, and the probability that one of them may be
-   above a limit. */
+/* The reports, space for a number of each, and the probability with which one of them may
+   exceed a limit. */
 struct reports {
     const struct run_report *r;
-    size_t count, arranged; /* of which the first so many have orders that were chosen */
-    double *scratch, each, step; /* step: a rounding of the unit, u, or 0            */
+    size_t count, arranged;      /* the first of these reports have chosen orders */
+    double *scratch, each, step; /* step: a rounding of the unit, in u, or 0 */
 };
 
 static struct tail tail_of(const struct reports *x,
@@ -239,7 +241,7 @@ static double any_of(const struct run_report *r, int which)
 
 static double reach_of(const struct run_report *r, int step) { return r->reach[step]; }
 
-/* Shares are looked at from below. */
+/* Shares are bounded from below. */
 static double lack_of(const struct run_report *r, int which)
 {
     (void)which;
@@ -252,7 +254,7 @@ struct limit {
     bool known;
 };
 
-/* The limit of what orders that were chosen have, in l; of one run there is no tail. */
+/* The limit for chosen orders, in l; a single run has no tail. */
 static void add_arranged(struct limit *l, const struct reports *x,
                          enum measure measure, double each)
 {
@@ -279,9 +281,9 @@ static struct limit limit_of(const struct reports *x, enum measure measure,
     return l;
 }
 
-/* Whether what underflows does not matter, or is the same in every run: it may be in few
-   outputs of few runs, so that none of those at hand has it, and outputs with little |A||B|
-   are as rare. */
+/* Whether underflow does not matter, or is the same in every run.  Otherwise it may occur
+   in a few outputs of a few runs, so that no present run has it; outputs with small
+   |A||B| are as rare. */
 static bool underflow_is_little(const struct reports *x, double limit, bool whole)
 {
     const struct tail t = tail_of(x, any_of, 0);
@@ -289,7 +291,8 @@ static bool underflow_is_little(const struct reports *x, double limit, bool whol
     return whole || most <= RARE * limit || (tail_is_light(&t) && most <= LITTLE * limit);
 }
 
-/* The limit of an error less what underflows.  If no probability is known, it is the bound. */
+/* The limit of an error less the underflow.  If no probability is known, it is the bound.
+ */
 static struct limit limit_of_rest(const struct reports *x, enum measure measure,
                                             double bound, bool known)
 {
@@ -309,7 +312,8 @@ static bool zeros_pass(const struct bitcut_tolerances *t, const struct run_repor
            !(error[BY_NORM_REST] > t->norm_with_underflow);
 }
 
-/* How wide the limit `reach` + t |C| is beside |A||B| at nine of ten outputs, at most. */
+/* The largest width of the limit `reach` + t |C| relative to |A||B| at nine of ten
+   outputs. */
 static double slack_of(const struct reports *x, double *room, double reach, double t)
 {
     struct tail all;
@@ -325,10 +329,10 @@ static double slack_of(const struct reports *x, double *room, double reach, doub
     return all.x[count * 9 / 10];
 }
 
-/* What is without limit stays so. */
+/* An infinite limit stays infinite. */
 static double times(double limit, double x) { return isinf(limit) ? limit : limit * x; }
 
-/* The step of rtol that makes limits the least wide. */
+/* The value of rtol with the smallest width. */
 static void find_allclose(struct bitcut_tolerances *to, const struct reports *x,
                           double *room, double bound, double observed)
 {
@@ -359,7 +363,7 @@ static void find_relative(struct bitcut_tolerances *to, const struct reports *x,
         share > 0 ? (bound + to->underflow) * U / share : (double)INFINITY;
 }
 
-/* Set to->bound to that of a unit, unless in some run there was none. */
+/* Set to->bound to the bound of a unit, unless some run had none. */
 static void count_sizes(struct bitcut_tolerances *to, const struct reports *x, double bound)
 {
     const double outputs = (double)x->count * (double)to->outputs;
@@ -384,7 +388,8 @@ static void double_all(struct bitcut_tolerances *t)
     for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) *limit[i] *= 2;
 }
 
-/* Norms that few elements make up vary as these do: their tail is in no sample of runs. */
+/* Norms with few effective elements vary as these elements do: their tail is in no sample
+   of runs. */
 static bool norms_are_broad(const struct reports *x, bool whole)
 {
     for (size_t i = 0; i < x->count && !whole; i++)
@@ -392,8 +397,9 @@ static bool norms_are_broad(const struct reports *x, bool whole)
     return true;
 }
 
-/* One rounding more than in any run: where few products of an output count, errors come in
-   such steps, and one that is in fewer than one of the runs leaves no trace in a tail. */
+/* One rounding more than in any run: if few products of an output are effective, errors
+   come in such steps, and a step that occurs in fewer than one of the runs is not visible
+   in a tail. */
 static double step_of(const struct reports *x, const struct bitcut_unit *u)
 {
     double least = INFINITY;
@@ -404,7 +410,7 @@ static double step_of(const struct reports *x, const struct bitcut_unit *u)
                                23 - u->result->fraction_bits);
 }
 
-/* All that the reports describe; `room` has SAMPLE numbers for each. */
+/* Everything that is computed from the reports; `room` has SAMPLE numbers for each. */
 static void conclude(struct bitcut_tolerances *to, const struct reports *x, double *room,
                      double unit_bound, double sums, bool whole)
 {
@@ -437,7 +443,7 @@ bool tolerance_needs_rest(const struct bitcut_tolerances *t)
     return !t->known || t->underflow > t->limit;
 }
 
-enum { SLACK_MAX = 8 }; /* with more, limits for allclose() are not worth having */
+enum { SLACK_MAX = 8 }; /* with larger factors, limits for allclose() are not useful */
 
 bool tolerance_bound_closes(const void *limits)
 {
@@ -456,7 +462,7 @@ bool tolerance_closes_alone(const void *limits)
     return ((const struct bitcut_tolerances *)limits)->rtol_slack <= SLACK_MAX;
 }
 
-/* What all runs share, and room for their reports and the numbers of these. */
+/* The data that all runs share, and space for their reports and numbers. */
 static enum bitcut_status prepare(struct study_of_runs *s, double **room,
                                   const struct tolerance_problem *q, struct fault *f)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a test should accept, of a GEMM as its caller has it: what lib/bitcut.h
-   declares. */
+/* Limits for tests of a caller's GEMM, as declared in lib/bitcut.h. */
 #include "analysis/sampling/checked_result.h"
 #include "lib/gemm/view.h"
 
@@ -43,7 +42,8 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
     return status == BITCUT_OK ? gemm_check_operands(g, f) : status;
 }
 
-/* Limits of today's size, or of those before later members came. */
+/* Limits with the present size of the struct, or with the size before later members were
+   added. */
 static enum bitcut_status check_size(size_t size, struct fault *f)
 {
     static const size_t older[] = { offsetof(struct bitcut_tolerances, with_underflow),
@@ -98,7 +98,7 @@ enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
     return fault_write(why, status, &f);
 }
 
-/* --- a D by limits ---------------------------------------------------------------- */
+/* --- a D and limits --------------------------------------------------------------- */
 
 static enum bitcut_status judge(struct bitcut_tolerance_verdict *to,
                                 const struct bitcut_tolerances *limits,

@@ -9,7 +9,7 @@
 
 /* --- fields ----------------------------------------------------------------------- */
 
-/* Limits with what underflows. */
+/* Limits with underflow. */
 static bool always(const void *limits) { return limits; }
 
 static const char *reference(const void *limits)
@@ -28,66 +28,72 @@ const struct record_field tolerance_fields[] = {
     /* clang-format off */
     LIMIT(any_order, "any_order", "", "whether k may be in any order"),
     RECORD_TEXT_OF(reference, "reference",
-                   "what D is compared with: \"exact\", or \"kernel\", another correct result"),
-    LIMIT(two, "", "", "whether that is another correct result"),
-    LIMIT(runs, "runs", "", "runs that limits were observed in"),
+                   "the reference: \"exact\", or \"kernel\", another correct result"),
+    LIMIT(two, "", "", "whether the reference is another correct result"),
+    LIMIT(runs, "runs", "", "runs in which limits were observed"),
     LIMIT(outputs, "outputs", "", "outputs of each run"),
     LIMIT(orders, "orders", "", "random orders of k in each run"),
     LIMIT(arrangements, "arrangements", "", "chosen orders of k in each run"),
-    LIMIT(false_alarm, "false_alarm", "", "the part of correct results that may be above a limit"),
-    LIMIT(bound, "componentwise.bound", BY_SIZE, "|D - C| is below it for certain"),
-    LIMIT(limit, "componentwise.limit", BY_SIZE, "|D - C| is below it for a test"),
+    LIMIT(false_alarm, "false_alarm", "", "share of correct results that may exceed a "
+                                          "limit"),
+    LIMIT(bound, "componentwise.bound", BY_SIZE, "worst-case bound of |D - C|"),
+    LIMIT(limit, "componentwise.limit", BY_SIZE, "limit of |D - C| for a test"),
     LIMIT(max, "componentwise.max", BY_SIZE, "the largest of all runs"),
-    LIMIT(known, "componentwise.known", "", "whether `limit` has the probability asked for"),
-    SAME(bound, "with_underflow.bound", BY_SIZE, "|D - C| less what underflows, for certain"),
+    LIMIT(known, "componentwise.known", "", "whether `limit` has the requested probability"),
+    SAME(bound, "with_underflow.bound", BY_SIZE, "worst-case bound of |D - C| less the "
+                                                 "underflow"),
     LIMIT(with_underflow, "with_underflow.limit", BY_SIZE,
-          "|D - C| less what underflows, for a test"),
+          "limit of |D - C| less the underflow, for a test"),
     LIMIT(with_underflow_max, "with_underflow.max", BY_SIZE, "the largest of all runs"),
     RECORD_FUNCTION(always, "with_underflow.known", "true"),
-    LIMIT(zeros, "zeros", "", "runs in which a D of zeros keeps all limits that are known"),
-    LIMIT(norm_bound, "normwise.bound", BY_NORM, "||D - C|| is below it for certain"),
-    LIMIT(norm_limit, "normwise.limit", BY_NORM, "||D - C|| is below it for a test"),
+    LIMIT(zeros, "zeros", "", "runs in which a D of zeros is within all known limits"),
+    LIMIT(norm_bound, "normwise.bound", BY_NORM, "worst-case bound of ||D - C||"),
+    LIMIT(norm_limit, "normwise.limit", BY_NORM, "limit of ||D - C|| for a test"),
     LIMIT(norm_max, "normwise.max", BY_NORM, "the largest of all runs"),
-    LIMIT(norm_known, "normwise.known", "", "whether `limit` has the probability asked for"),
+    LIMIT(norm_known, "normwise.known", "", "whether `limit` has the requested probability"),
     SAME(bound, "norm_with_underflow.bound", BY_NORM,
-         "||D - C|| less the norm of what underflows, for certain"),
+         "worst-case bound of ||D - C|| less the norm of the underflow"),
     LIMIT(norm_with_underflow, "norm_with_underflow.limit", BY_NORM,
-          "||D - C|| less the norm of what underflows, for a test"),
+          "limit of ||D - C|| less the norm of the underflow, for a test"),
     LIMIT(norm_with_underflow_max, "norm_with_underflow.max", BY_NORM,
           "the largest of all runs"),
     RECORD_FUNCTION(always, "norm_with_underflow.known", "true"),
-    LIMIT(underflow, "underflow", BY_SIZE, "the most that underflows in the runs"),
+    LIMIT(underflow, "underflow", BY_SIZE, "the largest underflow in the runs"),
     LIMIT(underflow_absolute, "underflow_absolute", "of D", "the same in the units of D"),
-    RECORD_FUNCTION(tolerance_closes, "allclose.exists", "whether allclose() is worth having"),
+    RECORD_FUNCTION(tolerance_closes, "allclose.exists", "whether allclose() is useful"),
     LIMIT(rtol, "allclose.rtol", "", "|D - C| <= atol + rtol |C|, by the observed limit"),
-    LIMIT(atol, "allclose.atol", "of D", "likewise"),
-    LIMIT(slack, "allclose.slack", "", "times as wide as the limit at nine of ten outputs"),
+    LIMIT(atol, "allclose.atol", "of D", "atol of that limit"),
+    LIMIT(slack, "allclose.slack", "", "width relative to the limit, at nine of ten "
+                                       "outputs"),
     RECORD_FUNCTION(tolerance_bound_closes, "allclose_bound.exists",
-                    "whether allclose() is worth having"),
+                    "whether allclose() is useful"),
     LIMIT(bound_rtol, "allclose_bound.rtol", "", "|D - C| <= atol + rtol |C|, by the bound"),
-    LIMIT(bound_atol, "allclose_bound.atol", "of D", "likewise"),
-    SAME(slack, "allclose_bound.slack", "", "times as wide as the limit at nine of ten outputs"),
+    LIMIT(bound_atol, "allclose_bound.atol", "of D", "atol of that limit"),
+    SAME(slack, "allclose_bound.slack", "", "width relative to the limit, at nine of ten "
+                                            "outputs"),
     RECORD_FUNCTION(tolerance_closes_alone, "relative.exists",
-                    "whether rtol without atol is worth having"),
+                    "whether rtol without atol is useful"),
     LIMIT(rtol_alone, "relative.rtol", "", "rtol with atol = 0, by the observed limit"),
     LIMIT(bound_rtol_alone, "relative.bound", "", "rtol with atol = 0, by the bound"),
-    LIMIT(rtol_slack, "relative.slack", "", "times as wide as the limit at nine of ten outputs"),
+    LIMIT(rtol_slack, "relative.slack", "", "width relative to the limit, at nine of ten "
+                                            "outputs"),
     LIMIT(over, "cancelling", "", "shares of outputs with |A||B| above 10^i |C|"),
     LIMIT(cancelling, "", "", "the share with |A||B| above 10 |C|"),
-    LIMIT(wrong, "wrong", "", "outputs of correct runs that are NaN or infinite where C is not"),
+    LIMIT(wrong, "wrong", "", "outputs of correct runs that are NaN or infinite where C "
+                              "is finite"),
     { 0 }
     /* clang-format on */
 };
 
 /* --- sentences -------------------------------------------------------------------- */
 
-/* What D is compared with. */
+/* The reference of D. */
 static const char *other(const struct bitcut_tolerances *t)
 {
     return t->two ? "D2" : "C";
 }
 
-/* Of correct results some are not finite: there is no limit. */
+/* Some correct results are not finite: there is no limit. */
 static bool describe_wrong(char *text, size_t size, const struct bitcut_tolerances *t)
 {
     if (t->wrong)
@@ -98,7 +104,7 @@ static bool describe_wrong(char *text, size_t size, const struct bitcut_toleranc
     return t->wrong;
 }
 
-/* Runs of families have a seed each. */
+/* Each run with families has a seed of its own. */
 static void describe_data(char *text, size_t size, const void *answer)
 {
     const struct tolerance_answer *const a = answer;
@@ -108,7 +114,7 @@ static void describe_data(char *text, size_t size, const void *answer)
         text_add(text, size, ", of seeds from %llu on", (unsigned long long)a->gemm.seed);
 }
 
-/* How many outputs and runs a number comes from. */
+/* The number of outputs and runs from which a number comes. */
 static void describe_runs(char *text, size_t size, const struct bitcut_tolerances *t,
                           bool outputs)
 {
@@ -118,7 +124,7 @@ static void describe_runs(char *text, size_t size, const struct bitcut_tolerance
         text_add(text, size, " in %zu orders of k", t->orders + t->arrangements);
 }
 
-/* How often a correct result is above the limit. */
+/* How often a correct result exceeds the limit. */
 static void describe_alarm(char *text, size_t size, const struct tolerance_answer *a)
 {
     text_add(text, size, "at most one correct result in %.0f exceeds it%s",
@@ -126,7 +132,7 @@ static void describe_alarm(char *text, size_t size, const struct tolerance_answe
              a->shuffled ? " if k is in a random order" : "");
 }
 
-/* A limit with what underflows, as large as the worst case if the runs do not tell. */
+/* A limit with underflow; it equals the worst-case bound if the runs give no other. */
 static void describe_rest(char *text, size_t size, const struct bitcut_tolerances *t)
 {
     text_add(text, size, "|D - %s| <= %.3g u |A||B| + what underflows", other(t),
@@ -152,7 +158,7 @@ void tolerance_describe_component(char *text, size_t size, const void *answer)
         text_add(text, size, ", u = 2^-24; ");
     }
     describe_alarm(text, size, a);
-    if (t->zeros) /* a test that zeros pass finds nothing */
+    if (t->zeros) /* a test that accepts zeros finds nothing */
         text_add(text, size,
                  "; a D of zeros passes all limits in %zu of %zu runs: no test finds "
                  "faults there",
@@ -202,7 +208,8 @@ void tolerance_describe_worst_case(char *text, size_t size, const void *answer)
         "test");
 }
 
-/* The largest power of ten that |A||B| is above as often, and how often. */
+/* The largest power of ten by which |A||B| exceeds |C| in this share of outputs, and the
+   share. */
 static void describe_cancelling(char *text, size_t size,
                                 const struct bitcut_tolerances *t)
 {
@@ -292,7 +299,7 @@ static void describe_note(char *text, size_t size, const void *answer)
 
 /* --- power ------------------------------------------------------------------------ */
 
-/* How many faults are rejected always, sometimes, never. */
+/* The number of faults that are rejected always, sometimes, never. */
 enum { ALWAYS, SOMETIMES, NEVER, OFTEN };
 
 static int often(const struct power_row *r)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a tolerance says to people. */
+/* The text of a tolerance. */
 #ifndef BITCUT_ANALYSIS_SAMPLING_TOLERANCE_TEXT_H
 #define BITCUT_ANALYSIS_SAMPLING_TOLERANCE_TEXT_H
 
@@ -7,18 +7,18 @@
 #include "analysis/sampling/power.h"
 #include "emu/gemm_sentence.h"
 
-/* All that was found: limits; what D is by them, NULL if it was not asked for; what they
-   reject, likewise. */
+/* The results: limits; the verdict on D, NULL if none was requested; the power of the
+   limits, NULL if it was not requested. */
 struct tolerance_answer {
-    struct gemm_description gemm; /* first; not seeded, though it has the seed */
+    struct gemm_description gemm; /* must be first; not seeded, though it has the seed */
     const struct tolerance *found;
     const struct tolerance_problem *problem;
-    bool shuffled; /* runs are of the same elements, k in another order each */
+    bool shuffled; /* runs have the same elements, with k in another order each */
     const struct tolerance_given *given;
     const struct power *power;
 };
 
-/* Sentences (lib/base/record.h), of a struct tolerance_answer. */
+/* Sentences (lib/base/record.h) about a struct tolerance_answer. */
 extern const struct record_line tolerance_lines[];
 record_describe tolerance_describe_given, tolerance_describe_component,
     tolerance_describe_typical, tolerance_describe_worst_case;

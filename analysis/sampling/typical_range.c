@@ -9,16 +9,16 @@
 #include <math.h>
 
 enum {
-    PRODUCTS = 1 << 22, /* of A and B in all runs together, or ...     */
-    SHARE = 8,          /* ... a part of those of the GEMM, the larger */
+    PRODUCTS = 1 << 22, /* of A and B in all runs together, */
+    SHARE = 8,          /* or this share of the GEMM's products, if that is larger */
     K_MAX = 1 << 17,
     RUNS_MIN = 2,
     RUNS_MAX = 16,
     GROUPS_MAX = 48
 };
 
-/* Runs of as many outputs each, in groups, one after the other, of as many each; the
-   last group of a run may have more. */
+/* Runs with equal numbers of outputs, in groups of equal size, one after the other; the
+   last group of a run may be larger. */
 struct sampling_plan {
     size_t runs, rows, cols, groups; /* groups: of a run */
 };
@@ -61,7 +61,7 @@ static enum bitcut_status run_one(void *context, size_t number, struct fault *f)
     return status;
 }
 
-/* The range of the largest of m n outputs, out of the squares of groups. */
+/* The range of the largest of m n outputs, from the squares of groups. */
 static void find_range(struct typical_range *to, double *square,
                        const struct sampling_plan *c, double outputs)
 {

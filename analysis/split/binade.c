@@ -8,9 +8,9 @@
 
 enum {
     VALUE_MAX = (1 << 24) - 1,
-    EXACT_MAX = 24, /* x less 2^24 or less is exact in FP32          */
-    FAR = 26,  /* x less 2^26 is nearer to -2^26 than to 0 even in FP32, whatever x */
-    LARGE = 30 /* no word reaches 2^30                          */
+    EXACT_MAX = 24, /* x - 2^24, or less than 2^24, is exact in FP32 */
+    FAR = 26,       /* x - 2^26 is nearer to -2^26 than to 0 even in FP32, for all x */
+    LARGE = 30      /* no part reaches 2^30 */
 };
 
 static int clamp(int x, int low, int high)
@@ -26,7 +26,7 @@ static bool cuts_or_nearest(const struct bitcut_rounding *r)
     return round_is_nearest(r) || r->direction == TO_ZERO;
 }
 
-/* Whether what is too large is infinite, or NaN. */
+/* Whether a too large value becomes infinite, or NaN. */
 static bool overflow_is_infinite(const struct split_word *w, bool negative)
 {
     const struct unrounded large = { .significand = 1,
@@ -35,7 +35,8 @@ static bool overflow_is_infinite(const struct split_word *w, bool negative)
     return !format_is_finite(w->format, round_pack(w->format, w->rounding, large));
 }
 
-/* The largest finite word in ulps of 2^ulp, rounded down; false: that rounded. */
+/* The largest finite part in ulps of 2^ulp, rounded down.  Returns false if rounding was
+   needed. */
 static bool most_of(int32_t *most, const struct split_word *w, int ulp)
 {
     const struct bitcut_format *f = w->format;
@@ -49,7 +50,7 @@ static bool most_of(int32_t *most, const struct split_word *w, int ulp)
     return at >= 0 || (at >= -62 && (int64_t)*most << -at == significand);
 }
 
-/* The row for words in ulps of 2^ulp; ulp is that of what it is made of. */
+/* The row for parts in ulps of 2^ulp; ulp belongs to the value that is split. */
 static struct fast_word word_of(const struct split_word *w, bool flush, int ulp)
 {
     const struct bitcut_format *f = w->format;
@@ -71,8 +72,8 @@ static struct fast_word word_of(const struct split_word *w, bool flush, int ulp)
     return to;
 }
 
-/* Whether all is certain of the words of integers up to `bound`; what they leave is at
-   most *left. */
+/* Whether the kernel is exact for the parts of integers up to `bound`; their residuals
+   are at most *left. */
 static bool word_fits(int32_t *left, const struct split_word *w,
                       const struct fast_word *to, int32_t bound, int ulp)
 {
@@ -92,9 +93,9 @@ static bool word_fits(int32_t *left, const struct split_word *w,
                           (to->infinite || most_of(&most, w, ulp)));
 }
 
-/* What a first word far above x takes away by a rule that rounds up, the second word
-   gives back: to nearest, and in steps of the same size, it is -2^26 if the first is 2^26
-   and 0 if that is 0. */
+/* The second part gives back what a high part far above x takes away by a rule that
+   rounds up: rounded to nearest, and in steps of the same size, it is -2^26 if the high
+   part is 2^26, and 0 if the high part is 0. */
 static bool words_cancel(const struct bitcut_split *s, int ulp)
 {
     const struct split_word *w = s->word;
@@ -104,7 +105,7 @@ static bool words_cancel(const struct bitcut_split *s, int ulp)
                format_least_exponent(w[0].format);
 }
 
-/* Whether the first word of every value is infinite, whatever the value's sign. */
+/* Whether the high part of every value is infinite, for both signs. */
 static bool all_overflow(const struct split_word *w, const struct fast_word *first)
 {
     return first->infinite && overflow_is_infinite(w, true) && first->most < power(23);

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The values of one binade split in integers, many at a time. */
+/* Splits of many values of one binade at a time, in integers. */
 #ifndef BITCUT_ANALYSIS_SPLIT_BINADE_H
 #define BITCUT_ANALYSIS_SPLIT_BINADE_H
 
 #include "emu/fast/fast.h"
 
-/* A split as kernels see it that count in ulps of the binade 2^e to 2^(e+1), 2^(e-23).
-   All that words are made of is an integer of them: values are below 2^24, a residual
-   that an FP32 subtraction gives is exact, and a power of two times it is as exact.  What
-   is below half the least subnormal word is lost whatever that word is, so words of 2^26
-   ulps stand for any that are larger. */
+/* A split in the form for kernels that count in ulps of the binade 2^e to 2^(e+1),
+   2^(e-23).  All operands of the parts are integers in this unit: values are below 2^24,
+   the residual of an FP32 subtraction is exact, and so is its product with a power of
+   two.  Anything below half the smallest subnormal part is lost whatever the part is, so
+   parts of 2^26 ulps stand for all larger ones. */
 struct binade {
     struct fast_word word[SPLIT_WORDS_MAX];
-    int words;        /* 1 if all first ones overflow: then no other counts             */
-    double low_times; /* the second word is that many times the one that is computed    */
+    int words;        /* 1 if all high parts overflow: then nothing else is counted */
+    double low_times; /* factor between the second part and the one that is computed */
 };
 
-/* With `flush` words below the normal range of their format are read as zeros.  False:
-   not all of that is certain, and judging values one by one is the way. */
+/* With `flush` parts below the normal range of their format are read as zeros.  Returns
+   false if the kernels are not exact for this split; then values have to be split one by
+   one. */
 bool binade_make(struct binade *b, const struct bitcut_split *split, bool flush, int e);
 
 #endif

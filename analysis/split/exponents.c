@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* The exponent of a value, that of infinities and NaN one above EXPONENT_MAX; zeros have
+/* The exponent of a value; infinities and NaN have one above EXPONENT_MAX; zeros have
    none. */
 static int exponent_of(uint32_t x) { return (int)(x >> 23 & 0xff) + EXPONENT_MIN; }
 

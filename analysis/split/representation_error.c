@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The least normal number of a format, in words that carry 1 / unit; integers have none,
-   and nothing that underflows. */
+/* The smallest normal number of a format, for parts multiplied by 1 / unit.  Integers
+   have none, and no underflow. */
 static double least_normal(const struct bitcut_format *f, double unit)
 {
     return format_is_integer(f) ? 0 : ldexp(unit, format_emin(f));
@@ -89,8 +89,8 @@ struct retained retained_aligned(const struct retained *x,
 /* --- all elements ----------------------------------------------------------------- */
 
 /* Residuals of all x of one binade, [2^23, 2^24) in ulps of x, are integers up to `most`.
-   What rounding them to so many fraction bits leaves, at most: they are spread in the top
-   binade, and a power of two has all its bits. */
+   The result is the largest error of rounding them to this many fraction bits: they fill
+   the top binade, and a power of two has all its bits. */
 static double left_of(double most, int fraction_bits, bool nearest)
 {
     int exponent;
@@ -100,22 +100,23 @@ static double left_of(double most, int fraction_bits, bool nearest)
     return spacing <= 1 ? 0 : nearest ? spacing / 2 : spacing - 1;
 }
 
-enum { ULPS = 1 << 23, ULPS_MAX = 2 * ULPS - 1 }; /* of x of one binade */
+enum { ULPS = 1 << 23, ULPS_MAX = 2 * ULPS - 1 }; /* values x of one binade */
 
-/* What a residual is at most: so many ulps of x, or of x below the normal range of some
-   word, `beside`. */
+/* An upper bound of a residual: `ulps` ulps of x, or, for x below the normal range of
+   some part, `beside`. */
 struct residual {
     double ulps, beside;
 };
 
-/* The last place of subnormal numbers of a word, or of all that are integers. */
+/* The last place of a part's subnormal numbers, or of all numbers of an integer format.
+ */
 static double place_of(const struct retained_reader *r, int w)
 {
     return ldexp(r->unit[w], format_least_exponent(r->split->word[w].format));
 }
 
-/* What word w leaves of a residual; of x itself, if it is the first or a copy.  An
-   integer leaves half a unit, or where it saturates a whole one
+/* The largest error of part w of a residual, or of x itself, if it is the high part or a
+   copy.  An integer has an error of half a unit, or where it saturates of a whole one
    (lib/number/equilibrate.h). */
 static struct residual leave(const struct retained_reader *r, int w, struct residual x)
 {
@@ -130,9 +131,9 @@ static struct residual leave(const struct retained_reader *r, int w, struct resi
                           .beside = own ? least : larger_double(part * x.beside, least) };
 }
 
-/* The least x, a power of two, of which word w has all that it would have if its format
-   had more exponents: it is normal, or its last place is no more than `places` ulps of x.
-   No x is large enough for integers. */
+/* The smallest x, a power of two, for which part w is the same as with more exponents in
+   its format: it is normal, or its last place is at most `places` ulps of x.  For
+   integers no x is large enough. */
 static double least_of(const struct retained_reader *r, int w, struct residual before,
                        double places)
 {
@@ -144,8 +145,8 @@ static double least_of(const struct retained_reader *r, int w, struct residual b
     return own ? normal : ULPS * (zeroes ? normal : place_of(r, w) / places);
 }
 
-/* ... of which it leaves no more than that, and counts as no more than `times` of x where
-   it aligns. */
+/* The smallest x for which its error is at most that, and its aligned magnitude at most
+   `times` of x. */
 static double from_of(const struct retained_reader *r, int w, struct residual before,
                       double after, double times)
 {
@@ -157,7 +158,7 @@ static double from_of(const struct retained_reader *r, int w, struct residual be
     return least == 0 ? 0 : larger_double(least, r->aligns[w] ? r->least[w] / times : 0);
 }
 
-/* The largest x of which word w, at most `times` of x, does not overflow. */
+/* The largest x for which part w, at most `times` of x, does not overflow. */
 static double most_of(const struct retained_reader *r, int w, double times)
 {
     const struct bitcut_format *const f = r->split->word[w].format;
@@ -165,8 +166,8 @@ static double most_of(const struct retained_reader *r, int w, double times)
     return times > 0 ? r->unit[w] * largest / times : (double)INFINITY;
 }
 
-/* Add word w, which stands for what is left of x `before`; of x whose first word is
-   normal, nothing underflows in that. */
+/* Add part w, which represents the residual `before` of x.  For x with a normal high
+   part, nothing in that part underflows. */
 static struct residual add_word(struct retained_max *to, const struct retained_reader *r,
                                 int w, struct residual before, bool normal)
 {
@@ -218,7 +219,7 @@ struct retained_max retained_max_of(const struct retained_reader *r)
 
 /* --- products --------------------------------------------------------------------- */
 
-/* How many terms have the product of two words; a copy stands for all words. */
+/* The number of terms with the product of two parts; a copy stands for all parts. */
 static int terms_with(const struct gemm_plan *p, int i, int j)
 {
     int count = 0;
@@ -230,7 +231,7 @@ static int terms_with(const struct gemm_plan *p, int i, int j)
     return count;
 }
 
-/* What copies in a term leave. */
+/* The residuals of copies in a term. */
 static double copies_lost(const struct gemm_plan *p, struct recipe_term t,
                           const struct retained *a, const struct retained *b)
 {

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values are counted in runs of this many, one thread each. */
+/* Values are counted in runs of this length, one thread each. */
 enum { RUN = 1 << 14 };
 
-/* What a run of values adds up to. */
+/* The sums over a run of values. */
 struct tally {
     uint64_t count, exact, bits, subnormal, zero, flushed, overflow;
     double ulps, max_ulp, max_relative, max_low;
@@ -26,13 +26,13 @@ struct tally {
 /* --- one value -------------------------------------------------------------------- */
 
 struct outcome {
-    double value, ulps, relative; /* x, and the error in ulps of x and against x */
+    double value, ulps, relative; /* x, and the error in ulps of x and relative to x */
     double low;                   /* |2^-s w1| */
     int bits;
     bool overflow, subnormal, zero, flushed;
 };
 
-/* Word `at` of the split as an exact term of x less their sum. */
+/* Part `at` of the split as an exact term of x minus their sum. */
 static struct term word_term(const struct bitcut_split *s, struct number w, int at)
 {
     const int down = s->word[at].format->fraction_bits + s->scale * s->word[at].level;
@@ -112,20 +112,21 @@ bool retention_of(int *bits, double *ulps, const struct bitcut_split *split, uin
     return finite;
 }
 
-/* --- one of many with the same words ---------------------------------------------- */
+/* --- values with equal parts ------------------------------------------------------ */
 
-/* A binade all of whose values have the same words, as values far above the largest word
-   have by a rule that never gives infinity. */
+/* A binade whose values all have the same parts, such as values far above the largest
+   part with a rule that never gives infinity. */
 struct same_words {
     bool are;
-    struct outcome any; /* of one value, what is the same of all                    */
-    bitcut_uint128 sum; /* of the words in units of 2^(last - up); last: an ulp of x */
+    struct outcome
+        any; /* the outcome of one value, with everything that all values share */
+    bitcut_uint128 sum; /* of the parts in units of 2^(last - up); last: an ulp of x */
     int up, last;
 };
 
-/* What rounds without looking at bits never falls where its argument rises, and neither
-   does what is left of x less a constant: words that are the same of the least and the
-   largest value are the same of all. */
+/* A rounding that does not depend on single bits is monotone, and so is the residual of x
+   minus a constant: if the parts of the smallest and the largest value are equal, those
+   of all values are. */
 static bool same_at_ends(uint64_t word[SPLIT_WORDS_MAX], const struct bitcut_split *s,
                          int e)
 {
@@ -159,7 +160,7 @@ static struct same_words same_make(const struct bitcut_split *s, bool flush, int
     return same;
 }
 
-/* What judge() says of x. */
+/* The result of judge() for x. */
 static struct outcome same_judge(const struct same_words *same, uint32_t x)
 {
     struct outcome o = same->any;
@@ -211,17 +212,18 @@ static void tally_merge(struct tally *t, const struct tally *from)
     t->max_low = larger_double(t->max_low, from->max_low);
 }
 
-/* How values are counted. */
+/* Options for counting values. */
 struct counting {
     const struct bitcut_split *split;
     bool flush;
     const struct retention_values *values;
     struct binade binade;
-    const struct fast_kernels *kernels; /* NULL: `binade` is not set     */
-    struct same_words same;             /* ... and this is, if it can be */
+    const struct fast_kernels *kernels; /* NULL: `binade` is not set */
+    struct same_words same;             /* set in that case, if possible */
 };
 
-/* Values from the first: those given, random fractions of the seed, or the binade's. */
+/* Values from the first on: given values, random fractions from the seed, or the values
+   of the binade. */
 static void values_at(uint32_t *x, const struct retention_values *v, size_t first,
                       size_t count)
 {
@@ -235,11 +237,11 @@ static void values_at(uint32_t *x, const struct retention_values *v, size_t firs
         x[i] = binade | (v->count ? x[i] & (SIGNIFICANDS - 1) : (uint32_t)(first + i));
 }
 
-/* --- many values at a time --------------------------------------------------------- */
+/* --- many values at a time -------------------------------------------------------- */
 
-/* The larger ones of `over` / `under` and of so many others; `most` is the largest
-   numerator of these, `least` no more than any of their denominators.  Exact: all are
-   below 2^26, and products of two are exact in binary64. */
+/* The larger one of `over` / `under` and of some other quotients; `most` is the largest
+   numerator of these, `least` at most their smallest denominator.  Exact: all are below
+   2^26, and products of two are exact in binary64. */
 struct ratio {
     double over, under;
 };
@@ -257,7 +259,7 @@ struct ratios {
     struct ratio relative, low;
 };
 
-/* So many values from the first, in ulps: signed, and magnitudes. */
+/* Some values from the first on, in ulps: signed, and as magnitudes. */
 static void block_fill(int32_t *x, int32_t *size, const struct retention_values *v,
                        size_t first, size_t count)
 {
@@ -296,7 +298,7 @@ static void block_add(struct tally *t, struct ratios *r, const struct counting *
     t->max_ulp = larger_double(t->max_ulp, k.most);
 }
 
-/* What of [from, to) fills vectors, and how far that goes. */
+/* The part of [from, to) that fills vectors.  Returns its end. */
 static size_t blocks_add(struct tally *t, const struct counting *c, size_t from,
                          size_t to)
 {
@@ -347,7 +349,7 @@ static struct retention summary(const struct tally *t)
     };
 }
 
-/* All runs, each into its own tally. */
+/* All runs, each with its own tally. */
 static void count_runs(struct tally *tallies, size_t runs, size_t count,
                        const struct counting *c, int threads,
                        const struct progress *progress)
@@ -395,7 +397,7 @@ enum bitcut_status retention_count(struct retention *r, const struct bitcut_spli
     return retention_measure(r, s, false, &v, threads, progress, f);
 }
 
-/* The mean of two, of so many values each; NaN of none. */
+/* The weighted mean of two means with their numbers of values; NaN for no values. */
 static double mean(double x, double of_x, double y, double of_y)
 {
     if (!(of_x > 0)) return y;
@@ -408,7 +410,7 @@ static double larger_error(double x, double y)
     return isnan(x) ? y : larger_double(x, y);
 }
 
-/* Those that did not overflow, of which errors are. */
+/* The number of values that did not overflow, for which errors are defined. */
 static double finite_values(const struct retention *r)
 {
     return (double)r->count * (1 - r->p_overflow);
@@ -467,8 +469,8 @@ static bool cuts_or_nearest(const struct split_word *w)
     return round_is_nearest(w->rounding) || w->rounding->direction == TO_ZERO;
 }
 
-/* Whether the first word is normal, whatever it is of, and what it leaves is spread as
-   the forms have it; and the second holds all of that, as another number of its own. */
+/* Whether the high part is normal for all values, its residual is distributed as in the
+   forms, and the low part is an independent number with the whole residual. */
 bool retention_has_theory(const struct bitcut_split *s, int e)
 {
     const struct split_word *const high = &s->word[0], *const low = &s->word[1];

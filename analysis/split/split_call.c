@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a split keeps of values as their caller has them: what lib/bitcut.h declares. */
+/* Measuring the split of a caller's values, as declared in lib/bitcut.h. */
 #include "analysis/split/split_retention.h"
 #include "emu/unit.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Measure i: those of values, and behind them what an array has besides. */
+/* Measure i: first those of values, then those of an array. */
 static const struct record_field *measure_at(size_t i)
 {
     const struct record_field *f = split_measures;
@@ -18,9 +18,9 @@ static const struct record_field *measure_at(size_t i)
 
 const char *bitcut_split_measure_name(size_t i) { return measure_at(i)->name; }
 
-/* --- what is asked for ------------------------------------------------------------ */
+/* --- the input -------------------------------------------------------------------- */
 
-/* The exponents, and what of each goes where. */
+/* The exponents, and where the results of each go. */
 struct request {
     struct split_problem split;
     int from, to, threads;
@@ -48,7 +48,7 @@ static enum bitcut_status check(const struct request *q, const uint32_t *x,
     return BITCUT_OK;
 }
 
-/* --- what comes back -------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------- */
 
 static double number_of(const struct record_field *f, const struct split_retention *kept)
 {
@@ -72,7 +72,7 @@ static void row_fill(const struct request *q, int row, const struct split_retent
     }
 }
 
-/* From the highest exponent down, as the program adds them up. */
+/* From the highest exponent down, in the program's order of addition. */
 static enum bitcut_status measure(const struct request *q, struct fault *f)
 {
     struct split_retention all = split_retention_none(&q->split), one;

@@ -30,7 +30,7 @@ static bool is_array(const void *kept)
 
 static bool always(const void *kept) { return kept; }
 
-/* There is a theory of all values of an exponent, none of those of an array. */
+/* Theory exists for all values of an exponent, not for the values of an array. */
 static double theory(const struct split_retention *k,
                      double form(const struct bitcut_split *split, int e))
 {

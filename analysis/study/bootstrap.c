@@ -8,7 +8,7 @@
 
 enum { RESAMPLES = 1000, TAIL = RESAMPLES / 40, SEED = 1 };
 
-/* Means of the runs that are picked, all with `pick` NULL. */
+/* The ratio of means of the selected runs; all runs if `pick` is NULL. */
 static double ratio(const struct bootstrap_run *runs, const size_t *pick, size_t count,
                     bool geometric)
 {
@@ -26,7 +26,7 @@ static double ratio(const struct bootstrap_run *runs, const size_t *pick, size_t
     return x == 0 && y == 0 ? 1 : x / y;
 }
 
-/* The ratios of samples of the runs, ascending; how many of them are numbers. */
+/* The ratios of resampled runs, ascending.  Returns how many of them are numbers. */
 static size_t resample(double values[RESAMPLES], const struct bootstrap_run *runs,
                        size_t count, bool geometric)
 {
@@ -44,7 +44,8 @@ static size_t resample(double values[RESAMPLES], const struct bootstrap_run *run
     return found;
 }
 
-/* t(0.975, n - 1) / (1.960 sqrt((n - 1) / n)) for n runs, of more than 10 to 0.003. */
+/* t(0.975, n - 1) / (1.960 sqrt((n - 1) / n)) for n runs; for more than 10 to within
+   0.003. */
 static double widening(size_t n)
 {
     static const double of[] = { 1,     1,     9.168, 2.689, 1.875, 1.584,

@@ -14,11 +14,12 @@
 #include <string.h>
 
 const struct table_row verdicts[] = {
-    [VERDICT_AGREES] = { "agrees", "what was printed is what was computed" },
-    [VERDICT_DIFFERS] = { "differs", "it is not: the reason says by how much, and why" },
-    [VERDICT_UNDECIDED] = { "undecided", "other seeds could say either" },
-    [VERDICT_CANNOT] = { "cannot", "rows, hardware, a detail of the paper or inputs that "
-                                   "tell are missing" },
+    [VERDICT_AGREES] = { "agrees", "the computed result agrees with the printed result" },
+    [VERDICT_DIFFERS] = { "differs", "the results differ: the reason names the amount "
+                                     "and the cause" },
+    [VERDICT_UNDECIDED] = { "undecided", "other seeds could change the verdict" },
+    [VERDICT_CANNOT] = { "cannot", "rows, hardware, a detail of the paper or suitable "
+                                   "inputs are missing" },
     { 0 }
 };
 
@@ -29,26 +30,28 @@ const char *verdict_label(const char *name)
 
 const struct table_row claim_origins[] = {
     [ORIGIN_PAPER] = { "paper", "a claim of a paper" },
-    [ORIGIN_BITCUT] = { "bitcut", "a question of bitcut's own, which no paper answers" },
+    [ORIGIN_BITCUT] = { "bitcut", "a question asked by bitcut itself, which no paper "
+                                  "answers" },
     { 0 }
 };
 
 /* The factor 2 is a bit.  Papers draw errors on logarithmic axes over several decades,
-   where less is not seen, and leave the order of additions open, which changes an error
-   by as much. */
+   where smaller factors are not visible, and leave the order of additions open, which
+   changes an error by as much. */
 const struct table_row claim_criteria[] = {
     [CRITERION_NONE] = { "none", "a number, or rows that are true or false" },
     [CRITERION_SAME] = { "same accuracy",
                          "errors differ by a factor of 2 at most: the same accuracy, no "
                          "loss, little effect, no advantage, catches up; a loss or a "
-                         "cause of error is a factor of 2 at least" },
+                         "cause of error is a factor of at least 2" },
     [CRITERION_ORDER] = { "order", "any factor counts: smaller, better, worse, wider, "
                                    "faster, growing" },
     [CRITERION_STATED] = { "stated", "the limit is in the claim's own sentence" },
     { 0 }
 };
 
-/* To four digits, so that no host's logarithm shows; null for NaN. */
+/* Rounded to four digits, so that differences between C libraries do not show; null for
+   NaN. */
 static json_t *number_or_null(double x)
 {
     char text[REAL_TEXT_MAX];
@@ -74,13 +77,13 @@ static json_t *interval_json(const struct judgement *j)
     return json_pack("[o, o]", number_or_null(j->least), number_or_null(j->most));
 }
 
-/* The unit whose model the rows are of, or NULL. */
+/* The unit whose model the rows have, or NULL. */
 static const struct bitcut_unit *unit_of(const struct claim *c)
 {
     return c->unit ? unit_find(c->unit, &formats[FORMAT_F16]) : NULL;
 }
 
-/* Append to the reason, as a part of it. */
+/* Append a part to the reason. */
 __attribute__((format(printf, 2, 3))) static void describe(struct judgement *j,
                                                            const char *form, ...)
 {
@@ -91,7 +94,8 @@ __attribute__((format(printf, 2, 3))) static void describe(struct judgement *j,
     va_end(list);
 }
 
-/* Whether a name has this word: A100 is one of NVIDIA A100-PCIE-40GB, none of A1000. */
+/* Whether a name contains this word: A100 is a word of NVIDIA A100-PCIE-40GB, and not of
+   A1000. */
 static bool has_word(const char *name, const char *word)
 {
     const size_t length = strlen(word);
@@ -108,7 +112,7 @@ static const char *device_of(const json_t *row)
     return name ? name : "";
 }
 
-/* The rows of the device that the claim is of, all if it is of none: a new array. */
+/* The rows of the claim's device, or all rows if it has none: a new array. */
 static json_t *own_rows(const struct claim *c, json_t *rows)
 {
     json_t *own = json_array();
@@ -125,8 +129,8 @@ static const struct judgement nothing = { .verdict = VERDICT_CANNOT,
                                           .least = NAN,
                                           .most = NAN };
 
-/* A sentence that is also true of what it should be false of says nothing: the rows agree
-   whatever the truth is. */
+/* Check the sentence with rows for which it should be false.  If it holds for them as
+   well, the rows cannot decide it. */
 static void compare_other(struct judgement *j, const struct claim *c, json_t *rows)
 {
     struct claim other = *c;
@@ -136,11 +140,11 @@ static void compare_other(struct judgement *j, const struct claim *c, json_t *ro
     c->judge(&of_other, &other, rows);
     if (of_other.verdict != VERDICT_AGREES) return;
     j->verdict = VERDICT_CANNOT;
-    describe(j, "the inputs do not tell: it is also so of %s (%s)", c->otherwise,
+    describe(j, "these inputs do not decide: the same holds for %s (%s)", c->otherwise,
              of_other.reason);
 }
 
-/* What the judge found, and what stands beside it. */
+/* The result of the judge, and results for comparison. */
 static void look(struct judgement *j, const struct claim *c, json_t *rows)
 {
     if (c->judge) c->judge(j, c, rows);
@@ -151,7 +155,8 @@ static void look(struct judgement *j, const struct claim *c, json_t *rows)
         describe(j, "%s by its model: %s", c->unit, unit_evidence(unit_of(c)));
 }
 
-/* The names of the devices that there are rows of, with commas between; or nothing. */
+/* The names of the devices that have rows, separated by commas; empty if there are none.
+ */
 static void write_devices_field(char text[REASON_MAX], json_t *rows)
 {
     *text = 0;
@@ -161,7 +166,7 @@ static void write_devices_field(char text[REASON_MAX], json_t *rows)
     }
 }
 
-/* Make it cannot, by what is missing; what was found stands beside it. */
+/* Set the verdict to cannot, with what is missing; the result is given for comparison. */
 static void withhold(struct judgement *j, const struct claim *c, bool device_missing,
                      json_t *rows)
 {
@@ -173,10 +178,11 @@ static void withhold(struct judgement *j, const struct claim *c, bool device_mis
     describe(j, "it takes %s%s%s%s", device_missing ? c->device : "",
              device_missing ? " hardware" : "", device_missing && c->needs ? " and " : "",
              c->needs ? c->needs : "");
-    if (*beside) describe(j, "%s%s: %s", *devices ? "on " : "beside it", devices, beside);
+    if (*beside)
+        describe(j, "%s%s: %s", *devices ? "on " : "for comparison", devices, beside);
 }
 
-/* What was found, or that nothing could be. */
+/* The result, or that there is none. */
 static void decide(struct judgement *j, const struct claim *c, json_t *rows,
                    size_t missing, size_t points)
 {

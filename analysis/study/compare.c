@@ -72,10 +72,10 @@ json_t *row_find(json_t *rows, const char *where)
     return NULL;
 }
 
-/* --- numbers and what to say of them ---------------------------------------------- */
+/* --- numbers and reasons ---------------------------------------------------------- */
 
-/* Numbers, each with its interval and the row that tells its case, and of a ratio one
-   below. */
+/* Numbers, each with its interval and the row of its case, and for a ratio a row of the
+   denominator. */
 struct sample {
     struct bootstrap_ratio of;
     const json_t *row, *bottom;
@@ -84,10 +84,10 @@ struct sample {
 struct samples {
     struct sample *at;
     size_t count;
-    const char *cases; /* keys that tell them apart, or NULL */
+    const char *cases; /* keys that distinguish them, or NULL */
 };
 
-/* What is no number comes last. */
+/* NaN comes last. */
 static int by_value(const void *left, const void *right)
 {
     const double a = ((const struct sample *)left)->of.value,
@@ -109,7 +109,7 @@ static double median_of(const struct samples *s)
     return s->count % 2 || isinf(above) ? above : (s->at[half - 1].of.value + above) / 2;
 }
 
-/* Sort; set the median and the ends of the spread and of all intervals. */
+/* Sort.  Set the median, the ends of the spread, and the ends of all intervals. */
 static void summarise(struct judgement *j, struct samples *s)
 {
     bool any = false;
@@ -148,7 +148,8 @@ __attribute__((format(printf, 2, 3))) static void tell(struct judgement *j,
     va_end(list);
 }
 
-/* "5 cases give 2 to 3 (1.8 to 3.3 by the bootstrap)", or of a single one "2 at k=3". */
+/* "5 cases give 2 to 3 (1.8 to 3.3 by the bootstrap)", or for a single case "2 at k=3".
+ */
 static void write_spread_field(struct judgement *j, const struct samples *s)
 {
     char where[CASE_MAX];
@@ -158,8 +159,8 @@ static void write_spread_field(struct judgement *j, const struct samples *s)
     if (!isnan(j->least)) tell(j, " (%.3g to %.3g by the bootstrap)", j->least, j->most);
 }
 
-/* Compare a printed number with the readings, from the least to the largest.  Each reading
-   may lie anywhere in its interval. */
+/* Compare a printed number with the readings, from the smallest to the largest.  Each
+   reading may lie anywhere in its interval. */
 static void judge_number(struct judgement *j, const struct claim *c,
                          const struct samples *s)
 {
@@ -177,18 +178,20 @@ static void judge_number(struct judgement *j, const struct claim *c,
     j->verdict = surely ? VERDICT_AGREES : maybe ? VERDICT_UNDECIDED : VERDICT_DIFFERS;
     write_spread_field(j, s);
     if (!maybe)
-        tell(j, ", %s%.3g times what is printed", s->count > 1 ? "the nearest " : "",
+        tell(j, ", %s%.3g times the printed number",
+             s->count > 1 ? "the nearest case " : "",
              (x < j->low ? j->low : j->high) / x);
-    else if (!surely) tell(j, ": so or not by the seeds");
+    else if (!surely) tell(j, "; it depends on the seeds whether this is so");
 }
 
-/* Limits of a sentence, and how far beyond its interval a case may be. */
+/* The limits of a sentence, and the factor by which the ends of an interval are
+   uncertain. */
 struct limits {
     double least, most, doubt;
 };
 
-/* Whether a number is outside for all that its interval has, inside for all, or neither;
-   what is no number is outside. */
+/* Whether a number is outside the limits in its whole interval, inside in its whole
+   interval, or neither.  NaN is outside. */
 static enum claim_outcome place_of(const struct sample *s, const struct limits *limit)
 {
     const double low = s->of.low / limit->doubt, high = s->of.high * limit->doubt;
@@ -197,7 +200,7 @@ static enum claim_outcome place_of(const struct sample *s, const struct limits *
     return VERDICT_DIFFERS;
 }
 
-/* The sample of these that is the farthest beyond a limit, samples being sorted. */
+/* The sample with that outcome that exceeds a limit most; the samples are sorted. */
 static const struct sample *worst_of(bool *low, const struct samples *s,
                                      const struct limits *limit, enum claim_outcome place)
 {
@@ -211,8 +214,8 @@ static const struct sample *worst_of(bool *low, const struct samples *s,
     return *low ? first : last;
 }
 
-/* A sentence: all in the limits; what is outside is told, or what could be, or else what
-   is nearest to a limit. */
+/* A sentence holds if all numbers are within the limits.  The reason names a number
+   outside, otherwise one that may be outside, otherwise the one nearest to a limit. */
 static void judge_sentence(struct judgement *j, const struct claim *c,
                            const struct samples *s, double least, double most)
 {
@@ -247,7 +250,7 @@ static void judge_samples(struct judgement *j, const struct claim *c, struct sam
     *j->reason = 0;
     j->verdict = VERDICT_CANNOT;
     if (!s->count) {
-        tell(j, "there are no rows of it");
+        tell(j, "there are no rows for it");
         return;
     }
     summarise(j, s);
@@ -284,7 +287,7 @@ static void case_keys(const char *keys[KEYS_MAX], char text[KEYS_MAX][KEY_MAX],
     keys[count] = NULL;
 }
 
-/* What is told apart in the rows of ratios. */
+/* Groups of the rows of ratios. */
 struct sorting {
     struct distinct cases, each, rounds;
 };
@@ -306,12 +309,13 @@ static void sorting_clear(struct sorting *s)
     distinct_clear(&s->rounds);
 }
 
-/* A case, and which value of the key `each` rows on top and below have there. */
+/* A case, and the values of the key `each` in its top and bottom rows. */
 struct reading {
     size_t in, top, bottom;
 };
 
-/* Add up a reading's rows, run by run, and note the first on top and below. */
+/* Add up a reading's rows, run by run, and record the first top row and the first bottom
+   row. */
 static void add_up(struct bootstrap_run *runs, struct sample *to,
                    const struct sorting *by, const struct reading *of,
                    const struct claim_ratios *r, json_t *rows)
@@ -338,7 +342,7 @@ static void add_up(struct bootstrap_run *runs, struct sample *to,
     }
 }
 
-/* Keep the runs that have anything of the reading; how many there are. */
+/* Keep the runs that have rows of the reading.  Returns their number. */
 static size_t squeeze(struct bootstrap_run *runs, size_t count)
 {
     size_t used = 0;
@@ -347,7 +351,7 @@ static size_t squeeze(struct bootstrap_run *runs, size_t count)
     return used;
 }
 
-/* The ratio of a reading, if there are rows of it. */
+/* The ratio of a reading, if it has rows. */
 static void add_reading(struct samples *s, const struct sorting *by,
                         const struct reading *of, const struct claim_ratios *r,
                         json_t *rows)
@@ -377,7 +381,7 @@ static void readings_of(struct samples *s, const struct claim_ratios *r, json_t 
     sorting_clear(&by);
 }
 
-/* Append the median of the pairs of each choice that there are any of. */
+/* Append the median of the pairs for each choice that has pairs. */
 static void write_choices_field(struct judgement *j, const struct samples *s,
                                 const struct claim_choice *choice)
 {
@@ -395,7 +399,7 @@ static void write_choices_field(struct judgement *j, const struct samples *s,
     free(some.at);
 }
 
-/* Those of the samples that are judged; `at` to be freed. */
+/* The samples that decide the claim; the caller frees `at`. */
 static struct samples judged_of(const struct samples *s, const char *where)
 {
     struct samples some = { .at = distinct_array(s->count, sizeof *s->at),
@@ -458,7 +462,7 @@ void claim_judge_growth(struct judgement *j, const struct claim *claim, json_t *
     if (low <= high) tell(j, "; from %s=%g to %g", g->x, low, high);
 }
 
-/* What all the rows have for a key, or how many there are of them. */
+/* The common value of all rows for a key, or the number of rows. */
 static void write_flags_field(struct judgement *j, const struct claim_flags *f,
                               json_t *rows)
 {
@@ -479,8 +483,8 @@ static void write_flags_field(struct judgement *j, const struct claim_flags *f,
                                  : VERDICT_AGREES;
     if (same && first) value_text(j->ours_text, json_object_get(first, f->tell));
     else snprintf(j->ours_text, sizeof j->ours_text, "%zu of %zu", right, count);
-    if (!count) snprintf(j->reason, sizeof j->reason, "there are no rows of it");
-    else snprintf(j->reason, sizeof j->reason, "so in %zu of %zu rows", right, count);
+    if (!count) snprintf(j->reason, sizeof j->reason, "there are no rows for it");
+    else snprintf(j->reason, sizeof j->reason, "true in %zu of %zu rows", right, count);
 }
 
 void claim_judge_flags(struct judgement *j, const struct claim *claim, json_t *rows)

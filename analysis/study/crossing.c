@@ -24,7 +24,7 @@ size_t crossing_points(const struct study *study, enum study_scale scale)
     return (size_t)(x->count * sizes_of(x, scale) * runs[scale].seeds);
 }
 
-/* What its rows tell. */
+/* The keys of its rows. */
 static const unsigned crossing_told = 1u << METRIC_RELRES | 1u << METRIC_MRED |
                                       1u << METRIC_ULP_BIAS | 1u << METRIC_BACKWARD_MAX;
 

@@ -14,7 +14,7 @@ void *distinct_array(size_t count, size_t size)
     return memset(allocate(count * size), 0, count * size);
 }
 
-/* The values of the keys as a text, to be freed. */
+/* The values of the keys as a text, which the caller frees. */
 static char *text_of(const json_t *row, const char *const *keys)
 {
     json_t *values = json_array();
@@ -27,7 +27,7 @@ static char *text_of(const json_t *row, const char *const *keys)
     return text;
 }
 
-/* Put row `at` into its group; `known` has the numbers of groups by their texts. */
+/* Put row `at` into its group; `known` maps texts to group numbers. */
 static void add(struct distinct *d, json_t *known, const json_t *row, size_t at,
                 const char *const *keys)
 {

@@ -89,7 +89,8 @@ static enum bitcut_status compute(struct method_comparison *c, const struct entr
     return gemm_run(&g, &options, f);
 }
 
-/* x times 2^shift: exact, unless it is a zero, special, or would not be normal. */
+/* x times 2^shift, exact.  Zeros, special values, and numbers that would not be normal
+   stay. */
 static uint32_t times_power(uint32_t x, int shift)
 {
     const int exponent = (int)(x >> 23 & 0xff), moved = exponent + shift;

@@ -10,10 +10,10 @@
 
 enum { FILE_MAX = 1 << 26 };
 
-/* So that no sum of RESULTS_MAX counts overflows. */
+/* Such that no sum of RESULTS_MAX counts overflows. */
 #define COUNT_MAX ((json_int_t)1 << 50)
 
-/* --- values (NULL: there is none) ------------------------------------------------- */
+/* --- values (NULL: missing) ------------------------------------------------------- */
 
 static bool is_text(const json_t *x) { return json_string_length(x) > 0; }
 
@@ -34,7 +34,7 @@ static bool is_measure(const json_t *x)
     return json_is_null(x) || (json_is_number(x) && json_number_value(x) > 0);
 }
 
-/* An error may be 0, or not finite, which is written as text. */
+/* An error may be 0, or infinite, which is written as text. */
 static bool is_error(const json_t *x)
 {
     return json_is_string(x) || json_is_null(x) ||
@@ -49,7 +49,7 @@ static bool is_size_if_any(const json_t *x) { return !x || is_size(x); }
 
 static bool is_flag_if_any(const json_t *x) { return !x || json_is_boolean(x); }
 
-/* Keys of a later version, which may also be null. */
+/* Keys of later versions, which may also be null. */
 static bool is_later_measure(const json_t *x) { return !x || is_measure(x); }
 
 static bool is_later_count(const json_t *x) { return !x || is_count_or_null(x); }
@@ -82,7 +82,7 @@ static const struct json_kind
 
 /* --- lines ------------------------------------------------------------------------ */
 
-/* Which bench it was, and where. */
+/* The benchmark and the device. */
 /* clang-format off */
 #define OF_RUN                                                                           \
     { "study", &text }, { "input", &text }, { "rounds", &size_of }, { "seed", &seed },   \
@@ -161,7 +161,8 @@ static const struct json_field mean_fields[] = { { "name", &text },
                                                  OF_RUN,
                                                  { 0 } };
 
-/* The key that tells a kind from those after it, and what all of it have. */
+/* The key that distinguishes a kind from those after it, and the keys that all its rows
+   have. */
 static const struct {
     const char *key;
     const struct json_field *fields;
@@ -172,7 +173,7 @@ static const struct {
     [RESULT_BATCH] = { "addressing", batch_fields },
 };
 
-/* Take the row over, whatever becomes of it. */
+/* Takes over the row in any case. */
 static enum bitcut_status add(void *to, json_t *row, struct fault *f)
 {
     struct results *r = to;
@@ -228,7 +229,7 @@ void results_clear(struct results *r)
     memset(r, 0, sizeof *r);
 }
 
-/* The same rows in arrays of its own. */
+/* A copy of the arrays with the same rows. */
 static void copy(struct results *to, const struct results *from)
 {
     for (int i = 0; i < RESULT_KINDS; i++)

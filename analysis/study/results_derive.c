@@ -41,7 +41,7 @@ static json_t *format_of(const json_t *row)
 
 /* --- speed-ups -------------------------------------------------------------------- */
 
-/* The keys that are equal for kernels that differ only in the number of stages. */
+/* The keys with equal values for kernels that differ only in the number of stages. */
 static json_t *shared_by_stages(const json_t *row)
 {
     static const char *const keys[] = { "recipe", "tile",    "study", "part",   "m", "n",
@@ -62,7 +62,8 @@ static json_t *speedup_of(const json_t *row, const json_t *plain)
     return json_real(result_number(plain, "ms") / result_number(row, "ms"));
 }
 
-/* Over what the first that is alike takes in one stage. */
+/* The time of the first kernel with one stage and equal keys, over the time of this row.
+ */
 static void derive_speedups(json_t *all)
 {
     json_t *shared = json_array();
@@ -84,7 +85,7 @@ static void derive_speedups(json_t *all)
     json_decref(shared);
 }
 
-/* TFLOPS of a round that took `key` instead of "ms", the median. */
+/* The median TFLOPS of a round, with the time in `key` in place of "ms". */
 static json_t *tflops_of(const json_t *row, const char *key)
 {
     const double ms = result_number(row, key);
@@ -94,7 +95,7 @@ static json_t *tflops_of(const json_t *row, const char *key)
 
 /* --- under load ------------------------------------------------------------------- */
 
-/* The slower of bursts and work under load, or the faster, in TFLOPS. */
+/* The smaller of the speeds in bursts and under load, or the larger, in TFLOPS. */
 static json_t *load_end(const json_t *row, bool faster)
 {
     const double burst = result_number(row, "tflops"),
@@ -114,7 +115,7 @@ static const char *const limits[] = { "power", "thermal" };
 
 enum { LIMITS = sizeof limits / sizeof limits[0] };
 
-/* The least and the greatest n at which each limit held; zeros: at none. */
+/* The smallest and the largest n at which each limit applied; zeros: at none. */
 struct limited {
     size_t from[LIMITS], to[LIMITS];
 };
@@ -143,7 +144,7 @@ static json_t *loaded_label(const json_t *row, const struct limited *x)
     return json_sprintf("%s%s%s", text(row, "label"), more, *more ? ")" : "");
 }
 
-/* Name what ran under load, with its limits. */
+/* Name the results measured under load, with their limits. */
 static void name_loaded(json_t *all)
 {
     static const char *const same[] = { "label", "part",   "study", "shapes",
@@ -170,8 +171,8 @@ static bool one_device(json_t *all)
     return true;
 }
 
-/* Its name; of the kernel that the tile model chose for a recipe without tile and stages,
-   which follow the shape. */
+/* The name of a result; without tile and stages, which follow from the shape, if the tile
+   model chose the kernel for a recipe. */
 static json_t *name_of(const json_t *row)
 {
     const char *name = text(row, "name");
@@ -203,8 +204,8 @@ static json_t *series_of(const json_t *row)
                         whole ? "" : text(row, "part"));
 }
 
-/* What is drawn together: kernels by the format in their names, and peers; null is beside
-   all. */
+/* Groups of figures: kernels by the format in their names, and peers; null is drawn with
+   every group. */
 static json_t *group_of(const json_t *row)
 {
     const char *format = text(row, "name");
@@ -222,8 +223,8 @@ static bool is_kernel(const json_t *row)
     return !json_is_null(json_object_get(row, "compared"));
 }
 
-/* Mark each result with whether it is of the kernel that was listed first of those on the
-   same batches. */
+/* Mark each result with whether its kernel is the first listed one on the same batches.
+ */
 static void mark_first(json_t *all)
 {
     static const char *const same[] = { "addressing", "m",     "n",      "k",

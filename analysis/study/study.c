@@ -7,7 +7,7 @@
 #include "lib/number/rand.h"
 
 const struct table_row study_scales[] = {
-    [STUDY_SMALL] = { "small", "seconds; sizes up to some hundreds" },
+    [STUDY_SMALL] = { "small", "small sizes, up to some hundreds; takes seconds" },
     [STUDY_PAPER] = { "paper", "the sizes of papers, n up to 16384, and more seeds" },
     { 0 }
 };
@@ -55,13 +55,13 @@ uint64_t study_seed(const struct study *study, size_t at, uint64_t seed)
     return rand_bits(words[0], words[1]);
 }
 
-/* Points that are computed side by side: those from `first` on that are wanted. */
+/* Points that are computed concurrently: requested points from `first` on. */
 struct batch {
     const struct study *study;
     const struct study_run *run;
     const size_t *at;
-    json_t **rows; /* of each */
-    int threads;   /* of one  */
+    json_t **rows; /* for each point */
+    int threads;   /* for one point */
 };
 
 static enum bitcut_status compute_one(void *context, size_t i, struct fault *f)
@@ -83,7 +83,7 @@ static enum bitcut_status compute_one(void *context, size_t i, struct fault *f)
     return status;
 }
 
-/* Hand over what is there, up to the first that is not. */
+/* Hand over the finished points, up to the first unfinished one. */
 static void hand_over(const struct batch *b, size_t count,
                       void (*take)(void *context, size_t at, json_t *rows), void *context)
 {
@@ -95,7 +95,7 @@ static void hand_over(const struct batch *b, size_t count,
     }
 }
 
-/* The next points that are wanted, at most `most`, into at[]; how many there are. */
+/* The next requested points, at most `most`, into at[].  Returns their number. */
 static size_t next_points(size_t *at, size_t most, size_t *from, size_t points,
                           const bool *wanted)
 {

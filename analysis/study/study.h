@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Studies: a problem, the numbers that answer it, how to draw them, and what papers say
-   of it. */
+/* Studies: a question, the numbers that answer it, their figures, and the claims of
+   papers about it. */
 #ifndef BITCUT_ANALYSIS_STUDY_STUDY_H
 #define BITCUT_ANALYSIS_STUDY_STUDY_H
 
@@ -14,28 +14,28 @@
 struct gemm_offload;
 struct results;
 
-/* A GPU's description and its name. */
+/* The description of a GPU, with its name. */
 struct study_gpu {
     const char *name;
     struct tile_gpu gpu;
 };
 
-/* How large a study is: `small` in seconds, `paper` with the sizes of papers, up to n =
+/* The size of a study: `small` takes seconds; `paper` has the sizes of papers, up to n =
    4096. */
 enum study_scale { STUDY_SMALL, STUDY_PAPER };
 
 extern const struct table_row study_scales[]; /* by scale, ended by {0} */
 
-/* What was recorded, as far as it was found: NULL, there is none. */
+/* The recorded data that were found; NULL: none. */
 struct study_sources {
-    const struct results *results; /* that results_derive() has seen                */
+    const struct results *results; /* after results_derive() */
     json_t *libraries;             /* rows of data/libraries, an array of objects   */
-    const struct study_gpu *gpus;  /* ended by one without a name                   */
+    const struct study_gpu *gpus;  /* ended by an entry without a name */
 };
 
 enum { READS_RESULTS = 1, READS_LIBRARIES = 2, READS_GPUS = 4 };
 
-/* How points of studies are computed. */
+/* Options for computing points of studies. */
 struct study_run {
     enum study_scale scale;
     uint64_t seed;
@@ -45,47 +45,46 @@ struct study_run {
     struct study_sources sources;
 };
 
-/* A point under way: one of a study's independent parts, which are numbered from 0. */
+/* A point in progress: one of a study's independent parts, which are numbered from 0. */
 struct study_point {
     size_t at;
     enum study_scale scale;
-    uint64_t seed; /* this point's own */
+    uint64_t seed; /* the seed of this point */
     int threads;
     const struct progress *progress;
     const struct gemm_offload *offload;
     const struct study_sources *sources;
-    json_t *rows; /* so far */
+    json_t *rows; /* the rows so far */
 };
 
-/* Append a row to those of the point, and take it over; every row of a study has the same
-   keys. */
+/* Append a row to the point, and take it over.  Every row of a study has the same keys.
+ */
 void study_row(struct study_point *p, json_t *row);
 
-/* How the rows are drawn: one line for each value of `series`, y against x, its points
-   alone, or steps.  What has no figure has y NULL.  Below that picture there may be a
-   second one of the same series, of what misleads without it.  A value of null is not
-   drawn.
-
-   The rows of each value of the keys of `panels` have a panel of their own; null is every
-   value, so that such a row is in all panels that it fits.  A panel has PANEL_SERIES_MAX
-   series (analysis/report/plot_data.h); the others go to one more of the same name.  Rows
-   of one series at one x differ in `spread` and are drawn as their median, with a bar
-   from the least to the largest; or each row has the ends of its bar itself. */
+/* How rows are drawn: a curve for each value of `series`, y against x, as lines, points
+   or steps.  A study without a figure has y NULL.  Below the picture there may be a
+   second one of the same series, for a quantity without which the first is misleading.
+   Null values are not drawn.  Rows with the same values of the keys of `panels` share a
+   panel; null matches every value, so such a row appears in all matching panels.  A panel
+   has PANEL_SERIES_MAX series (analysis/report/plot_data.h); the remaining series go to
+   another panel with the same name.  Rows of one series at one x that differ in `spread`
+   are drawn as their median, with a bar from the smallest to the largest; or each row has
+   the ends of its bar itself. */
 struct study_plot {
     const char *x, *y, *series;
     const char *x_label, *y_label;
     bool x_log, y_log, points, steps;
-    const char *below, *below_label; /* another y, or NULL                             */
+    const char *below, *below_label; /* a second y, or NULL */
     bool below_log;
-    const char *where;      /* the rows that it draws, as row_is(); NULL: all */
-    const char *panels;     /* keys, with blanks between; NULL: one panel     */
-    const char *spread;     /* the key that tells draws of a value apart, or NULL     */
+    const char *where;  /* the rows to draw, as for row_is(); NULL: all */
+    const char *panels; /* keys, separated by blanks; NULL: one panel */
+    const char *spread; /* the key that distinguishes repetitions of a value, or NULL */
     const char *low, *high; /* keys of the ends of a row's bar, or NULL           */
-    const char *bars;       /* what marks and such bars are, in a sentence        */
-    const char *sees; /* what to see, in a sentence; also where there is no figure */
+    const char *bars;       /* the meaning of marks and bars, in a sentence */
+    const char *sees;       /* what to see, in a sentence; also without a figure */
 };
 
-/* The chapters of the report, each a problem. */
+/* The chapters of the report, each a question. */
 enum study_chapter {
     CHAPTER_KEEPS,
     CHAPTER_UNDERFLOW,
@@ -105,18 +104,18 @@ extern const struct table_row study_chapters[]; /* by chapter, ended by {0} */
 struct study {
     const char *name, *what;
     enum study_chapter chapter;
-    const char *title; /* as a heading                                          */
-    const char *text;  /* what is counted, and what to see: plain paragraphs    */
-    const struct claim *claims; /* what it judges; ended by {0} */
-    bool threaded;     /* a point keeps all threads busy; else each has a point */
-    unsigned reads;    /* which sources, READS_...; 0: none                     */
-    const void *about; /* of `run`'s own                                        */
+    const char *title;          /* a heading */
+    const char *text;           /* the quantities, and what to see: plain paragraphs */
+    const struct claim *claims; /* its claims, ended by {0} */
+    bool threaded;     /* a point uses all threads; otherwise each thread has a point */
+    unsigned reads;    /* its sources, READS_...; 0: none */
+    const void *about; /* argument of `run` */
     struct study_plot plot;
 
-    /* How many points it has, the same for every seed. */
+    /* The number of its points, the same for every seed. */
     size_t (*points)(const struct study *study, enum study_scale scale);
 
-    /* Compute one: its rows depend on scale, seed, `at` and the sources alone. */
+    /* Compute one point.  Its rows depend only on scale, seed, `at` and the sources. */
     enum bitcut_status (*run)(const struct study *study, struct study_point *p,
                               struct fault *f);
 
@@ -125,13 +124,13 @@ struct study {
     void (*renew)(json_t *row);
 };
 
-/* `renew` of studies that count retained bits.  Up to 0.1.0 they left the implicit bit
-   out, and rows had no key "bits_of", which is 24 now: bits rise by the share of values
-   of which any bit is retained, and each length by 1.  Of a binade whose values all
-   round to 2^e or more, the value 2^e itself counts as one of these: 2^-23 of them. */
+/* `renew` of studies that count retained bits.  Version 0.1.0 left the implicit bit out,
+   and its rows had no key "bits_of", which is 24 now.  Bits increase by the share of values
+   of which any bit is retained, and each length by 1.  If all values of a binade round to
+   2^e or more, the value 2^e itself also counts: 2^-23 of the values. */
 void study_renew_bits(json_t *row);
 
-/* All studies, in the order of the report: study_NAME is the row of each, in the file
+/* All studies, in the order of the report. study_NAME is the row of a study, in the file
    analysis/study/study_*.c that computes it. */
 #define STUDIES(ROW)                                                                     \
     ROW(table1)                                                                          \
@@ -165,25 +164,26 @@ STUDIES(STUDY_ROW)
 
 extern const struct study *const studies[]; /* ended by NULL */
 
-/* The claim after `claim`, or the first when it is NULL, of all studies in their order;
-   NULL at the end.  study_of_claim() is whose it is. */
+/* The claim after `claim`, or the first one for NULL, of all studies in their order; NULL
+   at the end. study_of_claim() is its study. */
 const struct claim *study_claim_next(const struct claim *claim);
 const struct study *study_of_claim(const struct claim *claim);
 
-/* The seed of a point: words 0 and 1 of block `at` of the stream that the name of the
-   study gives (lib/number/rand.h; FNV-1a of its bytes). */
+/* The seed of a point: words 0 and 1 of block `at` of the stream that belongs to the name
+   of the study (lib/number/rand.h; FNV-1a of its bytes). */
 uint64_t study_seed(const struct study *study, size_t at, uint64_t seed);
 
 /* Compute the points of a study for which wanted[at] is true (NULL: all), in ascending
-   order, and hand over the rows of each, an array, when it and all before it are there.
-   What a point fails with comes back, and BITCUT_UNSUPPORTED if asked to stop: then what
-   was handed over is whole. */
+   order.  The rows of each point, an array, are handed over when the point and all
+   earlier ones are done.  Returns the status of a failed point, or BITCUT_UNSUPPORTED if
+   asked to stop; points handed over before are complete. */
 enum bitcut_status study_compute(const struct study *study, const struct study_run *run,
                                  const bool *wanted,
                                  void (*take)(void *context, size_t at, json_t *rows),
                                  void *context, struct fault *f);
 
-/* All rows of a study, one after the other: an array to be released; NULL on failure. */
+/* All rows of a study, one after the other: an array that the caller releases; NULL on
+   failure. */
 enum bitcut_status study_rows(json_t **rows, const struct study *study,
                               const struct study_run *run, struct fault *f);
 

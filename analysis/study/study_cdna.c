@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every recipe on the Matrix Cores of CDNA1, CDNA2 and CDNA3: what their rounding leaves
-   of it, and whether it needs promotion, beside an H100 that truncates. */
+/* Every recipe on the Matrix Cores of CDNA1, CDNA2 and CDNA3: the effect of their
+   rounding, and whether recipes need promotion; compared with an H100, which truncates.
+ */
 #include "analysis/study/compare.h"
 #include "analysis/study/crossing.h"
 
@@ -37,8 +38,8 @@ static const struct crossing recipes_on_chips = {
 
 /* --- claims ----------------------------------------------------------------------- */
 
-/* A recipe on a chip beside the same on another, or beside an FP32 sum, from the size on
-   at which sums count and not words alone. */
+/* A recipe on a chip compared with the same on another chip, or with an FP32 sum, from
+   the size on at which sums matter and not parts alone. */
 #define BESIDE(BOTTOM, RECIPE, UNIT, LEAST, MOST)                                        \
     {                                                                                    \
         .key = "relres", .top = "n=256|1024 recipe=" RECIPE " unit=" UNIT,               \
@@ -48,8 +49,8 @@ static const struct crossing recipes_on_chips = {
 #define BESIDE_MI300(RECIPE, UNIT)                                                       \
     BESIDE("unit=mi300 recipe=" RECIPE, RECIPE, UNIT, 1.5, 0)
 
-/* Those whose words hold FP32 values, or nearly, and that promote nothing: rounded f16
-   words, of which some are subnormal, and those of which none that counts is. */
+/* Recipes whose parts hold FP32 values, or nearly, without promotion: rounded f16 parts,
+   some of which are subnormal, and parts without significant subnormals. */
 #define OF_ROUNDED(EACH, UNIT)                                                           \
     EACH("markidis", UNIT), EACH("feng", UNIT), EACH("ootomo-unpromoted", UNIT)
 #define OF_OTHERS(EACH, UNIT)                                                            \
@@ -82,29 +83,31 @@ static const struct claim cdna_claims[] = {
     /* clang-format off */
     { .name = "cdna-mi100", .printed = "not needed", OWN_QUESTION, .unit = "mi100",
       .criterion = CRITERION_SAME,
-      .what = "no recipe of more than one word needs promotion on an MI100: all whose words "
-              "hold FP32 values are within twice an FP32 sum, from n = 256 on",
+      .what = "no recipe with several parts needs promotion on an MI100: every recipe "
+              "whose parts hold FP32 values has at most twice the residual of an FP32 "
+              "sum, from n = 256 on",
       .judge = claim_judge_all_ratios, .about = mi100,
       .other = on_h100, .otherwise = "an H100" },
     { .name = "cdna-mi210", .printed = "not needed", OWN_QUESTION, .unit = "mi210",
       .criterion = CRITERION_SAME,
-      .what = "on an MI210 LE-GEMM's cut and bf16 words need none either",
+      .what = "on an MI210, LE-GEMM's cut and bf16 parts need no promotion either",
       .judge = claim_judge_all_ratios, .about = mi210,
       .other = others_on_h100, .otherwise = "an H100" },
     { .name = "cdna-mi210-rounded", .printed = "not needed", OWN_QUESTION,
       .criterion = CRITERION_SAME, .unit = "mi210",
-      .what = "nor do rounded f16 words on an MI210",
+      .what = "rounded f16 parts on an MI210 need none either",
       .judge = claim_judge_all_ratios, .about = mi210_rounded,
       .other = rounded_on_h100, .otherwise = "an H100",
-      .beside = "low words that the unit reads as zeros; promotion does not bring them back" },
+      .beside = "the unit reads low parts as zeros; promotion does not bring them back" },
     { .name = "cdna-mi300", .printed = "not needed", OWN_QUESTION, .unit = "mi300",
       .criterion = CRITERION_SAME,
-      .what = "nor any of them on an MI300",
+      .what = "no recipe needs it on an MI300 either",
       .judge = claim_judge_all_ratios, .about = mi300,
       .other = on_h100, .otherwise = "an H100" },
     { .name = "cdna-h100", .printed = "needed", OWN_QUESTION, .unit = "h100",
       .criterion = CRITERION_STATED,
-      .what = "each loses more than one and a half times as much on an H100, which truncates",
+      .what = "each recipe loses more than one and a half times as much on an H100, "
+              "which truncates",
       .judge = claim_judge_all_ratios, .about = h100,
       .other = mi100_as_h100, .otherwise = "an MI100" },
     { 0 }
@@ -115,15 +118,15 @@ const struct study study_cdna = {
     /* clang-format off */
     .name = "cdna",
     .chapter = CHAPTER_UNIT,
-    .what = "what the rounding of Matrix Cores does to each recipe",
+    .what = "effect of the rounding of Matrix Cores on each recipe",
     .title = "Recipes on Matrix Cores",
-    .text = "n x n x n with elements of (-1, 1): every recipe of f16 and bf16 words on MI100, "
-            "MI210 and MI300, and on an H100, beside one FP32 sum.",
+    .text = "n x n x n with elements of (-1, 1): every recipe of f16 and bf16 parts on "
+            "MI100, MI210 and MI300, and on an H100, compared with one FP32 sum.",
     .claims = cdna_claims, .about = &recipes_on_chips,
     CROSSING_PLOT("unit",
-                  "On the MI100 and the MI300 promoted and unpromoted residuals lie together, "
-                  "and all but f16 and bf16x3, whose words lack bits, beside FP32's. On the "
-                  "MI210 markidis and feng lie high, as subnormal low words are lost. On the "
-                  "H100 what is not promoted grows away."),
+                  "On the MI100 and the MI300, promoted and unpromoted residuals coincide, "
+                  "and are close to FP32 except for f16 and bf16x3, whose parts lack bits. "
+                  "On the MI210, markidis and feng are high, since subnormal low parts are "
+                  "lost. On the H100, the residuals without promotion grow."),
     /* clang-format on */
 };

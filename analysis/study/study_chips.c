@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chips beside each other: where promotion is needed, xf32 against TF32, and f16 against
-   bf16 where a chip flushes. */
+/* Comparisons of chips: where promotion is needed, xf32 against TF32, and f16 against
+   bf16 on a chip that flushes. */
 #include "analysis/study/compare.h"
 #include "analysis/study/crossing.h"
 
@@ -42,7 +42,7 @@ static const struct crossing promotion = { .pairs = promotion_pairs,
                                            .count = 1,
                                            .methods = promotion_methods };
 
-/* What leaving promotion out costs on a chip. */
+/* The loss without promotion on a chip. */
 #define WITHOUT(UNITS, LEAST, MOST)                                                      \
     &(const struct claim_ratios)                                                         \
     {                                                                                    \
@@ -54,7 +54,7 @@ static const struct crossing promotion = { .pairs = promotion_pairs,
 #define NVIDIA "v100|a100|h100|b200"
 #define AMD    "mi100|mi210|mi300"
 
-/* A recipe of frameworks beside an FP32 sum. */
+/* A recipe of frameworks compared with an FP32 sum. */
 #define BESIDE_FP32(NAME)                                                                \
     &(const struct claim_ratios)                                                         \
     {                                                                                    \
@@ -66,15 +66,15 @@ static const struct claim promotion_claims[] = {
     /* clang-format off */
     { .name = "promotion-nvidia", .printed = "one of the main causes of error",
       .criterion = CRITERION_SAME,
-      .what = "without promotion the method loses accuracy on Tensor Cores, taken as "
+      .what = "without promotion the method loses accuracy on Tensor Cores, defined as "
               "twice the residual, from n = 256 on",
       .paper = "Ootomo and Yokota, section 1", .judge = claim_judge_ratios,
       .about = WITHOUT(NVIDIA, SAME_ACCURACY, 0),
       .other = WITHOUT(AMD, SAME_ACCURACY, 0), .otherwise = "units of AMD" },
     { .name = "promotion-amd", .printed = "not needed", OWN_QUESTION,
       .criterion = CRITERION_STATED,
-      .what = "on Matrix Cores, which round to nearest, it loses less than half as much "
-              "again, from n = 256 on",
+      .what = "on Matrix Cores, which round to nearest, the residual grows by less than "
+              "half, from n = 256 on",
       .judge = claim_judge_ratios, .about = WITHOUT(AMD, 0, 1.5),
       .other = WITHOUT(NVIDIA, 0, 1.5), .otherwise = "units of NVIDIA" },
     { .name = "promotion-tf32x3", .printed = "the same accuracy", .unit = "h100",
@@ -101,13 +101,13 @@ const struct study study_promotion = {
     .what = "which recipes need promotion on which chip",
     .title = "Promotion by chip",
     .text = "Ootomo and Yokota's method with its promotion after every instruction and "
-            "without it, n x n x n with elements of (-1, 1), on every chip with f16 "
-            "words; and two recipes of frameworks on an H100, beside one FP32 sum.",
+            "without promotion, n x n x n with elements of (-1, 1), on every chip with "
+            "f16 parts; and two recipes of frameworks on an H100, compared with one FP32 "
+            "sum.",
     .claims = promotion_claims, .about = &promotion,
     CROSSING_PLOT("unit split",
-                  "On NVIDIA's units residuals without promotion grow away from "
-                  "those with "
-                  "it; on AMD's, which round to nearest, both lie together."),
+                  "On NVIDIA's units the residuals without promotion grow away from the "
+                  "promoted ones; on AMD's units, which round to nearest, both coincide."),
     /* clang-format on */
 };
 
@@ -145,13 +145,13 @@ static const struct claim xf32_claims[] = {
     /* clang-format off */
     { .name = "xf32-as-tf32", .printed = "the same bits of precision", OWN_QUESTION,
       .criterion = CRITERION_STATED, .unit = "mi300",
-      .what = "MI300 with xf32 is as accurate as an H100 with TF32, to a tenth",
+      .what = "MI300 with xf32 is as accurate as an H100 with TF32, to within a tenth",
       .judge = claim_judge_ratios, .about = AS_TF32("xf32"),
-      .otherwise = "no method of these rows is worse",
+      .otherwise = "no method in these rows is worse",
       .beside = "the unit cuts FP32 values to 10 bits, cuBLAS rounds them" },
     { .name = "xf32-rounded", .printed = "the same bits of precision", OWN_QUESTION,
       .criterion = CRITERION_STATED, .unit = "mi300",
-      .what = "it is, if values are rounded to TF32 before",
+      .what = "xf32 is as accurate if values are rounded to TF32 first",
       .judge = claim_judge_ratios, .about = AS_TF32("xf32-rounded"),
       .other = AS_TF32("xf32"), .otherwise = "values as they are" },
     { 0 }
@@ -164,12 +164,12 @@ const struct study study_xf32 = {
     .chapter = CHAPTER_UNIT,
     .what = "MI300's xf32 against TF32 of an H100",
     .title = "xf32 and TF32",
-    .text = "One word of an FP32 value: TF32 as cuBLAS rounds it on an H100, xf32 as "
-            "MI300 cuts it, and xf32 of values that were rounded to nearest before.",
+    .text = "One part of an FP32 value: TF32 as cuBLAS rounds it on an H100; xf32 as "
+            "MI300 truncates it; xf32 of values that were rounded to nearest first.",
     .claims = xf32_claims, .about = &tf32_chips,
     CROSSING_PLOT("pair",
-                  "xf32 lies above TF32, most for positive values, and on it once values "
-                  "are rounded before."),
+                  "xf32 lies above TF32, mostly for positive values, and is equal to it "
+                  "if values are rounded first."),
     /* clang-format on */
 };
 
@@ -210,18 +210,19 @@ static const struct claim mi200_claims[] = {
     /* clang-format off */
     { .name = "mi200-bf16-small", .printed = "larger exponent range", .unit = "mi210",
       .criterion = CRITERION_ORDER,
-      .what = "values that f16 has as subnormals are better multiplied as bf16 on MI200",
+      .what = "values that are subnormal in f16 are better multiplied as bf16 on MI200",
       .paper = MIOPEN, .judge = claim_judge_ratios,
       .about = BF16_OVER_F16("gradients|gradients-both", 0, 1),
       .other = BF16_OVER_F16("mixed", 0, 1), .otherwise = "values around 1",
-      .beside = "residual over that of f16 words, which CDNA2 reads as zeros there" },
+      .beside = "residual over the residual with f16 parts, which CDNA2 reads as zeros "
+                "there" },
     { .name = "mi200-bf16-mixed", .printed = "reduced accuracy", .unit = "mi210",
       .criterion = CRITERION_ORDER,
-      .what = "values around 1 lose accuracy by it",
+      .what = "values around 1 lose accuracy in bf16",
       .paper = MIOPEN, .judge = claim_judge_ratios,
       .about = BF16_OVER_F16("mixed", 1, 0),
       .other = BF16_OVER_F16("gradients|gradients-both", 1, 0),
-      .otherwise = "values that f16 has as subnormals",
+      .otherwise = "values that are subnormal in f16",
       .beside = "bf16 has three bits fewer" },
     { 0 }
     /* clang-format on */
@@ -231,15 +232,15 @@ const struct study study_mi200 = {
     /* clang-format off */
     .name = "mi200",
     .chapter = CHAPTER_UNDERFLOW,
-    .what = "MI200's way out of flushed f16: bf16 words",
+    .what = "MI200's alternative to flushed f16: bf16 parts",
     .title = "f16 as bf16 on MI200",
-    .text = "One word: f16 and bf16 on MI210, f16 on an A100 and an MI300, which read "
-            "subnormal numbers. A of exponents from -24 to -14 stands for gradients: "
-            "most of it is subnormal in f16.",
+    .text = "One part: f16 and bf16 on MI210, and f16 on an A100 and an MI300, which "
+            "read subnormal numbers. A with exponents from -24 to -14 stands for "
+            "gradients: most of its values are subnormal in f16.",
     .claims = mi200_claims, .about = &small_words,
     CROSSING_PLOT("pair",
-                  "Where A or both are subnormal in f16, MI210 loses half of the "
-                  "product and more in f16 and keeps it in bf16; around 1 f16 is the "
-                  "better one."),
+                  "Where A or both matrices are subnormal in f16, MI210 loses half of "
+                  "the product and more in f16, and retains it in bf16. Around 1, f16 is "
+                  "more accurate."),
     /* clang-format on */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What flushed subnormals do to words: CDNA2, which reads f16 below 2^-14 as zero, beside
-   chips that do not, over the exponents of the elements; and rows scaled first. */
+/* The effect of flushed subnormals on parts: CDNA2, which reads f16 below 2^-14 as zero,
+   compared with chips that do not, over the exponents of the elements; with and without
+   scaled rows and columns. */
 #include "analysis/study/compare.h"
 #include "analysis/study/method_comparison.h"
 
@@ -69,7 +70,7 @@ static enum bitcut_status run_flush(const struct study *study, struct study_poin
     return status;
 }
 
-/* A method on MI210 beside the same on MI100, over exponents. */
+/* A method on MI210 compared with the same on MI100, over exponents. */
 #define BESIDE_MI100(METHOD, EXPONENTS, LEAST, MOST)                                     \
     &(const struct claim_ratios)                                                         \
     {                                                                                    \
@@ -87,36 +88,37 @@ static const struct claim flush_claims[] = {
     /* clang-format off */
     { .name = "flush-unscaled", .printed = "underflow", OWN_QUESTION,
       .criterion = CRITERION_SAME, .unit = "mi210",
-      .what = "without a scale of the low word, MI210 loses twice what MI100 does for "
+      .what = "without a scale of the low part, MI210 has twice the error of MI100 for "
               "elements of 2^-10 to 1",
       .judge = claim_judge_ratios,
       .about = BESIDE_MI100("markidis", HIGH, SAME_ACCURACY, 0),
       .other = BESIDE_MI100("ootomo-scaled", HIGH, SAME_ACCURACY, 0),
-      .otherwise = "rows that are scaled first",
-      .beside = "residual over that on MI100, which keeps subnormals" },
+      .otherwise = "rows and columns scaled first",
+      .beside = "residual over the residual on MI100, which keeps subnormals" },
     { .name = "flush-scale", .printed = "prevents underflow", OWN_QUESTION,
       .criterion = CRITERION_STATED, .unit = "mi210",
-      .what = "with a scale of 2^11 it loses less than a tenth more there",
+      .what = "with a scale of 2^11 its error is less than a tenth larger there",
       .judge = claim_judge_ratios, .about = BESIDE_MI100("ootomo", HIGH, 0, 1.1),
       .other = BESIDE_MI100("markidis", HIGH, 0, 1.1), .otherwise = "no scale" },
     { .name = "flush-small", .printed = "prevents underflow", OWN_QUESTION,
       .criterion = CRITERION_STATED, .unit = "mi210",
-      .what = "and for elements of 2^-22 to 2^-16, whose high words are flushed "
-              "themselves, it loses less than a tenth more as well",
+      .what = "for elements of 2^-22 to 2^-16, whose high parts are flushed themselves, "
+              "its error is less than a tenth larger as well",
       .judge = claim_judge_ratios, .about = BESIDE_MI100("ootomo", LOW, 0, 1.1),
-      .other = BESIDE_MI100("f16", LOW, 0, 1.1), .otherwise = "one word" },
+      .other = BESIDE_MI100("f16", LOW, 0, 1.1), .otherwise = "one part" },
     { .name = "flush-cut", .printed = "prevents underflow", OWN_QUESTION,
       .criterion = CRITERION_STATED, .unit = "mi210",
-      .what = "a literal cut with 2^10, whose low word has all of a value below 2^-14, "
-              "loses less than a tenth more there than on MI100",
+      .what = "a literal cut with 2^10, whose low part has all of a value below 2^-14, "
+              "has an error there less than a tenth larger than on MI100",
       .judge = claim_judge_ratios, .about = BESIDE_MI100("legemm", LOW, 0, 1.1),
-      .other = BESIDE_MI100("ootomo", LOW, 0, 1.1), .otherwise = "rounded words" },
+      .other = BESIDE_MI100("ootomo", LOW, 0, 1.1), .otherwise = "rounded parts" },
     { .name = "flush-rows", .printed = "prevents underflow", OWN_QUESTION,
       .criterion = CRITERION_STATED, .unit = "mi210",
-      .what = "rows and columns scaled by powers of two are all that it needs: from "
-              "2^-30 to 1 it loses less than a tenth more than MI100",
+      .what = "rows and columns scaled by powers of two are sufficient: from 2^-30 to 1 "
+              "the error is less than a tenth larger than on MI100",
       .judge = claim_judge_ratios, .about = BESIDE_MI100("ootomo-scaled", ALL, 0, 1.1),
-      .other = BESIDE_MI100("ootomo", ALL, 0, 1.1), .otherwise = "rows as they are" },
+      .other = BESIDE_MI100("ootomo", ALL, 0, 1.1), .otherwise = "without scaling of rows and "
+                                                                 "columns" },
     { 0 }
     /* clang-format on */
 };
@@ -125,20 +127,22 @@ const struct study study_flush = {
     /* clang-format off */
     .name = "flush",
     .chapter = CHAPTER_UNDERFLOW,
-    .what = "what flushed subnormals do to words on MI210, and rows scaled first",
+    .what = "effect of flushed subnormals on parts on MI210, and of scaling rows and "
+            "columns first",
     .title = "Flushed subnormals",
-    .text = "A of three binades up to 2^e, B of (-1, 1): one word of f16, two without a scale "
-            "(markidis), with 2^11 (ootomo) and cut with 2^10 (legemm), and both with rows and "
-            "columns scaled first, on MI210, which reads subnormal f16 as zero, and on "
-            "MI100 and MI300, which do not.",
+    .text = "A with three binades up to 2^e, B of (-1, 1): one f16 part, two parts "
+            "without a scale (markidis), with 2^11 (ootomo) and cut with 2^10 (legemm), "
+            "and both of these with rows and columns scaled first, on MI210, which reads "
+            "subnormal f16 as zero, and on MI100 and MI300, which do not.",
     .claims = flush_claims, .points = flush_points, .run = run_flush, .threaded = true,
     .plot = { .x = "exponent", .y = "relres", .series = "recipe", .panels = "unit",
               .spread = "round", .y_log = true,
               .x_label = "largest exponent of A",
               .y_label = "relative residual",
-              .sees = "On MI100 and MI300 two rounded words decay with their "
-                      "subnormals, unscaled ones from 2^-2 down, with 2^11 from 2^-12. On "
-                      "MI210 those with 2^11 decay from 2^-6 down and all but the cut ones "
-                      "end at 2^-14; with scaled rows all three chips are flat." },
+              .sees = "On MI100 and MI300, two rounded parts lose accuracy with their "
+                      "subnormals: without a scale from 2^-2 down, with 2^11 from 2^-12 "
+                      "down. On MI210, parts with 2^11 lose accuracy from 2^-6 down, and "
+                      "all except the cut parts end at 2^-14. With scaled rows and "
+                      "columns all three chips are flat." },
     /* clang-format on */
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figures 12 and 13 of LE-GEMM: how errors are spread. */
+/* Figures 12 and 13 of LE-GEMM: the distribution of errors. */
 #include "analysis/study/compare.h"
 #include "analysis/study/method_comparison.h"
 
 #include <math.h>
 #include <string.h>
 
-/* n x n x n; the paper takes 1024. */
+/* n x n x n; the paper uses 1024. */
 static const size_t sizes[] = { [STUDY_SMALL] = 256, [STUDY_PAPER] = 1024 };
 
 #define METHODS(UNIT)                                                                    \
@@ -24,8 +24,8 @@ static const struct entrant methods[] = {
     { 0 }
 };
 
-/* Binades of a relative error; the first has all that is smaller, and 0, the last all
-   that is larger. */
+/* Binades of a relative error.  The first has all smaller errors, and 0; the last has all
+   larger ones. */
 enum { FIRST = -36, LAST = 1, BINADES = LAST - FIRST + 1 };
 
 static size_t one_point(const struct study *study, enum study_scale scale)
@@ -34,7 +34,8 @@ static size_t one_point(const struct study *study, enum study_scale scale)
     return 1;
 }
 
-/* How many elements have |D - C| / |C| in each binade; those with C = 0 count nowhere. */
+/* The number of elements with |D - C| / |C| in each binade.  Elements with C = 0 are not
+   counted. */
 static size_t count_errors(size_t counts[BINADES], const struct comparison *x)
 {
     size_t all = 0;
@@ -100,7 +101,8 @@ static enum bitcut_status run_histogram(const struct study *study, struct study_
         .paper = "LE-GEMM, section 5.3", .judge = claim_judge_ratios,                    \
         .about = ABOVE("plain", "markidis|ootomo|legemm", UNIT),                         \
         .other = ABOVE("legemm", "plain|markidis|ootomo", UNIT), .otherwise = "LE-GEMM", \
-        .beside = "the share of errors from a binade on, over those of the others"       \
+        .beside = "the share of errors from a binade on, over the same share for the "   \
+                  "other methods"                                                        \
     }
 
 static const struct claim histogram_claims[] = { WIDEST("mi210-widest", "mi210"),
@@ -111,23 +113,20 @@ const struct study study_histogram = {
     /* clang-format off */
     .name = "histogram",
     .chapter = CHAPTER_CHOICE,
-    .what = "how errors are spread on MI210 and A800 (LE-GEMM, Fig. 12-13)",
+    .what = "distribution of errors on MI210 and A800 (LE-GEMM, Fig. 12-13)",
     .title = "Histograms of errors",
-    .text = "n x n x n, elements uniform in [-1, 1], on the models of both GPUs: of all "
-            "elements of D the share whose relative error |D - C| / |C| against the "
-            "exact "
-            "product lies in each binade, [2^e, 2^(e+1)); the least binade has smaller "
-            "ones, too. above is the share from that binade on. The paper draws 1024 x "
-            "1024 x 1024; an FP32 sum stands beside it here.",
+    .text = "n x n x n, elements uniform in [-1, 1], on the models of both GPUs: the "
+            "share of all elements of D whose relative error |D - C| / |C| against the "
+            "exact product lies in each binade, [2^e, 2^(e+1)). The lowest binade "
+            "includes all smaller errors. above is the share from that binade on. The "
+            "paper draws 1024 x 1024 x 1024; an FP32 sum is added here for comparison.",
     .claims = histogram_claims, .threaded = true,
     .points = one_point, .run = run_histogram,
     .plot = { .x = "binade", .y = "share", .series = "recipe",
               .x_label = "binade of the relative error", .y_label = "share of elements",
               .steps = true, .panels = "unit",
-              .sees = "Without correction errors lie about ten binades to the right "
-                      "of those of "
-                      "FP32, on MI210 those of Markidis nearly as far; those of "
-                      "LE-GEMM lie to "
-                      "the right of Ootomo and Yokota's on both." },
+              .sees = "Without correction, errors lie about ten binades to the right of "
+                      "FP32. On MI210 the errors of Markidis lie nearly as far right. "
+                      "LE-GEMM lies to the right of Ootomo and Yokota on both GPUs." },
     /* clang-format on */
 };

@@ -8,10 +8,10 @@
 /* n x n outputs of each layer. */
 static const size_t sides[] = { [STUDY_SMALL] = 32, [STUDY_PAPER] = 512 };
 
-/* The paper gives no sizes, and averages 10 experiments; errors where outputs may be near
-   0 have heavy tails and take more seeds.  These k are those of `bitcut list shapes`:
-   features of K-means, the layers of BERT-large and those of LLaMA 7B.  Of values it
-   gives the range of the last. */
+/* The paper gives no sizes, and averages 10 experiments.  Errors where outputs may be
+   near 0 have heavy tails and need more seeds.  These k are those of `bitcut list
+   shapes`: features of K-means, the layers of BERT-large, and the layers of LLaMA 7B.
+   The paper gives the range of values only for the last. */
 static const struct {
     const char *name, *input;
     size_t k[2];
@@ -43,7 +43,7 @@ static size_t layer_points(const struct study *study, enum study_scale scale)
     return (size_t)(2 * seeds);
 }
 
-/* What its rows tell. */
+/* The keys of its rows. */
 static const unsigned layer_told =
     1u << METRIC_MAX_ERROR | 1u << METRIC_MRED | 1u << METRIC_RELRES;
 
@@ -125,17 +125,16 @@ const struct study study_layers = {
     .chapter = CHAPTER_USES,
     .what = "errors in K-means, BERT and linear layers against k (LE-GEMM, Figure 16)",
     .title = "Layers of applications",
-    .text = "Some outputs of the layers of three applications: distances of K-means, "
-            "the feed-forward layers of BERT-large, linear layers of LLaMA 7B with "
-            "values of [0.5, 2.5]. LE-GEMM gives no sizes; these are those of bitcut's "
-            "own shapes. Ootomo and Yokota's method and FP32 stand beside it.",
+    .text = "Some outputs of the layers of three applications: distances of K-means, the "
+            "feed-forward layers of BERT-large, and linear layers of LLaMA 7B with "
+            "values of [0.5, 2.5]. LE-GEMM gives no sizes; bitcut's own shapes are used. "
+            "Ootomo and Yokota's method and FP32 are added for comparison.",
     .claims = layer_claims, .points = layer_points, .run = run_layer,
     .plot = { .x = "k", .y = "mred", .series = "recipe", .x_label = "k",
               .y_label = "MRED", .x_log = true, .y_log = true, .panels = "layer unit",
               .spread = "round", .below = "max_error", .below_label = "Max_error",
               .below_log = true,
-              .sees = "On A800, whose sums truncate, errors of LE-GEMM grow steeply "
-                      "with k; on "
-                      "MI210 they hardly do." },
+              .sees = "On A800, whose sums truncate, errors of LE-GEMM grow steeply with "
+                      "k; on MI210 they hardly grow." },
     /* clang-format on */
 };

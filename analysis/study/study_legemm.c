@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figures 10 to 13 of LE-GEMM: Max_error and MRED of square GEMMs, and how errors are
-   spread. */
+/* Figures 10 to 13 of LE-GEMM: Max_error and MRED of square GEMMs, and the distribution
+   of errors. */
 #include "analysis/study/compare.h"
 #include "analysis/study/method_comparison.h"
 
@@ -10,11 +10,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The sizes and how many seeds each has: the paper averages 10 runs of sizes that only
-   its figures have.  The errors have tails so heavy that averages of 10 are no stable
-   numbers; seeds beyond `whole` have what claims of averages need and no more. */
+/* The sizes, and the number of seeds of each.  The paper averages 10 runs, and its sizes
+   are only in its figures.  The errors have such heavy tails that averages of 10 are not
+   stable; seeds beyond `whole` have only the rows that claims about averages need. */
 struct size {
-    size_t n; /* 0: there is no more */
+    size_t n; /* 0: the end */
     size_t seeds, whole;
 };
 
@@ -29,7 +29,7 @@ static const struct size sizes[][7] = {
                       { 0 } }
 };
 
-/* On each unit: the methods, and what the paper leaves open of them. */
+/* On each unit: the methods, and the choices that the paper leaves open. */
 #define METHODS(UNIT)                                                                    \
     { .name = "plain", .recipe = RECIPE_PLAIN, .unit = UNIT },                           \
         { .name = "markidis", .recipe = RECIPE_MARKIDIS, .unit = UNIT },                 \
@@ -44,7 +44,7 @@ static const struct size sizes[][7] = {
         .split = &splits[SPLIT_BITCUT_GRADUAL]                                           \
     }
 
-/* -shifted: A and B times 2^12, where no word of them is subnormal, as good as ever. */
+/* -shifted: A and B times 2^12, where no part is subnormal and nothing else changes. */
 static const struct entrant methods[] = {
     METHODS("mi210"),
     { .name = "markidis-shifted",
@@ -65,7 +65,7 @@ static size_t square_points(const struct study *study, enum study_scale scale)
     return points;
 }
 
-/* The median of |D - C| / |C|, of 2^16 elements at least unless there are fewer. */
+/* The median of |D - C| / |C|, over at least 2^16 elements if there are as many. */
 static double median_error(const struct comparison *x)
 {
     enum { MOST = 1 << 17 };
@@ -82,7 +82,7 @@ static double median_error(const struct comparison *x)
     return median;
 }
 
-/* What its rows tell. */
+/* The keys of its rows. */
 static const unsigned square_told =
     1u << METRIC_MAX_ERROR | 1u << METRIC_MRED | 1u << METRIC_RELRES;
 
@@ -133,8 +133,8 @@ static enum bitcut_status run_square(const struct study *study, struct study_poi
 
 #define OF(UNIT, NAME) "unit=" UNIT " recipe=" NAME
 
-/* What the paper leaves open: how small values are cut, what is compared with, whether
-   its own version of Ootomo's method promotes, and the sizes, which are in figures. */
+/* Choices that the paper leaves open: the cut of small values, the reference, whether its
+   version of Ootomo's method promotes, and the sizes, which are in figures. */
 #define CHOICES(UNIT)                                                                    \
     { "literal cut", NULL, OF(UNIT, "legemm") },                                         \
         { "gradual cut", NULL, OF(UNIT, "legemm-gradual") },                             \
@@ -153,13 +153,14 @@ static enum bitcut_status run_square(const struct study *study, struct study_poi
 static const struct claim_choice mi210_choices[] = { CHOICES("mi210") },
                                  a800_choices[] = { CHOICES("a800") };
 
-/* How many times smaller LE-GEMM's error is, as printed: the ratio of averages over runs,
-   for each reading of what is left open.  The reference is FP32, as in the paper; exact
-   stands beside it.  The sizes are in figures. */
+/* The factor by which LE-GEMM's error is smaller, as printed: the ratio of averages over
+   runs, for each reading of the open choices.  The reference is FP32, as in the paper;
+   the exact reference is given for comparison.  The sizes are in figures. */
 #define SMALLER(NAME, UNIT, KEY, DOUBT, WHO, NUMBER, CHOICES, WHY)                       \
     {                                                                                    \
         .name = NAME, .number = NUMBER, .paper = "LE-GEMM, section 5.3", .unit = UNIT,   \
-        .what = "on " UNIT " the " KEY " of " WHO " is so many times that of LE-GEMM",   \
+        .what = "on " UNIT " the " KEY " of " WHO " is this many times the value of "    \
+                "LE-GEMM",                                                               \
         .judge = claim_judge_ratios, .doubt = DOUBT, .assumes = SIZES, .beside = WHY,    \
         .about = &(const struct claim_ratios)                                            \
         {                                                                                \
@@ -170,18 +171,19 @@ static const struct claim_choice mi210_choices[] = { CHOICES("mi210") },
         }                                                                                \
     }
 
-/* Ratios of averages of 10 runs, as the paper has them, lie within factors of 1.9 to 3.4
-   of those of 492 runs at n = 512 in 95 of 100 cases, those of MRED of 1.3 to 3.1 and
-   mostly 1.7.  What none of the runs has is not in an interval of the bootstrap, so these
-   are taken with it, rounded. */
+/* In 95 of 100 cases, ratios of averages of 10 runs, as in the paper, are within factors
+   of 1.9 to 3.4 of the ratios of 492 runs at n = 512; for MRED the factors are 1.3 to
+   3.1, mostly 1.7.  The bootstrap cannot include events that no run has, so these
+   factors, rounded, widen its intervals. */
 #define MAX_ERROR "max_error", 3
 #define MRED      "mred", 2
 
 #define SIZES                                                                            \
-    "n of 512 and more, as the sizes are in figures only and section 5.2, on speed, "    \
+    "n of 512 and more, since the sizes are only in figures, and section 5.2, on "       \
+    "speed, "                                                                            \
     "has them from below 2048 to above 7168"
 
-/* The macro comes before its arguments are told apart. */
+/* This macro expands its arguments before they are separated. */
 #define SMALLER_BY(...) SMALLER(__VA_ARGS__)
 #define FROM_MI210(NAME, KEY, WHO, NUMBER, WHY)                                          \
     SMALLER_BY("mi210-" NAME, "mi210", KEY, WHO, NUMBER, mi210_choices, WHY)
@@ -189,17 +191,17 @@ static const struct claim_choice mi210_choices[] = { CHOICES("mi210") },
     SMALLER_BY("a800-" NAME, "a800", KEY, WHO, NUMBER, a800_choices, WHY)
 
 #define AT_MOST_1                                                                        \
-    "Max_error is at most 1 and that of LE-GEMM grows with n, so large ratios are of "   \
-    "small n"
-#define FLUSHED "Markidis' low words are flushed (mi210-markidis-cause)"
+    "Max_error is at most 1 and the Max_error of LE-GEMM grows with n, so large ratios " \
+    "are from small n"
+#define FLUSHED "Markidis' low parts are flushed (mi210-markidis-cause)"
 #define TRUNCATED                                                                        \
-    "LE-GEMM's own error grows with n, for the unit truncates and nothing is promoted"
+    "LE-GEMM's own error grows with n, since the unit truncates and nothing is promoted"
 #define RN_IS_BETTER                                                                     \
-    "rounded words are the better ones where nothing is flushed, and promotion more so"
+    "rounded parts are more accurate where nothing is flushed, and promotion adds to it"
 
 #define ANY_OOTOMO "ootomo|ootomo-unpromoted"
 
-/* One method over another on a unit. */
+/* One method relative to another on a unit. */
 #define BESIDE(UNIT, KEY, TOP, BOTTOM, MOST)                                             \
     &(const struct claim_ratios)                                                         \
     {                                                                                    \
@@ -257,10 +259,10 @@ static const struct claim legemm_claims[] = {
               "functions of the platform",
       .paper = "LE-GEMM, section 5.3", .judge = claim_judge_ratios,
       .about = BESIDE("mi210", "mred", "markidis", "markidis-shifted", SAME_ACCURACY),
-      .otherwise = "no other method has rows with a shift that lose by it",
-      .beside = "MRED over that of the same words, roundings and sums with A and B "
-                "times 2^12, where no word is subnormal: low words that CDNA2 flushes "
-                "are the cause" },
+      .otherwise = "no other method has rows with a shift and a loss by it",
+      .beside = "MRED over the MRED with the same parts, roundings and sums and with A "
+                "and B times 2^12, where no part is subnormal: the cause is low parts "
+                "that CDNA2 flushes" },
     { .name = "mi210-ootomo-cause",
       .printed = "avoid the value fluctuation caused by rounding",
       .criterion = CRITERION_ORDER, .unit = "mi210",
@@ -270,9 +272,9 @@ static const struct claim legemm_claims[] = {
       .about = BESIDE("mi210", "mred", "legemm-shifted", "ootomo-shifted", 1),
       .other = BESIDE("mi210", "mred", "ootomo-shifted", "legemm-shifted", 1),
       .otherwise = "Ootomo's method over LE-GEMM",
-      .beside = "MRED of LE-GEMM over Ootomo's with A and B times 2^12, where no word "
-                "is subnormal: the win is that below 2^-14 the literal cut moves all of "
-                "x to a scaled word, which is not flushed" },
+      .beside = "MRED of LE-GEMM over Ootomo's with A and B times 2^12, where no part is "
+                "subnormal: the gain is that below 2^-14 the literal cut moves all of x "
+                "to a scaled part, which is not flushed" },
     CONCENTRATED("mi210"),
     CONCENTRATED("a800"),
     INCREASES("mi210", "increases with the matrix dimension"),
@@ -286,28 +288,27 @@ const struct study study_legemm = {
     .name = "legemm",
     .chapter = CHAPTER_CHOICE,
     .what = "Max_error and MRED of square GEMMs on MI210 and A800 (LE-GEMM, Fig. 10-13)",
-    .title = "LE-GEMM's errors beside others",
-    .text = "n x n x n, elements uniform in [-1, 1], on the models of both GPUs: "
-            "without correction, Markidis, Ootomo and Yokota with their promotion and "
-            "without it, and LE-GEMM with both readings of bit-cut for values below "
-            "2^-14: the literal one leaves the high word 0, the gradual one makes it "
+    .title = "LE-GEMM's errors compared with other methods",
+    .text = "n x n x n, elements uniform in [-1, 1], on the models of both GPUs: without "
+            "correction, Markidis, Ootomo and Yokota with their promotion and without "
+            "it, and LE-GEMM with both readings of bit-cut for values below 2^-14. The "
+            "literal reading leaves the high part 0; the gradual reading makes it "
             "subnormal. Errors are against the exact product and against an FP32 loop, "
-            "as the paper has it. Max_error is at most 1, and reaches it where a sign "
-            "differs; MRED is the mean of quotients by elements that may be near 0: "
-            "both have heavy tails, so look at the spread over seeds; at the scale small "
-            "there are 54 more of n = 512, against the FP32 loop alone. The rows -shifted "
-            "have A and B times 2^12, an exact change by which no word is subnormal, "
-            "and D divided again.",
+            "as in the paper. Max_error is at most 1, and reaches 1 where a sign "
+            "differs. MRED is the mean of quotients by elements that may be near 0. Both "
+            "have heavy tails, so look at the spread over seeds; at the scale small "
+            "there are 54 more seeds for n = 512, against the FP32 loop alone. The rows "
+            "-shifted have A and B times 2^12, an exact change after which no part is "
+            "subnormal, and D divided again.",
     .claims = legemm_claims, .threaded = true,
     .points = square_points, .run = run_square,
     .plot = { .x = "n", .y = "mred", .series = "recipe", .x_label = "n",
               .y_label = "MRED", .x_log = true, .y_log = true,
               .where = "reference=exact", .panels = "unit shift", .spread = "round",
               .below = "max_error", .below_label = "Max_error", .below_log = true,
-              .sees = "On MI210 LE-GEMM with the literal cut is as accurate as "
-                      "Ootomo and "
-                      "Yokota's method, though not where no word is subnormal (shift "
-                      "12), "
-                      "nor on A800. Errors are against the exact product." },
+              .sees = "On MI210, LE-GEMM with the literal cut is as accurate as Ootomo "
+                      "and Yokota's method, except where no part is subnormal (shift "
+                      "12); on A800 it is less accurate. Errors are against the exact "
+                      "product." },
     /* clang-format on */
 };

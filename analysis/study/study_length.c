@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables 1 and 2 of Ootomo and Yokota: the bits that two words retain. */
+/* Tables 1 and 2 of Ootomo and Yokota: the bits that two parts retain. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
@@ -7,9 +7,10 @@
 #include "lib/base/threads.h"
 #include "lib/number/hostfp.h"
 
-/* A printed row: fraction bits of x with a given pattern keep `length` bits with
-   probability `eighths` / 8.  Bit 22 is the highest; the pattern says bits 12 11 1 0 as
-   0, 1 or *.  The paper leaves the implicit bit out; what is counted has it. */
+/* A printed row: values whose fraction bits have this pattern retain `length` bits with
+   probability `eighths` / 8.  Bit 22 is the highest; the pattern gives bits 12, 11, 1 and
+   0 as 0, 1 or *.  The paper leaves the implicit bit out; the
+   counts include it. */
 struct printed {
     const char *pattern;
     int length, eighths;
@@ -17,7 +18,8 @@ struct printed {
 
 enum { PRINTED_ROWS = 6, IMPLICIT = 1, LENGTHS = SIGNIFICAND_BITS + 1 };
 
-/* A printed table, the expected length of all values, and what rounds both words. */
+/* A printed table, the expected length over all values, and the rounding of both parts.
+ */
 struct length_table {
     struct printed row[PRINTED_ROWS];
     double expected;
@@ -51,7 +53,7 @@ static bool matches(const char *pattern, uint32_t fraction)
     return true;
 }
 
-/* How many values of [1, 2) with a pattern keep each number of bits. */
+/* The number of values of [1, 2) with a pattern that retain each number of bits. */
 static void count_lengths(size_t counts[LENGTHS], const char *pattern,
                           const struct bitcut_split *split, int threads)
 {
@@ -74,7 +76,7 @@ static void count_lengths(size_t counts[LENGTHS], const char *pattern,
     for (int i = 0; i < LENGTHS; i++) counts[i] = total[i];
 }
 
-/* What the values of one pattern, or of all, keep. */
+/* The bits that the values of one pattern, or all values, retain. */
 struct retained {
     size_t count, sum; /* values, and their bits */
     int least, most;
@@ -93,7 +95,7 @@ static struct retained kept_of(const size_t counts[LENGTHS])
     return kept;
 }
 
-/* One row: bits 12 11 1 0, what is printed and what was counted. */
+/* One row: bits 12, 11, 1 and 0, the printed and the counted length. */
 static void kept_row(struct study_point *p, const char *pattern, double printed_length,
                      double printed_probability, struct retained kept, bool agrees)
 {
@@ -113,7 +115,7 @@ static size_t length_points(const struct study *study, enum study_scale scale)
     return 1;
 }
 
-/* The rows of the printed table, then one for all values: the expected length. */
+/* The rows of the printed table, then a row for all values: the expected length. */
 static enum bitcut_status run_length(const struct study *study, struct study_point *p,
                                      struct fault *f)
 {
@@ -150,16 +152,15 @@ static const struct claim_values expected = { .key = "bits", .where = "m12=* m0=
 #define ALL_ROWS                                                                         \
     .printed = "all lengths and probabilities", .described = true,                       \
     .judge = claim_judge_flags, .about = &all_agree,                                     \
-    .otherwise = "what is counted of other words is not as printed"
+    .otherwise = "the numbers counted for other parts are not as printed"
 
 static const struct claim table1_claims[] = {
     /* clang-format off */
     { .name = "table1-rows", ALL_ROWS, .paper = "Ootomo and Yokota, Table 1",
-      .what = "two f16 words to nearest keep the lengths of Table 1, with its "
+      .what = "two f16 parts rounded to nearest retain the lengths of Table 1, with its "
               "probabilities" },
-    { .name = "table1-expected", .number = 22.75 + IMPLICIT, .described = true,
-      .what = "two f16 words to nearest retain this many of 24 bits on average",
-      .beside = "the paper prints 22.75, without the implicit bit",
+    { .name = "table1-expected", .number = 22.75,
+      .what = "two f16 parts rounded to nearest retain this many mantissa bits on average",
       .paper = "Ootomo and Yokota, section 3.1",
       .judge = claim_judge_values, .about = &expected },
     { 0 }
@@ -169,11 +170,10 @@ static const struct claim table1_claims[] = {
 static const struct claim table2_claims[] = {
     /* clang-format off */
     { .name = "table2-rows", ALL_ROWS, .paper = "Ootomo and Yokota, Table 2",
-      .what = "two truncated f16 words keep the lengths of Table 2, with its "
+      .what = "two truncated f16 parts retain the lengths of Table 2, with its "
               "probabilities" },
-    { .name = "table2-expected", .number = 22.25 + IMPLICIT, .described = true,
-      .what = "two truncated f16 words retain this many of 24 bits on average",
-      .beside = "the paper prints 22.25, without the implicit bit",
+    { .name = "table2-expected", .number = 22.25,
+      .what = "two truncated f16 parts retain this many mantissa bits on average",
       .paper = "Ootomo and Yokota, section 3.1",
       .judge = claim_judge_values, .about = &expected },
     { 0 }
@@ -184,16 +184,16 @@ const struct study study_table1 = {
     /* clang-format off */
     .name = "table1",
     .chapter = CHAPTER_KEEPS,
-    .what = "bits retained by RN + RN words (Ootomo and Yokota, Table 1)",
+    .what = "mantissa bits retained by RN + RN parts (Ootomo and Yokota, Table 1)",
     .title = "Mantissa length with round to nearest",
-    .text = "All 2^23 FP32 values of one binade are split as x = h + l, both words f16 "
+    .text = "All 2^23 FP32 values of one binade are split as x = h + l, both parts f16 "
             "and rounded to nearest even. A row is a pattern of the fraction bits m12, "
-            "m11, m1 and m0 of x (* is either); len_printed and prob_printed are Ootomo "
-            "and Yokota's Table 1, len_least to len_most and prob what was counted. A "
+            "m11, m1 and m0 of x (* is either); len_printed and prob_printed are from "
+            "Ootomo and Yokota's Table 1; len_least to len_most and prob are counted. A "
             "value retains 24 bits if h + l = x, else 23 - floor(log2 of the error in "
             "ulps). The paper leaves the implicit bit out: its lengths, 22.75 on "
             "average, are one less. The last row is the expected length.",
-    .plot = { .sees = "Every row that the paper prints is what is counted." },
+    .plot = { .sees = "Every printed row of the paper is equal to the counts." },
     .claims = table1_claims, .about = &nearest,
     .threaded = true, .points = length_points, .run = run_length,
     .renew = study_renew_bits,
@@ -204,11 +204,11 @@ const struct study study_table2 = {
     /* clang-format off */
     .name = "table2",
     .chapter = CHAPTER_KEEPS,
-    .what = "bits retained by RZ + RZ words (Ootomo and Yokota, Table 2)",
+    .what = "mantissa bits retained by RZ + RZ parts (Ootomo and Yokota, Table 2)",
     .title = "Mantissa length with truncation",
-    .text = "The same with both words truncated, as in Ootomo and Yokota's Table 2 and "
+    .text = "The same with both parts truncated, as in Ootomo and Yokota's Table 2 and "
             "in LE-GEMM's bit-cut.",
-    .plot = { .sees = "Every row that the paper prints is what is counted." },
+    .plot = { .sees = "Every printed row of the paper is equal to the counts." },
     .claims = table2_claims, .about = &truncated,
     .threaded = true, .points = length_points, .run = run_length,
     .renew = study_renew_bits,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What libraries compute, shape by shape, as it was found from their results. */
+/* The recipes of libraries, shape by shape, as found from their results. */
 #include "analysis/study/compare.h"
 #include "analysis/study/results.h"
 #include "analysis/study/study.h"
@@ -19,7 +19,7 @@ static size_t library_points(const struct study *study, enum study_scale scale)
     return 1;
 }
 
-/* Whether a unit multiplies words of f16, and one FP32 values. */
+/* Whether a unit multiplies f16 parts; whether it multiplies FP32 values. */
 static bool is_of(const json_t *row, const char *recipe, const char *format)
 {
     const char *unit = json_string_value(json_object_get(row, "unit"));
@@ -52,19 +52,20 @@ static enum bitcut_status run_libraries(const struct study *study, struct study_
 #define COMPUTES(FLAG, WHERE)                                                            \
     &(const struct claim_flags) { FLAG, "library=cuBLAS " WHERE, "recipe" }
 
-/* Of the version that was given the same inputs for all of them. */
+/* For the version that ran all of them on the same inputs. */
 #define FAST(WORDS) "version=13.1.0 compute=CUBLAS_COMPUTE_32F_FAST_" WORDS
 
 static const struct claim library_claims[] = {
     /* clang-format off */
     { .name = "cublas-fast16f", .printed = "consistent with WMMA",
-      .what = "CUBLAS_COMPUTE_32F_FAST_16F rounds FP32 values to one word of f16 and "
+      .what = "CUBLAS_COMPUTE_32F_FAST_16F rounds FP32 values to one f16 part and "
               "corrects nothing, as WMMA kernels do",
       .paper = "LE-GEMM, section 5.7", .judge = claim_judge_flags,
       .about = COMPUTES("one_f16_word", FAST("16F")),
       .other = COMPUTES("one_f16_word", FAST("TF32")),
-      .otherwise = "CUBLAS_COMPUTE_32F_FAST_TF32, for the recorded inputs are multiples "
-                   "of 2^-23 below 1, which have the same words in f16 as in tf32",
+      .otherwise = "CUBLAS_COMPUTE_32F_FAST_TF32, because the recorded inputs are "
+                   "multiples of 2^-23 below 1, which have the same parts in f16 as in "
+                   "tf32",
       .beside = "cuBLAS 13.1 on an H100 here, CUDA 12.0 on an A800 there" },
     { .name = "cublas-simt", .printed = "Not used",
       .what = "cuBLAS SGEMM computes in FP32 multiply-adds, not by Tensor Cores",
@@ -76,14 +77,14 @@ static const struct claim library_claims[] = {
                 "order of k differs from shape to shape" },
     { .name = "cublas-bf16x9", .device = "B200",
       .printed = "FP32 emulation with Blackwell BF16 tensor cores",
-      .what = "CUBLAS_COMPUTE_32F_EMULATED_16BFX9 computes by bf16 words on Blackwell",
+      .what = "CUBLAS_COMPUTE_32F_EMULATED_16BFX9 computes with bf16 parts on Blackwell",
       .paper = "NVIDIA, Boosting Matrix Multiplication Speed and Flexibility with NVIDIA "
                "cuBLAS 12.9",
       .judge = claim_judge_flags,
       .about = COMPUTES("bf16x9", "compute=CUBLAS_COMPUTE_32F_EMULATED_16BFX9"),
       .other = COMPUTES("bf16x9", "compute=CUBLAS_COMPUTE_32F operands=f32"),
       .otherwise = "CUBLAS_COMPUTE_32F",
-      .beside = "NVIDIA documents it for Blackwell alone, and that emulation is "
+      .beside = "NVIDIA documents it for Blackwell only, and states that emulation is "
                 "implemented on a subset of architectures; on an H100 cuBLAS 13.1 falls "
                 "back to FP32" },
     { 0 }
@@ -96,10 +97,11 @@ const struct study study_libraries = {
     .chapter = CHAPTER_EVIDENCE,
     .what = "what cuBLAS and other libraries compute, shape by shape",
     .title = "What libraries compute",
-    .text = "Results of libraries, each with the recipe, unit and order of k by which "
-            "the emulator gives all of it, as bitcut explain found them "
+    .text = "Results of libraries, each with the recipe, unit and order of k with which "
+            "the emulator gives all of its bits, as found by bitcut explain "
             "(data/libraries). The test libraries.sh computes them anew.",
-    .plot = { .sees = "A row is a call of a library and what gives its bits." },
+    .plot = { .sees = "A row is a call of a library and the configuration that gives its "
+                      "bits." },
     .claims = library_claims, .reads = READS_LIBRARIES, .points = library_points,
     .run = run_libraries,
     /* clang-format on */

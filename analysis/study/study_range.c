@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figure 9 of Ootomo and Yokota: how much of a value is kept, over all exponents. */
+/* Figure 9 of Ootomo and Yokota: the bits of a value that are retained, over all
+   exponents. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
@@ -9,7 +10,7 @@
 
 enum { FROM = -126, TO = 127 };
 
-/* Every so many binades, with so many values of each (0: all). */
+/* The step in binades, and the number of values of each (0: all). */
 static const struct {
     int step;
     size_t samples;
@@ -67,28 +68,28 @@ static const struct claim range_claims[] = {
     /* clang-format off */
     { .name = "figure9-halfhalf", .printed = "high precision",
       .criterion = CRITERION_STATED,
-      .what = "halfhalf represents exponents from -15 to 14 with high precision, taken "
-              "as 22 of 24 bits",
+      .what = "halfhalf represents exponents from -15 to 14 with high precision, defined "
+              "as 21 bits",
       .paper = SECTION411,
-      .judge = claim_judge_values, .about = BITS("halfhalf", HIGH, 22, 0),
-      .other = BITS("half", HIGH, 22, 0), .otherwise = "one word of f16" },
+      .judge = claim_judge_values, .about = BITS("halfhalf", HIGH, 21, 0),
+      .other = BITS("half", HIGH, 21, 0), .otherwise = "one f16 part" },
     { .name = "figure9-halfhalf-low", .printed = "lower precision",
       .criterion = CRITERION_STATED,
-      .what = "halfhalf represents exponents from -35 to -16 with lower precision, taken "
-              "as 1.2 to 23 of 24 bits",
+      .what = "halfhalf represents exponents from -35 to -16 with lower precision, "
+              "defined as 0.2 to 22 bits",
       .paper = SECTION411,
       .judge = claim_judge_values, .about = BITS("halfhalf", LOW, 1.2, 23),
       .other = BITS("tf32tf32", LOW, 1.2, 23), .otherwise = "tf32tf32" },
     { .name = "figure9-halfhalf-out", .printed = "can't represent this range of numbers",
       .criterion = CRITERION_STATED,
-      .what = "halfhalf cannot represent exponents from -100 to -36: it retains less than "
-              "0.01 bits",
+      .what = "halfhalf cannot represent exponents from -100 to -36: it retains less "
+              "than 0.01 bits",
       .paper = SECTION411,
       .judge = claim_judge_values, .about = BITS("halfhalf", OUT, 0, 0.01),
       .other = BITS("tf32tf32", OUT, 0, 0.01), .otherwise = "tf32tf32" },
     { .name = "figure9-tf32tf32", .printed = "nearly the entire FP32 exponent range",
       .criterion = CRITERION_STATED,
-      .what = "tf32tf32 retains 23 of 24 bits over nearly all exponents of FP32, -110 to 126",
+      .what = "tf32tf32 retains 22 bits over nearly all exponents of FP32, -110 to 126",
       .paper = "Ootomo and Yokota, section 1",
       .judge = claim_judge_values, .about = BITS("tf32tf32", WIDE, 23, 0),
       .other = BITS("halfhalf", WIDE, 23, 0), .otherwise = "halfhalf" },
@@ -101,22 +102,21 @@ const struct study study_figure9 = {
     .name = "figure9",
     .chapter = CHAPTER_KEEPS,
     .what = "bits retained over all exponents (Ootomo and Yokota, Figure 9)",
-    .title = "Range and precision of words",
+    .title = "Range and precision of parts",
     .text = "Values of each binade of FP32, 2^10 of them or all at the scale paper, and "
-            "the bits that words retain of them, of 24; error is the mean "
-            "relative error, none where a word is infinite or all values are exact. One "
-            "word of f16 and of tf32, f32 itself, two words without a scale (markidis), "
-            "those of Ootomo and Yokota (halfhalf, tf32tf32), LE-GEMM's (bitcut) and "
-            "three of bf16.",
+            "the bits that parts retain of them, of 24; error is the mean "
+            "relative error, empty where a part is infinite or all values are exact. One "
+            "part of f16 and of tf32, f32 itself, two parts without a scale (markidis), "
+            "the parts of Ootomo and Yokota (halfhalf, tf32tf32), of LE-GEMM (bitcut) "
+            "and three bf16 parts.",
     .claims = range_claims, .points = range_points, .run = run_range,
     .renew = study_renew_bits,
     .plot = { .x = "exponent", .y = "bits", .series = "split",
-              .x_label = "exponent of x", .y_label = "bits retained, of 24",
+              .x_label = "exponent of x", .y_label = "mantissa bits retained, mean",
               .panels = "words", .below = "error", .below_label = "mean relative error",
               .below_log = true,
-              .sees = "One word of f16 ends at 2^-24 and 2^16, halfhalf and bitcut reach "
-                      "ten or eleven binades further down, and words of tf32 and "
-                      "bf16 keep "
+              .sees = "One f16 part ends at 2^-24 and 2^16; halfhalf and bitcut reach "
+                      "ten or eleven binades further down; parts of tf32 and bf16 retain "
                       "their bits over nearly the whole range." },
     /* clang-format on */
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What papers print of speed and energy, beside results that devices gave. */
+/* Printed speed and energy of papers, compared with results of devices. */
 #include "analysis/study/compare.h"
 #include "analysis/study/results.h"
 #include "analysis/study/study.h"
 
-/* The keys of its rows: those of `bench gpu` that claims are about. */
+/* The keys of its rows: keys of `bench gpu` that claims use. */
 static const char *const keys[] = { "study",
                                     "shapes",
                                     "name",
@@ -45,8 +45,8 @@ static void recorded_row(struct study_point *p, const json_t *result)
     study_row(p, row);
 }
 
-/* Whether it is a single GEMM that was timed whole, of operands as they are: what papers
-   have. */
+/* Whether the result is a single GEMM, timed as a whole, from FP32 operands without
+   equilibration, as in papers. */
 static bool counts(const json_t *result)
 {
     return result_matches(result, "part", "whole") && result_number(result, "ms") > 0 &&
@@ -77,14 +77,14 @@ static enum bitcut_status run_recorded(const struct study *study, struct study_p
     "here"
 #define CUTLASS_THERE "CUTLASS kernels there, bitcut's here"
 
-/* How much faster LE-GEMM is than another one on these shapes; ROWS chooses the other's
-   rows. */
+/* The speed of LE-GEMM relative to another method on these shapes; ROWS selects the
+   other's rows. */
 #define FASTER(NAME, DEVICE, PAPER, NUMBER, SHAPES, WHO, ROWS, BESIDE)                   \
     {                                                                                    \
         .name = NAME, .number = NUMBER, .tolerance = 1.1, .paper = PAPER,                \
         .device = DEVICE, .judge = claim_judge_ratios, .beside = BESIDE,                 \
-        .what =                                                                          \
-            "LE-GEMM is so many times as fast as " WHO " on " DEVICE ", shapes " SHAPES, \
+        .what = "the speed of LE-GEMM is this multiple of the speed of " WHO             \
+                " on " DEVICE ", shapes " SHAPES,                                        \
         .about = &(const struct claim_ratios)                                            \
         {                                                                                \
             .key = "ms", .top = "bench=recipes shapes=" SHAPES " " ROWS,                 \
@@ -100,7 +100,7 @@ static enum bitcut_status run_recorded(const struct study *study, struct study_p
     FASTER(NAME, "A800", TABLE6, NUMBER, SHAPES, WHO, "recipe=" WHO, LEGEMM_THERE)
 #define OVER_PLAIN(NAME, NUMBER, SHAPES)                                                 \
     FASTER(NAME, "A800", TABLE6, NUMBER, SHAPES, "WMMA", "recipe=plain",                 \
-           "three products cannot beat one if both are tuned; " LEGEMM_THERE)
+           "three products cannot be faster than one if both are tuned; " LEGEMM_THERE)
 
 #define MI210_FASTER(NAME, NUMBER, SHAPES, WHO, ROWS)                                    \
     FASTER("mi210-" NAME, "MI210", TABLE6, NUMBER, SHAPES, WHO, ROWS, ROCM_THERE)
@@ -108,29 +108,29 @@ static enum bitcut_status run_recorded(const struct study *study, struct study_p
     FASTER("mi210-" NAME, "MI210", LEGEMM55, NUMBER, SHAPES, "rocBLAS", "name=sgemm",    \
            ROCM_THERE)
 
-/* How much faster LE-GEMM is with its pipeline. */
+/* The speed of LE-GEMM with its pipeline relative to the speed without. */
 #define PIPELINE(NAME, DEVICE, NUMBER, BESIDE)                                           \
     {                                                                                    \
         .name = NAME, .number = NUMBER, .tolerance = 1.1,                                \
         .paper = "LE-GEMM, section 5.6", .device = DEVICE, .judge = claim_judge_values,  \
         .beside = BESIDE,                                                                \
-        .what =                                                                          \
-            "LE-GEMM with its pipeline is so many times as fast as without, on " DEVICE, \
+        .what = "LE-GEMM's pipeline makes it this many times as fast, on " DEVICE,       \
         .about = &(const struct claim_values)                                            \
         {                                                                                \
             .key = "speedup", .where = "bench=pipeline recipe=legemm"                    \
         }                                                                                \
     }
 
-/* How much faster tiles of LE-GEMM's model are than others. */
+/* The speed of tiles of LE-GEMM's model relative to other tiles. */
 #define MODEL(NAME, DEVICE, NUMBER)                                                      \
     {                                                                                    \
         .name = NAME, .number = NUMBER, .paper = "LE-GEMM, section 5.6",                 \
         .device = DEVICE, .needs = "the manual parameters, which are not published",     \
-        .what = "tiles of the model are so many times as fast as manual ones on " DEVICE \
+        .what =                                                                          \
+            "tiles of the model are this many times as fast as manual tiles on " DEVICE  \
     }
 
-/* The highest of a column, on an A100. */
+/* The largest value of a column, on an A100. */
 #define HIGHEST(NAME, PAPER, NUMBER, WHO, KEY, WHAT)                                     \
     {                                                                                    \
         .name = NAME, .number = NUMBER, .paper = PAPER, .what = WHAT, .device = "A100",  \
@@ -141,12 +141,12 @@ static enum bitcut_status run_recorded(const struct study *study, struct study_p
         }                                                                                \
     }
 
-/* Batches of small GEMMs on an MI210 over a function of rocBLAS; of sizes below 16 there
-   are no rows. */
+/* Batches of small GEMMs on an MI210 relative to a function of rocBLAS.  There are no
+   rows for sizes below 16. */
 #define BATCHED(NAME, NUMBER, WHO, KEY, PEER)                                            \
     {                                                                                    \
         .name = NAME, .number = NUMBER, .paper = "Lu et al., abstract",                  \
-        .what = "batches of small f16 GEMMs are so many times as fast as " WHO,          \
+        .what = "batches of small f16 GEMMs are this many times as fast as " WHO,        \
         .device = "MI210", .judge = claim_judge_values,                                  \
         .beside = WHO " there, " PEER " here", .about = &(const struct claim_values)     \
         {                                                                                \
@@ -157,10 +157,10 @@ static enum bitcut_status run_recorded(const struct study *study, struct study_p
     {                                                                                    \
         .name = NAME, .number = NUMBER, .paper = "Lu et al., abstract",                  \
         .device = "MI210", .needs = "results of GEMMs below 16",                         \
-        .what = "of sizes below 16 they are so many times as fast as " WHO               \
+        .what = "for sizes below 16 they are this many times as fast as " WHO            \
     }
 
-/* A sentence about all sizes: a row over another. */
+/* A sentence about all sizes: one row relative to another. */
 #define AT_MIN(KEY, TOP, BOTTOM)                                                       \
     &(const struct claim_ratios)                                                         \
     {                                                                                    \
@@ -211,32 +211,32 @@ static const struct claim recorded_claims[] = {
     MODEL("mi210-model", "MI210", 1.36),
     MODEL("a800-model", "A800", 1.78),
     HIGHEST("tflops-halfhalf", OOTOMO14, 51, "recipe=ootomo", "tflops",
-            "the method with f16 words reaches so many TFlop/s"),
+            "the method with f16 parts reaches this many TFlop/s"),
     HIGHEST("tflops-tf32tf32", OOTOMO14, 33, "recipe=ootomo-tf32", "tflops",
-            "the method with tf32 words reaches so many TFlop/s"),
+            "the method with tf32 parts reaches this many TFlop/s"),
     HIGHEST("watts-halfhalf", OOTOMO16, 121, "recipe=ootomo", "gflops_per_watt",
-            "the method with f16 words reaches so many GFlop/s/W"),
+            "the method with f16 parts reaches this many GFlop/s/W"),
     HIGHEST("watts-tf32tf32", OOTOMO16, 80.9, "recipe=ootomo-tf32", "gflops_per_watt",
-            "the method with tf32 words reaches so many GFlop/s/W"),
+            "the method with tf32 parts reaches this many GFlop/s/W"),
     HIGHEST("watts-sgemm", OOTOMO16, 67.0, "name=sgemm", "gflops_per_watt",
-            "cuBLAS SGEMM reaches so many GFlop/s/W"),
+            "cuBLAS SGEMM reaches this many GFlop/s/W"),
     { .name = "halfhalf-faster", .printed = "faster than cublas_simt for all matrix sizes",
       .criterion = CRITERION_ORDER, .paper = OOTOMO14, .device = "A100",
-      .what = "the method with f16 words is faster than cuBLAS SGEMM at every size",
+      .what = "the method with f16 parts is faster than cuBLAS SGEMM at every size",
       .judge = claim_judge_ratios, .beside = CUTLASS_THERE,
       .about = AT_MIN("ms", "name=sgemm", "recipe=ootomo"),
       .other = AT_MIN("ms", "recipe=ootomo", "name=sgemm"),
-      .otherwise = "cuBLAS SGEMM over it" },
+      .otherwise = "cuBLAS SGEMM over this method" },
     { .name = "halfhalf-energy", .printed = "lower than cublas_simt for all matrices",
       .criterion = CRITERION_ORDER, .paper = OOTOMO16, .device = "A100",
-      .what = "the method with f16 words takes less energy than cuBLAS SGEMM",
+      .what = "the method with f16 parts takes less energy than cuBLAS SGEMM",
       .judge = claim_judge_ratios, .beside = CUTLASS_THERE,
       .about = AT_MIN("gflops_per_watt", "recipe=ootomo", "name=sgemm"),
       .other = AT_MIN("gflops_per_watt", "name=sgemm", "recipe=ootomo"),
-      .otherwise = "cuBLAS SGEMM over it" },
+      .otherwise = "cuBLAS SGEMM over this method" },
     { .name = "huang-tensor-core", .number = 1.98, .tolerance = 1.1,
       .paper = "Huang et al., section 3.2",
-      .what = "FP32 GEMMs on Tensor Cores are so many times as fast as on CUDA cores",
+      .what = "FP32 GEMMs on Tensor Cores are this many times as fast as on CUDA cores",
       .judge = claim_judge_ratios, .beside = CUTLASS_THERE, .device = "A100",
       .about = &(const struct claim_ratios){
           .key = "ms", .top = "bench=recipes shapes=square name=sgemm",
@@ -244,20 +244,20 @@ static const struct claim recorded_claims[] = {
           .cases = "device input m n k" } },
     { .name = "huang-async", .number = 1.195, .tolerance = 1.1,
       .paper = "Huang et al., section 3.5",
-      .what = "asynchronous copies make a kernel so many times as fast",
+      .what = "asynchronous copies make a kernel this many times as fast",
       .judge = claim_judge_values, .device = "A100",
-      .beside = "one product of f16 in CUTLASS there, bitcut's three here",
+      .beside = "one f16 product in CUTLASS there, bitcut's three products here",
       .about = &(const struct claim_values){ .key = "speedup",
                                              .where = "bench=stages recipe=ootomo" } },
     { .name = "huang-tiles", .number = 3.138, .described = true, .tolerance = 1.1,
       .paper = "Huang et al., section 3.4",
-      .what = "a tile of 256x128x16 is so many times as fast as one of 128x128x16 at "
+      .what = "a tile of 256x128x16 is this many times as fast as one of 128x128x16 at "
               "8192: 115,962 over 36,956.7 GFLOPS",
       .device = "A100", .needs = "these two CUTLASS kernels" },
     { .name = "huang-splitk", .number = 3.707, .described = true, .tolerance = 1.1,
       .paper = "Huang et al., Table 3",
-      .what = "with 8 slices of k, 512 x 512 x 8192 is so many times as fast as with 1: "
-              "20,913.4 over 5641.83",
+      .what = "with 8 slices of k, 512 x 512 x 8192 is this many times as fast as with "
+              "1: 20,913.4 over 5641.83",
       .judge = claim_judge_ratios, .device = "A100",
       .beside = "FP32 operands in CUTLASS there, bitcut's three products of f16 here",
       .about = &(const struct claim_ratios){
@@ -278,14 +278,15 @@ const struct study study_recorded = {
     /* clang-format off */
     .name = "recorded",
     .chapter = CHAPTER_SPEED,
-    .what = "recorded speed and energy, and what papers print of theirs",
+    .what = "recorded speed and energy, and the figures that papers print",
     .title = "Speed and energy that papers print",
-    .text = "Single GEMMs, timed whole on operands as they are, and batches of small "
-            "ones, as bench gpu recorded them on devices. Ratios are of the same "
-            "device, shape and input. What a paper measured on a GPU is judged by rows "
-            "of that GPU alone; without any the verdict is cannot, with what others gave "
-            "beside it. Kernels, sizes and libraries of papers are others too.",
-    .plot = { .sees = "What papers print stands beside what a device gave." },
+    .text = "Single GEMMs, timed as a whole from FP32 operands, and batches of small "
+            "GEMMs, as recorded by bench gpu on devices. Ratios are between rows of the "
+            "same device, shape and input. A figure that a paper measured on a GPU is "
+            "checked by rows of that GPU alone. Without such rows the verdict is cannot, "
+            "and the results of other GPUs are given for comparison. Kernels, sizes and "
+            "libraries of papers differ as well.",
+    .plot = { .sees = "The printed figures of papers next to the figures of a device." },
     .claims = recorded_claims, .reads = READS_RESULTS, .points = one_point,
     .run = run_recorded,
     /* clang-format on */

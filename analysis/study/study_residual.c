@@ -6,11 +6,10 @@
 
 enum { SIDE = 16, FROM = 4 };
 
-/* How many seeds each k has: the paper takes 8. */
+/* The number of seeds for each k: the paper uses 8. */
 static const int seeds_of[] = { [STUDY_SMALL] = 5, [STUDY_PAPER] = 8 };
 
-/* What a figure has: its methods, ended by one without a name, and the largest k, 2^to.
- */
+/* The methods of a figure, ended by one without a name, and the largest k, 2^to. */
 struct residual_figure {
     const struct entrant *methods;
     int to[2]; /* by scale */
@@ -42,7 +41,8 @@ static const struct entrant figure5_methods[] = {
     { 0 }
 };
 
-/* In the first, k goes on until Markidis' method has lost all that it corrects. */
+/* In the first figure, k grows until Markidis' method has lost everything that it
+   corrects. */
 static const struct residual_figure figure1 = { figure1_methods, { 16, 18 } },
                                     figure4 = { figure4_methods, { 13, 18 } },
                                     figure5 = { figure5_methods, { 13, 18 } };
@@ -53,7 +53,7 @@ static size_t residual_points(const struct study *study, enum study_scale scale)
     return (size_t)((figure->to[scale] - FROM + 1) * seeds_of[scale]);
 }
 
-/* How many words a value becomes; NULL: it stays FP32. */
+/* The number of parts of a value; NULL: it stays FP32. */
 static const char *words_of(const struct entrant *e)
 {
     const struct bitcut_split *split = recipes[e->recipe].split;
@@ -61,7 +61,7 @@ static const char *words_of(const struct entrant *e)
     return split && split->words > 1 ? "two words" : "one word";
 }
 
-/* What its rows tell. */
+/* The keys of its rows. */
 static const unsigned residual_told =
     1u << METRIC_RELRES | 1u << METRIC_MAX_ERROR | 1u << METRIC_BACKWARD_MAX;
 
@@ -101,8 +101,8 @@ static enum bitcut_status run_residual(const struct study *study, struct study_p
 
 #define AS_FP32(METHOD) RESIDUAL(METHOD, "fp32", 0, SAME_ACCURACY)
 
-/* More accurate than without correction where sums are short, and no more where they are
-   long. */
+/* More accurate than without correction where sums are short, and no more accurate where
+   they are long. */
 #define BETTER(METHOD)                                                                   \
     {                                                                                    \
         AT("16", METHOD, "plain", 0, 1 / SAME_ACCURACY), { 0 }                           \
@@ -134,18 +134,20 @@ static const struct claim figure1_claims[] = {
       .what = "the method of Ootomo and Yokota has the residual of FP32 at every k",
       .paper = "Ootomo and Yokota, section 3.2",
       .judge = claim_judge_ratios, .about = &ootomo_as_fp32,
-      .other = &plain_as_fp32, .otherwise = "one word of f16",
-      .beside = "residual over that of one FP32 sum; cuBLAS SGEMM takes several sums" },
+      .other = &plain_as_fp32, .otherwise = "one f16 part",
+      .beside = "residual over the residual of one FP32 sum; cuBLAS SGEMM uses several "
+                "sums" },
     { .name = "figure1-markidis-small", .printed = "more accurate",
       .criterion = CRITERION_SAME, .unit = "a100",
-      .what = "for small k the correction of Markidis is more accurate than none",
+      .what = "for small k the correction of Markidis is more accurate than no correction",
       .paper = "Ootomo and Yokota, section 2.3",
       .judge = claim_judge_all_ratios, .about = markidis_better,
-      .other = tf32_better, .otherwise = "one word of tf32" },
+      .other = tf32_better, .otherwise = "one tf32 part" },
     { .name = "figure1-markidis-large", .printed = "catches up to the Tensor Core",
       .criterion = CRITERION_SAME, .unit = "a100",
-      .what = "as k grows the residual of Markidis catches up to that of the Tensor Core "
-              "without correction: it is less than half of it at k = 16, and not at 65536",
+      .what = "as k grows, the residual of Markidis catches up to the residual of the "
+              "Tensor Core without correction: it is less than half of it at k = 16, and "
+              "not at 65536",
       .paper = "Ootomo and Yokota, section 2.3",
       .judge = claim_judge_all_ratios, .about = markidis_up,
       .other = ootomo_up, .otherwise = "the method of Ootomo and Yokota" },
@@ -160,8 +162,8 @@ static const struct claim figure1_claims[] = {
       .what = "LE-GEMM's sums, which are not promoted, have the residual of FP32",
       .paper = "LE-GEMM, abstract",
       .judge = claim_judge_ratios, .about = &legemm_as_fp32,
-      .other = &plain_as_fp32, .otherwise = "one word of f16",
-      .beside = "the accumulator truncates, as that of Markidis does" },
+      .other = &plain_as_fp32, .otherwise = "one f16 part",
+      .beside = "the accumulator truncates, as for Markidis" },
     { 0 }
     /* clang-format on */
 };
@@ -175,7 +177,7 @@ static const struct claim figure4_claims[] = {
     { .name = "figure4", .printed = "worse than this method",
       .criterion = CRITERION_ORDER, .unit = "a100",
       .what = "FP32 without the last bit of A and B is more accurate than Markidis, "
-              "whose words keep more bits: length is not what Markidis lacks",
+              "whose parts retain more bits: length is not what Markidis lacks",
       .paper = "Ootomo and Yokota, section 3.1",
       .judge = claim_judge_ratios, .about = &short_is_fp32,
       .other = &markidis_is_short, .otherwise = "Markidis over FP32 without the last bit" },
@@ -195,7 +197,7 @@ static const struct claim figure5_claims[] = {
       .what = "Markidis on a unit that rounds its sums to nearest is as accurate as FP32",
       .paper = "Ootomo and Yokota, section 3.2",
       .judge = claim_judge_ratios, .about = &rn_as_fp32,
-      .other = &rz_as_fp32, .otherwise = "the unit that truncates" },
+      .other = &rz_as_fp32, .otherwise = "the truncating unit" },
     { .name = "figure5-rz", .printed = "the same as Markidis' method",
       .criterion = CRITERION_SAME, .unit = "a100",
       .what = "Markidis on a unit that truncates its sums is as accurate as on Tensor "
@@ -227,17 +229,17 @@ const struct study study_figure1 = {
     .what = "relative residual of methods against k (Ootomo and Yokota, Figure 1)",
     .title = "Relative residual against k",
     .text = "C = A B with A 16 x k and B k x 16, elements uniform in (-1, 1), emulated "
-            "on the unit a100 (ampere/mma.m16n8k16.f32.f16; tf32, and the f16 words of "
+            "on the unit a100 (ampere/mma.m16n8k16.f32.f16; tf32, and the f16 parts of "
             "Ootomo and Yokota's method as in their kernels, on m16n8k8; fp32 on "
             "fma/f32). The residual is ||D - C||_F / ||C||_F against the exact product "
             "(Ootomo Eq. 7). As k grows, Markidis and Feng lose to the truncating "
-            "accumulator what their words keep; Ootomo's promotion to FP32 registers "
-            "after every instruction avoids it; LE-GEMM does not promote. fp32 adds one "
-            "product after the other; SGEMM of libraries does so in several sums.",
+            "accumulator what their parts retain. Ootomo's promotion to FP32 registers "
+            "after every instruction avoids this; LE-GEMM does not promote. fp32 adds "
+            "the products one after the other; SGEMM of libraries uses several sums.",
     .claims = figure1_claims, .about = &figure1,
     RESIDUAL_PLOT("words",
-                  "Of methods with two words, Ootomo and Yokota's alone stays as "
-                  "low as FP32 when k grows."),
+                  "Of the methods with two parts, only Ootomo and Yokota's stays as low "
+                  "as FP32 when k grows."),
     /* clang-format on */
 };
 
@@ -245,15 +247,15 @@ const struct study study_figure4 = {
     /* clang-format off */
     .name = "figure4",
     .chapter = CHAPTER_KEEPS,
-    .what = "Markidis beside FP32 that lacks a bit (Ootomo and Yokota, Figure 4)",
-    .title = "What a lost bit costs",
-    .text = "As Figure 1; fp32-cut is FP32 on A and B whose last fraction bit is "
+    .what = "Markidis compared with FP32 that lacks a bit (Ootomo and Yokota, Figure 4)",
+    .title = "The cost of a lost bit",
+    .text = "As Figure 1; fp32-cut is FP32 with the last fraction bit of A and B "
             "cleared, which leaves 23.5 of 24 bits on average, fewer than the 23.75 of "
-            "Markidis' words.",
+            "Markidis' parts.",
     .claims = figure4_claims, .about = &figure4,
     RESIDUAL_PLOT(NULL,
-                  "From k = 32 on FP32 without its last bit lies below Markidis, who "
-                  "keeps more bits."),
+                  "From k = 32 on, FP32 without its last bit lies below Markidis, which "
+                  "retains more bits."),
     /* clang-format on */
 };
 
@@ -263,11 +265,11 @@ const struct study study_figure5 = {
     .chapter = CHAPTER_UNIT,
     .what = "Markidis with sums to nearest and truncated (Ootomo and Yokota, Figure 5)",
     .title = "Rounding of the sums",
-    .text = "As Figure 1: Markidis' recipe on the two units by which Ootomo and Yokota "
-            "stand in for Tensor Cores, mma_rn and mma_rz. They differ in one rounding.",
+    .text = "As Figure 1: Markidis' recipe on the two units with which Ootomo and Yokota "
+            "model Tensor Cores, mma_rn and mma_rz. They differ in one rounding.",
     .claims = figure5_claims, .about = &figure5,
     RESIDUAL_PLOT(NULL,
-                  "mma_rz lies on Markidis as Tensor Cores run it, mma_rn on FP32 or below: "
-                  "the rounding of sums makes the difference."),
+                  "mma_rz coincides with Markidis on Tensor Cores; mma_rn coincides with "
+                  "FP32 or lies below: the rounding of sums makes the difference."),
     /* clang-format on */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rounding to nearest or truncation: how sums drift on every unit. */
+/* Rounding to nearest or truncation: the drift of sums on every unit. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Outputs of 4 x 4 sums of so many products. */
+/* Outputs: 4 x 4 sums with this number of products. */
 static const struct {
     size_t k[3];
     int sizes;
@@ -19,17 +19,17 @@ static const struct {
 
 enum { SIDE = 4 };
 
-/* u, in which errors are told. */
+/* u, the unit of errors. */
 static const double last_place = 0x1p-24;
 
-/* Whether one word on this unit is a GEMM. */
+/* Whether a GEMM with one part is possible on this unit. */
 static bool takes_words(struct gemm_plan *plan, const struct bitcut_unit *u)
 {
     const struct bitcut_gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
     return gemm_plan_on_unit(plan, &g, NULL) == BITCUT_OK;
 }
 
-/* Unit number `at` of those; NULL behind the last. */
+/* Unit number `at` among those; NULL after the last. */
 static const struct bitcut_unit *unit_at(size_t at)
 {
     struct gemm_plan plan;
@@ -46,14 +46,14 @@ static size_t rounding_points(const struct study *study, enum study_scale scale)
     return count;
 }
 
-/* A and B of one GEMM, and what is known of its sums. */
+/* A and B of one GEMM, and the errors of its sums. */
 struct drift {
-    double mean, most;        /* of what sums lose, in u |A||B| */
-    double predicted, spread; /* by the model of the row        */
+    double mean, most;        /* loss of sums, in u |A||B| */
+    double predicted, spread; /* by the model of the row */
     double bound;
 };
 
-/* What was lost and what the model predicts, over all outputs. */
+/* The loss and the prediction of the model, over all outputs. */
 static enum bitcut_status measure(struct drift *to, const struct bitcut_gemm *g,
                                   const struct gemm_plan *plan,
                                   const struct budget_matrices *x, struct fault *f)
@@ -133,13 +133,13 @@ static enum bitcut_status run_rounding(const struct study *study, struct study_p
         .key = KEY, .where = WHERE, .cases = "unit k", .least = LEAST, .most = MOST      \
     }
 
-/* FP32 sums of f16 products are biased if they lose more than so many u |A||B| on
-   average, and not if it is less: units are far from it on either side. */
+/* FP32 sums of f16 products count as biased if they lose more than this many u |A||B| on
+   average, and as unbiased if they lose less.  All units are far from this limit. */
 #define BIAS 10
 
 #define SUMS_OF_NVIDIA "vendor=NVIDIA operands=f16 sums=f32 k=1024"
 
-/* Not RDNA's V_DOT2, which truncates. */
+/* without RDNA's V_DOT2, which truncates */
 #define SUMS_OF_CDNA                                                                     \
     "unit=cdna1/mfma.32x32x8.f32.f16|cdna1/mfma.16x16x16.f32.f16"                        \
     "|cdna2/mfma.32x32x8.f32.f16|cdna2/mfma.16x16x16.f32.f16"                            \
@@ -149,8 +149,8 @@ static const struct claim rounding_claims[] = {
     /* clang-format off */
     { .name = "drift-nvidia", .printed = "RZ is used for rounding",
       .criterion = CRITERION_STATED,
-      .what = "units of NVIDIA truncate FP32 sums of f16 products: at k = 1024 they "
-              "lose more than 10 u |A||B| on average",
+      .what = "units of NVIDIA truncate FP32 sums of f16 products: at k = 1024 they lose "
+              "more than 10 u |A||B| on average",
       .paper = "Ootomo and Yokota, section 3.2", .judge = claim_judge_values,
       .about = OF_ROWS("lost", SUMS_OF_NVIDIA, BIAS, 0),
       .other = OF_ROWS("lost", SUMS_OF_CDNA, BIAS, 0),
@@ -163,18 +163,18 @@ static const struct claim rounding_claims[] = {
       .about = OF_ROWS("size", SUMS_OF_CDNA, 0, BIAS),
       .other = OF_ROWS("size", SUMS_OF_NVIDIA, 0, BIAS),
       .otherwise = "units of NVIDIA" },
-    { .name = "drift-predicted", .printed = "predicted by the row", OWN_QUESTION,
+    { .name = "drift-predicted", .printed = "predicted from the row", OWN_QUESTION,
       .criterion = CRITERION_STATED,
-      .what = "what truncating FP32 sums of f16 products lose on average is the mean of "
-              "the bits that are cut, within a fifth",
+      .what = "the mean loss of truncated FP32 sums of f16 products is the mean of the "
+              "truncated bits, to within a fifth",
       .judge = claim_judge_values,
       .about = OF_ROWS("of_predicted", SUMS_OF_NVIDIA, 0.8, 1.25),
-      .otherwise = "the ratio of two numbers, which are computed apart" },
+      .otherwise = "the ratio of two numbers that are computed independently" },
     { .name = "drift-bounded", .printed = "bounded", OWN_QUESTION,
       .criterion = CRITERION_ORDER,
-      .what = "no output of any unit errs by more than its bound",
+      .what = "no output of any unit has an error above its bound",
       .judge = claim_judge_values, .about = OF_ROWS("of_bound", "", 0, 1),
-      .otherwise = "the ratio of two numbers, which are computed apart" },
+      .otherwise = "the ratio of two numbers that are computed independently" },
     { 0 }
     /* clang-format on */
 };
@@ -183,15 +183,15 @@ const struct study study_rounding = {
     /* clang-format off */
     .name = "rounding",
     .chapter = CHAPTER_BOUNDS,
-    .what = "what sums lose on every unit: to nearest or truncated, against k",
+    .what = "loss of sums on every unit, rounded to nearest or truncated, against k",
     .title = "Rounding of sums on every unit",
-    .text = "4 x 4 sums of products of positive elements, one word each, on every unit "
-            "that takes them: what the unit's alignment and rounding lose on average, "
-            "in u |A||B| (lost; size is its magnitude), by the exact budget; what the "
-            "model of bitcut bound predicts of it from the bits that were cut "
-            "(predicted, spread); the largest error with that of the words, and its "
-            "bound for certain.",
-    .plot = { .sees = "What a unit loses on average as n grows tells truncation from "
+    .text = "4 x 4 sums of products of positive elements, one part each, on every unit "
+            "that accepts them. lost is the mean loss by the unit's alignment and "
+            "rounding, in u |A||B|, from the exact budget; size is its magnitude. "
+            "predicted and spread are the prediction by the model of bitcut bound from "
+            "the bits that were truncated. The other columns are the largest error, "
+            "including the error of the parts, and its worst-case bound.",
+    .plot = { .sees = "The mean loss of a unit as n grows distinguishes truncation from "
                       "rounding." },
     .claims = rounding_claims, .points = rounding_points, .run = run_rounding,
     /* clang-format on */

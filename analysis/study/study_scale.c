@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bit-cut with 2^10 against rounding with 2^11: on which unit, by which measure, for
-   which inputs is which better? */
+/* Bit-cut with 2^10 against rounding with 2^11: which one is more accurate, by unit,
+   measure and input. */
 #include "analysis/study/compare.h"
 #include "analysis/study/method_comparison.h"
 
 #include "lib/io/json_value.h"
 
-/* n x n x k, and seeds.  Of values uniform in [-1, 1] one in 2^14 is below 2^-14, so that
-   it takes thousands of products until every sum has some. */
+/* n x n x k, and seeds.  Among values uniform in [-1, 1] one in 2^14 is below 2^-14, so
+   it takes thousands of products until every sum has such values. */
 static const struct {
     size_t n, k;
     int seeds;
@@ -28,8 +28,8 @@ static const struct {
 
 enum { RANGES = sizeof ranges / sizeof ranges[0] };
 
-/* Both words in both ways of adding up: as LE-GEMM does, and promoted as Ootomo and
-   Yokota do. */
+/* Both kinds of parts with both ways of adding: as in LE-GEMM, and promoted as in Ootomo
+   and Yokota. */
 static const struct {
     const char *words, *sums;
     int split, recipe;
@@ -48,7 +48,7 @@ static size_t scale_points(const struct study *study, enum study_scale scale)
     return (size_t)(RANGES * runs[scale].seeds);
 }
 
-/* What its rows tell. */
+/* The keys of its rows. */
 static const unsigned way_told = 1u << METRIC_MAX_ERROR | 1u << METRIC_MRED |
                                  1u << METRIC_RELRES | 1u << METRIC_BACKWARD_MAX;
 
@@ -92,8 +92,8 @@ static enum bitcut_status run_scale(const struct study *study, struct study_poin
     return status;
 }
 
-/* The residual of words over that of others on a chip, all else the same; better is below
-   1. */
+/* The residual with some parts over the residual with others on a chip, everything else
+   equal; below 1 is better. */
 #define BETTER(CHIP, WORDS, THAN, INPUTS)                                                \
     &(const struct claim_ratios)                                                         \
     {                                                                                    \
@@ -117,22 +117,23 @@ static enum bitcut_status run_scale(const struct study *study, struct study_poin
     CUT("cut-beats-rn-" CHIP, CHIP, "bitcut", "mixed",                                   \
         "on " CHIP " bit-cut with 2^10 is more accurate than rounding with 2^11, for "   \
         "elements of [-1, 1]",                                                           \
-        "residual of the literal cut over that of RN + RN, all else the same")
+        "residual of the literal cut over the residual of RN + RN, everything else "     \
+        "equal")
 
 static const struct claim scale_claims[] = {
     /* clang-format off */
     ON_CHIP("v100"), ON_CHIP("a100"), ON_CHIP("h100"), ON_CHIP("b200"), ON_CHIP("mi100"),
     ON_CHIP("mi210"), ON_CHIP("mi300"),
     CUT("mi210-small", "mi210", "bitcut", "small",
-        "on mi210 it is, too, for elements with exponents from -15 to 0",
-        "CDNA2 flushes the high word of what is below 2^-14 with RN + RN, and the "
-        "literal cut has all of it in a scaled low word"),
+        "on mi210 this is also true for elements with exponents from -15 to 0",
+        "with RN + RN, CDNA2 flushes the high part of values below 2^-14; the literal "
+        "cut has such a value in a scaled low part"),
     CUT("mi210-positive", "mi210", "bitcut", "positive|llm",
-        "on mi210 it is, too, for positive elements",
-        "no word is flushed that counts, and RN + RN keeps half a bit more"),
+        "on mi210 this is also true for positive elements",
+        "no part that matters is flushed, and RN + RN retains half a bit more"),
     CUT("mi210-gradual", "mi210", "bitcut-gradual", "mixed|small",
-        "on mi210 it is, too, if values below 2^-14 are cut to a subnormal high word",
-        "that word is flushed, as the rounded one is"),
+        "on mi210 this is also true if values below 2^-14 are cut to a subnormal high part",
+        "that part is flushed, like the rounded part"),
     { 0 }
     /* clang-format on */
 };
@@ -143,13 +144,13 @@ const struct study study_scale = {
     .chapter = CHAPTER_CHOICE,
     .what = "bit-cut with 2^10 against rounding with 2^11, by chip, input and measure",
     .title = "Bit-cut or rounding",
-    .text = "The same sums of the same three products, once with LE-GEMM's words "
-            "(literal and gradual below 2^-14, low word times 2^10), once with Ootomo "
-            "and Yokota's (low word times 2^11), both added up as LE-GEMM does "
-            "(unpromoted) and as Ootomo and Yokota do (promoted after every "
-            "instruction). Only the words differ.",
-    .plot = { .sees = "Rows of a unit, an input and a reference differ in their "
-                      "words alone: the smaller error wins." },
+    .text = "The same sums of the same three products, once with LE-GEMM's parts "
+            "(literal and gradual below 2^-14, low part times 2^10), once with Ootomo "
+            "and Yokota's parts (low part times 2^11), both added as in LE-GEMM "
+            "(unpromoted) and as in Ootomo and Yokota (promoted after every "
+            "instruction). Only the parts differ.",
+    .plot = { .sees = "Rows with the same unit, input and reference differ only in their "
+                      "parts: the smaller error wins." },
     .claims = scale_claims, .points = scale_points, .run = run_scale,
     /* clang-format on */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slices of an Ozaki scheme on units with operands of eight bits and fewer: how many
-   products add up exactly? */
+/* Slices of an Ozaki scheme on units with operands of at most eight bits: the number of
+   products that add up exactly. */
 #include "analysis/study/compare.h"
 #include "analysis/study/method_comparison.h"
 #include "lib/number/bits.h"
@@ -9,7 +9,8 @@
 
 enum { SLICE_BITS_MAX = 4, K_MIN = 32, K_MAX = 1 << 12, SUM_BITS_MAX = 17 };
 
-/* Whether the unit can have slices: narrow operands, one word of which is a GEMM. */
+/* Whether slices are possible on the unit: it has narrow operands, and a GEMM with one
+   part. */
 static bool takes_slices(const struct bitcut_unit *u)
 {
     struct gemm_plan plan;
@@ -33,7 +34,7 @@ static size_t slices_points(const struct study *study, enum study_scale scale)
     return count;
 }
 
-/* Whether an integer is a number of the unit's operands. */
+/* Whether an integer is a number in the format of the unit's operands. */
 static bool is_operand(const struct bitcut_unit *u, int x)
 {
     const struct bitcut_format *f = u->a;
@@ -42,7 +43,7 @@ static bool is_operand(const struct bitcut_unit *u, int x)
     return format_to_double(f, word) == x;
 }
 
-/* Whether all outputs of a GEMM of one word are exact. */
+/* Whether all outputs of a GEMM with one part are exact. */
 static enum bitcut_status is_exact(bool *exact, const struct bitcut_unit *u,
                                    const char *input, size_t n, size_t k,
                                    const struct study_point *p, struct fault *f)
@@ -59,8 +60,8 @@ static enum bitcut_status is_exact(bool *exact, const struct bitcut_unit *u,
     return status;
 }
 
-/* The largest power of two of products of which all sums are exact, K_MAX if none is
-   not; 0 if none is. */
+/* The largest power of two of products for which all sums are exact: K_MAX if all are
+   exact, 0 if none is. */
 static enum bitcut_status largest_k(size_t *k, const struct bitcut_unit *u,
                                     const char *input, size_t n,
                                     const struct study_point *p, struct fault *f)
@@ -75,7 +76,7 @@ static enum bitcut_status largest_k(size_t *k, const struct bitcut_unit *u,
     return BITCUT_OK;
 }
 
-/* The largest b of which all 2^j + 1, j below b, are exact as sums of ones. */
+/* The largest b for which all 2^j + 1, j below b, are exact as sums of ones. */
 static enum bitcut_status exact_bits(int *bits, const struct bitcut_unit *u,
                                      const struct study_point *p, struct fault *f)
 {
@@ -119,14 +120,15 @@ static enum bitcut_status run_slices(const struct study *study, struct study_poi
 static const struct claim slices_claims[] = {
     /* clang-format off */
     { .name = "slices-hopper", .number = 14, .unit = "hopper/wgmma.m64n8k32.f32.e4m3",
-      .what = "accumulation of FP8 products on Hopper retains around so many bits",
+      .what = "accumulation of FP8 products on Hopper retains about this many bits",
       .paper = "DeepSeek-V3 technical report, section 3.3.2",
       .judge = claim_judge_values,
       .about = &(const struct claim_values){
           .key = "exact_bits", .where = "unit=hopper/wgmma.m64n8k32.f32.e4m3 "
                                         "slice_bits=1" },
-      .beside = "integers up to 2^14 are exact; there of an H800, and by section 3.5.2 "
-                "the highest 14 bits of 32 aligned products and of the sum, truncated" },
+      .beside = "integers up to 2^14 are exact; the paper is about an H800, and by its "
+                "section 3.5.2 the highest 14 bits of 32 aligned products and of the sum "
+                "are retained, truncated" },
     { .name = "slices-ozaki", .printed = "exact", OWN_QUESTION,
       .criterion = CRITERION_STATED,
       .what = "slices of 4 bits can be added exactly over k = 1024 on every fp8 unit "
@@ -135,9 +137,10 @@ static const struct claim slices_claims[] = {
       .about = &(const struct claim_values){
           .key = "k_worst", .cases = "unit", .least = 1024,
           .where = "operands=e4m3|e4m3fnuz sums=f32 slice_bits=4" },
-      .otherwise = "sums are counted up to the first that is not exact",
-      .beside = "products of the largest slices; units that keep 13 bits below the "
-                "largest term are exact for less, those with 25 for all" },
+      .otherwise = "sums are counted up to the first inexact one",
+      .beside = "products of the largest slices; units that retain 13 bits below the "
+                "largest term are exact for fewer products, units with 25 bits for all "
+                "of them" },
     { 0 }
     /* clang-format on */
 };
@@ -149,13 +152,13 @@ const struct study study_slices = {
     .what = "slices of an Ozaki scheme on narrow units: which sums are exact",
     .title = "Exact sums of slices",
     .text = "Slices of a number are integers of a few bits. On every unit with operands "
-            "of eight bits and fewer, up to which k is the sum of their products exact: "
-            "of the largest ones (k_worst) and of random ones of both signs (k_random, "
-            "all of 4 x 4 outputs), tried for powers of two from 32 to 4096; 0 is not "
-            "even 32. exact_bits: sums of ones are exact up to 2^exact_bits, tried up "
-            "to 2^17.",
-    .plot = { .sees = "A unit is exact for as many products as its accumulator holds "
-                      "slices without a rounding." },
+            "of at most eight bits: the largest k up to which the sum of their products "
+            "is exact, for products of the largest slices (k_worst) and of random slices "
+            "of both signs (k_random, all of 4 x 4 outputs). Powers of two from 32 to "
+            "4096 are tried; 0 means that k = 32 is already inexact. exact_bits: sums of "
+            "ones are exact up to 2^exact_bits, tried up to 2^17.",
+    .plot = { .sees = "A unit is exact for as many products as its accumulator can hold "
+                      "without rounding." },
     .claims = slices_claims, .points = slices_points, .run = run_slices,
     /* clang-format on */
 };

@@ -2,14 +2,15 @@
 #include "analysis/study/study.h"
 
 const struct table_row study_chapters[] = {
-    [CHAPTER_KEEPS] = { "keeps", "What does a split keep?" },
+    [CHAPTER_KEEPS] = { "keeps", "How many bits does a split retain?" },
     [CHAPTER_UNDERFLOW] = { "underflows", "When does it underflow?" },
     [CHAPTER_UNIT] = { "unit", "What does the unit cost?" },
     [CHAPTER_DROPPED] = { "terms", "What does the dropped term cost?" },
     [CHAPTER_CHOICE] = { "choice", "RN or RZ, 2^10 or 2^11?" },
     [CHAPTER_BOUNDS] = { "limits", "Are errors within their bounds?" },
-    [CHAPTER_USES] = { "uses", "What do applications see?" },
-    [CHAPTER_SPEED] = { "performance", "How fast is it, and what does it take?" },
+    [CHAPTER_USES] = { "uses", "How large are errors in applications?" },
+    [CHAPTER_SPEED] = { "performance",
+                        "How fast is it, and how much energy does it take?" },
     [CHAPTER_EVIDENCE] = { "evidence", "What do devices and libraries compute?" },
     { 0 }
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Table 2 and Eq. 12-17 of LE-GEMM: which tile its model chooses. */
+/* Table 2 and Eq. 12-17 of LE-GEMM: the tile that its model chooses. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* GPUs and the tile that Table 2 has for them. */
+/* GPUs, and their tiles in Table 2. */
 static const struct {
     const char *gpu;
     struct tile printed;
@@ -32,7 +32,7 @@ static bool same_tile(const struct tile *a, const struct tile *b)
     return a->m == b->m && a->n == b->n && a->k == b->k;
 }
 
-/* A tile with what Eq. 12 to 17 say of it; Eq. 15 is checked against 13 and 14. */
+/* A tile with the values of Eq. 12 to 17; Eq. 15 is checked against Eq. 13 and 14. */
 static void tile_row(struct study_point *p, const char *gpu, uint64_t n, int rank,
                      const struct tile_choice *c, const struct tile *printed, int shared)
 {
@@ -91,29 +91,29 @@ static const struct claim tile_claims[] = {
       .what = "the model of Eq. 12-17 chooses this tile on MI210",
       .paper = "LE-GEMM, Table 2", .judge = claim_judge_flags,
       .about = CHOSEN_TILE("gpu=mi210 rank=1"),
-      .other = CHOSEN_TILE("gpu=mi210 rank=2"), .otherwise = "the second of the model",
-      .beside = "the paper has no formula that weighs Eq. 12 and 15: busy units, useful "
-                "outputs and the ratio are multiplied here" },
+      .other = CHOSEN_TILE("gpu=mi210 rank=2"), .otherwise = "the second tile of the model",
+      .beside = "the paper has no formula that weighs Eq. 12 against Eq. 15: busy units, "
+                "useful outputs and the ratio are multiplied here" },
     { .name = "table2-a800", .printed = "(128, 256, 32)",
       .what = "the model of Eq. 12-17 chooses this tile on A800, for n of 2048 and more",
       .paper = "LE-GEMM, Table 2", .judge = claim_judge_flags,
       .about = CHOSEN_TILE(A800_SIZES "rank=1"),
-      .other = CHOSEN_TILE(A800_SIZES "rank=2"), .otherwise = "the second of the model",
+      .other = CHOSEN_TILE(A800_SIZES "rank=2"), .otherwise = "the second tile of the model",
       .beside = "at n = 1024 it is 128x128x32; the paper has no formula that weighs Eq. "
-                "12 and 15: busy units, useful outputs and the ratio are multiplied "
-                "here" },
+                "12 against Eq. 15: busy units, useful outputs and the ratio are "
+                "multiplied here" },
     { .name = "eq15", .printed = "3 T_M T_N / (2 (T_M + T_N))", .described = true,
-      .what = "operations over bytes of a step, Eq. 14 over 13, are Eq. 15",
+      .what = "operations over bytes of a step, Eq. 14 over Eq. 13, are Eq. 15",
       .paper = "LE-GEMM, Eq. 15", .judge = claim_judge_flags,
       .about = &(const struct claim_flags){ "eq15_holds", "", NULL },
-      .otherwise = "two formulas, which are computed apart" },
+      .otherwise = "two formulas that are computed independently" },
     { .name = "mi210-overflow", .printed = "smaller size such as 16 or 32",
       .what = "on MI210 tiles of 128 x 256 with T_K 16 or 32 have room for both buffers",
       .paper = "LE-GEMM, section 4.3", .judge = claim_judge_flags,
       .about = ROOM("128x256x16|128x256x32"),
       .other = ROOM("256x256x16|256x256x32"), .otherwise = "tiles of 256 x 256",
-      .beside = "with T_K = 32 both buffers of four words take 96 KiB of 64 KiB; Table "
-                "2 has 128 x 128 for this GPU" },
+      .beside = "with T_K = 32 both buffers of four parts take 96 KiB of 64 KiB; Table 2 "
+                "has 128 x 128 for this GPU" },
     { 0 }
     /* clang-format on */
 };
@@ -124,11 +124,12 @@ const struct study study_tile = {
     .chapter = CHAPTER_SPEED,
     .what = "tiles by LE-GEMM's model (Table 2 and Eq. 12-17)",
     .title = "LE-GEMM's tile model",
-    .text = "The usual tiles, ranked by LE-GEMM's model on the descriptions of both "
+    .text = "The typical tiles, ranked by LE-GEMM's model on the descriptions of both "
             "GPUs for square GEMMs, with two buffers in shared memory: threads of the "
             "whole GEMM (tlp, Eq. 12), bytes and operations of a step (Eq. 13, 14), "
-            "their ratio (Eq. 15), and what a thread holds and computes (Eq. 16, 17).",
-    .plot = { .sees = "rank 1 is the tile that the model takes for a GPU and an n." },
+            "their ratio (Eq. 15), and the accumulators and operations of a thread (Eq. "
+            "16, 17).",
+    .plot = { .sees = "rank 1 is the tile that the model chooses for a GPU and an n." },
     .claims = tile_claims, .reads = READS_GPUS, .points = tile_points, .run = run_tile,
     /* clang-format on */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figure 8 of Ootomo and Yokota: underflow of the low word, by binades. */
+/* Figure 8 of Ootomo and Yokota: underflow of the low part, by binades. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
@@ -9,10 +9,10 @@
 
 enum { FROM = -20, TO = 14, BINADES = TO - FROM + 1 };
 
-/* Values of a binade that are tried at small scale; at the other all are. */
+/* Values of a binade that are tried at small scale; at the other scale all are tried. */
 enum { SAMPLES = 1 << 19 };
 
-/* The splits in problem; the first is what Eq. 13-17 assume. */
+/* The splits of the study; the first one is the assumption of Eq. 13-17. */
 static const struct bitcut_split *const rows[] = {
     &(const struct bitcut_split){
         .name = "truncated",
@@ -24,16 +24,16 @@ static const struct bitcut_split *const rows[] = {
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-/* What is told of a split in a binade. */
+/* The results for a split in a binade. */
 struct underflow {
-    double p_subnormal, p_zero, bits; /* NAN: not told      */
-    double below;                     /* from the closed form */
+    double p_subnormal, p_zero, bits; /* NAN: undefined */
+    double below;                     /* distance from the closed form */
 };
 
 static json_t *number_or_null(double x) { return isnan(x) ? json_null() : json_real(x); }
 
-/* Eq. 15 of Ootomo and Yokota, with the exponent moved by the scale: truncated words.
-   The count over it, where that is neither 1 nor so rare that a sample misses it. */
+/* Eq. 15 of Ootomo and Yokota for truncated parts, with the exponent moved by the scale;
+   and the ratio of the count to it, where it is neither 1 nor too rare for a sample. */
 static double over_eq15(const struct bitcut_split *s, int e, double counted)
 {
     const int bits = e + s->scale + 4;
@@ -53,7 +53,7 @@ static void underflow_row(struct study_point *p, const struct bitcut_split *s,
                "bits_of", SIGNIFICAND_BITS));
 }
 
-/* How far a count is from the closed form: the larger one of both probabilities. */
+/* The distance of a count from the closed form: the larger one of both probabilities. */
 static double distance(const struct retention *r, double p_subnormal, double p_zero)
 {
     const double x = fabs(r->p_subnormal - p_subnormal), y = fabs(r->p_zero - p_zero);
@@ -77,7 +77,8 @@ static enum bitcut_status run_underflow(const struct study *study, struct study_
         retention_count(&r, s, e, p->scale == STUDY_PAPER ? 0 : SAMPLES, p->seed,
                         p->threads, p->progress, f);
     if (status != BITCUT_OK) return status;
-    const bool normal = e >= format_emin(s->word[0].format); /* all high words */
+    const bool normal =
+        e >= format_emin(s->word[0].format); /* all high parts are normal */
     const struct underflow theory = { retention_p_subnormal(s, e), retention_p_zero(s, e),
                                       NAN, NAN };
     const struct underflow counted = {
@@ -95,8 +96,8 @@ static enum bitcut_status run_underflow(const struct study *study, struct study_
         .least = 0.01                                                                    \
     }
 
-/* Counts fall below by up to 3 2^-12.  A sample errs by 4 sqrt(1/4 / SAMPLES) at most,
-   but for one in 10^4. */
+/* Counts are below by up to 3 2^-12.  A sample has an error of at most 4 sqrt(1/4 /
+   SAMPLES) in all but one of 10^4 cases. */
 static const struct claim_values as_theory = { .key = "distance",
                                                .where = "split=truncated",
                                                .most = 3.0 / 4096 + 2.8e-3 },
@@ -126,40 +127,42 @@ static const struct claim underflow_claims[] = {
     /* clang-format off */
     { .name = "underflow-theory", .printed = "theory and count are one curve",
       .described = true, .criterion = CRITERION_STATED,
-      .what = "Eq. 15 and 17 give how often truncated low words underflow, to 0.0036",
+      .what = "Eq. 15 and 17 give the frequency of underflow of truncated low parts, to "
+              "within 0.0036",
       .paper = "Ootomo and Yokota, Fig. 8",
       .judge = claim_judge_values, .about = &as_theory,
-      .otherwise = "what is counted of other words is not as computed" },
+      .otherwise = "the numbers counted for other parts are not as computed" },
     { .name = "underflow-nearest", .printed = "Eq. 15: 2^-(e+4)", .described = true,
       .criterion = CRITERION_STATED,
-      .what = "Eq. 15 also gives it for the words of the method, which are rounded to "
-              "nearest, to a tenth",
+      .what = "Eq. 15 also gives it for the parts of the method, which are rounded to "
+              "nearest, to within a tenth",
       .paper = "Ootomo and Yokota, Eq. 15",
       .judge = claim_judge_values, .about = &as_eq15,
-      .otherwise = "the ratio of two numbers, which are computed apart",
-      .beside = "over Eq. 15: rounding the high word to nearest halves the residual, "
-                "which Eq. 13 leaves out" },
+      .otherwise = "the ratio of two numbers that are computed independently",
+      .beside = "over Eq. 15: rounding the high part to nearest halves the residual, "
+                "which Eq. 13 neglects" },
     { .name = "underflow-at-one", .printed = "gradual underflow occurs",
       .criterion = CRITERION_STATED,
-      .what = "low words without a scale underflow gradually even for values around 1: "
-              "one in a hundred at least",
+      .what = "low parts without a scale underflow gradually even for values around 1: "
+              "at least one in a hundred",
       .paper = "Ootomo and Yokota, section 3.3",
       .judge = claim_judge_values, .about = &at_one,
-      .other = &scaled_at_one, .otherwise = "words with the scale 2^11" },
+      .other = &scaled_at_one, .otherwise = "parts with the scale 2^11" },
     { .name = "underflow-scaled", .printed = "reduce these probabilities",
       .criterion = CRITERION_ORDER,
       .what = "multiplying the residual by 2^11 makes underflow rarer",
       .paper = "Ootomo and Yokota, section 3.3",
       .judge = claim_judge_ratios, .about = &scaled,
-      .other = &unscaled, .otherwise = "leaving it as it is" },
+      .other = &unscaled, .otherwise = "no scale" },
     { .name = "bitcut-bits", .printed = "effectively preserve the original data mantissa",
       .criterion = CRITERION_ORDER,
-      .what = "a copied high word, and the rest cut, keep at least what rounded words do",
+      .what = "a copied high part, and the remainder cut, retain at least as much as "
+              "rounded parts",
       .paper = "LE-GEMM, section 4.1",
       .judge = claim_judge_ratios, .about = &cut,
-      .other = &unscaled_bits, .otherwise = "rounded words without a scale",
-      .beside = "bits retained over those of RN + RN: truncation needs one bit "
-                "more, and below 2^-14 the literal cut has no high word" },
+      .other = &unscaled_bits, .otherwise = "rounded parts without a scale",
+      .beside = "bits retained over the bits of RN + RN: truncation needs one "
+                "bit more, and below 2^-14 the literal cut has no high part" },
     { 0 }
     /* clang-format on */
 };
@@ -168,28 +171,29 @@ const struct study study_underflow = {
     /* clang-format off */
     .name = "underflow",
     .chapter = CHAPTER_UNDERFLOW,
-    .what = "probability that the low word underflows (Ootomo and Yokota, Figure 8)",
-    .title = "Underflow of the low word",
+    .what = "probability that the low part underflows (Ootomo and Yokota, Figure 8)",
+    .title = "Underflow of the low part",
     .text = "Values of each binade are split: 2^19 of them, or all 2^23 at the scale "
-            "paper. p_subnormal is the share whose low word leaves the normal range "
-            "though the residual is not zero, p_zero that of those where it is zero, "
-            "bits the mean of the bits that the words retain, of 24. Theory is the closed "
-            "form, for binades whose high words are normal numbers: Ootomo and Yokota's "
-            "Eq. 13-17 where those are truncated, and twice their Eq. 15 where they are "
-            "rounded to nearest, which halves the residual. It takes residuals for "
-            "continuous; counts fall below it by up to 3 2^-12, because residuals are "
-            "whole last places of x and often zero. Scaling by 2^11 (halfhalf) or 2^10 "
-            "(bitcut) moves underflow down by as many binades. No underflow is not yet "
-            "precision: below 2^-14 the literal bitcut has a high word of zero, and all "
-            "of x in the low word. That word is a normal number, so nothing underflows, "
-            "but it retains only 12 of 24 bits: read the lower picture with the upper one.",
+            "paper. p_subnormal is the share of values whose low part leaves the normal "
+            "range though the residual is not zero; p_zero is the share where the low "
+            "part is zero; bits is the mean of the bits that the parts retain, of 24. "
+            "Theory is the closed form, for binades with normal high parts: Ootomo and "
+            "Yokota's Eq. 13-17 for truncated high parts, and twice their Eq. 15 for "
+            "high parts rounded to nearest, since rounding halves the residual. The "
+            "theory treats residuals as continuous. Counts are below it by up to 3 "
+            "2^-12, because residuals are whole last places of x and often zero. Scaling "
+            "by 2^11 (halfhalf) or 2^10 (bitcut) moves underflow down by as many "
+            "binades. No underflow does not imply precision: below 2^-14 the literal "
+            "bitcut has a high part of zero, and all of x in the low part. That part is "
+            "a normal number, so nothing underflows, but it retains only 12 of 24 bits: read "
+            "the lower picture together with the upper one.",
     .claims = underflow_claims, .points = underflow_points,
     .run = run_underflow, .renew = study_renew_bits,
     .plot = { .x = "exponent", .y = "p_subnormal", .series = "by", .panels = "split",
-              .x_label = "exponent of x", .y_label = "P(low word subnormal or lost)",
+              .x_label = "exponent of x", .y_label = "P(low part subnormal or lost)",
               .y_log = true, .below = "bits", .below_label = "bits retained, of 24",
-              .sees = "Counts lie on the theory; the scales of halfhalf and bitcut move "
-                      "the rise of 1 by eleven and ten binades, and below 2^-14 bitcut "
-                      "keeps half the bits though nothing underflows." },
+              .sees = "Counts coincide with the theory. The scales of halfhalf and bitcut "
+                      "move the rise of 1 by eleven and ten binades. Below 2^-14, bitcut "
+                      "retains half the bits though nothing underflows." },
     /* clang-format on */
 };

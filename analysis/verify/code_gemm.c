@@ -12,11 +12,12 @@
 enum { A, B, C, D, MATRICES };
 enum { SIZES = 3, WORD_MAX = 32, ALIGNMENT = 256, SEGMENT_MAX = 4096 };
 
-/* --- what an argument can be ------------------------------------------------------ */
+/* --- possible arguments ----------------------------------------------------------- */
 
 enum kind { MATRIX, TURNED, SIZE, LEADING, SCALAR, NUMBER };
 
-/* A row of the table of words; `which` is a matrix, of m, n and k, or of the scalars. */
+/* A row of the table of words; `which` is the index of a matrix, of m, n and k, or of a
+   scalar. */
 static const struct role {
     const char *name;
     enum kind kind;
@@ -36,13 +37,13 @@ enum { ROLES = sizeof roles / sizeof *roles };
 
 struct argument {
     const struct role *role;
-    const struct bitcut_format *format; /* of a matrix */
+    const struct bitcut_format *format; /* for a matrix */
     uint64_t number;
 };
 
 /* A matrix in the device's memory. */
 struct place {
-    const struct matrix *from; /* NULL: nothing is put there */
+    const struct matrix *from; /* its initial contents; NULL: none */
     const struct bitcut_format *format;
     bool turned;
     size_t rows, cols;
@@ -56,12 +57,12 @@ struct call {
     size_t size[SIZES];
     uint32_t scalars[2];
     struct place place[MATRICES];
-    bool in_place; /* the result is what was C */
+    bool in_place; /* the result replaces C */
 };
 
 /* --- words ------------------------------------------------------------------------ */
 
-/* The next word of a list, up to a comma, without it; false: it is too long. */
+/* Take the next word of a list, up to a comma.  Returns false if it is too long. */
 static bool next_word(char word[WORD_MAX], const char **list)
 {
     const size_t length = strcspn(*list, ",");
@@ -79,7 +80,7 @@ static size_t words_in(const char *list)
     return count;
 }
 
-/* A decimal number below 2^32 at the beginning of *text, which moves behind it. */
+/* A decimal number below 2^32 at the beginning of *text, which moves to its end. */
 static bool take_number(uint64_t *number, const char **text)
 {
     const char *at = *text;
@@ -117,7 +118,7 @@ static enum bitcut_status read_word(struct argument *to, char *word, struct faul
                      format);
 }
 
-/* Whether the kernel's argument can be that. */
+/* Whether the kernel's argument can have that type. */
 static bool fits(const struct argument *a, const struct gfx9_argument *kernels)
 {
     const bool wide = kernels->bytes == 8, some = wide || kernels->bytes == 4;
@@ -130,7 +131,7 @@ static bool fits(const struct argument *a, const struct gfx9_argument *kernels)
     }
 }
 
-/* What the kernel takes, as its code object says. */
+/* The arguments of the kernel, by its code object. */
 static void describe_arguments(char *text, size_t size, const struct gfx9_kernel *k)
 {
     *text = 0;
@@ -168,7 +169,7 @@ static enum bitcut_status read_arguments(struct call *x, struct fault *f)
 
 /* --- extents ---------------------------------------------------------------------- */
 
-/* A factor at the beginning of *text, which moves behind it. */
+/* A factor at the beginning of *text, which moves to its end. */
 static bool take_factor(uint64_t *value, const char **text, const size_t size[SIZES])
 {
     static const char names[] = "mnk";
@@ -223,7 +224,7 @@ static uint8_t *element(const struct place *p, size_t i, size_t j)
     return (uint8_t *)p->memory.at + at * (size_t)format_bytes(p->format);
 }
 
-/* Which matrices there are, where the arguments say. */
+/* Set the matrices from the arguments. */
 static enum bitcut_status find_places(struct call *x, struct fault *f)
 {
     for (int i = 0; i < x->kernel->arguments; i++) {
@@ -251,7 +252,8 @@ static enum bitcut_status find_places(struct call *x, struct fault *f)
     return BITCUT_OK;
 }
 
-/* Memory for a matrix, its elements put there and rounded where they come from. */
+/* Allocate device memory for a matrix, and copy its elements there, rounded in the source
+   as well. */
 static enum bitcut_status fill_place(struct place *p, struct fault *f)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
@@ -295,7 +297,7 @@ static enum bitcut_status read_result(struct code_result *to, const struct place
 
 /* --- the launch ------------------------------------------------------------------- */
 
-/* The bits of an argument, of 4 or 8 bytes. */
+/* The bits of an argument with 4 or 8 bytes. */
 static enum bitcut_status value_of(uint64_t *bits, const struct call *x,
                                    const struct argument *a, uint32_t bytes,
                                    struct fault *f)
@@ -363,7 +365,7 @@ static enum bitcut_status launch(struct code_result *to, struct call *x,
     return status == BITCUT_OK ? gfx9_run(&to->counts, &l, f) : status;
 }
 
-/* All that is known before anything is run. */
+/* All checks that are possible before the kernel is run. */
 static enum bitcut_status make_call(struct call *x, const struct matrix *a,
                                     const struct matrix *b, const struct matrix *c,
                                     struct fault *f)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A GEMM by a kernel of somebody's own: code for an AMD GPU, executed by the model of the
-   GPU (emu/gfx9/gfx9.h), called as a line of text says. */
+/* A GEMM by a kernel of the user: code for an AMD GPU, executed by the model of the GPU
+   (emu/gfx9/gfx9.h), and called as described by a line of text. */
 #ifndef BITCUT_ANALYSIS_VERIFY_CODE_GEMM_H
 #define BITCUT_ANALYSIS_VERIFY_CODE_GEMM_H
 
@@ -8,40 +8,46 @@
 #include "lib/gemm/matrix.h"
 #include "lib/number/format.h"
 
-/* How the kernel is called.
+/* The call of a kernel.  `arguments` has one word for each argument, separated by commas:
+   - a, b, c or d is the address of a row-major matrix; at, bt, ct or dt of a column-major
+     one;
+   - a:f16 or dt:bf16 is a matrix whose elements have another format than f32; f32 must
+     contain the format, and its elements have whole bytes;
+   - m, n and k are the sizes;
+   - lda, ldb, ldc and ldd are the elements from one row, or column, of a matrix to the
+     next; there are no gaps;
+   - alpha and beta are in FP32 or FP64, by the width of the argument;
+   - 0, 1, 2 and so on are numbers; an address can only be 0.
 
-   `arguments` has a word for each that the kernel takes, with commas between.  The address
-   of a matrix is a, b, c or d if that is row-major, at, bt, ct or dt if it is
-   column-major; a:f16 or dt:bf16 is one whose elements have another format than f32, one
-   that f32 holds, in whole bytes.  m, n and k are the sizes; lda, ldb, ldc and ldd the elements from one
-   row, or column, of a matrix to the next, between which there are no gaps; alpha and beta
-   are in FP32 or FP64, whichever has the argument's width; 0, 1, 2 and so on are numbers,
-   of which an address takes 0 alone.  The result is d, or without d what was put into c.
-
-   `grid` (of work-groups) and `block` (of work-items): 1 to 3 extents with commas
-   between, each a product of factors with '*' between: a number, m, n, k, or one of these
-   over a number, rounded up, as m/64. */
+   The result is d, or without d the matrix c.  `grid` (in work-groups) and `block` (in
+   work-items) have 1 to 3 extents, separated by commas.  An extent is a product of
+   factors, separated by '*': a number, m, n, k, or one of these divided by a number and
+   rounded up, such as m/64. */
 struct code_call {
     const char *symbol, *arguments, *grid, *block;
-    size_t shared_bytes; /* of LDS, beside those that the kernel names */
+    size_t shared_bytes; /* dynamic LDS, in addition to the kernel's own */
     int threads;
-    double seconds; /* that the kernel may run, 0: any */
+    double seconds; /* time limit of the kernel, 0: none */
     const struct progress *progress;
 };
 
 struct code_result {
-    const struct gfx9_target *target; /* that the code is for        */
-    struct matrix d;                  /* of values of the format, in f32 */
+    const struct gfx9_target *target; /* the processor of the code */
+    struct matrix d;                  /* values of the format, as f32 */
     const struct bitcut_format *format;
     struct gfx9_counts counts;
 };
 
-/* What the kernel makes of D = alpha A B + beta C.  Elements of A, B and C that their
-   format lacks are rounded to nearest even, here and in the matrices given.  c->at is
-   NULL: there is no C, and where the kernel has one lie NaNs, as in D before.
-   BITCUT_BAD_ARGUMENT: the call does not fit the kernel or says no GEMM, the fault being
-   of `arguments`, `grid`, `block` or the launch, as it says.  BITCUT_UNSUPPORTED: as
-   gfx9_run(), no such kernel; BITCUT_NO_MEMORY.  *to is set only on success. */
+/* Compute D = alpha A B + beta C by the kernel.  Elements of A, B and C that their format
+   does not have are rounded to nearest even, in the computation and in the given
+   matrices. c->at is NULL: there is no C; if the kernel reads C, it contains NaNs, as D
+   does initially.  Returns
+   - BITCUT_BAD_ARGUMENT: the call does not match the kernel or is no GEMM; the text names
+     `arguments`, `grid`, `block` or the launch;
+   - BITCUT_UNSUPPORTED: as gfx9_run(), or unknown kernel;
+   - BITCUT_NO_MEMORY.
+
+   *to is set only on success. */
 enum bitcut_status code_gemm_run(struct code_result *to, struct matrix *a,
                                  struct matrix *b, struct matrix *c,
                                  const uint32_t scalars[2],

@@ -15,7 +15,7 @@ static const size_t whole_products = (size_t)1 << 22;
 
 /* --- the matrices of a configuration ---------------------------------------------- */
 
-/* What lies between matrices, and in D before: a NaN that no arithmetic gives. */
+/* The contents between matrices, and of D initially: a NaN that no arithmetic gives. */
 static uint32_t gap_of(const struct bitcut_format *format)
 {
     return format->bits == 16 ? 0x7da5 : 0x7fa5a5a5;
@@ -40,7 +40,7 @@ static void put(const struct stored *s, size_t i, uint32_t bits)
     memcpy(s->memory + i * s->bytes, &bits, s->bytes);
 }
 
-/* From the first element of a matrix. */
+/* Relative to the first element of a matrix. */
 static size_t offset_of(const struct stored *s, size_t i, size_t j)
 {
     return s->is.layout == BITCUT_COLUMN_MAJOR ? j * s->is.ld + i : i * s->is.ld + j;
@@ -73,13 +73,13 @@ enum bitcut_status stored_read(struct matrix *to, const struct stored *s, size_t
     return status;
 }
 
-/* What a matrix is to be like. */
+/* The properties of a matrix. */
 struct wanted {
     size_t rows, cols;
     bool down, one, beside;
 };
 
-/* Leading dimension, stride and elements; false if nothing can count them. */
+/* Set leading dimension, stride and elements.  Returns false if they overflow. */
 static bool stored_measure(struct stored *s, const struct configuration *now,
                            struct wanted x)
 {
@@ -97,7 +97,7 @@ static bool stored_measure(struct stored *s, const struct configuration *now,
            !__builtin_add_overflow(all, room->before + room->move, &s->elements);
 }
 
-/* By pointers in another order. */
+/* Put the matrices in another order, for pointers. */
 static size_t begin_of(const struct room *room, const struct stored *s, size_t i,
                        size_t count)
 {
@@ -131,7 +131,7 @@ static enum bitcut_status stored_init(struct stored *s, const struct configurati
     return BITCUT_OK;
 }
 
-/* Values of a matrix, encodings of its format. */
+/* The values of a matrix, encodings of its format. */
 static enum bitcut_status make(struct matrix *m, const struct configuration *now,
                                enum input_role role, uint64_t seed, uint64_t stream,
                                int threads, struct fault *f)
@@ -149,7 +149,7 @@ static enum bitcut_status make(struct matrix *m, const struct configuration *now
                : status;
 }
 
-/* Fill the matrices; all are the first one if `one`. */
+/* Fill the matrices; with `one` all equal the first. */
 static enum bitcut_status fill(struct stored *s, const struct configuration *now,
                                uint64_t stream, bool one, int threads, struct fault *f)
 {
@@ -200,7 +200,7 @@ void case_clear(struct kernel_case *x)
     stored_clear(&x->a);
 }
 
-/* --- both sides ------------------------------------------------------------------- */
+/* --- kernel and model ------------------------------------------------------------- */
 
 static bool reads_c(const struct kernel_case *x)
 {
@@ -232,7 +232,7 @@ static struct gpu_memory memory_of(const struct stored *s)
     return (struct gpu_memory){ s->memory, s->elements * s->bytes };
 }
 
-/* What D's memory is before. */
+/* The initial contents of D's memory. */
 static void reset(const struct stored *to, const struct kernel_case *x)
 {
     for (size_t i = 0; i < to->elements; i++) put(to, i, gap_of(to->is.format));
@@ -259,7 +259,7 @@ enum bitcut_status case_run(struct kernel_case *x, size_t k, struct fault *f)
                                : status;
 }
 
-/* The matrix from element (i, j) on; by pointers only all of it. */
+/* The matrix from element (i, j) on; with pointers only the whole matrix. */
 static struct bitcut_matrix from(const struct stored *s, size_t i, size_t j)
 {
     struct bitcut_matrix x = s->is;
@@ -267,7 +267,7 @@ static struct bitcut_matrix from(const struct stored *s, size_t i, size_t j)
     return x;
 }
 
-/* Some outputs by the model: m x n of every GEMM from (i, j) on. */
+/* Compute some outputs by the model: m x n of every GEMM, from (i, j) on. */
 static enum bitcut_status run_model(struct kernel_case *x, size_t i, size_t j, size_t m,
                                     size_t n, size_t k, struct fault *f)
 {

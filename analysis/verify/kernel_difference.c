@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* An output; or an element of D's memory that is none. */
+/* The position of an output, or of an element of D's memory that is no output. */
 struct output {
     size_t element, matrix, i, j;
     bool is;
@@ -36,7 +36,7 @@ static enum bitcut_status differs(bool *yes, struct kernel_case *x, struct outpu
     return status;
 }
 
-/* The step after which an output that differs in the end begins to. */
+/* The step after which an output that differs at the end begins to differ. */
 static enum bitcut_status find_step(size_t *step, struct kernel_case *x, struct output at,
                                     struct fault *f)
 {
@@ -111,8 +111,8 @@ static enum bitcut_status keep(struct kernel_failure *to, const struct kernel_ca
     return status;
 }
 
-/* Describe a mismatch and follow it back, which runs the kernel again: x->d is lost, and
-   x->want is made again, for the kernels after this one. */
+/* Describe a mismatch and trace it, which runs the kernel again: x->d is overwritten, and
+   x->want is restored for the following kernels. */
 static enum bitcut_status found(struct kernel_result *r, struct kernel_case *x,
                                 size_t element, struct fault *f)
 {

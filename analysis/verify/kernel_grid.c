@@ -5,12 +5,12 @@
 
 struct trial_shape {
     struct kernel_shape size;
-    size_t count, configurations; /* 0: batches in turn; by their size */
+    size_t count, configurations; /* 0: varied in turn; grouped by size */
 };
 
-/* Around tiles of blocks, warps, instructions and runs of words.  Where there is no D
-   only what lies between its matrices can be wrong, which no scalars decide; and where
-   there is no k no layouts of A and B. */
+/* Sizes near those of tiles of blocks, warps, instructions and runs of parts.  Without
+   outputs only the memory between matrices of D can be wrong, which does not depend on
+   scalars; without k the layouts of A and B do not matter. */
 static const struct trial_shape shapes_of_words[] = {
     { { 0, 5, 7 }, 0, 32 },      { { 5, 0, 7 }, 0, 32 },     { { 5, 7, 0 }, 0, 40 },
     { { 1, 1, 1 }, 0, 0 },       { { 1, 3, 16 }, 0, 0 },     { { 17, 9, 15 }, 0, 0 },
@@ -20,8 +20,8 @@ static const struct trial_shape shapes_of_words[] = {
     { { 0, 0, 0 }, SIZE_MAX, 0 }
 };
 
-/* Around the sizes of fragments, kernels and vectors; large counts go round more than
-   once in the kernels' loops. */
+/* Sizes near those of fragments, kernels and vectors.  Large counts make the kernels'
+   loops run more than once. */
 static const struct trial_shape small_shapes[] = {
     { { 0, 5, 7 }, 5, 7 },       { { 5, 0, 7 }, 5, 7 },        { { 5, 7, 0 }, 5, 56 },
     { { 1, 1, 1 }, 37, 56 },     { { 2, 2, 2 }, 37, 56 },      { { 3, 3, 3 }, 37, 56 },
@@ -35,7 +35,7 @@ static const struct trial_shape small_shapes[] = {
     { { 16, 12, 16 }, 5003, 2 }, { { 0, 0, 0 }, SIZE_MAX, 0 },
 };
 
-enum { ASKED_COUNT = 37 }; /* of small ones of a shape that the command line names */
+enum { ASKED_COUNT = 37 }; /* entries of a small shape that the command line names */
 
 /* An element of f16 from 32 random bits. */
 static uint32_t with_exponent(uint32_t w, uint32_t exponent)
@@ -51,7 +51,7 @@ static uint32_t large(uint32_t w) { return with_exponent(w, 24 + (w >> 16) % 7);
 static uint32_t zero(uint32_t w) { return w & 0x8000; }
 static uint32_t any(uint32_t w) { return w & 0xffff; }
 
-/* One of 64 is an infinity, a NaN, a zero or the largest value. */
+/* One in 64 is an infinity, a NaN, a zero or the largest value. */
 static uint32_t special(uint32_t w)
 {
     static const uint16_t some[4] = { 0x7c00, 0x7e01, 0, 0x7bff };
@@ -110,8 +110,9 @@ static const struct scalars scalars[] = {
 };
 
 enum {
-    SCALARS = 5, /* of words the first, of small ones the last instead of that before */
-    LAYOUTS = 4, /* of two matrices */
+    SCALARS = 5, /* GEMMs with parts use the first five; small GEMMs the last in place of
+                    the fifth */
+    LAYOUTS = 4, /* for two matrices */
     EACH_OF_WORDS = CLASSES * SCALARS * LAYOUTS,
     EACH_SMALL = CLASSES * ROOMS
 };
@@ -120,8 +121,9 @@ static const size_t small_products = (size_t)1 << 18;
 
 static size_t products_of(struct kernel_shape s) { return s.m * s.n * s.k; }
 
-/* Of a small shape all classes, layouts of A and B, and scalars, but those in turn that
-   the shape has no use for; of a larger one each class.  The others, in turn. */
+/* For a small shape all classes, layouts of A and B, and scalars, except those that make
+   no difference for the shape; for a larger shape each class.  Other properties are
+   varied in turn. */
 static struct configuration of_words(const struct trial_shape *s, size_t i, uint64_t seed)
 {
     const bool small = products_of(s->size) <= small_products;
@@ -146,7 +148,7 @@ static struct configuration of_words(const struct trial_shape *s, size_t i, uint
     };
 }
 
-/* Of each shape all classes in all rooms, the others in turn. */
+/* For each shape all classes in all layouts; other properties are varied in turn. */
 static struct configuration of_small(const struct trial_shape *s, size_t shape, size_t i,
                                      uint64_t seed)
 {
@@ -167,7 +169,7 @@ static struct configuration of_small(const struct trial_shape *s, size_t shape, 
     };
 }
 
-/* --- the whole of it -------------------------------------------------------------- */
+/* --- the whole grid --------------------------------------------------------------- */
 
 static struct trial_shape shape_of(const struct kernel_trial *t, size_t i)
 {
@@ -179,7 +181,7 @@ static struct trial_shape shape_of(const struct kernel_trial *t, size_t i)
                                      words ? 0 : EACH_SMALL };
 }
 
-/* Whether the kernel takes it, or it is asked for. */
+/* Whether the kernel supports it, or it was requested. */
 static bool has_shape(const struct kernel_trial *t, struct kernel_shape s)
 {
     const size_t most =

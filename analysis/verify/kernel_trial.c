@@ -37,20 +37,21 @@ bool kernel_trials_alike(const struct kernel_trial *x, const struct kernel_trial
 
 size_t kernel_trial_size(const struct kernel_trial *t) { return kernel_grid_size(t); }
 
-/* --- some of a grid at a time ----------------------------------------------------- */
+/* --- a part of a grid at a time --------------------------------------------------- */
 
 enum { CASES_MAX = 64 };
 
-/* Elements of all matrices of the cases that are there at a time, but of one any. */
+/* Elements of all matrices in the cases that exist at a time; a single case may have
+   more. */
 static const size_t elements_most = (size_t)1 << 24;
 
-/* Trials under way, and the cases of the widest that are there. */
+/* Trials in progress, and the present cases of the largest grid. */
 struct trials {
     const struct kernel_trial *trial, *widest;
     size_t count, failed;
     struct kernel_result *result;
     const struct progress *progress;
-    bool counted; /* by the device, of what kernels did */
+    bool counted; /* the device counts what kernels do */
     struct kernel_case x[CASES_MAX];
     size_t cases;
 };
@@ -67,7 +68,7 @@ static size_t elements_of(const struct configuration *c)
                : SIZE_MAX;
 }
 
-/* How many cases from `first` on are there together. */
+/* The number of cases from `first` on that exist together. */
 static size_t cases_from(const struct trials *t, size_t first, size_t all)
 {
     size_t count = 0, elements = 0;
@@ -91,7 +92,8 @@ static enum bitcut_status make_case(struct kernel_case *x, const struct trials *
     return status == BITCUT_OK ? case_run_models(x, f) : status;
 }
 
-/* Their operands and what D should be, a thread each, or one by all threads. */
+/* Make their operands and the expected D: one thread for each case, or all threads for
+   one. */
 static enum bitcut_status make_cases(struct trials *t, size_t first, struct fault *f)
 {
     const int threads = t->widest->threads;
@@ -108,8 +110,8 @@ static enum bitcut_status make_cases(struct trials *t, size_t first, struct faul
     return worst;
 }
 
-/* What the device has done since it was asked last.  One that has nothing to say of the
-   first run counts nothing of kernels. */
+/* The counts of the device since the last call.  A device without counts for the first
+   run counts nothing. */
 static void take_counts(struct trials *t, struct kernel_result *to)
 {
     struct gpu_count now[GPU_COUNTS_MAX];
@@ -123,7 +125,7 @@ static void take_counts(struct trials *t, struct kernel_result *to)
     if (given > to->counts) to->counts = given;
 }
 
-/* A case by every kernel that takes it. */
+/* Run a case on every kernel that supports it. */
 static enum bitcut_status try_case(struct trials *t, struct kernel_case *x,
                                    struct fault *f)
 {
@@ -139,7 +141,7 @@ static enum bitcut_status try_case(struct trials *t, struct kernel_case *x,
     return status;
 }
 
-/* The device runs them one after the other, in the order of the grid. */
+/* The device runs the cases one after the other, in the order of the grid. */
 static enum bitcut_status try_cases(struct trials *t, size_t first, size_t all,
                                     struct fault *f)
 {
@@ -171,7 +173,7 @@ static enum bitcut_status run_all(struct trials *t, struct fault *f)
     return status;
 }
 
-/* The one with the largest grid, of which those of the others are parts. */
+/* The kernel with the largest grid, which contains the grids of the others. */
 static const struct kernel_trial *widest_of(const struct kernel_trial *trial,
                                             size_t count)
 {
@@ -181,7 +183,7 @@ static const struct kernel_trial *widest_of(const struct kernel_trial *trial,
     return widest;
 }
 
-/* Results that are whole, or none. */
+/* Set the results only if all are complete. */
 static void finish(struct kernel_result *r, enum bitcut_status status)
 {
     if (status == BITCUT_OK) return;

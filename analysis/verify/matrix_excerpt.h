@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An excerpt of a GEMM, some rows and columns: what is computed again where all would
-   take too long. */
+/* An excerpt of a GEMM, some rows and columns: it is recomputed where the whole GEMM
+   would take too long. */
 #ifndef BITCUT_ANALYSIS_VERIFY_MATRIX_EXCERPT_H
 #define BITCUT_ANALYSIS_VERIFY_MATRIX_EXCERPT_H
 
@@ -16,9 +16,9 @@ struct excerpt {
 
 size_t excerpt_line(const struct excerpt *l, size_t i);
 
-/* Of `count` lines all if they are at most `most` (2 to EXCERPT_MAX), else the first,
-   the last and others between them at random, some perhaps twice, from the words of
-   `stream` of the seed. */
+/* Select all of `count` rows or columns if they are at most `most` (2 to EXCERPT_MAX).
+   Otherwise select the first, the last, and random ones between them, possibly repeated,
+   from `stream` of the seed. */
 struct excerpt excerpt_some(size_t count, size_t most, uint64_t seed, uint64_t stream);
 
 /* Allocate *to and fill it with those rows and columns of `from`. */

@@ -9,21 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values on the device at a time, as lines of one run: words of both sides then lie in
-   the order of the values. */
+/* Values on the device at a time, as rows of one run: parts then have the order of the
+   values on both sides. */
 enum { LINES = 1 << 18, VALUES = LINES * WORDS_RUN };
 
-/* words.h has its elements in runs as well. */
-_Static_assert((int)WORDS_RUN % (int)GPU_WORDS_RUN == 0, "lines without padding");
+/* words.h stores elements in runs as well. */
+_Static_assert((int)WORDS_RUN % (int)GPU_WORDS_RUN == 0, "rows without padding");
 
 struct values {
     uint32_t *x;
-    unsigned char *device; /* words, of each number one array after the other */
+    unsigned char *device; /* parts, with one array after the other for each number */
     struct words_rule rule;
-    struct gpu_work work; /* of so many lines of one run, as A */
+    struct gpu_work work; /* with rows of one run, as A */
 };
 
-/* Bytes of the words of `count` values before this word. */
+/* Bytes of the parts of `count` values before this part. */
 static size_t words_begin(const struct bitcut_split *s, int word, size_t count)
 {
     size_t bytes = 0;
@@ -58,10 +58,10 @@ static void values_clear(struct values *v)
     free(v->x);
 }
 
-/* Lines that hold so many values. */
+/* The number of rows for that many values. */
 static size_t lines_of(size_t count) { return (count + WORDS_RUN - 1) / WORDS_RUN; }
 
-/* The lines of `count` values of the walk, `first` on. */
+/* The rows of `count` values from `first` on. */
 static void values_fill(struct values *v, const struct split_trial *t, uint64_t first,
                         size_t count)
 {

@@ -39,12 +39,12 @@ static const void *differing_at(const void *answer, size_t i, void *room)
 
 /* clang-format off */
 static const struct record_field d_file[] = {
-    OF_D(first.other, "file", "what the file has"),
+    OF_D(first.other, "file", "value in the file"),
     { 0 }
 };
 
 static const struct record_field d_device[] = {
-    OF_D(first.other, "device", "what the kernel has"),
+    OF_D(first.other, "device", "value of the kernel"),
     { 0 }
 };
 
@@ -55,30 +55,32 @@ static const struct record_field d_words[] = {
 
 static const struct record_field d_first[] = {
     RECORD_PAIR(struct verified, found.row, "at", "", "row and column"),
-    OF_D(first.model, "emulator", "what the emulator has"),
-    RECORD_TOGETHER(d_is_a_file, d_file, "", "what the file has"),
-    RECORD_TOGETHER(d_is_by_code, d_device, "", "what the kernel has"),
-    OF_D_IF(d_is_finite, first.steps, "ulps", "ulp", "how far they are apart"),
-    RECORD_TOGETHER(d_has_words, d_words, "", "how they differ where no distance says it"),
+    OF_D(first.model, "emulator", "value of the emulator"),
+    RECORD_TOGETHER(d_is_a_file, d_file, "", "value in the file"),
+    RECORD_TOGETHER(d_is_by_code, d_device, "", "value of the kernel"),
+    OF_D_IF(d_is_finite, first.steps, "ulps", "ulp", "distance between them"),
+    RECORD_TOGETHER(d_has_words, d_words, "", "how they differ, where no distance is "
+                                              "defined"),
     { 0 }
 };
 
 const struct record_field verified_fields[] = {
-    RECORD_ITEMS(differing_at, differing_fields, "differing", "the first that differ"),
+    RECORD_ITEMS(differing_at, differing_fields, "differing", "the first outputs that differ"),
     OF_D(gemm.gemm.m, "m", "rows of D"),
     OF_D(gemm.gemm.n, "n", "columns of D"),
     OF_D(gemm.gemm.k, "k", "columns of A"),
     OF_D(found.compared, "compared", "outputs compared"),
     OF_D(total, "total", "outputs of D"),
-    OF_D(found.differ, "mismatches", "outputs of other bits"),
+    OF_D(found.differ, "mismatches", "outputs that differ"),
     RECORD_TOGETHER(d_differs, d_first, "first", "the first of them"),
-    OF_D_IF(d_is_explained, hypothesis, "hypothesis", "", "what computed D"),
+    OF_D_IF(d_is_explained, hypothesis, "hypothesis", "", "recipe, unit and order that "
+                                                          "computed D"),
     { 0 }
 };
 
 const struct record_field verified_code_fields[] = {
     OF_D(gemm.gemm.kernel, "kernel", "the kernel's name"),
-    OF_D(code, "code", "its file"),
+    OF_D(code, "code", "file of the code object"),
     OF_D(gemm.gemm.device, "device", "what executed it"),
     { 0 }
 };
@@ -126,8 +128,8 @@ const struct record_field verified_on_fields[] = {
     ON(kernel, "kernel", "the kernel, or \"split\""),
     ON(device, "device", "the device"),
     ON(driver, "driver", "its driver"),
-    ON(date, "date", "the day, in UTC"),
-    ON(seed, "seed", "of the values"),
+    ON(date, "date", "date of the run, in UTC"),
+    ON(seed, "seed", "seed of the values"),
     { 0 }
 };
 
@@ -146,21 +148,22 @@ static const struct record_field kernel_first[] = {
     FIRST(shape.m, "m", "rows of D"),
     FIRST(shape.n, "n", "columns of D"),
     FIRST(shape.k, "k", "columns of A"),
-    FIRST(room, "layout", "how the matrices lie"),
-    FIRST(transposes, "transposes", "of A and B, n or t: column-major"),
-    FIRST(outputs, "outputs", "of C and D, likewise"),
-    FIRST(in_place, "in_place", "whether D is C"),
+    FIRST(room, "layout", "layout of the matrices"),
+    FIRST(transposes, "transposes", "layout of A and B, n or t: column-major"),
+    FIRST(outputs, "outputs", "layout of C and D, n or t: column-major"),
+    FIRST(in_place, "in_place", "whether D is stored over C"),
     FIRST(alpha, "alpha", "D = alpha A B + beta C"),
-    FIRST(beta, "beta", "likewise"),
-    FIRST(input, "input", "the family of values"),
+    FIRST(beta, "beta", "D = alpha A B + beta C"),
+    FIRST(input, "input", "input family of the values"),
     FIRST(count, "count", "GEMMs of the batch"),
-    FIRST_IF(kernel_is_output, gemm, "gemm", "the one of the batch, from 0"),
-    FIRST_IF(kernel_is_output, at, "at", "row and column; null: no output"),
-    FIRST(bits.model, "model", "what the model has"),
-    FIRST(bits.other, "device", "what the device has"),
-    FIRST_IF(kernel_is_finite, bits.steps, "ulps", "how far they are apart"),
+    FIRST_IF(kernel_is_output, gemm, "gemm", "index of the GEMM in the batch, from 0"),
+    FIRST_IF(kernel_is_output, at, "at", "row and column; null: a position outside the "
+                                         "outputs"),
+    FIRST(bits.model, "model", "value of the model"),
+    FIRST(bits.other, "device", "value of the device"),
+    FIRST_IF(kernel_is_finite, bits.steps, "ulps", "distance between them"),
     RECORD_TOGETHER(kernel_has_words, kernel_words, "",
-                    "how they differ where no distance says it"),
+                    "how they differ, where no distance is defined"),
     FIRST_IF(kernel_has_step, step, "k_step", "the step of k after which they differ"),
     { 0 }
 };
@@ -168,7 +171,7 @@ static const struct record_field kernel_first[] = {
 const struct record_field verified_kernel_fields[] = {
     OF_KERNEL(result.configurations, "configurations", "GEMMs and batches"),
     OF_KERNEL(result.compared, "compared", "outputs compared"),
-    OF_KERNEL(result.mismatches, "mismatches", "elements of other bits"),
+    OF_KERNEL(result.mismatches, "mismatches", "elements that differ"),
     RECORD_TOGETHER(kernel_differs, kernel_first, "first", "the first of them"),
     RECORD_INNER_IF(struct verified_kernel, hypothesis, "hypothesis", "",
                     "what the kernel did instead", kernel_is_explained),
@@ -185,22 +188,22 @@ static void split_name(char *text, size_t size, const void *answer)
 
 static const struct record_field split_first[] = {
     OF_SPLIT(result.x, "x", "the value"),
-    OF_SPLIT(result.word, "word", "which of its words; 0: the high one"),
-    OF_SPLIT(result.bits.model, "model", "what the model has"),
-    OF_SPLIT(result.bits.other, "device", "what the device has"),
+    OF_SPLIT(result.word, "word", "index of its part; 0: the high part"),
+    OF_SPLIT(result.bits.model, "model", "value of the model"),
+    OF_SPLIT(result.bits.other, "device", "value of the device"),
     { 0 }
 };
 
 const struct record_field verified_split_fields[] = {
-    RECORD_SENTENCE(split_name, "split", "the split, and what is changed in it"),
-    OF_SPLIT(plan.split_a.word[0].format, "format", "of the high word"),
-    RECORD_TEXT_OF(low_format, "low_format", "of the last word"),
-    OF_SPLIT(plan.split_a.word[0].rounding, "high", "rounding of the high word"),
-    RECORD_TEXT_OF(low, "low", "rounding of the low words"),
-    OF_SPLIT(plan.split_a.scale, "scale", "low words are times 2^scale"),
-    OF_SPLIT(plan.equilibrate, "equilibrate", "whether lines are scaled first"),
-    OF_SPLIT(result.compared, "compared", "words compared"),
-    OF_SPLIT(result.mismatches, "mismatches", "words of other bits"),
+    RECORD_SENTENCE(split_name, "split", "the split, and changes to it"),
+    OF_SPLIT(plan.split_a.word[0].format, "format", "format of the high part"),
+    RECORD_TEXT_OF(low_format, "low_format", "format of the last part"),
+    OF_SPLIT(plan.split_a.word[0].rounding, "high", "rounding of the high part"),
+    RECORD_TEXT_OF(low, "low", "rounding of the low parts"),
+    OF_SPLIT(plan.split_a.scale, "scale", "low parts are multiplied by 2^scale"),
+    OF_SPLIT(plan.equilibrate, "equilibrate", "whether rows and columns are scaled first"),
+    OF_SPLIT(result.compared, "compared", "parts compared"),
+    OF_SPLIT(result.mismatches, "mismatches", "parts that differ"),
     RECORD_TOGETHER(split_differs, split_first, "first", "the first of them"),
     { 0 }
 };
@@ -326,11 +329,11 @@ static void kernel_first_said(char *text, size_t size, const void *answer)
         &((const struct verified_kernel *)answer)->result.first;
     if (!kernel_differs(answer)) return;
     if (x->is_output) text_add(text, size, "row %zu, column %zu: ", x->at[0], x->at[1]);
-    else text_add(text, size, "memory of D that is no output: ");
+    else text_add(text, size, "memory around D, which is no output: ");
     apart_describe(text, size, &x->bits, "the device", "the model", true);
 }
 
-/* In which of the GEMMs of a trial. */
+/* The GEMM of a trial. */
 static void kernel_where(char *text, size_t size, const void *answer)
 {
     const struct kernel_mismatch *const x =
@@ -348,7 +351,7 @@ static void kernel_where(char *text, size_t size, const void *answer)
         text_add(text, size, "; GEMM %zu of a batch of %zu", x->is_output ? x->gemm : 0,
                  x->count);
     if (x->has_step && x->step) text_add(text, size, "; from k-step %zu on", x->step);
-    else if (x->has_step) text_add(text, size, "; even without any k");
+    else if (x->has_step) text_add(text, size, "; even with k = 0");
 }
 
 static void kernel_verdict(char *text, size_t size, const void *answer)
@@ -380,7 +383,7 @@ const struct record_line verified_kernel_lines[] = {
 static void split_compared(char *text, size_t size, const void *answer)
 {
     const struct split_result *const r = &((const struct verified_split *)answer)->result;
-    text_add(text, size, "%s%llu words, bit for bit", r->compared ? "" : "all ",
+    text_add(text, size, "%s%llu parts, bit for bit", r->compared ? "" : "all ",
              (unsigned long long)r->compared);
 }
 
@@ -394,7 +397,7 @@ static void split_first_said(char *text, size_t size, const void *answer)
 {
     const struct split_result *const r = &((const struct verified_split *)answer)->result;
     if (!r->mismatches) return;
-    text_add(text, size, "word %d of %s: ", r->word, r->x);
+    text_add(text, size, "part %d of %s: ", r->word, r->x);
     apart_describe(text, size, &r->bits, "the device", "the model", false);
 }
 
@@ -411,7 +414,7 @@ const struct record_line verified_split_lines[] = {
 
 /* --- comparing -------------------------------------------------------------------- */
 
-/* At most so many outputs, of rows and columns at random, about as many of each. */
+/* Select at most that many outputs, in random rows and columns, about as many of each. */
 static enum bitcut_status take_sample(struct block *part, const struct verify_problem *q,
                                       struct fault *f)
 {
@@ -431,20 +434,20 @@ static enum bitcut_status take_sample(struct block *part, const struct verify_pr
         lines_draw(row, rows, m, q->seed, STREAM_ROWS);
         lines_draw(col, cols, n, q->seed, STREAM_COLUMNS);
         status = block_take(part, &of, row, rows, col, cols, f);
-        part->q = NULL; /* which does not stay */
+        part->q = NULL; /* it does not stay valid */
     }
     free(row);
     free(col);
     return status;
 }
 
-/* A matrix of elements that stay another's. */
+/* A matrix with borrowed elements. */
 static struct matrix matrix_of(uint32_t *at, size_t rows, size_t cols)
 {
     return (struct matrix){ .rows = rows, .cols = cols, .at = at };
 }
 
-/* D by the emulator, in elements of the format of the code's D. */
+/* D by the emulator, in the format of the code's D. */
 static enum bitcut_status emulate(struct matrix *want, const struct verify_problem *q,
                                   const struct gemm_options *options, struct fault *f)
 {
@@ -459,7 +462,7 @@ static enum bitcut_status emulate(struct matrix *want, const struct verify_probl
     return status;
 }
 
-/* Where an output of the part is in all of D. */
+/* The position in all of D of an output of the part. */
 static void place(struct verified *v, size_t *row, size_t *col)
 {
     if (!v->part.row) return;
@@ -483,7 +486,7 @@ static void compare(struct verified *v, const struct matrix *want, const uint32_
     v->first = apart_of(&formats[FORMAT_F32], v->differing[0].expected, v->differing[0].given);
 }
 
-/* The outputs of q, all of them. */
+/* All outputs of q. */
 static enum bitcut_status compare_all(struct verified *v, const char **what,
                                       const struct verify_problem *q,
                                       const struct gemm_options *options, struct fault *f)

@@ -140,8 +140,8 @@ def _beyond(v, t: Tolerances) -> list:
     """What of D exceeds its limit; a NaN does."""
     wrong = []
     if v.wrong > t.wrong:
-        wrong.append(f"{v.wrong:.0f} outputs are NaN or infinite where the exact result is not, "
-                     "or the other way")
+        wrong.append(f"{v.wrong:.0f} outputs are NaN or infinite where the exact result is "
+                     "finite, or finite where it is not")
     above = f"; {v.above} outputs exceed their limit" if v.above else ""
     if t.known and not v.component <= t.limit:
         wrong.append(f"largest error {v.component:.4g} u |A||B| (limit {t.limit:.3g}) at output "

@@ -104,8 +104,8 @@ static const struct {
     const char *what;
 } lost[] = {
     { "plain", HOPPER, INFINITY, 1, 3, -1, 0, "an input is infinite or NaN" },
-    { "plain", HOPPER, 1e6, 1, 35, 0, 2, "a word is infinite or NaN" },
-    { "ootomo", HOPPER, 1e6, 1, 20, 0, 3, "a word is infinite or NaN" },
+    { "plain", HOPPER, 1e6, 1, 35, 0, 2, "a part is infinite or NaN" },
+    { "ootomo", HOPPER, 1e6, 1, 20, 0, 3, "a part is infinite or NaN" },
     { "fp32", "fma/f32", 1e30, 1e30, 7, 0, 7, "an accumulator overflows" },
 };
 
@@ -324,7 +324,7 @@ START_TEST(statistics)
     ck_assert_int_eq(budget_gemm(&one, &g, &plan, &x, 2, NULL, NULL), BITCUT_OK);
     ck_assert_uint_eq(one.without, N);
     ck_assert_uint_eq(one.first, 2 * N);
-    ck_assert_str_eq(one.event.what, "a word is infinite or NaN");
+    ck_assert_str_eq(one.event.what, "a part is infinite or NaN");
 }
 END_TEST
 

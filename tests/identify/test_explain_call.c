@@ -215,7 +215,7 @@ START_TEST(tells_what_does_not_run)
     problem_make(&p, "markidis", "ampere/mma.m16n8k16.f32.f16");
     compute_high_first(&p);
     const struct bitcut_explanation r = explained(&found, &p.g, LONG);
-    ck_assert_msg(r.found && strstr(r.text, "its products come in order h(A)h(B)"), "%s",
+    ck_assert_msg(r.found && strstr(r.text, "its products are in order h(A)h(B)"), "%s",
                   r.text);
     ck_assert(!r.runs && !r.fault && found.recipe == p.g.recipe);
 }

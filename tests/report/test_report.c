@@ -136,46 +136,48 @@ static void check_form(report_form *form, const char *const *pieces)
 
 START_TEST(page_answers_first)
 {
-    static const char *const pieces[] = { "<title>A report</title>",
-                                          "<code>bitcut &lt;x&gt;</code>",
-                                          "It is so.",
-                                          "Is it?",
-                                          "<td>1 &lt; 2</td>",
-                                          "Contents",
-                                          "<a href=\"#verdicts\">What was tested</a>",
-                                          "What does a split keep?",
-                                          "Of 4 claims of papers",
-                                          "2 agree, 1 differ, 1 are undecided, and 0",
-                                          "Of 1 questions of bitcut",
-                                          "0 have the expected answer, 1 have another",
-                                          "<div class=\"lines\">", /* its names break */
-                                          "<td>a100</td>",
-                                          "published models only",
-                                          "<td class=\"number\">2</td>",
-                                          "<form class=\"filters\" hidden>",
-                                          "<select name=\"paper\">",
-                                          "<select name=\"verdict\">",
-                                          "<select name=\"unit\">",
-                                          "data-paper=\"Some | Paper\" "
-                                          "data-verdict=\"agrees\" data-unit=\"a100\">",
-                                          "<a href=\"#b\">first claim</a>",
-                                          "\"printed: \">1.5</td>",
-                                          "\"found: \"><span class=\"agrees\">",
-                                          "agrees</span><br>2</td>",
-                                          "as &lt;it&gt; is",
-                                          "data-verdict=\"undecided\" data-unit=\"none\">",
-                                          "<h2 id=\"chapter-keeps\">",
-                                          "Title a",
-                                          "Title c",
-                                          "Not finished.",
-                                          "<h2 id=\"chapter-performance\">",
-                                          "Title b",
-                                          "Text &amp; &lt;b&gt;",
-                                          "<th>seen</th><td>a | b &lt; c</td>",
-                                          "class=\"differs\">differs",
-                                          "a &lt;device&gt;",
-                                          "<a href=\"b.csv\">b.csv</a>",
-                                          NULL };
+    static const char *const pieces[] = {
+        "<title>A report</title>",
+        "<code>bitcut &lt;x&gt;</code>",
+        "It is so.",
+        "Is it?",
+        "<td>1 &lt; 2</td>",
+        "Contents",
+        "<a href=\"#verdicts\">What was tested</a>",
+        "How many bits does a split retain?",
+        "Of 4 claims of papers",
+        "2 agree, 1 differ, 1 are undecided, and 0",
+        "Of 1 questions asked by bitcut itself",
+        "0 have the expected answer, 1 have another answer",
+        "<div class=\"lines\">", /* its names break */
+        "<td>a100</td>",
+        "published models only",
+        "<td class=\"number\">2</td>",
+        "<form class=\"filters\" hidden>",
+        "<select name=\"paper\">",
+        "<select name=\"verdict\">",
+        "<select name=\"unit\">",
+        "data-paper=\"Some | Paper\" "
+        "data-verdict=\"agrees\" data-unit=\"a100\">",
+        "<a href=\"#b\">first claim</a>",
+        "\"printed: \">1.5</td>",
+        "\"found: \"><span class=\"agrees\">",
+        "agrees</span><br>2</td>",
+        "as &lt;it&gt; is",
+        "data-verdict=\"undecided\" data-unit=\"none\">",
+        "<h2 id=\"chapter-keeps\">",
+        "Title a",
+        "Title c",
+        "Not finished.",
+        "<h2 id=\"chapter-performance\">",
+        "Title b",
+        "Text &amp; &lt;b&gt;",
+        "<th>seen</th><td>a | b &lt; c</td>",
+        "class=\"differs\">differs",
+        "a &lt;device&gt;",
+        "<a href=\"b.csv\">b.csv</a>",
+        NULL
+    };
     check_form(report_html, pieces);
 }
 END_TEST
@@ -187,12 +189,12 @@ START_TEST(markdown_says_the_same)
                                           "| Is it? | 1 \\< 2 |",
                                           "Of 4 claims of papers",
                                           "2 agree, 1 differ, 1 are undecided",
-                                          "Of 1 questions of bitcut",
+                                          "Of 1 questions asked by bitcut itself",
                                           "| a100 | published models only | 2 |",
                                           "| claim | paper | printed | found | reason |",
                                           "| second\\_claim | Some \\| Paper | 1.5 | "
                                           "**differs**: 2 | as \\<it\\> is |",
-                                          "## What does a split keep?",
+                                          "## How many bits does a split retain?",
                                           "### Title a",
                                           "[a.csv](a.csv)",
                                           "### Title c",
@@ -350,7 +352,7 @@ START_TEST(page_has_two_scales)
                                           "computed for this report",
                                           "<td class=\"number\">3</td>",
                                           "<td>paper</td>",
-                                          "those that come with bitcut",
+                                          "rows that come with bitcut",
                                           "<td class=\"number\">2</td>",
                                           "Of the 2 claims",
                                           "1 has another verdict",
@@ -366,8 +368,8 @@ START_TEST(page_has_two_scales)
                                           ">third</a>",
                                           "<td data-sizes=\"sizes of papers: \">-</td>",
                                           "Sizes of papers: 3 of 4 points come",
-                                          "studies/b.jsonl, SHA-256 digest, as bitcut "
-                                          "study b --scale paper --seed 1",
+                                          "studies/b.jsonl, SHA-256 digest. The command "
+                                          "bitcut study b --scale paper --seed 1",
                                           NULL };
     check_scales(report_html, pieces);
 }

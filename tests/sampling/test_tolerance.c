@@ -376,10 +376,10 @@ static const char *const coarse[] = {
     "k lost",
     "k twice",
     "k stale",
-    "wrong lines",
+    "wrong rows or columns",
     "wrong k",
-    "stale lines",
-    "by columns",
+    "stale rows or columns",
+    "column-major",
     "accumulator short",
     "result twice",
     "f16 accumulators",
@@ -389,9 +389,9 @@ static const char *const coarse[] = {
     "one output zero",
     "one output twice",
     "one tile twice",
-    "low words zero",
+    "low parts zero",
     "residual negated",
-    "low words are high words",
+    "low parts are high parts",
 };
 
 /* Rejected by none, as it is another order; and not there. */
@@ -448,8 +448,10 @@ START_TEST(epilogues_and_pairs)
     const struct tolerance t = found(&q, 0);
     struct power p;
     ck_assert_int_eq(power_measure(&p, &q, &t, 5, 1, 0, NULL, NULL), BITCUT_OK);
-    static const char *const names[] = { "alpha ignored", "beta ignored", "C ignored",
-                                         "C twice",       "C by columns", "alpha twice" };
+    static const char *const names[] = {
+        "alpha ignored", "beta ignored",   "C ignored",
+        "C twice",       "C column-major", "alpha twice"
+    };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct power_row *const r = row_named(&p, names[i]);
         ck_assert_msg(r->runs == 5 && r->rejected[CRITERION_BOTH] == 5, "%s", names[i]);
