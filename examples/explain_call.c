@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Explain a result whose computation is unknown, and check that the explanation, run
-   again, gives the result to the bit.  cc explain_call.c -lbitcut.  Usage: explain_call [flip],
-   which changes one bit of the result first. */
+   again, gives the result to the bit.  cc explain_call.c -lbitcut.  Usage: explain_call
+   [flip], which changes one bit of the result first. */
 #include <bitcut.h>
 
 #include <stdio.h>

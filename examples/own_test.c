@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A test of your own GEMM, linked into a program.  The GEMM passes if its bits are the
-   model's, or if its error is within bitcut's limits.  cc own_test.c $(pkg-config --cflags --libs
-   bitcut) -lm, with PKG_CONFIG_PATH=BUILD/lib before it if bitcut is not installed but
-   built in the folder BUILD.  Usage: own_test [fault], which drops the last products. */
+   model's, or if its error is within bitcut's limits.  cc own_test.c $(pkg-config
+   --cflags --libs bitcut) -lm, with PKG_CONFIG_PATH=BUILD/lib before it if bitcut is not
+   installed but built in the folder BUILD.  Usage: own_test [fault], which drops the last
+   products. */
 #include <bitcut.h>
 
 #include <math.h>

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library to preload together with `bitcut run`, to check it from outside.  Loaded before
-   bitcut's library it saves the matrices of calls number 1, 2, 4, 8, ... of each process.
-   Loaded after it, it only counts the calls that still reach the program's own library.
+/* A library to preload together with `bitcut run`, to check it from outside.  Loaded
+   before bitcut's library it saves the matrices of calls number 1, 2, 4, 8, ... of each
+   process. Loaded after it, it only counts the calls that still reach the program's own
+   library.
 
    cc -O2 -shared -fPIC -o record.so record.c
    cc -O2 -shared -fPIC -DBEHIND -o behind.so record.c
 
-   Each process writes PROCESS.calls to the folder in the variable RECORD, or BEHIND: a line
-   "NUMBER ROUTINE ALPHA BETA HALF" for each saved call, and at the end "calls COUNT".  HALF
-   says which part of D is valid: all, upper or lower.  PROCESS.NUMBER.a.npy, b, c (if beta is not 0) and d
-   are op(A), op(B), C before and D after the call, all of D = alpha A B + beta C, in rows. */
+   Each process writes PROCESS.calls to the folder in the variable RECORD, or BEHIND: a
+   line "NUMBER ROUTINE ALPHA BETA HALF" for each saved call, and at the end "calls
+   COUNT".  HALF says which part of D is valid: all, upper or lower. PROCESS.NUMBER.a.npy,
+   b, c (if beta is not 0) and d are op(A), op(B), C before and D after the call, all of D
+   = alpha A B + beta C, in rows. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -103,7 +105,8 @@ static void finish(const struct call *x, long number)
     write_line(line);
 }
 
-/* Calls with a product of column-major matrices.  Row-major calls multiply the transposes. */
+/* Calls with a product of column-major matrices.  Row-major calls multiply the
+ * transposes. */
 static bool is_one(char letter) { return letter == 'n' || letter == 'N'; }
 
 static struct call gemm(const char *routine, bool rows, bool ta, bool tb, int m, int n, int k,
