@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A result of which nobody knows how it was computed, explained; and what comes back, run
-   again, gives it to the bit.  cc explain_call.c -lbitcut.  Usage: explain_call [flip],
-   which changes one bit of the result first. */
+/* Explain a result whose computation is unknown, and check that the explanation, run
+   again, gives the result to the bit.  cc explain_call.c -lbitcut.  Usage: explain_call
+   [flip], which changes one bit of the result first. */
 #include <bitcut.h>
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static void random_values(uint32_t *x, size_t count, uint32_t seed)
         x[i] = ((seed = seed * 1664525u + 1013904223u) & 0x807fffff) | 0x3f800000;
 }
 
-/* The result that stands for one from elsewhere. */
+/* The result to explain, computed here as an example. */
 static enum bitcut_status compute(struct bitcut_gemm gemm, char *why)
 {
     gemm.recipe = bitcut_recipe_find("ootomo");
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
         return fprintf(stderr, "%s\n", why), 3;
     puts(report.text);
     if (!report.runs) return 1;
-    found.d.to = again; /* what was found, run by the emulator */
+    found.d.to = again; /* the explanation, run by the emulator */
     if (bitcut_gemm(NULL, &found, 0, why)) return fprintf(stderr, "%s\n", why), 3;
     return memcmp(again, d, sizeof d) != 0;
 }

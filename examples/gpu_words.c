@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* D = A B by the recipe ootomo on the GPU, the words of B made before, and on the CPU. */
+/* D = A B by the recipe ootomo, on the GPU with prepared parts of B, and on the CPU. */
 #include <bitcut.h>
 #include <cuda_runtime_api.h>
 
@@ -21,7 +21,7 @@ static void *device(size_t bytes, const void *from)
     return at;
 }
 
-/* Start both parts of the GEMM, and bring D back.  *ran is what ran. */
+/* Prepare B, run the GEMM, and copy D back.  *ran becomes the GEMM that ran. */
 static enum bitcut_status run(struct bitcut_gemm *ran, const struct bitcut_device *cuda,
                               struct bitcut_gemm *g)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A user's GEMM: D = A B in FP32, four partial sums that take turns.  It reads A.npy
-   and B.npy and writes D.npy, or the files that $BITCUT_A, $BITCUT_B and $BITCUT_D name.
+/* A user's GEMM: D = A B in FP32 with four partial sums.  Product k goes to sum k mod 4.
+   It reads A.npy and B.npy and writes D.npy, or the files in $BITCUT_A, $BITCUT_B and
+   $BITCUT_D.
    With -DFAULT the unrolled loop omits the remainder of k.  cc own_gemm.c -lm */
 #include <math.h>
 #include <stdio.h>

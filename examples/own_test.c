@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A test of a GEMM of one's own, which a program links: its bits are the model's, or at
-   least its error is within bitcut's limits.  cc own_test.c $(pkg-config --cflags --libs
-   bitcut) -lm, with PKG_CONFIG_PATH=BUILD/lib before it if bitcut is not installed but
-   built in the folder BUILD.  Usage: own_test [fault], which drops the last products. */
+/* A test of your own GEMM, linked into a program.  The GEMM passes if its bits are the
+   model's, or if its error is within bitcut's limits.  cc own_test.c $(pkg-config
+   --cflags --libs bitcut) -lm, with PKG_CONFIG_PATH=BUILD/lib before it if bitcut is not
+   installed but built in the folder BUILD.  Usage: own_test [fault], which drops the last
+   products. */
 #include <bitcut.h>
 
 #include <math.h>
@@ -13,7 +14,7 @@ enum { M = 40, N = 24, K = 300, LANES = 4 };
 
 static float a[M * K], b[K * N], d[M * N], model[M * N]; /* FP32 encodings to bitcut */
 
-/* What is tested: D = A B by four sums that take turns. */
+/* The GEMM under test: D = A B with four partial sums; product k goes to sum k mod 4. */
 static void own_gemm(int k)
 {
     for (int i = 0; i < M * N; i++) {
@@ -50,7 +51,7 @@ int main(int count, char **word)
     random_values(b, K * N, 2);
     own_gemm(k);
     if (bitcut_gemm(NULL, &gemm, 0, why)) return fprintf(stderr, "%s\n", why), 3;
-    gemm.d.to = d; /* judged, and read only */
+    gemm.d.to = d; /* compared, only read */
     while (strcmp(bitcut_metric_name(at), "backward_max")) at++;
     if (bitcut_tolerance(&limit, &gemm, NULL, 0, why) ||
         bitcut_gemm_judge(error, 64, &gemm, 0, 0, why))

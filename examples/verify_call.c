@@ -51,7 +51,7 @@ int main(int argc, char **argv)
         bitcut_gemm_start(&ran, device, &gemm, both(bytes), bytes, NULL, why) || !WAIT())
         return fprintf(stderr, "verify_call: %s\n", why), 3;
     printf("%s on %s:", ran.kernel, bitcut_unit_name(ran.unit));
-    ran.kernel = NULL;                       /* what ran, now by the emulator        */
+    ran.kernel = NULL; /* the same GEMM, by the emulator       */
     ran.d.to = model;
     if (bitcut_gemm(NULL, &ran, 0, why)) return fprintf(stderr, "%s\n", why), 3;
     for (size_t i = 0; i < M * N; i++) differ += d[i] != model[i];

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library to preload beside `bitcut run`, which sees the FP32 products of a program from
-   outside.  In front of bitcut's it keeps the matrices of calls number 1, 2, 4, 8, ... of
-   each process, behind it nothing but counts what still reaches the program's own library.
+/* A library to preload together with `bitcut run`, to check it from outside.  Loaded
+   before bitcut's library it saves the matrices of calls number 1, 2, 4, 8, ... of each
+   process. Loaded after it, it only counts the calls that still reach the program's own
+   library.
 
    cc -O2 -shared -fPIC -o record.so record.c
    cc -O2 -shared -fPIC -DBEHIND -o behind.so record.c
 
-   In the folder that RECORD names, or BEHIND, each process writes PROCESS.calls: a line a
-   call that is kept, "NUMBER ROUTINE ALPHA BETA HALF", and at its end "calls COUNT".  HALF
-   of D is there: all, upper or lower.  PROCESS.NUMBER.a.npy, b, c (if beta is not 0) and d
-   are op(A), op(B), C before and D after the call, all of D = alpha A B + beta C, in rows. */
+   Each process writes PROCESS.calls to the folder in the variable RECORD, or BEHIND: a
+   line "NUMBER ROUTINE ALPHA BETA HALF" for each saved call, and at the end "calls
+   COUNT".  HALF says which part of D is valid: all, upper or lower. PROCESS.NUMBER.a.npy,
+   b, c (if beta is not 0) and d are op(A), op(B), C before and D after the call, all of D
+   = alpha A B + beta C, in rows. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -59,7 +61,7 @@ __attribute__((destructor)) static void end(void)
     write_line(line);
 }
 
-/* Whether this call is kept. */
+/* Whether this call is saved. */
 static bool is_kept(long number)
 {
 #ifdef BEHIND
@@ -103,7 +105,8 @@ static void finish(const struct call *x, long number)
     write_line(line);
 }
 
-/* Calls with a product, of matrices by columns; by rows they are those of the transposes. */
+/* Calls with a product of column-major matrices.  Row-major calls multiply the
+ * transposes. */
 static bool is_one(char letter) { return letter == 'n' || letter == 'N'; }
 
 static struct call gemm(const char *routine, bool rows, bool ta, bool tb, int m, int n, int k,
@@ -124,7 +127,7 @@ static struct call syrk(const char *routine, bool rows, bool upper, bool t, int 
     return x;
 }
 
-/* The same routine of the library behind this one, or where that hides its names. */
+/* The same routine of the next library, or of a library that hides its names. */
 static void *next_of(const char *name)
 {
     void *const symbol = dlsym(RTLD_NEXT, name);
@@ -171,7 +174,7 @@ FORWARD(cblas_ssyrk,
          float beta, float *d, int ldd),
         order, half, t, n, k, alpha, a, lda, beta, d, ldd)
 
-/* R's extSoftVersion() names the library that has this one, where products.R then looks. */
+/* R's extSoftVersion() names the library with this function; products.R looks there. */
 #define DGEMM                                                                                \
     (const char *ta, const char *tb, const int *m, const int *n, const int *k,               \
      const double *alpha, const double *a, const int *lda, const double *b, const int *ldb,  \
