@@ -107,7 +107,7 @@ static void describe_parts(char *text, const struct explanation *e)
 }
 
 /* A hypothesis that misses a single output is still only the nearest. */
-void *answer)
+void explain_describe_nearest(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
     const size_t same = e->answer.compared - e->answer.differ;

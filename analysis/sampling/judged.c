@@ -68,7 +68,7 @@ const struct record_field judged_fields[] = {
 /* Whether D is as accurate as the result of an FP32 GEMM, with the worst element. */
 static void write_grade(struct judged *to, const struct comparison *x)
 {
-    static const char *const grades[] = { "no", "in norm only",
+    static const char *const fp32_grades[] = { "no", "in norm only",
                                           "relative to norms of rows and columns only",
                                           "yes" };
     const double *const value = to->value;
@@ -91,7 +91,7 @@ static void write_grade(struct judged *to, const struct comparison *x)
     }
     for (size_t i = 1; i < count; i++)
         if (grade_ratio(x, i) > grade_ratio(x, worst)) worst = i;
-    text_add(text, size, "%s", grades[(int)value[METRIC_GRADE]]);
+    text_add(text, size, "%s", fp32_grades[(int)value[METRIC_GRADE]]);
     if (count)
         text_add(text, size, "; output (%zu, %zu) is the worst, %.3g of the FP32 limit",
                  worst / x->n, worst % x->n, value[METRIC_GRADE_WORST]);
@@ -255,7 +255,7 @@ static void describe_verdict(char *text, size_t size, const void *answer)
     if (j) text_add(text, size, "%s", j->verdict);
 }
 
-static void describe_typical(char *text, size_t size, const void *answer)
+static void describe_typical_range(char *text, size_t size, const void *answer)
 {
     const struct judged *const j = judged_of(answer);
     if (j) describe_typical(text, size, &j->usual, j->value[METRIC_BACKWARD_MAX]);
@@ -283,7 +283,7 @@ const struct record_line judged_lines[] = {
     { "range of words",      describe_lost,          RECORD_ALWAYS,  NULL },
     { "limit of the recipe", describe_limit,         RECORD_ALWAYS,  NULL },
     BUDGET_LINES,
-    VERDICT_LINES(describe_verdict, describe_typical, describe_worst_case),
+    VERDICT_LINES(describe_verdict, describe_typical_range, describe_worst_case),
     { "FP32-grade",          judged_describe_grade,  RECORD_ALWAYS,  NULL },
     { "distances",           describe_histogram,     RECORD_VERBOSE, "ulp_histogram" },
     { 0 }
