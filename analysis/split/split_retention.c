@@ -63,7 +63,6 @@ const struct record_field split_measures[] = {
     KEPT(r.count, "count", "", "values"),
     SHARE(exact, "exact", "", "share of values that the parts represent exactly"),
     SHARE(bits, "bits", "bits", "mean of the retained bits, of 24: the implicit bit is counted"),
-    RECORD_NUMBER_OF(bits_theory, "bits_theory", "bits", "the same by theory; null where the theory does not hold"),
     SHARE(max_ulp, "max_ulp", "ulp", "largest error |x - (w0 + 2^-s w1 + ...)|"),
     SHARE(mean_ulp, "mean_ulp", "ulp", "mean error"),
     SHARE(max_relative, "rho", "", "largest relative error, max |x - (w0 + 2^-s w1 + ...)| / |x|"),
@@ -72,6 +71,7 @@ const struct record_field split_measures[] = {
     RECORD_NUMBER_OF(subnormal_theory, "p_subnormal_theory", "", "the same by theory; null where the theory does not hold"),
     SHARE(p_zero, "p_zero", "", "share whose low part is zero though its residual is not zero"),
     RECORD_NUMBER_OF(zero_theory, "p_zero_theory", "", "the same by theory; null where the theory does not hold"),
+    RECORD_NUMBER_OF(bits_theory, "bits_theory", "bits", "bits by theory; null where the theory does not hold"),
     SHARE(p_flushed, "p_flushed", "", "share with a part that is not zero but read as zero"),
     SHARE(p_overflow, "p_overflow", "", "share with a part that is infinite or NaN"),
     { 0 }

@@ -477,7 +477,7 @@ static void words_check(const struct bitcut_unit *u, const struct bitcut_split *
                         const struct simd_level *level)
 {
     struct words got, want;
-    struct words_rule rule = { u->a, s, NULL, equilibrate };
+    struct words_rule rule = { .operand = u->a, .split = s, .equilibrate = equilibrate };
     const struct words_source from = { x, columns ? LINES : LENGTH, columns };
     ck_assert_int_eq(words_make(&want, &rule, from, LINES, LENGTH, LENGTH + 2, 1),
                      BITCUT_OK);
