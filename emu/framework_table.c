@@ -172,7 +172,7 @@ const struct framework frameworks[] = {
       .setting = "cblas_sgemm(), sgemm_()",
       .recipe = RECIPE(FP32),
       .unit = "fma/f32",
-      .order = "one chain in each panel of 320 or 448 k, the last two of equal length",
+      .order = "one chain per panel of 320 or 448 k; the last two share the remainder",
       .known = KNOWN_MEASURED,
       .source = "data/libraries/x86-blas.jsonl" },
     { 0 }
