@@ -37,7 +37,7 @@ const struct record_field judged_fields[] = {
     RECORD_TEXT_OF(bound_grade, "bound_grade",
                    "grade of D relative to the bound of recipe and unit, and to the "
                    "typical range"),
-    JUDGED(verdict, "verdict", "", "both as sentences"),
+    JUDGED(verdict, "verdict", "", "both grades as sentences"),
     JUDGED(error_bound.words, "parts_error", "u",
        "error of the parts, dropped products included"),
     JUDGED(error_bound.all, "recipe_limit", "u",
