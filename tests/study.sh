@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# bitcut study: parts that merge to the whole, byte for byte, runs that go on, and verdicts.
+# bitcut study: parts that merge to the whole, byte for byte, continued runs, and
+# verdicts.
 # Run in the build folder with srcdir set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh
