@@ -78,8 +78,8 @@ devices_decide() {
 # Whose a claim is, what its phrase is taken to mean and what other seeds could give.
 whose() {
     run 0 study figure5 xf32 scale libraries --verdicts --json
-    grep '"origin":"paper"' out | grep -c '"paper":"bitcut.s own question | grep -vx 0
-    grep '"origin":"bitcut"' out | grep -v '"paper":"bitcut.s own question
+    grep '"origin":"paper"' out | grep -c '"paper":"bitcut.s own question' | grep -vx 0
+    grep '"origin":"bitcut"' out | grep -v '"paper":"bitcut.s own question'
     [ "$(grep '"study":"scale"' out | grep -c '"origin":"bitcut"')" -eq 10 ] || cat out
     grep -q '"name":"figure5-rn".*"criterion":"same accuracy","interval":\[' out || cat out
     for claim in cublas-fast16f cublas-bf16x9; do
