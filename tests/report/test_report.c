@@ -347,7 +347,7 @@ static void check_scales(report_form *form, const char *const *pieces)
 START_TEST(page_has_two_scales)
 {
     static const char *const pieces[] = { "small matrices, in seconds",
-                                          "of the sizes &quot;small&quot;",
+                                          "use the sizes &quot;small&quot;",
                                           "<td>small</td>",
                                           "computed for this report",
                                           "<td class=\"number\">3</td>",
