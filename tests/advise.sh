@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What is said of a user's own values: `split -a` of the values of a file, and that what
-# `advise` recommends for three kinds of data does what is said when `gemm` runs it.
+# Values of the user: `split -a` on the values of a file; and the recommendation of
+# `advise` for three kinds of data, which `gemm` has to confirm.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

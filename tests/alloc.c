@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded, it runs a program again and again, in each run with another allocation of
-   memory failing, or another system call of the kind that ALLOC_CALL names (its table is
-   below), and prints how a run ended that ended otherwise than it may.
+/* A library to preload, which runs a program repeatedly.  In each run another memory
+   allocation fails, or another system call of the kind in ALLOC_CALL (see the table
+   below).  It prints how a run ended if that is not allowed.  Only allocations and calls
+   from main() on count: those of the loader and of constructors are not the program's.
+   Calls about files of the system (/proc and the like), and writes to standard error,
+   succeed.  In a run the n-th one fails, or all from the n-th on; n is 1, 2, ... up to
+   ALLOC_EVERY, and then grows by one part in ALLOC_PARTS, until a run needs fewer.
 
-   The allocations and calls are those from main() on: the loader's and those of constructors
-   before it are not the program's.  Calls about files of the system (/proc and the like), and
-   writes to standard error, succeed.  In a run the n-th fails, or all from the n-th on; n is 1, 2,
-   ... to ALLOC_EVERY, and then grows by a part in ALLOC_PARTS, until a run needs fewer.  A
-   run must end like one in which none fails: with the same status, standard output and
-   standard error; or with status 3, one line that begins with "bitcut: " (or more, if
-   ALLOC_SETS is set: one for each of several sets), and whole lines on standard output if
-   ALLOC_LINES is set.  After each run the shell runs ALLOC_CHECK, if
-   set, with the words "undisturbed" or "failed" behind; what it prints is a fault too.
-   The clock stands still, for speeds are printed. */
+   A run must end in one of two ways:
+   - like a run without failures, with the same status, standard output and standard
+     error;
+   - with status 3, one line that begins with "bitcut: " (or several, if ALLOC_SETS is
+     set: one for each set), and complete lines on standard output if ALLOC_LINES is set.
+
+   After each run the shell runs ALLOC_CHECK, if it is set, followed by the word
+   "undisturbed" or "failed"; its output is an error, too.  The clock stands still, since
+   speeds are printed. */
 #define _GNU_SOURCE /* RTLD_NEXT, memfd_create() */
 
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Memory that cannot be had, at one allocation after the other, by tests/alloc.c: a command
-# ends with status 3 and one line, or as if nothing had been; what it wrote is whole or not
-# there.  BITCUT_BRIEF tries few of the allocations, BITCUT_LONG more.
+# Memory that is not available, at one allocation after the other, by tests/alloc.c: a
+# command ends with status 3 and one line, or as if nothing had failed; its output is
+# complete or absent.  BITCUT_BRIEF tries few of the allocations, BITCUT_LONG more.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

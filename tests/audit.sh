@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# run --audit and report --audit: a program that a test compiles here, with a BLAS of its own.
+# run --audit and report --audit, on a program compiled here, with its own BLAS.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

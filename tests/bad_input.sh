@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Bad input: each command of golden/refused.txt ends with the status and the one line that
-# stand there; it prints nothing else and leaves no file.  Rows there are words as the shell
-# reads them, a tab, the status, a tab, the line; those without tabs are said to the shell.
-# With BITCUT_GOLDEN=write the file is written anew, for git to show what has changed.
+# Bad input: each command of golden/refused.txt ends with the status and the one line
+# given there; it prints nothing else and leaves no file.  A row has a command line in the
+# shell's syntax, a tab, the status, a tab, and the line; rows without tabs are executed
+# by the shell.
+# With BITCUT_GOLDEN=write the file is rewritten, so that git shows what changed.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# bitcut bench gpu without a GPU: tests/gpu/device.c, a module in which the models stand in for
-# a device, with a clock by which every time is known.  Then the device, if there is one.
+# bitcut bench gpu without a GPU: tests/gpu/device.c, a module in which the models
+# simulate a device, with a clock that makes every time known.  Then the device, if there
+# is one.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

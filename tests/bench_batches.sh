@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# bitcut bench gpu of batches, at strides and by pointers, on the device of tests/bench.sh.
+# bitcut bench gpu for batches, by strides and by pointers, on the device of
+# tests/bench.sh.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Files that cannot be opened, read, written, closed or renamed: each system call in turn, and
-# all from it on, fail by tests/alloc.c.  A command ends with status 3 and one line, and the file
-# of -o is as it was; or as if nothing had been, and the file is complete.  Nothing else is left.
-# BITCUT_LONG tries every call and more errors.
+# Files that cannot be opened, read, written, closed or renamed: each system call in turn,
+# and all calls from it on, fail by tests/alloc.c.  A command ends with status 3 and one
+# line, and the file of -o is unchanged; or it ends as if nothing had failed, and the file
+# is complete.  No other file is left.  BITCUT_LONG tries every call and more errors.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The program from outside: tables, splits, tiles and benches, names of files, exit statuses,
+# The command line: tables, splits, tiles and benches, names of files, exit statuses,
 # help, and the JSON keys of every command.
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that knows nothing but the installed header, in C and in C++. */
+/* A program that uses only the installed header, in C and in C++. */
 #include <bitcut.h>
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The matrix units of this machine's processor: which there are, against /proc/cpuinfo; what
-# they give, against the models; whole GEMMs on them, against the emulator.  What is not
-# here is skipped, and says why.
+# The matrix units of this machine's processor: which are available, compared with
+# /proc/cpuinfo; their results, compared with the models; whole GEMMs on them, compared
+# with the emulator.  Missing units are skipped, with the reason.
 # Run in the build folder with srcdir set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# bitcut run: programs with a cuBLAS and a device of the tests' own (tests/run/cublas_stub.c,
-# tests/gpu/device.c), whose memory nobody else may touch: every GEMM in every way, what is
-# left and why, streams, graphs, workspaces, audits and comparisons.
+# bitcut run: programs with a cuBLAS and a device of the tests (tests/run/cublas_stub.c,
+# tests/gpu/device.c), whose memory only the device may access: every GEMM in every form,
+# calls left to the library with their reasons, streams, graphs, workspaces, audits and
+# comparisons.
 # Run in the build folder with srcdir, CC, CFLAGS and NM set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

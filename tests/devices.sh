@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# --device in every command that has it, on tests/gpu/device.c, a module in which the models
-# stand in for two devices, of which the second can be made to lie.
+# --device in every command that has it, on tests/gpu/device.c, a module in which the
+# models simulate two devices; the second one can give wrong results.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Variables of the environment: other threads may set them while products are computed, and a
-# program with the rights of another user takes no module from a folder that its caller names.
+# Environment variables: other threads may set them while products are computed, and a
+# program with the rights of another user loads no module from a folder named by its
+# caller.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program of tests/environment.sh: "race" computes in two threads while a third sets
-   variables of the environment; "open" opens a device and prints why that failed. */
+/* A program for tests/environment.sh: "race" computes in two threads while a third sets
+   environment variables; "open" opens a device and prints why that failed. */
 #define _POSIX_C_SOURCE 200809L /* setenv() */
 
 #include "lib/bitcut.h"

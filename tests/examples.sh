@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The two examples at the end of each command's help: the page for man has them, and they run.
+# The two examples at the end of each command's help: the manual page has them, and they
+# run.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The injector of faults (tests/identify/faulty.c), by which `bitcut explain` is measured:
-# without a fault it is the emulator, to the bit; with one, D is another.  And what explain
-# says of some of them.
+# The injector of faults (tests/identify/faulty.c), which measures `bitcut explain`:
+# without a fault its result equals the emulator's, bit for bit; with a fault D differs.
+# And the explanations of some faults.
 # Run in the build folder with srcdir set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

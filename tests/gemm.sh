@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Whole GEMMs: gemm and what judges its results, verify, bound, tolerance; convert and split of
-# their matrices; seeds and threads.
+# Whole GEMMs: gemm and the commands that check its results, verify, bound, tolerance;
+# convert and split on their matrices; seeds and threads.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

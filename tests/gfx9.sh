@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The executor of AMD code objects on small kernels, right and wrong, that a clang compiles
-# here; and the kernels of bitcut-executor.so where that is built.
+# The executor of AMD code objects on small kernels, correct and wrong, compiled here by
+# clang; and the kernels of bitcut-executor.so where it was built.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

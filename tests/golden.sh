@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What commands print for people, word for word; no other test looks at words.  golden/*.txt
-# are transcripts, one a command, each run in a folder of its own: after `$ ` a line for the
-# shell, then what that prints and, in brackets, its status if it is not 0.  With
-# BITCUT_GOLDEN=write they are written anew, for git to show what has changed.
+# The text output of commands, word for word; no other test checks words.  golden/*.txt
+# are transcripts, one for each command, each run in a folder of its own: a line for the
+# shell after `$ `, followed by its output and, in brackets, its status if it is not 0.
+# With BITCUT_GOLDEN=write they are rewritten, so that git shows what changed.
 # Run in the build folder with srcdir set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What configure found of hardening is in the program, the library and every module that is built.
+# The hardening options found by configure are in the program, the library and every
+# module that is built.
 # Run in the build folder with CFLAGS and LDFLAGS set, and HARDENING to the options that
 # configure added, as `make check` does.
 set -u

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The HIP modules: their tables, the names that they call, and their kernels, bit for bit on
-# every device that there is: of the executor, where it was built, and of an AMD GPU.
+# The HIP modules: their tables, the functions that they call, and their kernels, bit for
+# bit on every available device: the executor, where it was built, and an AMD GPU.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The kernels for AMD GPUs as other compilers and levels of optimisation make them: each gives
-# the emulator's bits in the executor.  Some kernels at -O1; in check-long all of them, by every
-# clang that is here, at -O1 to -O3, one line of counts each.
+# The kernels for AMD GPUs from other compilers and levels of optimisation: each gives the
+# emulator's bits in the executor.  Some kernels at -O1; in check-long all of them, by
+# every clang that is available, at -O1 to -O3, with one line of counts each.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

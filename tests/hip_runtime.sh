@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# bitcut-hip.so as it is, with the stand-in as the HIP runtime and a model of rocBLAS: what a
-# machine with AMD GPUs would run, timing and peers included.
+# bitcut-hip.so as it is, with a simulated HIP runtime and a model of rocBLAS: what a
+# machine with AMD GPUs would run, including timing and peers.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What strangers' files and their names say reaches pages, tables and the terminal as text,
-# whatever it is (tests/hostile_check.py).
+# The contents and names of untrusted files appear in pages, tables and on the terminal as
+# text, whatever they are (tests/hostile_check.py).
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# verify --hsaco: kernels as a user has them, that a clang compiles here, right and wrong ones.
+# verify --hsaco: kernels of a user, compiled here by clang, correct and wrong ones.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# bitcut verify --kernel without a GPU: tests/gpu/device.c, a module in which the models stand
-# in for a device, is built and opened; some of its kernels are broken on purpose.  Then
+# bitcut verify --kernel without a GPU: tests/gpu/device.c, a module in which the models
+# simulate a device, is built and opened; some of its kernels are wrong on purpose.  Then
 # the module with the kernels, if it was built, and the device, if there is one.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
 set -u

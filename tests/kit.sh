@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The kit for owners of AMD cards (gpu/hip/kit/kit.hip) on the executor: it compiles as one
-# file, what it records is what the models give, and tells each unit from its mutants.  With
-# BITCUT_BRIEF for one GPU.
+# The kit for owners of AMD cards (gpu/hip/kit/kit.hip) on the executor: it compiles as
+# one file, its recordings equal the models, and they distinguish each unit from its
+# mutants.  With BITCUT_BRIEF for one GPU.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What libraries' GEMMs gave on devices and processors (data/libraries): the emulator gives
-# all of each result from the words of its row, and explain finds these words.
+# Results of libraries' GEMMs on devices and processors (data/libraries): the emulator
+# gives all of each result by the recipe, unit and order of its row, and explain finds
+# them.
 # Run in the build folder with srcdir set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

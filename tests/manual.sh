@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The pages of the manual: what they link and show is there, the references have every function,
-# and so has the search; formulas and comments become what they should.
+# The pages of the manual: their links and figures exist, the references and the search
+# have every function, and formulas and comments are converted correctly.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams of the device that tests/gpu/device.c stands in for: what a program has as one,
-   and the memory that the device has in it.  Nobody but the device may touch that, and so
-   it is locked while nobody does. */
+/* Streams of the device simulated by tests/gpu/device.c, as a program sees them, and the
+   device memory in them.  Only the device may access that memory, so it is locked
+   otherwise. */
 #ifndef BITCUT_TESTS_MODEL_STREAM_H
 #define BITCUT_TESTS_MODEL_STREAM_H
 

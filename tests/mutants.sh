@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Faults in the source of the kernels for AMD GPUs, each compiled and run in the executor:
-# every one must be noticed, by bits or by what the executor finds.
+# every one must be detected, by wrong bits or by the executor's checks.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# NumPy writes matrices, bitcut multiplies them, NumPy computes the same by its own
+# NumPy writes matrices, bitcut multiplies them, and NumPy computes the same with its own
 # arithmetic: every bit must agree (tests/numpy_check.py).
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The program finds its data and its module with no variable set: in a build tree, from any
-# folder; installed, wherever that was moved; and it says where it looked.
+# The program finds its data and its module without any variable: in a build tree, from
+# any folder; installed, wherever the installation was moved; and its messages name the
+# folders that it searched.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

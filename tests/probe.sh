@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# bitcut explain of programs that can be run: bitcut itself in many orders on many units,
-# whose order must be what the probe says, or one with the same sums; kernels of the module
-# in which models stand in for a device; and commands that fail.
+# bitcut explain for programs that can be run: bitcut itself in many orders on many units,
+# for which the probe must report the order, or an order with the same sums; kernels of
+# the module in which models simulate a device; and commands that fail.
 # Run in the build folder with srcdir set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What programs give on units (data/run/programs.jsonl): the manual's tables are of these rows,
-# every call was taken and those that were recorded have the bits of `bitcut gemm`; and NumPy,
-# where it is, gives the same bits now.  The library that recorded calls, in front of bitcut's,
-# leads to no call without end.
+# Results of programs on units (data/run/programs.jsonl): the manual's tables consist of
+# these rows, every call was computed, and the recorded calls have the bits of `bitcut
+# gemm`; and NumPy, where it is available, gives the same bits now.  The library that
+# recorded calls, loaded before bitcut's, leads to no infinite recursion.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

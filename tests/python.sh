@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The package for Python (python/tests): against the program bit for bit, arrays of any layout,
-# bad input, what its assertions pass and catch.  With the library of the build.
+# The Python package (python/tests): compared with the program bit for bit, with arrays of
+# any layout and bad input, and the results that its assertions accept and reject.  It
+# uses the library of the build.
 # Run in the build folder with srcdir and CC set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The package for Python as users install it.  A wheel made with the library of the build goes
-# into a fresh environment, with a PATH that has no compiler, and tests of the package run
-# there; its tag and its libraries are checked again, by other tables of the files.  Then what
-# `pip install` takes besides, and what it refuses.  With BITCUT_LONG=1 it compiles the library,
-# and all tests of the package run.
+# The Python package as users install it.  A wheel made with the library of the build is
+# installed in a fresh environment, with a PATH without a compiler, and tests of the
+# package run there; its tag and its libraries are checked again, by other tables of the
+# files.  Then other inputs of `pip install`, accepted and refused ones.  With
+# BITCUT_LONG=1 it compiles the library, and all tests of the package run.
 # Run in the build folder with srcdir and CC set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

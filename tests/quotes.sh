@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Quotes of papers and their numbers, word for word, where the papers are: the folder
-# BITCUT_PAPERS of plain texts, of any names.  They do not come with bitcut; without them
-# this test is skipped.
+# Quotes of papers and their numbers, word for word, if the papers are available:
+# BITCUT_PAPERS names a folder of plain texts with any names.  They do not come with
+# bitcut; without them this test is skipped.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# bitcut record without a GPU: tests/gpu/device.c, a module in which the models stand in for a
+# bitcut record without a GPU: tests/gpu/device.c, a module in which the models simulate a
 # device, is built and opened.  Then the module with the kernels, if it was built, and the
 # device, if there is one.
 # Run in the build folder with srcdir, CC, CFLAGS and NM set, as `make check` does.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What the build makes of the tables of options: a page for man for each command, and
-# completion for bash, fish and zsh.
+# Files that the build generates from the tables of options: a manual page for each
+# command, and completion for bash, fish and zsh.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A report on one product: what it says of a result that is right, of one that is not, and
-# of one that is what it was asked to be, or is not.  And one on studies: its verdicts at small
-# sizes and by the rows that come with bitcut.
+# A report about one product: its statements about a correct result, about a wrong one,
+# and about a result that has, or does not have, the given recipe.  And a report about
+# studies: its verdicts at small sizes and by the rows that come with bitcut.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

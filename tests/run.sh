@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# bitcut run: programs with a BLAS of the test's own (tests/run/blas_stub.c), called under
-# every name and in every way, by threads, children and libraries, in good surroundings and
-# in bad ones; and with NumPy, where it is.
+# bitcut run: programs with a BLAS of the tests (tests/run/blas_stub.c), called under
+# every name and in every form, by threads, children and libraries, under good and bad
+# conditions; and with NumPy, where it is available.
 # Run in the build folder with srcdir, CC, CFLAGS and NM set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

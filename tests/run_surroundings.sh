@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# bitcut run in bad surroundings: programs that end early, streams that are closed, what cannot
-# begin, wrong variables, and no room; and what is said of programs without products.
+# bitcut run under bad conditions: programs that end early, closed streams, programs that
+# cannot start, invalid variables, and full disks; and the messages for programs without
+# products.
 # Run in the build folder with srcdir, CC, CFLAGS and NM set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Digests of what the library computes, one line each: same_bits MODE THREADS [LOCALE].
-   MODE is the floating-point mode it is called in; nothing may depend on these.
-   Exit status 77: this host has no such mode or locale. */
+/* Digests of the library's results, one line each: same_bits MODE THREADS [LOCALE].  MODE
+   is the floating-point mode of the caller; no digest may depend on these arguments.
+   Exit status 77: this machine does not have that mode or locale. */
 #include "emu/gemm.h"
 #include "lib/gemm/recipe.h"
 #include "lib/input/input.h"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The same bits always: digests of what the library computes (tests/same_bits.c) do not
-# depend on the compiler and its options, the number of threads, the floating-point mode
-# of the caller or the locale, and they are those at the end of this file.
-# Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does; LOG_COMPILER
-# is what runs programs for another machine.
+# The same bits always: digests of the library's results (tests/same_bits.c) do not depend
+# on the compiler and its options, the number of threads, the floating-point mode of the
+# caller or the locale, and they equal those at the end of this file.
+# Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does;
+# LOG_COMPILER runs programs for another machine.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A folder of its own for a test that writes files. */
+/* A temporary folder for a test that writes files. */
 #ifndef BITCUT_TESTS_SCRATCH_H
 #define BITCUT_TESTS_SCRATCH_H
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# seconds.sh DRIVER WORD...: run the driver of a test, and add a line to its --trs-file: the
-# seconds that it took, and those of processors.
+# seconds.sh DRIVER WORD...: run the driver of a test, and add a line to its --trs-file:
+# the elapsed seconds, and the seconds of processor time.
 set -u
 trs=
 last=

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# bitcut study: parts that merge to the whole, byte for byte, runs that go on, and verdicts.
+# bitcut study: parts that merge to the whole, byte for byte, continued runs, and
+# verdicts.
 # Run in the build folder with srcdir set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh
@@ -77,8 +78,8 @@ devices_decide() {
 # Whose a claim is, what its phrase is taken to mean and what other seeds could give.
 whose() {
     run 0 study figure5 xf32 scale libraries --verdicts --json
-    grep '"origin":"paper"' out | grep -c '"paper":"a question of bitcut' | grep -vx 0
-    grep '"origin":"bitcut"' out | grep -v '"paper":"a question of bitcut'
+    grep '"origin":"paper"' out | grep -c '"paper":"bitcut.s own question' | grep -vx 0
+    grep '"origin":"bitcut"' out | grep -v '"paper":"bitcut.s own question'
     [ "$(grep '"study":"scale"' out | grep -c '"origin":"bitcut"')" -eq 10 ] || cat out
     grep -q '"name":"figure5-rn".*"criterion":"same accuracy","interval":\[' out || cat out
     for claim in cublas-fast16f cublas-bf16x9; do

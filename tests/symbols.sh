@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The library as others see it: exactly the functions of bitcut.h are exported, nothing in
-# it is writable between calls, and a program with only the header builds and runs.
+# The library's interface: exactly the functions of bitcut.h are exported, nothing in it
+# is writable between calls, and a program with only the header builds and runs.
 # Run in the build folder with srcdir, CC, CFLAGS and NM set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What people see at a terminal: lines that wrap at words, and the colours of verdicts.
+# Output on a terminal: lines that wrap at words, and the colours of verdicts.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every Check program here shares: the runner, seeds, and a generator of test bits. */
+/* Common definitions of all Check programs here: the runner, seeds, and a generator of
+   test bits. */
 #ifndef BITCUT_TESTS_TEST_H
 #define BITCUT_TESTS_TEST_H
 

@@ -143,7 +143,7 @@ json_t *report_finding_sentence(const struct report_finding_part *part,
     else if (is(verdict, VERDICT_DIFFERS)) fill(text, part->differs, ours);
     else
         text_add(text, REASON_MAX, "%s whether %s",
-                 is(verdict, VERDICT_UNDECIDED) ? "undecided" : "unknown",
+                 is(verdict, VERDICT_UNDECIDED) ? "it is undecided" : "it is not known",
                  json_string_value(json_object_get(verdict, "claim")));
     if (report_changes(verdict))
         text_add(text, REASON_MAX, " (at the sizes of papers the verdict is: %s)",

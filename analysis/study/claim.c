@@ -30,8 +30,7 @@ const char *verdict_label(const char *name)
 
 const struct table_row claim_origins[] = {
     [ORIGIN_PAPER] = { "paper", "a claim of a paper" },
-    [ORIGIN_BITCUT] = { "bitcut", "a question asked by bitcut itself, which no paper "
-                                  "answers" },
+    [ORIGIN_BITCUT] = { "bitcut", "bitcut's own question, which no paper answers" },
     { 0 }
 };
 

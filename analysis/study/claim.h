@@ -58,7 +58,7 @@ extern const struct table_row claim_criteria[]; /* by criterion, ended by {0} */
 enum { REASON_MAX = 800, OURS_MAX = 120 };
 
 /* The text in a row in place of a paper. */
-#define OWN_QUESTION .paper = "a question asked by bitcut itself", .origin = ORIGIN_BITCUT
+#define OWN_QUESTION .paper = "bitcut's own question", .origin = ORIGIN_BITCUT
 
 /* The result for a claim. */
 struct judgement {

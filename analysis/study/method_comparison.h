@@ -31,9 +31,9 @@ struct entrant {
     int terms;   /* 0: as in the recipe; one more than it has: with low*low */
     int cut;     /* number of last bits of A and B that are cleared first */
     bool equilibrate; /* rows of A and columns of B are scaled by powers of two     */
-    int shift;        /* A and B are multiplied by 2^shift first, and D by 2^(-2 shift)
-                         afterwards; no element or output underflows or overflows by it, only
-                         parts do */
+    /* A and B are multiplied by 2^shift first, and D by 2^(-2 shift) afterwards; no
+       element or output underflows or overflows by it, only parts do */
+    int shift;
 };
 
 enum { PROMOTE_NEVER = -1 };

@@ -33,9 +33,9 @@ struct kernel_mismatch {
     size_t count, gemm, at[2]; /* number of GEMMs; index of the GEMM; row and column */
     bool is_output; /* false: it is memory of D outside the outputs, without a position */
     struct apart bits;
-    size_t step;   /* step of k, counted from 1, after which the outputs differ, found by
-                      running the kernel on the first steps alone; 0: they differ even with
-                      k = 0 */
+    /* step of k, counted from 1, after which the outputs differ, found by running the
+       kernel on the first steps alone; 0: they differ even with k = 0 */
+    size_t step;
     bool has_step; /* false for split-K, and outside the outputs */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Comparisons with all that metrics read, computed by MPFR. */
+/* Comparisons with everything that metrics read, computed by MPFR. */
 #ifndef BITCUT_TESTS_ACCURACY_SAMPLE_COMPARISON_H
 #define BITCUT_TESTS_ACCURACY_SAMPLE_COMPARISON_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds on errors: constants by hand, and no error beyond them. */
+/* Error bounds: constants computed by hand, and no error beyond them. */
 #include "analysis/accuracy/bound_run.h"
 #include "analysis/accuracy/judge.h"
 #include "analysis/split/representation_error.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where errors come from: parts by hand, parts that add up, and their statistics. */
+/* Error budgets: parts computed by hand, parts that add up to the error, and their
+   statistics. */
 #include "analysis/accuracy/budget.h"
 #include "lib/exact/exact.h"
 #include "lib/number/bits.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What recipes commit on units: grades of results that are good, poor and spoiled; bounds
-   by hand, and no error beyond them. */
+/* Error bounds of recipes on units: grades of good, poor and corrupted results; bounds
+   computed by hand, and no error beyond them. */
 #include "analysis/accuracy/judge.h"
 #include "lib/input/source.h"
 #include "lib/number/bits.h"

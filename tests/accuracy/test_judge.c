@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The judge, which computes what metrics compare with. */
+/* The judge, which computes the references of metrics. */
 #include "analysis/accuracy/judge.h"
 #include "lib/base/clock.h"
 #include "lib/number/bits.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Metrics against answers by hand, with everything that is not finite; ulp distances and
-   histograms. */
+/* Metrics compared with values computed by hand, including all that are not finite; ulp
+   distances and histograms. */
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
 #include "tests/accuracy/sample_comparison.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Metrics of random matrices against their formulas in MPFR. */
+/* Metrics of random matrices compared with their formulas in MPFR. */
 #include "lib/number/bits.h"
 #include "tests/accuracy/sample_comparison.h"
 #include "tests/test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether a larger addend lowers a unit's output: examples where it does, published ones
-   among them, and none where it does not. */
+/* Monotonicity of units: examples in which a larger addend lowers the output, including
+   published ones, and no example where it cannot. */
 #include "analysis/accuracy/monotone.h"
 #include "emu/engine.h"
 #include "emu/summation.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Public calls that are stopped, at first or while they run. */
+/* Public calls that are stopped, at the start or while they run. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "lib/bitcut.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Structs of answers and their tables: a table has every member, once and where it lies; no
-   key is there twice; every line says something. */
+/* Structs of answers and their tables: a table has every member, once and at its offset;
+   no key occurs twice; every line prints something. */
 #include "analysis/answers/answers.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Order statistics, against counts of what is below and above. */
+/* Order statistics compared with counts of smaller and larger numbers. */
 #include "lib/base/stats.h"
 #include "lib/number/rand.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts made fit to print. */
+/* Texts made safe to print. */
 #define _POSIX_C_SOURCE 200809L /* fmemopen() */
 
 #include "lib/base/text.h"

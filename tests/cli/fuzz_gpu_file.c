@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libFuzzer target of the reader of GPU descriptions, and of the model on what it lets
-   through; data/gpu has seeds.  clang -fsanitize=fuzzer,address,undefined. */
+/* libFuzzer target for the reader of GPU descriptions, and for the model on accepted
+   descriptions; data/gpu has seeds. clang -fsanitize=fuzzer,address,undefined. */
 #include "analysis/cli/gpu_file.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tiles of AMX on any processor of x86-64: one without AMX gives a signal, and its
-   handler executes the instruction as Intel's manual has it (SDM volume 2: LDTILECFG,
-   TILELOADD, TILELOADDT1, TILESTORED, TILEZERO, TILERELEASE, TDPBF16PS, TDPFP16PS), with
-   the model for the arithmetic. */
+/* The tiles of AMX on any x86-64 processor.  A processor without AMX raises a signal, and
+   the handler executes the instruction as described in Intel's manual (SDM volume 2:
+   LDTILECFG, TILELOADD, TILELOADDT1, TILESTORED, TILEZERO, TILERELEASE, TDPBF16PS,
+   TDPFP16PS), with the model for the arithmetic. */
 #define _GNU_SOURCE /* REG_RAX */
 
 #include "tests/cpu/amx_signal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* AMX where the processor has none, so that configuration, strides, pairs and edges of
-   the code for it are tested on any processor of x86-64. */
+/* AMX on processors without AMX, so that configuration, strides, pairs and edges in the
+   code for it are tested on any x86-64 processor. */
 #ifndef BITCUT_TESTS_CPU_AMX_SIGNAL_H
 #define BITCUT_TESTS_CPU_AMX_SIGNAL_H
 

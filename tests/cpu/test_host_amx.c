@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Single instructions of AMX (gpu/cpu/host_amx.c), on any processor of x86-64, against
+/* Single AMX instructions (gpu/cpu/host_amx.c), on any x86-64 processor, compared with
    the models. */
 #include "emu/unit.h"
 #include "gpu/api/gpu.h"

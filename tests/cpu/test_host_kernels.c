@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole GEMMs on this processor's matrix units, those of AMX also where it has none
-   (tests/cpu/amx_signal.h), against the emulator: sizes, layouts, places, orders, splits,
-   batches, words and modes of the caller's at random.  Nothing but D is written. */
+/* Whole GEMMs on the matrix units of this processor, with AMX even where it is missing
+   (tests/cpu/amx_signal.h), compared with the emulator: random sizes, layouts, positions,
+   orders, splits, batches, parts and floating-point modes of the caller.  Only D is
+   written. */
 #include "gpu/api/gpu.h"
 #include "gpu/cpu/host_code.h"
 #include "gpu/cpu/host_module.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which of a processor's matrix units there are, and why not: on processors and kernels
-   that stand in for this machine's. */
+/* Which matrix units of a processor are available, and why not, on simulated processors
+   and operating systems. */
 #include "gpu/cpu/host_units.h"
 #include "tests/test.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* exhaustive [N]: all 2^32 f32 encodings to every format with a sign by every row of the
-   rounding table, against the lists of values that test_round proves with MPFR, and to
-   f16 against the processor's own conversion.  With N only every Nth slice of 2^22
-   encodings, and an estimate of the whole.  TAP on stdout; the exit status is 0 only if
-   nothing differed. */
+/* exhaustive [N]: all 2^32 f32 encodings to every signed format by every row of the
+   rounding table, compared with the lists of values that test_round proves with MPFR, and
+   to f16 compared with the processor's own conversion.  With N only every Nth slice of
+   2^22 encodings, and an estimate of the total time.  TAP on stdout; the exit status is 0
+   only if nothing differs. */
 #include "tests/number/sweep.h"
 
 #include <inttypes.h>

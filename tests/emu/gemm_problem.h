@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs to compute, and a second statement of what they are: words, k-steps, promotion,
-   folding, slices and epilogue from the prose of lib/number/split.h and
+/* GEMMs to compute, and an independent definition of their results: parts, k-steps,
+   promotion, folding, slices and epilogue from the prose of lib/number/split.h and
    lib/gemm/recipe.h, instructions by tests/emu/spec.h, FP32 operations exact in MPFR and
    rounded once. */
 #ifndef BITCUT_TESTS_EMU_GEMM_PROBLEM_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The second statement of a GEMM, apart from all code of emu. */
+/* The independent definition of a GEMM, which uses no code of emu. */
 #include "tests/emu/gemm_problem.h"
 #include "tests/emu/spec.h"
 #include "tests/number/number_oracle.h"

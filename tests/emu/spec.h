@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a matrix unit computes, stated a second time: exact rationals, from the definitions
-   of the rows in emu/unit.h and of their summations.  It shares the row structures with the emulator and no code,
-   so that an equality of the two is evidence for both.  Slow; for tests. */
+/* An independent definition of matrix units: exact rationals, from the definitions of the
+   rows in emu/unit.h and of their summations.  It shares the row structures with the
+   emulator and no code, so that equal results are evidence for both.  Slow; for tests. */
 #ifndef BITCUT_TESTS_EMU_SPEC_H
 #define BITCUT_TESTS_EMU_SPEC_H
 

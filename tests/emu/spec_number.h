@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of the statement of a unit (tests/emu/spec.h): exact, terms of sums, and how
-   they round. */
+/* Numbers in the definition of a unit (tests/emu/spec.h): exact numbers, terms of sums,
+   and their rounding. */
 #ifndef BITCUT_TESTS_EMU_SPEC_NUMBER_H
 #define BITCUT_TESTS_EMU_SPEC_NUMBER_H
 

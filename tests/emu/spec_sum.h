@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The summations, stated a second time (tests/emu/spec.h). */
+/* The summations, in the independent definition (tests/emu/spec.h). */
 #ifndef BITCUT_TESTS_EMU_SPEC_SUM_H
 #define BITCUT_TESTS_EMU_SPEC_SUM_H
 

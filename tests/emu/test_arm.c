@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of Arm's units against this processor's own, or that of an emulator that the
-   program runs on: every bit of random outputs of all classes, and of a few inputs made
-   by hand.  What the processor has not is skipped by name.
-
-   BFDOT, BFMMLA and BFMOPA run as FPCR.EBF is, which is 0 at a program's start: products,
-   sums and accumulations rounded to odd.  FMOPA and BFMOPA (widening) take tiles of the
+/* The rows of Arm's units compared with the units of this processor, or of an emulator on
+   which the program runs: every bit of random outputs of all classes, and of a few inputs
+   made by hand.  Features that the processor lacks are skipped by name.  BFDOT, BFMMLA
+   and BFMOPA run with FPCR.EBF as it is, 0 at a program's start: products, sums and
+   accumulations are rounded to odd.  FMOPA and BFMOPA (widening) use tiles of the
    streaming vector length. */
 #include "analysis/evidence/sample.h"
 #include "lib/base/table.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine against the independent statement of the units (tests/emu/spec.h): every row of
-   the unit table on every class of inputs, bit for bit; and both against published and
-   measured answers. */
+/* The engine compared with the independent definition of the units (tests/emu/spec.h):
+   every row of the unit table on every class of inputs, bit for bit; and both compared
+   with published and measured results. */
 #include "analysis/evidence/field.h"
 #include "analysis/evidence/sample.h"
 #include "lib/number/bits.h"

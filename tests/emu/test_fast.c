@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fast paths against the engine, which tests/emu/test_engine.c and
-   tests/emu/test_gemm.c hold to second statements: whole GEMMs at every level of vector
-   instructions, bit for bit.
- */
+/* The fast paths compared with the engine, which tests/emu/test_engine.c and
+   tests/emu/test_gemm.c compare with independent definitions: whole GEMMs at every level
+   of vector instructions, bit for bit. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 #include "analysis/evidence/mutant.h"
 #include "analysis/evidence/sample.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Batches of instructions and the names of units: fragments_run() and bitcut_mma() on
-   every unit against the independent statement of one output (tests/emu/spec.h), what
-   fragments_check() refuses, and which instruction a chip means. */
+   every unit compared with the independent definition of one output (tests/emu/spec.h),
+   the errors of fragments_check(), and the instruction that a chip stands for. */
 #include "emu/fragment.h"
 #include "tests/emu/spec.h"
 #include "tests/test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What libraries compute, as the table has it: every row is a GEMM that the emulator
-   takes, of the words that it names, and what is called measured has a recorded result
-   with its recipe and unit.  BITCUT_DATA names the folder of kept data. */
+/* The table of what libraries compute: every row is a GEMM that the emulator supports,
+   with the parts that it names, and every row marked as measured has a recorded result
+   with its recipe and unit.  BITCUT_DATA names the data folder. */
 #include "emu/framework.h"
 #include "emu/gemm.h"
 #include "lib/base/table.h"

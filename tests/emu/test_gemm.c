@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole GEMMs against a second statement of them (tests/emu/gemm_problem.h), and against
-   answers by hand. */
+/* Whole GEMMs compared with an independent definition (tests/emu/gemm_problem.h), and
+   with results computed by hand. */
 #include "lib/number/bits.h"
 #include "tests/emu/gemm_problem.h"
 #include "tests/test.h"

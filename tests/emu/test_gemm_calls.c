@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of GEMMs: what must not matter, stopping, refusals, and what rows say. */
+/* Calls of GEMMs: properties that must not change the result, stopping, errors, and
+   descriptions of rows. */
 #include "lib/number/bits.h"
 #include "lib/number/elementary.h"
 #include "tests/emu/gemm_problem.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matrices of a GEMM: formats, layouts, batches, what is refused, and the order of k, all
-   beside the same GEMM of dense FP32 matrices. */
+/* Matrices of a GEMM: formats, layouts, batches, errors, and the order of k, all compared
+   with the same GEMM of dense FP32 matrices. */
 #include "emu/gemm.h"
 #include "lib/gemm/order.h"
 #include "tests/test.h"

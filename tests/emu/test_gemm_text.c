@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lines that say how GEMMs are computed: what is written is read back, whatever is
-   varied; what cannot be is refused by name. */
+/* GEMMs as lines of text: every line that is written can be read back, for all
+   variations; the error for an invalid line names the wrong item. */
 #include "emu/gemm.h"
 #include "emu/gemm_text.h"
 #include "emu/unit.h"

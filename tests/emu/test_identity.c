@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Truncated sums of one unit as sums of another one with more bits and longer blocks:
-   what an emulator on that unit's device can rest on.  A block of L products with F bits
-   is, on a unit with G bits, r = 2^(G - F) times itself, if its products enter r times
-   and the accumulator is scaled by r: where the accumulator's exponent is not below any
-   product's; and without an accumulator by two sums, with one on either side of zero. */
+/* Truncated sums of one unit as sums of another unit with more bits and longer blocks,
+   which an emulator on that unit's device can use.  A block of L products with F bits
+   equals, on a unit with G bits, r = 2^(G - F) times itself, if its products are added r
+   times and the accumulator is multiplied by r, provided that the accumulator's exponent
+   is not below any product's; and without an accumulator by two sums, with a term on
+   either side of zero. */
 #include "emu/engine.h"
 #include "emu/summation.h"
 #include "lib/number/bits.h"

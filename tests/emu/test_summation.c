@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every row of the table of summations says what is so: each of its functions is there, a
-   unit uses it and tests/emu/spec.c states it; the fields that it reads are those that
-   change bits, it refuses values out of their ranges, and it errs by no more than it
-   says. */
+/* Every row of the table of summations is correct: all of its functions exist, a unit
+   uses it, and tests/emu/spec.c defines it; the fields that it reads are those that
+   change bits; it refuses values out of their ranges; and its error is within its stated
+   bound. */
 #include "analysis/evidence/field.h"
 #include "analysis/evidence/order_equivalence.h"
 #include "analysis/evidence/sample.h"

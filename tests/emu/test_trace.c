@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The trace of an output: by hand on the published example, and on samples of every row
-   checked from the operands to the output, each number against exact rationals. */
+/* The trace of an output: the published example by hand, and samples of every row,
+   checked from the operands to the output, with each number compared with exact
+   rationals. */
 #include "analysis/evidence/field.h"
 #include "analysis/evidence/sample.h"
 #include "emu/engine.h"

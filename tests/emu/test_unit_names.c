@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of units and chips: which unit each means, for words of which formats; and what
-   units of one family have in common. */
+/* Names of units and chips: the unit that each stands for, by the format of the parts;
+   and the common properties of the units of one family. */
 #include "emu/unit.h"
 #include "tests/test.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a device is told of a GEMM that it emulates, carried out here: every chain, its
-   products gathered and added one instruction after the other by a unit that is made of
-   nothing but the rule; then sums, as struct bitcut_order and struct bitcut_recipe have
-   them.  D must be the emulator's, to the bit. */
+/* The program that a device receives for an emulated GEMM, executed here: every chain,
+   its products gathered and added one instruction after the other by a unit built from
+   the rule alone; then sums, according to struct bitcut_order and struct bitcut_recipe.
+   D must equal the emulator's, bit for bit. */
 #include "emu/engine.h"
 #include "emu/gemm.h"
 #include "emu/summation.h"

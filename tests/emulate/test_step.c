@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What devices compute of units that they do not have (gpu/emulate/word.h and step.h),
-   against the definitions of lib and of the engine, bit for bit.  A NaN is any NaN where
-   it is on its way, and the unit's where it is a result. */
+/* The computations of devices for units that they do not have (gpu/emulate/word.h and
+   step.h), compared with the definitions of lib and of the engine, bit for bit.  An
+   intermediate NaN can be any NaN; a NaN result is the unit's. */
 #include "analysis/evidence/field.h"
 #include "analysis/evidence/sample.h"
 #include "emu/gemm.h"

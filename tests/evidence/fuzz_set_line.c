@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libFuzzer target of recorded sets as lines of a file, and of the model on those that it
-   lets through.  clang -fsanitize=fuzzer,address,undefined. */
+/* libFuzzer target for recorded sets as lines of a file, and for the model on accepted
+   sets. clang -fsanitize=fuzzer,address,undefined. */
 #include "analysis/evidence/set.h"
 
 #include <stdlib.h>

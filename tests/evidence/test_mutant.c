@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kept vectors against mutants of the unit table: for every unit they must notice
-   each row that is one step away, unless that row is proved to be the same unit; and no
-   sample may ever notice one of those.  BITCUT_DATA names the folder of kept data. */
+/* The stored vectors compared with mutants of the unit table.  For every unit they must
+   detect each row that is one step away, unless that row is proved equivalent; and no
+   sample may ever detect an equivalent row.  BITCUT_DATA names the data folder. */
 #include "analysis/evidence/directed.h"
 #include "analysis/evidence/set.h"
 #include "lib/base/table.h"

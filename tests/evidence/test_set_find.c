@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sets that an operand means: folders with meta.json, at any depth, each once. */
+/* The sets that an operand names: folders with meta.json, at any depth, each once. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "analysis/evidence/set_find.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets that are lines of a file: read as the same set in a folder would be, or refused.
- */
+/* Sets that are lines of a file: read like the same set in a folder, or refused. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "analysis/evidence/set.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Products of matrices that MPFR has solved, and the exact reference held to them: in
-   every way to call it, by every kernel. */
+/* Products of matrices computed by MPFR, and a comparison of the exact reference with
+   them, for every kind of call and every kernel. */
 #ifndef BITCUT_TESTS_EXACT_EXACT_PROBLEM_H
 #define BITCUT_TESTS_EXACT_EXACT_PROBLEM_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FP32 matrices whose products are hard to sum and to round, for the tests of the exact
-   reference. */
+/* FP32 matrices whose products are difficult to sum and to round, for the tests of the
+   exact reference. */
 #ifndef BITCUT_TESTS_EXACT_HARD_H
 #define BITCUT_TESTS_EXACT_HARD_H
 

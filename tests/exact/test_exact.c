@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The exact reference against MPFR: every layer, kernel, number of threads and mode of
-   the host, over families of inputs made to be hard. */
+/* The exact reference compared with MPFR: every stage, kernel, number of threads and
+   floating-point mode, over families of difficult inputs. */
 #include "lib/exact/oracle.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"

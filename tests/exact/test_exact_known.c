@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The exact reference, and MPFR which it is held to, on products and updates known by
+/* The exact reference, and MPFR as its own reference, on products and updates computed by
    hand. */
 #include "lib/number/fma.h"
 #include "tests/exact/exact_problem.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The search for rows that explain recorded outputs: it finds the row of every kept set,
-   and rows that no table has; a row is among what it finds if and only if it gives every
-   output; and boxes, frames and the search do what looking at every row of them does.
-   BITCUT_DATA names the folder of kept data. */
+/* The search for rows that explain recorded outputs: it finds the row of every stored
+   set, and rows that are not in the table; a row is found if and only if it gives every
+   output; and boxes, frames and the search give the same as examining every row.
+   BITCUT_DATA names the data folder. */
 #include "analysis/evidence/set_find.h"
 #include "analysis/fit/fit_prune.h"
 #include "analysis/fit/fit_read.h"

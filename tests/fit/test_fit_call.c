@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut_fit(): what a unit gives, its own row explains, and every field of it is among
-   the values that are told; an output changed by a bit no row explains, and the nearest
-   one misses it; what can be seen to be wrong is refused. */
+/* bitcut_fit(): the outputs of a unit are explained by its own row, and every field of
+   the row is among the reported values; an output with a changed bit is explained by no
+   row, and the nearest row misses it; invalid arguments are refused. */
 #include "emu/fragment.h"
 #include "lib/bitcut.h"
 #include "tests/test.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Orders of k as lines: what is written is read back; what is none is refused by name. */
+/* Orders of k as lines of text: every line that is written can be read back; errors name
+   the wrong item. */
 #include "lib/base/table.h"
 #include "lib/gemm/configuration.h"
 #include "lib/gemm/order.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A wave of the executor on its own: one instruction on random registers and memory, and
-   the comparison with what another statement makes of them. */
+/* A single wave of the executor: one instruction on random registers and memory, and a
+   comparison with an independent definition. */
 #ifndef BITCUT_TESTS_GFX9_GFX9_BENCH_H
 #define BITCUT_TESTS_GFX9_GFX9_BENCH_H
 

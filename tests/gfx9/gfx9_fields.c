@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fields of instructions at random, such as compilers may write. */
+/* Random fields of instructions, as compilers may write them. */
 #include "tests/gfx9/gfx9_bench.h"
 #include "tests/test.h"
 

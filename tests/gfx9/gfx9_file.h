@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Code objects for the executor's tests: files of one kernel, k, of given code, with a
-   descriptor and notes that may be wrong, and parts that may be many. */
+/* Code objects for the executor's tests: files with one kernel, k, of given code, with a
+   descriptor and notes that may be wrong, and any number of sections. */
 #ifndef BITCUT_TESTS_GFX9_GFX9_FILE_H
 #define BITCUT_TESTS_GFX9_GFX9_FILE_H
 

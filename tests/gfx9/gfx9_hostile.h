@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Code objects that mean harm, made of any bytes: kernels of every row of the tables with
-   any operands, descriptors and notes that say anything, and files that are damaged. */
+/* Malicious code objects, made of any bytes: kernels of every row of the tables with any
+   operands, descriptors and notes with any contents, and damaged files. */
 #ifndef BITCUT_TESTS_GFX9_GFX9_HOSTILE_H
 #define BITCUT_TESTS_GFX9_GFX9_HOSTILE_H
 

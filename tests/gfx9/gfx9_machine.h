@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A wave of gfx9 stated a second time: what an instruction of given fields changes, by
-   the statements of opcodes (tests/gfx9/gfx9_statement.h) and the ISA documents' chapters
-   of operands, modifiers and memory. */
+/* An independent definition of a gfx9 wave: the effect of an instruction with given
+   fields, from the definitions of opcodes (tests/gfx9/gfx9_statement.h) and the ISA
+   documents' chapters on operands, modifiers and memory. */
 #ifndef BITCUT_TESTS_GFX9_GFX9_MACHINE_H
 #define BITCUT_TESTS_GFX9_GFX9_MACHINE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What instructions of gfx9 compute from their operands, stated a second time, from the
+/* An independent definition of gfx9 instructions as functions of their operands, from the
    pseudocode of AMD's ISA documents ("CDNA3 ISA", "CDNA4 ISA", chapter 12): bit by bit,
-   and floats by MPFR.  It shares no code with the executor. */
+   with floats by MPFR.  It shares no code with the executor. */
 #ifndef BITCUT_TESTS_GFX9_GFX9_STATEMENT_H
 #define BITCUT_TESTS_GFX9_GFX9_STATEMENT_H
 

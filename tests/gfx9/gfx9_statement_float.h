@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Floats of the statement of gfx9's instructions: exact values by MPFR, rounded once. */
+/* Floats in the definition of gfx9's instructions: exact values by MPFR, rounded once. */
 #ifndef BITCUT_TESTS_GFX9_GFX9_STATEMENT_FLOAT_H
 #define BITCUT_TESTS_GFX9_GFX9_STATEMENT_FLOAT_H
 

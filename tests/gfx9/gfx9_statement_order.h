@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Order in the statement of gfx9's instructions: of floats, and of integers by their
- * bits. */
+/* Order in the definition of gfx9's instructions: of floats, and of integers by their
+   bits. */
 #ifndef BITCUT_TESTS_GFX9_GFX9_STATEMENT_ORDER_H
 #define BITCUT_TESTS_GFX9_GFX9_STATEMENT_ORDER_H
 

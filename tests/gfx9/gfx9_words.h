@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of gfx9's instructions from their fields (CDNA ISA documents, "Microcode
-   Formats"), to be decoded. */
+/* The encodings of gfx9's instructions from their fields (CDNA ISA documents, "Microcode
+   Formats"), as input for the decoder. */
 #ifndef BITCUT_TESTS_GFX9_GFX9_WORDS_H
 #define BITCUT_TESTS_GFX9_GFX9_WORDS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every opcode of the executor of AMD code objects, in every form that it is written in,
-   against an independent statement of it (tests/gfx9/gfx9_machine.h): all registers,
-   masks and bytes of memory after one instruction on random ones; what of them follows
-   from bits that nothing has set; and what s_waitcnt waits for. */
+/* Every opcode of the executor of AMD code objects, in each of its encodings, compared
+   with an independent definition (tests/gfx9/gfx9_machine.h): all registers, masks and
+   bytes of memory after one instruction on random ones; the parts of them that depend on
+   uninitialized bits; and the counters of s_waitcnt. */
 #include "tests/gfx9/gfx9_bench.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Code objects that mean harm: what the executor answers to kernels of any operands and
-   to damaged files; that registers behind the last are refused, of every operand of every
-   row; and that files are read in time and memory in proportion to them. */
+/* Malicious code objects: the executor's errors for kernels with any operands and for
+   damaged files.  Registers beyond the last are refused, for every operand of every row.
+   Files are read in time and memory in proportion to their size. */
 #include "tests/gfx9/gfx9_bench.h"
 #include "tests/gfx9/gfx9_file.h"
 #include "tests/gfx9/gfx9_hostile.h"

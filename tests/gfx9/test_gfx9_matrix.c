@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matrix instructions of the executor: every register of D against the statement of one
-   output (tests/emu/spec.h) of the elements that AMD's matrix instruction calculator has
-   in it and in A, B and C; the table below is the calculator's, from elements to places.
- */
+/* Matrix instructions of the executor: every register of D compared with the definition
+   of one output (tests/emu/spec.h).  The positions of the elements of A, B, C and D are
+   those of AMD's matrix instruction calculator; the table below is from the calculator,
+   from elements to positions. */
 #include "tests/emu/spec.h"
 #include "tests/gfx9/gfx9_bench.h"
 #include "tests/test.h"

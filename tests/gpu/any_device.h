@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests of one device share, whose module is tests/gpu/device.c or, with DEVICE_MODULES
-   set, that of the modules there. */
+/* Common definitions for tests of one device, whose module is tests/gpu/device.c or, with
+   DEVICE_MODULES set, a module in that folder. */
 #ifndef BITCUT_TESTS_GPU_ANY_DEVICE_H
 #define BITCUT_TESTS_GPU_ANY_DEVICE_H
 

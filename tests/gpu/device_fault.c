@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the device of tests/gpu/device.c does wrong, as the environment says. */
+/* The faults of the device in tests/gpu/device.c, selected by the environment. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "tests/gpu/device_parts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the module without a GPU share (tests/gpu/device.c). */
+/* Common definitions for the files of the module without a GPU (tests/gpu/device.c). */
 #ifndef BITCUT_TESTS_GPU_DEVICE_PARTS_H
 #define BITCUT_TESTS_GPU_DEVICE_PARTS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole GEMMs on the device of tests/gpu/device.c: by the emulator, or from words by the
-   terms of the kernel, one instruction after the other. */
+/* Whole GEMMs on the device of tests/gpu/device.c: by the emulator, or from prepared
+   parts by the terms of the kernel, one instruction after the other. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "tests/gpu/device_parts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words on the device of tests/gpu/device.c, made by the library's splits. */
+/* Parts on the device of tests/gpu/device.c, computed by the library's splits. */
 #include "tests/gpu/device_parts.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests of the library's calls on a device share: tests/gpu/device.c as the device,
-   and memory of it. */
+/* Common definitions for tests of the library's calls on a device: tests/gpu/device.c as
+   the device, and its memory. */
 #ifndef BITCUT_TESTS_GPU_MODEL_DEVICE_H
 #define BITCUT_TESTS_GPU_MODEL_DEVICE_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Units that a device emulates, against the emulator, every bit: all units, recipes,
-   splits and orders at random.  The device is tests/gpu/device.c, or with DEVICE_MODULES
-   set that of the modules there; then it prints how many outputs each method computed. */
+/* Units that a device emulates compared with the emulator, every bit: all units, recipes,
+   random splits and orders.  The device is tests/gpu/device.c, or, with DEVICE_MODULES
+   set, the device of a module in that folder; then it prints how many outputs each method
+   computed. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "emu/gemm.h"

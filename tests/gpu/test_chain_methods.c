@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a device computes the chains of a unit's GEMMs: the method by how the unit adds,
-   and what is taken without an instruction, the claim that it is the unit's, or code. */
+/* How a device computes the chains of a unit's GEMMs: the method for the unit's way of
+   adding; and its replacement without an instruction, without the claim that the
+   instruction is the unit's, or without code. */
 #include "emu/gemm.h"
 #include "emu/summation.h"
 #include "gpu/emulate/chains.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A choice that is remembered is the one that would be made: with tests/gpu/device.c as
-   the device.  Run in the build folder. */
+/* A remembered choice equals a new one, with tests/gpu/device.c as the device.  Run in
+   the build folder. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "gpu/api/choice_cache.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The choice of a kernel by the tile model: by hand, once more by counting tiles on
-   units, and what must follow from what. */
+/* The choice of a kernel by the tile model: by hand, again by counting tiles on units,
+   and by relations between choices. */
 #include "gpu/api/choose.h"
 #include "tests/test.h"
 

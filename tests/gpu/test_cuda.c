@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The library's GEMMs on a device, with tests/gpu/device.c as the device: what it
-   computes word by word against the emulator's whole GEMM, and nothing else written.  Run
-   in the build folder. */
+/* The library's GEMMs on a device, with tests/gpu/device.c as the device: the results of
+   its parts and terms compared with the emulator's whole GEMM, and nothing else written.
+   Run in the build folder. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "emu/gemm.h"

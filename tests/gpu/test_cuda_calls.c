@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of the library on a device, with tests/gpu/device.c as the device: which kernel
-   they take, words of two formats, and which devices there are.  Run in the build folder. */
+/* Calls of the library on a device, with tests/gpu/device.c as the device: the selected
+   kernels, parts in two formats, and the list of devices.  Run in the build folder. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "emu/gemm.h"

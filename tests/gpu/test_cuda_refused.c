@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of the library on a device that are refused, each for one reason, and those that
-   are taken, with tests/gpu/device.c as the device.  Run in the build folder. */
+/* Calls of the library on a device that are refused, each for one reason, and calls that
+   are accepted, with tests/gpu/device.c as the device.  Run in the build folder. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "tests/gpu/model_device.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs of the library on a device whose units are others, with tests/gpu/device.c as the
-   device: what is chosen, refused, and written.  Run in the build folder. */
+/* GEMMs of the library on a device with other units than requested, with
+   tests/gpu/device.c as the device: choices, errors and results.  Run in the build
+   folder. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "gpu/api/offload.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums of products that a device makes for exact references, against a plain loop, every
-   bit, and the references that are made of them.  The device is tests/gpu/device.c, or
-   with DEVICE_MODULES set that of the modules there. */
+/* Sums of products that a device computes for exact references, compared with a plain
+   loop, every bit, and references computed from them.  The device is tests/gpu/device.c,
+   or, with DEVICE_MODULES set, the device of a module in that folder. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "analysis/accuracy/judge.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The library's GEMMs on a GPU whose memory, streams and graphs are their caller's, who
-   calls the driver and not the module's runtime.  Needs a GPU and the module; run in the
-   build folder. */
+/* The library's GEMMs on a GPU with memory, streams and graphs of a caller that uses the
+   driver instead of the module's runtime.  Needs a GPU and the module; run in the build
+   folder. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "emu/gemm.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GEMMs of the host's memory on a device (gpu/module/host_gemm.c), which is a stand-in:
-   memory of its own, and the emulator.  Panels are small, so that there are many. */
+/* GEMMs of CPU memory on a device (gpu/module/host_gemm.c), which is simulated: memory of
+   its own, and the emulator.  Panels are small, so that there are many. */
 #define GPU_HIP
 #define PANEL_OUTPUTS 64
 #define PANEL_LINES   4

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where words and workspaces of a GEMM of words lie (gpu/module/product.c), and what the
-   split pass and the kernel are given, which are stand-ins, as the runtime is: nothing is
-   computed.  The layout is counted here line by line, as gpu/module/module.h has it. */
+/* The positions of parts and workspaces of a GEMM (gpu/module/product.c), and the
+   arguments of the split pass and the kernel, which are simulated, like the runtime:
+   nothing is computed.  The layout is computed here row by row, as described in
+   gpu/module/module.h. */
 #define GPU_HIP
 #include "gpu/module/product.c"
 

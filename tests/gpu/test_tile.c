@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tile model: numbers of the paper, its Table 2, the model once more by counting,
-   what must grow or shrink; and descriptions of GPUs, good and bad. */
+/* The tile model: numbers of the paper, its Table 2, an independent count, and quantities
+   that must grow or shrink; and descriptions of GPUs, good and bad. */
 #include "analysis/cli/gpu_file.h"
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiled, never run: the calls of gpu/hip/runtime.h as the headers of HIP declare them,
-   with the types that it stands in for, and the numbers that it names. */
+/* Compiled, never run: the calls of gpu/hip/runtime.h as declared in the headers of HIP,
+   with its replacements for types, and the numbers that it names. */
 #define __HIP_PLATFORM_AMD__ 1
 
 #include "gpu/hip/runtime.h"

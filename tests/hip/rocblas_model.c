@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A library with the calls of rocBLAS that gpu/hip/rocblas.c makes, for
-   tests/hip_runtime.sh: products by loops in FP64, of matrices of the stand-in for the
-   HIP runtime, which says where the host has them.  Written after rocBLAS's reference:
-   column-major, D = alpha A B + beta C. Sums of a type are not told apart. */
+   tests/hip_runtime.sh: products by loops in FP64, on matrices of the simulated HIP
+   runtime, which maps them to CPU memory.  Written from rocBLAS's reference:
+   column-major, D = alpha A B + beta C.  Types of sums are not distinguished. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of the stand-in for the HIP runtime: addresses are the device's, each is given
-   out once, and copies reach no byte beside a buffer. */
+/* Memory of the simulated HIP runtime: addresses belong to the device, each is used once,
+   and copies reach no byte outside a buffer. */
 #include "emu/gfx9/gfx9.h"
 #include "gpu/hip/stand_in/stand_in.h"
 #include "tests/test.h"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* faulty FOLDER RECIPE UNIT M N K SEED FAULT: inputs at random and the result of a kernel
-   that has the fault, A.npy B.npy D.npy and, if beta is not 0, C.npy; truth.json says
-   what was done.  RECIPE may have `:slices=N` and `:promote=N` behind it.  An even seed
-   gives alpha, beta and C.  faulty list: all faults, their class, and what their
-   programmer did. Exit status: 0; 2 usage; 3 it cannot run; 77 the recipe cannot have the
-   fault. */
+/* faulty FOLDER RECIPE UNIT M N K SEED FAULT: random inputs and the result of a kernel
+   with the fault, A.npy B.npy D.npy and, if beta is not 0, C.npy; truth.json describes
+   the fault.  RECIPE may be followed by `:slices=N` and `:promote=N`.  An even seed gives
+   alpha, beta and C.
+
+   faulty list: all faults, their class, and the mistake of their programmer.
+
+   Exit status: 0; 2 usage; 3 it cannot run; 77 the recipe cannot have the fault. */
 #include "tests/identify/faulty.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A GEMM kernel as its programmer may have got it wrong: every fault is a row that
-   changes a right kernel.  Shares no code with the emulator and the analysis, so that
-   what they say of its results can be held against what was done. */
+/* A GEMM kernel with possible programming errors: every fault is a row that changes a
+   correct kernel.  It shares no code with the emulator and the analysis, so that their
+   explanations of its results can be compared with the actual fault. */
 #ifndef BITCUT_TESTS_IDENTIFY_FAULTY_H
 #define BITCUT_TESTS_IDENTIFY_FAULTY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The units of faulty_unit.c against the statement of them in exact rationals. */
+/* The units of faulty_unit.c compared with their definition in exact rationals. */
 #include "tests/identify/faulty.h"
 
 #include "emu/unit.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What no table of faults has: kernels that compute something else, and damage at random.
- */
+/* Faults that no table has: kernels that compute something else, and random damage. */
 #include "tests/identify/faulty.h"
 
 #include <math.h>

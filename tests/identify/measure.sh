@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# How often `bitcut explain` names the fault of a kernel: each fault of tests/identify/faulty,
-# on five shapes and three recipes, as a table of tab-separated columns, then totals.
-# No part of `make check`: it takes long.  Run in the build folder after `make check`, or
-# `make tests/identify/faulty`; FAULTS, SHAPES, RECIPES and SEED may hold fewer words.
+# How often `bitcut explain` names the fault of a kernel: each fault of
+# tests/identify/faulty, on five shapes and three recipes, as a table of tab-separated
+# columns, followed by totals.  It is not part of `make check`: it takes long.  Run in the
+# build folder after `make check`, or `make tests/identify/faulty`; FAULTS, SHAPES,
+# RECIPES and SEED may select fewer.
 set -u
 
 # Answers that are right for a fault: names of explain's table of faults, which has its own

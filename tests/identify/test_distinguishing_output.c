@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Outputs that tell hypotheses apart: which are taken, and blocks of them. */
+/* Outputs that distinguish hypotheses: their selection, and blocks of them. */
 #include "analysis/identify/distinguishing_output.h"
 #include "tests/test.h"
 

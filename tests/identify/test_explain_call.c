@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut_explain(): what comes back gives the result to the bit, or it is said that it
-   does not, and why. */
+/* bitcut_explain(): the returned GEMM gives the result bit for bit, or the answer states
+   that it does not, and why. */
 #include "lib/bitcut.h"
 #include "tests/test.h"
 

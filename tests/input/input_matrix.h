@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matrices of input families, for the tests of what is in them. */
+/* Matrices of input families, for tests of their contents. */
 #ifndef BITCUT_TESTS_INPUT_INPUT_MATRIX_H
 #define BITCUT_TESTS_INPUT_INPUT_MATRIX_H
 

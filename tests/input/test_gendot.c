@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ill-conditioned dot products: the condition number measured exactly with MPFR. */
+/* Ill-conditioned dot products: the condition number, measured exactly with MPFR. */
 #include "tests/test.h"
 
 #include "lib/input/gendot.h"

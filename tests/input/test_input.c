@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Input families: what every family must do, and recorded digests. */
+/* Input families: common properties of all families, and recorded digests. */
 #include "tests/input/input_matrix.h"
 #include "tests/test.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts of input families and pairs: what is read, and how wrong ones are explained. */
+/* Names of input families and pairs: how they are read, and the messages for invalid
+   ones. */
 #include "tests/test.h"
 
 #include "lib/input/input.h"

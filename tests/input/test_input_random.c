@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Families of independent elements: their distributions, and those made for f16. */
+/* Families of independent elements: their distributions, and families made for f16. */
 #include "lib/number/rand.h"
 #include "lib/number/split.h"
 #include "tests/input/input_matrix.h"

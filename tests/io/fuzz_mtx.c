@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libFuzzer target of the Matrix Market reader; seeds are in corpus/mtx.
-   clang -fsanitize=fuzzer,address,undefined with the sources of lib. */
+/* libFuzzer target for the Matrix Market reader; seeds are in corpus/mtx. clang
+   -fsanitize=fuzzer,address,undefined with the sources of lib. */
 #include "lib/io/decimal.h"
 #include "lib/io/mtx.h"
 

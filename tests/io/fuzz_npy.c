@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libFuzzer target of the .npy reader; seeds are in corpus/npy.
-   clang -fsanitize=fuzzer,address,undefined with the sources of lib. */
+/* libFuzzer target for the .npy reader; seeds are in corpus/npy. clang
+   -fsanitize=fuzzer,address,undefined with the sources of lib. */
 #include "lib/io/npy.h"
 
 #include <stdlib.h>

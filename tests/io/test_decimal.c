@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decimal text against strtof(), printf and numbers known to lie between two encodings.
- */
+/* Decimal text compared with strtof(), printf() and numbers known to lie between two
+   encodings. */
 #include "lib/io/decimal.h"
 #include "lib/number/bits.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tables tell of their rows: every kind of field, and nothing of a locale. */
+/* Descriptions of table rows: every kind of field, independent of the locale. */
 #include "lib/io/listing.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matrix Market files: good ones, round trips, and broken ones. */
+/* Matrix Market files: valid ones, round trips, and invalid ones. */
 #define _XOPEN_SOURCE 700
 
 #include "lib/io/mtx.h"

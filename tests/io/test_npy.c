@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* .npy files: of NumPy, of every type and order built here, and broken ones. */
+/* .npy files: from NumPy, with every type and order built here, and invalid ones. */
 #define _XOPEN_SOURCE 700
 
 #include "lib/io/npy.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Output files are there whole or not at all. */
+/* Output files exist completely or not at all. */
 #define _XOPEN_SOURCE 700
 
 #include "lib/io/output.h"

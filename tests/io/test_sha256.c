@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SHA-256 of the examples of FIPS 180-4 and of a million letters. */
+/* SHA-256 for the examples of FIPS 180-4 and for a million letters. */
 #include "lib/io/sha256.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading whole or not at all; what a file does after it was opened. */
+/* Complete reads, or none; and changes of a file after it was opened. */
 #define _XOPEN_SOURCE 700
 
 #include "lib/io/stream.h"

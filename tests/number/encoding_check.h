@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether a conversion gave the encoding that it should. */
+/* Whether a conversion gave the expected encoding. */
 #ifndef BITCUT_TESTS_NUMBER_ENCODING_CHECK_H
 #define BITCUT_TESTS_NUMBER_ENCODING_CHECK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Splits into two words of f16, and what their words are worth. */
+/* Splits into two f16 parts, and the values of their parts. */
 #ifndef BITCUT_TESTS_NUMBER_F16_SPLIT_H
 #define BITCUT_TESTS_NUMBER_F16_SPLIT_H
 

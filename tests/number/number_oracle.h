@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Formats and roundings stated a second time, for the tests: a value by ldexp from the
-   fields of its encoding, a rounding by the two neighbours in the ordered list of all
-   values or by MPFR.  Shares the data of the rows with lib, none of its code.
+/* An independent definition of formats and roundings, for the tests: a value by ldexp
+   from the fields of its encoding; a rounding by the two neighbours in the ordered list
+   of all values, or by MPFR.  It shares the data of the rows with lib, and none of its
+   code.
 
-   A code is an encoding without sign and padding.  In every format with a sign, codes
-   ascend with the magnitudes they stand for: 0 is zero, code + 1 the next magnitude.  The
-   code of an integer is its magnitude. */
+   A code is an encoding without sign and padding.  In every signed format, codes ascend
+   with their magnitudes: 0 is zero, code + 1 is the next magnitude.  The code of an
+   integer is its magnitude. */
 #ifndef BITCUT_TESTS_NUMBER_NUMBER_ORACLE_H
 #define BITCUT_TESTS_NUMBER_NUMBER_ORACLE_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many f32 encodings converted to every format with a sign by many rules, against the
-   ladders of tests/number/number_oracle.h: what test_round does in part, exhaustive in
-   full. */
+/* Many f32 encodings converted to every signed format by many rules, compared with the
+   lists of tests/number/number_oracle.h: test_round does a part, exhaustive does all. */
 #ifndef BITCUT_TESTS_NUMBER_SWEEP_H
 #define BITCUT_TESTS_NUMBER_SWEEP_H
 

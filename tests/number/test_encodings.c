@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole arrays of encodings: each element as the call for one gives it, what changes
-   counted by what encodings stand for. */
+/* Whole arrays of encodings: each element as by the function for one element, and changes
+   counted by the values of encodings. */
 #include "lib/number/split.h"
 #include "tests/number/number_oracle.h"
 #include "tests/test.h"

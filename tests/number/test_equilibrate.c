@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Equilibration: exponents of lines, scaling by powers of two, and what GEMMs gain. */
+/* Equilibration: exponents of rows and columns, scaling by powers of two, and the effect
+   on GEMMs. */
 #include "emu/gemm.h"
 #include "lib/exact/exact.h"
 #include "lib/number/bits.h"

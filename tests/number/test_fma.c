@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fused multiply-add against mpfr_fma, the FP32 operations of an epilogue, and that the
-   mode of the host's floating point changes none of their bits. */
+/* Fused multiply-add compared with mpfr_fma, the FP32 operations of an epilogue, and
+   their independence of the caller's floating-point mode. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "lib/number/bits.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Formats: every encoding of the small ones and every 257th of those of 32 bits against
-   an independent decoder (tests/number/number_oracle.h), and the numbers that the
-   standards print. */
+/* Formats: every encoding of small formats and every 257th encoding of 32-bit formats
+   compared with an independent decoder (tests/number/number_oracle.h), and the numbers
+   printed in the standards. */
 #include "lib/number/bits.h"
 #include "tests/number/number_oracle.h"
 #include "tests/test.h"

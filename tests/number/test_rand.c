@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random numbers against published answers, elementary functions against MPFR. */
+/* Random numbers compared with published values, elementary functions with MPFR. */
 #include "lib/number/bits.h"
 #include "tests/test.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rounding and conversion.  Two oracles: MPFR, and lists of all values of a format
-   (tests/number/number_oracle.h), which MPFR is made to confirm first, on the edges of
-   every format and on random operands, for every rule; the lists then judge the wide
-   sweeps. */
+/* Rounding and conversion.  There are two references: MPFR, and lists of all values of a
+   format (tests/number/number_oracle.h).  MPFR first confirms the lists, at the edges of
+   every format and on random operands, for every rule; the lists are then used for the
+   wide sweeps. */
 #include "lib/number/bits.h"
 #include "tests/number/encoding_check.h"
 #include "tests/number/sweep.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Conversions to words of splits as others state them: the processor's instructions for bf16
-   and f16, and what papers print of the cut and of EGEMM-TC's rounding. */
+/* Conversions to parts of splits by other definitions: the processor's instructions for
+   bf16 and f16, and the printed cut and rounding of EGEMM-TC. */
 #include "lib/number/bits.h"
 #include "tests/number/encoding_check.h"
 #include "tests/number/sweep.h"

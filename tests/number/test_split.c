@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Splits: every row against an independent computation, and the constants of the f16
-   splits by counting mantissas. */
+/* Splits: every row compared with an independent computation, and the constants of the
+   f16 splits by counting significands. */
 #include "lib/number/bits.h"
 #include "lib/number/split.h"
 #include "tests/number/f16_split.h"

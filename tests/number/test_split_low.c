@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The low word of the f16 splits, where it overflows and where it underflows: traps and
-   probabilities by counting mantissas. */
+/* The low part of the f16 splits, its overflow and its underflow: special cases and
+   probabilities by counting significands. */
 #include "lib/number/bits.h"
 #include "tests/number/f16_split.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Exact sums against the integers of GMP. */
+/* Exact sums compared with integers of GMP. */
 #include "lib/number/wide.h"
 #include "tests/test.h"
 

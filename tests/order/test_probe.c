@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The probe of orders, on sums that are written out here: orders that bitcut knows but
-   others compute, orders that it does not know, and programs that fail. */
+/* The probe of orders, on sums written out here: known orders computed by other code,
+   unknown orders, and programs that fail. */
 #include "analysis/order/probe.h"
 #include "lib/number/fma.h"
 #include "tests/test.h"

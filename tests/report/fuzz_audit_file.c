@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libFuzzer target of the reader of audits; what it lets through has places that may be
-   printed under names of their own.  clang -fsanitize=fuzzer,address,undefined. */
+/* libFuzzer target for the reader of audits; accepted audits have call sites with unique
+   names that are safe to print. clang -fsanitize=fuzzer,address,undefined. */
 #include "analysis/report/audit_file.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What figures draw: panels, spreads, roofs and looks, of rows made by hand, of all
-   recorded results and of some points of every study. */
+/* The contents of figures: panels, spreads, roofs and looks, for rows made by hand, for
+   all recorded results, and for some points of every study. */
 #include "analysis/report/figure.h"
 #include "analysis/report/plot_look.h"
 #include "lib/gemm/recipe.h"

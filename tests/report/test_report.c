@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The page and its Markdown: what was tested first, then chapters in their order, texts
-   that mean nothing to the markup, and what is not finished. */
+/* The page and its Markdown: verdicts first, then chapters in their order, texts that
+   contain markup, and unfinished sections. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "analysis/report/figure.h"
@@ -347,7 +347,7 @@ static void check_scales(report_form *form, const char *const *pieces)
 START_TEST(page_has_two_scales)
 {
     static const char *const pieces[] = { "small matrices, in seconds",
-                                          "of the sizes &quot;small&quot;",
+                                          "use the sizes &quot;small&quot;",
                                           "<td>small</td>",
                                           "computed for this report",
                                           "<td class=\"number\">3</td>",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every routine of the names on standard input, called in every way: what bitcut computes
-   equal to bitcut_gemm() of whole matrices by the recipe and the unit of the command
-   line, bit for bit; what it leaves to the library left to it, once.  Prints what is
-   wrong, and how many calls there were of each kind. */
+/* Every routine with a name on standard input, called in every form: what bitcut computes
+   must equal bitcut_gemm() on whole matrices by the recipe and the unit of the command
+   line, bit for bit; what it leaves to the library must be called there once.  Prints
+   what is wrong, and the number of calls of each kind. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 
 #include "tests/run/blas_client.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calling a routine of BLAS by its name, whatever kind of name that is. */
+/* Calling a BLAS routine by any of its names. */
 #ifndef BITCUT_TESTS_RUN_BLAS_CLIENT_H
 #define BITCUT_TESTS_RUN_BLAS_CLIENT_H
 

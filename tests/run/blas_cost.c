@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program with small products, which tells what they cost beside their arithmetic: bytes
-   that are allocated as zeros, and teams of threads that OpenMP starts.  Prints what is too
-   much of a call of 4 x 4. */
+/* A program with small products, which measures their overhead: bytes allocated as zeros,
+   and teams of threads started by OpenMP.  Prints what is too much for a call of 4 x 4.
+ */
 #define _GNU_SOURCE /* RTLD_NEXT */
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that opens a library which uses a BLAS, for itself (RTLD_LOCAL); and before
-   it the BLAS, if that is named: then nothing says that the one needs the other. */
+/* A program that opens a library which uses a BLAS, with RTLD_LOCAL; and before it the
+   BLAS, if that is named: then nothing declares that the library needs the BLAS. */
 #define _DEFAULT_SOURCE
 
 #include <dlfcn.h>

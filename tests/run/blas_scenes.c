@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program with a BLAS in one of the situations that its first word names.  Prints what
-   is wrong; exits with 0, or with 1 if something is. */
+/* A program with a BLAS in one of the situations named by its first argument.  Prints
+   what is wrong; exits with 0, or with 1 if something is. */
 #define _GNU_SOURCE
 
 #include "lib/bitcut.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A BLAS library for tests of bitcut run: every name that the library of a run has, by
-   loops as plain as can be, and an account of who called what. */
+/* A BLAS library for tests of bitcut run: every name in the library of a run, with the
+   simplest loops, and a record of calls and callers. */
 #ifndef BITCUT_TESTS_RUN_BLAS_STUB_H
 #define BITCUT_TESTS_RUN_BLAS_STUB_H
 

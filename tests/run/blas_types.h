@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parameters of BLAS's routines, with `integer` its integers: F by Fortran's
-   conventions, C by those of CBLAS.  From the reference BLAS, and of batches from oneMKL.
- */
+/* The parameters of BLAS's routines, with `integer` as their integer type: F by Fortran's
+   conventions, C by those of CBLAS.  From the reference BLAS; batches from oneMKL. */
 #ifndef BITCUT_TESTS_RUN_BLAS_TYPES_H
 #define BITCUT_TESTS_RUN_BLAS_TYPES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library that uses a BLAS: when a program asks it to, and when it is loaded. */
+/* A library that uses a BLAS: when a program calls it, and when it is loaded. */
 #define integer int
 #include <stddef.h>
 #include "tests/run/blas_types.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calling a GEMM of cuBLAS by its name, on memory that is locked meanwhile. */
+/* Calling a GEMM of cuBLAS by its name, on memory that is locked during the call. */
 #ifndef BITCUT_TESTS_RUN_CUBLAS_CALL_H
 #define BITCUT_TESTS_RUN_CUBLAS_CALL_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every GEMM of cuBLAS, called in every way: what bitcut computes equal to bitcut_gemm()
-   of whole matrices by the recipe and the unit of the command line, bit for bit, in the
-   stream of the handle and with the library not called; what has no product, or arguments
-   that are none of the routine's, left to it.  Prints what is wrong, and how many calls
-   there were of each kind. */
+/* Every GEMM of cuBLAS, called in every form: what bitcut computes must equal
+   bitcut_gemm() on whole matrices by the recipe and the unit of the command line, bit for
+   bit, in the stream of the handle and without a call of the library.  Calls without a
+   product, or with invalid arguments, must be left to the library.  Prints what is wrong,
+   and the number of calls of each kind. */
 #include "lib/bitcut.h"
 #include "tests/run/cublas_call.h"
 

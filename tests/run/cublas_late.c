@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that opens its cuBLAS by itself and looks its routines up by the handle, and
-   what else dlsym() is to do as ever.  With WRAPPER it is a library that has a routine of
-   cuBLAS for that of the library, which it looks up; with NUMBER a library with that
-   number, and with what those behind it say. */
+   other uses of dlsym(), which must not change.  With WRAPPER it is a library that
+   replaces a routine of cuBLAS, which it looks up; with NUMBER it is a library with that
+   number, and with the numbers of the libraries after it. */
 #define _GNU_SOURCE /* RTLD_NEXT, RTLD_DEFAULT */
 
 #include <dlfcn.h>

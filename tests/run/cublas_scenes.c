@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that call cuBLAS, by the name on the command line: what is left to the
-   library, graphs that are captured, workspaces, streams, threads; and products to
-   compare. */
+/* Programs that call cuBLAS, selected by the name on the command line: calls left to the
+   library, captured graphs, workspaces, streams, threads; and products to compare. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "lib/bitcut.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A cuBLAS and a cuBLASLt for tests of bitcut run: the GEMMs by loops as plain as can be,
-   on memory of tests/model_stream.h, and an account of who called what with which
-   arguments.  From NVIDIA's headers cublas_api.h and cublasLt.h. */
+/* A cuBLAS and a cuBLASLt for tests of bitcut run: GEMMs by the simplest loops, on memory
+   of tests/model_stream.h, and a record of calls with their arguments.  From NVIDIA's
+   headers cublas_api.h and cublasLt.h. */
 #ifndef BITCUT_TESTS_RUN_CUBLAS_STUB_H
 #define BITCUT_TESTS_RUN_CUBLAS_STUB_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libFuzzer target of the reader of call_logs: the bytes are laid over the head of one
-   and over its places; all texts that come back end and may be printed. clang
+/* libFuzzer target for the reader of logs: the bytes replace the head of a log and its
+   call sites; all texts that are returned must be terminated and safe to print. clang
    -fsanitize=fuzzer,address,undefined. */
 #define _GNU_SOURCE /* memfd_create() */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arguments of BLAS routines: legal exactly where the reference BLAS and CBLAS call
-   no xerbla; and what matrices they then mean, as elements in memory. */
+/* The arguments of BLAS routines: valid exactly where the reference BLAS and CBLAS do not
+   call xerbla; and the matrices that they describe, as elements in memory. */
 #include "analysis/run/blas_arguments.h"
 #include "lib/gemm/plan.h"
 #include "lib/number/bits.h"

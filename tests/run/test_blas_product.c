@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Products of whole and of half matrices against bitcut_gemm() of whole ones, bit for
-   bit; nothing is read or written that is not the product's. */
+/* Products of whole and of half-stored matrices compared with bitcut_gemm() on whole
+   ones, bit for bit; nothing outside the product is read or written. */
 #include "analysis/run/blas_product.h"
 #include "emu/gemm.h"
 #include "emu/gemm_text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What processes write down: read back as it was, whatever became of the process or of
-   the file; and added up. */
+/* Logs of processes: read back unchanged, whatever happened to the process or the file;
+   and added up. */
 #define _DEFAULT_SOURCE
 
 #include "analysis/run/folder.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs: found as a shell finds them, refused where the loader takes no library into
-   them, searched for functions, and run until they end. */
+/* Programs: found like a shell finds them, refused where the loader preloads no library,
+   searched for functions, and run until they end. */
 #define _GNU_SOURCE
 
 #include "analysis/run/program.h"

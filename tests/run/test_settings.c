@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process is told by its environment: every variable, its errors, and which way a
-   place has. */
+/* Settings from the environment: every variable, its errors, and the configuration of a
+   call site. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "analysis/run/settings.h"

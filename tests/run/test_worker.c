@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread that computes large products: asked by many threads, in children of fork(),
+/* The thread that computes large products: called by many threads, in children of fork(),
    with signals, and where no thread can be started. */
 #define _DEFAULT_SOURCE
 

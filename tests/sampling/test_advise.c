@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Advice: samples that stand for all outputs, what products cost, and the search. */
+/* Advice: samples that represent all outputs, the cost of products, and the search. */
 #include "analysis/sampling/advise.h"
 #include "analysis/sampling/cost.h"
 #include "emu/rate.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The upper end of a sample. */
+/* Limits for numbers beyond a sample. */
 #include "analysis/sampling/sampling.h"
 #include "lib/number/rand.h"
 #include "tests/test.h"

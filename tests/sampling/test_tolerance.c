@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a test should accept: limits of correct kernels, and what they reject. */
+/* Tolerances: limits that correct kernels do not exceed, and the faults that they reject.
+ */
 #include "analysis/sampling/order_set.h"
 #include "analysis/sampling/power.h"
 #include "analysis/sampling/python_lines.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How often correct results are above the limits of bitcut tolerance: on families of data
-   that are hard on a probability, and in orders of k that limits are not found from.
-
-   In check-long 10^4 new results of each family by each recipe on a unit, and a table as TAP
-   comments: of each family, the largest rate of all recipes.  What is not finite is left
-   out. */
+/* How often correct results exceed the limits of bitcut tolerance: on families of data
+   for which the probability is difficult to meet, and in orders of k from which limits
+   are not found.  In check-long 10^4 new results of each family by each recipe on a unit,
+   and a table as TAP comments with the largest rate of all recipes for each family.
+   Results that are not finite are left out. */
 #include "analysis/sampling/arrangement.h"
 #include "analysis/sampling/criterion.h"
 #include "analysis/sampling/order_set.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs drawn from a problem, and what error is usual. */
+/* Runs sampled from a problem, and the typical range of errors. */
 #include "analysis/sampling/typical_range.h"
 #include "emu/gemm.h"
 #include "lib/input/source.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of a binade split in integers, at every level of vector instructions, against
-   the same values split one by one. */
+/* Values of a binade split in integers, at every level of vector instructions, compared
+   with the same values split one by one. */
 #include "analysis/split/binade.h"
 #include "analysis/split/retention.h"
 #include "emu/fast/simd.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The values of a matrix by their exponent, and what splits keep of them. */
+/* The values of a matrix by their exponent, and the bits of them that splits retain. */
 #include "analysis/split/exponents.h"
 #include "lib/number/hostfp.h"
 #include "tests/test.h"

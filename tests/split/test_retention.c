@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What splits keep: all significands of a binade against plain integers and the published
-   constants, single values against MPFR, underflow against its closed forms. */
+/* The bits that splits retain: all significands of a binade compared with plain integers
+   and the published constants, single values with MPFR, underflow with its closed forms.
+ */
 #include "analysis/split/retention.h"
 #include "lib/number/equilibrate.h"
 #include "lib/number/hostfp.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bitcut_split_measure(): an array's figures are those of its values one by one, rows of
-   exponents add up to the last, and NULL stands for all values of an exponent; what can
-   be seen to be wrong is refused. */
+/* bitcut_split_measure(): the results for an array equal those of its values one by one;
+   rows of exponents add up to the last row; NULL stands for all values of an exponent;
+   invalid arguments are refused. */
 #include "analysis/split/retention.h"
 #include "lib/bitcut.h"
 #include "tests/test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libFuzzer target of the reader of recorded results, and of all figures of what it lets
-   through; data/results has seeds.  clang -fsanitize=fuzzer,address,undefined. */
+/* libFuzzer target for the reader of recorded results, and for all figures of accepted
+   results; data/results has seeds. clang -fsanitize=fuzzer,address,undefined. */
 #include "analysis/bench/benchmark_plan.h"
 #include "analysis/report/figure.h"
 #include "analysis/study/results_derive.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Results to test with: made by hand, and those that are kept. */
+/* Results for tests: made by hand, and those that come with bitcut. */
 #ifndef BITCUT_TESTS_STUDY_SAMPLE_RESULTS_H
 #define BITCUT_TESTS_STUDY_SAMPLE_RESULTS_H
 

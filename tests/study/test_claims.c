@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every claim can be true and can be false.  Rows are those that are kept, of the sizes
-   of papers; those of libraries and of speed are made by hand.  They are altered, and the
-   verdict has to follow. */
+/* Every claim can be true and can be false.  The rows are those that come with bitcut, at
+   the sizes of papers; rows about libraries and speed are made by hand.  They are
+   changed, and the verdict has to follow. */
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 #include "tests/test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Claims on recorded speed and energy: verdicts on results made by hand and on kept ones.
- */
+/* Claims about recorded speed and energy: verdicts on results made by hand and on stored
+   results. */
 #include "analysis/study/study.h"
 #include "tests/study/sample_results.h"
 #include "tests/test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recorded results: what is read and refused, what follows from them, and the rows of
-   figures, of results made by hand. */
+/* Recorded results: what is accepted and refused, derived keys, and the rows of figures,
+   for results made by hand. */
 #include "analysis/bench/benchmark_plan.h"
 #include "analysis/cli/data_files.h"
 #include "analysis/report/figure.h"

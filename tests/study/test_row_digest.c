@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Digests of rows: whatever is changed in a file of rows, the line at fault is found. */
+/* Digests of rows: for any change in a file of rows, the wrong line is found. */
 #include "analysis/study/row_digest.h"
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Verdicts: of claims of each kind, on rows made by hand that agree, and on the same rows
-   changed, that do not; and points of studies. */
+/* Verdicts for each kind of claim: on rows made by hand that agree, and on the same rows
+   changed so that they do not; and points of studies. */
 #include "analysis/study/bootstrap.h"
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels of the user's own: what `arguments`, `grid` and `block` may say, and what a
-   kernel is given.  The kernels that run are tests/hsaco.sh's. */
+/* Kernels of the user: the syntax of `arguments`, `grid` and `block`, and the arguments
+   that a kernel receives.  Kernels are run in tests/hsaco.sh. */
 #include "analysis/verify/code_gemm.h"
 #include "tests/gfx9/gfx9_file.h"
 #include "tests/test.h"
