@@ -29,7 +29,8 @@ def _threads(threads: Any) -> int:
 
 
 class Gemm(Result):
-    """``d``, the matrix, and how it was computed; ``line`` says that in one line."""
+    """``d``, the matrix, and the recipe, unit and order that computed it; ``line`` has these in one
+    line."""
 
     def judge(self, index: int = 0, threads: int = 0) -> "Metrics":
         """How far ``d`` is from the exact result: judge() of the same arguments."""
@@ -53,39 +54,40 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          copy: bool = False, threads: int = 0, kernel: Optional[str] = None,
          any_promotion: bool = False, any_slices: bool = False, stream: Any = None,
          workspace: Any = None, device: Optional[str] = None) -> Gemm:
-    """D = alpha A B + beta C by a recipe on a matrix unit: every bit that a kernel following
-    the recipe gives there.  Arrays in the memory of a GPU, CuPy's, PyTorch's or whatever has
-    __cuda_array_interface__ or DLPack, are multiplied there, to the same bits: by that kernel, or
-    where there is none, and the unit is given, by emulation of that unit, whichever it is.
+    """D = alpha A B + beta C by a recipe on a matrix unit, with every bit of a kernel that follows
+    the recipe.  Arrays in the memory of a GPU (CuPy, PyTorch, or any object with
+    __cuda_array_interface__ or DLPack) are multiplied there, with the same bits: by the kernel
+    of the device, or, if there is no kernel and the unit is given, by emulation of the unit.
 
     A is (m, k), B (k, n), C and D (m, n); each may have a first dimension, a batch.  Elements
     are f4, f2, f8 whose values are all FP32's (they are converted), ml_dtypes' types, or u1, u2,
-    u4 as encodings of `format_a`, which must be given for them.  Row-major, column-major and
-    their views with gaps are read where they are; others only with ``copy=True``.
+    u4 as encodings of `format_a`, which must then be given.  Row-major arrays, column-major
+    arrays and views of them with gaps are read in place; other arrays only with ``copy=True``.
 
     recipe, unit, split, high, low
         names of recipes(), units() or chips(), splits(), roundings().
     scale, promote, tile_k, dropped_term, equilibrate
-        as in struct bitcut_gemm; None: as the recipe's row.
+        as in struct bitcut_gemm; None: as in the recipe's row.
     order
-        of k: the line that ``bitcut gemm --order`` takes, or a dict with its items.
+        of k: the text of ``bitcut gemm --order``, or a dict with its items.
     alpha, beta
-        rounded to FP32; beta is 1 if there is a C, and else 0.
+        rounded to FP32; beta is 1 if there is a C, otherwise 0.
     out
-        D, written where it is; it may be C.  Else a new array of `format_d`, f32 by default.
+        D, written in place; it may be C.  Without it, a new array of `format_d`, by default f32.
     kernel, any_promotion, any_slices, stream, workspace
-        on a GPU alone: as in struct bitcut_gemm; recipe or kernel is needed, and the unit may
-        be left to the device.  The result has the ``device`` and the ``kernel``; where the unit
-        is emulated that is None, and ``method`` says how, by a name, or one for each product of
-        words if they differ.  The call returns without waiting.  It runs on the stream that
-        is the current one of CuPy or PyTorch for A, B and C, or on `stream`, an object of
-        theirs or an address; memory for D and to work in is theirs as well, unless `out` and
-        `workspace`, of as many bytes as workspace() says, give it.
+        only on a GPU: as in struct bitcut_gemm.  A recipe or a kernel is required, and the unit
+        may be left to the device.  The result has the ``device`` and the ``kernel``.  If the
+        unit is emulated, ``kernel`` is None, and ``method`` is the method, one name, or one for
+        each product of parts if they differ.  The call returns without waiting.  It runs on the
+        current stream of CuPy or PyTorch, whichever A, B and C belong to, or on `stream`, one of
+        their stream objects or an address.  They also allocate D and the workspace, unless `out`
+        and `workspace`, of workspace() bytes, are given.
 
     device
-        "cpu": arrays of the host's memory by the processor's own matrix units (AMX, AVX512-BF16),
-        if devices() has them, to the same bits.  Arguments and results are those of GPUs, but for
-        `stream`; D is there when the call returns.  OMP_NUM_THREADS says how many threads.
+        "cpu": multiply arrays in CPU memory with the processor's own matrix units (AMX,
+        AVX512-BF16), if devices() has them, with the same bits.  Arguments and results are as on
+        a GPU, except `stream`.  D is complete when the call returns.  OMP_NUM_THREADS is the
+        number of threads.
 
     Sources of recipes and units: the fields "source" of their tables."""
     if device is not None and threads:
@@ -114,9 +116,9 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
 
 
 def workspace(a: Any, b: Any, **given) -> int:
-    """Bytes that gemm() of the same arguments, arrays in the memory of a GPU or with `device`,
-    works in there; of a batch so many for each matrix that is to be computed at the same time, or where the unit is
-    emulated once."""
+    """Bytes of the workspace of gemm() with the same arguments, for arrays in the memory of a GPU
+    or with `device`.  For a batch this many bytes are needed for each matrix that is computed at
+    the same time, or once if the unit is emulated."""
     p = _problem(a, b, given, needs=(), how=(*HOW, *OF_DEVICES, "device"), on_device=True)
     if p.place is None:
         raise BadArgument("A and B are in the memory of the host, where gemm() needs none")
@@ -151,9 +153,9 @@ def _problem(a, b, given: dict, *, d=None, needs=("recipe", "unit"), how=HOW, **
 
 
 class Verification(Result):
-    """Whether D is the emulator's, to the bit: true if it is.  ``differ`` of ``compared``
-    elements do not; ``first`` is the first of them: ``at`` (with its GEMM first in a batch),
-    its bits and number in ``given`` and ``expected``."""
+    """Result of verify(), true if D has every bit of the emulator.  ``differ`` of ``compared``
+    elements differ.  ``first`` is the first of them: ``at`` (with its GEMM first in a batch),
+    and its bits and number in ``given`` and ``expected``."""
 
     def __bool__(self):
         return self.differ == 0
@@ -180,8 +182,8 @@ def _decoded(encoding: int, format: str) -> list:
 
 def verify(d: Any, a: Any, b: Any, *, recipe: str, unit: str, threads: int = 0,
            **given) -> Verification:
-    """D against what gemm() gives of the other arguments, all of them gemm()'s: every bit of
-    each element, of NaN as well.  If D was computed into C, keep C."""
+    """Compare D with gemm() of the other arguments, which are gemm()'s: every bit of each element,
+    including NaN.  If D was computed into C, keep a copy of C."""
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d)
     found, ran = fresh(Difference), fresh_gemm()
     compute(lib.bitcut_gemm_verify, byref(found), byref(ran), byref(p.struct),
@@ -196,8 +198,8 @@ def verify(d: Any, a: Any, b: Any, *, recipe: str, unit: str, threads: int = 0,
 
 
 class Metrics(Result):
-    """How far D is from the exact result, by every metric: metrics() says what they are.  NaN:
-    there is none, or it needs a recipe and a unit."""
+    """Distance of D from the exact result, by every metric of metrics().  NaN: the metric does not
+    exist here, or it needs a recipe and a unit."""
 
 
 def _judged(p: Problem, index: Any, threads: Any) -> Metrics:
@@ -212,9 +214,8 @@ def _judged(p: Problem, index: Any, threads: Any) -> Metrics:
 
 def judge(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None,
           index: int = 0, threads: int = 0, **given) -> Metrics:
-    """How far D, (m, n), is from the exact alpha A B + beta C, which is computed in exact
-    arithmetic, by each metric.  Of a batch GEMM `index`.  Recipe and unit, and all else of
-    gemm(), matter for grade alone."""
+    """Distance of D, (m, n), from the exact alpha A B + beta C, by each metric.  For a batch it is
+    GEMM `index`.  Recipe, unit and the other arguments of gemm() only change the grade."""
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d, needs=())
     return _judged(p, index, threads)
 
@@ -222,8 +223,8 @@ def judge(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optiona
 def exact(a: Any, b: Any, *, format: str = "f32", format_a: Optional[str] = None,
           format_b: Optional[str] = None, copy: bool = False, threads: int = 0) -> Any:
     """A B exactly, then rounded once, to nearest even, to `format`: f32 or f64.  A is (m, k), B
-    (k, n) of FP32 values, row by row without gaps, or both column by column; anything else
-    that gemm() takes is copied with ``copy=True``.  NaN and infinities as in IEEE 754."""
+    (k, n), with FP32 values, both row-major without gaps or both column-major; other arrays that
+    gemm() accepts are copied with ``copy=True``.  NaN and infinities follow IEEE 754."""
     if format not in ("f32", "f64"):
         raise BadArgument(f"{format}: the exact product is rounded to f32 or f64")
     x, y = Operand(a, "A", format_a, copy), Operand(b, "B", format_b, copy)
@@ -258,8 +259,8 @@ def _plain_f32(operand: Operand, copy: bool):
 
 
 class Words(Result):
-    """The words of values: ``words``, an array each, the high one first, of ``formats``; word l
-    carries 2^(``levels[l]`` ``scale``).  Those in ``copies`` are no part of the sum."""
+    """The parts of values: ``words``, one array each, the high part first, of ``formats``; part l
+    is scaled by 2^(``levels[l]`` ``scale``).  Parts in ``copies`` do not belong to the sum."""
 
     def __getitem__(self, i):
         return self.words[i]
@@ -268,7 +269,7 @@ class Words(Result):
         return len(self.words)
 
     def retention(self, *, unit: Optional[str] = None, threads: int = 0) -> "Retention":
-        """What the words keep of the values: retention() of the same array, as it is now."""
+        """What the parts retain of the values: retention() of the same array, as it is now."""
         return _retention(_values(self._of, self._copy), self.split, unit, (-127, 127), threads)
 
     def to_dict(self):
@@ -298,8 +299,8 @@ def _split_row(split: Any):
 
 
 def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Words:
-    """The words of each FP32 value of `x`, an array of any shape without gaps, by a row of
-    splits(): high word first, what each carries, and how it is rounded, is in the table."""
+    """The parts of each FP32 value of `x`, an array of any shape without gaps, by a row of
+    splits(): high part first.  The table has the scale and the rounding of each part."""
     view, row = _values(x, copy), _split_row(split)
     said = _read("splits").find(split)
     words = [_arrays.empty(view.shape, format) for format in said["formats"]]
@@ -312,11 +313,12 @@ def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Words:
 
 def convert(x: Any, to: str = "f32", *, format: Optional[str] = None, rounding: str = "rn",
             copy: bool = False) -> Any:
-    """A new array: the numbers of `x`, an array of any shape without gaps, each rounded once to
-    the format `to`, a row of formats(), by a row of roundings() (rn-sat: the largest number of
-    what overflows).  `format` is that of the elements of `x`; u1, u2, u4 and u8 are encodings and
-    need it, f4 may also hold tf32 and e8m13.  The result is f2, f4, f8, or has encodings, of the
-    types of ml_dtypes where there are any.  NaN becomes the NaN of the format."""
+    """A new array: the numbers of `x`, an array of any shape without gaps, each rounded once to the
+    format `to`, a row of formats(), by a row of roundings() (rn-sat: a number that overflows
+    becomes the largest one).  `format` is the format of the elements of `x`; it is required for
+    u1, u2, u4 and u8, which are encodings, and f4 may also hold tf32 and e8m13.  The result is
+    f2, f4, f8, or has encodings, with the types of ml_dtypes if they exist.  NaN becomes the NaN
+    of the format."""
     view, row = look(x, "X"), lib.bitcut_rounding_find(text(rounding, "rounding"))
     if not row:
         raise BadArgument(f"{rounding}: unknown rounding; bitcut.roundings() has all")
@@ -340,9 +342,9 @@ COUNTS = ("count", "zeros", "infinite", "nan")
 
 
 class Retention(Result):
-    """What a split keeps of values: ``exact``, ``bits``, ``max_ulp`` and all else that `bitcut
-    split` counts, of all of them together; ``exponents`` has the same of each exponent, a dict
-    each, from the highest down.  None: there is none."""
+    """What a split retains of values: ``exact``, ``bits``, ``max_ulp`` and all other counts of
+    `bitcut split`, for all values together; ``exponents`` has the same for each exponent, one
+    dict each, the highest first.  None: the value does not exist."""
 
     def _rows(self):
         """A row for each exponent and one of all, with columns for zeros and the like if there
@@ -362,7 +364,7 @@ class Retention(Result):
 
 
 def _exponent(value: Any) -> int:
-    """Of FP32; -127 is zero and what is below 2^-126."""
+    """Exponent of an FP32 value; -127 for zero and values below 2^-126."""
     try:
         value = operator.index(value)
     except TypeError:
@@ -400,10 +402,10 @@ def _retention(view, split, unit, exponents, threads) -> Retention:
 def retention(x: Any = None, split: str = "halfhalf", *, unit: Optional[str] = None,
               exponents: Optional[Tuple[int, int]] = None, copy: bool = False,
               threads: int = 0) -> Retention:
-    """What a split keeps of the values of `x`, as split() takes it; or of all 2^23 positive
-    values of each exponent from `exponents[0]` to `exponents[1]`, by default those that f16
-    words are for, -26 to 15, of an array all.  `unit` reads the words, some of them perhaps as
-    zeros."""
+    """What a split retains of the values of `x`, an array as for split(), or of all 2^23 positive
+    values of each exponent from `exponents[0]` to `exponents[1]`.  The default for exponents is
+    -26 to 15, the range of f16 parts; for an array it is all.  `unit` reads the parts, and may
+    read some as zeros."""
     view = _values(x, copy) if x is not None else None
     if exponents is None:
         exponents = (-26, 15) if view is None else (-127, 127)
@@ -464,8 +466,8 @@ class _Fragments:
 
 
 def mma(a: Any, b: Any, c: Any, *, unit: str, threads: int = 0) -> Any:
-    """A batch of fragments, D = A B + C, to the bit of the unit: A (count, m, k), B (count, k,
-    n), C (count, m, n), or all without count; k is that of the instruction.  Elements are of
+    """A batch of fragments, D = A B + C, with every bit of the unit: A (count, m, k), B (count, k,
+    n), C (count, m, n), or all without count; k is the instruction's.  Elements are of
     the unit's formats, or their encodings; they are copied.  D has C's format."""
     x = _Fragments(unit, a=a, b=b, c=c)
     wide = (ctypes.c_uint64 * max(x.count * x.m * x.n, 1))()
@@ -488,11 +490,11 @@ ALL, NEAREST = -1, -2
 
 
 class Fit(Result):
-    """Which rows explain recorded outputs: true if any does.  ``survivors`` do of ``space``;
-    ``rows`` has the values of their fields, of which any combination does, ``decided`` the
-    fields with one value and ``open`` those with more; ``table`` the units among them,
-    ``unit_survives`` whether the one that was named is; ``nearest``, if none survives, a row
-    that gives most."""
+    """The rows that explain recorded outputs; true if there is one.  ``survivors`` of ``space``
+    rows do; ``rows`` has the values of their fields, in any combination, ``decided`` the fields
+    with one value and ``open`` the fields with several; ``table`` the units among them,
+    ``unit_survives`` whether the given unit is one; ``nearest``, if none survives, a row that
+    gives the most outputs."""
 
     def __bool__(self):
         return self.survivors > 0
@@ -532,10 +534,10 @@ def _fit_said(found) -> dict:
 
 def fit(a: Any, b: Any, c: Any, d: Any, *, unit: str, scale_a: Any = None,
         scale_b: Any = None, outputs: int = 0, threads: int = 0) -> Fit:
-    """Which rows explain what an instruction gave, D of A, B and C, of all that the fields of a
-    unit can make (`bitcut fit`).  `unit` is one with its formats and k.  Arrays are those of
-    mma(), D with C's format, block scales (count, m, blocks) and (count, blocks, n).  So many
-    `outputs` are looked at, spread evenly over D (0: 1000)."""
+    """Find the rows that explain the result D of an instruction for A, B and C, among all rows that
+    the fields of a unit can make (`bitcut fit`).  `unit` has the formats and k.  Arrays are as
+    for mma(), D with C's format, block scales (count, m, blocks) and (count, blocks, n).
+    `outputs` outputs are examined, spread evenly over D (0: 1000)."""
     x = _Fragments(unit, a=a, b=b, c=c, d=d, scale_a=scale_a, scale_b=scale_b)
     asked, report, found = fresh(Recording), fresh(FitReport), ctypes.c_void_p()
     asked.unit, asked.outputs = x.row, integer(outputs, "outputs", DIMENSION_MAX)
@@ -569,7 +571,7 @@ def _fit_found(x: _Fragments, report: FitReport, found) -> Fit:
 
 
 class Budget(Result):
-    """Where the error comes from: of each part its ``mean``, ``rms`` and ``most``, in u
+    """The error budget: for each part its ``mean``, ``rms`` and ``most``, in u
     (|alpha| |A||B| + |beta C|), u = 2^-24; "error" is their sum, output by output."""
 
     def _rows(self):
@@ -586,7 +588,7 @@ class Budget(Result):
 
 def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: int = 0,
            **given) -> Budget:
-    """Where the error of what gemm() gives comes from, in parts that add up to it exactly."""
+    """Divide the error of gemm() into parts that add up to it exactly."""
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given})
     names = []
     while (name := lib.bitcut_budget_part(len(names))):
@@ -600,11 +602,11 @@ def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: i
 
 def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", index: int = 0,
           threads: int = 0, **given) -> Any:
-    """What each output of gemm() may err by where D is finite: an array (m, n) of binary64,
-    rounded upward, in the units of D, by a row of bounds(): for certain, if that is rigorous.
-    A D that overflows has no limit, though there may be a number here.  NaN: there is no limit,
-    as an element of A or B, or a word of it, is infinite, NaN, or too large.  Unsupported: the bound
-    does not hold for this recipe on this unit."""
+    """The largest possible error of each output of gemm() if D is finite: an array (m, n) of
+    binary64, rounded upward, in the units of D, by a row of bounds().  If the bound is rigorous,
+    no output exceeds it.  A D that overflows has no limit, even if the array has a number.  NaN:
+    there is no limit, because an element of A or B, or a part of it, is infinite, NaN, or too
+    large. Unsupported: the bound does not hold for this recipe on this unit."""
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given})
     to = _arrays.empty((p.struct.m, p.struct.n), "f64")
     compute(lib.bitcut_bound, look(to, "limit").address, byref(p.struct),
@@ -614,26 +616,32 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
 
 
 class Verdict(Result):
-    """What a D is by limits, as struct bitcut_tolerance_verdict has it: true if it is accepted."""
+    """Comparison of a D with limits, as struct bitcut_tolerance_verdict; true if D is accepted."""
 
     def __bool__(self):
         return self.accepted
 
 
 class Tolerances(Result):
-    """Limits that a correct D keeps, as struct bitcut_tolerances has them: |D - C| <=
-    ``limit`` u |A||B| at each output if ``known``, ||D - C|| <= ``norm_limit`` u ||A|| ||B||
-    if ``norm_known``; |D - C| <= ``with_underflow`` u |A||B| and what underflows, and norms
-    likewise (``norm_with_underflow``), always; and ``bound`` u |A||B| and what underflows, which
-    was ``underflow`` u |A||B| at most in the runs, for certain; u = 2^-24, C exact.  In ``zeros``
-    of the ``runs`` a D of zeros keeps all these limits: they say nothing there."""
+    """Limits that a correct D satisfies, as in struct bitcut_tolerances, with u = 2^-24 and C
+    exact:
+
+    |D - C| <= ``limit`` u |A||B| at each output, if ``known``;
+    ||D - C|| <= ``norm_limit`` u ||A|| ||B||, if ``norm_known``;
+    |D - C| <= ``with_underflow`` u |A||B| + U, and ``norm_with_underflow`` for norms, always,
+    where U is the term for underflow, at most ``underflow`` u |A||B| in the runs;
+    |D - C| <= ``bound`` u |A||B| + U, the worst case.
+
+    In ``zeros`` of the ``runs`` a D of zeros satisfies all these limits; the limits are then
+    useless."""
 
     def judge(self, d: Any, a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None,
               threads: int = 0, **given) -> "Verdict":
-        """What D is by these limits, which tolerance() found for the other arguments."""
+        """Compare D with these limits, which tolerance() computed for the other arguments."""
         p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
                             "order": None if order == "any" else order}, d=d, batch=False)
-        options, found, limits = fresh(ToleranceOptions), fresh(ToleranceVerdict), fresh(_Tolerances)
+        options, found, limits = fresh(ToleranceOptions), fresh(ToleranceVerdict),
+        fresh(_Tolerances)
         options.any_order = order == "any"
         for name in values(limits):
             setattr(limits, name, getattr(self, name))
@@ -651,14 +659,16 @@ class Tolerances(Result):
 def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None, runs: int = 0,
               false_alarm: float = 0.0, seed: int = 1, two: bool = False, threads: int = 0,
               **given) -> Tolerances:
-    """What a test of D = A B by a recipe on a unit should accept, from `runs` runs (0: 100) on
-    these matrices; with k in a random order a correct D is above each limit that is known
-    with a probability of `false_alarm` (0: 1e-6) at most, and in its own order never if the runs have
-    all outputs (``outputs`` is m n).  order="any": k in any order.  two: D is compared with another correct result."""
+    """Limits for a test of D = A B by a recipe on a unit, from `runs` runs (0: 100) on these
+    matrices.  With k in a random order, a correct D is above each known limit with a probability
+    of at most `false_alarm` (0: 1e-6).  In its own order it is never above, if the runs have all
+    outputs (``outputs`` is m n).  order="any": k in any order.  two: D is compared with another
+    correct result."""
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
                         "order": None if order == "any" else order}, batch=False)
     options, found = fresh(ToleranceOptions), fresh(_Tolerances)
-    options.runs, options.false_alarm = integer(runs, "runs", DIMENSION_MAX), real(false_alarm, "false_alarm")
+    options.runs, options.false_alarm = integer(runs, "runs", DIMENSION_MAX), real(false_alarm,
+    "false_alarm")
     options.seed, options.two = integer(seed, "seed", SEED_MAX), bool(two)
     options.any_order = order == "any"
     compute(lib.bitcut_tolerance, byref(found), byref(p.struct), byref(options),
@@ -667,8 +677,8 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
 
 
 class Explanation(Result):
-    """What computed D: ``text`` is the sentence, ``found`` whether something gives all of it,
-    ``fault`` its name or None, ``line`` the GEMM nearest to it."""
+    """What computed D: ``text`` is the sentence, ``found`` whether a hypothesis gives all of D,
+    ``fault`` its name or None, ``line`` the nearest GEMM."""
 
     def __bool__(self):
         return self.found
@@ -680,8 +690,8 @@ class Explanation(Result):
 def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None,
             samples: int = 0, seconds: float = 0.0, seed: int = 1, threads: int = 0,
             **given) -> Explanation:
-    """What computed D: which recipe, unit, order of k and fault.  One that is given is the only
-    one that is tried.  The search takes `seconds` at most (0: 60), and comparing as long."""
+    """Find what computed D: recipe, unit, order of k and fault.  If one of them is given, no other
+    is tried.  The search takes at most `seconds` (0: 60), and the comparison as long."""
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d, needs=(),
                  how=("recipe", "unit"), batch=False)
     options, found, g = fresh(ExplainOptions), fresh(_Explanation), fresh_gemm()
@@ -693,15 +703,15 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
 
 
 class Advice(Result):
-    """What multiplies A B accurately enough, for the fewest products: ``line``, and struct
-    bitcut_advice's ``reaches``, ``cost``, ``error``, ``high``, ``checked``, ``bound``."""
+    """The recipe that multiplies A B accurately enough with the fewest products: ``line``, and
+    struct bitcut_advice's ``reaches``, ``cost``, ``error``, ``high``, ``checked``, ``bound``."""
 
 
 def advise(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None,
            metric: Optional[str] = None, want: float = 0.0, seed: int = 1, threads: int = 0,
            **given) -> Advice:
-    """Which recipe on which unit, of those that are given or of all, errs by `want` of `metric`
-    at most: "relres" (0: 1e-6) or "backward_max" (0: 16)."""
+    """Find the recipe and unit, among the given ones or all, whose error is at most `want` by
+    `metric`: "relres" (0: 1e-6) or "backward_max" (0: 16)."""
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, needs=(),
                  how=("recipe", "unit"), batch=False)
     options, found, g = fresh(AdviceOptions), fresh(_Advice), fresh_gemm()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GEMMs on a device, by its kernels or where it emulates a unit: where CuPy's and PyTorch's memory
-is, on their streams."""
+"""GEMMs on a device, by its kernels or by emulation of a unit, in the memory and on the streams of
+CuPy and PyTorch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import warnings
 from typing import Any, Optional
 
 from ._arrays import FLOATS, element_bytes, empty, look
-from ._library import (BadArgument, BadType, Unsupported, byref, c_size_t, c_void_p, compute, fresh_gemm,
+from ._library import (BadArgument, BadType, Unsupported, byref, c_size_t, c_void_p, compute,
+fresh_gemm,
                        lib, path as library, read, text)
 from ._tables import Table
 
@@ -117,7 +118,7 @@ def _number(device: str) -> int:
 
 
 def to_host(view) -> Any:
-    """A copy of a device's array in the memory of the host."""
+    """A copy of a device's array in CPU memory."""
     owner = _owner(view.source, _number(view.device))
     if owner is None:
         raise BadType(f"{view.name}: {type(view.source).__name__}, in the memory of "
@@ -131,8 +132,8 @@ _opened, _lock = {}, threading.Lock()
 
 
 def _with_modules(call, *arguments):
-    """Call what opens a module.  The library finds those beside it; but in the build folder of
-    its tree it lies one deeper."""
+    """Call a function that opens a module.  The library finds modules next to it, but in the build
+    folder of its tree it is one folder deeper."""
     here = pathlib.Path(library).resolve().parent
     if os.environ.get("BITCUT_MODULES") or here.name != ".libs":
         return call(*arguments)
@@ -154,9 +155,9 @@ def device(name: str) -> c_void_p:
 
 
 def devices() -> Table:
-    """What has kernels here, with its name: GPUs, none where there is no module for them, and
+    """Names of the devices with kernels: GPUs, if there is a module for them, and
     "cpu", the matrix units of this machine's processor, if it has any.  gemm() multiplies arrays
-    on GPUs there, and those of the host by its own units where device="cpu" says so."""
+    on a GPU on that GPU, and arrays in CPU memory on the processor's units with device="cpu"."""
     rows = []
     numbered = [f"{backend}:{number}" for backend in ("cuda", "hip") for number in range(64)]
     missing = set()
@@ -185,8 +186,7 @@ def _stream(stream: Any) -> int:
 
 
 class Place:
-    """The device that operands are on, the stream on which D is computed, and who allocates
-    there."""
+    """The device of the operands, the stream on which D is computed, and the allocator."""
 
     def __init__(self, operands, stream: Any):
         views = [operand.view for operand in operands]
@@ -214,8 +214,8 @@ class Place:
 
 
 class HostPlace:
-    """The processor's own matrix units, on arrays where they are: what starts there is done when
-    the call returns."""
+    """The processor's own matrix units, on arrays in place: the GEMM is complete when the call
+    returns."""
 
     memory, stream, owner, elsewhere = None, 0, None, False
 
@@ -243,7 +243,7 @@ class HostPlace:
 
 
 def methods(g, place: Place) -> list:
-    """How each product of words is computed: by a "kernel", or how the unit is emulated."""
+    """The method of each product of parts: "kernel", or a method of emulation."""
     names = []
     while (name := lib.bitcut_gemm_method(device(place.device), byref(g), len(names))):
         names.append(name.decode())
@@ -251,7 +251,7 @@ def methods(g, place: Place) -> list:
 
 
 def workspace_bytes(g, place: Place) -> int:
-    """What one GEMM of the batch works in."""
+    """Bytes of the workspace of one GEMM of the batch."""
     needed = c_size_t()
     read(lib.bitcut_gemm_workspace, byref(needed), device(place.device), byref(g))
     return needed.value
@@ -276,7 +276,7 @@ def _workspace(g, place: Place, given: Any):
 
 
 def start(problem, workspace: Any):
-    """Start the GEMM of a problem, on its place's stream; the GEMM as it runs."""
+    """Start the GEMM of a problem on the stream of its place, and return the GEMM as it runs."""
     g, place, ran = problem.struct, problem.place, fresh_gemm()
     view = _workspace(g, place, workspace)
     arguments = (byref(ran), device(place.device), byref(g), view.address if view else None,

@@ -32,15 +32,15 @@ def value_of(field: Field) -> Any:
 
 
 class Table(list):
-    """Rows of a table, each a dict: ``name``, its fields, ``what``.  It prints as `bitcut list`
-    does, shows as a table in notebooks, and ``pandas.DataFrame`` takes it."""
+    """Rows of a table, each a dict: ``name``, its fields, ``what``.  A table prints like `bitcut
+    list`, is shown as a table in notebooks, and can be passed to ``pandas.DataFrame``."""
 
     def __init__(self, name: str, what: str, rows):
         super().__init__(rows)
         self.name, self.what = name, what
 
     def find(self, name: str) -> dict:
-        """The row of that name.  BadArgument: there is none."""
+        """The row with this name.  BadArgument: the name is unknown."""
         for row in self:
             if row["name"] == name:
                 return row
@@ -90,7 +90,7 @@ def table(name: str) -> Table:
 
 
 def tables() -> Table:
-    """Every table of the library, with what its rows are."""
+    """Every table of the library, with a description of its rows."""
     rows, at = [], lib.bitcut_table_next(None)
     while at:
         rows.append({"name": lib.bitcut_table_name(at).decode(),

@@ -2,9 +2,8 @@
 """The products of PyTorch by bitcut's GEMM, inside a block.
 
 torch is imported when a block is made, not before.  A TorchDispatchMode sees the operations that
-PyTorch calls below autograd, where forward and backward are alike: what is a product of FP32
-matrices is computed here, on the host or on the GPU that they are on, everything else by PyTorch
-itself."""
+PyTorch calls below autograd, in the forward and the backward pass.  Products of FP32
+matrices are computed here, on the CPU or on their GPU; PyTorch computes everything else."""
 
 from __future__ import annotations
 
@@ -140,8 +139,8 @@ def _attention_apart(torch):
 
 
 class Emulation(Result):
-    """What a block did: ``line``, how products are computed; ``taken``, how many of each
-    operation were; ``left``, how many PyTorch computed itself, and why."""
+    """What a block did: ``line``, the recipe and unit of products; ``taken``, the number of
+    replaced operations by name; ``left``, the number that PyTorch computed itself, and why."""
 
     def __init__(self, recipe, unit, strict, threads, variations):
         unknown = sorted(set(variations) - set(HOW))
@@ -247,23 +246,23 @@ class Emulation(Result):
 def emulate(recipe: str, unit: str, *, strict: bool = False, threads: int = 0,
             **variations: Any) -> Emulation:
     """``with bitcut.emulate("legemm", "mi210") as e:`` PyTorch's products of FP32 matrices are
-    those of gemm() with this recipe, unit and variations, to the bit: on the host, and on a GPU
-    by its kernel, or where it has none by emulation of the unit.
+    computed as by gemm() with this recipe, unit and variations, with the same bits: emulated on
+    the CPU, and on a GPU by its kernel, or by emulation of the unit if there is no kernel.
 
-    Taken are mm, bmm, addmm, baddbmm, mv, addmv and dot, and so all that PyTorch makes of them:
-    matmul (@), einsum, linear, nn.Linear, attention, on the host recurrent cells.  They are taken
-    where they are called: forward and backward inside the block, in the thread that entered it.  A
-    backward() behind the block is PyTorch's own, whatever its forward was.  Of the innermost
-    block only.
+    mm, bmm, addmm, baddbmm, mv, addmv and dot are replaced, and therefore everything that
+    PyTorch computes with them: matmul (@), einsum, linear, nn.Linear, attention, and on the CPU
+    recurrent cells.  An operation is replaced when it is called inside the block, in the forward
+    or the backward pass, in the thread that entered the block.  A backward() after the block is
+    not replaced, wherever its forward pass was.  Of nested blocks only the innermost applies.
 
     A bias, or any C, is added as beta C: in the epilogue, after the sum over k.  A vector is a
-    matrix of one column.  The gradient of a product with a vector by its matrix is no sum over
-    k, and so PyTorch's.  Tensors are read where they are, transposed ones too; what is neither
-    row-major nor column-major is copied, as PyTorch does for BLAS.
+    matrix of one column.  The gradient of a product with a vector with respect to its matrix has
+    no sum over k; PyTorch computes it.  Tensors are read in place, including transposed ones.
+    Tensors that are neither row-major nor column-major are copied, as PyTorch does for BLAS.
 
-    ``e.taken`` counts what was computed here, ``e.left`` what PyTorch computed, and why: other
-    types than float32, GPUs that have no such kernel and emulate nothing, sparse tensors, and
-    what multiplies in one piece, as convolutions do.  strict: such an operation is an exception,
-    Unsupported, instead.  Modules and scaled_dot_product_attention do not take their fused paths
-    inside."""
+    ``e.taken`` counts the operations computed here, ``e.left`` the operations that PyTorch
+    computed, with the reason: other types than float32, GPUs without such a kernel and without
+    emulation, sparse tensors, and operations that multiply in one piece, such as convolutions.
+    strict: such an operation is an exception, Unsupported, instead.  Modules and
+    scaled_dot_product_attention do not take their fused paths inside."""
     return Emulation(recipe, unit, strict, threads, variations)

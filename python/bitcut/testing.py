@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Assertions for tests of kernels.
 
-A test that cannot fail says nothing, so both assertions look at the test as well: they raise
-TestTooWeak, an AssertionError, where a result of zeros would pass, where no exact result is a
-number, and where the matrices leave the low words of a recipe all zero, as small integers do:
-a kernel without its corrections would pass.  ``weak=True`` asks for such a test."""
+A test that cannot fail proves nothing.  Both assertions therefore raise TestTooWeak, an
+AssertionError, in three cases: a result of zeros would pass; no exact result is a number; or the
+low parts of the matrices are all zero, as for small integers, so that a kernel without its
+corrections would pass.  ``weak=True`` allows such a test."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ def _explained(d, a, b, given: dict, seconds: float) -> str:
 
 def assert_gemm(d: Any, a: Any, b: Any, *, recipe: str, unit: str, weak: bool = False,
                 seconds: float = 5.0, **given):
-    """D is that of the recipe on the unit, to the bit: gemm() of the other arguments, all of
-    them gemm()'s.  The message has how many outputs differ, the first, in hex and decoded, and
-    what bitcut explains of it in `seconds` (0: nothing)."""
+    """D has every bit of gemm() with the other arguments, which are gemm()'s.  The message has the
+    number of outputs that differ, the first of them, in hex and decoded, and
+    the explanation that bitcut finds in `seconds` (0: none)."""
     found = verify(d, a, b, recipe=recipe, unit=unit, **given)
     if not found:
         raise AssertionError(str(found) + _explained(d, a, b, given, seconds))
@@ -137,15 +137,17 @@ def _beyond(v, t: Tolerances) -> list:
 
 
 def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
-                      order: OrderLike = "any", runs: int = 0, false_alarm: float = 0.0, seed: int = 1,
+                      order: OrderLike = "any", runs: int = 0, false_alarm: float = 0.0, seed:
+                      int = 1,
                       weak: bool = False, seconds: float = 5.0, **given):
-    """D, FP32, errs no more than the recipe on the unit may: by the limits that tolerance()
-    derives for these matrices, at each output and for all together, NaN and infinities not
-    passing.  A correct D in the order of the recipe passes if the runs have all outputs, as of
-    up to 2^20 products with `order` the GEMM's own; with k in a random order it fails with a
-    probability of `false_alarm` (0: 1e-6) at most, once for each limit, as far as 100 runs tell; with
-    another order it may err more than those that were tried.  The message has what is beyond which limit, where the limits come from,
-    and what bitcut explains of D in `seconds`."""
+    """The errors of D, FP32, are within the limits that tolerance() computes for these matrices,
+    for the recipe on the unit: at each output and for all together.  NaN and infinities do not
+    pass.  A correct D in the order of the recipe passes if the runs have all outputs, which is
+    so up to 2^20 products with `order` the GEMM's own.  With k in a random order it fails with a
+    probability of at most `false_alarm` (0: 1e-6) for each limit, as estimated from 100 runs.
+    With another order its error may be larger than in the orders that were tried.  The message
+    has the outputs above a limit, the source of the limits, and the explanation of D that bitcut
+    finds in `seconds`."""
     if Operand(d, "D", given.get("format_d"), given.get("copy", False)).format != "f32":
         raise BadArgument("D: not FP32: limits are of FP32 results; compare bits instead")
     t = tolerance(a, b, recipe=recipe, unit=unit, order=order, runs=runs, false_alarm=false_alarm,
