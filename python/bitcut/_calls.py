@@ -640,8 +640,7 @@ class Tolerances(Result):
         """Compare D with these limits, which tolerance() computed for the other arguments."""
         p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
                             "order": None if order == "any" else order}, d=d, batch=False)
-        options, found, limits = fresh(ToleranceOptions), fresh(ToleranceVerdict),
-        fresh(_Tolerances)
+        options, found, limits = fresh(ToleranceOptions), fresh(ToleranceVerdict), fresh(_Tolerances)
         options.any_order = order == "any"
         for name in values(limits):
             setattr(limits, name, getattr(self, name))
@@ -667,8 +666,7 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
                         "order": None if order == "any" else order}, batch=False)
     options, found = fresh(ToleranceOptions), fresh(_Tolerances)
-    options.runs, options.false_alarm = integer(runs, "runs", DIMENSION_MAX), real(false_alarm,
-    "false_alarm")
+    options.runs, options.false_alarm = integer(runs, "runs", DIMENSION_MAX), real(false_alarm, "false_alarm")
     options.seed, options.two = integer(seed, "seed", SEED_MAX), bool(two)
     options.any_order = order == "any"
     compute(lib.bitcut_tolerance, byref(found), byref(p.struct), byref(options),

@@ -14,8 +14,7 @@ import warnings
 from typing import Any, Optional
 
 from ._arrays import FLOATS, element_bytes, empty, look
-from ._library import (BadArgument, BadType, Unsupported, byref, c_size_t, c_void_p, compute,
-fresh_gemm,
+from ._library import (BadArgument, BadType, Unsupported, byref, c_size_t, c_void_p, compute, fresh_gemm,
                        lib, path as library, read, text)
 from ._tables import Table
 

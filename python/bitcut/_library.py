@@ -115,8 +115,7 @@ class Part(Structure):
 
 
 class ToleranceOptions(Structure):
-    _fields_ = [("size", c_size_t), ("runs", c_size_t), ("false_alarm", c_double), ("seed",
-    c_uint64),
+    _fields_ = [("size", c_size_t), ("runs", c_size_t), ("false_alarm", c_double), ("seed", c_uint64),
                 ("any_order", c_bool), ("two", c_bool)]
 
 

@@ -137,8 +137,7 @@ def _beyond(v, t: Tolerances) -> list:
 
 
 def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
-                      order: OrderLike = "any", runs: int = 0, false_alarm: float = 0.0, seed:
-                      int = 1,
+                      order: OrderLike = "any", runs: int = 0, false_alarm: float = 0.0, seed: int = 1,
                       weak: bool = False, seconds: float = 5.0, **given):
     """The errors of D, FP32, are within the limits that tolerance() computes for these matrices,
     for the recipe on the unit: at each output and for all together.  NaN and infinities do not
