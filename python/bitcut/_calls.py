@@ -494,7 +494,7 @@ class Retention(Result):
 
 
 def _exponent(value: Any) -> int:
-    """Of FP32; -127 is zero and what is below 2^-126."""
+    """Exponent of an FP32 value; -127 for zero and values below 2^-126."""
     try:
         value = operator.index(value)
     except TypeError:

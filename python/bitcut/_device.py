@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GEMMs on a device, by its kernels or where it emulates a unit: where CuPy's and PyTorch's memory
-is, on their streams."""
+"""GEMMs on a device, by its kernels or by emulation of a unit, in the memory and on the streams of
+CuPy and PyTorch."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _number(device: str) -> int:
 
 
 def to_host(view) -> Any:
-    """A copy of a device's array in the memory of the host."""
+    """A copy of a device's array in CPU memory."""
     owner = _owner(view.source, _number(view.device))
     if owner is None:
         raise BadType(f"{view.name}: {type(view.source).__name__}, in the memory of "
@@ -131,8 +131,8 @@ _opened, _lock = {}, threading.Lock()
 
 
 def _with_modules(call, *arguments):
-    """Call what opens a module.  The library finds those beside it; but in the build folder of
-    its tree it lies one deeper."""
+    """Call a function that opens a module.  The library finds modules next to it, but in the build
+    folder of its tree it is one folder deeper."""
     here = pathlib.Path(library).resolve().parent
     if os.environ.get("BITCUT_MODULES") or here.name != ".libs":
         return call(*arguments)
@@ -190,8 +190,7 @@ def _stream(stream: Any) -> int:
 
 
 class Place:
-    """The device that operands are on, the stream on which D is computed, and who allocates
-    there."""
+    """The device of the operands, the stream on which D is computed, and the allocator."""
 
     def __init__(self, operands, stream: Any):
         views = [operand.view for operand in operands]
@@ -219,8 +218,8 @@ class Place:
 
 
 class HostPlace:
-    """The processor's own matrix units, on arrays where they are: what starts there is done when
-    the call returns."""
+    """The processor's own matrix units, on arrays in place: the GEMM is complete when the call
+    returns."""
 
     memory, stream, owner, elsewhere = None, 0, None, False
 
@@ -248,7 +247,7 @@ class HostPlace:
 
 
 def methods(g, place: Place) -> list:
-    """How each product of words is computed: by a "kernel", or how the unit is emulated."""
+    """The method of each product of parts: "kernel", or a method of emulation."""
     names = []
     while (name := lib.bitcut_gemm_method(device(place.device), byref(g), len(names))):
         names.append(name.decode())
@@ -256,7 +255,7 @@ def methods(g, place: Place) -> list:
 
 
 def workspace_bytes(g, place: Place) -> int:
-    """What one GEMM of the batch works in."""
+    """Bytes of the workspace of one GEMM of the batch."""
     needed = c_size_t()
     read(lib.bitcut_gemm_workspace, byref(needed), device(place.device), byref(g))
     return needed.value
@@ -281,7 +280,7 @@ def _workspace(g, place: Place, given: Any):
 
 
 def start(problem, workspace: Any):
-    """Start the GEMM of a problem, on its place's stream; the GEMM as it runs."""
+    """Start the GEMM of a problem on the stream of its place, and return the GEMM as it runs."""
     g, place, ran = problem.struct, problem.place, fresh_gemm()
     view = _workspace(g, place, workspace)
     arguments = (byref(ran), device(place.device), byref(g), view.address if view else None,

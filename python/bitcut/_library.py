@@ -87,7 +87,7 @@ class Field(Structure):
 
 
 class Difference(Structure):
-    """Its members are those that the library tells (below)."""
+    """The library reports its members (below)."""
 
 
 class ExplainOptions(Structure):
@@ -96,7 +96,7 @@ class ExplainOptions(Structure):
 
 
 class Explanation(Structure):
-    """Its members are those that the library tells (below)."""
+    """The library reports its members (below)."""
 
 
 class Recording(Structure):
@@ -107,7 +107,7 @@ class Recording(Structure):
 
 
 class FitReport(Structure):
-    """Its members are those that the library tells (below)."""
+    """The library reports its members (below)."""
 
 
 class Part(Structure):
@@ -120,11 +120,11 @@ class ToleranceOptions(Structure):
 
 
 class Tolerances(Structure):
-    """Likewise."""
+    """The library reports its members (below)."""
 
 
 class ToleranceVerdict(Structure):
-    """Likewise."""
+    """The library reports its members (below)."""
 
 
 class AdviceOptions(Structure):
@@ -132,7 +132,7 @@ class AdviceOptions(Structure):
 
 
 class Advice(Structure):
-    """Likewise."""
+    """The library reports its members (below)."""
 
 
 # What bitcut.h calls them: tests compare sizes and offsets.
@@ -186,9 +186,9 @@ PROTOTYPES = {
 
 
 def _candidates():
-    """Where libbitcut.so may be: where BITCUT_LIBRARY says, and nowhere else then; beside the
-    package, as in a wheel; in the build folder of the tree that the package lies in; where
-    the loader looks."""
+    """Possible locations of libbitcut.so: the value of BITCUT_LIBRARY, and then no other; otherwise
+    next to the package, as in a wheel, in the build folder of the tree that contains the
+    package, and where the loader searches."""
     if os.environ.get("BITCUT_LIBRARY"):
         return [os.environ["BITCUT_LIBRARY"]]
     here = pathlib.Path(__file__).resolve().parent
@@ -228,7 +228,7 @@ TYPES = {"bool": c_bool, "int": c_int, "size_t": c_size_t, "double": c_double, "
 
 
 def _members(name):
-    """The members of a struct of bitcut.h as the library tells them, in the order of memory."""
+    """The members of a struct of bitcut.h, as the library reports them, in the order of memory."""
     member, at, found = Field(), c_size_t(), [(0, "size", c_size_t)]
     while lib.bitcut_struct_member(byref(member), byref(at), name.encode(), len(found) - 1):
         kind, _, length = member.text.decode().partition("[")
@@ -273,7 +273,7 @@ def check(status: int, why=None):
 
 
 def read(function, *arguments):
-    """Call one that is done at once; its last argument, which says why it failed, is added."""
+    """Call a short function; its last argument, for the reason of a failure, is added."""
     why = ctypes.create_string_buffer(TEXT_MAX)
     check(function(*arguments, why), why)
 
@@ -291,9 +291,10 @@ os.register_at_fork(after_in_child=_in_child)
 
 
 def compute(function, *arguments, keep=(), says=True, products=math.inf):
-    """Call one that may take long, if it has many products.  In the main thread Ctrl-C ends it:
-    the call is asked to stop and comes back when what it has begun is done.  A second Ctrl-C
-    does not wait for that; `keep`, all that the call reads and writes, stays until it is done."""
+    """Call a function that may take long, if it has many products.  In the main thread Ctrl-C
+    ends it: the call is asked to stop and returns when its current work is done.  A second
+    Ctrl-C does not wait for that; `keep`, all that the call reads and writes, stays until it
+    is done."""
     why = ctypes.create_string_buffer(TEXT_MAX)
     if says:
         arguments = (*arguments, why)

@@ -96,7 +96,7 @@ def html_table(rows: list) -> str:
 
 
 class Result:
-    """What a call found.  Every value is an attribute; ``to_dict()`` has all but arrays."""
+    """The result of a call.  Every value is an attribute; ``to_dict()`` has all except arrays."""
 
     def __init__(self, **values):
         self.__dict__.update(values)
@@ -107,7 +107,7 @@ class Result:
                     value, (bool, int, float, str, list, tuple, dict)))}
 
     def __getstate__(self):
-        """What can be copied and kept: not the arrays of others that a call was given."""
+        """The values that can be copied and stored, without arrays of the caller."""
         return {key: value for key, value in self.__dict__.items() if key != "_problem"}
 
     if TYPE_CHECKING:

@@ -2,9 +2,8 @@
 """The products of PyTorch by bitcut's GEMM, inside a block.
 
 torch is imported when a block is made, not before.  A TorchDispatchMode sees the operations that
-PyTorch calls below autograd, where forward and backward are alike: what is a product of FP32
-matrices is computed here, on the host or on the GPU that they are on, everything else by PyTorch
-itself."""
+PyTorch calls below autograd, in the forward and the backward pass.  Products of FP32
+matrices are computed here, on the CPU or on their GPU; PyTorch computes everything else."""
 
 from __future__ import annotations
 

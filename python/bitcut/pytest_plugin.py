@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plugin for pytest: assert_gemm and assert_gemm_close as fixtures, and of which library they
-are in the header.  ``pytest -p bitcut.pytest_plugin``; an installed package needs no option."""
+"""Plugin for pytest: assert_gemm and assert_gemm_close as fixtures; the header names their
+library.  ``pytest -p bitcut.pytest_plugin``; an installed package needs no option."""
 
 import pytest
 
@@ -15,13 +15,14 @@ def pytest_report_header(config):
 
 @pytest.fixture(scope="session")
 def assert_gemm():
-    """bitcut.testing.assert_gemm: D is that of a recipe on a unit, to the bit."""
+    """bitcut.testing.assert_gemm: D has every bit of a recipe on a unit."""
     from bitcut.testing import assert_gemm
     return assert_gemm
 
 
 @pytest.fixture(scope="session")
 def assert_gemm_close():
-    """bitcut.testing.assert_gemm_close: D errs no more than a recipe on a unit may."""
+    """bitcut.testing.assert_gemm_close: the errors of D are within the limits of a recipe on a
+    unit."""
     from bitcut.testing import assert_gemm_close
     return assert_gemm_close
