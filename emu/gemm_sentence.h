@@ -34,7 +34,7 @@ const char *number_said(char text[NUMBER_SAID_MAX], double x, int digits);
 /* The lines of the first three sentences. */
 #define GEMM_LINES                                                                       \
     { "recipe", gemm_describe_what_ran, RECORD_ALWAYS, NULL },                           \
-        { "words", gemm_describe_words, RECORD_ALWAYS, NULL },                           \
+        { "parts", gemm_describe_words, RECORD_ALWAYS, NULL },                           \
     {                                                                                    \
         "sum over k", gemm_describe_sum, RECORD_ALWAYS, NULL                             \
     }

@@ -91,7 +91,7 @@ static const struct emit_column kernel_columns[] = {
     { "kernel",         "kernel",   0, NULL    },
     { "recipe",         "recipe",   0, NULL    },
     { "unit",           "unit",     0, NULL    },
-    { "split",          "words",    0, NULL    },
+    { "split",          "parts",    0, NULL    },
     { "equilibrate",    "scaled",   0, "false" },
     { "split_k",        "slices",   0, "1"     },
     { "configurations", "GEMMs",    0, NULL    },

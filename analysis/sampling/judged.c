@@ -198,7 +198,7 @@ static void describe_relative(char *text, size_t size, const void *answer)
     char error[NUMBER_SAID_MAX], bits[NUMBER_SAID_MAX];
     if (!j) return;
     const double kept = j->value[METRIC_EFFECTIVE_BITS];
-    text_add(text, size, "%s of ||C||, C the exact result: %s bits kept (FP32 has 24)",
+    text_add(text, size, "%s of ||C||, C the exact result: %s bits retained (FP32 has 24)",
              number_said(error, j->value[METRIC_RELRES], 3),
              kept > 0 || !isfinite(kept) ? number_said(bits, kept, 3) : "0");
 }
@@ -280,7 +280,7 @@ const struct record_line judged_lines[] = {
     { "componentwise error", describe_componentwise, RECORD_ALWAYS,  NULL },
     { "relative error",      describe_relative,      RECORD_ALWAYS,  NULL },
     { "error in ulps",       describe_ulps,          RECORD_ALWAYS,  NULL },
-    { "range of words",      describe_lost,          RECORD_ALWAYS,  NULL },
+    { "range of parts",      describe_lost,          RECORD_ALWAYS,  NULL },
     { "limit of the recipe", describe_limit,         RECORD_ALWAYS,  NULL },
     BUDGET_LINES,
     VERDICT_LINES(describe_verdict, describe_typical_range, describe_worst_case),

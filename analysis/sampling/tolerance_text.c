@@ -366,7 +366,7 @@ static void describe_torch(char *text, size_t size, const void *answer)
 const struct record_line tolerance_lines[] = {
     /* clang-format off */
     { "recipe",        gemm_describe_what_ran, RECORD_ALWAYS, NULL },
-    { "words",         gemm_describe_words,    RECORD_ALWAYS, NULL },
+    { "parts",         gemm_describe_words,    RECORD_ALWAYS, NULL },
     { "matrices",      describe_data,          RECORD_ALWAYS, NULL },
     { "componentwise", tolerance_describe_component,     RECORD_ALWAYS, NULL },
     { "normwise",      describe_norm,          RECORD_ALWAYS, NULL },

@@ -403,7 +403,7 @@ static void split_first_said(char *text, size_t size, const void *answer)
 
 const struct record_line verified_split_lines[] = {
     /* clang-format off */
-    { "words",            gemm_describe_words,   RECORD_ALWAYS, NULL },
+    { "parts",            gemm_describe_words,   RECORD_ALWAYS, NULL },
     { "run",              on_said,          RECORD_ALWAYS, NULL },
     { "compared",         split_compared,   RECORD_ALWAYS, NULL },
     { "differ",           split_differ,     RECORD_ALWAYS, NULL },
