@@ -91,7 +91,7 @@ sed 's/.*"power":\[//' row | sed 's/},{/\n/g' |
 cat > names << END
 as it is
 another order
-high words truncated
+high parts rounded otherwise
 promotion truncated
 never promoted
 small inputs flushed
@@ -106,7 +106,7 @@ END
 awk -F '\t' 'NR == FNR { wanted[$0] = 1; next } $2 in wanted' names kernels | sort -g > faults
 # limit NAME MEMBER: in u |A||B|.
 limit() { sed "s/.*\"$1\":{\([^}]*\)}.*/\1/" row | tr ',' '\n' | sed -n "s/\"$2\":\([-+.e0-9]*\)/\1/p"; }
-observed=$(limit componentwise observed) bound=$(limit componentwise bound)
+observed=$(limit componentwise limit) bound=$(limit componentwise bound)
 drawn faults "$styles
 set datafile separator '\t'
 set logscale x 10

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A user's GEMM: D = A B in FP32 with four partial sums.  Product k goes to sum k mod 4.
-   It reads A.npy and B.npy and writes D.npy, or the files in $BITCUT_A, $BITCUT_B and
-   $BITCUT_D.
-   With -DFAULT the unrolled loop omits the remainder of k.  cc own_gemm.c -lm */
+/* A user's GEMM: D = A B in FP32 with four partial sums; product k goes to sum k mod 4.
+   Reads A.npy, B.npy, writes D.npy, or $BITCUT_A, $BITCUT_B, $BITCUT_D.  -DFAULT: the
+   unrolled loop omits the remainder of k.  cc own_gemm.c -lm */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A test of your own GEMM, linked into a program.  The GEMM passes if its bits are the
    model's, or if its error is within bitcut's limits.  cc own_test.c $(pkg-config
-   --cflags --libs bitcut) -lm, with PKG_CONFIG_PATH=BUILD/lib before it if bitcut is not
-   installed but built in the folder BUILD.  Usage: own_test [fault], which drops the last
-   products. */
+   --cflags --libs bitcut) -lm, after PKG_CONFIG_PATH=BUILD/lib for a build in the folder
+   BUILD.  Usage: own_test [fault], which drops the last products. */
 #include <bitcut.h>
 
 #include <math.h>

@@ -304,7 +304,7 @@ reported() {
     for section in calls difference values bits retained chips scales; do
         [ -s "report1/$section.csv" ] || echo "no $section"
     done
-    grep -q 'What does the program multiply?.*8 calls of FP32 products from 2 places' report1/report.md ||
+    grep -q 'What does the program multiply?.*8 calls of FP32 products from 2 call sites' report1/report.md ||
         sed -n 1,20p report1/report.md
     grep -q 'Where does the unit matter most?' report1/report.md || echo "nothing is compared"
     [ "$(cut -d , -f 1 < report1/calls.csv | sed 's/+.*//' | tr '\n' ' ')" = \

@@ -144,12 +144,12 @@ END
     bitcut bench "$@" > out 2> err
     sed 's/heat: [^,]*, [a-z]*,/heat: X,/; s/ [0-9.e-]* TFLOPS/ Y TFLOPS/; s/ [0-9.e-]* under/ Z \
 under/' err | tr '\n' ' ' | grep -q "^bitcut: bench: heat: X, 32 x 32 x 32: Y TFLOPS in bursts \
-(tflops), Z  *under load (tflops_sustained; limit: thermal), and 7 more differ by over 5 %: take \
-tflops for a GEMM now and then, tflops_sustained for long work" || cat err
+(tflops), Z  *under load (tflops_sustained; limit: thermal), and 7 more differ by over 5 %: use \
+tflops for an occasional GEMM and tflops_sustained for long work" || cat err
     DEVICE_FAULT=settles
     bitcut bench "$@" > out 2> err
     grep -q "^bitcut: bench: heat: .*: the last round took [0-9.]* % [a-z]* than the first \
-(drift), and 9 more differ by over 5 %: the board had not settled: take more --rounds" err ||
+(drift), and 9 more differ by over 5 %: the board did not reach a steady state: use more --rounds" err ||
         cat err
     [ "$(value heat | grep -cx rounds)" -eq 10 ] || value heat
     bitcut bench "$@" --rounds 1 --sustained 0 > out 2> err

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 def cell(value: Any) -> str:
     """A value as the program prints it in a table."""
+    if value is None:
+        return "-"
     if isinstance(value, str):
         return value
     if isinstance(value, float):

@@ -109,10 +109,10 @@ class Catches(unittest.TestCase):
     def test_what_it_says(self):
         error = caught(kernel(self.a, self.b, recipe="plain"), self.a, self.b, seconds=5)
         self.assertRegex(str(error), r"\(limit .*\n  limit: .*in any order\n  typical range: up to .*"
-                         r"\n  worst-case bound: .*\n  explain: D is ootomo on .*only the high words")
+                         r"\n  worst-case bound: .*\n  explain: D is ootomo on .*only the high parts")
         error = caught(kernel(self.a, self.b, recipe="plain"), self.a, self.b, assert_gemm,
                        seconds=5)
-        self.assertRegex(str(error), "\n  explain: D is ootomo on .*only the high words")
+        self.assertRegex(str(error), "\n  explain: D is ootomo on .*only the high parts")
         # What is no fault of the recipe on the unit is named, too.
         error = caught(kernel(self.a, self.b, recipe="bf16x3"), self.a, self.b, assert_gemm,
                        seconds=20)
