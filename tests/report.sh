@@ -466,7 +466,7 @@ other_seed() {
     grep -q '"command":"bitcut study table1 --scale paper --seed 2"' two/table1.json ||
         echo "another command"
     grep -q '"inputs":\[\],.*"scale":"paper","kept":null' two/table1.json || echo "rows are kept"
-    grep 'come with bitcut' two/report.md | grep -v 'or else computed'
+    grep 'come with bitcut' two/report.md | grep -v 'or else rows computed'
     stopped two/table1.json --seed 2
     grep -q '"command":"bitcut study table1 --seed 2"' two/table1.json || echo "another small one"
     grep -q '"kept":{"scale":"paper","seed":1,' two/table1.json || echo "nothing beside it"

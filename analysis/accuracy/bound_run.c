@@ -345,12 +345,13 @@ const struct bound_result *bound_broken(const struct bound_result results[BOUNDS
 void describe_bound(char *text, size_t size, const struct bound_result *r)
 {
     if (!r->applies || !r->outputs) return;
-    text_add(text, size, "%.3g u |A||B| at output (%zu, %zu), whose error is %.3g; ",
-             r->worst_limit, r->worst_at[0], r->worst_at[1], r->worst_error);
+    text_add(text, size,
+             "output (%zu, %zu) is nearest to its bound, %.3g of %.3g u |A||B|; ",
+             r->worst_at[0], r->worst_at[1], r->worst_error, r->worst_limit);
     if (r->violations)
         text_add(text, size, "%zu of %zu outputs exceed their bounds", r->violations,
                  r->outputs);
-    else text_add(text, size, "it holds for all %zu outputs", r->outputs);
+    else text_add(text, size, "all %zu outputs are within their bounds", r->outputs);
     if (r->outputs < r->looked)
         text_add(text, size, ", %zu have none", r->looked - r->outputs);
 }

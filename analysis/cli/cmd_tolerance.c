@@ -270,6 +270,7 @@ const struct command command_tolerance = {
     .operands = "",
     .task = TASK_VALIDATE,
     .first = true,
+    .notes = "--order any computes limits for a kernel whose order of k is unknown.",
     .examples = {
         { "Find the limits that a test of a kernel should have",
           "bitcut tolerance --recipe ootomo --unit h100 -m 64 -n 64 -k 256" },

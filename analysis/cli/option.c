@@ -114,6 +114,24 @@ enum bitcut_status option_set(void *own, const struct option_row *row, const cha
     return BITCUT_OK;
 }
 
+/* The names that are similar to a name of several letters, with their dashes. */
+static void near_options(char *text, size_t size, const struct option_row *rows,
+                         const char *name)
+{
+    char near[120], *next = near;
+    table_near(near, sizeof near, option_table(rows), name);
+    text[0] = 0;
+    while (*next) {
+        const char *const one = next;
+        next += strcspn(next, ",");
+        if (*next) *next++ = 0;
+        next += strspn(next, " ");
+        const struct option_row *const row = table_find(option_table(rows), one);
+        if (!row || (!one[1] && name[1])) continue;
+        text_add(text, size, "%s%s%s", *text ? ", " : "", dashes(row), one);
+    }
+}
+
 /* Suggestions for a word that is no option: the same name with other dashes, a short
    option with its value attached, or a similar name. */
 static void meant(char *text, size_t size, const struct option_row *rows,
@@ -123,7 +141,7 @@ static void meant(char *text, size_t size, const struct option_row *rows,
     const struct option_row *row = table_find(option_table(rows), name);
     const struct option_row *first = table_find(option_table(rows), letter);
     char near[120];
-    table_near(near, sizeof near, option_table(rows), name);
+    near_options(near, sizeof near, rows, name);
     text[0] = 0;
     if (row) snprintf(text, size, "; did you mean %s%s?", dashes(row), name);
     else if (word[1] != '-' && first && first->argument && strpbrk(name, "0123456789./"))

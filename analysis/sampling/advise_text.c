@@ -442,12 +442,12 @@ void advise_describe_command(char *text, size_t size, const void *answer)
     const struct advise_trial *const t = x->choice;
     const char *const b = x->problem.input_b;
     if (!t) return;
+    if (!b) text_add(text, size, "with A transposed in B.npy: ");
     text_add(text, size, "bitcut gemm --recipe %s --unit %s -a %s -b %s",
              t->gemm.recipe->name, t->gemm.unit->name, x->problem.input_a,
              b ? b : "B.npy");
     if (t->plan.split_a.scale) text_add(text, size, " --scale %d", t->plan.split_a.scale);
     if (t->gemm.equilibrate) text_add(text, size, " --equilibrate");
-    if (!b) text_add(text, size, ", with A transposed in B.npy");
 }
 
 const struct record_line advise_lines[] = {

@@ -292,7 +292,8 @@ static void describe_note(char *text, size_t size, const void *answer)
         text_add(text, size,
                  "a D of zeros is accepted as well, so these inputs test nothing");
     else if (v->beyond)
-        text_add(text, size, "%zu outputs exceed the worst-case bound", v->beyond);
+        text_add(text, size, "%zu output%s the worst-case bound", v->beyond,
+                 v->beyond == 1 ? " exceeds" : "s exceed");
     else if (v->accepted)
         text_add(text, size, "bitcut verify compares the bits, which may still differ");
 }
