@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     char why[BITCUT_TEXT_MAX] = "";
     struct bitcut_explanation report = { .size = sizeof report };
     const struct bitcut_explain_options options = { .size = sizeof options,
-                                                    .seconds = 10 };
+                                                    .seconds = 60 };
     struct bitcut_gemm gemm, found;
 
     random_values(a, M * K, 1);
