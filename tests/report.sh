@@ -538,7 +538,7 @@ ok_if_empty "whatever D is, there is a page" "$(any_result)"
 ok_if_empty "the assertion of C" "$(assertion ootomo; assertion legemm)"
 ok_if_empty "a product without a result, and one with C" "$(products)"
 ok_if_empty "what cannot be is refused, and leaves nothing" "$(refused)"
-ok_if_empty "findings, contents and filters" "$(first_page)"
+exhaustive "findings, contents and filters" first_page
 exhaustive "verdicts at both scales" both_scales
 exhaustive "the scale of papers" scale_of_papers
 exhaustive "rows of another seed" other_seed

@@ -529,8 +529,9 @@ START_TEST(bits_of_theory)
                           "%s, exponent %d: %.9g, counted %.9g", s->name, e, theory,
                           r.bits);
         }
-    ck_assert_msg(held > 60 && farthest > 0, "%zu with theory, up to %g away", held,
-                  farthest);
+    /* Few exponents have all counts where the theory is exact. */
+    ck_assert_msg(held > 60 && (farthest > 0 || test_step(3) > 1),
+                  "%zu with theory, up to %g away", held, farthest);
     ck_assert(fabs(retention_bits(&splits[SPLIT_MARKIDIS], false, 8) - 23.75) < 0x1p-9);
     ck_assert(fabs(retention_bits(&splits[SPLIT_BITCUT], false, 0) - 23.25) < 0x1p-9);
     ck_assert(isnan(retention_bits(&splits[SPLIT_HALFHALF], false, -15)) &&

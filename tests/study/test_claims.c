@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rows of a file of lines, or none. */
-static json_t *rows_of_file(const char *name)
+/* The rows of the file of a study as readers have them, or none. */
+static json_t *rows_of_file(const struct study *study)
 {
     static char line[1 << 16];
     char path[4096];
@@ -22,11 +22,12 @@ static json_t *rows_of_file(const char *name)
              data     ? data
              : source ? source
                       : "..",
-             data ? "" : "/data", name);
+             data ? "" : "/data", study->name);
     FILE *f = fopen(path, "r");
     while (f && fgets(line, sizeof line, f)) {
         json_t *row = json_loads(line, 0, NULL);
         ck_assert_msg(row != NULL, "%s: %.80s", path, line);
+        if (study->renew) study->renew(row);
         json_array_append_new(rows, row);
     }
     if (f) fclose(f);
@@ -90,7 +91,7 @@ static json_t *rows_of(const struct claim *c)
     if (study_of_claim(c) != study) {
         json_decref(kept);
         study = study_of_claim(c);
-        kept = rows_of_file(study->name);
+        kept = rows_of_file(study);
     }
     return json_array_size(kept) ? json_incref(kept) : made_by_hand(c);
 }
@@ -145,8 +146,8 @@ static bool decides(const struct claim *c, const json_t *row, double most)
     return false;
 }
 
-/* Multiply the key by a factor in the rows that decide a claim: a copy. */
-static json_t *scaled(const struct claim *c, json_t *rows, double factor)
+/* Divide and multiply the key in the rows that decide a claim: a copy. */
+static json_t *scaled(const struct claim *c, json_t *rows, double divisor, double factor)
 {
     json_t *copy = json_array();
     const double most = largest(c, rows);
@@ -158,17 +159,17 @@ static json_t *scaled(const struct claim *c, json_t *rows, double factor)
             continue;
         }
         row = json_copy(row);
-        json_object_set_new(row, key_of(c), json_real(value * factor));
+        json_object_set_new(row, key_of(c), json_real(value / divisor * factor));
         json_array_append_new(copy, row);
     }
     return copy;
 }
 
 static enum claim_outcome scaled_verdict(const struct claim *c, json_t *rows,
-                                         double factor)
+                                         double divisor, double factor)
 {
     double ours;
-    json_t *copy = scaled(c, rows, factor);
+    json_t *copy = scaled(c, rows, divisor, factor);
     const enum claim_outcome found = verdict_of(&ours, c, copy);
     json_decref(copy);
     return found;
@@ -207,9 +208,9 @@ START_TEST(numbers_decide)
         found[verdict_of(&ours, c, rows)] = true;
         for (size_t i = 0; i < sizeof powers / sizeof *powers; i++)
             if (!found[VERDICT_AGREES] || !found[VERDICT_DIFFERS])
-                found[scaled_verdict(c, rows, ldexp(1, powers[i]))] = true;
+                found[scaled_verdict(c, rows, 1, ldexp(1, powers[i]))] = true;
         if (!c->printed) {
-            const enum claim_outcome right = scaled_verdict(c, rows, c->number / ours);
+            const enum claim_outcome right = scaled_verdict(c, rows, ours, c->number);
             ck_assert_msg(right == VERDICT_AGREES || right == VERDICT_UNDECIDED,
                           "%s: %s with what is printed", c->name, verdicts[right].name);
             found[VERDICT_AGREES] = true;
