@@ -38,7 +38,7 @@ function flush(    i) {
 }
 
 BEGIN {
-    print "@c Written by doc/c_reference.awk from lib/bitcut.h."
+    print "@c SPDX-License-Identifier: BSD-3-Clause\n@c Written by doc/c_reference.awk from lib/bitcut.h."
     print "@node C reference\n@chapter C reference\n\n@cindex bitcut.h"
 }
 /SPDX-License/ { next }

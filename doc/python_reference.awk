@@ -52,7 +52,7 @@ function docstring(first,    n, margin, at_end, text) {
 }
 
 BEGIN {
-    print "@c Written by doc/python_reference.awk from python/bitcut."
+    print "@c SPDX-License-Identifier: BSD-3-Clause\n@c Written by doc/python_reference.awk from python/bitcut."
     print "@node Python reference\n@chapter Python reference\n"
 }
 FNR == 1 {
