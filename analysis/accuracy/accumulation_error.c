@@ -129,8 +129,8 @@ static struct chain chain_of(const struct gemm_plan *p, const struct accumulatio
     return c;
 }
 
-/* The roundings that a product meets in its accumulator and in its promotions, the first
-   of which adds to 0. */
+/* The roundings that a product meets in its accumulator and in its promotions.  The first
+   promotion adds to 0. */
 static struct met accumulator_met(const struct gemm_plan *p,
                                   const struct accumulation *path, int accumulator)
 {

@@ -356,8 +356,8 @@ void describe_bound(char *text, size_t size, const struct bound_result *r)
         text_add(text, size, ", %zu have none", r->looked - r->outputs);
 }
 
-/* Of the bounds of that kind the one of which an output takes the largest part; NULL:
-   none has outputs. */
+/* The bound of that kind with the largest ratio of an error to its limit; NULL: no bound
+   of that kind has outputs. */
 static const struct bound_result *nearest_bound(const struct bound_result results[BOUNDS],
                                                 bool rigorous)
 {

@@ -170,9 +170,10 @@ void budget_describe_worst(char *text, size_t size, const void *answer)
         }
         text_add(text, size, "errs by %.3g u |A||B|", p->u);
         if (p->given != b->d)
-            text_add(text, size, ", of which the recipe has %.3g: 0x%08x for 0x%08x",
-                     (b->event.what ? (double)INFINITY : fabs(b->error)) / unit, p->given,
-                     b->d);
+            text_add(text, size,
+                     " (the recipe by %.3g; it gives 0x%08x, and D has 0x%08x)",
+                     (b->event.what ? (double)INFINITY : fabs(b->error)) / unit, b->d,
+                     p->given);
         else if (!b->event.what) {
             text_add(text, size, ": ");
             describe_parts(text, size, b->part, unit > 0 ? unit : 1, 2);

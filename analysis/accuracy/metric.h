@@ -113,7 +113,7 @@ enum { HISTOGRAM_BINS = 28 };
 
 /* Count the elements by |D - reference| in FP32 steps (the number of FP32 values between
    them).  Bin 0 has no difference, bin i has 2^(i-1) to 2^i - 1 steps.  The last bin has
-   all larger differences, and elements of which only one is finite. */
+   all larger differences, and elements where only D or the reference is finite. */
 void ulp_histogram(size_t bins[HISTOGRAM_BINS], const struct comparison *x);
 
 /* The number of FP32 steps between two finite encodings; -0 and +0 are one value.

@@ -5,7 +5,7 @@
 
 #include "analysis/bench/benchmark_round.h"
 
-/* Measure r->host of a kernel, all parts of which were timed, in the session.  The times
+/* Measure r->host of a kernel in the session, after all its parts were timed.  The times
    are medians over bursts of calls that fit the queue of a stream, after one burst that
    is not counted; the device finishes its work between bursts.  What fails is not
    measured: 0. */

@@ -20,8 +20,8 @@ extern const struct shape_set shape_sets[]; /* ended by a row without a name */
 /* The name of the first set that contains m x n x k; NULL if none does. */
 const char *shape_set_of(size_t m, size_t n, size_t k);
 
-/* A row of the table of studies: which kernels run on which shapes, in how many slices,
-   in batches of which size. */
+/* A row of the table of studies: its kernels, shapes, numbers of slices and sizes of
+   batches. */
 struct bench_study {
     const char *name, *what;
     int matrices; /* format of A, B and D of its kernels and peers, FORMAT_...; f32: large

@@ -237,7 +237,7 @@ static int preload(const char *library)
     return setenv("LD_PRELOAD", list, 1) == 0 ? EXIT_GOOD : fail_memory();
 }
 
-/* Remove the settings of a run of which this one is a part. */
+/* Remove the settings of an enclosing run. */
 static void forget_settings(void)
 {
     char name[SETTING_NAME_MAX];

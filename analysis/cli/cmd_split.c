@@ -5,7 +5,6 @@
 #include "analysis/split/split_retention.h"
 #include "lib/base/text.h"
 #include "lib/io/json_record.h"
-#include "lib/io/output.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -110,16 +109,6 @@ static void plot_row(json_t *rows, const struct split_retention *kept)
     if (!kept->of_array && !isnan(theory))
         json_array_append_new(rows, json_pack("{s:s, s:i, s:f}", "by", "theory",
                                               "exponent", kept->e, "bits", theory));
-}
-
-static enum bitcut_status picture_write(const char *path, const struct picture *p,
-                                        struct fault *f)
-{
-    struct output o;
-    const enum bitcut_status status = output_open(&o, path, f);
-    if (status != BITCUT_OK) return status;
-    fwrite(p->bytes, 1, p->size, o.file);
-    return output_commit(&o, f);
 }
 
 static int draw(const struct context *x, const char *path,

@@ -8,7 +8,6 @@
 #include "analysis/report/plot_script.h"
 #include "analysis/report/provenance.h"
 #include "lib/base/clock.h"
-#include "lib/io/output.h"
 #include "lib/io/sha256.h"
 
 #include <assert.h>
@@ -68,16 +67,6 @@ static enum bitcut_status make_folder(bool *made, const char *path, struct fault
     return fault_set(f, BITCUT_UNSUPPORTED, "%s", strerror(errno));
 }
 
-static enum bitcut_status write_bytes(const char *path, const struct picture *p,
-                                      struct fault *f)
-{
-    struct output o;
-    const enum bitcut_status status = output_open(&o, path, f);
-    if (status != BITCUT_OK) return status;
-    fwrite(p->bytes, 1, p->size, o.file);
-    return output_commit(&o, f);
-}
-
 static int check_output(const char *read, const char *option, const char *path)
 {
     const struct used_file files[] = { { option, read, false },
@@ -122,7 +111,7 @@ static enum bitcut_status draw(struct section *s, const struct report *r,
         if (progress_stopped(progress))
             return fault_set(f, BITCUT_UNSUPPORTED, "stopped");
     }
-    if (p->bytes) return write_bytes(path, p, f);
+    if (p->bytes) return picture_write(path, p, f);
     remove(path); /* of an earlier run: it would not belong to this one */
     return BITCUT_OK;
 }

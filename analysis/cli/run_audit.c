@@ -281,8 +281,8 @@ static void operands_clear(struct operands *o)
 }
 
 /* Advice for all excerpts together, with parts that hold all observed values, on the unit
-   of the call site, or, if there is none, on chips of which one is selected.  Prints what
-   is wrong; returns false if there is no advice. */
+   of the call site.  Without a unit, advise selects one of several chips.  Prints what is
+   wrong; returns false if there is no advice. */
 static bool advise(struct advise *to, struct operands *o, const struct call_log_site *p,
                    const struct run_audit *how, const struct context *x)
 {

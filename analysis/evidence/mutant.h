@@ -33,7 +33,7 @@ int mutants_list(struct mutant list[MUTANTS_MAX], const struct bitcut_unit *u);
 
 /* The unit that adds all products and C exactly and rounds once, to nearest.  Vectors
    that do not distinguish it from `u` say nothing about the rounding of u.  Returns false
-   if there is no such unit, since exact sums with block scales do not exist. */
+   for a unit with block scales, since exact sums with block scales do not exist. */
 bool mutant_ideal(struct bitcut_unit *ideal, const struct bitcut_unit *u);
 
 /* "fraction 24" */

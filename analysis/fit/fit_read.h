@@ -7,8 +7,8 @@
 #include "analysis/fit/fit.h"
 
 /* Call fit_init() with at most `most` outputs of each set (0: all), spread evenly over
-   it.  Operands are read in the sets' variants.  NaN results of which only the sign was
-   recorded are left out.  Returns BITCUT_BAD_ARGUMENT if the sets are not of one
+   it.  Operands are read in the sets' variants.  NaN results are left out if only
+   their sign was recorded.  Returns BITCUT_BAD_ARGUMENT if the sets are not of one
    instruction; BITCUT_BAD_FILE if a variant is unknown. */
 enum bitcut_status fit_read(struct fit *fit, const struct set *sets, int set_count,
                             size_t most, struct fault *f);

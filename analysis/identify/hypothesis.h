@@ -150,7 +150,7 @@ struct axis {
     size_t (*count)(const struct space *s);
 
     /* Apply a value to x; one of the functions is NULL.  `vary` is called before there is
-       a plan, `alter` after it.  Returns false if there is no such GEMM, or if it equals
+       a plan, `alter` after it.  Returns false if the GEMM is invalid, or equal to
        value 0. */
     bool (*vary)(struct candidate *x, const struct space *s, size_t value);
     bool (*alter)(struct candidate *x, const struct space *s, size_t value);
@@ -209,7 +209,7 @@ bool order_is_typical(const struct space *s, size_t value);
 /* Whether at most the rounding of the high part is changed. */
 bool words_are_typical(const struct space *s, size_t value);
 
-/* Returns false if there is no such GEMM. */
+/* Make the candidate of a hypothesis.  Returns false if its GEMM is invalid. */
 bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h);
 
 /* The outputs of a block as x computes them: FP32 encodings of values in D's format.

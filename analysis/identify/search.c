@@ -148,7 +148,7 @@ static bool try_some(const struct walk *w, size_t from, size_t to)
 
 /* --- bases ------------------------------------------------------------------------ */
 
-/* The distance of one unchanged basis; NAN: there is no such GEMM, or none is wanted. */
+/* The distance of one unchanged basis; NAN: the GEMM is invalid, or not wanted. */
 static double measure_basis(const struct walk *w, size_t index)
 {
     struct search *const s = w->s;

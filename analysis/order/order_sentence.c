@@ -30,7 +30,7 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
         text_add(text, size, "%sk is cut into slices of %zu", *text ? ", " : "", slice);
     if (o->slices > 1 && o->balance_tail)
         text_add(text, size,
-                 ", of which the last two each have half of their common "
+                 "; the last two each have half of their common "
                  "length (%s)",
                  o->balance_tail > 1 ? multiple : "the longer first");
     if (o->partial_first && o->cut)

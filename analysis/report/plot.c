@@ -4,6 +4,7 @@
 #include "analysis/report/plot.h"
 
 #include "analysis/report/plot_script.h"
+#include "lib/io/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,4 +113,14 @@ enum bitcut_status plot_draw(struct picture *picture, enum plot_kind kind,
     if (script) fclose(script);
     if (drawing) fclose(drawing);
     return status;
+}
+
+enum bitcut_status picture_write(const char *path, const struct picture *p,
+                                 struct fault *f)
+{
+    struct output o;
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status != BITCUT_OK) return status;
+    fwrite(p->bytes, 1, p->size, o.file);
+    return output_commit(&o, f);
 }

@@ -26,4 +26,9 @@ enum bitcut_status plot_draw(struct picture *picture, enum plot_kind kind,
                              json_t *rows, const struct progress *progress,
                              struct fault *f);
 
+/* Write the bytes of a picture to a file.  A failure leaves an existing file as it was.
+   Returns the statuses of output_open() and output_commit(). */
+enum bitcut_status picture_write(const char *path, const struct picture *p,
+                                 struct fault *f);
+
 #endif

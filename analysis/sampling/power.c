@@ -108,7 +108,7 @@ static enum bitcut_status try_fault(struct power_trial *to, const struct power_s
         if (!power_fault_make(&x, &fault, s->q->gemm, &run->space, &run->block, &r))
             return BITCUT_OK;
         const enum bitcut_status status = compute_faulty(&fault, &x, run, &r, f);
-        if (status == BITCUT_BAD_ARGUMENT) return BITCUT_OK; /* there is no such GEMM */
+        if (status == BITCUT_BAD_ARGUMENT) return BITCUT_OK; /* the GEMM is invalid */
         if (status != BITCUT_OK) return status;
         if (!memcmp(run->r.d, run->d, bytes)) continue;
         judge_trial(to, s, run);

@@ -67,13 +67,15 @@ class Calls(unittest.TestCase):
                 self.assertEqual(child.stdout.readline(), "begins\n")
                 time.sleep(0.3)
                 child.send_signal(signal.SIGINT)
-                try: # far less than the call itself would take
-                    out, err = child.communicate(timeout=60)
+                begun = time.monotonic()
+                try:
+                    out, err = child.communicate(timeout=15)
                 except subprocess.TimeoutExpired:
                     child.kill()
                     self.fail(f"not interrupted: {call}")
             self.assertEqual((out, err, child.returncode),
                              ("interrupted\nidle\n[[3.0, 3.0], [3.0, 3.0]]\n", "", 0), call)
+            self.assertLess(time.monotonic() - begun, 5)
 
     def test_others_run(self):
         a, counted, done = uniform(700, 700), [], threading.Event()

@@ -64,19 +64,14 @@ static uint32_t draw_x(const struct bitcut_format *f, uint64_t *rng)
 
 /* --- values and formats ----------------------------------------------------------- */
 
-/* Devices refuse stochastic rounding (gpu_takes_rounding()). */
-static bool is_on_devices(const struct bitcut_rounding *r)
-{
-    return r->direction != STOCHASTIC;
-}
-
 START_TEST(rounds_to_formats)
 {
     uint64_t rng = test_seed();
     const int count = test_cases(2000, 200000);
     for (const struct bitcut_format *f = formats; f->name; f++)
-        for (const struct bitcut_rounding *r = roundings; r->name && is_made(f); r++)
-            for (int i = 0; i < count && is_on_devices(r); i++) {
+        for (const struct bitcut_rounding *r = roundings; r->name && is_made(f); r++) {
+            if (r->direction == STOCHASTIC) continue; /* devices refuse it */
+            for (int i = 0; i < count; i++) {
                 const uint32_t x = draw_x(f, &rng);
                 const uint32_t want = value_of(f, bitcut_format_convert(f, r, f32(), x));
                 const uint32_t got = emulate_round(f, r, x);
@@ -85,6 +80,7 @@ START_TEST(rounds_to_formats)
                               ", want %08" PRIx32,
                               x, f->name, r->name, got, want);
             }
+        }
 }
 END_TEST
 
