@@ -11,11 +11,15 @@
 /* A tile is computed in pieces of k, so that its operands stay in cache for any k. */
 enum { TILE = ENGINE_TILE, DEPTH = 512 };
 
+/* Products that share a block scale, at least; so many scales has a line of a piece. */
+enum { SCALE_BLOCK_MIN = 16, SCALES = DEPTH / SCALE_BLOCK_MIN };
+
 /* State of one output during its computation. */
 struct cell {
     uint64_t accumulator[RECIPE_ACCUMULATORS_MAX]; /* encodings of unit->c     */
     uint32_t master;                               /* FP32: sum of the promotions so
                                                       far                      */
+    size_t i, j, k; /* the output, and the first k of the current k-step           */
     size_t done; /* instructions of accumulator 0 since the last promotion */
 };
 
@@ -68,8 +72,8 @@ static uint64_t from_f32(const struct job *job, int i, uint32_t x)
 }
 
 /* The register after the promotion of accumulator 0, in a kernel with faults. */
-static uint32_t promoted(const struct cell *x, const struct job *job,
-                         const struct gemm_faults *s)
+static uint32_t promoted_wrongly(const struct cell *x, const struct job *job,
+                                 const struct gemm_faults *s)
 {
     const uint32_t v =
         f32_through(s->moved, &roundings[ROUND_RN], to_f32(job, 0, x->accumulator[0]));
@@ -85,8 +89,9 @@ static void promote(struct cell *x, const struct job *job)
 {
     const struct gemm_faults *s = job->plan->faults;
     const uint32_t before = x->master;
-    x->master =
-        s ? promoted(x, job, s) : add32(job, before, to_f32(job, 0, x->accumulator[0]));
+    x->master = s ? promoted_wrongly(x, job, s)
+                  : job_promote(job, to_f32(job, 0, x->accumulator[0]), before, x->i,
+                                x->j, x->k);
     tell(job, WATCH_PROMOTION, 0, before, x->master);
     if (!s || !s->stays) x->accumulator[0] = 0;
     x->done = 0;
@@ -95,7 +100,7 @@ static void promote(struct cell *x, const struct job *job)
 static void cell_start(struct cell *x, const struct job *job)
 {
     const struct gemm_faults *s = job->plan->faults;
-    *x = (struct cell){ 0 };
+    *x = (struct cell){ .i = x->i, .j = x->j };
     if (s && s->start) x->accumulator[0] = from_f32(job, 0, s->start);
 }
 
@@ -125,9 +130,15 @@ static void cell_prepare(struct cell *x, const struct job *job, int t)
     }
 }
 
+/* The operand from k on, with its block scales. */
+static struct lane lane_from(const struct bitcut_unit *u, struct lane x, int k)
+{
+    return (struct lane){ x.x + k, u->scale ? x.scale + k / u->scale_block : NULL };
+}
+
 /* Run the instructions of a term in a k-step.  a and b are the operands of its parts. */
-static void cell_term(struct cell *x, const struct job *job, int t,
-                      const struct number *a, const struct number *b)
+static void cell_term(struct cell *x, const struct job *job, int t, struct lane a,
+                      struct lane b)
 {
     const struct bitcut_unit *u = job->plan->unit[t];
     const struct gemm_faults *faults = job->plan->faults;
@@ -135,24 +146,25 @@ static void cell_term(struct cell *x, const struct job *job, int t,
     uint64_t *c = &x->accumulator[accumulator];
     for (int k = 0; k < job->plan->k_step; k += u->k) {
         const uint64_t before = *c;
-        *c = unit_dot(u, (struct lane){ a + k, NULL }, (struct lane){ b + k, NULL }, *c);
+        *c = unit_dot(u, lane_from(u, a, k), lane_from(u, b, k), *c);
         if (faults && faults->kept)
             *c = from_f32(
                 job, accumulator,
                 f32_through(faults->kept, faults->kept_by, to_f32(job, accumulator, *c)));
-        if (job->watch) tell_instruction(job, t, a + k, b + k, before, *c);
+        if (job->watch) tell_instruction(job, t, a.x + k, b.x + k, before, *c);
         if (accumulator == 0 && ++x->done == (size_t)job->plan->promote) promote(x, job);
     }
 }
 
 /* Run one k-step: the terms from `first` on that are interleaved, once each.  a and b are
    part 0 of the operands, with DEPTH numbers for each part of TILE lines. */
-static void cell_step(struct cell *x, const struct job *job, int first,
-                      const struct number *a, const struct number *b)
+static void cell_step(struct cell *x, const struct job *job, int first, struct lane a,
+                      struct lane b)
 {
     for (int t = first; t < first + job->schedule.together; t++) {
         const struct recipe_term term = job->plan->term[t];
-        cell_term(x, job, t, a + term.a * (TILE * DEPTH), b + term.b * (TILE * DEPTH));
+        cell_term(x, job, t, (struct lane){ a.x + term.a * (TILE * DEPTH), a.scale },
+                  (struct lane){ b.x + term.b * (TILE * DEPTH), b.scale });
     }
 }
 
@@ -181,6 +193,7 @@ static uint32_t cell_fold(const struct cell *x, const struct job *job)
 struct tile {
     size_t i0, j0, rows, cols;
     struct number *a, *b;
+    struct number scale_a[TILE][SCALES], scale_b[TILE][SCALES];
     struct cell cell[TILE][TILE];
     int kept; /* retained sums of slices and lanes: struct k_parts */
     uint32_t sum[K_PARTS_KEPT_MAX][TILE][TILE];
@@ -209,6 +222,24 @@ static void read_lines(struct number *to, const struct job *job, const struct wo
     }
 }
 
+/* Read the block scales of a piece of k that begins with k number `from`, if the unit has
+   some.  Blocks of padding have the scale 1. */
+static void read_scales(struct number to[TILE][SCALES], const struct job *job,
+                        const struct factors *x, size_t first, size_t lines, size_t from)
+{
+    const struct bitcut_unit *u = job->unit;
+    const size_t size = (size_t)u->scale_block;
+    for (size_t i = 0; u->scale && i < lines; i++)
+        for (size_t p = 0; p < DEPTH / size; p++) {
+            const size_t block = from / size + p;
+            const uint32_t factor =
+                block < x->blocks ? factor_of(x, first + i, block * size) : F32_ONE;
+            to[i][p] = format_decode(
+                u->scale, bitcut_format_convert(u->scale, &roundings[ROUND_RN],
+                                                &formats[FORMAT_F32], factor));
+        }
+}
+
 /* Advance every cell of a tile through k-steps [from, to), a piece that is read at once,
    with the interleaved terms from `first` on. */
 static void tile_steps(struct tile *t, const struct job *job, size_t from, size_t to,
@@ -217,11 +248,18 @@ static void tile_steps(struct tile *t, const struct job *job, size_t from, size_
     const size_t k = (size_t)job->plan->k_step;
     read_lines(t->a, job, &job->a, t->i0, t->rows, from * k, (to - from) * k);
     read_lines(t->b, job, &job->b, t->j0, t->cols, from * k, (to - from) * k);
+    read_scales(t->scale_a, job, &job->scale_a, t->i0, t->rows, from * k);
+    read_scales(t->scale_b, job, &job->scale_b, t->j0, t->cols, from * k);
     for (size_t i = 0; i < t->rows; i++)
         for (size_t j = 0; j < t->cols; j++)
-            for (size_t s = 0; s < to - from; s++)
-                cell_step(&t->cell[i][j], job, first, t->a + i * DEPTH + s * k,
-                          t->b + j * DEPTH + s * k);
+            for (size_t s = 0; s < to - from; s++) {
+                const struct lane a = { t->a + i * DEPTH, t->scale_a[i] },
+                                  b = { t->b + j * DEPTH, t->scale_b[j] };
+                t->cell[i][j].k = (from + s) * k;
+                cell_step(&t->cell[i][j], job, first,
+                          lane_from(job->unit, a, (int)(s * k)),
+                          lane_from(job->unit, b, (int)(s * k)));
+            }
 }
 
 /* The same for any number of k-steps, including the preparation of the terms. */
@@ -247,11 +285,32 @@ static void tile_of_k(struct tile *t, const struct job *job, size_t from, size_t
             if (t->cell[i][j].done) promote(&t->cell[i][j], job);
 }
 
+/* What the first sum of an output starts from, or what is added to it. */
+static uint32_t start_of(const struct job *job, const struct cell *x)
+{
+    return epilogue_start(&job->epilogue, job->plan->start, x->i, x->j);
+}
+
+static bool starts_in_accumulator(const struct job *job)
+{
+    return job->plan->start == BITCUT_START_C || job->plan->start == BITCUT_START_BIAS;
+}
+
+/* The sum of a sequence of a cell. */
+static uint32_t cell_sum(const struct cell *x, const struct job *job, bool first)
+{
+    const uint32_t v = cell_fold(x, job);
+    const bool adds = first && job->plan->start && !starts_in_accumulator(job);
+    return adds ? add32(job, v, start_of(job, x)) : v;
+}
+
 /* Add the last `adds` retained sums of a cell to its sum, and retain the result in their
    place. */
-static void cell_keep(struct tile *t, const struct job *job, size_t i, size_t j, int adds)
+static void cell_keep(struct tile *t, const struct job *job, size_t i, size_t j,
+                      size_t sequence)
 {
-    const uint32_t own = cell_fold(&t->cell[i][j], job);
+    const int adds = job->parts.adds[sequence];
+    const uint32_t own = cell_sum(&t->cell[i][j], job, sequence == job->first);
     uint32_t v = job_sum(job, own);
     tell(job, WATCH_SUM, 0, own, v);
     for (int n = 1; n <= adds; n++) {
@@ -263,16 +322,34 @@ static void cell_keep(struct tile *t, const struct job *job, size_t i, size_t j,
     cell_start(&t->cell[i][j], job);
 }
 
+/* Start accumulator 0 of every cell from C or the bias. */
+static void start_cells(struct tile *t, const struct job *job)
+{
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++) {
+            struct cell *const x = &t->cell[i][j];
+            x->accumulator[0] = from_f32(job, 0, start_of(job, x));
+        }
+}
+
 /* Compute one lane of a slice for every cell of a tile. */
 static void tile_sequence(struct tile *t, const struct job *job, size_t sequence)
 {
     const size_t from = job->parts.first[sequence], to = job->parts.first[sequence + 1];
     const int adds = job->parts.adds[sequence];
+    if (sequence == job->first && starts_in_accumulator(job)) start_cells(t, job);
     for (size_t s = from; s < to; s += job->schedule.tile)
         tile_of_k(t, job, s, smaller(s + job->schedule.tile, to));
     for (size_t i = 0; i < t->rows; i++)
-        for (size_t j = 0; j < t->cols; j++) cell_keep(t, job, i, j, adds);
+        for (size_t j = 0; j < t->cols; j++) cell_keep(t, job, i, j, sequence);
     t->kept += 1 - adds;
+}
+
+/* The sum of an output without products. */
+static uint32_t empty_sum(const struct cell *x, const struct job *job)
+{
+    const uint32_t start = start_of(job, x);
+    return starts_in_accumulator(job) ? to_f32(job, 0, from_f32(job, 0, start)) : start;
 }
 
 static void tile_run(const struct job *job, struct number *scratch, size_t i0, size_t j0,
@@ -282,8 +359,12 @@ static void tile_run(const struct job *job, struct number *scratch, size_t i0, s
     t->i0 = i0, t->j0 = j0, t->rows = rows, t->cols = cols, t->kept = 0;
     t->a = scratch, t->b = scratch + engine_numbers(job);
     for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++) cell_start(&t->cell[i][j], job);
-    memset(t->sum[0], 0, sizeof t->sum[0]);
+        for (size_t j = 0; j < cols; j++) {
+            struct cell *const x = &t->cell[i][j];
+            x->i = i0 + i, x->j = j0 + j;
+            cell_start(x, job);
+            t->sum[0][i][j] = empty_sum(x, job);
+        }
     for (size_t s = 0; s < job->parts.count; s++) tile_sequence(t, job, s);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++) {

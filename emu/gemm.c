@@ -138,6 +138,32 @@ static struct words_rule rule_of(const struct job *job, const struct side *s)
                                 job->splits, job->plan->equilibrate, job->parts.element };
 }
 
+/* The factors that elements of an operand are multiplied by before the split, or NULL. */
+static const struct factors *factors_of_elements(const struct job *job,
+                                                 const struct side *s)
+{
+    const struct factors *const x = s->columns ? &job->scale_b : &job->scale_a;
+    return x->at && job->plan->scaling == BITCUT_SCALING_OPERAND ? x : NULL;
+}
+
+/* Multiply gathered elements by their factors, except padding. */
+static void multiply_elements(uint32_t *to, const struct job *job,
+                              const struct factors *factors, const struct gathering *x)
+{
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    for (size_t line = 0; line < x->lines; line++)
+        for (size_t p = 0; p < x->length; p++) {
+            const size_t k = x->element ? x->element[p] : p;
+            uint32_t *const at = to + (x->columns ? p * x->lines + line
+                                                  : line * x->length + p);
+            if (k < x->k)
+                *at = job_fma(&job->schedule, *at, factor_of(factors, line, k),
+                              0x80000000u);
+        }
+    hostfp_leave(&saved);
+}
+
 /* Make the parts of an operand.  Row-major FP32 matrices are read where they are.  Other
    matrices, and matrices with another order of k, are copied first. */
 static enum bitcut_status operand_make(struct words *to, const struct job *job,
@@ -146,10 +172,12 @@ static enum bitcut_status operand_make(struct words *to, const struct job *job,
     const size_t length = job->parts.steps * (size_t)job->plan->k_step;
     const struct words_rule rule = rule_of(job, s);
     const struct gathering all = { s->lines, k, length, job->parts.element, s->columns };
+    const struct factors *const factors = factors_of_elements(job, s);
     const bool direct = s->view.format == &formats[FORMAT_F32] && !all.element &&
-                        s->x->layout == BITCUT_ROW_MAJOR;
+                        !factors && s->x->layout == BITCUT_ROW_MAJOR;
     uint32_t *const own = direct ? NULL : view_gather(&s->view, &all, threads);
     if (!direct && !own) return BITCUT_NO_MEMORY;
+    if (factors) multiply_elements(own, job, factors, &all);
     const struct words_source source =
         direct ? (struct words_source){ (const uint32_t *)(const void *)s->view.at,
                                         s->columns ? s->view.along : s->view.across,
@@ -171,7 +199,8 @@ static enum bitcut_status operand_take(struct words *to, struct kept_words *kept
 {
     const size_t length = job->parts.steps * (size_t)job->plan->k_step;
     const struct words_rule rule = rule_of(job, s);
-    if (!kept || job->parts.element) return operand_make(to, job, s, k, threads);
+    if (!kept || job->parts.element || factors_of_elements(job, s))
+        return operand_make(to, job, s, k, threads);
     if (!words_serve(kept, &rule, s->view.at, s->lines, k, length)) {
         words_clear(&kept->words);
         kept->operand = NULL;
@@ -196,6 +225,59 @@ void gemm_words_clear(struct gemm_words *w)
     *w = (struct gemm_words){ 0 };
 }
 
+/* Gather a matrix of rows x cols, each of its lines without gaps, if it is read. */
+static enum bitcut_status gather(uint32_t **to, bool read, const struct bitcut_matrix *x,
+                                 size_t i, size_t rows, size_t cols, bool columns,
+                                 int threads)
+{
+    const struct view v = view_of(x, i, rows, cols, columns);
+    const size_t lines = columns ? cols : rows, length = columns ? rows : cols;
+    if (!read) return BITCUT_OK;
+    *to = view_gather(&v, &(struct gathering){ lines, length, length, NULL, false },
+                      threads);
+    return *to ? BITCUT_OK : BITCUT_NO_MEMORY;
+}
+
+static enum bitcut_status factors_prepare(struct factors *to,
+                                          const struct bitcut_scales *from, size_t i,
+                                          size_t lines, size_t k, bool columns,
+                                          int threads)
+{
+    const size_t across = factor_lines(from, lines), along = factor_blocks(from, k);
+    const bool read = (from->at.at || from->at.each) && across && along;
+    *to = (struct factors){ .lines = from->lines ? from->lines : SIZE_MAX,
+                            .depth = from->depth ? from->depth : SIZE_MAX,
+                            .blocks = along };
+    return gather(&to->at, read, &from->at, i, columns ? along : across,
+                  columns ? across : along, columns, threads);
+}
+
+/* Gather all that the epilogue of GEMM i and the scaling read. */
+static enum bitcut_status epilogue_prepare(struct job *job, const struct bitcut_gemm *g,
+                                           size_t i, int threads)
+{
+    struct epilogue_values *const e = &job->epilogue;
+    enum bitcut_status status = gather(&job->c, gemm_reads_c(g), &g->c, i, g->m, g->n,
+                                       false, threads);
+    if (status == BITCUT_OK)
+        status = gather(&job->bias, gemm_has_bias(g), &g->bias, i, 1,
+                        g->bias_rows ? g->m : g->n, false, threads);
+    if (status == BITCUT_OK)
+        status =
+            factors_prepare(&job->scale_a, &g->scale_a, i, g->m, g->k, false, threads);
+    if (status == BITCUT_OK)
+        status =
+            factors_prepare(&job->scale_b, &g->scale_b, i, g->n, g->k, true, threads);
+    e->c = job->c;
+    e->bias = job->bias;
+    e->scale_a = job->scale_a.at;
+    e->scale_b = job->scale_b.at;
+    e->lines_a = job->scale_a.lines;
+    e->lines_b = job->scale_b.lines;
+    if (e->amax) *(e->amax += i) = 0;
+    return status;
+}
+
 /* Prepare the operands, C, and a separate D, so that D may be C and a stopped run leaves
    it unchanged. */
 static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm *g,
@@ -209,13 +291,9 @@ static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm 
     if (!size_multiply(&count, job->m, job->n) ||
         !(job->d = memory_allocate(count, sizeof *job->d)))
         return BITCUT_NO_MEMORY;
-    if (gemm_reads_c(g)) {
-        const struct view c = view_of(&g->c, i, g->m, g->n, false);
-        job->c = view_gather(&c, &(struct gathering){ g->m, g->n, g->n, NULL, false },
-                             threads);
-        if (!job->c) return BITCUT_NO_MEMORY;
-    }
-    const enum bitcut_status status =
+    enum bitcut_status status = epilogue_prepare(job, g, i, threads);
+    if (status != BITCUT_OK) return status;
+    status =
         operand_take(&job->a, job->keep_a, job, &a, g->k, threads);
     return status == BITCUT_OK
                ? operand_take(&job->b, job->keep_b, job, &b, g->k, threads)
@@ -246,6 +324,9 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, size_t i,
     operand_end(&job.b, job.keep_b);
     free(job.d);
     free(job.c);
+    free(job.bias);
+    free(job.scale_a.at);
+    free(job.scale_b.at);
     return status;
 }
 
@@ -301,7 +382,7 @@ static enum bitcut_status choose_kernels(struct job *job, const struct simd_leve
     if (status != BITCUT_OK) return status;
     job->splits = level->kernels;
     if (!job->watch && gemm_unit_takes_words(job->unit, job->plan) &&
-        fast_takes(job->unit) && !faults_in_sums(job->plan->faults))
+        fast_takes(job->unit) && !faults_in_sums(job->plan->faults) && !job->plan->start)
         job->kernels = level->kernels;
     return BITCUT_OK;
 }
@@ -312,7 +393,8 @@ static bool is_for_device(const struct bitcut_gemm *g, const struct gemm_plan *p
                           const struct gemm_options *o)
 {
     const double products = (double)g->m * (double)g->n * (double)g->k;
-    return o->offload && !o->watch && !plan->faults && g->count && products > 0 &&
+    return o->offload && !o->watch && !plan->faults && !gemm_is_extended(g) &&
+           g->count && products > 0 &&
            products >= o->offload->least;
 }
 
@@ -333,6 +415,53 @@ static enum bitcut_status run_on_device(bool *took, const struct bitcut_gemm *g,
     return status;
 }
 
+/* What the epilogue of every GEMM of the batch reads. */
+static struct epilogue_values values_of(const struct bitcut_gemm *g, uint32_t nan)
+{
+    struct epilogue_values x = { .alpha = g->alpha,
+                                 .beta = g->beta,
+                                 .scale_d = g->scale_d,
+                                 .clamp_low = g->clamp_low,
+                                 .clamp_high = g->clamp_high,
+                                 .nan = nan,
+                                 .result = matrix_format(&g->d),
+                                 .ldc = g->n,
+                                 .bias_rows = g->bias_rows,
+                                 .amax = g->amax };
+    epilogue_of(x.step, g);
+    return x;
+}
+
+/* The sequence that contains k number 0: it begins with it. */
+static size_t first_sequence(const struct job *job)
+{
+    const struct k_parts *const x = &job->parts;
+    const size_t step = (size_t)job->plan->k_step;
+    size_t i = 0;
+    while (x->element && i < x->count && x->element[x->first[i] * step]) i++;
+    return i;
+}
+
+/* Check that every sequence of k begins with a block of the factors that are applied to
+   its sums. */
+static enum bitcut_status check_blocks(const struct job *job, const struct bitcut_gemm *g,
+                                       struct fault *f)
+{
+    const size_t step = (size_t)job->plan->k_step;
+    const size_t depth[] = { factor_depth(&g->scale_a), factor_depth(&g->scale_b) };
+    if (g->scaling != BITCUT_SCALING_UNIT && !gemm_scales_promotions(g)) return BITCUT_OK;
+    bool fits = !job->parts.element;
+    for (int x = 0; x < 2; x++)
+        for (size_t i = 0; depth[x] && i < job->parts.count; i++)
+            fits &= job->parts.first[i] * step % depth[x] == 0 &&
+                    (g->scaling == BITCUT_SCALING_UNIT || depth[x] % step == 0 ||
+                     depth[x] >= g->k);
+    return fits ? BITCUT_OK
+                : fault_set(f, BITCUT_BAD_ARGUMENT,
+                            "blocks of factors must consist of k-steps, and slices of k "
+                            "must consist of blocks");
+}
+
 enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                                  const struct gemm_plan *plan,
                                  const struct gemm_options *o, struct fault *f)
@@ -344,12 +473,9 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
     }
     struct job job = { .plan = plan,
                        .unit = g->unit,
-                       .alpha = g->alpha,
-                       .beta = g->beta,
                        .m = g->m,
                        .n = g->n,
                        .ldd = g->n,
-                       .ldc = g->n,
                        .watch = o->watch,
                        .scratch = g->count == 1 && o->threads == 1 ? o->scratch : NULL,
                        .keep_a = o->words ? &o->words->a : NULL,
@@ -359,6 +485,11 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
     if (status != BITCUT_OK || !g->m || !g->n || !g->count) return status;
     status = k_parts_make(&job.parts, &plan->order, g->k, (size_t)plan->k_step);
     job.schedule = schedule_make(plan, g->unit, job.parts.steps);
+    job.epilogue = values_of(g, job.schedule.nan);
+    if (status == BITCUT_OK) {
+        job.first = first_sequence(&job);
+        status = check_blocks(&job, g, f);
+    }
     if (status == BITCUT_OK) status = run_all(g, &job, o->threads);
     if (status == BITCUT_NO_MEMORY)
         fault_set(f, status, "not enough memory for the operands");

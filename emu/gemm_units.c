@@ -68,6 +68,29 @@ static enum bitcut_status check_k_step(const struct gemm_plan *p, struct fault *
     return BITCUT_OK;
 }
 
+/* Check that factors of these lines and k are the block scales of the unit. */
+static bool is_scales_of(const struct bitcut_scales *x, const struct bitcut_unit *u)
+{
+    return (x->at.at || x->at.each) && matrix_format(&x->at) == u->scale &&
+           x->lines == 1 && x->depth == (size_t)u->scale_block;
+}
+
+static enum bitcut_status check_unit_scales(const struct bitcut_gemm *g,
+                                            const struct bitcut_unit *u, struct fault *f)
+{
+    const bool scaled = g->scaling == BITCUT_SCALING_UNIT;
+    if (!u->scale && !scaled) return BITCUT_OK;
+    if (!u->scale)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s has no block scales", u->name);
+    if (scaled && !gemm_has_scales(g)) return BITCUT_OK; /* they are not known yet */
+    if (scaled && is_scales_of(&g->scale_a, u) && is_scales_of(&g->scale_b, u))
+        return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "%s requires factors of A and of B in %s, one for each line and %d "
+                     "k, and scaling=unit",
+                     u->name, u->scale->name, u->scale_block);
+}
+
 enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_gemm *g,
                                      struct fault *f)
 {
@@ -75,10 +98,8 @@ enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_g
     struct gemm_plan p;
     if (!g->recipe || !u)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "a recipe and a unit are required");
-    if (u->scale)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s requires block scales, which no recipe has", u->name);
-    enum bitcut_status status = gemm_plan_make(&p, g, u->a, u->b, f);
+    enum bitcut_status status = check_unit_scales(g, u, f);
+    if (status == BITCUT_OK) status = gemm_plan_make(&p, g, u->a, u->b, f);
     if (status == BITCUT_OK) status = check_high(&p, u, f);
     if (status == BITCUT_OK) status = find_units(&p, u, f);
     if (status == BITCUT_OK) status = check_k_step(&p, f);

@@ -43,19 +43,32 @@ uint32_t job_sum(const struct job *job, uint32_t sum)
                : f32_through(job->plan->order.partial_format, &roundings[ROUND_RN], sum);
 }
 
+uint32_t job_promote(const struct job *job, uint32_t sum, uint32_t reg, size_t i,
+                     size_t j, size_t k)
+{
+    const struct schedule *const s = &job->schedule;
+    const uint32_t zero = 0x80000000u; /* x y + -0 is x y, rounded */
+    const enum bitcut_scaling scaling = job->plan->scaling;
+    if (scaling < BITCUT_SCALING_PROMOTED) return job_fma(s, reg, F32_ONE, sum);
+    const uint32_t a = factor_of(&job->scale_a, i, k),
+                   b = factor_of(&job->scale_b, j, k);
+    if (scaling == BITCUT_SCALING_PROMOTED_TURNS)
+        return job_fma(s, job_fma(s, sum, a, zero), b, reg);
+    const uint32_t both = job_fma(s, a, b, zero);
+    return scaling == BITCUT_SCALING_PROMOTED
+               ? job_fma(s, both, sum, reg)
+               : job_fma(s, reg, F32_ONE, job_fma(s, both, sum, zero));
+}
+
 void job_finish(const struct job *job, size_t i, size_t j, const float *total,
                 size_t count)
 {
     assert(hostfp_entered());
-    const uint32_t alpha = job->alpha, nan = job->schedule.nan;
     uint32_t *d = job->d + i * job->ldd + j;
     memcpy(d, total, count * sizeof *d);
     for (size_t p = 0; job->plan->equilibrate && p < count; p++)
         d[p] = equilibrate_scale(d[p], -job->a.exponents[i] - job->b.exponents[j + p]);
     for (size_t p = 0; p < count; p++)
-        if (f32_is_nan(d[p])) d[p] = nan;
-    for (size_t p = 0; alpha != F32_ONE && p < count; p++)
-        d[p] = job_fma(&job->schedule, alpha, d[p], (alpha ^ d[p]) & 0x80000000u);
-    for (size_t p = 0; job->c && p < count; p++)
-        d[p] = job_fma(&job->schedule, job->beta, job->c[i * job->ldc + j + p], d[p]);
+        if (f32_is_nan(d[p])) d[p] = job->schedule.nan;
+    epilogue_run(&job->epilogue, d, i, j, count);
 }

@@ -7,6 +7,7 @@
 #include "emu/watch.h"
 #include "emu/words.h"
 #include "lib/base/progress.h"
+#include "lib/gemm/epilogue.h"
 #include "lib/gemm/order.h"
 #include "lib/gemm/plan.h"
 
@@ -34,19 +35,33 @@ const struct bitcut_format *accumulator_format(const struct gemm_plan *plan,
 
 struct gemm_scratch;
 
+/* The factors of A or B. */
+struct factors {
+    uint32_t *at;        /* [line block][block of k] FP32 encodings, or NULL */
+    size_t lines, depth; /* lines and k that share one; at least 1           */
+    size_t blocks;       /* of k                                             */
+};
+
+/* The factor of a line at a k. */
+static inline uint32_t factor_of(const struct factors *x, size_t line, size_t k)
+{
+    return x->at ? x->at[line / x->lines * x->blocks + k / x->depth] : 0x3f800000;
+}
+
 struct job {
     const struct gemm_plan *plan;
     struct schedule schedule;
     const struct bitcut_unit *unit;
-    uint32_t alpha, beta;               /* FP32 encodings */
+    struct epilogue_values epilogue;
+    struct factors scale_a, scale_b;
     const struct fast_kernels *kernels; /* NULL: only the engine           */
     const struct fast_kernels *splits;  /* NULL: parts are made one by one */
     struct k_parts parts;
+    size_t first; /* the sequence of `parts` that contains k number 0 */
     struct words a, b;
     uint32_t *d;
     size_t m, n, ldd;
-    uint32_t *c; /* NULL if beta is zero */
-    size_t ldc;
+    uint32_t *c, *bias; /* NULL if they are not read */
     struct kept_words *keep_a, *keep_b; /* NULL: parts are not stored */
     struct gemm_scratch *scratch;       /* NULL: scratch is not reused */
     const struct gemm_watch *watch;     /* NULL in general */
@@ -64,8 +79,13 @@ uint32_t job_fma(const struct schedule *schedule, uint32_t a, uint32_t b, uint32
 /* The sum of a lane or a slice, or of several of them, rounded as the order of k says. */
 uint32_t job_sum(const struct job *job, uint32_t sum);
 
+/* The register after accumulator 0 of output (i, j), whose last k is near `k`, is
+   promoted: sum + register, with the factors of A and B if they are applied here. */
+uint32_t job_promote(const struct job *job, uint32_t sum, uint32_t reg, size_t i,
+                     size_t j, size_t k);
+
 /* Compute outputs (i, j) to (i, j + count - 1) from the sums over all slices: undo the
-   equilibration, and apply alpha and beta. */
+   equilibration, and apply the epilogue. */
 void job_finish(const struct job *job, size_t i, size_t j, const float *total,
                 size_t count);
 

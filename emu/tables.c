@@ -3,6 +3,7 @@
 #include "emu/framework.h"
 #include "emu/unit_field.h"
 #include "lib/base/text.h"
+#include "lib/gemm/epilogue.h"
 #include "lib/gemm/order.h"
 #include "lib/gemm/recipe.h"
 #include "lib/input/input.h"
@@ -133,6 +134,15 @@ static void describe_recipe(struct field_writer *w, const void *row)
     write_text_field(w, "source", r->source);
 }
 
+static void describe_epilogue(struct field_writer *w, const void *row)
+{
+    const struct epilogue *const e = row;
+    write_list_field(w, "steps", BITCUT_TEXTS);
+    for (const unsigned char *s = e->step; *s; s++)
+        write_item_field(w, "%s", epilogue_steps[*s].name);
+    write_text_field(w, "source", e->source);
+}
+
 static void describe_framework(struct field_writer *w, const void *row)
 {
     const struct framework *x = row;
@@ -187,6 +197,14 @@ static const struct bitcut_table tables[] = {
       ROWS(frameworks),  describe_framework },
     { "reductions", "how partial sums of slices and lanes are added",
       ROWS(reductions),  NULL },
+    { "epilogues",  "what follows the sum of an output: named lists of steps",
+      ROWS(epilogues),   describe_epilogue },
+    { "steps",      "steps of an epilogue",
+      ROWS(epilogue_steps), NULL },
+    { "scalings",   "where factors of A and B are applied",
+      ROWS(scalings),    NULL },
+    { "starts",     "what accumulators start from",
+      ROWS(starts),      NULL },
     { "inputs",     "families of input matrices",
       ROWS(inputs),      describe_input },
     { "pairs",      "families for A and B that belong together",

@@ -504,8 +504,83 @@ enum bitcut_status bitcut_order_read(struct bitcut_order *order, const char *lin
 void bitcut_order_write(char line[BITCUT_ORDER_MAX], const struct bitcut_order *order)
     BITCUT_NONNULL(1, 2);
 
+/* A step of an epilogue.  It changes the sum of an output, v, which is an FP32 value.
+   Every operation is rounded to nearest even in FP32. */
+enum bitcut_step {
+    BITCUT_STEP_END,      /* the list ends                                              */
+    BITCUT_STEP_FUSED,    /* SCALES if there are factors and `scaling` is
+                             BITCUT_SCALING_EPILOGUE; ALPHA; C unless accumulators start
+                             from C; BIAS if there is a bias and no accumulator starts
+                             from it                                                    */
+    BITCUT_STEP_ALPHA,    /* v = alpha v                                                */
+    BITCUT_STEP_C,        /* v = beta c + v, rounded once                               */
+    BITCUT_STEP_ALPHA_C,  /* v = alpha v + beta c; beta c is rounded first, then the sum,
+                             once                                                       */
+    BITCUT_STEP_C_APART,  /* v = v + beta c; beta c is rounded before the addition      */
+    BITCUT_STEP_C_SHORT,  /* v = v + beta c; beta c is rounded to FP32, and then to the
+                             format of D, before the addition                           */
+    BITCUT_STEP_BIAS,     /* v = v + the bias of the row or column                      */
+    BITCUT_STEP_SCALES,   /* v = v (s_a s_b), with the factors of the row and of the
+                             column; their product is rounded first                     */
+    BITCUT_STEP_SCALE_A,  /* v = v s_a                                                  */
+    BITCUT_STEP_SCALE_B,  /* v = v s_b                                                  */
+    BITCUT_STEP_SCALE_D,  /* v = v scale_d                                              */
+    BITCUT_STEP_RELU,     /* v = +0 unless v > 0; NaN stays                             */
+    BITCUT_STEP_CLAMP,    /* v = the nearest value from clamp_low to clamp_high; NaN
+                             stays                                                      */
+    BITCUT_STEP_ROUND,    /* v is rounded to the format of D                            */
+    BITCUT_STEP_SATURATE, /* a v beyond the largest value of the format of D becomes
+                             that value with the sign of v; NaN stays                   */
+    BITCUT_STEP_AMAX      /* *amax = the largest |v| of all outputs, NaN excluded; v
+                             stays                                                      */
+};
+
+/* Largest number of steps of an epilogue, with the final BITCUT_STEP_END. */
+enum { BITCUT_EPILOGUE_MAX = 16 };
+
+/* Where the factors of A and B are applied.  s_a and s_b are the factors of the row of A
+   and of the column of B, and of the block of k. */
+enum bitcut_scaling {
+    BITCUT_SCALING_EPILOGUE, /* by the steps of the epilogue; all k have one factor     */
+    BITCUT_SCALING_OPERAND,  /* each element of A and B is multiplied by its factor,
+                                rounded to FP32, before the split                       */
+    BITCUT_SCALING_UNIT,     /* by the instruction, which has block scales              */
+    BITCUT_SCALING_PROMOTED, /* at each promotion, register = (s_a s_b) v + register,
+                                where v is the sum of the accumulator.  s_a s_b is
+                                rounded first, then the result, once                    */
+    BITCUT_SCALING_PROMOTED_APART, /* the same, but (s_a s_b) v is rounded before the
+                                      addition                                          */
+    BITCUT_SCALING_PROMOTED_TURNS  /* the same, but (v s_a) is rounded, and register =
+                                      (v s_a) s_b + register is rounded once            */
+};
+
+/* Factors of the elements of A or of B, one for each block.
+   - Factors of A are a matrix of ceil(m / lines) x ceil(k / depth), factors of B one of
+     ceil(k / depth) x ceil(n / lines); where `lines` or `depth` is 0, there is one.
+   - The format must have values that f32 can represent; with BITCUT_SCALING_UNIT it is
+     the format of the unit's scales.
+   - With BITCUT_SCALING_UNIT, blocks without any k that complete the last k-step have the
+     factor 1. */
+struct bitcut_scales {
+    struct bitcut_matrix at; /* the factors; no factors if `at` and `each` are NULL     */
+    size_t lines; /* rows of A, or columns of B, that share a factor; 0: all of them    */
+    size_t depth; /* k that share a factor; 0: all of them                              */
+};
+
+/* What the accumulators of an output start from. */
+enum bitcut_start {
+    BITCUT_START_ZERO, /* +0                                                            */
+    BITCUT_START_C,    /* accumulator 0 of the first lane of the first slice starts from
+                          beta c, rounded to FP32 and then to the accumulator's format  */
+    BITCUT_START_BIAS, /* the same, from the bias                                       */
+    BITCUT_START_SLICE_C,   /* beta c, rounded, is added to the sum of the first lane of
+                               the first slice before sums are reduced                  */
+    BITCUT_START_SLICE_BIAS /* the same with the bias                                   */
+};
+
 /* D = alpha A B + beta C for a batch of `count` GEMMs: A is m x k, B is k x n, C and D
-   are m x n.  Each size may be 0.
+   are m x n.  Each size may be 0.  "Epilogue" below says what may follow or replace alpha
+   and beta C.
    - bitcut_gemm_init() leaves every member open.  The caller must set the recipe or a
      kernel, the sizes and the matrices.
    - The emulator and a device take the same filled struct.  They give the same bits
@@ -557,7 +632,34 @@ struct bitcut_gemm {
     size_t count, m, n, k; /* number of GEMMs, initially 1, and their sizes             */
     uint32_t alpha, beta;  /* FP32 encodings, initially 1 and 0                         */
     struct bitcut_matrix a, b, c, d; /* the matrices                                    */
+
+    unsigned char epilogue[BITCUT_EPILOGUE_MAX]; /* steps (enum bitcut_step), ended by
+                                                    BITCUT_STEP_END, see "Epilogue"
+                                                    below; no steps: FUSED              */
+    struct bitcut_matrix bias; /* 1 x n: a bias for each column of D; no bias if `at` and
+                                  `each` are NULL                                       */
+    bool bias_rows;            /* the bias is 1 x m: one for each row of D              */
+    enum bitcut_start start;   /* what accumulators start from                          */
+    enum bitcut_scaling scaling;            /* where the factors are applied            */
+    struct bitcut_scales scale_a, scale_b;  /* factors of A and B                       */
+    uint32_t scale_d;               /* FP32 encoding, initially 1                       */
+    uint32_t clamp_low, clamp_high; /* FP32 encodings, initially -inf and +inf          */
+    uint32_t *amax; /* where step AMAX writes an FP32 encoding for each GEMM, or NULL   */
 };
+
+/* Epilogue.  The sum of an output is v, after the sums of slices are added and the
+   equilibration is undone.  The steps of `epilogue` change v, one after the other.  Then v
+   is rounded to the format of D, to nearest even.
+   - Without steps, the only step is FUSED.
+   - `bitcut list epilogues` has named lists with their sources.
+   - A step whose operand is missing is refused: BIAS without a bias, SCALES without
+     factors.  Of SCALES, a missing s_a or s_b is 1.
+   - alpha = 1 changes no v.  A step C with beta = +-0 changes no v and does not read C.
+   - A NaN is the NaN of the unit's FP32 results after every step.
+   - With factors at promotions, the recipe has one accumulator; k is promoted at least
+     at the end of each block of k; tiles (`tile_k`) divide the blocks.  If `promote` and
+     tile_k are 0, tile_k is the depth of a block.
+   - Devices compute "fused" with alpha and beta C alone; they refuse everything else. */
 
 /* Units of a recipe.  The parts of one split may have several formats.
    - The unit takes the high parts and other parts of the same format.  If its operand is
@@ -597,7 +699,7 @@ const struct bitcut_unit *bitcut_gemm_unit(const struct bitcut_gemm *gemm, size_
 void bitcut_gemm_init(struct bitcut_gemm *gemm, size_t size) BITCUT_NONNULL(1);
 
 /* Characters of the line of any GEMM, with the final 0. */
-enum { BITCUT_GEMM_MAX = 512 };
+enum { BITCUT_GEMM_MAX = 768 };
 
 /* Parse a line that says how a GEMM is computed, and leave every other member open.
 
@@ -610,7 +712,7 @@ enum { BITCUT_GEMM_MAX = 512 };
                   unchanged.
    Out:     why:  the reason.
    - The items have the names of options of `bitcut gemm`: split, split-a, split-b, high,
-     low, scale, terms, promote, tile-k, equilibrate.
+     low, scale, terms, promote, tile-k, equilibrate, epilogue, start, scaling.
    - Items of bitcut_order_read() are items of this line, too. */
 enum bitcut_status bitcut_gemm_read(struct bitcut_gemm *to, const char *line, char *why)
     BITCUT_CHECK_RESULT;

@@ -138,7 +138,7 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
         report ? struct_check("reports", report->size, sizeof *report, &f) : BITCUT_OK;
     if (status == BITCUT_OK) status = gemm_check_place(found, &f);
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
-    if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
+    if (status == BITCUT_OK) status = gemm_take_plain(&g, gemm, "explain", &f);
     if (status == BITCUT_OK) status = check_gemm(&g, &f);
     hostfp_enter(&saved); /* host doubles decide what is tried */
     if (status == BITCUT_OK) status = explain_gemm(report, found, &g, &o, &f);

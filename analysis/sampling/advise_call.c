@@ -117,7 +117,7 @@ enum bitcut_status bitcut_advise(struct bitcut_advice *to, struct bitcut_gemm *f
         to ? struct_check("advice", to->size, sizeof *to, &f) : BITCUT_OK;
     if (status == BITCUT_OK) status = gemm_check_place(found, &f);
     if (status == BITCUT_OK) status = take_options(&q, options, threads, &f);
-    if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
+    if (status == BITCUT_OK) status = gemm_take_plain(&g, gemm, "advise", &f);
     if (status == BITCUT_OK) status = check_gemm(&g, &f);
     if (status == BITCUT_OK) status = read_and_find(to, found, &g, &q, threads, &f);
     return fault_write(why, status, &f);

@@ -244,10 +244,36 @@ static void multiply(struct tile *t, float *c, struct recipe_term term, size_t a
     if (t->unit->c_last) add(t, c, sum);
 }
 
-static void promote(struct tile *t, size_t panel)
+/* Promote the sums of a panel with the factors of k.  The register has the units of
+   FP32. */
+static void promote_scaled(struct tile *t, size_t panel, size_t k)
 {
-    t->kernels->add_f32(panel_sums(t, main_set(t->job), panel), panel_sums(t, 0, panel),
-                        t->rows * (size_t)t->kernels->columns);
+    const size_t columns = (size_t)t->kernels->columns, from = panel * columns;
+    const float unit = float_of_bits(f32_power_of_two(t->unit_exponent));
+    float *sum = panel_sums(t, 0, panel), *reg = panel_sums(t, main_set(t->job), panel);
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < smaller(columns, t->cols - from); j++) {
+            const size_t at = i * columns + j;
+            reg[at] = float_of_bits(job_promote(t->job, bits_of_float(sum[at] * unit),
+                                                bits_of_float(reg[at]), t->i0 + i,
+                                                t->j0 + from + j, k));
+        }
+    memset(sum, 0, t->rows * columns * sizeof *sum);
+}
+
+static bool scales_promotions(const struct tile *t)
+{
+    return t->job->plan->scaling >= BITCUT_SCALING_PROMOTED;
+}
+
+/* Promote the sums of a panel, whose last k-step contains k. */
+static void promote(struct tile *t, size_t panel, size_t k)
+{
+    if (scales_promotions(t)) promote_scaled(t, panel, k);
+    else
+        t->kernels->add_f32(panel_sums(t, main_set(t->job), panel),
+                            panel_sums(t, 0, panel),
+                            t->rows * (size_t)t->kernels->columns);
 }
 
 /* Prepare the accumulators of term `first` at the start of its part of a tile of k, for
@@ -270,10 +296,10 @@ static void prepare(struct tile *t, int first)
     }
 }
 
-/* Run packed k-steps of a panel with the interleaved terms from `first` on, after `done`
-   instructions of accumulator 0 since its last promotion.  Returns the new number of
+/* Run packed k-steps of a panel, the first of which begins with k, with the interleaved
+   terms from `first` on, after `done` instructions of accumulator 0 since its last promotion.  Returns the new number of
    these instructions. */
-static size_t panel_steps(struct tile *t, size_t panel, size_t steps, int first,
+static size_t panel_steps(struct tile *t, size_t panel, size_t k, size_t steps, int first,
                           size_t done)
 {
     const struct job *job = t->job;
@@ -283,7 +309,7 @@ static size_t panel_steps(struct tile *t, size_t panel, size_t steps, int first,
             multiply(t, panel_sums(t, (size_t)term.accumulator, panel), term,
                      s * (size_t)t->unit->k);
             if (term.accumulator || ++done != (size_t)job->plan->promote) continue;
-            promote(t, panel);
+            promote(t, panel, k + s * (size_t)t->unit->k);
             done = 0;
         }
     return done;
@@ -302,11 +328,12 @@ static void fold(struct tile *t, size_t at, size_t count, int adds)
 {
     const struct job *job = t->job;
     const int last = job->plan->accumulators - 1;
-    const float unit = float_of_bits(f32_power_of_two(t->unit_exponent));
+    const int exponent = scales_promotions(t) ? 0 : t->unit_exponent;
+    const float unit = float_of_bits(f32_power_of_two(exponent));
     const uint32_t scale = f32_power_of_two(-job->plan->scale);
     const float *main = t->sums + main_set(job) * SET + at;
     float *total = t->sums + (total_set(job) + (size_t)(t->kept - adds)) * SET + at;
-    if (total == main && t->unit_exponent == 0 && !job->plan->order.partial_format)
+    if (total == main && exponent == 0 && !job->plan->order.partial_format)
         return;
     for (size_t i = 0; i < count; i++) {
         float v = (last ? t->sums + (size_t)last * SET + at : main)[i] * unit;
@@ -335,7 +362,7 @@ static void tile_terms(struct tile *t, size_t from, size_t to, int first)
         pack_a(t, only_word(t->job, term.a), s * k, steps * k);
         for (size_t p = 0; p < panel_count(t); p++) {
             pack_b(t, only_word(t->job, term.b), p, s * k, steps * k);
-            done = panel_steps(t, p, steps, first, t->done);
+            done = panel_steps(t, p, s * k, steps, first, t->done);
         }
         t->done = done;
     }
@@ -348,7 +375,8 @@ static void tile_of_k(struct tile *t, size_t from, size_t to)
     for (int first = 0; first < t->job->plan->terms; first += s->together)
         tile_terms(t, from, to, first);
     if (s->promotes && t->done)
-        for (size_t p = 0; p < panel_count(t); p++) promote(t, p);
+        for (size_t p = 0; p < panel_count(t); p++)
+            promote(t, p, (to - 1) * (size_t)t->unit->k);
     t->done = 0;
 }
 

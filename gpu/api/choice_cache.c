@@ -158,7 +158,7 @@ enum bitcut_status gpu_work_recall(struct gpu_work *to, struct gpu_chosen *x,
                                    const struct bitcut_gemm *gemm, struct fault *f)
 {
     struct bitcut_gemm g;
-    enum bitcut_status status = gemm_take(&g, gemm, f);
+    enum bitcut_status status = gemm_take_plain(&g, gemm, "a device", f);
     if (status != BITCUT_OK || look_up(to, x, &g)) return status;
     status = gpu_work_choose(to, gpu, device, &g, f);
     if (status == BITCUT_OK && !gpu_work_emulates(to)) keep(x, &g, to);

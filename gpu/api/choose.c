@@ -317,7 +317,7 @@ enum bitcut_status gpu_work_choose(struct gpu_work *to, const struct gpu *gpu,
                                    const struct bitcut_gemm *gemm, struct fault *f)
 {
     struct bitcut_gemm g;
-    enum bitcut_status status = gemm_take(&g, gemm, f);
+    enum bitcut_status status = gemm_take_plain(&g, gemm, "a device", f);
     if (status != BITCUT_OK) return status;
     if (!g.recipe && !g.kernel)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "a recipe or a kernel is required");

@@ -2,6 +2,7 @@
 #include "lib/gemm/configuration.h"
 
 #include "lib/base/text.h"
+#include "lib/gemm/epilogue.h"
 #include "lib/gemm/order.h"
 #include "lib/number/format.h"
 
@@ -32,6 +33,9 @@ const struct configuration_field configuration_fields[] = {
     { "promote", "promote", CONFIGURATION_NUMBER, AT_BOTH(promote), BITCUT_UNSET, 0,
       NULL },
     { "tile-k", "tile_k", CONFIGURATION_NUMBER, AT_BOTH(tile_k), BITCUT_UNSET, 0, NULL },
+    { "epilogue", "epilogue", CONFIGURATION_EPILOGUE, AT_BOTH(epilogue), 0, 2, NULL },
+    { "start", "start", CONFIGURATION_START, AT_BOTH(start), 0, 2, NULL },
+    { "scaling", "scaling", CONFIGURATION_SCALING, AT_BOTH(scaling), 0, 2, NULL },
     { "slices", "split_k", CONFIGURATION_NUMBER, AT_BOTH(order.slices), 1, 0, NULL },
     { "tile", "tile", CONFIGURATION_NUMBER, AT_BOTH(order.tile), 0, 0, NULL },
     { "partial-first", "partial_first", CONFIGURATION_FLAG, AT_BOTH(order.partial_first),
@@ -83,17 +87,29 @@ struct table configuration_table(const struct configuration_field *x)
     case CONFIGURATION_ROUNDING: return TABLE(roundings);
     case CONFIGURATION_FORMAT: return TABLE(formats);
     case CONFIGURATION_REDUCTION: return TABLE(reductions);
+    case CONFIGURATION_START: return TABLE(starts);
+    case CONFIGURATION_SCALING: return TABLE(scalings);
+    case CONFIGURATION_EPILOGUE: return TABLE(epilogues);
     default: return (struct table){ NULL, 0 };
     }
 }
 
-/* The row that is the value of a field; NULL: none, or the field has no table. */
+/* The rows whose number is the value of a field; NULL: the value is something else. */
+static const struct table_row *numbered_rows(const struct configuration_field *x)
+{
+    const bool numbered = x->kind == CONFIGURATION_REDUCTION ||
+                          x->kind == CONFIGURATION_START ||
+                          x->kind == CONFIGURATION_SCALING;
+    return numbered ? configuration_table(x).rows : NULL;
+}
+
+/* The row that is the value of a field; NULL: none, or the value is not a row. */
 static const struct table_row *row_at(const void *at, const struct configuration_field *x)
 {
     const struct table_row *row = NULL;
-    if (x->kind == CONFIGURATION_REDUCTION)
-        return &reductions[*(const enum bitcut_reduction *)at];
-    if (configuration_table(x).rows) memcpy(&row, at, sizeof row);
+    if (numbered_rows(x)) return &numbered_rows(x)[*(const unsigned *)at];
+    if (x->kind != CONFIGURATION_EPILOGUE && configuration_table(x).rows)
+        memcpy(&row, at, sizeof row);
     return row;
 }
 
@@ -102,7 +118,8 @@ struct configuration_value configuration_planned(const struct gemm_plan *p,
 {
     const void *const at = (const char *)p + x->planned;
     struct configuration_value v = { NULL, 0 };
-    if (x->kind == CONFIGURATION_FLAG) v.number = *(const bool *)at;
+    if (x->kind == CONFIGURATION_EPILOGUE) v.text = p->epilogue_name;
+    else if (x->kind == CONFIGURATION_FLAG) v.number = *(const bool *)at;
     else if (x->kind == CONFIGURATION_SPLIT) v.text = *(const char *const *)at;
     else if (!configuration_table(x).rows) v.number = *(const int *)at;
     else if (row_at(at, x)) v.text = row_at(at, x)->name;
@@ -130,8 +147,7 @@ set_row(struct bitcut_gemm *g, const struct configuration_field *x, const char *
     void *const to = (char *)g + x->at;
     const struct table_row *const row = table_find(configuration_table(x), value);
     if (!row) return CONFIGURATION_UNKNOWN;
-    if (x->kind == CONFIGURATION_REDUCTION)
-        g->order.reduction = (enum bitcut_reduction)(row - reductions);
+    if (numbered_rows(x)) *(unsigned *)to = (unsigned)(row - numbered_rows(x));
     else memcpy(to, &row, sizeof row);
     return CONFIGURATION_SET;
 }
@@ -145,6 +161,9 @@ enum configuration_outcome configuration_set(struct bitcut_gemm *g,
         *(bool *)((char *)g + x->at) = true;
         return CONFIGURATION_SET;
     }
+    if (x->kind == CONFIGURATION_EPILOGUE)
+        return epilogue_read(g->epilogue, value) ? CONFIGURATION_SET
+                                                 : CONFIGURATION_UNKNOWN;
     if (configuration_table(x).rows) return set_row(g, x, value);
     const size_t digits = strspn(value, "0123456789");
     if (!digits || digits > 9 || value[digits]) return CONFIGURATION_REFUSED;
@@ -178,7 +197,10 @@ static enum bitcut_status refuse(const struct configuration_field *x,
                          text_fit(value, VALUE_MAX), value, x->name);
     table_hint(hint, configuration_table(x), value);
     return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown %s \"%.*s\"%s",
-                     x->kind == CONFIGURATION_SPLIT ? "split" : "rounding",
+                     x->kind == CONFIGURATION_SPLIT      ? "split"
+                     : x->kind == CONFIGURATION_EPILOGUE ? "epilogue"
+                     : x->kind == CONFIGURATION_ROUNDING ? "rounding"
+                                                         : x->name,
                      text_fit(value, VALUE_MAX), value, hint);
 }
 
@@ -219,7 +241,12 @@ static void write_field(char *text, size_t size, const struct bitcut_gemm *g,
 {
     const void *const at = (const char *)g + x->at;
     const struct table_row *const row = row_at(at, x);
-    if (row && row != reductions) text_add(text, size, ",%s=%s", x->name, row->name);
+    if (row && row != numbered_rows(x)) text_add(text, size, ",%s=%s", x->name, row->name);
+    if (x->kind == CONFIGURATION_EPILOGUE && *(const unsigned char *)at) {
+        char steps[EPILOGUE_TEXT_MAX];
+        epilogue_write(steps, at);
+        text_add(text, size, ",%s=%s", x->name, steps);
+    }
     if (x->kind == CONFIGURATION_FLAG && *(const bool *)at)
         text_add(text, size, ",%s", x->name);
     if (x->kind < CONFIGURATION_NUMBER || *(const int *)at <= x->none) return;

@@ -13,6 +13,9 @@ enum configuration_kind {
     CONFIGURATION_ROUNDING,
     CONFIGURATION_FORMAT,
     CONFIGURATION_REDUCTION, /* number of a row of `reductions` */
+    CONFIGURATION_START,     /* number of a row of `starts`     */
+    CONFIGURATION_SCALING,   /* number of a row of `scalings`   */
+    CONFIGURATION_EPILOGUE,  /* steps, as epilogue_read() reads them */
     CONFIGURATION_FLAG,
     CONFIGURATION_NUMBER,
     CONFIGURATION_TERMS /* dropped_term: number of terms, as in the recipe or one
@@ -60,8 +63,8 @@ enum configuration_outcome
 configuration_set_number(struct bitcut_gemm *g, const struct configuration_field *field,
                          int number);
 
-/* The value of a field in a plan, where nothing is open: a text; if the text is NULL, a
-   number, which is 0 or 1 for a flag. */
+/* The value of a field in a plan, where nothing is open: a text, which is valid as long as
+   the plan; if the text is NULL, a number, which is 0 or 1 for a flag. */
 struct configuration_value {
     const char *text;
     int number;

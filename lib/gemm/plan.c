@@ -19,6 +19,9 @@ static const struct bitcut_gemm open_gemm = {
     .tile_k = BITCUT_UNSET,
     .count = 1,
     .alpha = 0x3f800000,
+    .scale_d = 0x3f800000,
+    .clamp_low = 0xff800000,
+    .clamp_high = 0x7f800000,
 };
 
 void bitcut_gemm_init(struct bitcut_gemm *g, size_t size)
@@ -56,7 +59,7 @@ static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct faul
         return fault_set(f, BITCUT_BAD_ARGUMENT, "counts must not be negative");
     if (g->unit && g->kernel)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "unit and kernel cannot be combined");
-    return BITCUT_OK;
+    return epilogue_check(g, f);
 }
 
 static enum bitcut_status check_size(size_t size, struct fault *f)
@@ -72,12 +75,25 @@ enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *f
                              struct fault *f)
 {
     if (!from) return fault_set(f, BITCUT_BAD_ARGUMENT, "the GEMM must not be NULL");
-    const enum bitcut_status status = check_size(from->size, f);
+    enum bitcut_status status = check_size(from->size, f);
     if (status != BITCUT_OK) return status;
     *to = open_gemm;
     memcpy(to, from, from->size);
     to->size = sizeof *to;
-    return check_numbers(to, f);
+    status = check_numbers(to, f);
+    if (status == BITCUT_OK && !epilogue_reads_c(to)) to->beta = 0;
+    return status;
+}
+
+enum bitcut_status gemm_take_plain(struct bitcut_gemm *to, const struct bitcut_gemm *from,
+                                   const char *who, struct fault *f)
+{
+    const enum bitcut_status status = gemm_take(to, from, f);
+    if (status != BITCUT_OK || !gemm_is_extended(to)) return status;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "%s takes D = alpha A B + beta C; it does not take a bias, factors, "
+                     "a start or other steps of an epilogue",
+                     who);
 }
 
 enum bitcut_status gemm_check_place(const struct bitcut_gemm *to, struct fault *f)
@@ -137,6 +153,24 @@ bool gemm_equilibrates(const struct bitcut_gemm *g)
     return g->equilibrate || (a && split_is_fixed(a)) || (b && split_is_fixed(b));
 }
 
+size_t factor_depth(const struct bitcut_scales *x)
+{
+    return x->at.at || x->at.each ? x->depth : 0;
+}
+
+/* The k that share both factors: the greatest common divisor of the blocks of A and B; 0:
+   all k. */
+static size_t block_of(const struct bitcut_gemm *g)
+{
+    size_t x = factor_depth(&g->scale_a), y = factor_depth(&g->scale_b);
+    while (y) {
+        const size_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return x < INT32_MAX ? x : 0;
+}
+
 static struct gemm_plan plan_of(const struct bitcut_gemm *g,
                                 const struct bitcut_format *a,
                                 const struct bitcut_format *b)
@@ -149,7 +183,11 @@ static struct gemm_plan plan_of(const struct bitcut_gemm *g,
                            .equilibrate = gemm_equilibrates(g),
                            .promote = chosen(g->promote, r->promote),
                            .tile_k = chosen(g->tile_k, r->tile_k),
-                           .order = order_of(g->order) };
+                           .order = order_of(g->order),
+                           .start = g->start,
+                           .scaling = g->scaling };
+    memcpy(p.epilogue, g->epilogue, sizeof p.epilogue);
+    epilogue_write(p.epilogue_name, *p.epilogue ? p.epilogue : epilogues->step);
     p.round_seed = g->round_seed;
     p.split_b.seed++; /* the same values are rounded apart in A and B */
     p.target = equilibrate_target(&p.split_a);
@@ -159,7 +197,35 @@ static struct gemm_plan plan_of(const struct bitcut_gemm *g,
     if (p.dropped_term && r->dropped_term.a)
         add_term(&p, r->dropped_term); /* otherwise recipe_takes() refuses it */
     for (int i = 0; i < r->terms; i++) add_term(&p, r->term[i]);
+    if (gemm_scales_promotions(g) && !p.tile_k) p.tile_k = (int)block_of(g);
     return p;
+}
+
+/* Check that every promotion has one factor of A and one of B, and that blocks of an
+   instruction are those of its unit. */
+static enum bitcut_status check_scales(const struct gemm_plan *p,
+                                       const struct bitcut_gemm *g, struct fault *f)
+{
+    const size_t block = block_of(g), tile = (size_t)p->tile_k;
+    if (gemm_has_scales(g) && g->scaling == BITCUT_SCALING_EPILOGUE && block)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "factors of blocks of k cannot be applied in the epilogue; use "
+                         "a scaling at promotions, of operands, or of the unit");
+    if (!gemm_scales_promotions(g) || !gemm_has_scales(g)) return BITCUT_OK;
+    if (p->accumulators > 1)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "factors at promotions require a recipe with one accumulator, "
+                         "such as plain");
+    if (p->order.lanes > 1)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "factors at promotions and lanes of k cannot be combined");
+    if (!p->promote && !tile)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "factors at promotions require promotions: set promote");
+    if (block && block % tile)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "factors have blocks of %zu k: tile-k must divide it", block);
+    return BITCUT_OK;
 }
 
 /* Check that the operations of the recipe between tiles are possible. */
@@ -221,6 +287,7 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm
     enum bitcut_status status =
         recipe_takes(g->recipe, &p.split_a, &p.split_b, p.dropped_term, f);
     if (status == BITCUT_OK) status = check_tiles(&p, f);
+    if (status == BITCUT_OK) status = check_scales(&p, g, f);
     if (status == BITCUT_OK && p.order.partial_format &&
         !is_result_format(p.order.partial_format))
         status =
@@ -298,7 +365,7 @@ const void *matrix_nth(const struct bitcut_matrix *x, size_t i)
 
 static void pick(struct bitcut_matrix *x, size_t i)
 {
-    if (!x->at && !x->each) return; /* C, if it is not read  */
+    if (!x->at && !x->each) return; /* no matrix, or C that is not read */
     x->at = matrix_nth(x, i);
     x->each = NULL;
 }
@@ -310,6 +377,10 @@ struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i)
     pick(&one.b, i);
     pick(&one.c, i);
     pick(&one.d, i);
+    pick(&one.bias, i);
+    pick(&one.scale_a.at, i);
+    pick(&one.scale_b.at, i);
+    if (one.amax) one.amax += i;
     one.count = 1;
     return one;
 }
@@ -415,6 +486,39 @@ static bool agree(const struct bitcut_matrix *c, const struct bitcut_matrix *d,
                      matrix_ld(c, m->rows, m->cols) == matrix_ld(d, m->rows, m->cols));
 }
 
+static size_t blocks(size_t count, size_t size)
+{
+    return size ? divide_up(count, size) : 1;
+}
+
+size_t factor_lines(const struct bitcut_scales *x, size_t lines)
+{
+    return blocks(lines, x->lines);
+}
+
+size_t factor_blocks(const struct bitcut_scales *x, size_t k)
+{
+    return blocks(k, x->depth);
+}
+
+/* Check the bias and the factors. */
+static enum bitcut_status check_epilogue(const struct bitcut_gemm *g, bool pointers,
+                                         struct fault *f)
+{
+    const size_t count = g->m && g->n ? g->count : 0;
+    const struct checked all[] = {
+        { "the bias", &g->bias, count, 1, g->bias_rows ? g->m : g->n, false },
+        { "factors of A", &g->scale_a.at, count, factor_lines(&g->scale_a, g->m),
+          factor_blocks(&g->scale_a, g->k), false },
+        { "factors of B", &g->scale_b.at, count, factor_blocks(&g->scale_b, g->k),
+          factor_lines(&g->scale_b, g->n), false },
+    };
+    enum bitcut_status status = epilogue_check_operands(g, f);
+    for (size_t i = 0; i < sizeof all / sizeof *all && status == BITCUT_OK; i++)
+        if (all[i].x->at || all[i].x->each) status = check_matrix(&all[i], pointers, f);
+    return status;
+}
+
 enum bitcut_status gemm_check_operands(const struct bitcut_gemm *g, struct fault *f)
 {
     const size_t count = g->m && g->n ? g->count : 0;
@@ -423,6 +527,7 @@ enum bitcut_status gemm_check_operands(const struct bitcut_gemm *g, struct fault
                          c = { "C", &g->c, g->count, g->m, g->n, false };
     enum bitcut_status status = check_matrix(&a, true, f);
     if (status == BITCUT_OK) status = check_matrix(&b, true, f);
+    if (status == BITCUT_OK) status = check_epilogue(g, true, f);
     return status == BITCUT_OK && gemm_reads_c(g) ? check_matrix(&c, true, f) : status;
 }
 
@@ -440,6 +545,7 @@ enum bitcut_status gemm_check_matrices(const struct bitcut_gemm *g, bool pointer
     enum bitcut_status status = BITCUT_OK;
     for (int i = 0; i < 3 + reads_c && status == BITCUT_OK; i++)
         status = check_matrix(&all[i], pointers, f);
+    if (status == BITCUT_OK) status = check_epilogue(g, pointers, f);
     if (status != BITCUT_OK || empty) return status;
     if (!are_apart(d))
         return fault_set(f, BITCUT_BAD_ARGUMENT,

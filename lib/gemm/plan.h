@@ -5,6 +5,7 @@
 #define BITCUT_LIB_GEMM_PLAN_H
 
 #include "lib/base/status.h"
+#include "lib/gemm/epilogue.h"
 #include "lib/gemm/recipe.h"
 #include "lib/number/bits.h"
 
@@ -53,6 +54,11 @@ struct gemm_plan {
     int promote, tile_k;       /* as in struct bitcut_recipe                        */
     struct bitcut_order order; /* slices and lanes are at least 1; partial_format: NULL if
                                   f32                                               */
+    enum bitcut_start start;
+    enum bitcut_scaling scaling;
+    unsigned char epilogue[BITCUT_EPILOGUE_MAX];
+    char epilogue_name[EPILOGUE_TEXT_MAX]; /* as epilogue_write() writes it; "fused"
+                                              for no steps                            */
     const struct bitcut_unit *unit[RECIPE_TERMS_MAX]; /* unit of each term           */
     int k_step; /* k of a k-step; 0 if a kernel decides it           */
     const struct gemm_faults *faults; /* NULL: no faults                               */
@@ -63,6 +69,11 @@ struct gemm_plan {
    to a later version; or a number is invalid for every recipe. */
 enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *from,
                              struct fault *f);
+
+/* The same for a call, `who` ("bound"), that only takes D = alpha A B + beta C.
+   BITCUT_BAD_ARGUMENT also if the GEMM has steps, a bias, factors or a start. */
+enum bitcut_status gemm_take_plain(struct bitcut_gemm *to, const struct bitcut_gemm *from,
+                                   const char *who, struct fault *f);
 
 /* Check a struct to which a GEMM will be returned.  It may be NULL. */
 enum bitcut_status gemm_check_place(const struct bitcut_gemm *to, struct fault *f);
@@ -115,6 +126,13 @@ const struct bitcut_format *matrix_format(const struct bitcut_matrix *x);
 /* The number of elements from the start of one line in memory to the next, for a matrix
    of rows x cols. */
 size_t matrix_ld(const struct bitcut_matrix *x, size_t rows, size_t cols);
+
+/* The k that share a factor; 0: all of them, or there are no factors. */
+size_t factor_depth(const struct bitcut_scales *x);
+
+/* The number of factors for so many lines, and for so many k. */
+size_t factor_lines(const struct bitcut_scales *x, size_t lines);
+size_t factor_blocks(const struct bitcut_scales *x, size_t k);
 
 /* The first element of matrix i of a batch whose pointers can be read here. */
 const void *matrix_nth(const struct bitcut_matrix *x, size_t i);

@@ -443,6 +443,15 @@ def contiguous(view: View) -> View:
     return copied
 
 
+def reshaped(view: View, shape: Sequence[int]) -> View:
+    """The same elements, row by row, in another shape; a view with gaps is copied."""
+    dense = view if view.is_dense() else contiguous(view)
+    to = View(dense.name, dense.address, tuple(shape), None, dense.kind, dense.format,
+              dense.readonly, dense)
+    to.source = view.source
+    return to
+
+
 def as_f32(view: View, format: str, copy: bool) -> View:
     """The same numbers in FP32; BadArgument: some are none."""
     if not view.is_dense():

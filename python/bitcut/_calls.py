@@ -59,6 +59,11 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          round_seed: Optional[int] = None, scale: Optional[int] = None,
          dropped_term: Optional[bool] = None, promote: Optional[int] = None,
          tile_k: Optional[int] = None, equilibrate: bool = False, order: OrderLike = None,
+         bias: Any = None, bias_rows: bool = False, epilogue: Optional[str] = None,
+         start: Optional[str] = None, scaling: Optional[str] = None, scale_a: Any = None,
+         scale_b: Any = None, block_a: Any = None, block_b: Any = None, scale_d: float = 1.0,
+         clamp: Any = None, format_bias: Optional[str] = None,
+         format_scale_a: Optional[str] = None, format_scale_b: Optional[str] = None,
          format_a: Optional[str] = None, format_b: Optional[str] = None,
          format_c: Optional[str] = None, format_d: Optional[str] = None, out: Any = None,
          copy: bool = False, threads: int = 0, kernel: Optional[str] = None,
@@ -98,6 +103,22 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
              tile_k: k of a product before the next product begins
              equilibrate: scale rows of A and columns of B by powers of two
              order: order of k: the line that ``bitcut gemm --order`` takes, or a dict of its items
+             bias: one for each column of D, (n,), or with `bias_rows` for each row, (m,); None: none
+             bias_rows: whether `bias` has one element for each row of D
+             epilogue: what follows the sum, a name of epilogues(), or steps() with "+" between, such as
+                 "round+bias+relu"; None: fused
+             start: what the sums start from, a name of starts(), such as "c"; None: 0
+             scaling: where the factors are applied, a name of scalings(); None: in the epilogue
+             scale_a: factors of A: a number, one for each row, or one for each block
+             scale_b: the same of B and its columns; blocks of k are its rows
+             block_a: rows and k of A that share a factor, 0 for all, such as (1, 128); None: as the shape
+                 of `scale_a` says
+             block_b: columns and k of B that share a factor, such as (128, 128)
+             scale_d: factor of the step scale-d
+             clamp: limits of the step clamp, a pair
+             format_bias: format of the elements of the bias, if they are encodings
+             format_scale_a: the same of scale_a
+             format_scale_b: the same of scale_b
              format_a: format of the elements of A, if they are encodings
              format_b: the same of B
              format_c: the same of C
@@ -127,7 +148,11 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
                 split_a=split_a, split_b=split_b, high=high, low=low, round_seed=round_seed,
                 scale=scale,
                 dropped_term=dropped_term, promote=promote, tile_k=tile_k, equilibrate=equilibrate,
-                order=order, format_a=format_a, format_b=format_b, format_c=format_c,
+                order=order, bias=bias, bias_rows=bias_rows, epilogue=epilogue, start=start,
+                scaling=scaling, scale_a=scale_a, scale_b=scale_b, block_a=block_a,
+                block_b=block_b, scale_d=scale_d, clamp=clamp, format_bias=format_bias,
+                format_scale_a=format_scale_a, format_scale_b=format_scale_b,
+                format_a=format_a, format_b=format_b, format_c=format_c,
                 format_d=format_d, copy=copy, writes=True, kernel=kernel,
                 any_promotion=any_promotion, any_slices=any_slices, stream=stream,
                 device=device)
@@ -168,8 +193,9 @@ Gemm.line = property(lambda self: self._line, doc="recipe@unit, and what is vari
 
 # What every call that takes a GEMM has: matrices, and how D is computed.
 HOW = ("recipe", "unit", "split", "split_a", "split_b", "high", "low", "round_seed", "scale",
-       "dropped_term", "promote", "tile_k", "equilibrate", "order")
-WHAT = ("c", "alpha", "beta", "format_a", "format_b", "format_c", "format_d", "copy")
+       "dropped_term", "promote", "tile_k", "equilibrate", "order", "epilogue", "start", "scaling")
+WHAT = ("c", "alpha", "beta", "bias", "bias_rows", "scale_a", "scale_b", "block_a", "block_b",
+        "scale_d", "clamp", "format_bias", "format_scale_a", "format_scale_b", "format_a", "format_b", "format_c", "format_d", "copy")
 
 
 def _needs(given: dict, names):

@@ -9,7 +9,7 @@ from typing import Any, Mapping, Optional, Union
 
 from . import _arrays, _device, _tables
 from ._arrays import View, look
-from ._library import (GEMM_MAX, BadArgument, BadType, byref, ctypes, format_row, fresh_gemm,
+from ._library import (DIMENSION_MAX, GEMM_MAX, BadArgument, BadType, byref, ctypes, format_row, fresh_gemm,
                        lib, name_of, read, text)
 
 OrderLike = Union[None, str, Mapping[str, Any]]
@@ -40,6 +40,14 @@ def _f32(value: Any, name: str) -> int:
     wide, to = ctypes.c_double(real(value, name)), ctypes.c_uint32()
     _arrays.convert(ctypes.addressof(to), "f32", ctypes.addressof(wide), "f64", 1)
     return to.value
+
+
+def _f32_array(values):
+    """An array of FP32 encodings that holds these numbers."""
+    to = _arrays.Array((len(values),), "f32", "f4")
+    for i, value in enumerate(values):
+        ctypes.c_uint32.from_address(ctypes.addressof(to._bytes) + 4 * i).value = _f32(value, "factor")
+    return to
 
 
 def _number(encoding: int) -> float:
@@ -78,10 +86,11 @@ def order_line(order: OrderLike) -> str:
 
 
 def _way(recipe, unit, split, split_a, split_b, high, low, round_seed, scale, promote, tile_k,
-         equilibrate) -> str:
+         equilibrate, epilogue, start, scaling) -> str:
     line = f"{_word(recipe, 'recipe')}@{_word(unit, 'unit')}"
     for name, value in (("split", split), ("split-a", split_a), ("split-b", split_b),
-                        ("high", high), ("low", low)):
+                        ("high", high), ("low", low), ("epilogue", epilogue),
+                        ("start", start), ("scaling", scaling)):
         line += f",{name}={_word(value, name)}" if value is not None else ""
     for name, value in (("round-seed", round_seed), ("scale", scale), ("promote", promote),
                         ("tile-k", tile_k)):
@@ -110,8 +119,11 @@ def _row(find, value: str, name: str, table: str):
 
 
 def _vary(g, split, split_a, split_b, high, low, round_seed, scale, promote, tile_k,
-          equilibrate):
+          equilibrate, epilogue, start, scaling):
     """Variations of a GEMM whose unit is left to the device."""
+    if epilogue or start or scaling:
+        raise BadArgument("a device computes D = alpha A B + beta C; give recipe and unit for "
+                          "the emulator to compute epilogue, start and scaling")
     for name, value in (("split_a", split_a or split), ("split_b", split_b or split)):
         if value is not None:
             setattr(g, name, _row(lib.bitcut_split_find, value, "split", "splits"))
@@ -249,6 +261,52 @@ def _same_place(x: Operand, y: Operand) -> bool:
         y.view.address, y.view.shape, y.view.strides, y.format)
 
 
+def _block(name: str, shape: tuple, lines: int, depth: int, given: Any) -> tuple:
+    """Lines and k that share a factor, of an array of factors: (lines, blocks of k)."""
+    if given is not None:
+        try:
+            rows, k = given
+        except (TypeError, ValueError):
+            raise BadType(f"{name}: a pair of lines and k is needed, such as (1, 128)") from None
+        return integer(rows, name, DIMENSION_MAX), integer(k, name, DIMENSION_MAX)
+    found = []
+    for count, total in zip(shape, (lines, depth)):
+        sizes = {0} if count == 1 and total != 1 else {
+            x for x in BLOCKS if -(-total // x) == count}
+        if len(sizes) != 1:
+            raise BadArgument(f"{name}: factors of {shape[0]} x {shape[1]} blocks for {lines} lines "
+                              f"and {depth} k; block_a or block_b says their size, such as "
+                              "(1, 128)")
+        found += sizes
+    return tuple(found)
+
+
+BLOCKS = (1, 16, 32, 64, 128, 256)  # sizes of blocks that a shape alone tells
+
+
+class Factors:
+    """Factors of A or B: a number, one for each line, or an array with one for each block."""
+
+    def __init__(self, x: Any, name: str, format: Optional[str], copy: bool, lines: int,
+                 depth: int, by_columns: bool, block: Any):
+        if isinstance(x, (int, float)):
+            x = _arrays.look(_f32_array([x]), name)
+        view = look(x, name)
+        if len(view.shape) < 2:  # of the lines, or of all
+            view = _arrays.reshaped(view, (1, view.count) if by_columns else (view.count, 1))
+        self.operand = Operand(view, name, format, copy)
+        shape = self.operand.shape[::-1] if by_columns else self.operand.shape
+        self.block = _block(name, shape, lines, depth, block)
+        for count, total, size in zip(shape, (lines, depth), self.block):
+            if count != (-(-total // size) if size else 1):
+                raise BadArgument(f"{name}: {shape[0]} x {shape[1]} factors do not fit blocks of "
+                                  f"{self.block[0]} lines and {self.block[1]} k")
+
+    def fill(self, scales):
+        self.operand.fill(scales.at)
+        scales.lines, scales.depth = self.block
+
+
 class Problem:
     """A struct bitcut_gemm, `struct`, and the arrays that it points to, `keep`.  With `writes`
     or `on_device` they may be on a device, and `place` says where; so it does of `device`, the
@@ -256,7 +314,10 @@ class Problem:
 
     def __init__(self, a, b, c=None, d=None, *, alpha=1.0, beta=None, format_a=None,
                  format_b=None, format_c=None, format_d=None, copy=False, writes=False,
-                 batch=True, on_device=False, stream=None, device=None, **how):
+                 batch=True, on_device=False, stream=None, device=None, bias=None,
+                 bias_rows=False, scale_a=None, scale_b=None, block_a=None, block_b=None,
+                 scale_d=1.0, clamp=None, format_bias=None, format_scale_a=None,
+                 format_scale_b=None, **how):
         operand = functools.partial(Operand, on_device=writes or on_device)
         self.a, self.b = operand(a, "A", format_a, copy), operand(b, "B", format_b, copy)
         self.c = operand(c, "C", format_c, copy) if c is not None else None
@@ -304,7 +365,44 @@ class Problem:
         for operand, matrix in ((self.a, g.a), (self.b, g.b), (self.c, g.c)):
             if operand:
                 operand.fill(matrix)
-        self.keep = [a, b, c, d] + [o.view for o in operands + [self.d] if o]
+        self._extend(bias, bias_rows, scale_a, scale_b, block_a, block_b, scale_d, clamp,
+                     format_bias, format_scale_a, format_scale_b, copy)
+        self.keep = [a, b, c, d, self.extras] + [o.view for o in operands + [self.d] if o]
+
+    def _extend(self, bias, bias_rows, scale_a, scale_b, block_a, block_b, scale_d, clamp,
+                format_bias, format_scale_a, format_scale_b, copy):
+        """What the epilogue and the scaling read."""
+        g, self.extras = self.struct, []
+        if bias is not None:
+            view = look(bias, "bias")
+            if len(view.shape) == 1:
+                view = _arrays.reshaped(view, (1, view.count))
+            if bias_rows and view.shape[-1] == 1:
+                view = _arrays.reshaped(view, (*view.shape[:-2], 1, view.shape[-2]))
+            o = Operand(view, "bias", format_bias, copy)
+            if o.shape != (1, g.m if bias_rows else g.n):
+                raise BadArgument(f"bias: {o.shape[-1]} elements, not {g.m if bias_rows else g.n}, "
+                                  f"one for each {'row' if bias_rows else 'column'} of D")
+            o.fill(g.bias)
+            g.bias_rows = bool(bias_rows)
+            self.extras += [bias, o]
+        for x, name, format, block, lines, columns, to in (
+                (scale_a, "scale_a", format_scale_a, block_a, g.m, False, g.scale_a),
+                (scale_b, "scale_b", format_scale_b, block_b, g.n, True, g.scale_b)):
+            if x is not None:
+                factors = Factors(x, name, format, copy, lines, g.k, columns, block)
+                factors.fill(to)
+                self.extras += [x, factors]
+        g.scale_d = _f32(scale_d, "scale_d")
+        if clamp is not None:
+            try:
+                low, high = clamp
+            except (TypeError, ValueError):
+                raise BadType("clamp: a pair of numbers is needed, such as (0, 6)") from None
+            g.clamp_low, g.clamp_high = _f32(low, "clamp"), _f32(high, "clamp")
+        if self.place and self.extras:
+            raise BadArgument("a device computes D = alpha A B + beta C, without a bias and "
+                              "without factors; the emulator takes them")
 
     def views(self) -> list:
         return [o.view for o in (self.a, self.b, self.c, self.d) if o]
@@ -344,6 +442,14 @@ def _term_units(g) -> list:
     return units
 
 
+def _epilogue_of(g) -> str:
+    """The name of its steps, or the steps."""
+    names = [row["name"] for row in _tables._read("steps")]
+    steps = [names[i] for i in g.epilogue[:g.epilogue[:].index(0)]] or ["fused"]
+    rows = {tuple(row["steps"]): row["name"] for row in _tables._read("epilogues")}
+    return rows.get(tuple(steps), "+".join(steps))
+
+
 def described(g) -> dict:
     """How a GEMM with nothing open is computed, by the names of `bitcut gemm --json`."""
     units, o, splits = _term_units(g), g.order, _tables._read("splits")
@@ -357,7 +463,9 @@ def described(g) -> dict:
             "high": name_of(g.high) or row["high"],
             "low": name_of(g.low) or row["low"] or name_of(g.high) or row["high"],
             "round_seed": g.round_seed, "scale": g.scale, "equilibrate": g.equilibrate,
-            "terms": len(units),
+            "terms": len(units), "epilogue": _epilogue_of(g),
+            "start": _tables._read("starts")[g.start]["name"],
+            "scaling": _tables._read("scalings")[g.scaling]["name"],
             "promote": g.promote, "tile_k": g.tile_k, "split_k": o.slices, "tile": o.tile,
             "partial_first": o.partial_first, "cut": o.cut, "balance_tail": o.balance_tail, "lanes": o.lanes,
             "chunk": o.chunk, "reduction": _tables._read("reductions")[o.reduction]["name"],

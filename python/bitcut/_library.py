@@ -11,10 +11,11 @@ import pathlib
 import sys
 import threading
 from ctypes import (POINTER, Structure, Union, byref, c_bool, c_char, c_char_p, c_double, c_int,
-                    c_size_t, c_uint32, c_uint64, c_void_p)
+                    c_size_t, c_ubyte, c_uint32, c_uint64, c_void_p)
 
 UNSET = -1
-TEXT_MAX, FIELD_MAX, ORDER_MAX, GEMM_MAX = 240, 1024, 200, 512
+TEXT_MAX, FIELD_MAX, ORDER_MAX, GEMM_MAX = 240, 1024, 200, 768
+EPILOGUE_MAX = 16
 DIMENSION_MAX = ctypes.c_size_t(-1).value
 
 
@@ -70,6 +71,10 @@ class Order(Structure):
                 ("partial_format", c_void_p)]
 
 
+class Scales(Structure):
+    _fields_ = [("at", Matrix), ("lines", c_size_t), ("depth", c_size_t)]
+
+
 class Gemm(Structure):
     _fields_ = [("size", c_size_t), ("recipe", c_void_p), ("split_a", c_void_p),
                 ("split_b", c_void_p), ("high", c_void_p), ("low", c_void_p),
@@ -79,7 +84,10 @@ class Gemm(Structure):
                 ("order", Order), ("unit", c_void_p),
                 ("kernel", c_char_p), ("count", c_size_t), ("m", c_size_t), ("n", c_size_t),
                 ("k", c_size_t), ("alpha", c_uint32), ("beta", c_uint32), ("a", Matrix),
-                ("b", Matrix), ("c", Matrix), ("d", Matrix)]
+                ("b", Matrix), ("c", Matrix), ("d", Matrix), ("epilogue", c_ubyte * EPILOGUE_MAX),
+                ("bias", Matrix), ("bias_rows", c_bool), ("start", c_int), ("scaling", c_int),
+                ("scale_a", Scales), ("scale_b", Scales), ("scale_d", c_uint32),
+                ("clamp_low", c_uint32), ("clamp_high", c_uint32), ("amax", c_void_p)]
 
 
 class Field(Structure):
@@ -136,7 +144,8 @@ class Advice(Structure):
 
 
 # What bitcut.h calls them: tests compare sizes and offsets.
-STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_gemm": Gemm,
+STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_scales": Scales,
+           "bitcut_gemm": Gemm,
            "bitcut_field": Field, "bitcut_difference": Difference,
            "bitcut_explain_options": ExplainOptions, "bitcut_explanation": Explanation,
            "bitcut_recording": Recording, "bitcut_fit_report": FitReport,

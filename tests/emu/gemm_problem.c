@@ -18,7 +18,19 @@ struct asked asked_of(const struct bitcut_recipe *r, const struct bitcut_unit *u
                            .promote = r->promote,
                            .tile_k = r->tile_k,
                            .order = { .slices = 1, .lanes = 1 },
-                           .alpha = ONE };
+                           .alpha = ONE,
+                           .scale_d = ONE,
+                           .clamp_low = 0xff800000,
+                           .clamp_high = INFINITE };
+}
+
+/* Factors as they are given to the library; `at` can be anything where only their shape
+   matters. */
+static struct bitcut_scales factors_given(const struct asked_factors *x, const void *at,
+                                          const struct bitcut_format *format)
+{
+    if (!x->there) return (struct bitcut_scales){ .lines = 0 };
+    return (struct bitcut_scales){ { .at = at, .format = format }, x->lines, x->depth };
 }
 
 struct bitcut_gemm asked_given(const struct asked *g)
@@ -34,6 +46,18 @@ struct bitcut_gemm asked_given(const struct asked *g)
     x.order = g->order;
     x.alpha = g->alpha;
     x.beta = g->beta;
+    memcpy(x.epilogue, g->epilogue, sizeof x.epilogue);
+    x.start = g->start;
+    x.scaling = g->scaling;
+    x.bias_rows = g->bias_rows;
+    if (g->has_bias) x.bias.at = g;
+    const struct bitcut_format *const of_unit =
+        g->scaling == BITCUT_SCALING_UNIT ? g->unit->scale : NULL;
+    x.scale_a = factors_given(&g->scale_a, g, of_unit);
+    x.scale_b = factors_given(&g->scale_b, g, of_unit);
+    x.scale_d = g->scale_d;
+    x.clamp_low = g->clamp_low, x.clamp_high = g->clamp_high;
+    x.d.format = g->result;
     return x;
 }
 
@@ -117,6 +141,13 @@ void gemm_problem_fill(struct problem *p, struct shape shape,
     matrix_fill(p->a, p->m, p->k, p->lda, class, rng);
     matrix_fill(p->b, p->k, p->n, p->ldb, other, rng);
     matrix_fill(p->c, p->m, p->n, p->ldc, class, rng);
+    for (size_t i = 0; i < ROW_MAX; i++) p->bias[i] = class->fill(rng);
+    for (size_t i = 0; i < SIDE * LINE_LENGTH_MAX; i++) {
+        p->factor_a[i] = other->fill(rng);
+        p->factor_b[i] = class->fill(rng);
+        p->scale_a[i] = (uint8_t)test_between(rng, 100, test_between(rng, 0, 30) ? 150 : 255);
+        p->scale_b[i] = (uint8_t)test_between(rng, 100, test_between(rng, 0, 30) ? 150 : 255);
+    }
     for (size_t i = 0; i < SIDE * ROW_MAX; i++) p->d[i] = 0xd0d0d0d0u ^ (uint32_t)i;
 }
 
@@ -139,7 +170,15 @@ static void print_difference(const struct asked *g, const struct problem *p, siz
            g->order.partial_first, g->order.cut, g->order.balance_tail, g->order.lanes,
            g->order.chunk, (int)g->order.reduction, g->threads, g->split_a.name,
            g->split_b.name);
-    printf("# alpha %08" PRIx32 ", beta %08" PRIx32 ", D is %sC\n# row %zu of A:",
+    printf("# result %s, start %d, scaling %d, bias %d by rows %d, factors of A %d (%zu x "
+           "%zu) and B %d (%zu x %zu), scale_d %08" PRIx32 ", clamp %08" PRIx32
+           " %08" PRIx32 ", steps",
+           g->result ? g->result->name : "f32", (int)g->start, (int)g->scaling,
+           g->has_bias, g->bias_rows, g->scale_a.there, g->scale_a.lines,
+           g->scale_a.depth, g->scale_b.there, g->scale_b.lines, g->scale_b.depth,
+           g->scale_d, g->clamp_low, g->clamp_high);
+    for (const unsigned char *s = g->epilogue; *s; s++) printf(" %d", *s);
+    printf("\n# alpha %08" PRIx32 ", beta %08" PRIx32 ", D is %sC\n# row %zu of A:",
            g->alpha, g->beta, p->in_place ? "" : "not ", i);
     for (size_t x = 0; x < p->k; x++) printf(" %08" PRIx32, p->a[i * p->lda + x]);
     printf("\n# column %zu of B:", j);
@@ -155,10 +194,14 @@ static void print_difference(const struct asked *g, const struct problem *p, siz
 static void check_same(const struct asked *g, const struct problem *p,
                        const uint32_t *got, const uint32_t *want)
 {
-    for (size_t i = 0; i < SIDE * ROW_MAX; i++) {
-        if (got[i] == want[i]) continue;
+    const size_t bytes = result_bytes(g);
+    for (size_t i = 0; i < SIDE * ROW_MAX * sizeof *got / bytes; i++) {
+        uint32_t x = 0, y = 0;
+        memcpy(&x, (const char *)got + i * bytes, bytes);
+        memcpy(&y, (const char *)want + i * bytes, bytes);
+        if (x == y) continue;
         if (p->ldd && i / p->ldd < p->m && i % p->ldd < p->n)
-            print_difference(g, p, i / p->ldd, i % p->ldd, got[i], want[i]);
+            print_difference(g, p, i / p->ldd, i % p->ldd, x, y);
         ck_abort_msg("%s on %s: D at %zu (of rows of %zu)", g->recipe->name,
                      g->unit->name, i, p->ldd);
     }
@@ -170,6 +213,13 @@ struct bitcut_gemm gemm_posed(const struct asked *g, uint32_t *d, const struct p
     struct bitcut_gemm x = asked_given(g);
     gemm_set_dense(&x, d, p->m, p->n, p->k, p->a, p->b, c);
     x.a.ld = p->lda, x.b.ld = p->ldb, x.c.ld = p->ldc, x.d.ld = p->ldd;
+    x.d.format = g->result;
+    const bool of_unit = g->scaling == BITCUT_SCALING_UNIT;
+    if (g->has_bias) x.bias.at = p->bias;
+    if (g->scale_a.there)
+        x.scale_a.at.at = of_unit ? (const void *)p->scale_a : p->factor_a;
+    if (g->scale_b.there)
+        x.scale_b.at.at = of_unit ? (const void *)p->scale_b : p->factor_b;
     return x;
 }
 
@@ -183,7 +233,7 @@ enum bitcut_status gemm_problem_run(uint32_t *d, const struct asked *g,
 void gemm_problem_check(const struct asked *g, struct problem *p)
 {
     static uint32_t got[SIDE * ROW_MAX], want[SIDE * ROW_MAX];
-    const bool in_place = p->in_place && !is_zero(g->beta);
+    const bool in_place = p->in_place && !is_zero(g->beta) && !g->result;
     if (in_place) {
         p->ldd = p->ldc;
         memcpy(p->d, p->c, sizeof p->d);

@@ -37,6 +37,16 @@ struct asked {
     struct bitcut_order order;
     uint32_t alpha, beta;
     int threads;
+    unsigned char epilogue[BITCUT_EPILOGUE_MAX];
+    enum bitcut_start start;
+    enum bitcut_scaling scaling;
+    struct asked_factors {
+        bool there;
+        size_t lines, depth; /* 0: all */
+    } scale_a, scale_b;
+    bool has_bias, bias_rows;
+    uint32_t scale_d, clamp_low, clamp_high;
+    const struct bitcut_format *result; /* of D; NULL: f32 */
 };
 
 /* As the recipe's row says. */
@@ -56,8 +66,12 @@ enum { SIDE = 40, LINE_LENGTH_MAX = 64, ROW_MAX = SIDE + 4 };
 struct problem {
     size_t m, n, k, lda, ldb, ldc, ldd;
     uint32_t a[SIDE * ROW_MAX], b[SIDE * ROW_MAX], c[SIDE * ROW_MAX];
-    uint32_t d[SIDE * ROW_MAX];
-    bool in_place; /* D is C */
+    uint32_t d[SIDE * ROW_MAX]; /* memory for D in any format */
+    bool in_place;              /* D is C                     */
+    uint32_t bias[ROW_MAX];
+    uint32_t factor_a[SIDE * LINE_LENGTH_MAX], factor_b[LINE_LENGTH_MAX * SIDE]; /* FP32 */
+    uint8_t scale_a[SIDE * LINE_LENGTH_MAX], scale_b[LINE_LENGTH_MAX * SIDE]; /* of units */
+    uint32_t amax;
 };
 
 struct shape {
@@ -81,6 +95,37 @@ void gemm_problem_fill(struct problem *p, struct shape shape,
 
 /* What is wanted in place of D: D with its m x n elements computed. */
 void gemm_problem_solve(uint32_t *want, const struct asked *g, const struct problem *p);
+
+/* What follows the sum v of output (i, j): all steps. */
+uint32_t statement_finish(const struct asked *g, const struct problem *p, uint32_t v,
+                          size_t i, size_t j);
+
+/* What the first sum of an output starts from, or what is added to it. */
+uint32_t statement_start(const struct asked *g, const struct problem *p, size_t i,
+                         size_t j);
+
+/* The factors of a row of A and a column of B at k; 1 where there is none. */
+uint32_t statement_factor_a(const struct asked *g, const struct problem *p, size_t i,
+                            size_t k);
+uint32_t statement_factor_b(const struct asked *g, const struct problem *p, size_t j,
+                            size_t k);
+
+/* The encoding of a result in D's format. */
+uint32_t statement_result(const struct asked *g, uint32_t v);
+
+/* FP32 arithmetic of the statement: exact in MPFR, rounded once. */
+uint32_t statement_multiply(const struct asked *g, uint32_t a, uint32_t b);
+uint32_t statement_add(const struct asked *g, uint32_t a, uint32_t b);
+uint32_t statement_multiply_add(const struct asked *g, uint32_t a, uint32_t b,
+                                uint32_t c);
+uint64_t statement_convert(const struct bitcut_format *to, const struct bitcut_format *from,
+                           uint64_t x);
+
+/* Bytes of an element of D. */
+static inline size_t result_bytes(const struct asked *g)
+{
+    return g->result ? (size_t)g->result->bits / 8 : 4;
+}
 
 /* The GEMM with its matrices, and run by the library. */
 struct bitcut_gemm gemm_posed(const struct asked *g, uint32_t *d, const struct problem *p,

@@ -58,6 +58,27 @@ static uint32_t multiply_add(uint32_t nan, uint32_t a, uint32_t b, uint32_t c)
     return d;
 }
 
+/* The NaN of FP32 operations: that of the unit's FP32 results, else CUDA's. */
+static uint32_t nan_of(const struct asked *g)
+{
+    return g->unit->c == F32 ? (uint32_t)g->unit->nan : 0x7fffffff;
+}
+
+uint32_t statement_multiply(const struct asked *g, uint32_t a, uint32_t b)
+{
+    return operate(mpfr_mul, nan_of(g), a, b);
+}
+
+uint32_t statement_add(const struct asked *g, uint32_t a, uint32_t b)
+{
+    return operate(mpfr_add, nan_of(g), a, b);
+}
+
+uint32_t statement_multiply_add(const struct asked *g, uint32_t a, uint32_t b, uint32_t c)
+{
+    return multiply_add(nan_of(g), a, b, c);
+}
+
 /* The low words of both sides carry 2 to this. */
 static int scale_of(const struct asked *g)
 {
@@ -148,10 +169,17 @@ static uint64_t convert(const struct bitcut_format *to, const struct bitcut_roun
     return d;
 }
 
+uint64_t statement_convert(const struct bitcut_format *to, const struct bitcut_format *from,
+                           uint64_t x)
+{
+    return convert(to, RN, from, x);
+}
+
 /* The words of a row of A or a column of B as operands of the unit, then +0. */
 struct line {
     uint64_t word[SPLIT_WORDS_MAX][LINE_LENGTH_MAX];
-    int exponent; /* by which it is equilibrated, or 0 */
+    uint64_t scale[LINE_LENGTH_MAX]; /* of the unit, for every k */
+    int exponent;                    /* by which it is equilibrated, or 0 */
 };
 
 static void words_fill(struct line *line, size_t at, const struct asked *g,
@@ -250,12 +278,6 @@ static const struct bitcut_format *held_by(const struct asked *g, int i)
     return g->unit->c;
 }
 
-/* The NaN of FP32 operations: that of the unit's FP32 results, else CUDA's. */
-static uint32_t nan_of(const struct asked *g)
-{
-    return g->unit->c == F32 ? (uint32_t)g->unit->nan : 0x7fffffff;
-}
-
 static uint32_t accumulated(const struct asked *g, int i, uint64_t accumulator)
 {
     const struct bitcut_format *c = held_by(g, i);
@@ -263,8 +285,16 @@ static uint32_t accumulated(const struct asked *g, int i, uint64_t accumulator)
     return (uint32_t)convert(F32, RN, c, accumulator);
 }
 
+/* An output: its place and what is given. */
+struct output {
+    const struct problem *p;
+    size_t i, j;
+};
+
 /* A slice in the middle of being computed. */
 struct sums {
+    const struct output *o;
+    size_t k; /* where the k-step begins that is computed */
     uint64_t accumulator[RECIPE_ACCUMULATORS_MAX];
     uint32_t promoted;
     int waiting; /* instructions of accumulator 0 that are not promoted yet */
@@ -272,8 +302,24 @@ struct sums {
 
 static void promote(struct sums *x, const struct asked *g)
 {
-    x->promoted =
-        operate(mpfr_add, nan_of(g), x->promoted, accumulated(g, 0, x->accumulator[0]));
+    const uint32_t sum = accumulated(g, 0, x->accumulator[0]);
+    const uint32_t a = statement_factor_a(g, x->o->p, x->o->i, x->k),
+                   b = statement_factor_b(g, x->o->p, x->o->j, x->k);
+    switch (g->scaling) {
+    case BITCUT_SCALING_PROMOTED:
+        x->promoted = statement_multiply_add(g, statement_multiply(g, a, b), sum,
+                                             x->promoted);
+        break;
+    case BITCUT_SCALING_PROMOTED_APART:
+        x->promoted = statement_add(
+            g, x->promoted, statement_multiply(g, statement_multiply(g, a, b), sum));
+        break;
+    case BITCUT_SCALING_PROMOTED_TURNS:
+        x->promoted =
+            statement_multiply_add(g, statement_multiply(g, sum, a), b, x->promoted);
+        break;
+    default: x->promoted = statement_add(g, x->promoted, sum);
+    }
     x->accumulator[0] = 0;
     x->waiting = 0;
 }
@@ -284,8 +330,15 @@ static void term_run(struct sums *x, const struct asked *g, struct recipe_term t
 {
     const struct bitcut_unit *u = unit_of(g, t);
     uint64_t *to = &x->accumulator[t.accumulator];
+    x->k = k;
     for (size_t end = k + step_of(g); k < end; k += (size_t)u->k) {
-        *to = spec_dot(u, &a->word[t.a][k], &b->word[t.b][k], NULL, NULL, *to);
+        uint64_t scale_a[LINE_LENGTH_MAX], scale_b[LINE_LENGTH_MAX];
+        for (int s = 0; u->scale && s < u->k / u->scale_block; s++) {
+            scale_a[s] = a->scale[k + (size_t)(s * u->scale_block)];
+            scale_b[s] = b->scale[k + (size_t)(s * u->scale_block)];
+        }
+        *to = spec_dot(u, &a->word[t.a][k], &b->word[t.b][k], u->scale ? scale_a : NULL,
+                       u->scale ? scale_b : NULL, *to);
         if (t.accumulator == 0) x->waiting++;
         if (g->promote && x->waiting == g->promote) promote(x, g);
     }
@@ -346,11 +399,14 @@ static void steps_run(struct sums *x, const struct asked *g, const struct line *
     if (g->promote && x->waiting) promote(x, g);
 }
 
-/* One lane of a slice: its k from `from` to `to`. */
-static uint32_t slice_run(const struct asked *g, const struct line *a,
+/* One lane of a slice: its k from `from` to `to`.  `start`: what its accumulator 0 starts
+   from, or NULL. */
+static uint32_t slice_run(const struct asked *g, const struct output *o,
+                          const uint32_t *start, const struct line *a,
                           const struct line *b, size_t from, size_t to)
 {
-    struct sums x = { .waiting = 0 };
+    struct sums x = { .o = o };
+    if (start) x.accumulator[0] = convert(held_by(g, 0), RN, F32, *start);
     uint32_t v[RECIPE_ACCUMULATORS_MAX];
     size_t tile = 0; /* whole k-steps that hold tile_k */
     while (tile < (size_t)g->tile_k) tile += step_of(g);
@@ -445,6 +501,8 @@ static size_t gather(struct line *to, const struct asked *g, const struct line *
         for (int w = 0; w < SPLIT_WORDS_MAX; w++)
             memcpy(&to->word[w][k], &from->word[w][steps[i].from],
                    steps[i].count * sizeof to->word[w][0]);
+        for (size_t p = 0; p < step_of(g) && steps[i].from + p < LINE_LENGTH_MAX; p++)
+            to->scale[k + p] = from->scale[steps[i].from + p];
         k += step_of(g);
     }
     return k;
@@ -487,9 +545,12 @@ static uint32_t reduced(const struct asked *g, uint32_t *x, size_t count)
 }
 
 /* Lanes of each slice, then slices; what has no step does not exist. */
-static uint32_t slices_run(const struct asked *g, const struct line *a,
-                           const struct line *b, size_t k)
+static uint32_t slices_run(const struct asked *g, const struct output *o,
+                           const struct line *a, const struct line *b, size_t k)
 {
+    const bool in_sum =
+        g->start == BITCUT_START_SLICE_C || g->start == BITCUT_START_SLICE_BIAS;
+    const uint32_t addend = g->start ? statement_start(g, o->p, o->i, o->j) : 0;
     struct step steps[STEPS_MAX];
     struct line own_a, own_b;
     uint32_t slice[STEPS_MAX];
@@ -501,28 +562,77 @@ static uint32_t slices_run(const struct asked *g, const struct line *a,
         for (size_t l = 0; l < (size_t)g->order.lanes && l < STEPS_MAX; l++) {
             const size_t own = gather(&own_a, g, a, steps, count, s, l);
             gather(&own_b, g, b, steps, count, s, l);
-            if (own) lane[lanes++] = sum_kept(g, slice_run(g, &own_a, &own_b, 0, own));
+            if (!own) continue;
+            const bool first = g->start && !s && !l;
+            uint32_t v = slice_run(g, o, first && !in_sum ? &addend : NULL, &own_a,
+                                   &own_b, 0, own);
+            if (first && in_sum) v = statement_add(g, v, addend);
+            lane[lanes++] = sum_kept(g, v);
         }
         slice[s] = reduced(g, lane, lanes);
     }
+    if (!slices && g->start) /* no products */
+        return in_sum ? addend
+                      : accumulated(g, 0, convert(held_by(g, 0), RN, F32, addend));
     return reduced(g, slice, slices);
 }
 
-static uint32_t element(const struct asked *g, const struct line *a, const struct line *b,
-                        size_t k, const uint32_t *c)
+static uint32_t element(const struct asked *g, const struct output *o,
+                        const struct line *a, const struct line *b)
 {
-    const uint32_t sum = scaled(slices_run(g, a, b, k), -a->exponent - b->exponent);
-    const uint32_t t = operate(mpfr_mul, nan_of(g), g->alpha, sum);
-    return is_zero(g->beta) ? t : multiply_add(nan_of(g), g->beta, *c, t);
+    const uint32_t sum =
+        scaled(slices_run(g, o, a, b, o->p->k), -a->exponent - b->exponent);
+    const bool is_nan = (sum & 0x7fffffff) > INFINITE;
+    return statement_finish(g, o->p, is_nan ? nan_of(g) : sum, o->i, o->j);
+}
+
+/* The matrices with each element multiplied by its factor. */
+static void multiplied(uint32_t *a, uint32_t *b, const struct asked *g,
+                       const struct problem *p)
+{
+    memcpy(a, p->a, sizeof p->a);
+    memcpy(b, p->b, sizeof p->b);
+    if (g->scaling != BITCUT_SCALING_OPERAND) return;
+    for (size_t k = 0; k < p->k; k++) {
+        for (size_t i = 0; g->scale_a.there && i < p->m; i++)
+            a[i * p->lda + k] = statement_multiply(g, a[i * p->lda + k],
+                                                   statement_factor_a(g, p, i, k));
+        for (size_t j = 0; g->scale_b.there && j < p->n; j++)
+            b[k * p->ldb + j] = statement_multiply(g, b[k * p->ldb + j],
+                                                   statement_factor_b(g, p, j, k));
+    }
+}
+
+/* The block scales of all k; where k ends, 1. */
+static void scales_fill(struct line *a, struct line *b, const struct asked *g,
+                        const struct problem *p)
+{
+    const struct bitcut_unit *u = g->unit;
+    if (!u->scale) return;
+    const size_t size = (size_t)u->scale_block, blocks = (p->k + size - 1) / size;
+    const uint64_t one = convert(u->scale, RN, F32, ONE);
+    for (size_t k = 0; k < LINE_LENGTH_MAX; k++) {
+        for (size_t i = 0; i < p->m; i++)
+            a[i].scale[k] = k < p->k ? p->scale_a[i * blocks + k / size] : one;
+        for (size_t j = 0; j < p->n; j++)
+            b[j].scale[k] = k < p->k ? p->scale_b[k / size * p->n + j] : one;
+    }
 }
 
 void gemm_problem_solve(uint32_t *want, const struct asked *g, const struct problem *p)
 {
     static struct line a[SIDE], b[SIDE];
-    lines_fill(a, p->m, g, &g->split_a, p->a, p->lda, 1, p->k);
-    lines_fill(b, p->n, g, &g->split_b, p->b, 1, p->ldb, p->k);
+    static uint32_t own_a[SIDE * ROW_MAX], own_b[SIDE * ROW_MAX];
+    const size_t bytes = result_bytes(g);
+    multiplied(own_a, own_b, g, p);
+    lines_fill(a, p->m, g, &g->split_a, own_a, p->lda, 1, p->k);
+    lines_fill(b, p->n, g, &g->split_b, own_b, 1, p->ldb, p->k);
+    scales_fill(a, b, g, p);
     memcpy(want, p->d, sizeof p->d);
     for (size_t i = 0; i < p->m; i++)
-        for (size_t j = 0; j < p->n; j++)
-            want[i * p->ldd + j] = element(g, &a[i], &b[j], p->k, &p->c[i * p->ldc + j]);
+        for (size_t j = 0; j < p->n; j++) {
+            const struct output o = { p, i, j };
+            const uint32_t x = statement_result(g, element(g, &o, &a[i], &b[j]));
+            memcpy((char *)want + (i * p->ldd + j) * bytes, &x, bytes);
+        }
 }

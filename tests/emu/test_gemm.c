@@ -147,6 +147,89 @@ static void options_draw(struct asked *g, uint64_t *rng)
         test_between(rng, 0, 99) ? 1 : test_between(rng, 2, 3); /* they spin long */
 }
 
+/* --- epilogues, factors and starts ------------------------------------------------- */
+
+static const uint32_t scalars_of_d[] = { ONE,        0x3f400000, 0xc0490fdb, 0x7f000000,
+                                         0x00000005, INFINITE,   A_NAN };
+
+static uint32_t scalar_draw(uint64_t *rng)
+{
+    return scalars_of_d[test_between(rng, 0, 6)];
+}
+
+/* Factors of lines and blocks of k.  The blocks of an instruction are its own; at
+   promotions and in the epilogue they consist of k-steps, or all k have one. */
+static struct asked_factors factors_draw(const struct asked *g, size_t step,
+                                         uint64_t *rng)
+{
+    static const size_t lines[] = { 0, 1, 2, 16 };
+    struct asked_factors x = { .there = true, .lines = lines[test_between(rng, 0, 3)] };
+    if (g->scaling == BITCUT_SCALING_UNIT)
+        return (struct asked_factors){ true, 1, (size_t)g->unit->scale_block };
+    if (g->scaling == BITCUT_SCALING_OPERAND) x.depth = (size_t)test_between(rng, 0, 9);
+    if (g->scaling >= BITCUT_SCALING_PROMOTED)
+        x.depth = (size_t)test_between(rng, 0, 2) * step;
+    return x;
+}
+
+/* Where factors can be applied for this recipe on this unit. */
+static void scaling_draw(struct asked *g, uint64_t *rng)
+{
+    const struct asked before = *g;
+    struct bitcut_gemm x = asked_given(g);
+    struct gemm_plan plan = { .k_step = g->unit->k };
+    if (!g->unit->scale)
+        ck_assert_int_eq(gemm_plan_on_unit(&plan, &x, NULL), BITCUT_OK);
+    g->scaling = BITCUT_SCALING_UNIT;
+    if (!g->unit->scale) g->scaling = (enum bitcut_scaling)test_between(rng, 0, 5);
+    if (!g->unit->scale && g->scaling == BITCUT_SCALING_UNIT) g->scaling = 0;
+    if (g->scaling >= BITCUT_SCALING_UNIT)
+        g->order = (struct bitcut_order){ .slices = 1, .lanes = 1 };
+    g->scale_a = factors_draw(g, (size_t)plan.k_step, rng);
+    if (g->scaling != BITCUT_SCALING_UNIT && test_between(rng, 0, 3) == 0)
+        g->scale_a.there = false;
+    else g->scale_b = factors_draw(g, (size_t)plan.k_step, rng);
+    if (g->scaling == BITCUT_SCALING_UNIT) g->scale_b = g->scale_a;
+    if (!g->scale_a.there) g->scale_b = factors_draw(g, (size_t)plan.k_step, rng);
+    x = asked_given(g);
+    if (gemm_plan_on_unit(&plan, &x, NULL) != BITCUT_OK) *g = before;
+    else g->tile_k = plan.tile_k;
+}
+
+/* Steps that have their operands. */
+static void steps_draw(struct asked *g, uint64_t *rng)
+{
+    int count = test_between(rng, 0, 2) ? test_between(rng, 1, 6) : 0;
+    unsigned char *to = g->epilogue;
+    const bool factors = g->scaling == BITCUT_SCALING_EPILOGUE;
+    while (count-- > 0) {
+        const int s = test_between(rng, BITCUT_STEP_FUSED, BITCUT_STEP_SATURATE);
+        const bool lacks =
+            (s == BITCUT_STEP_BIAS && !g->has_bias) ||
+            (s == BITCUT_STEP_SCALE_A && !(factors && g->scale_a.there)) ||
+            (s == BITCUT_STEP_SCALE_B && !(factors && g->scale_b.there)) ||
+            (s == BITCUT_STEP_SCALES &&
+             !(factors && (g->scale_a.there || g->scale_b.there)));
+        if (!lacks) *to++ = (unsigned char)s;
+    }
+    *to = BITCUT_STEP_END;
+}
+
+static void epilogue_draw(struct asked *g, uint64_t *rng)
+{
+    static const int results[] = { FORMAT_F16, FORMAT_BF16, FORMAT_E4M3, FORMAT_E5M2 };
+    if (test_between(rng, 0, 1) && !g->unit->scale) scaling_draw(g, rng);
+    g->has_bias = test_between(rng, 0, 1);
+    g->bias_rows = test_between(rng, 0, 1);
+    g->start = (enum bitcut_start)test_between(rng, 0, g->has_bias ? 4 : 1);
+    if (test_between(rng, 0, 1)) g->start = 0;
+    g->scale_d = scalar_draw(rng);
+    g->clamp_low = test_between(rng, 0, 1) ? 0 : 0xbf800000;
+    g->clamp_high = test_between(rng, 0, 1) ? 0x40c00000 : 0x80000000u;
+    if (test_between(rng, 0, 2)) g->result = &formats[results[test_between(rng, 0, 3)]];
+    steps_draw(g, rng);
+}
+
 /* Shapes and in how many classes of inputs each is computed. */
 static const struct {
     struct shape shape;
@@ -158,7 +241,7 @@ static const struct {
 };
 
 static void check_shapes(const struct bitcut_recipe *recipe,
-                         const struct bitcut_unit *unit, uint64_t *rng)
+                         const struct bitcut_unit *unit, bool extended, uint64_t *rng)
 {
     static struct problem p;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
@@ -168,7 +251,10 @@ static void check_shapes(const struct bitcut_recipe *recipe,
             const int class =
                 shapes[i].classes == 1 ? 2 * test_between(rng, 0, 3) : first + c;
             struct asked g = asked_of(recipe, unit);
+            if (unit->scale) scaling_draw(&g, rng);
             options_draw(&g, rng);
+            if (unit->scale) g.order = (struct bitcut_order){ .slices = 1, .lanes = 1 };
+            if (extended) epilogue_draw(&g, rng);
             ck_assert_int_eq(asked_check(&g, NULL), BITCUT_OK);
             gemm_problem_fill(&p, shapes[i].shape, &input_classes[class % CLASSES], rng);
             gemm_problem_check(&g, &p);
@@ -199,11 +285,33 @@ START_TEST(recipes_on_units)
             const bool fits = !format || is_listed(unit_rows[i].formats, format);
             ck_assert_msg((asked_check(&g, NULL) == BITCUT_OK) == fits,
                           "%s on %s: should%s fit", r->name, u->name, fits ? "" : " not");
-            if (fits && in_turn(r, i)) check_shapes(r, u, &rng);
+            if (fits && in_turn(r, i)) check_shapes(r, u, false, &rng);
             computed += fits;
         }
         ck_assert_int_gt(computed, 0);
     }
+}
+END_TEST
+
+/* Epilogues, factors and starts for every recipe, on another unit each time, and for every
+   unit with block scales. */
+START_TEST(epilogues_on_units)
+{
+    uint64_t rng = test_seed() + 3;
+    int row = 0;
+    for (int turn = test_cases(1, 20); turn; turn--)
+        for (const struct bitcut_recipe *r = recipes; r->name; r++) {
+            const struct bitcut_unit *u;
+            struct asked g;
+            do {
+                u = unit_find(unit_rows[row++ % UNITS].name, NULL);
+                g = asked_of(r, u);
+            } while (asked_check(&g, NULL) != BITCUT_OK);
+            check_shapes(r, u, true, &rng);
+        }
+    for (const struct bitcut_unit *u = units; u->name; u++)
+        if (u->scale && u->k <= LINE_LENGTH_MAX)
+            check_shapes(&recipes[RECIPE_PLAIN], u, true, &rng);
 }
 END_TEST
 
@@ -342,4 +450,4 @@ START_TEST(known_answers)
 }
 END_TEST
 
-TEST_MAIN("gemm", recipes_on_units, tile_edges, other_splits, known_answers)
+TEST_MAIN("gemm", recipes_on_units, epilogues_on_units, tile_edges, other_splits, known_answers)
