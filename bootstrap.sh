@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")"
 
 packages="gcc libc6-dev make autoconf automake libtool pkg-config
-libgmp-dev libmpfr-dev libjansson-dev check gnuplot-nox texinfo xz-utils"
+libgmp-dev libmpfr-dev libjansson-dev zlib1g-dev check gnuplot-nox texinfo xz-utils"
 # A compiler of code for AMD GPUs, where the system has it: else that module is not built.
 optional="clang-19 lld-19"
 case " $* " in *" --without-hip "*) optional= ;; esac

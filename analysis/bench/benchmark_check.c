@@ -43,7 +43,9 @@ static uint32_t convert(const struct bitcut_format *to, const struct bitcut_form
 /* Matrix i of those stored one below the other, each with that many rows. */
 static struct matrix part_of(const struct matrix *all, size_t rows, size_t i)
 {
-    return (struct matrix){ rows, all->cols, all->at + i * rows * all->cols };
+    return (struct matrix){ .rows = rows,
+                            .cols = all->cols,
+                            .at = all->at + i * rows * all->cols };
 }
 
 /* The different rows x cols matrices of all GEMMs: in f32 each from its own seed;

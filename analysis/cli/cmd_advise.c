@@ -16,16 +16,21 @@ struct advise_options {
     uint32_t largest[2]; /* in other data; 0: none */
     uint32_t want;
     const char *metric, *recipe;
+    struct matrix_options files;
     bool verbose;
 };
 
 static const struct advise_options defaults = { .want = WANT_UNSET, .metric = "relres" };
 
 static const struct option_row options[] = {
-    { "a", "A, .npy or .mtx; may be repeated, for several products",
+    { "a",
+      "A, a file (.npy, .npz, .mtx, .safetensors, .pt; FILE:NAME for a member); may be "
+      "repeated, for several products",
       OPTION(advise, a, TEXTS, "FILE") },
     { "b", "B, one for each A (default: A transposed)",
       OPTION(advise, b, TEXTS, "FILE") },
+    MATRIX_OPTION_BOTH(advise, files),
+    MATRIX_OPTIONS_AB(advise, files),
     { "largest-a",
       "largest magnitude of A in other data; splits that overflow there are rejected",
       OPTION(advise, largest[0], F32, "X") },
@@ -91,15 +96,16 @@ static int transpose(struct matrix *to, const struct matrix *from)
 static int take_pair(struct matrix *a, struct matrix *b, int i,
                      const struct advise_options *o)
 {
-    int status = setup_read(a, "-a", o->a.text[i]);
+    int status = setup_read(a, "-a", o->a.text[i], &o->files);
     if (status == EXIT_GOOD)
-        status = o->b.count ? setup_read(b, "-b", o->b.text[i]) : transpose(b, a);
+        status = o->b.count ? setup_read(b, "-b", o->b.text[i], &o->files) : transpose(b, a);
     return status == EXIT_GOOD ? setup_check_pair(a, b) : status;
 }
 
 static int take_matrices(struct work *w, const struct advise_options *o)
 {
-    int status = EXIT_GOOD;
+    int status = o->b.count ? EXIT_GOOD : matrix_unread("-b", &o->files);
+    if (status != EXIT_GOOD) return status;
     if (o->b.count && o->b.count != o->a.count)
         return complain("-b", "must be given as often as -a, or not at all");
     do {

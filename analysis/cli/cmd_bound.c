@@ -18,6 +18,7 @@ static const struct option_row options[] = {
     SETUP_OPTIONS(bound),
     OPERAND_OPTIONS(bound),
     { "d", "check this D instead of the emulated D", OPTION(bound, d, TEXT, "FILE") },
+    MATRIX_OPTIONS_D(bound, setup.files),
     { "samples",
       "number of outputs simulated step by step (default: as many as need 2^20 products)",
       OPTION(bound, samples, COUNT, "N") },
@@ -75,11 +76,13 @@ static int judge_d(struct context *x, const struct setup *s, const struct matrix
 }
 
 /* The emulated D, or the D of a file. */
-static int make_d(struct matrix *d, const struct setup *s, const struct context *x)
+static int make_d(struct matrix *d, struct setup *s, const struct context *x)
 {
     const char *const path = ((const struct bound_options *)x->own)->d;
+    if (!path && s->options->files.shape_of[MATRIX_D])
+        return complain("--shape-d", "requires -d, a file");
     if (!path) return setup_run(d, s, x);
-    const int status = setup_read(d, "-d", path);
+    const int status = setup_read_result(s, d, path);
     return status == EXIT_GOOD ? setup_check_shape("D", d, s->a.rows, s->b.cols) : status;
 }
 

@@ -18,6 +18,7 @@ struct explain_command_options {
     uint32_t alpha, beta;
     size_t samples, seconds;
     bool verbose;
+    struct matrix_options files;
     struct explain_probe_options probe;
 };
 
@@ -34,11 +35,19 @@ static struct emulating_device device;
 enum { RESULTS = 2 }; /* results that one command can explain */
 
 static const struct option_row options[] = {
-    { "a", "A, .npy or .mtx", OPTION(explain_command, a, TEXT, "FILE") },
+    { "a", "A, a file (.npy, .npz, .mtx, .safetensors, .pt; FILE:NAME for a member)",
+      OPTION(explain_command, a, TEXT, "FILE") },
     { "b", "B", OPTION(explain_command, b, TEXT, "FILE") },
     { "c", "C (default: no C)", OPTION(explain_command, c, TEXT, "FILE") },
     { "d", "D, the result to explain; give it twice to compare two results",
       OPTION(explain_command, d, TEXTS, "FILE") },
+    { "format",
+      "format of A and B in files (bitcut list formats); --probe: format to which the "
+      "command rounds A and B: f16, bf16, tf32, f32 (default)",
+      OPTION(explain_command, files.format, TEXT, "F") },
+    MATRIX_OPTIONS_AB(explain_command, files),
+    MATRIX_OPTIONS_C(explain_command, files),
+    MATRIX_OPTIONS_D(explain_command, files),
     { "alpha", "intended factor of A B (default 1)",
       OPTION(explain_command, alpha, F32, "X") },
     { "beta", "intended factor of C (default 0, or 1 with -c)",
@@ -61,10 +70,6 @@ static const struct option_row options[] = {
       OPTION(explain_command, probe.m, COUNT, "M") },
     { "n", "columns of D (default 64)", OPTION(explain_command, probe.n, COUNT, "N") },
     { "k", "columns of A (default 256)", OPTION(explain_command, probe.k, COUNT, "K") },
-    { "format",
-      "--probe: format to which the command rounds A and B: f16, bf16, tf32, f32 "
-      "(default)",
-      OPTION(explain_command, probe.format, TEXT, "F") },
     { "split-k", "--kernel: number of slices of k (default 1)",
       OPTION(explain_command, probe.slices, INT, "N") },
     VERBOSE_OPTION(explain_command),
@@ -188,14 +193,15 @@ static int narrow(struct problem *q, const struct explain_command_options *o)
 /* The matrices of one problem, and its D or two. */
 static int read_all(struct problem q[RESULTS], const struct explain_command_options *o)
 {
-    int status = setup_read(&q[0].a, "-a", o->a);
-    if (status == EXIT_GOOD) status = setup_read(&q[0].b, "-b", o->b);
-    if (status == EXIT_GOOD && o->c) status = setup_read(&q[0].c, "-c", o->c);
+    int status = setup_read(&q[0].a, "-a", o->a, &o->files);
+    if (status == EXIT_GOOD) status = setup_read(&q[0].b, "-b", o->b, &o->files);
+    if (status == EXIT_GOOD && !o->c) status = matrix_unread("-c", &o->files);
+    if (status == EXIT_GOOD && o->c) status = setup_read(&q[0].c, "-c", o->c, &o->files);
     for (int i = 0; (!i || i < o->d.count) && status == EXIT_GOOD; i++) {
         q[i] = q[0];
         if (i) q[i].d = (struct matrix){ 0 };
         q[i].name = o->d.text[i];
-        status = setup_read(&q[i].d, "-d", q[i].name);
+        status = setup_read(&q[i].d, "-d", q[i].name, &o->files);
         if (status == EXIT_GOOD) q[i].format = problem_format(&q[i].d);
     }
     return status;
@@ -216,7 +222,8 @@ static int run(struct context *x)
     struct problem q[RESULTS] = { { .alpha = o->alpha, .beta = o->beta } };
     if (o->beta == SETUP_BETA_UNSET) q[0].beta = o->c ? F32_ONE : 0;
     if (explain_probe_misused(x, &o->probe)) return EXIT_USAGE;
-    if (explain_probe_asked(&o->probe)) return explain_probe(x, &o->probe, o->device);
+    if (explain_probe_asked(&o->probe))
+        return explain_probe(x, &o->probe, o->files.format, o->device);
     int status = check_options(o);
     if (status == EXIT_GOOD) status = narrow(&q[0], o);
     if (status == EXIT_GOOD)

@@ -31,6 +31,8 @@ static const struct option_row options[] = {
     { "kernel", "kernel (bitcut list kernels; default: chosen for the device)",
       OPTION(gemm_command, kernel, TEXT, "K") },
     OPERAND_OPTIONS(gemm_command),
+    { "format-d", "format to which D is rounded at the end (default f32)",
+      OPTION(gemm_command, setup.files.format_of[MATRIX_D], TEXT, "F") },
     { "save-a", "write A to this file, .npy or .mtx",
       OPTION(gemm_command, save_a, TEXT, "FILE") },
     { "save-b", "write B to this file", OPTION(gemm_command, save_b, TEXT, "FILE") },
@@ -88,11 +90,38 @@ static void write_place_field(struct gemm_description *to, const struct device_g
     if (same) to->method[1] = NULL;
 }
 
-static int compute(struct matrix *d, json_t *row, const struct setup *s,
+/* D as FP32 values, and as encodings of its format if that is not f32. */
+struct result {
+    struct matrix d;
+    struct encoded_matrix encoded;
+};
+
+static void result_clear(struct result *r)
+{
+    matrix_clear(&r->d);
+    encoded_clear(&r->encoded);
+}
+
+/* D on the emulator. */
+static int emulate(struct result *r, const struct setup *s, const struct context *x)
+{
+    struct fault f;
+    if (matrix_format(&s->gemm.d) == &formats[FORMAT_F32]) return setup_run(&r->d, s, x);
+    struct encoded_matrix copy;
+    const int status = setup_run_encoded(&r->encoded, s, x);
+    if (status != EXIT_GOOD) return status;
+    if (encoded_copy(&copy, &r->encoded, &f) == BITCUT_OK &&
+        encoded_f32(&r->d, &copy, &f) == BITCUT_OK)
+        return EXIT_GOOD;
+    return fail("D", &f);
+}
+
+static int compute(struct result *r, json_t *row, const struct setup *s,
                    const struct device_gemm *g, const struct context *x)
 {
+    const struct matrix *const d = &r->d;
     const double start = seconds_now();
-    const int status = g->on_device ? device_gemm_run(d, g, s) : setup_run(d, s, x);
+    const int status = g->on_device ? device_gemm_run(&r->d, g, s) : emulate(r, s, x);
     if (status != EXIT_GOOD) return status;
     const double seconds = seconds_now() - start;
     const double products = (double)d->rows * (double)d->cols * (double)s->a.cols;
@@ -129,10 +158,18 @@ static int save(const struct matrix *matrix, const char *path)
     return fail(path, &f);
 }
 
-/* Compare d, write files, and print everything requested.  Takes over the row. */
-static int answer(struct context *x, const struct setup *s, const struct device_gemm *g,
-                  const struct matrix *d, json_t *row)
+static int save_result(const struct result *r, const char *path)
 {
+    struct fault f;
+    if (!path || !r->encoded.at) return save(&r->d, path);
+    return encoded_write(path, &r->encoded, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
+}
+
+/* Compare D, write files, and print everything requested.  Takes over the row. */
+static int answer(struct context *x, const struct setup *s, const struct device_gemm *g,
+                  const struct result *r, json_t *row)
+{
+    const struct matrix *const d = &r->d;
     const struct gemm_command_options *const o = x->own;
     const struct reference *const reference = table_find(TABLE(references), o->reference);
     const struct gemm_data data = { s->a, s->b, s->c };
@@ -153,7 +190,7 @@ static int answer(struct context *x, const struct setup *s, const struct device_
         status = budget_ask(&budget, &problem, &o->budget, s, &data, d, x);
     if (status == EXIT_GOOD) status = save(&s->a, o->save_a);
     if (status == EXIT_GOOD) status = save(&s->b, o->save_b);
-    if (status == EXIT_GOOD) status = save(d, x->output);
+    if (status == EXIT_GOOD) status = save_result(r, x->output);
     if (status == EXIT_GOOD) {
         struct gemm_answer a = { .gemm = setup_description(s, x, true),
                                  .judged = reference ? &judged : NULL,
@@ -172,11 +209,11 @@ static int answer(struct context *x, const struct setup *s, const struct device_
 static int run_on(struct context *x, const struct setup *s, const struct device_gemm *g,
                   json_t *row)
 {
-    struct matrix d = { 0 };
-    int status = compute(&d, row, s, g, x);
-    if (status == EXIT_GOOD) status = answer(x, s, g, &d, row);
+    struct result r = { .d = { 0 } };
+    int status = compute(&r, row, s, g, x);
+    if (status == EXIT_GOOD) status = answer(x, s, g, &r, row);
     else json_decref(row);
-    matrix_clear(&d);
+    result_clear(&r);
     return status;
 }
 
@@ -187,6 +224,8 @@ static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct c
     int status = device_gemm_open(g, o->device, o->kernel, o->setup.unit);
     if (status != EXIT_GOOD) return status;
     const char *recipe = o->setup.recipe;
+    if (o->setup.files.format_of[MATRIX_D] && g->on_device)
+        return complain("--format-d", "requires the emulator; devices give D in f32");
     if (!recipe && !g->kernel)
         return complain("--recipe",
                         "is required without --kernel, for example --recipe ootomo");
@@ -234,7 +273,7 @@ const struct command command_gemm = {
     .own_size = sizeof defaults,
     .defaults = &defaults,
     .operands = "",
-    .output = "D, a file .npy or .mtx",
+    .output = "D, a file .npy or .mtx (--format-d f16: f2; other formats: encodings)",
     .task = TASK_COMPUTE,
     .first = true,
     .examples = {

@@ -14,6 +14,7 @@ struct split_options {
     int round_seed, scale, from, to;
     size_t samples;
     bool exhaustive;
+    struct matrix_options files; /* without `format`, that of the parts */
 };
 
 static const struct split_options defaults = { .split = "halfhalf",
@@ -36,8 +37,14 @@ static const struct option_row options[] = {
     { "unit",
       "unit that reads the parts, and may flush some to zero (bitcut list units, chips)",
       OPTION(split, unit, TEXT, "U") },
-    { "a", "use the values of this file, .npy or .mtx",
+    { "a",
+      "use the values of this file (.npy, .npz, .mtx, .safetensors, .pt; FILE:NAME for a "
+      "member)",
       OPTION(split, path, TEXT, "FILE") },
+    { "format-a", "format of the values in the file (bitcut list formats)",
+      OPTION(split, files.format_of[MATRIX_A], TEXT, "F") },
+    { "shape-a", "rows and columns of a file that has only elements, as 64x256",
+      OPTION(split, files.shape_of[MATRIX_A], TEXT, "MxK") },
     { "exhaustive", "use all 2^23 values of each exponent",
       OPTION(split, exhaustive, FLAG, NULL) },
     { "samples", "number of values of each exponent otherwise (default 4096)",
@@ -57,6 +64,8 @@ static const struct option_use uses[] = {
     { "exhaustive", ANY,
       "cannot be combined with -a, which counts all values of the file" },
     { "samples", ANY, "cannot be combined with -a, which counts all values of the file" },
+    { "format-a", OF_FILE, "requires -a" },
+    { "shape-a", OF_FILE, "requires -a" },
     { 0 }
 };
 
@@ -213,7 +222,7 @@ static int measure_file(struct context *x, struct split_problem *q,
     struct matrix values = { .at = NULL };
     struct exponents of;
     struct fault f;
-    int status = setup_read(&values, "-a", o->path);
+    int status = setup_read(&values, "-a", o->path, &o->files);
     if (status != EXIT_GOOD) return status;
     x->emitter.columns = columns;
     if (exponents_sort(&of, &values, &f) != BITCUT_OK) status = fail(o->path, &f);

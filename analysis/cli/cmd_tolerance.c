@@ -32,8 +32,9 @@ static const struct tolerance_options defaults = { .setup = SETUP_DEFAULTS,
 static const struct option_row options[] = {
     SETUP_OPTIONS(tolerance),
     OPERAND_OPTIONS(tolerance),
-    { "d", "check this result of -a and -b against the limits, .npy or .mtx",
+    { "d", "check this result of -a and -b against the limits",
       OPTION(tolerance, d, TEXT, "FILE") },
+    MATRIX_OPTIONS_D(tolerance, setup.files),
     { "input", "generate A and B by this family", OPTION(tolerance, input, TEXT, "I") },
     { "seeds", "number of runs from which the limits are taken (default 100)",
       OPTION(tolerance, seeds, COUNT, "N") },
@@ -103,6 +104,8 @@ static int check_options(const struct tolerance_options *o)
     if (!o->seeds) return complain("--seeds", "must be at least 1");
     if (!(alarm > 0 && alarm < 1))
         return complain("--false-alarm", "must be between 0 and 1");
+    if (o->setup.files.shape_of[MATRIX_D] && !o->d)
+        return complain("--shape-d", "requires -d, a file");
     if (o->d && !(o->setup.a && o->setup.b))
         return complain("-d", "requires -a and -b, the factors of D");
     if (o->d && !strcmp(o->reference, "kernel"))
@@ -139,7 +142,7 @@ static int make_source(struct work *w, const struct context *x)
 static int read_d(struct work *w, const char *path)
 {
     if (!path) return EXIT_GOOD;
-    const int status = setup_read(&w->d, "-d", path);
+    const int status = setup_read_result(&w->s, &w->d, path);
     return status == EXIT_GOOD ? setup_check_shape("D", &w->d, w->q.m, w->q.n) : status;
 }
 

@@ -48,7 +48,8 @@ static size_t seconds_run(const struct verify_options *o)
 
 static const struct option_row options[] = {
     SETUP_OPTIONS(verify),
-    { "d", "the result to check, .npy or .mtx", OPTION(verify, d, TEXT, "FILE") },
+    { "d", "the result to check", OPTION(verify, d, TEXT, "FILE") },
+    MATRIX_OPTIONS_D(verify, setup.files),
     { "kernel",
       "kernel to run on the device: a name or its beginning, DEVICE/NAME (cpu/amx), "
       "DEVICE/RECIPE (hip/legemm: the best of a recipe), all, or split",
@@ -136,6 +137,15 @@ static const struct option_use uses[] = {
     { "b",       OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "c",       OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "d",       OF_FILE,              "cannot be combined with --kernel or --hsaco, which compute D" },
+    { "format",   OF_FILE | OF_CODE,   KERNEL_TAKES_NONE        },
+    { "format-a", OF_FILE | OF_CODE,   KERNEL_TAKES_NONE        },
+    { "format-b", OF_FILE | OF_CODE,   KERNEL_TAKES_NONE        },
+    { "format-c", OF_FILE | OF_CODE,   KERNEL_TAKES_NONE        },
+    { "format-d", OF_FILE,             "requires -d, a file"    },
+    { "shape-a",  OF_FILE | OF_CODE,   KERNEL_TAKES_NONE        },
+    { "shape-b",  OF_FILE | OF_CODE,   KERNEL_TAKES_NONE        },
+    { "shape-c",  OF_FILE | OF_CODE,   KERNEL_TAKES_NONE        },
+    { "shape-d",  OF_FILE,             "requires -d, a file"    },
     { "alpha",   OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "beta",    OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "m",       OF_KERNELS | OF_CODE, OF_ONE_SHAPE             },
@@ -261,9 +271,9 @@ static int run_file(struct context *x)
     if (o->samples && o->budget.worst)
         return complain("--worst", "cannot be combined with --samples");
     int status = setup_gemm(&s);
-    if (status == EXIT_GOOD) status = setup_read(&s.a, "-a", o->setup.a);
-    if (status == EXIT_GOOD) status = setup_read(&s.b, "-b", o->setup.b);
-    if (status == EXIT_GOOD) status = setup_read(&got, "-d", o->d);
+    if (status == EXIT_GOOD) status = setup_read(&s.a, "-a", o->setup.a, &o->setup.files);
+    if (status == EXIT_GOOD) status = setup_read(&s.b, "-b", o->setup.b, &o->setup.files);
+    if (status == EXIT_GOOD) status = setup_read_result(&s, &got, o->d);
     if (status == EXIT_GOOD) status = setup_finish(&s);
     if (status == EXIT_GOOD) status = budget_check(&o->budget, &s);
     if (status == EXIT_GOOD)

@@ -30,7 +30,15 @@ static const struct option_use uses[] = {
     { "m",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
     { "n",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
     { "k",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
-    { "format",  OF_COMMAND,             "requires --probe; a kernel sets its own format" },
+    { "format",  OF_FILES | OF_COMMAND,  "cannot be combined with --kernel, which sets it"        },
+    { "format-a", OF_FILES,              MADE_BY_PROBE                       },
+    { "format-b", OF_FILES,              MADE_BY_PROBE                       },
+    { "format-c", OF_FILES,              MADE_BY_PROBE                       },
+    { "format-d", OF_FILES,              MADE_BY_PROBE                       },
+    { "shape-a", OF_FILES,               MADE_BY_PROBE                       },
+    { "shape-b", OF_FILES,               MADE_BY_PROBE                       },
+    { "shape-c", OF_FILES,               MADE_BY_PROBE                       },
+    { "shape-d", OF_FILES,               MADE_BY_PROBE                       },
     { "device",  OF_FILES | OF_KERNEL,   "requires --kernel or a D from a file"         },
     { "split-k", OF_KERNEL,              "requires --kernel"                   },
     { "kernel",  OF_KERNEL,              "cannot be combined with --probe"          },
@@ -74,10 +82,10 @@ static int probe(struct context *x, const struct explain_probe_options *o,
     return r.found && r.fit.units ? EXIT_GOOD : EXIT_FOUND;
 }
 
-static int probe_shell(struct context *x, const struct explain_probe_options *o)
+static int probe_shell(struct context *x, const struct explain_probe_options *o,
+                       const char *name)
 {
-    const struct bitcut_format *format =
-        bitcut_format_find(o->format ? o->format : "f32");
+    const struct bitcut_format *format = bitcut_format_find(name ? name : "f32");
     struct probe_command command;
     struct fault f;
     if (!format || !find_input(format))
@@ -159,7 +167,7 @@ static int probe_kernel(struct context *x, const struct explain_probe_options *o
 }
 
 int explain_probe(struct context *x, const struct explain_probe_options *o,
-                  const char *device)
+                  const char *format, const char *device)
 {
-    return o->command ? probe_shell(x, o) : probe_kernel(x, o, device);
+    return o->command ? probe_shell(x, o, format) : probe_kernel(x, o, device);
 }

@@ -8,7 +8,7 @@
 
 /* The options for probing. */
 struct explain_probe_options {
-    const char *command, *kernel, *format;
+    const char *command, *kernel;
     size_t m, n, k;
     int slices;
 };
@@ -21,9 +21,9 @@ bool explain_probe_asked(const struct explain_probe_options *o);
 int explain_probe_misused(const struct context *x,
                           const struct explain_probe_options *o);
 
-/* Run it, a kernel on `device`, and print the row.  Prints messages and returns an exit
-   status. */
+/* Run it, a kernel on `device`, and print the row.  `format`: to which a command rounds A
+   and B; NULL: f32.  Prints messages and returns an exit status. */
 int explain_probe(struct context *x, const struct explain_probe_options *o,
-                  const char *device);
+                  const char *format, const char *device);
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef BITCUT_ANALYSIS_CLI_GEMM_REPORT_H
 #define BITCUT_ANALYSIS_CLI_GEMM_REPORT_H
 
-#include "analysis/cli/command.h"
+#include "analysis/cli/matrix_option.h"
 
 /* The options of the report.  A text is NULL if its option was not given. */
 struct gemm_report_options {
@@ -13,6 +13,7 @@ struct gemm_report_options {
     const char *recipe, *unit; /* of the result; both or neither */
     const char *want;          /* required error, for advise: a number as text */
     const char *seconds;       /* time limit, for explain: a number as text */
+    struct matrix_options files; /* what the files hold */
 };
 
 /* Write the report to a folder.  Prints messages and returns an exit status: EXIT_FOUND

@@ -69,6 +69,7 @@ static enum bitcut_status take(struct gemm_answers *a, const struct bitcut_gemm 
     if (status != BITCUT_OK) return status;
     read.alpha = a->alpha;
     read.beta = a->beta;
+    read.d.format = a->d.format;
     status = gemm_plan_on_unit(&a->s.plan, &read, f);
     if (status == BITCUT_OK) a->s.gemm = read;
     a->chosen = status == BITCUT_OK;
@@ -164,10 +165,13 @@ int gemm_answers_read(struct gemm_answers *a)
     const struct gemm_report_options *const o = a->o;
     struct setup *const s = &a->s;
     int status = read_options(a);
-    if (status == EXIT_GOOD) status = setup_read(&s->a, "-a", o->a);
-    if (status == EXIT_GOOD) status = setup_read(&s->b, "-b", o->b);
-    if (status == EXIT_GOOD && o->c) status = setup_read(&s->c, "-c", o->c);
-    if (status == EXIT_GOOD && o->d) status = setup_read(&a->d, "-d", o->d);
+    s->files = &o->files;
+    if (status == EXIT_GOOD) status = setup_read(&s->a, "-a", o->a, s->files);
+    if (status == EXIT_GOOD) status = setup_read(&s->b, "-b", o->b, s->files);
+    if (status == EXIT_GOOD && !o->c) status = matrix_unread("-c", s->files);
+    if (status == EXIT_GOOD && !o->d) status = matrix_unread("-d", s->files);
+    if (status == EXIT_GOOD && o->c) status = setup_read(&s->c, "-c", o->c, s->files);
+    if (status == EXIT_GOOD && o->d) status = setup_read_result(s, &a->d, o->d);
     if (status == EXIT_GOOD) status = check_matrices(a);
     s->input_a = o->a;
     s->input_b = o->b;

@@ -5,7 +5,6 @@
 #include "lib/base/text.h"
 #include "lib/gemm/configuration.h"
 #include "lib/gemm/order.h"
-#include "lib/input/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,7 +160,7 @@ int setup_open_gemm(struct setup *s, const char *name)
     g->alpha = o->alpha;
     g->beta = o->beta != SETUP_BETA_UNSET ? o->beta : o->c ? F32_ONE : 0;
     g->equilibrate = o->equilibrate;
-    return EXIT_GOOD;
+    return matrix_option_format(&g->d.format, &o->files, MATRIX_D);
 }
 
 int setup_gemm(struct setup *s)
@@ -177,11 +176,26 @@ int setup_gemm(struct setup *s)
     return fail_gemm(s, &f);
 }
 
-int setup_read(struct matrix *m, const char *option, const char *path)
+int setup_read(struct matrix *m, const char *option, const char *path,
+               const struct matrix_options *files)
 {
+    struct encoded_matrix x;
     struct fault f;
-    if (!path) return complain(option, "is required; give A, B and D, .npy or .mtx");
-    return source_read(m, path, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
+    const int status = matrix_read(&x, option, path, files);
+    if (status != EXIT_GOOD) return status;
+    return encoded_f32(m, &x, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
+}
+
+static const struct matrix_options *files_of(const struct setup *s)
+{
+    return s->options ? &s->options->files : s->files;
+}
+
+int setup_read_result(struct setup *s, struct matrix *d, const char *path)
+{
+    const int status = setup_read(d, "-d", path, files_of(s));
+    if (status == EXIT_GOOD) s->gemm.d.format = d->format;
+    return status;
 }
 
 int setup_check_shape(const char *name, const struct matrix *m, size_t rows, size_t cols)
@@ -228,22 +242,38 @@ int setup_finish(struct setup *s)
     int status = setup_check_inner(s, s->options->a);
     if (status != EXIT_GOOD) return status;
     if (!s->options->c) {
-        if (!gemm_reads_c(&s->gemm)) return EXIT_GOOD;
+        if (!gemm_reads_c(&s->gemm)) return matrix_unread("-c", &s->options->files);
         return complain("--beta", "must be 0 without -c");
     }
-    status = setup_read(&s->c, "-c", s->options->c);
+    status = setup_read(&s->c, "-c", s->options->c, &s->options->files);
     if (status != EXIT_GOOD) return status;
     return setup_check_shape("C", &s->c, s->a.rows, s->b.cols);
 }
 
-int setup_run(struct matrix *d, const struct setup *s, const struct context *x)
+int setup_run_encoded(struct encoded_matrix *d, const struct setup *s,
+                      const struct context *x)
 {
     struct fault f;
     struct bitcut_gemm g = s->gemm;
     const struct gemm_options options = context_options(x);
-    if (matrix_init(d, s->a.rows, s->b.cols, &f) != BITCUT_OK) return fail("D", &f);
+    if (encoded_init(d, s->a.rows, s->b.cols, matrix_format(&s->gemm.d), &f) != BITCUT_OK)
+        return fail("D", &f);
     gemm_set_dense(&g, d->at, d->rows, d->cols, s->a.cols, s->a.at, s->b.at, s->c.at);
-    return gemm_run(&g, &options, &f) == BITCUT_OK ? EXIT_GOOD : fail("gemm", &f);
+    g.d.format = d->format;
+    if (gemm_check_matrices(&g, true, &f) == BITCUT_OK &&
+        gemm_run(&g, &options, &f) == BITCUT_OK)
+        return EXIT_GOOD;
+    encoded_clear(d);
+    return fail("gemm", &f);
+}
+
+int setup_run(struct matrix *d, const struct setup *s, const struct context *x)
+{
+    struct encoded_matrix e;
+    struct fault f;
+    const int status = setup_run_encoded(&e, s, x);
+    if (status != EXIT_GOOD) return status;
+    return encoded_f32(d, &e, &f) == BITCUT_OK ? EXIT_GOOD : fail("D", &f);
 }
 
 void setup_clear(struct setup *s)
@@ -288,12 +318,6 @@ void setup_describe(json_t *row, const struct bitcut_gemm *g, const struct gemm_
     describe_units(row, g->unit, p);
 }
 
-/* Whether an operand is from a family, drawn by a seed, and not from a file. */
-static bool is_drawn(const char *input)
-{
-    return input && source_check(input, NULL) != BITCUT_OK;
-}
-
 struct gemm_description setup_description(const struct setup *s, const struct context *x,
                                           bool seeded)
 {
@@ -304,7 +328,6 @@ struct gemm_description setup_description(const struct setup *s, const struct co
                                       .k = s->a.cols,
                                       .input_a = s->input_a,
                                       .input_b = s->input_b,
-                                      .seeded = seeded && (is_drawn(s->input_a) ||
-                                                           is_drawn(s->input_b)),
+                                      .seeded = seeded && s->drawn,
                                       .seed = x->seed };
 }

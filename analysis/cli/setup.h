@@ -4,6 +4,7 @@
 #define BITCUT_ANALYSIS_CLI_SETUP_H
 
 #include "analysis/cli/command.h"
+#include "analysis/cli/matrix_option.h"
 #include "emu/gemm.h"
 #include "emu/gemm_sentence.h"
 #include "lib/gemm/matrix.h"
@@ -19,6 +20,7 @@ struct setup_options {
     uint32_t alpha, beta;
     int round_seed, scale, terms, promote, tile_k, slices;
     bool equilibrate;
+    struct matrix_options files; /* what the files of A, B, C and D hold */
 };
 
 enum { SETUP_UNSET = INT_MIN };
@@ -42,16 +44,17 @@ enum { SETUP_UNSET = INT_MIN };
     }
 
 #define SETUP_MATRICES(COMMAND)                                                          \
-    { "a", "A from a file, .npy or .mtx", OPTION(COMMAND, setup.a, TEXT, "FILE") },      \
+    { "a", "A from a file (.npy, .npz, .mtx, .safetensors, .pt; FILE:NAME for a member)", \
+      OPTION(COMMAND, setup.a, TEXT, "FILE") },                                          \
         { "b", "B from a file", OPTION(COMMAND, setup.b, TEXT, "FILE") },                \
         { "c", "C from a file (default: no C)",                                          \
           OPTION(COMMAND, setup.c, TEXT, "FILE") },                                      \
         { "alpha", "factor of A B (default 1)",                                          \
           OPTION(COMMAND, setup.alpha, F32, "X") },                                      \
-    {                                                                                    \
-        "beta", "factor of C (default 0, or 1 with -c)",                                 \
-            OPTION(COMMAND, setup.beta, F32, "X")                                        \
-    }
+        { "beta", "factor of C (default 0, or 1 with -c)",                               \
+          OPTION(COMMAND, setup.beta, F32, "X") },                                       \
+        MATRIX_OPTION_BOTH(COMMAND, setup.files),                                        \
+        MATRIX_OPTIONS_AB(COMMAND, setup.files), MATRIX_OPTIONS_C(COMMAND, setup.files)
 
 #define SETUP_VARIATIONS(COMMAND)                                                        \
     { "split", "split of A and B (bitcut list splits)",                                  \
@@ -93,10 +96,13 @@ enum { SETUP_UNSET = INT_MIN };
 struct setup {
     /* the options to build it from; NULL: it is built otherwise */
     const struct setup_options *options;
-    struct bitcut_gemm gemm;             /* everything except sizes and matrices */
+    const struct matrix_options *files; /* without options: of the files; or NULL */
+    struct bitcut_gemm gemm; /* everything except sizes and matrices; d.format is that of D,
+                                NULL: f32                                              */
     struct gemm_plan plan;               /* of gemm                          */
     struct matrix a, b, c;               /* c.at is NULL unless -c was given */
     const char *input_a, *input_b;       /* origin of A and B: a family or a file */
+    bool drawn; /* whether A or B is from a family, drawn by a seed */
 };
 
 /* A split by name, with roundings and scale replaced where given (NULL, SETUP_UNSET: as
@@ -133,12 +139,22 @@ int setup_finish(struct setup *s);
    returns an exit status. */
 int setup_check_shape(const char *name, const struct matrix *m, size_t rows, size_t cols);
 
-/* Read one matrix file.  Prints and returns an exit status. */
-int setup_read(struct matrix *m, const char *option, const char *path);
+/* Read one matrix file, that of `option` (-a, -b, -c or -d), as `files` say.  Prints and
+   returns an exit status. */
+int setup_read(struct matrix *m, const char *option, const char *path,
+               const struct matrix_options *files);
 
-/* Emulate: allocate *d and fill it with the result.  Prints and returns an exit status.
- */
+/* The same for -d, the D of s->gemm, which takes the format of the file.  It is decided here
+   alone; call it after setup_gemm().  Prints and returns an exit status. */
+int setup_read_result(struct setup *s, struct matrix *d, const char *path);
+
+/* Emulate: allocate *d and fill it with the result, in the format of s->gemm.d.  Prints and
+   returns an exit status. */
 int setup_run(struct matrix *d, const struct setup *s, const struct context *x);
+
+/* The same as encodings, with the NaN of the format as bitcut_gemm() gives it. */
+int setup_run_encoded(struct encoded_matrix *d, const struct setup *s,
+                      const struct context *x);
 
 /* Add the computed GEMM to a row: recipe, unit and its evidence, the actual splits, and
    every variation. */

@@ -61,6 +61,7 @@ const struct bitcut_format *problem_format(const struct matrix *d)
 {
     static const int shorter[] = { FORMAT_BF16,
                                    FORMAT_F16 }; /* f16 contains most of bf16's numbers */
+    if (d->format && d->format != &formats[FORMAT_F32]) return d->format;
     for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++)
         if (format_has_all(&formats[shorter[i]], d->at, d->rows * d->cols))
             return &formats[shorter[i]];

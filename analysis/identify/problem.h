@@ -33,7 +33,8 @@ uint32_t problem_element(const struct problem *q, enum bitcut_operand operand,
                          size_t line, size_t k);
 uint32_t problem_c(const struct problem *q, size_t i, size_t j);
 
-/* The first of bf16, f16 and f32 that contains every number of D. */
+/* The format of D if D has one; otherwise the first of bf16, f16 and f32 that contains
+   every number of D. */
 const struct bitcut_format *problem_format(const struct matrix *d);
 
 /* Whether D has a format of fewer bits than FP32. */

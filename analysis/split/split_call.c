@@ -93,7 +93,9 @@ enum bitcut_status bitcut_split_measure(double *values, size_t count,
                                         const uint32_t *x, size_t elements, int threads,
                                         char *why)
 {
-    const struct matrix matrix = { 1, elements, (uint32_t *)(uintptr_t)x };
+    const struct matrix matrix = { .rows = 1,
+                                   .cols = elements,
+                                   .at = (uint32_t *)(uintptr_t)x };
     struct exponents of = { .at = NULL };
     struct request q = { .split = { .split = split, .flush = unit && unit->flush_inputs },
                          .from = from,

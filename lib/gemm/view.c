@@ -85,6 +85,9 @@ bool view_matrix(struct matrix *to, const struct bitcut_matrix *from, size_t i,
 {
     const struct view view = view_of(from, i, rows, cols, false);
     const struct gathering all = { .lines = rows, .k = cols, .length = cols };
-    *to = (struct matrix){ rows, cols, view_gather(&view, &all, threads) };
+    *to = (struct matrix){ .rows = rows,
+                           .cols = cols,
+                           .at = view_gather(&view, &all, threads),
+                           .format = view.format };
     return to->at;
 }

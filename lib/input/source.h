@@ -5,10 +5,8 @@
 
 #include "lib/input/input.h"
 
-/* Read the FP32 matrix in `path`, by its ending: .npy with two dimensions and elements
-   f4, f2 (widened exactly) or f8 (each must be an FP32 value); or .mtx.  Integers are
-   refused, because a file does not say whether they are numbers or encodings.  *m is set
-   only on success. */
+/* Read a matrix of FP32 values: matrix_file_read() (lib/input/matrix_file.h) without a
+   format and without a shape, and encoded_f32().  *m is set only on success. */
 enum bitcut_status source_read(struct matrix *m, const char *path, struct fault *f);
 
 /* Check that source_write() knows the ending of `path`. */

@@ -401,18 +401,24 @@ static enum bitcut_status matrix_read(struct matrix *m, struct lines *l)
 
 /* --- the public functions --------------------------------------------------------- */
 
-/* Read the stream and close it. */
-static enum bitcut_status stream_matrix(struct matrix *m, struct stream s,
-                                        struct fault *f)
+enum bitcut_status mtx_read_stream(struct matrix *m, struct stream *s, struct fault *f)
 {
     struct lines *const l = calloc(1, sizeof *l); /* too large for a thread's stack */
     enum bitcut_status status = BITCUT_NO_MEMORY;
     if (l) {
-        l->stream = s;
+        l->stream = *s;
         l->fault = f;
         status = matrix_read(m, l);
     } else fault_set(f, status, "not enough memory");
     free(l);
+    return status;
+}
+
+/* Read the stream and close it. */
+static enum bitcut_status stream_matrix(struct matrix *m, struct stream s,
+                                        struct fault *f)
+{
+    const enum bitcut_status status = mtx_read_stream(m, &s, f);
     stream_close(&s);
     return status;
 }

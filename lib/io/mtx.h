@@ -4,6 +4,7 @@
 #define BITCUT_LIB_IO_MTX_H
 
 #include "lib/gemm/matrix.h"
+#include "lib/io/stream.h"
 
 /* Read the file `path` as a dense matrix of FP32 encodings.
 
@@ -27,6 +28,9 @@
 
    Source: Boisvert, Pozo, Remington, The Matrix Market Exchange Formats, NISTIR 5935. */
 enum bitcut_status mtx_read(struct matrix *m, const char *path, struct fault *f);
+
+/* The same for an open file, from its first byte. */
+enum bitcut_status mtx_read_stream(struct matrix *m, struct stream *s, struct fault *f);
 
 /* The same for the `size` bytes of such a file in memory. */
 enum bitcut_status mtx_read_memory(struct matrix *m, const void *bytes, size_t size,

@@ -21,28 +21,51 @@ static const struct version {
 } versions[] = { { 1, 2 }, { 2, 4 }, { 3, 4 }, { 0, 0 } };
 
 /* Element types.  Of two types with the same number of bytes, the first is written.
-   NumPy saves the types of ml_dtypes, such as bfloat16, as bytes without a type. */
+   NumPy saves the types of ml_dtypes as bytes without a type: bfloat16 as '<V2', the
+   types of 8 bits as '|V1' or '<V1', and float8_e5m2 as '<f1', which NumPy itself does
+   not read.  Programs that write headers themselves, such as TensorStore, have the names
+   of ml_dtypes instead.
+
+   Sources: github.com/jax-ml/ml_dtypes, issues 41 and 216. */
 static const struct element {
     const char *name;
     int bytes;
     bool floating;
+    bool tensor; /* only tensors have this type, not arrays of encodings */
+    const struct bitcut_format *format; /* see struct tensor */
 } elements[] = {
-    { "f2", 2, true },  { "f4", 4, true },  { "f8", 8, true },  { "u1", 1, false },
-    { "u2", 2, false }, { "u4", 4, false }, { "u8", 8, false }, { "V1", 1, false },
-    { "V2", 2, false }, { NULL, 0, false },
+    /* clang-format off */
+    { "f2", 2, true,  false, &formats[FORMAT_F16] },
+    { "f4", 4, true,  false, &formats[FORMAT_F32] },
+    { "f8", 8, true,  false, &formats[FORMAT_F64] },
+    { "u1", 1, false, false, NULL },
+    { "u2", 2, false, false, NULL },
+    { "u4", 4, false, false, NULL },
+    { "u8", 8, false, false, NULL },
+    { "V1", 1, false, false, NULL },
+    { "V2", 2, false, false, NULL },
+    { "f1", 1, false, true,  &formats[FORMAT_E5M2] },
+    { "i1", 1, false, true,  &formats[FORMAT_S8] },
+    { "i4", 4, false, true,  &formats[FORMAT_S32] },
+    { "bfloat16",        2, false, true, &formats[FORMAT_BF16] },
+    { "float8_e4m3fn",   1, false, true, &formats[FORMAT_E4M3] },
+    { "float8_e5m2",     1, false, true, &formats[FORMAT_E5M2] },
+    { "float8_e4m3fnuz", 1, false, true, &formats[FORMAT_E4M3FNUZ] },
+    { "float8_e5m2fnuz", 1, false, true, &formats[FORMAT_E5M2FNUZ] },
+    { NULL, 0, false, false, NULL },
+    /* clang-format on */
 };
 
 /* The element types that a caller accepts, and the advice for other types. */
 struct npy_taken {
-    bool numbers; /* whether only floating-point types are accepted */
+    bool tensors; /* whether the types of tensors are accepted */
     const char *words;
 };
 
 static const struct npy_taken encodings = { false, "f2, f4, f8, u1, u2, u4 or u8" };
 
-static const struct npy_taken numbers = {
-    true,
-    "f4, f2 or f8 (convert numbers by NumPy's astype('f4'), encodings by bitcut convert)"
+static const struct npy_taken tensors = {
+    true, "f4, f2, f8, i1 or i4 (NumPy: astype('f4')), or encodings: u1, u2, u4, V1 or V2"
 };
 
 /* Names of other element types, by the letter of their kind. */
@@ -159,8 +182,8 @@ static enum bitcut_status element_parse(struct header *h, struct cursor *c)
     const char *name = type + (*type == order);
     const struct element *element = elements;
     while (element->name && strcmp(element->name, name) != 0) element++;
-    if (!element->name || (order == '|' && element->bytes != 1) ||
-        (c->taken->numbers && !element->floating))
+    if (!element->name || (element->tensor && !c->taken->tensors) ||
+        (order == '|' && element->bytes != 1 && *name != 'V'))
         return element_unsupported(type, name, c);
     h->element = element;
     h->swapped = order == (host_is_little() ? '>' : '<');
@@ -384,8 +407,10 @@ static uint64_t bytes_reversed(uint64_t x, int bytes)
     return y;
 }
 
-static enum bitcut_status array_read(struct array *a, struct stream *s,
-                                     const struct npy_taken *taken, struct fault *f)
+/* *type becomes the type of the elements. */
+static enum bitcut_status array_read(struct array *a, const struct element **type,
+                                     struct stream *s, const struct npy_taken *taken,
+                                     struct fault *f)
 {
     struct header h;
     uint64_t left = 0;
@@ -405,37 +430,40 @@ static enum bitcut_status array_read(struct array *a, struct stream *s,
     for (size_t i = 0; h.swapped && i < new.count; i++)
         array_set(&new, i, bytes_reversed(array_get(&new, i), new.bytes));
     *a = new;
+    *type = h.element;
     return BITCUT_OK;
-}
-
-static enum bitcut_status file_read(struct array *a, const char *path,
-                                    const struct npy_taken *taken, struct fault *f)
-{
-    struct stream s;
-    enum bitcut_status status = stream_open(&s, path, f);
-    if (status) return status;
-    status = array_read(a, &s, taken, f);
-    stream_close(&s);
-    return status;
 }
 
 enum bitcut_status npy_read(struct array *a, const char *path, struct fault *f)
 {
-    return file_read(a, path, &encodings, f);
+    const struct element *type;
+    struct stream s;
+    enum bitcut_status status = stream_open(&s, path, f);
+    if (status) return status;
+    status = array_read(a, &type, &s, &encodings, f);
+    stream_close(&s);
+    return status;
 }
 
-enum bitcut_status npy_read_numbers(struct array *a, const char *path, struct fault *f)
+enum bitcut_status npy_read_tensor(struct tensor *t, struct stream *s, struct fault *f)
 {
-    return file_read(a, path, &numbers, f);
+    const struct element *type;
+    struct array a;
+    const enum bitcut_status status = array_read(&a, &type, s, &tensors, f);
+    if (status) return status;
+    *t = (struct tensor){ .array = a, .format = type->format };
+    snprintf(t->type, sizeof t->type, "%s", type->name);
+    return BITCUT_OK;
 }
 
 enum bitcut_status npy_read_memory(struct array *a, const void *bytes, size_t size,
                                    struct fault *f)
 {
+    const struct element *type;
     struct stream s;
     enum bitcut_status status = stream_open_memory(&s, bytes, size, f);
     if (status) return status;
-    status = array_read(a, &s, &encodings, f);
+    status = array_read(a, &type, &s, &encodings, f);
     stream_close(&s);
     return status;
 }

@@ -3,12 +3,12 @@
 #ifndef BITCUT_LIB_IO_NPY_H
 #define BITCUT_LIB_IO_NPY_H
 
-#include "lib/gemm/matrix.h"
+#include "lib/io/tensor.h"
 
 /* Read the file `path`.
 
    Accepted are format versions 1.0, 2.0 and 3.0; element types f2 f4 f8 u1 u2 u4 u8, and
-   V1 and V2 as u1 and u2, in either byte order; C or Fortran order (the array is always
+   V1 and V2 as u1 and u2, in either byte order ('|V2': that of this machine); C or Fortran order (the array is always
    in C order); 0 to ARRAY_DIMS_MAX dimensions, any of which may be 0; and headers of at
    most 2^16 bytes.  Bits are unchanged, also of NaN.  Memory is allocated only for
    elements that the file has.
@@ -20,9 +20,10 @@
    Source: numpy/lib/format.py, "Format Version 1.0" to "Format Version 3.0". */
 enum bitcut_status npy_read(struct array *a, const char *path, struct fault *f);
 
-/* The same, for numbers only: for element types other than f2, f4 and f8, BITCUT_BAD_FILE
-   lists the types that a matrix accepts. */
-enum bitcut_status npy_read_numbers(struct array *a, const char *path, struct fault *f);
+/* The same for the rest of an open file, or of a member of an archive.  Also accepted are
+   i1 (s8) and i4 (s32), f1 (e5m2), and the names that ml_dtypes has for bf16 and for fp8.
+   tensor_clear() frees *t. */
+enum bitcut_status npy_read_tensor(struct tensor *t, struct stream *s, struct fault *f);
 
 /* The same as npy_read() for the `size` bytes of such a file in memory. */
 enum bitcut_status npy_read_memory(struct array *a, const void *bytes, size_t size,

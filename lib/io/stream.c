@@ -64,7 +64,15 @@ void stream_close(struct stream *s)
 
 enum bitcut_status stream_read(void *to, size_t size, struct stream *s, struct fault *f)
 {
+    if (s->read) return s->read(to, size, s->context, f);
     return fread(to, 1, size, s->file) == size ? BITCUT_OK : stream_fault(s, f);
+}
+
+enum bitcut_status stream_seek(struct stream *s, uint64_t at, struct fault *f)
+{
+    if (at > s->size) return fault_set(f, BITCUT_BAD_FILE, "the file is truncated");
+    if (fseeko(s->file, (off_t)at, SEEK_SET) == 0) return BITCUT_OK;
+    return fault_set(f, BITCUT_UNSUPPORTED, "%s", strerror(errno));
 }
 
 /* Read all of a stream, from its beginning. */

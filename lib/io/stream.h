@@ -8,11 +8,15 @@
 
 #include <stdio.h>
 
-/* An open file.  `size` is the number of its bytes when it was opened.  Readers compare
-   the sizes that a file declares with it before they allocate. */
+/* An open file, or a part of one.  `size` is the number of its bytes when it was opened.
+   Readers compare the sizes that a file declares with it before they allocate. */
 struct stream {
     FILE *file;
     uint64_t size;
+    /* read exactly `size` bytes in place of `file`, such as a compressed part of it; NULL:
+       from `file` */
+    enum bitcut_status (*read)(void *to, size_t size, void *context, struct fault *f);
+    void *context;
 };
 
 /* Open the regular file `path` for reading.  Returns a descriptor, and sets *size to the
@@ -33,6 +37,10 @@ void stream_close(struct stream *s);
 /* Read exactly `size` bytes into `to`.  BITCUT_BAD_FILE if the file ends before,
    BITCUT_UNSUPPORTED if the system fails to read it. */
 enum bitcut_status stream_read(void *to, size_t size, struct stream *s, struct fault *f);
+
+/* Continue reading at this byte of the file.  BITCUT_BAD_FILE if the file is shorter,
+   BITCUT_UNSUPPORTED if the system fails. */
+enum bitcut_status stream_seek(struct stream *s, uint64_t at, struct fault *f);
 
 /* Read all of the regular file `path`, which has at most `most` bytes.  *bytes has *size
    bytes; the caller frees it.  Fails as stream_open() and stream_read() do; also

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Matrices from files: the options that say what formats and shapes they have, and the
+   reading. */
+#ifndef BITCUT_ANALYSIS_CLI_MATRIX_OPTION_H
+#define BITCUT_ANALYSIS_CLI_MATRIX_OPTION_H
+
+#include "analysis/cli/command.h"
+#include "lib/input/matrix_file.h"
+
+/* The matrices that have such options. */
+enum { MATRIX_A, MATRIX_B, MATRIX_C, MATRIX_D, MATRICES };
+
+/* The options, a member of the struct of a command. */
+struct matrix_options {
+    const char *format; /* of A and B */
+    const char *format_of[MATRICES], *shape_of[MATRICES];
+};
+
+/* The rows of A and B together, of each, of C, and of D.  FILES: the member. */
+#define MATRIX_OPTION_BOTH(COMMAND, FILES)                                               \
+    {                                                                                    \
+        "format", "format of A and B in files (bitcut list formats)",                    \
+            OPTION(COMMAND, FILES.format, TEXT, "F")                                     \
+    }
+
+#define MATRIX_OPTIONS_AB(COMMAND, FILES)                                                \
+    { "format-a", "format of A in its file (bitcut list formats)",                       \
+      OPTION(COMMAND, FILES.format_of[MATRIX_A], TEXT, "F") },                           \
+        { "format-b", "format of B in its file",                                         \
+          OPTION(COMMAND, FILES.format_of[MATRIX_B], TEXT, "F") },                       \
+        { "shape-a", "rows and columns of a file of A that has only elements, as 64x256", \
+          OPTION(COMMAND, FILES.shape_of[MATRIX_A], TEXT, "MxK") },                      \
+    {                                                                                    \
+        "shape-b", "the same for B",                                                     \
+            OPTION(COMMAND, FILES.shape_of[MATRIX_B], TEXT, "KxN")                       \
+    }
+
+#define MATRIX_OPTIONS_C(COMMAND, FILES)                                                 \
+    { "format-c", "format of C in its file (bitcut list formats)",                       \
+      OPTION(COMMAND, FILES.format_of[MATRIX_C], TEXT, "F") },                           \
+    {                                                                                    \
+        "shape-c", "as --shape-a, for C",                                                \
+            OPTION(COMMAND, FILES.shape_of[MATRIX_C], TEXT, "MxN")                       \
+    }
+
+#define MATRIX_OPTIONS_D(COMMAND, FILES)                                                 \
+    { "format-d",                                                                        \
+      "format to which D is rounded, also if its file has f4 (bitcut list formats)",     \
+      OPTION(COMMAND, FILES.format_of[MATRIX_D], TEXT, "F") },                           \
+    {                                                                                    \
+        "shape-d", "as --shape-a, for D",                                                \
+            OPTION(COMMAND, FILES.shape_of[MATRIX_D], TEXT, "MxN")                       \
+    }
+
+/* The format of a matrix, MATRIX_A to MATRIX_D; NULL if no option names one.  Prints
+   messages and returns an exit status. */
+int matrix_option_format(const struct bitcut_format **format,
+                         const struct matrix_options *o, int matrix);
+
+/* Read the file of `option`, which is -a, -b, -c or -d, as its options say.  Prints
+   messages and returns an exit status. */
+int matrix_read(struct encoded_matrix *m, const char *option, const char *path,
+                const struct matrix_options *o);
+
+/* Complain about options of a matrix that is not read from a file.  Returns an exit
+   status. */
+int matrix_unread(const char *option, const struct matrix_options *o);
+
+#endif

@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# NumPy and PyTorch write matrices in files of every kind and format; bitcut reads the same
+# numbers from all, and NumPy reads what it writes (tests/matrix_files_check.py).
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+check=$(cd "${srcdir:-.}" && pwd)/tests/matrix_files_check.py
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+for python in python3 /usr/bin/python3; do
+    "$python" -c 'import numpy' 2> errors || continue
+    "$python" -B "$check"
+    exit
+done
+skip_all numpy
