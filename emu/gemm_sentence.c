@@ -118,6 +118,40 @@ void gemm_describe_sum(char *text, size_t size, const void *answer)
         text_add(text, size, " in %s", o->partial_format->name);
 }
 
+/* --- factors and steps ------------------------------------------------------------ */
+
+static void describe_scales(char *text, size_t size, const char *name,
+                            const struct bitcut_scales *x, const char *lines)
+{
+    if (!x->at.at && !x->at.each) return;
+    text_add(text, size, "%s has a factor", name);
+    if (!x->lines && !x->depth) return;
+    if (x->lines == 1) text_add(text, size, " for each %.*s", (int)strlen(lines) - 1, lines);
+    else if (x->lines) text_add(text, size, " for every %zu %s", x->lines, lines);
+    else text_add(text, size, " for all %s", lines);
+    if (x->depth) text_add(text, size, " and %zu k", x->depth);
+}
+
+void gemm_describe_epilogue(char *text, size_t size, const void *answer)
+{
+    const struct gemm_description *const d = answer;
+    const struct bitcut_gemm *const g = d->gemm;
+    const struct bitcut_format *const to = matrix_format(&g->d);
+    unsigned char step[EPILOGUE_STEPS_MAX];
+    if (!gemm_is_extended(g)) return;
+    epilogue_of(step, g);
+    if (g->start) text_add(text, size, "%s; ", starts[g->start].what);
+    describe_scales(text, size, "A", &g->scale_a, "rows");
+    if (g->scale_a.at.at && g->scale_b.at.at) text_add(text, size, ", ");
+    describe_scales(text, size, "B", &g->scale_b, "columns");
+    if (gemm_has_scales(g)) text_add(text, size, "; %s; ", scalings[g->scaling].what);
+    text_add(text, size, "steps ");
+    for (const unsigned char *s = step; *s; s++)
+        text_add(text, size, "%s%s", s == step ? "" : ", ", epilogue_steps[*s].name);
+    if (to != &formats[FORMAT_F32])
+        text_add(text, size, "; then D is rounded to %s", to->name);
+}
+
 /* --- matrices --------------------------------------------------------------------- */
 
 /* The update, such as "2 A B + 0.5 C". */

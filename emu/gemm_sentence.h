@@ -21,22 +21,25 @@ struct gemm_description {
 
 /* Sentences for record_line (lib/base/record.h) about an answer that begins with a struct
    gemm_description: recipe, unit and its evidence, kernel and device; the parts of an
-   element; how the products are added; and sizes, scalars and inputs. */
+   element; how the products are added; start, factors and epilogue, empty for a GEMM
+   without them; and sizes, scalars and inputs. */
 void gemm_describe_what_ran(char *text, size_t size, const void *answer);
 void gemm_describe_words(char *text, size_t size, const void *answer);
 void gemm_describe_sum(char *text, size_t size, const void *answer);
+void gemm_describe_epilogue(char *text, size_t size, const void *answer);
 void gemm_describe_matrices(char *text, size_t size, const void *answer);
 
 /* Write a number with `digits` digits, a NaN of either sign as "nan". */
 enum { NUMBER_SAID_MAX = 32 };
 const char *number_said(char text[NUMBER_SAID_MAX], double x, int digits);
 
-/* The lines of the first three sentences. */
+/* The lines of the first four sentences. */
 #define GEMM_LINES                                                                       \
     { "recipe", gemm_describe_what_ran, RECORD_ALWAYS, NULL },                           \
         { "parts", gemm_describe_words, RECORD_ALWAYS, NULL },                           \
+        { "sum over k", gemm_describe_sum, RECORD_ALWAYS, NULL },                        \
     {                                                                                    \
-        "sum over k", gemm_describe_sum, RECORD_ALWAYS, NULL                             \
+        "epilogue", gemm_describe_epilogue, RECORD_ALWAYS, NULL                          \
     }
 
 #endif

@@ -810,6 +810,10 @@ enum bitcut_status bitcut_gemm_verify(struct bitcut_difference *to,
             why:     the reason.
    - Recipe and unit are needed only for metrics that grade a result.  Without a unit
      these metrics are NaN.
+   - With a bias, factors, a start or other steps of an epilogue, C stands for what the
+     GEMM gives in exact arithmetic, correct to a few units of 2^-53 of the sum of all
+     magnitudes; steps that only round change nothing.  Metrics that grade a result are
+     NaN.
    - If D is C, the call cannot read the original C: keep a copy of C, or measure A B with
      beta = 0. */
 enum bitcut_status bitcut_gemm_judge(double *values, size_t count,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Comparison of a GEMM in the form of a caller's, as declared in lib/bitcut.h. */
-#include "analysis/accuracy/judge.h"
+#include "analysis/accuracy/epilogue_reference.h"
 #include "lib/gemm/view.h"
 
 #include <math.h>
@@ -31,18 +31,22 @@ static bool gather_all(struct dense *x, const struct bitcut_gemm *g, size_t i,
 }
 
 static enum bitcut_status judge(double *values, size_t count, const struct bitcut_gemm *g,
-                                const struct dense *x, int threads, struct fault *f)
+                                size_t i, const struct dense *x, int threads,
+                                struct fault *f)
 {
     const struct exact_update update = { g->alpha, g->beta, x->c.at };
+    const bool extended = gemm_is_extended(g);
     struct error_bound error;
     const struct gemm_options options = { .threads = threads,
                                           .progress = progress_of_thread() };
     struct judge j;
     double all[METRICS];
     enum bitcut_status status =
-        judge_init(&j, &references[0], &x->a, &x->b, &update, &options, f);
+        judge_init(&j, &references[0], &x->a, &x->b, extended ? NULL : &update,
+                   &options, f);
     if (status != BITCUT_OK) return status;
-    if (g->unit) status = judge_grade(&j, &error, g, &options, f);
+    if (extended) status = judge_extend(&j, g, i, &options, f);
+    else if (g->unit) status = judge_grade(&j, &error, g, &options, f);
     if (status == BITCUT_OK) {
         j.comparison.d = x->d.at;
         metrics_find(all, &j.comparison, ~0u, threads);
@@ -81,7 +85,7 @@ enum bitcut_status bitcut_gemm_judge(double *values, size_t count,
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of values must not be NULL");
     if (status == BITCUT_OK && !gather_all(&x, &g, i, threads))
         status = fault_set(&f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
-    if (status == BITCUT_OK) status = judge(values, count, &g, &x, threads, &f);
+    if (status == BITCUT_OK) status = judge(values, count, &g, i, &x, threads, &f);
     dense_clear(&x);
     return fault_write(why, status, &f);
 }

@@ -31,6 +31,7 @@ static const struct option_row options[] = {
     { "kernel", "kernel (bitcut list kernels; default: chosen for the device)",
       OPTION(gemm_command, kernel, TEXT, "K") },
     OPERAND_OPTIONS(gemm_command),
+    EPILOGUE_OPTIONS(gemm_command),
     { "format-d", "format to which D is rounded at the end (default f32)",
       OPTION(gemm_command, setup.files.format_of[MATRIX_D], TEXT, "F") },
     { "save-a", "write A to this file, .npy or .mtx",
@@ -171,7 +172,8 @@ static int answer(struct context *x, const struct setup *s, const struct device_
 {
     const struct matrix *const d = &r->d;
     const struct gemm_command_options *const o = x->own;
-    const struct reference *const reference = table_find(TABLE(references), o->reference);
+    const struct reference *const reference =
+        gemm_is_extended(&s->gemm) ? NULL : table_find(TABLE(references), o->reference);
     const struct gemm_data data = { s->a, s->b, s->c };
     struct gemm_options how = context_options(x);
     struct judged judged;

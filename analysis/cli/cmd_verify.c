@@ -48,6 +48,7 @@ static size_t seconds_run(const struct verify_options *o)
 
 static const struct option_row options[] = {
     SETUP_OPTIONS(verify),
+    EPILOGUE_OPTIONS(verify),
     { "d", "the result to check", OPTION(verify, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(verify, setup.files),
     { "kernel",
@@ -214,7 +215,8 @@ static int report(struct context *x, struct verified *v, const struct setup *s,
     const struct verify_options *const o = x->own;
     struct budget_answer budget = { .worst = NULL };
     struct budget_problem problem;
-    int status = v->found.differ ? explain_d(v, s, d, x) : EXIT_GOOD;
+    const bool explains = v->found.differ && !gemm_is_extended(&s->gemm);
+    int status = explains ? explain_d(v, s, d, x) : EXIT_GOOD;
     json_t *const row = describe(v, code);
     if (status == EXIT_GOOD)
         status = budget_ask(&budget, &problem, &o->budget, s, data, d, x);
@@ -275,6 +277,9 @@ static int run_file(struct context *x)
     if (status == EXIT_GOOD) status = setup_read(&s.b, "-b", o->setup.b, &o->setup.files);
     if (status == EXIT_GOOD) status = setup_read_result(&s, &got, o->d);
     if (status == EXIT_GOOD) status = setup_finish(&s);
+    if (status == EXIT_GOOD && gemm_is_extended(&s.gemm) && o->samples)
+        status = complain("--samples", "cannot be combined with a bias, factors or steps "
+                                       "of an epilogue");
     if (status == EXIT_GOOD) status = budget_check(&o->budget, &s);
     if (status == EXIT_GOOD)
         status = emulating_device_open(&device, x, o->device, "verify");

@@ -44,7 +44,8 @@ int matrix_read(struct encoded_matrix *m, const char *option, const char *path,
 {
     const int matrix = matrix_of(option);
     struct matrix_request r = { .format_option = names[matrix].format,
-                                .shape_option = names[matrix].shape };
+                                .shape_option = names[matrix].shape,
+                                .vector = matrix == MATRIX_C };
     struct fault f;
     if (!path) return complain(option, "is required; give A, B and D, .npy or .mtx");
     int status = matrix_option_format(&r.format, o, matrix);

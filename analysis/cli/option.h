@@ -23,7 +23,7 @@ enum option_kind {
 
 enum {
     OPTION_TEXTS_MAX = 64,
-    OPTIONS_MAX = 64, /* of one command */
+    OPTIONS_MAX = 96, /* of one command */
     OPTION_WIDTH = 22 /* columns of an option in the help */
 };
 

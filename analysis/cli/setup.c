@@ -109,6 +109,9 @@ static const struct variation {
     { "--round-seed", "round-seed", AT(round_seed), false, 0, INT_MAX,
       "must not be negative" },
     { "--scale", "scale", AT(scale), false, 0, GEMM_SCALE_MAX, "must be 0 to 60" },
+    { "--epilogue", "epilogue", .at = AT(epilogue.epilogue), .is_name = true },
+    { "--start", "start", .at = AT(epilogue.start), .is_name = true },
+    { "--scaling", "scaling", .at = AT(epilogue.scaling), .is_name = true },
     { "--terms", "terms", AT(terms), false, INT_MIN, INT_MAX, NULL },
 #undef AT
 };
@@ -237,15 +240,49 @@ int setup_check_pair(const struct matrix *a, const struct matrix *b)
     return EXIT_GOOD;
 }
 
+/* Repeat a C of one row or one column for all rows or columns. */
+static int expand(struct matrix *c, size_t rows, size_t cols)
+{
+    struct matrix all;
+    struct fault f;
+    const bool is_row = c->rows == 1 && c->cols == cols && rows != 1,
+               is_column = c->cols == 1 && c->rows == rows && cols != 1;
+    if (!is_row && !is_column) return EXIT_GOOD;
+    if (matrix_init(&all, rows, cols, &f) != BITCUT_OK) return fail("C", &f);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) all.at[i * cols + j] = c->at[is_row ? j : i];
+    matrix_clear(c);
+    *c = all;
+    return EXIT_GOOD;
+}
+
+/* Apply the options of bias, factors and epilogue, and plan the GEMM with them. */
+static int extend(struct setup *s)
+{
+    struct fault f;
+    struct bitcut_gemm taken;
+    const int status = epilogue_options_apply(&s->gemm, &s->extra, &s->options->epilogue,
+                                              s->a.rows, s->b.cols, s->a.cols);
+    if (status != EXIT_GOOD || !gemm_is_extended(&s->gemm) || !s->gemm.unit)
+        return status;
+    if (epilogue_check_operands(&s->gemm, &f) != BITCUT_OK) return fail("--epilogue", &f);
+    if (gemm_take(&taken, &s->gemm, &f) == BITCUT_OK &&
+        gemm_plan_on_unit(&s->plan, &taken, &f) == BITCUT_OK)
+        return EXIT_GOOD;
+    return fail("--scaling", &f);
+}
+
 int setup_finish(struct setup *s)
 {
     int status = setup_check_inner(s, s->options->a);
+    if (status == EXIT_GOOD) status = extend(s);
     if (status != EXIT_GOOD) return status;
     if (!s->options->c) {
         if (!gemm_reads_c(&s->gemm)) return matrix_unread("-c", &s->options->files);
         return complain("--beta", "must be 0 without -c");
     }
     status = setup_read(&s->c, "-c", s->options->c, &s->options->files);
+    if (status == EXIT_GOOD) status = expand(&s->c, s->a.rows, s->b.cols);
     if (status != EXIT_GOOD) return status;
     return setup_check_shape("C", &s->c, s->a.rows, s->b.cols);
 }
@@ -281,6 +318,7 @@ void setup_clear(struct setup *s)
     matrix_clear(&s->a);
     matrix_clear(&s->b);
     matrix_clear(&s->c);
+    epilogue_files_clear(&s->extra);
 }
 
 /* The unit of each term, unless all run on the GEMM's unit. */

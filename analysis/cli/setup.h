@@ -4,6 +4,7 @@
 #define BITCUT_ANALYSIS_CLI_SETUP_H
 
 #include "analysis/cli/command.h"
+#include "analysis/cli/epilogue_option.h"
 #include "analysis/cli/matrix_option.h"
 #include "emu/gemm.h"
 #include "emu/gemm_sentence.h"
@@ -21,6 +22,7 @@ struct setup_options {
     int round_seed, scale, terms, promote, tile_k, slices;
     bool equilibrate;
     struct matrix_options files; /* what the files of A, B, C and D hold */
+    struct epilogue_options epilogue;
 };
 
 enum { SETUP_UNSET = INT_MIN };
@@ -30,7 +32,7 @@ enum { SETUP_UNSET = INT_MIN };
     {                                                                                    \
         .alpha = F32_ONE, .beta = SETUP_BETA_UNSET, .round_seed = SETUP_UNSET,           \
         .scale = SETUP_UNSET, .terms = SETUP_UNSET, .promote = SETUP_UNSET,              \
-        .tile_k = SETUP_UNSET, .slices = 1                                               \
+        .tile_k = SETUP_UNSET, .slices = 1, .epilogue = EPILOGUE_DEFAULTS                \
     }
 
 /* The rows, which come first in the table of a command.  DEFAULT: the user's defaults
@@ -47,7 +49,7 @@ enum { SETUP_UNSET = INT_MIN };
     { "a", "A from a file (.npy, .npz, .mtx, .safetensors, .pt; FILE:NAME for a member)", \
       OPTION(COMMAND, setup.a, TEXT, "FILE") },                                          \
         { "b", "B from a file", OPTION(COMMAND, setup.b, TEXT, "FILE") },                \
-        { "c", "C from a file (default: no C)",                                          \
+        { "c", "C from a file; one row or column stands for all (default: no C)",       \
           OPTION(COMMAND, setup.c, TEXT, "FILE") },                                      \
         { "alpha", "factor of A B (default 1)",                                          \
           OPTION(COMMAND, setup.alpha, F32, "X") },                                      \
@@ -102,6 +104,7 @@ struct setup {
     struct gemm_plan plan;               /* of gemm                          */
     struct matrix a, b, c;               /* c.at is NULL unless -c was given */
     const char *input_a, *input_b;       /* origin of A and B: a family or a file */
+    struct epilogue_files extra;   /* bias and factors of gemm */
     bool drawn; /* whether A or B is from a family, drawn by a seed */
 };
 

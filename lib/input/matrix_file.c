@@ -437,6 +437,11 @@ static enum bitcut_status matrix_of_tensor(struct encoded_matrix *m, struct tens
     const struct bitcut_format *const f32 = &formats[FORMAT_F32], *from = t->format,
                                       *to = r->format ? r->format : t->format;
     const char *const option = r->format ? r->format_option : NULL;
+    if (t->array.dims == 1 && r->vector) {
+        t->array.dims = 2;
+        t->array.dim[1] = t->array.dim[0];
+        t->array.dim[0] = 1;
+    }
     if (t->array.dims != 2)
         return fault_set(f, BITCUT_BAD_FILE, "expected a 2-D array, found %d-D",
                          t->array.dims);

@@ -17,6 +17,7 @@ struct encoded_matrix {
 struct matrix_request {
     const struct bitcut_format *format; /* NULL: the format of the file             */
     const char *format_option, *shape_option; /* for messages: "--format-a"         */
+    bool vector;       /* whether an array of one dimension is a row */
     bool has_shape;    /* of a file that is only elements          */
     size_t rows, cols; /* read only with has_shape                 */
 };

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/cli/epilogue_option.h"
+
+#include "lib/base/size.h"
+#include "lib/number/fma.h"
+#include "lib/number/round.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+void epilogue_files_clear(struct epilogue_files *x)
+{
+    encoded_clear(&x->bias);
+    encoded_clear(&x->scale_a);
+    encoded_clear(&x->scale_b);
+}
+
+/* Read the file of an option, with encodings of a format if that is named. */
+static int read_file(struct encoded_matrix *m, const char *path, const char *option,
+                     const char *format)
+{
+    struct fault f;
+    struct matrix_request r = { .format = bitcut_format_find(format),
+                                .format_option = option,
+                                .shape_option = "--shape-a",
+                                .vector = true };
+    if (format && !r.format) return fail_unknown(option, format, TABLE(formats));
+    return matrix_file_read(m, path, &r, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
+}
+
+/* A matrix with one FP32 number; false if the text is no number. */
+static bool read_number(struct encoded_matrix *m, const char *text)
+{
+    char *end;
+    const double x = strtod(text, &end);
+    struct fault f;
+    if (end == text || *end) return false;
+    if (encoded_init(m, 1, 1, &formats[FORMAT_F32], &f) != BITCUT_OK) return false;
+    uint64_t wide;
+    memcpy(&wide, &x, sizeof wide);
+    *(uint32_t *)m->at = (uint32_t)bitcut_format_convert(
+        &formats[FORMAT_F32], &roundings[ROUND_RN], &formats[FORMAT_F64], wide);
+    return true;
+}
+
+/* The bias as a row, whichever way its file has it. */
+static int apply_bias(struct bitcut_gemm *g, struct encoded_matrix *to,
+                      const struct epilogue_options *o, size_t m, size_t n)
+{
+    struct fault f;
+    const size_t count = o->bias_rows ? m : n;
+    if (!o->bias) {
+        if (o->bias_rows) return complain("--bias-rows", "requires --bias");
+        return o->format_bias ? complain("--format-bias", "requires --bias") : EXIT_GOOD;
+    }
+    const int status = read_file(to, o->bias, "--format-bias", o->format_bias);
+    if (status != EXIT_GOOD) return status;
+    if ((to->rows != 1 && to->cols != 1) || to->rows * to->cols != count) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%zu x %zu; a bias has %zu elements, one for each %s of D%s", to->rows,
+                  to->cols, count, o->bias_rows ? "row" : "column",
+                  !o->bias_rows && to->rows * to->cols == m
+                      ? "; --bias-rows takes one for each row"
+                      : "");
+        return fail("--bias", &f);
+    }
+    g->bias = encoded_view(to);
+    g->bias.layout = BITCUT_ROW_MAJOR;
+    g->bias.ld = 0;
+    g->bias_rows = o->bias_rows;
+    return EXIT_GOOD;
+}
+
+/* The size of a block of which `count` cover `total`; 0: all.  False: several sizes are
+   possible, or none. */
+static bool guess_block(size_t *size, size_t count, size_t total)
+{
+    static const size_t sizes[] = { 1, 16, 32, 64, 128, 256 };
+    int found = 0;
+    if (count == 1 && total != 1) {
+        *size = 0;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (divide_up(total, sizes[i]) == count) {
+            if (!found++) *size = sizes[i];
+        }
+    return found == 1 || (found && *size == 1);
+}
+
+/* A number, or a pair RxK as blocks are given; 0 stands for all. */
+static bool read_block(struct bitcut_scales *to, const char *text)
+{
+    char *end;
+    if (*text < '0' || *text > '9') return false;
+    to->lines = strtoul(text, &end, 10);
+    if (*end != 'x' || end[1] < '0' || end[1] > '9') return false;
+    to->depth = strtoul(end + 1, &end, 10);
+    return !*end && to->lines <= INT_MAX && to->depth <= INT_MAX;
+}
+
+/* The factors of one side. */
+struct side {
+    const char *option, *block_option, *text, *block, *line;
+    size_t lines, k;
+    bool by_columns; /* blocks of k are the rows of the file */
+};
+
+static int apply_factors(struct bitcut_scales *to, struct encoded_matrix *m,
+                         const struct side *s, const char *format)
+{
+    struct fault f;
+    if (!s->text)
+        return s->block ? complain(s->block_option, "requires factors") : EXIT_GOOD;
+    int status = EXIT_GOOD;
+    if (!read_number(m, s->text)) status = read_file(m, s->text, "--format-scale", format);
+    if (status != EXIT_GOOD) return status;
+    if (s->by_columns ? m->cols == 1 && m->rows == s->lines && s->lines != 1
+                      : m->rows == 1 && m->cols == s->lines && s->lines != 1) {
+        const size_t rows = m->rows; /* a vector, one for each line */
+        m->rows = m->cols;
+        m->cols = rows;
+    }
+    const size_t across = s->by_columns ? m->cols : m->rows,
+                 along = s->by_columns ? m->rows : m->cols;
+    if (s->block && !read_block(to, s->block))
+        return complain(s->block_option, "must be lines and k, for example 1x128");
+    if (!s->block && (!guess_block(&to->lines, across, s->lines) ||
+                      !guess_block(&to->depth, along, s->k))) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%zu x %zu factors for %zu %s and %zu k: give %s, for example 1x128",
+                  m->rows, m->cols, s->lines, s->line, s->k, s->block_option);
+        return fail(s->option, &f);
+    }
+    if (across != (to->lines ? divide_up(s->lines, to->lines) : 1) ||
+        along != (to->depth ? divide_up(s->k, to->depth) : 1)) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%zu x %zu factors do not fit blocks of %zu %s and %zu k", m->rows,
+                  m->cols, to->lines, s->line, to->depth);
+        return fail(s->option, &f);
+    }
+    to->at = encoded_view(m);
+    return EXIT_GOOD;
+}
+
+static int apply_clamp(struct bitcut_gemm *g, const char *text)
+{
+    if (!text) return EXIT_GOOD;
+    char *end;
+    const float low = strtof(text, &end);
+    if (end == text || *end != ',') return complain("--clamp", "must be as 0,6");
+    const char *const second = end + 1;
+    const float high = strtof(second, &end);
+    if (end == second || *end) return complain("--clamp", "must be as 0,6");
+    memcpy(&g->clamp_low, &low, sizeof low);
+    memcpy(&g->clamp_high, &high, sizeof high);
+    return EXIT_GOOD;
+}
+
+int epilogue_options_apply(struct bitcut_gemm *g, struct epilogue_files *to,
+                           const struct epilogue_options *o, size_t m, size_t n, size_t k)
+{
+    const struct side a = { "--scale-a", "--block-a", o->scale_a, o->block_a, "rows",
+                            m,           k,           false },
+                      b = { "--scale-b", "--block-b", o->scale_b, o->block_b, "columns",
+                            n,           k,           true };
+    if (o->format_scale && !o->scale_a && !o->scale_b)
+        return complain("--format-scale", "requires --scale-a or --scale-b");
+    g->scale_d = o->scale_d;
+    int status = apply_clamp(g, o->clamp);
+    if (status == EXIT_GOOD) status = apply_bias(g, &to->bias, o, m, n);
+    if (status == EXIT_GOOD)
+        status = apply_factors(&g->scale_a, &to->scale_a, &a, o->format_scale);
+    if (status == EXIT_GOOD)
+        status = apply_factors(&g->scale_b, &to->scale_b, &b, o->format_scale);
+    return status;
+}
