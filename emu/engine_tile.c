@@ -5,6 +5,7 @@
 #include "lib/base/size.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
+#include "lib/number/rand.h"
 
 #include <string.h>
 
@@ -35,13 +36,14 @@ static inline void tell(const struct job *job, enum watch_kind kind, int accumul
     job->watch->see(job->watch->context, &e);
 }
 
-static void tell_instruction(const struct job *job, int t, const struct number *a,
-                             const struct number *b, uint64_t before, uint64_t after)
+static void tell_instruction(const struct job *job, int t, const struct bitcut_unit *u,
+                             const struct number *a, const struct number *b,
+                             uint64_t before, uint64_t after)
 {
     const struct watch_event e = { .kind = WATCH_INSTRUCTION,
                                    .term = t,
                                    .accumulator = job->plan->term[t].accumulator,
-                                   .unit = job->plan->unit[t],
+                                   .unit = u,
                                    .a = a,
                                    .b = b,
                                    .before = before,
@@ -136,6 +138,37 @@ static struct lane lane_from(const struct bitcut_unit *u, struct lane x, int k)
     return (struct lane){ x.x + k, u->scale ? x.scale + k / u->scale_block : NULL };
 }
 
+/* Set the position of the random bits of an instruction of term t: outputs 0 and 1 of
+   Philox with the key of the seed and the counter { row, column, k of the first product,
+   term }.  Further values of the instruction have the next positions. */
+static void set_random(struct bitcut_unit *u, uint64_t *draws, const struct cell *x,
+                       size_t k, int t)
+{
+    const uint32_t counter[] = { (uint32_t)x->i, (uint32_t)x->j, (uint32_t)k,
+                                 (uint32_t)t },
+                   key[] = { (uint32_t)u->rounding.seed,
+                             (uint32_t)(u->rounding.seed >> 32) };
+    uint32_t word[4];
+    bitcut_philox(word, counter, key);
+    u->rounding.position = rand_bits(word[0], word[1]);
+    u->rounding.draws = draws;
+    *draws = 0;
+}
+
+/* The accumulator c after one instruction of a unit that rounds by rule sr.  It begins at
+   position p of all k in their order. */
+static uint64_t stochastic_dot(const struct job *job, int t, const struct cell *x,
+                               size_t p, struct lane a, struct lane b, uint64_t c)
+{
+    struct bitcut_unit u = *job->plan->unit[t];
+    uint64_t draws;
+    set_random(&u, &draws, x, job->parts.element ? job->parts.element[p] : p, t);
+    const uint64_t d = unit_dot(&u, a, b, c);
+    draws = 0; /* an observer may compute it again */
+    if (job->watch) tell_instruction(job, t, &u, a.x, b.x, c, d);
+    return d;
+}
+
 /* Run the instructions of a term in a k-step.  a and b are the operands of its parts. */
 static void cell_term(struct cell *x, const struct job *job, int t, struct lane a,
                       struct lane b)
@@ -146,12 +179,16 @@ static void cell_term(struct cell *x, const struct job *job, int t, struct lane 
     uint64_t *c = &x->accumulator[accumulator];
     for (int k = 0; k < job->plan->k_step; k += u->k) {
         const uint64_t before = *c;
-        *c = unit_dot(u, lane_from(u, a, k), lane_from(u, b, k), *c);
+        const struct lane from_a = lane_from(u, a, k), from_b = lane_from(u, b, k);
+        *c = u->rounding.direction == STOCHASTIC
+                 ? stochastic_dot(job, t, x, x->k + (size_t)k, from_a, from_b, before)
+                 : unit_dot(u, from_a, from_b, *c);
         if (faults && faults->kept)
             *c = from_f32(
                 job, accumulator,
                 f32_through(faults->kept, faults->kept_by, to_f32(job, accumulator, *c)));
-        if (job->watch) tell_instruction(job, t, a.x + k, b.x + k, before, *c);
+        if (job->watch && u->rounding.direction != STOCHASTIC)
+            tell_instruction(job, t, u, a.x + k, b.x + k, before, *c);
         if (accumulator == 0 && ++x->done == (size_t)job->plan->promote) promote(x, job);
     }
 }
@@ -304,18 +341,18 @@ static uint32_t cell_sum(const struct cell *x, const struct job *job, bool first
     return adds ? add32(job, v, start_of(job, x)) : v;
 }
 
-/* Add the last `adds` retained sums of a cell to its sum, and retain the result in their
-   place. */
+/* Add the last retained sums of a cell to its sum of a sequence, as many as the order
+   says, and retain the result in their place. */
 static void cell_keep(struct tile *t, const struct job *job, size_t i, size_t j,
                       size_t sequence)
 {
     const int adds = job->parts.adds[sequence];
     const uint32_t own = cell_sum(&t->cell[i][j], job, sequence == job->first);
-    uint32_t v = job_sum(job, own);
+    uint32_t v = job_sum(job, sequence, 0, own);
     tell(job, WATCH_SUM, 0, own, v);
     for (int n = 1; n <= adds; n++) {
         const uint32_t before = v;
-        v = job_sum(job, add32(job, t->sum[t->kept - n][i][j], v));
+        v = job_sum(job, sequence, n, add32(job, t->sum[t->kept - n][i][j], v));
         tell(job, WATCH_ADDITION, 0, before, v);
     }
     t->sum[t->kept - adds][i][j] = v;
@@ -336,13 +373,12 @@ static void start_cells(struct tile *t, const struct job *job)
 static void tile_sequence(struct tile *t, const struct job *job, size_t sequence)
 {
     const size_t from = job->parts.first[sequence], to = job->parts.first[sequence + 1];
-    const int adds = job->parts.adds[sequence];
     if (sequence == job->first && starts_in_accumulator(job)) start_cells(t, job);
     for (size_t s = from; s < to; s += job->schedule.tile)
         tile_of_k(t, job, s, smaller(s + job->schedule.tile, to));
     for (size_t i = 0; i < t->rows; i++)
         for (size_t j = 0; j < t->cols; j++) cell_keep(t, job, i, j, sequence);
-    t->kept += 1 - adds;
+    t->kept += 1 - job->parts.adds[sequence];
 }
 
 /* The sum of an output without products. */

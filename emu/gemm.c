@@ -471,8 +471,16 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
         const enum bitcut_status there = run_on_device(&took, g, plan, o, f);
         if (took) return there;
     }
-    struct job job = { .plan = plan,
-                       .unit = g->unit,
+    struct gemm_plan rounded;
+    struct bitcut_unit own[RECIPE_TERMS_MAX], high;
+    if (plan->sum_rounding) {
+        rounded = *plan;
+        gemm_plan_round_sums(&rounded, own);
+        high = *g->unit;
+        high.rounding.direction = plan->sum_rounding->direction;
+    }
+    struct job job = { .plan = plan->sum_rounding ? &rounded : plan,
+                       .unit = plan->sum_rounding ? &high : g->unit,
                        .m = g->m,
                        .n = g->n,
                        .ldd = g->n,

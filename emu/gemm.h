@@ -21,6 +21,11 @@ struct bitcut_gemm gemm_of(const struct bitcut_recipe *recipe,
    and products of different scale never meet.  Equilibrated parts cannot overflow, and
    neither can their sums, because the accumulator is f32.  BITCUT_BAD_ARGUMENT says what
    does not fit. */
+/* If the plan has a rounding of sums, replace the units of its terms by copies that round
+   by it; a seed of `sr` is set, but no position. */
+void gemm_plan_round_sums(struct gemm_plan *plan,
+                          struct bitcut_unit own[RECIPE_TERMS_MAX]);
+
 enum bitcut_status gemm_plan_on_unit(struct gemm_plan *plan, const struct bitcut_gemm *g,
                                      struct fault *f);
 

@@ -94,12 +94,18 @@ void gemm_describe_sum(char *text, size_t size, const void *answer)
     const struct gemm_description *const g = answer;
     const struct gemm_plan *const p = g->plan;
     const struct bitcut_order *const o = &p->order;
-    const char *const reduction = reductions[o->reduction].name;
+    static const char *const added[] = {
+        [BITCUT_TREE] = "as a tree", [BITCUT_HALVES] = "by halves"
+    };
+    const char *const reduction =
+        o->reduction < BITCUT_TREE ? reductions[o->reduction].name : added[o->reduction];
     text_add(text, size,
              p->promote ? "promoted to FP32 after every "
                         : "held in the unit's accumulator, never promoted");
     if (p->promote > 1) text_add(text, size, "%d instructions", p->promote);
     else if (p->promote) text_add(text, size, "instruction");
+    if (p->sum_rounding)
+        text_add(text, size, "; its steps are rounded by %s", p->sum_rounding->name);
     if (p->tile_k)
         text_add(text, size, "; each product runs over %d k at a time", p->tile_k);
     if (o->tile) text_add(text, size, "; tiles of %d k", o->tile);
@@ -111,11 +117,14 @@ void gemm_describe_sum(char *text, size_t size, const void *answer)
         text_add(text, size, ", each a multiple of %d k, with its own tiles", o->cut);
     if (o->balance_tail)
         text_add(text, size, ", the last two balanced to %d k", o->balance_tail);
-    if (o->lanes > 1 || o->slices > 1)
-        text_add(text, size, ", added %s",
-                 strcmp(reduction, "tree") ? reduction : "as a tree");
+    if (o->lanes > 1 || o->slices > 1) text_add(text, size, ", added %s", reduction);
+    if (order_lists_lanes(o)) text_add(text, size, ", lanes from the order");
+    for (int i = 0; i < o->lanes && order_lists_lanes(o); i++)
+        text_add(text, size, "%s%d", i ? ", " : " ", o->lane_order[i]);
     if (o->partial_format && o->partial_format != &formats[FORMAT_F32])
-        text_add(text, size, " in %s", o->partial_format->name);
+        text_add(text, size,
+                 o->partial_store ? ", sums of slices stored in %s" : " in %s",
+                 o->partial_format->name);
 }
 
 /* --- factors and steps ------------------------------------------------------------ */

@@ -104,10 +104,11 @@ enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_g
     if (status == BITCUT_OK) status = find_units(&p, u, f);
     if (status == BITCUT_OK) status = check_k_step(&p, f);
     if (status != BITCUT_OK) return status;
-    if (u->c != &formats[FORMAT_F32] && u->c != &formats[FORMAT_F16])
+    if (u->c != &formats[FORMAT_F32] && u->c != &formats[FORMAT_F16] &&
+        u->c != &formats[FORMAT_BF16])
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s accumulates in %s; a recipe requires f32 or f16", u->name,
-                         u->c->name);
+                         "%s accumulates in %s; a recipe requires f32, f16 or bf16",
+                         u->name, u->c->name);
     if (p.equilibrate && u->c != &formats[FORMAT_F32])
         return fault_set(
             f, BITCUT_BAD_ARGUMENT,
@@ -115,6 +116,24 @@ enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_g
             u->c->name, u->name);
     *to = p;
     return BITCUT_OK;
+}
+
+/* A copy of a unit that rounds sums as the plan says. */
+static struct bitcut_unit rounded_unit(const struct bitcut_unit *u,
+                                       const struct gemm_plan *p)
+{
+    struct bitcut_unit own = *u;
+    own.rounding.direction = p->sum_rounding->direction;
+    own.rounding.seed = ~(uint64_t)p->round_seed; /* splits have the small numbers */
+    return own;
+}
+
+void gemm_plan_round_sums(struct gemm_plan *p, struct bitcut_unit own[RECIPE_TERMS_MAX])
+{
+    for (int t = 0; t < p->terms && p->sum_rounding; t++) {
+        own[t] = rounded_unit(p->unit[t], p);
+        p->unit[t] = &own[t];
+    }
 }
 
 bool gemm_unit_takes_words(const struct bitcut_unit *u, const struct gemm_plan *p)

@@ -36,9 +36,10 @@ uint32_t job_fma(const struct schedule *s, uint32_t a, uint32_t b, uint32_t c)
     return f32_fused(s->nan, a, b, c);
 }
 
-uint32_t job_sum(const struct job *job, uint32_t sum)
+uint32_t job_sum(const struct job *job, size_t sequence, int added, uint32_t sum)
 {
-    return f32_is_nan(sum)
+    const uint8_t *const stored = job->parts.stored;
+    return f32_is_nan(sum) || (stored && stored[sequence] != added + 1)
                ? sum
                : f32_through(job->plan->order.partial_format, &roundings[ROUND_RN], sum);
 }

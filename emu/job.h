@@ -76,8 +76,9 @@ bool gemm_unit_takes_words(const struct bitcut_unit *unit, const struct gemm_pla
    calling thread is in the mode of hostfp_enter(). */
 uint32_t job_fma(const struct schedule *schedule, uint32_t a, uint32_t b, uint32_t c);
 
-/* The sum of a lane or a slice, or of several of them, rounded as the order of k says. */
-uint32_t job_sum(const struct job *job, uint32_t sum);
+/* The sum of a sequence after `added` retained sums were added to it, rounded as the
+   order of k says. */
+uint32_t job_sum(const struct job *job, size_t sequence, int added, uint32_t sum);
 
 /* The register after accumulator 0 of output (i, j), whose last k is near `k`, is
    promoted: sum + register, with the factors of A and B if they are applied here. */

@@ -47,7 +47,6 @@ static bool inputs_sound(const struct bitcut_unit *u)
 bool unit_sound(const struct bitcut_unit *u)
 {
     return u->m > 0 && u->n > 0 && u->k > 0 && u->rounding.direction != BY_BIT &&
-           u->rounding.direction != STOCHASTIC &&
            nan_sound(u) && inputs_sound(u) && formats_sound(u) && blocks_sound(u) &&
            u->summation->sound(u);
 }

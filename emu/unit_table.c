@@ -112,12 +112,17 @@
     }
 
 /* d = fma(a_k, b_k, d) for ascending k, to nearest even. */
+#define FMA_STEPS(name_, m_, n_, k_, from_, to_)                                             \
+    .name = name_, .what = "fma chain, k ascending", SHAPE(m_, n_, k_), FROM(from_, from_),  \
+    .c = F(to_), .result = F(to_), .rounding = RNE, .summation = &sum_fused, .block = 1,     \
+    .fraction = FRACTION_EXACT, .zero = ZERO_IEEE
 #define CHAIN(name_, m_, n_, k_, format, nan_, ...)                                          \
     {                                                                                        \
-        .name = name_, .what = "fma chain, k ascending", SHAPE(m_, n_, k_),                  \
-        FROM(format, format), .c = F(format), .result = F(format), .rounding = RNE,          \
-        .summation = &sum_fused, .block = 1, .fraction = FRACTION_EXACT, .zero = ZERO_IEEE,  \
-        nan_, PROVEN(__VA_ARGS__)                                                            \
+        FMA_STEPS(name_, m_, n_, k_, format, format), nan_, PROVEN(__VA_ARGS__)              \
+    }
+#define FMA(name_, from_, to_, nan_, ...)                                                    \
+    {                                                                                        \
+        FMA_STEPS(name_, 1, 1, 1, from_, to_), nan_, PROVEN(__VA_ARGS__)                     \
     }
 
 /* AVX512-BF16: fma(a_0, b_0, fma(a_1, b_1, c)) for every two products. */
@@ -176,10 +181,10 @@
 
 /* Rounded products, rounded sums: the result of a processor without fused
    multiply-add. */
-#define MULTIPLY_ADD(name_, format_, nan_, ...)                                              \
+#define MULTIPLY_ADD(name_, from_, to_, nan_, ...)                                           \
     {                                                                                        \
         .name = name_, .what = "a product, rounded, then added to c and rounded again",      \
-        SHAPE(1, 1, 1), FROM(format_, format_), .c = F(format_), .result = F(format_),       \
+        SHAPE(1, 1, 1), FROM(from_, from_), .c = F(to_), .result = F(to_),                   \
         .rounding = RNE, .summation = &sum_pairs, .block = 1, .zero = ZERO_IEEE,             \
         nan_, PROVEN(__VA_ARGS__)                                                            \
     }
@@ -234,10 +239,18 @@ const struct bitcut_unit units[] = {
     SERIAL("ideal/rz25",    "exact",    NULL,   "RZ", .rounding = RZ_INF, "OY, with exact sums"),
     SERIAL("ootomo/mma_rn", "binary64", F(F64), "RN", .rounding = RNE,    "OY mma_rn"),
     SERIAL("ootomo/mma_rz", "binary64", F(F64), "RZ", .rounding = RZ_INF, "OY mma_rz"),
-    CHAIN("fma/f32", 1, 1, 1, F32, .nan = 0x7fffffff, DEFINITION, "IEEE 754; PTX ISA fma.rn.f32"),
+    FMA("fma/f32",      F32,  F32,  .nan = 0x7fffffff, DEFINITION, "IEEE 754; PTX ISA fma.rn.f32"),
+    FMA("fma/f32.f16",  F16,  F32,  .nan = 0x7fffffff, DEFINITION, "IEEE 754"),
+    FMA("fma/f32.bf16", BF16, F32,  .nan = 0x7fffffff, DEFINITION, "IEEE 754"),
+    FMA("fma/f16",      F16,  F16,  .nan = 0x7fff,     DEFINITION, "IEEE 754; PTX ISA fma.rn.f16"),
+    FMA("fma/bf16",     BF16, BF16, .nan = 0x7fff,     DEFINITION, "IEEE 754; PTX ISA fma.rn.bf16"),
     CHAIN("fma/f64", 1, 1, 1, F64, NAN_F64_OPERAND,
           DEFINITION, "IEEE 754; PTX ISA fma.rn.f64; NaN as recorded on the H200"),
-    MULTIPLY_ADD("mul-add/f32", F32, .nan = 0x7fffffff, DEFINITION, "IEEE 754"),
+    MULTIPLY_ADD("mul-add/f32",      F32,  F32,  .nan = 0x7fffffff, DEFINITION, "IEEE 754"),
+    MULTIPLY_ADD("mul-add/f32.f16",  F16,  F32,  .nan = 0x7fffffff, DEFINITION, "IEEE 754"),
+    MULTIPLY_ADD("mul-add/f32.bf16", BF16, F32,  .nan = 0x7fffffff, DEFINITION, "IEEE 754"),
+    MULTIPLY_ADD("mul-add/f16",      F16,  F16,  .nan = 0x7fff,     DEFINITION, "IEEE 754"),
+    MULTIPLY_ADD("mul-add/bf16",     BF16, BF16, .nan = 0x7fff,     DEFINITION, "IEEE 754"),
 
     TENSOR("volta/mma.m8n8k4.f32.f16", 8, 8, 4, F16, F16, TO_F32, 4, 23, -131,
            PUBLISHED, "MTC V100", "via flush_inputs flush zero nan"),

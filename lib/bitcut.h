@@ -436,9 +436,16 @@ enum bitcut_reduction {
     BITCUT_ASCENDING,  /* the first and the second sum, then the third, ...             */
     BITCUT_DESCENDING, /* the last sum and the one before it, then the next one before,
                           ...                                                           */
-    BITCUT_TREE        /* neighbours, then neighbours of the results, ...; a sum
+    BITCUT_TREE,       /* neighbours, then neighbours of the results, ...; a sum
                           without a neighbour waits                                     */
+    BITCUT_HALVES      /* sums i and i + h, where h is the largest power of two below
+                          the number of sums; then the same with h / 2, ..., 1; a sum
+                          i < h without a sum i + h waits.  So the lanes of a warp are
+                          added by shuffles (down or xor)                               */
 };
+
+/* The most lanes whose order an order of k can list. */
+enum { BITCUT_LANE_ORDER_MAX = 16 };
 
 /* The order in which the products of one output are added, beyond what recipe and unit
    define.  All zeros mean: k ascending, one sum.
@@ -461,9 +468,16 @@ enum bitcut_reduction {
    - Sums: each lane of each slice is computed independently from +0, as the recipe
      defines for slices (`bitcut list recipes`).  Then the lanes of every slice are
      reduced, and then the slices.
+   - `lane_order`: the reduction of lanes takes lane lane_order[0] as its first sum, then
+     lane_order[1], and so on.  All zeros: 0, 1, 2, ...  Otherwise it lists each of the
+     `lanes` lanes once, and further elements are 0.  Lanes without k are left out of any
+     reduction.
    - Rounding: the sum of each lane, and every sum of two, is FP32 rounded to nearest
      even.  With `partial_format` it is rounded once more, to nearest even of that format.
-     For f16 and bf16 this equals an addition in that format. */
+     For f16 and bf16 this equals an addition in that format.
+   - `partial_store`: partial_format is the format of a workspace that stores the sums of
+     slices.  The sum of each slice is rounded to it once, after its lanes were added, and
+     every addition is FP32.  Without a partial_format it has no effect. */
 struct bitcut_order {
     int slices;         /* number of slices of k (split-K); 0: 1                       */
     int tile;           /* k of a tile, rounded up to a multiple of the k-step; 0: one
@@ -477,10 +491,12 @@ struct bitcut_order {
                            the k-step; 0: one k-step                                   */
     enum bitcut_reduction reduction; /* order of the sums of lanes, and of slices      */
     const struct bitcut_format *partial_format; /* format of these sums; NULL: f32     */
+    bool partial_store; /* whether only the stored sums of slices have partial_format  */
+    unsigned char lane_order[BITCUT_LANE_ORDER_MAX]; /* order of the lanes, see above  */
 };
 
 /* Characters of the line of any order, with the final 0. */
-enum { BITCUT_ORDER_MAX = 200 };
+enum { BITCUT_ORDER_MAX = 256 };
 
 /* Parse an order from a line, as option --order of `bitcut gemm` does.
 
@@ -491,7 +507,9 @@ enum { BITCUT_ORDER_MAX = 200 };
    In/Out:  order: the order.  Members that the line does not name are unchanged.
    Out:     why:   the reason.
    - The items are the members of the struct.
-   - `partial_first` is "partial-first", without a value.
+   - `partial_first` and `partial_store` are "partial-first" and "partial-store", without
+     a value.
+   - The value of "lane-order" is a list of lanes such as "0.2.1".
    - The value of "partial-format" is the name of a format.
    - On failure, *order is unchanged. */
 enum bitcut_status bitcut_order_read(struct bitcut_order *order, const char *line,
@@ -645,6 +663,9 @@ struct bitcut_gemm {
     uint32_t scale_d;               /* FP32 encoding, initially 1                       */
     uint32_t clamp_low, clamp_high; /* FP32 encodings, initially -inf and +inf          */
     uint32_t *amax; /* where step AMAX writes an FP32 encoding for each GEMM, or NULL   */
+    const struct bitcut_rounding *sum_rounding; /* rounding rule of every step of the
+                                                   units, see "Rounding of sums" below;
+                                                   NULL: the units' own                 */
 };
 
 /* Epilogue.  The sum of an output is v, after the sums of slices are added and the
@@ -660,6 +681,19 @@ struct bitcut_gemm {
      at the end of each block of k; tiles (`tile_k`) divide the blocks.  If `promote` and
      tile_k are 0, tile_k is the depth of a block.
    - Devices compute "fused" with alpha and beta C alone; they refuse everything else. */
+
+/* Rounding of sums.  With `sum_rounding`, each step of an instruction rounds its sums,
+   and its products if it rounds them, by this rule instead of the rule of its unit.
+   - The rule is one of rn, rna, rz, ru, rd, odd and sr: a rule that flushes, saturates or
+     looks at a bit is refused.  What overflows and what is flushed is as in the unit.
+   - Sums of integers are exact under every rule.
+   - The rule does not apply to bits that a unit cuts when it aligns terms, to an addition
+     of C at the end of an instruction, to promotions, and to sums of lanes and slices.
+   - The random bits of "sr" are a function of round_seed, of the row and the column of
+     the output, of the term, of the k of the first product of the instruction, of the
+     number of values that the instruction rounded before, and of the value.  So the result
+     does not depend on the number of threads.  All GEMMs of a batch have the same seed.
+   - Devices do not compute it. */
 
 /* Units of a recipe.  The parts of one split may have several formats.
    - The unit takes the high parts and other parts of the same format.  If its operand is
@@ -712,7 +746,8 @@ enum { BITCUT_GEMM_MAX = 768 };
                   unchanged.
    Out:     why:  the reason.
    - The items have the names of options of `bitcut gemm`: split, split-a, split-b, high,
-     low, scale, terms, promote, tile-k, equilibrate, epilogue, start, scaling.
+     low, scale, terms, promote, tile-k, equilibrate, epilogue, start, scaling,
+     sum-rounding.
    - Items of bitcut_order_read() are items of this line, too. */
 enum bitcut_status bitcut_gemm_read(struct bitcut_gemm *to, const char *line, char *why)
     BITCUT_CHECK_RESULT;
@@ -756,7 +791,8 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_
             BITCUT_BAD_ARGUMENT: members do not fit together; a leading dimension is too
             small; a matrix that is read or written is NULL or misaligned; threads is
             negative; the operands of the unit do not hold the high parts, or no unit
-            takes the other parts; the unit accumulates in f16 and `equilibrate` is set;
+            takes the other parts; the unit accumulates in f16 or bf16 and `equilibrate`
+            is set; sum_rounding is not a rule of sums;
             or BITCUT_SIMD has an invalid value.
             BITCUT_UNSUPPORTED: the processor lacks the level that BITCUT_SIMD names.
             BITCUT_NO_MEMORY.

@@ -198,6 +198,27 @@ named() {
     done
 }
 
+# Scalar chains whose sums are short, one that stops growing, and orders of lanes.
+scalars() {
+    for unit in fma/bf16 mul-add/bf16 fma/f16 mul-add/f16 fma/f32.f16; do
+        run 0 gemm --recipe plain --unit $unit -m 3 -n 40 -k 256 --save-a A.npy --save-b B.npy \
+            --reference none -o D.npy
+        run 0 explain -a A.npy -b B.npy -d D.npy
+        grep -q "^verdict  *D is plain on $unit[,:]" out || sed "s#^#$unit: #;q" out
+    done
+    run 0 gemm --recipe plain --unit fma/bf16 --input-a const --input-b const -m 4 -n 4 -k 1000 --save-a A.npy \
+        --save-b B.npy --reference none -o D.npy
+    run 0 explain -a A.npy -b B.npy -d D.npy
+    grep -q "^verdict  *D is plain on fma/bf16[,:]" out || sed "s/^/ones: /;q" out
+    for order in lanes=32,reduction=halves lanes=3,chunk=8,lane-order=0.2.1; do
+        run 0 gemm --recipe fp32 --unit fma/f32 -m 8 -n 8 -k 320 --order $order \
+            --save-a A.npy --save-b B.npy --reference none -o D.npy
+        run 0 explain --recipe fp32 --unit fma/f32 -a A.npy -b B.npy -d D.npy
+        grep -q "^verdict .* sums in turn, .* which are added by halves:" out ||
+            sed "s/^/$order: /;q" out
+    done
+}
+
 # The injector's fault, explain's, a part of its sentence, and the recipe if it is no ootomo.
 # Of every fourth recipe and unit are found, too; of the others they are named, as of all in
 # slow builds.  Every eighth row; with BITCUT_LONG all.
@@ -504,6 +525,7 @@ ok_if_empty "faults of all kinds" "$(kinds)"
 ok_if_empty "the same arguments give the same files" "$(repeats)"
 ok_if_empty "what cannot be is refused" "$(refused)"
 ok_if_empty "explain names recipes and units" "$(named)"
+ok_if_empty "explain names scalar chains and orders of lanes" "$(scalars)"
 ok_if_empty "explain names faults" "$(faults_named)"
 ok_if_empty "the faults and axes are listed" "$(faults_listed)"
 ok_if_empty "explain names what is changed in a recipe" "$(changes_named)"

@@ -189,7 +189,8 @@ static struct met after_met(const struct gemm_plan *p, const struct accumulation
                             : 0;
     const struct met own =
         met_of(folds_of(p, i) + additions + scalars_of(alpha, beta), U);
-    return met_add(own, 1, met_of(1 + additions, sums));
+    const double stored = p->order.partial_store ? 1 : 1 + additions;
+    return met_add(own, 1, met_of(stored, sums));
 }
 
 /* Additions of sums in all lanes. */

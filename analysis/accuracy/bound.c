@@ -130,6 +130,7 @@ enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_g
                                  size_t k, bool any_order, struct fault *f)
 {
     struct gemm_plan p;
+    struct bitcut_unit own[RECIPE_TERMS_MAX];
     struct accumulation path = { 0 };
     struct hostfp mode;
     enum bitcut_status status = gemm_plan_on_unit(&p, g, f);
@@ -139,6 +140,7 @@ enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_g
     }
     if (status != BITCUT_OK) return status;
     hostfp_enter(&mode);
+    gemm_plan_round_sums(&p, own);
     const struct accumulation_error e =
         any_order ? accumulation_error_any(&p, k, g->alpha, g->beta)
                   : accumulation_error_of(&p, &path, g->alpha, g->beta);
@@ -155,7 +157,11 @@ enum bitcut_status bound_problem_make(struct bound_problem *to,
                                       struct fault *f)
 {
     struct hostfp mode;
-    *to = (struct bound_problem){ .gemm = g, .plan = plan, .x = x, .given = given };
+    *to = (struct bound_problem){
+        .gemm = g, .own = *plan, .plan = &to->own, .x = x, .given = given
+    };
+    gemm_plan_round_sums(&to->own, to->unit);
+    plan = to->plan;
     if (accumulation_of(&to->path, plan, x->m && x->n ? x->k : 0) != BITCUT_OK)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the bounds");
     hostfp_enter(&mode);
@@ -236,7 +242,7 @@ static struct bound_apriori block_fma(const struct bound_problem *x)
 static bool truncates(const struct bitcut_unit *u)
 {
     return summation_aligns(u) || (summation_reads(u) & READS_KEEP) ||
-           !round_is_nearest(&u->rounding);
+           (!round_is_nearest(&u->rounding) && u->rounding.direction != STOCHASTIC);
 }
 
 static bool is_zero_mean(char why[BOUND_WHY_MAX], const struct bound_problem *x)

@@ -83,7 +83,9 @@ struct exact_sums;
    results and D. x has all arrays except `limit`. */
 struct bound_problem {
     const struct bitcut_gemm *gemm;
-    const struct gemm_plan *plan;
+    const struct gemm_plan *plan; /* with units that round as it says */
+    struct gemm_plan own;
+    struct bitcut_unit unit[RECIPE_TERMS_MAX];
     const struct comparison *x;
     bool given; /* D was given, not computed by the emulator */
     struct accumulation path;

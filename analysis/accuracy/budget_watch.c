@@ -26,6 +26,13 @@ static void drift_round(struct drift *d, double place)
     d->squares += place * place / 4;
 }
 
+/* The same for a rule with the mean 0 and errors of less than `place`. */
+static void drift_random(struct drift *d, double place)
+{
+    d->most += place;
+    d->squares += place * place / 4;
+}
+
 static void drift_cut(struct drift *d, double place, double size, bool downward)
 {
     d->most += fmin(place, size);
@@ -227,6 +234,7 @@ static void drift_sum(struct drift *d, const struct bitcut_unit *u,
     if (!to.significand && u->rounding.flush)
         drift_cut(d, 2 * size, size, !last.negative);
     else if (round_is_nearest(&u->rounding)) drift_round(d, place);
+    else if (u->rounding.direction == STOCHASTIC) drift_random(d, place);
     else drift_cut(d, place, place, !last.negative);
 }
 

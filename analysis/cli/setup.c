@@ -106,6 +106,7 @@ static const struct variation {
     { "--split-b", "split-b", .at = AT(split_b), .is_name = true },
     { "--high", "high", .at = AT(high), .is_name = true },
     { "--low", "low", .at = AT(low), .is_name = true },
+    { "--sum-rounding", "sum-rounding", .at = AT(sum_rounding), .is_name = true },
     { "--round-seed", "round-seed", AT(round_seed), false, 0, INT_MAX,
       "must not be negative" },
     { "--scale", "scale", AT(scale), false, 0, GEMM_SCALE_MAX, "must be 0 to 60" },
@@ -338,6 +339,9 @@ static json_t *planned_json(const struct gemm_plan *p,
                             const struct configuration_field *x)
 {
     const struct configuration_value v = configuration_planned(p, x);
+    if (x->kind == CONFIGURATION_LANES)
+        return *v.lanes ? json_string(v.lanes) : json_null();
+    if (x->kind == CONFIGURATION_SUM_ROUNDING && !v.text) return json_null();
     if (v.text) return json_string(v.text);
     return x->kind == CONFIGURATION_FLAG ? json_boolean(v.number)
                                          : json_integer(v.number);

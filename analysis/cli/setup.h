@@ -17,7 +17,7 @@
    matrices, and variations. */
 struct setup_options {
     const char *recipe, *unit, *a, *b, *c, *split, *split_a, *split_b, *high, *low,
-        *order;
+        *sum_rounding, *order;
     uint32_t alpha, beta;
     int round_seed, scale, terms, promote, tile_k, slices;
     bool equilibrate;
@@ -67,6 +67,8 @@ enum { SETUP_UNSET = INT_MIN };
           OPTION(COMMAND, setup.high, TEXT, "RULE") },                                   \
         { "low", "rounding of the low parts",                                            \
           OPTION(COMMAND, setup.low, TEXT, "RULE") },                                    \
+        { "sum-rounding", "rounding of the sums in the unit (default: the unit's own)",  \
+          OPTION(COMMAND, setup.sum_rounding, TEXT, "RULE") },                           \
         { "round-seed", "seed of the rounding rule sr (default 0)",                      \
           OPTION(COMMAND, setup.round_seed, INT, "N") },                                 \
         { "scale", "multiply low parts by 2^S",                                          \
@@ -87,7 +89,8 @@ enum { SETUP_UNSET = INT_MIN };
         "order",                                                                         \
             "order of summation over k: slices=N, tile=K, partial-first, cut=K, "        \
             "balance-tail=K, "                                                           \
-            "lanes=N, chunk=K, reduction=R, partial-format=FORMAT",                      \
+            "lanes=N, chunk=K, lane-order=0.2.1, reduction=R, partial-format=FORMAT, "   \
+            "partial-store",                                                             \
             OPTION(COMMAND, setup.order, TEXT, "LIST")                                   \
     }
 

@@ -87,8 +87,17 @@ static bool confirm(void *context, const struct finding *f)
     return false;
 }
 
-/* Which of two hypotheses with the same results is reported: units recorded on hardware
-   come first, then definitions, then units that were never run here.  Among these, the
+/* Whether a hypothesis is a recipe on a unit without any change. */
+static bool is_unchanged(const struct hypothesis *h)
+{
+    bool changed = false;
+    for (int i = AXIS_UNIT + 1; i < AXES; i++) changed |= h->at[i] != 0;
+    return !changed;
+}
+
+/* Which of two hypotheses with the same results is reported: a recipe without any change
+   comes before a changed one.  Then units recorded on hardware come first, then
+   definitions, then units that were never run here.  Among these, the
    unit whose operands have no more bits than A and B need.  If A and B have to be
    rounded, recipes that name the rounding, such as those of libraries, come before
    recipes that use the rounding of the unit. */
@@ -96,7 +105,8 @@ static int rank(struct confirmation *c, const struct verdict *v)
 {
     const enum evidence e = v->x.gemm.unit->evidence;
     const struct bitcut_format *f = v->x.plan.split_a.word[0].format;
-    return 100 * (e == EVIDENCE_RECORDED     ? 0
+    return 1000 * !is_unchanged(&v->h) +
+           100 * (e == EVIDENCE_RECORDED     ? 0
                   : e == EVIDENCE_DEFINITION ? 1
                                              : 2) +
            (has_operands(c, f)        ? f->fraction_bits

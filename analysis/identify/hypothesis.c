@@ -265,14 +265,14 @@ static void lines_describe(char *text, size_t size, const struct candidate *x,
 static size_t order_count(const struct space *s) { return s->orders; }
 
 /* A slice or a chunk that is no multiple of k-steps would be rounded up to another one of
-   the table.  Sums have a shorter format where accumulators do. */
+   the table.  Sums are added in a shorter format where accumulators are. */
 static bool order_vary(struct candidate *x, const struct space *s, size_t value)
 {
     const struct bitcut_order o = s->order[value];
     const int step = x->gemm.unit->k;
     x->gemm.order = o;
     return o.tile % step == 0 && o.chunk % step == 0 &&
-           (!o.partial_format || o.partial_format == x->gemm.unit->c);
+           (!o.partial_format || o.partial_store || o.partial_format == x->gemm.unit->c);
 }
 
 static void order_describe(char *text, size_t size, const struct candidate *x,
@@ -414,6 +414,8 @@ bool candidate_make(struct candidate *x, const struct space *s, struct hypothesi
     if (gemm_plan_on_unit(&x->plan, &x->gemm, NULL) != BITCUT_OK) return false;
     /* No kernel multiplies parts in a shorter format than the instruction's. */
     if (x->plan.split_a.word[0].format != x->unit.a) return false;
+    /* Several products of parts are for matrix units. */
+    if (x->unit.k == 1 && x->plan.terms > 1) return false;
     /* whole FP32 operands: the recipe fp32 is the same */
     if (!x->gemm.recipe->split && x->unit.a == &formats[FORMAT_F32]) return false;
     for (int i = 0; i < AXES; i++)

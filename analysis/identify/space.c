@@ -42,7 +42,8 @@ static void add_units(struct list *l, const struct bitcut_unit *only)
 {
     for (const struct bitcut_unit *u = units; u->name && !only; u++)
         if (!u->scale && u->a == u->b && !field_repeats(u) &&
-            (u->c == &formats[FORMAT_F32] || u->c == &formats[FORMAT_F16]))
+            (u->c == &formats[FORMAT_F32] || u->c == &formats[FORMAT_F16] ||
+             u->c == &formats[FORMAT_BF16]))
             list_add(l, &u);
     if (only) list_add(l, &only);
 }
@@ -152,6 +153,13 @@ static void add_halved_slices(struct list *l, size_t k)
                   .balance_tail = halves[i] });
 }
 
+/* Whether a number of lanes is tried with a reduction.  Two lanes have only one sum. */
+static bool joins_lanes(int reduction, int lanes)
+{
+    return reduction == BITCUT_ASCENDING || reduction == BITCUT_TREE ||
+           (reduction == BITCUT_HALVES && lanes > 2);
+}
+
 /* Lanes, also within slices that are multiples of a chunk of all lanes. */
 static void add_lanes(struct list *l, size_t k)
 {
@@ -160,8 +168,8 @@ static void add_lanes(struct list *l, size_t k)
         for (int turn = 1; turn <= 64 && (size_t)turn < k; turn *= 2)
             for (int slices = 1; slices <= 8 && (slices == 1 || turn * lanes[i] >= 16);
                  slices++)
-                for (int r = BITCUT_ASCENDING; r <= BITCUT_TREE; r += BITCUT_TREE)
-                    if (slices == 1 || r == BITCUT_ASCENDING)
+                for (int r = BITCUT_ASCENDING; r <= BITCUT_HALVES; r++)
+                    if (slices == 1 ? joins_lanes(r, lanes[i]) : r == BITCUT_ASCENDING)
                         ADD(l, struct bitcut_order,
                             { .slices = slices,
                               .tile = slices == 1 ? 0 : lanes[i] * turn,
@@ -195,7 +203,16 @@ static void add_cut_slices(struct list *l, size_t k)
                           .partial_first = true });
 }
 
-/* Sums in the shorter format of D, in which its accumulators are added. */
+/* A few slices of whole tiles, as libraries store them in a workspace. */
+static bool is_split_k(const struct bitcut_order *o)
+{
+    return o->slices > 1 && o->slices <= TYPICAL_SLICES_MAX && o->tile % 16 == 0 &&
+           o->reduction == BITCUT_ASCENDING && o->lanes <= 1 && !o->partial_first &&
+           !o->cut && !o->balance_tail;
+}
+
+/* Sums in the shorter format of D, in which its accumulators are added; or sums of slices
+   that are stored in it and added in FP32. */
 static void add_short_sums(struct list *l, const struct bitcut_format *format)
 {
     const size_t count = l->count;
@@ -203,6 +220,8 @@ static void add_short_sums(struct list *l, const struct bitcut_format *format)
         struct bitcut_order o = ((const struct bitcut_order *)l->at)[i];
         o.partial_format = format;
         if (o.slices > 1 || o.lanes > 1) list_add(l, &o);
+        o.partial_store = true;
+        if (is_split_k(&o)) list_add(l, &o);
     }
 }
 
@@ -305,7 +324,8 @@ enum bitcut_status explain_space_add_lanes(struct space *s,
     struct list l = { s->order, s->orders, s->orders, sizeof *s->order, false };
     for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
         for (int turn = 1; turn <= 8; turn *= 2)
-            for (int r = BITCUT_ASCENDING; r <= BITCUT_TREE; r += BITCUT_TREE) {
+            for (int r = BITCUT_ASCENDING; r <= BITCUT_HALVES; r++) {
+                if (!joins_lanes(r, lanes[i])) continue;
                 struct bitcut_order o = *slices;
                 o.lanes = lanes[i];
                 o.chunk = turn;

@@ -14,6 +14,7 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
         [BITCUT_ASCENDING] = "in order",
         [BITCUT_DESCENDING] = "from the last to the first",
         [BITCUT_TREE] = "as a tree",
+        [BITCUT_HALVES] = "by halves",
     };
     const size_t unit = o->cut ? (size_t)o->cut : o->tile ? (size_t)o->tile : 1;
     const size_t slice =
@@ -43,9 +44,13 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
         text_add(text, size, "%sk-steps go to %d sums in turn", *text ? ", " : "",
                  o->lanes);
     if (o->slices > 1 || o->lanes > 1)
-        text_add(text, size, ", which are added %s%s%s", ways[o->reduction],
-                 o->partial_format ? " in " : "",
-                 o->partial_format ? o->partial_format->name : "");
+        text_add(text, size, ", which are added %s", ways[o->reduction]);
+    for (int i = 0; i < o->lanes && order_lists_lanes(o); i++)
+        text_add(text, size, "%s%d", i ? ", " : " (lanes ", o->lane_order[i]);
+    if (order_lists_lanes(o)) text_add(text, size, ")");
+    if (o->partial_format && (o->slices > 1 || o->lanes > 1))
+        text_add(text, size, o->partial_store ? ", from a workspace in %s" : " in %s",
+                 o->partial_format->name);
 }
 
 void order_options(char *text, size_t size, const struct bitcut_order *o)
@@ -57,6 +62,9 @@ void order_options(char *text, size_t size, const struct bitcut_order *o)
     text_add(text, size, "%s,lanes=%d,chunk=%d,reduction=%s",
              o->partial_first ? ",partial-first" : "", o->lanes, o->chunk,
              reductions[o->reduction].name);
+    for (int i = 0; i < o->lanes && order_lists_lanes(o); i++)
+        text_add(text, size, "%s%d", i ? "." : ",lane-order=", o->lane_order[i]);
     if (o->partial_format)
-        text_add(text, size, ",partial-format=%s", o->partial_format->name);
+        text_add(text, size, ",partial-format=%s%s", o->partial_format->name,
+                 o->partial_store ? ",partial-store" : "");
 }

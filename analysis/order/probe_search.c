@@ -87,19 +87,31 @@ static struct spot find_spot(const struct cutting *c, size_t k)
                               filled_before(c, slice, from, lane) };
 }
 
-/* The sums up to `last` that are added when two of them meet. */
+/* The sums up to `last` that are added when two of them meet: first, first + stride and
+   so on, before `end`. */
 struct group {
-    size_t first, end;
+    size_t first, end, stride;
 };
+
+/* Sums that are added by halves meet with all sums of their distance and its multiples.
+ */
+static struct group halves_group(size_t x, size_t y, size_t last)
+{
+    size_t stride = 1;
+    while (x % (2 * stride) == y % (2 * stride)) stride *= 2;
+    return (struct group){ x % stride, last + 1, stride };
+}
 
 static struct group group_of(enum bitcut_reduction how, size_t x, size_t y, size_t last)
 {
     const size_t low = x < y ? x : y, high = x < y ? y : x;
     size_t size = 2;
-    if (how == BITCUT_ASCENDING) return (struct group){ 0, high + 1 };
-    if (how == BITCUT_DESCENDING) return (struct group){ low, last + 1 };
+    if (how == BITCUT_HALVES) return halves_group(x, y, last);
+    if (how == BITCUT_ASCENDING) return (struct group){ 0, high + 1, 1 };
+    if (how == BITCUT_DESCENDING) return (struct group){ low, last + 1, 1 };
     while (x / size != y / size) size *= 2;
-    return (struct group){ x / size * size, smaller(x / size * size + size, last + 1) };
+    return (struct group){ x / size * size, smaller(x / size * size + size, last + 1),
+                           1 };
 }
 
 static size_t between_slices(const struct cutting *c, enum bitcut_reduction how, size_t x,
@@ -107,7 +119,11 @@ static size_t between_slices(const struct cutting *c, enum bitcut_reduction how,
 {
     const size_t tiles = divide_up(c->k - c->rest, c->tile) + (c->rest != 0);
     const struct group g = group_of(how, x, y, divide_up(tiles, c->each) - 1);
-    return slice_begins(c, g.end) - slice_begins(c, g.first);
+    size_t count = 0;
+    if (g.stride == 1) return slice_begins(c, g.end) - slice_begins(c, g.first);
+    for (size_t i = g.first; i < g.end; i += g.stride)
+        count += slice_begins(c, i + 1) - slice_begins(c, i);
+    return count;
 }
 
 static size_t between_lanes(const struct cutting *c, enum bitcut_reduction how,
@@ -116,8 +132,14 @@ static size_t between_lanes(const struct cutting *c, enum bitcut_reduction how,
     const size_t empty = c->rest && !a.slice ? c->tile - c->rest : 0,
                  slice = slice_begins(c, a.slice + 1) - slice_begins(c, a.slice) + empty;
     const struct group g = group_of(how, a.lane, b.lane, c->lanes - 1);
-    return filled_before(c, a.slice, slice, g.end) -
-           filled_before(c, a.slice, slice, g.first);
+    size_t count = 0;
+    if (g.stride == 1)
+        return filled_before(c, a.slice, slice, g.end) -
+               filled_before(c, a.slice, slice, g.first);
+    for (size_t i = g.first; i < g.end; i += g.stride)
+        count +=
+            filled_before(c, a.slice, slice, i + 1) - filled_before(c, a.slice, slice, i);
+    return count;
 }
 
 /* Whether two products of one lane may meet when this many are added, to within a block.
@@ -229,7 +251,7 @@ static void try_cutting(struct probing *x, const struct cutting *c, struct probe
                                      .partial_first = c->rest != 0,
                                      .lanes = (int)c->lanes,
                                      .chunk = c->lanes > 1 ? (int)c->turn : 0 };
-    for (int r = BITCUT_ASCENDING; r <= (several ? BITCUT_TREE : 0); r++) {
+    for (int r = BITCUT_ASCENDING; r <= (several ? BITCUT_HALVES : 0); r++) {
         g.order.reduction = (enum bitcut_reduction)r;
         if (x->status == BITCUT_OK && joins_sums(x, c, g.order.reduction))
             try_inside(x, c, g);

@@ -31,6 +31,7 @@ size_t order_set(struct bitcut_order order[ORDERS_MAX], const struct bitcut_gemm
     for (size_t i = 0; i < ORDERS; i++) {
         other.order = orders[i];
         other.order.partial_format = g->order.partial_format;
+        other.order.partial_store = g->order.partial_store;
         if (gemm_plan_on_unit(&plan, &other, NULL) == BITCUT_OK)
             order[count++] = other.order;
     }

@@ -315,18 +315,19 @@ static size_t panel_steps(struct tile *t, size_t panel, size_t k, size_t steps, 
     return done;
 }
 
-static float as_kept(const struct job *job, float sum)
+static float as_kept(const struct job *job, size_t sequence, int added, float sum)
 {
     return job->plan->order.partial_format
-               ? float_of_bits(job_sum(job, bits_of_float(sum)))
+               ? float_of_bits(job_sum(job, sequence, added, bits_of_float(sum)))
                : sum;
 }
 
 /* Finish a sequence for outputs [at, at + count) of each set: fold, and add the last
-   `adds` retained sums. */
-static void fold(struct tile *t, size_t at, size_t count, int adds)
+   retained sums. */
+static void fold(struct tile *t, size_t at, size_t count, size_t sequence)
 {
     const struct job *job = t->job;
+    const int adds = job->parts.adds[sequence];
     const int last = job->plan->accumulators - 1;
     const int exponent = scales_promotions(t) ? 0 : t->unit_exponent;
     const float unit = float_of_bits(f32_power_of_two(exponent));
@@ -342,9 +343,9 @@ static void fold(struct tile *t, size_t at, size_t count, int adds)
             v = float_of_bits(
                 job_fma(&job->schedule, bits_of_float(v), scale, bits_of_float(below)));
         }
-        v = as_kept(job, v);
+        v = as_kept(job, sequence, 0, v);
         for (int j = adds - 1; j >= 0; j--)
-            v = as_kept(job, v + total[(size_t)j * SET + i]);
+            v = as_kept(job, sequence, adds - j, v + total[(size_t)j * SET + i]);
         total[i] = v;
     }
 }
@@ -394,15 +395,14 @@ static void tile_sequence(struct tile *t, size_t sequence)
 {
     const struct k_parts *order = &t->job->parts;
     const size_t from = order->first[sequence], to = order->first[sequence + 1];
-    const int adds = order->adds[sequence];
     clear_sums(t, slice_sets(t->job));
     for (size_t s = from; s < to && !progress_stopped(t->job->progress);
          s += t->job->schedule.tile)
         tile_of_k(t, s, smaller(s + t->job->schedule.tile, to));
     const size_t columns = (size_t)t->kernels->columns;
     for (size_t p = 0; p < panel_count(t); p++)
-        fold(t, p * FAST_ROWS * columns, t->rows * columns, adds);
-    t->kept += 1 - adds;
+        fold(t, p * FAST_ROWS * columns, t->rows * columns, sequence);
+    t->kept += 1 - order->adds[sequence];
 }
 
 static void tile_finish(const struct tile *t)

@@ -67,7 +67,9 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
            x->partial_first == y->partial_first && x->cut == y->cut &&
            x->balance_tail == y->balance_tail && x->lanes == y->lanes &&
            x->chunk == y->chunk && x->reduction == y->reduction &&
-           x->partial_format == y->partial_format;
+           x->partial_format == y->partial_format &&
+           x->partial_store == y->partial_store &&
+           !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order);
 }
 
 /* Whether both GEMMs have the same configuration. */
@@ -75,12 +77,12 @@ static bool same_configuration(const struct bitcut_gemm *x, const struct bitcut_
 {
     return x->recipe == y->recipe && x->split_a == y->split_a &&
            x->split_b == y->split_b && x->high == y->high && x->low == y->low &&
-           x->scale == y->scale && x->dropped_term == y->dropped_term &&
-           x->promote == y->promote && x->tile_k == y->tile_k &&
-           x->equilibrate == y->equilibrate && x->any_promotion == y->any_promotion &&
-           x->any_slices == y->any_slices && same_order(&x->order, &y->order) &&
-           x->unit == y->unit && !x->kernel == !y->kernel &&
-           (!x->kernel || !strcmp(x->kernel, y->kernel));
+           x->sum_rounding == y->sum_rounding && x->scale == y->scale &&
+           x->dropped_term == y->dropped_term && x->promote == y->promote &&
+           x->tile_k == y->tile_k && x->equilibrate == y->equilibrate &&
+           x->any_promotion == y->any_promotion && x->any_slices == y->any_slices &&
+           same_order(&x->order, &y->order) && x->unit == y->unit &&
+           !x->kernel == !y->kernel && (!x->kernel || !strcmp(x->kernel, y->kernel));
 }
 
 static bool same(const struct bitcut_gemm *x, const struct bitcut_gemm *y)

@@ -135,14 +135,27 @@ static enum bitcut_status refuse_if(bool stochastic, struct fault *f)
                                    "devices do not round by rule sr; use the emulator");
 }
 
+static enum bitcut_status refuse_sums(struct fault *f)
+{
+    return fault_set(f, BITCUT_UNSUPPORTED,
+                     "devices round sums as the unit does (sum-rounding); use the "
+                     "emulator");
+}
+
 enum bitcut_status gpu_plan_takes_rounding(const struct gemm_plan *p, struct fault *f)
 {
+    if (p->order.partial_store)
+        return fault_set(f, BITCUT_UNSUPPORTED,
+                         "devices do not round only the stored sums of slices "
+                         "(partial-store); use the emulator");
+    if (p->sum_rounding) return refuse_sums(f);
     return refuse_if(split_is_stochastic(&p->split_a) || split_is_stochastic(&p->split_b),
                      f);
 }
 
 enum bitcut_status gpu_takes_rounding(const struct bitcut_gemm *g, struct fault *f)
 {
+    if (g->sum_rounding) return refuse_sums(f);
     return refuse_if((g->high && g->high->direction == STOCHASTIC) ||
                          (g->low && g->low->direction == STOCHASTIC),
                      f);

@@ -23,6 +23,8 @@ const struct configuration_field configuration_fields[] = {
       NULL },
     { "low", "low", CONFIGURATION_ROUNDING, AT(low, split_a.word[1].rounding), 0, 0,
       NULL },
+    { "sum-rounding", "sum_rounding", CONFIGURATION_SUM_ROUNDING, AT_BOTH(sum_rounding),
+      0, 0, NULL },
     { "scale", "scale", CONFIGURATION_NUMBER, AT(scale, split_a.scale), BITCUT_UNSET, 0,
       NULL },
     { "round-seed", "round_seed", CONFIGURATION_NUMBER, AT_BOTH(round_seed), 0, 0, NULL },
@@ -45,10 +47,14 @@ const struct configuration_field configuration_fields[] = {
       0, 0, "halve" },
     { "lanes", "lanes", CONFIGURATION_NUMBER, AT_BOTH(order.lanes), 1, 0, NULL },
     { "chunk", "chunk", CONFIGURATION_NUMBER, AT_BOTH(order.chunk), 0, 0, "turn" },
+    { "lane-order", "lane_order", CONFIGURATION_LANES, AT_BOTH(order.lane_order), 0, 0,
+      NULL },
     { "reduction", "reduction", CONFIGURATION_REDUCTION, AT_BOTH(order.reduction), 0, 2,
       NULL },
     { "partial-format", "partial_format", CONFIGURATION_FORMAT,
       AT_BOTH(order.partial_format), 0, 2, "sums" },
+    { "partial-store", "partial_store", CONFIGURATION_FLAG, AT_BOTH(order.partial_store),
+      0, 1, NULL },
     { .name = NULL },
 };
 
@@ -84,7 +90,8 @@ struct table configuration_table(const struct configuration_field *x)
 {
     switch (x->kind) {
     case CONFIGURATION_SPLIT: return TABLE(splits);
-    case CONFIGURATION_ROUNDING: return TABLE(roundings);
+    case CONFIGURATION_ROUNDING:
+    case CONFIGURATION_SUM_ROUNDING: return TABLE(roundings);
     case CONFIGURATION_FORMAT: return TABLE(formats);
     case CONFIGURATION_REDUCTION: return TABLE(reductions);
     case CONFIGURATION_START: return TABLE(starts);
@@ -93,6 +100,38 @@ struct table configuration_table(const struct configuration_field *x)
     default: return (struct table){ NULL, 0 };
     }
 }
+
+/* --- lists of lanes --------------------------------------------------------------- */
+
+/* Write as many lanes as there are, or as are needed to list all that are not 0. */
+static void lanes_write(char text[LANES_TEXT_MAX], const struct bitcut_order *o)
+{
+    int count = o->lanes < BITCUT_LANE_ORDER_MAX ? o->lanes : BITCUT_LANE_ORDER_MAX;
+    for (int i = 0; i < BITCUT_LANE_ORDER_MAX; i++)
+        if (o->lane_order[i] && i >= count) count = i + 1;
+    text[0] = 0;
+    for (int i = 0; i < count && order_lists_lanes(o); i++)
+        text_add(text, LANES_TEXT_MAX, "%s%d", i ? "." : "", o->lane_order[i]);
+}
+
+/* Read numbers with points between them. */
+static bool lanes_read(unsigned char to[BITCUT_LANE_ORDER_MAX], const char *text)
+{
+    unsigned char own[BITCUT_LANE_ORDER_MAX] = { 0 };
+    for (int i = 0;; i++) {
+        const size_t digits = strspn(text, "0123456789");
+        const int lane = digits == 1 || digits == 2 ? atoi(text) : BITCUT_LANE_ORDER_MAX;
+        if (i == BITCUT_LANE_ORDER_MAX || lane >= BITCUT_LANE_ORDER_MAX) return false;
+        own[i] = (unsigned char)lane;
+        text += digits;
+        if (!*text) break;
+        if (*text++ != '.') return false;
+    }
+    memcpy(to, own, sizeof own);
+    return true;
+}
+
+/* --- planned values --------------------------------------------------------------- */
 
 /* The rows whose number is the value of a field; NULL: the value is something else. */
 static const struct table_row *numbered_rows(const struct configuration_field *x)
@@ -117,14 +156,16 @@ struct configuration_value configuration_planned(const struct gemm_plan *p,
                                                  const struct configuration_field *x)
 {
     const void *const at = (const char *)p + x->planned;
-    struct configuration_value v = { NULL, 0 };
+    struct configuration_value v = { NULL, 0, "" };
     if (x->kind == CONFIGURATION_EPILOGUE) v.text = p->epilogue_name;
+    else if (x->kind == CONFIGURATION_LANES) lanes_write(v.lanes, &p->order);
     else if (x->kind == CONFIGURATION_FLAG) v.number = *(const bool *)at;
     else if (x->kind == CONFIGURATION_SPLIT) v.text = *(const char *const *)at;
     else if (!configuration_table(x).rows) v.number = *(const int *)at;
     else if (row_at(at, x)) v.text = row_at(at, x)->name;
     else if (x->kind == CONFIGURATION_FORMAT) v.text = formats[FORMAT_F32].name;
-    else v.text = split_low(&p->split_a)->name; /* rounding of the only part */
+    else if (x->kind == CONFIGURATION_ROUNDING)
+        v.text = split_low(&p->split_a)->name; /* rounding of the only part */
     return v;
 }
 
@@ -165,6 +206,9 @@ enum configuration_outcome configuration_set(struct bitcut_gemm *g,
         return epilogue_read(g->epilogue, value) ? CONFIGURATION_SET
                                                  : CONFIGURATION_UNKNOWN;
     if (configuration_table(x).rows) return set_row(g, x, value);
+    if (x->kind == CONFIGURATION_LANES)
+        return lanes_read(g->order.lane_order, value) ? CONFIGURATION_SET
+                                                      : CONFIGURATION_REFUSED;
     const size_t digits = strspn(value, "0123456789");
     if (!digits || digits > 9 || value[digits]) return CONFIGURATION_REFUSED;
     return configuration_set_number(g, x, atoi(value));
@@ -247,6 +291,10 @@ static void write_field(char *text, size_t size, const struct bitcut_gemm *g,
         epilogue_write(steps, at);
         text_add(text, size, ",%s=%s", x->name, steps);
     }
+    char lanes[LANES_TEXT_MAX];
+    lanes_write(lanes, &g->order);
+    if (x->kind == CONFIGURATION_LANES && *lanes)
+        text_add(text, size, ",%s=%s", x->name, lanes);
     if (x->kind == CONFIGURATION_FLAG && *(const bool *)at)
         text_add(text, size, ",%s", x->name);
     if (x->kind < CONFIGURATION_NUMBER || *(const int *)at <= x->none) return;

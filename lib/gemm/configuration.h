@@ -11,11 +11,13 @@
 enum configuration_kind {
     CONFIGURATION_SPLIT, /* row of a table; NULL if it is left open   */
     CONFIGURATION_ROUNDING,
+    CONFIGURATION_SUM_ROUNDING, /* the same; NULL: the units' own */
     CONFIGURATION_FORMAT,
     CONFIGURATION_REDUCTION, /* number of a row of `reductions` */
     CONFIGURATION_START,     /* number of a row of `starts`     */
     CONFIGURATION_SCALING,   /* number of a row of `scalings`   */
     CONFIGURATION_EPILOGUE,  /* steps, as epilogue_read() reads them */
+    CONFIGURATION_LANES, /* array of lanes, BITCUT_LANE_ORDER_MAX; all zeros: not set */
     CONFIGURATION_FLAG,
     CONFIGURATION_NUMBER,
     CONFIGURATION_TERMS /* dropped_term: number of terms, as in the recipe or one
@@ -63,11 +65,16 @@ enum configuration_outcome
 configuration_set_number(struct bitcut_gemm *g, const struct configuration_field *field,
                          int number);
 
-/* The value of a field in a plan, where nothing is open: a text, which is valid as long as
-   the plan; if the text is NULL, a number, which is 0 or 1 for a flag. */
+/* Room for a list of lanes such as "0.2.1", with its 0. */
+enum { LANES_TEXT_MAX = 3 * BITCUT_LANE_ORDER_MAX };
+
+/* The value of a field in a plan, where nothing is open: a list of lanes, empty if the
+   field is not set; otherwise a text, which is valid as long as the plan; if the text is
+   NULL, a number, which is 0 or 1 for a flag. */
 struct configuration_value {
     const char *text;
     int number;
+    char lanes[LANES_TEXT_MAX];
 };
 struct configuration_value configuration_planned(const struct gemm_plan *p,
                                                  const struct configuration_field *field);

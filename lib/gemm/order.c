@@ -12,8 +12,27 @@ const struct table_row reductions[] = {
     [BITCUT_DESCENDING] = { "descending",
                             "adds the last two sums, then the previous one, ..." },
     [BITCUT_TREE] = { "tree", "adds neighbours, then neighbours of the results, ..." },
+    [BITCUT_HALVES] = { "halves",
+                        "adds sums half of their number apart, then a quarter, ..." },
     { 0 }
 };
+
+bool order_lists_lanes(const struct bitcut_order *o)
+{
+    bool any = false;
+    for (int i = 0; i < BITCUT_LANE_ORDER_MAX; i++) any |= o->lane_order[i];
+    return any;
+}
+
+bool order_is_sound(const struct bitcut_order *o)
+{
+    unsigned seen = 0;
+    for (int i = 0; i < BITCUT_LANE_ORDER_MAX; i++)
+        if (i < o->lanes) seen |= 1u << (o->lane_order[i] & 31);
+        else if (o->lane_order[i]) return false;
+    return !order_lists_lanes(o) ||
+           (o->lanes <= BITCUT_LANE_ORDER_MAX && seen == (1u << o->lanes) - 1);
+}
 
 /* An order for a given number of k, with every length definite. */
 struct cut {
@@ -99,12 +118,52 @@ static size_t tile_from(const struct cut *c, const struct slice *s, size_t t)
     return t ? smaller(s->from + s->first + (t - 1) * c->tile, s->end) : s->from;
 }
 
+/* --- reductions ------------------------------------------------------------------- */
+
+/* Sums are computed in the order in which they are needed, so that every addition takes
+   the latest retained sums. */
+
+/* The largest power of two below `count`; 0 if there is none. */
+static size_t half_below(size_t count)
+{
+    return count < 2 ? 0 : (size_t)1 << (63 - __builtin_clzll(count - 1));
+}
+
+static size_t first_sum(enum bitcut_reduction how, size_t count)
+{
+    return how == BITCUT_DESCENDING ? count - 1 : 0;
+}
+
+/* The sum that is computed after sum i.  BITCUT_HALVES counts with the bits reversed. */
+static size_t next_sum(enum bitcut_reduction how, size_t i, size_t count)
+{
+    if (how != BITCUT_HALVES) return how == BITCUT_DESCENDING ? i - 1 : i + 1;
+    do {
+        size_t bit = half_below(count);
+        for (; bit & i; bit /= 2) i -= bit;
+        i += bit;
+    } while (i >= count);
+    return i;
+}
+
+/* The sums of a distance of `bit` or a multiple of it have been added to sum i if it has
+   this bit; if it does not, they are added to it later, if there are any. */
+static int halves_after(size_t i, size_t count)
+{
+    int adds = 0;
+    for (size_t bit = half_below(count); bit; bit /= 2)
+        if (i & bit) adds++;
+        else if (i % bit + bit < count) break;
+    return adds;
+}
+
 /* The number of sums that are added to sum i of `count`, after the sums before it were
    reduced. */
-static int adds_after(enum bitcut_reduction reduction, size_t i, size_t count)
+static int adds_after(enum bitcut_reduction how, size_t i, size_t count)
 {
-    if (reduction != BITCUT_TREE) return i > 0;
     const int kept = __builtin_popcountll(i);
+    if (how == BITCUT_HALVES) return halves_after(i, count);
+    if (how != BITCUT_TREE) return i != first_sum(how, count);
     return i + 1 == count ? kept : kept + 1 - __builtin_popcountll(i + 1);
 }
 
@@ -146,28 +205,40 @@ static bool add_lane(struct k_parts *x, const struct cut *c, size_t slice, size_
 
 /* --- all of them ------------------------------------------------------------------ */
 
-/* The number of lanes of a slice that have steps.  A short tile may leave some lanes
-   without steps. */
-static size_t lanes_of(const struct cut *c, size_t slice)
+/* Whether a lane of a slice has steps.  A short tile may leave some lanes without
+   steps. */
+static bool has_steps(const struct cut *c, size_t slice, size_t lane)
 {
     struct k_parts none = { .first = (size_t[1]){ 0 } };
+    return add_lane(&none, c, slice, lane);
+}
+
+/* The lanes of a slice that have steps, in the order in which they are reduced.  Returns
+   their number. */
+static size_t list_lanes(size_t *lane, const struct cut *c, const struct bitcut_order *o,
+                         size_t slice)
+{
+    const bool listed = order_lists_lanes(o);
     size_t count = 0;
-    for (size_t lane = 0; lane < c->lanes; lane++) {
-        none.steps = 0;
-        count += add_lane(&none, c, slice, lane);
+    for (size_t i = 0; i < (listed ? (size_t)o->lanes : c->lanes); i++) {
+        const size_t next = listed ? o->lane_order[i] : i;
+        if (next < c->lanes && has_steps(c, slice, next)) lane[count++] = next;
     }
     return count;
 }
 
-static void add_slice(struct k_parts *x, const struct cut *c, enum bitcut_reduction how,
-                      size_t i)
+static void add_slice(struct k_parts *x, const struct cut *c,
+                      const struct bitcut_order *o, size_t slice, size_t *lane)
 {
-    const bool down = how == BITCUT_DESCENDING;
-    const size_t slice = down ? c->slices - 1 - i : i, count = lanes_of(c, slice);
-    for (size_t j = 0, done = 0; j < c->lanes; j++) {
-        if (!add_lane(x, c, slice, down ? c->lanes - 1 - j : j)) continue;
-        int adds = adds_after(how, done, count);
-        if (++done == count) adds += adds_after(how, i, c->slices);
+    const enum bitcut_reduction how = o->reduction;
+    const size_t count = list_lanes(lane, c, o, slice);
+    for (size_t n = 0, i = first_sum(how, count); n < count;
+         n++, i = next_sum(how, i, count)) {
+        const bool last = n + 1 == count;
+        int adds = adds_after(how, i, count);
+        add_lane(x, c, slice, lane[i]);
+        if (x->stored) x->stored[x->count] = last ? (uint8_t)(adds + 1) : 0;
+        if (last) adds += adds_after(how, slice, c->slices);
         x->adds[x->count++] = (uint8_t)adds;
     }
 }
@@ -182,39 +253,49 @@ static int most_kept(const struct k_parts *x)
     return most;
 }
 
-static bool allocate(struct k_parts *x, const struct cut *c, bool down)
+static bool allocate(struct k_parts *x, const struct cut *c, const struct bitcut_order *o)
 {
+    const bool reordered =
+        o->reduction == BITCUT_DESCENDING || o->reduction == BITCUT_HALVES;
     const bool moved = c->lanes > 1 || (c->partial_first && c->k % c->tile) ||
-                       c->length || (down && c->slices > 1);
+                       c->length || (reordered && c->slices > 1);
     const size_t steps =
         c->length ? c->slices * divide_up(c->length, c->step) : divide_up(c->k, c->step);
     size_t parts, elements;
     if (!size_multiply(&parts, c->slices, c->lanes) || parts > steps) parts = steps;
     x->first = memory_allocate(parts + 1, sizeof *x->first);
     x->adds = memory_allocate(parts, sizeof *x->adds);
+    if (o->partial_store) x->stored = memory_allocate(parts, sizeof *x->stored);
     if (moved && size_multiply(&elements, steps, c->step))
         x->element = memory_allocate(elements, sizeof *x->element);
-    return x->first && x->adds && (x->element || !moved);
+    return x->first && x->adds && (x->stored || !o->partial_store) &&
+           (x->element || !moved);
 }
 
 enum bitcut_status k_parts_make(struct k_parts *x, const struct bitcut_order *order,
                                 size_t k, size_t step)
 {
     const struct cut c = cut_make(order, k, step);
+    size_t *const lane = memory_allocate(c.slices ? c.lanes : 1, sizeof *lane);
     *x = (struct k_parts){ 0 };
-    if (!allocate(x, &c, order->reduction == BITCUT_DESCENDING)) {
+    if (!lane || !allocate(x, &c, order)) {
         k_parts_clear(x);
+        free(lane);
         return BITCUT_NO_MEMORY;
     }
-    for (size_t i = 0; i < c.slices; i++) add_slice(x, &c, order->reduction, i);
+    for (size_t n = 0, i = first_sum(order->reduction, c.slices); n < c.slices;
+         n++, i = next_sum(order->reduction, i, c.slices))
+        add_slice(x, &c, order, i, lane);
     x->first[x->count] = x->steps;
     x->kept = most_kept(x);
+    free(lane);
     return BITCUT_OK;
 }
 
 void k_parts_clear(struct k_parts *x)
 {
     free(x->element);
+    free(x->stored);
     free(x->adds);
     free(x->first);
     *x = (struct k_parts){ 0 };

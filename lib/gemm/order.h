@@ -14,6 +14,12 @@ extern "C" {
 /* Indexed by enum bitcut_reduction; ended by a row whose name is NULL. */
 extern const struct table_row reductions[];
 
+/* Whether the order of lanes is listed, and not 0, 1, 2, ... */
+bool order_lists_lanes(const struct bitcut_order *order);
+
+/* Whether a listed order of lanes has each lane once. */
+bool order_is_sound(const struct bitcut_order *order);
+
 /* The largest number of sums that are retained at a time: for slices and for lanes, one
    for each bit of their number, and one more. */
 enum { K_PARTS_KEPT_MAX = 64 };
@@ -26,6 +32,9 @@ struct k_parts {
     size_t *first;   /* [count + 1]: the first step of each                           */
     uint8_t *adds;   /* [count]: number of sums retained before, latest first, that are
                         added to the sum of a sequence, which is then retained        */
+    uint8_t *stored; /* [count]: if sums of slices are stored in another format: after
+                        how many of these additions, and one more, the sum is the sum of
+                        a slice; 0: it is not.  NULL: sums are not stored            */
     int kept;        /* largest number of sums retained at a time                     */
     size_t *element; /* [steps k of a step]: the k at each position, SIZE_MAX: none, so
                         +0; NULL: every k is at its own position, and positions from k on

@@ -2,6 +2,7 @@
 #include "lib/gemm/plan.h"
 
 #include "lib/base/size.h"
+#include "lib/gemm/order.h"
 #include "lib/number/equilibrate.h"
 
 #include <string.h>
@@ -50,13 +51,18 @@ static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct faul
     if (g->round_seed < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "round_seed must not be negative");
     if (!is_open_or_to(g->dropped_term, 1) || layouts > BITCUT_COLUMN_MAJOR ||
-        o->reduction > BITCUT_TREE)
+        o->reduction > BITCUT_HALVES)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "unknown value of an enumeration in the GEMM");
     if (!is_open_or_to(g->promote, INT32_MAX) || !is_open_or_to(g->tile_k, INT32_MAX) ||
         o->slices < 0 || o->tile < 0 || o->cut < 0 || o->balance_tail < 0 ||
         o->lanes < 0 || o->chunk < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "counts must not be negative");
+    if (!order_is_sound(o))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "lane_order must list each of the lanes 0 to lanes - 1 once, at "
+                         "most %d lanes",
+                         BITCUT_LANE_ORDER_MAX);
     if (g->unit && g->kernel)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "unit and kernel cannot be combined");
     return epilogue_check(g, f);
@@ -136,6 +142,7 @@ static struct bitcut_order order_of(struct bitcut_order o)
     if (!o.slices) o.slices = 1;
     if (!o.lanes) o.lanes = 1;
     if (o.partial_format == &formats[FORMAT_F32]) o.partial_format = NULL;
+    o.partial_store &= o.partial_format != NULL;
     return o;
 }
 
@@ -189,6 +196,7 @@ static struct gemm_plan plan_of(const struct bitcut_gemm *g,
     memcpy(p.epilogue, g->epilogue, sizeof p.epilogue);
     epilogue_write(p.epilogue_name, *p.epilogue ? p.epilogue : epilogues->step);
     p.round_seed = g->round_seed;
+    p.sum_rounding = g->sum_rounding;
     p.split_b.seed++; /* the same values are rounded apart in A and B */
     p.target = equilibrate_target(&p.split_a);
     p.scale = p.split_a.words > 1   ? p.split_a.scale
@@ -279,6 +287,13 @@ static enum bitcut_status check_integers(const struct gemm_plan *p, size_t k,
     return BITCUT_OK;
 }
 
+/* Whether only the direction of the rule matters, so that a unit can round by it. */
+static bool is_rule_of_sums(const struct bitcut_rounding *r)
+{
+    return !r || (r->direction != BY_BIT && r->flush == FLUSH_NONE &&
+                  r->overflow == OVERFLOW_IEEE);
+}
+
 enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm *g,
                                   const struct bitcut_format *a,
                                   const struct bitcut_format *b, struct fault *f)
@@ -293,6 +308,11 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm
         status =
             fault_set(f, BITCUT_BAD_ARGUMENT, "partial sums of k cannot be stored in %s",
                       p.order.partial_format->name);
+    if (status == BITCUT_OK && !is_rule_of_sums(p.sum_rounding))
+        status = fault_set(f, BITCUT_BAD_ARGUMENT,
+                           "sums cannot be rounded by rule %s; use rn, rna, rz, ru, rd, "
+                           "odd or sr",
+                           p.sum_rounding->name);
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_a, f);
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_b, f);
     if (status == BITCUT_OK) status = check_integers(&p, g->k, f);

@@ -47,13 +47,14 @@ struct gemm_plan {
     int accumulators; /* number of accumulators; the terms use all of them */
     int scale;        /* scale of the low parts of A and B; 0 if neither has low parts */
     int round_seed;   /* the splits have twice that; the split of B has 1 more      */
+    const struct bitcut_rounding *sum_rounding; /* NULL: the units' own rule         */
     bool dropped_term, equilibrate;
     int target;                /* t of equilibrated rows of A (lib/number/equilibrate.h);
                                   also of columns of B if a kernel has the same split for
                                   both                                                */
     int promote, tile_k;       /* as in struct bitcut_recipe                        */
     struct bitcut_order order; /* slices and lanes are at least 1; partial_format: NULL if
-                                  f32                                               */
+                                  f32; partial_store: only with partial_format      */
     enum bitcut_start start;
     enum bitcut_scaling scaling;
     unsigned char epilogue[BITCUT_EPILOGUE_MAX];

@@ -167,7 +167,14 @@ static uint64_t integer_pack(const struct bitcut_format *f,
 uint64_t round_pack(const struct bitcut_format *f, const struct bitcut_rounding *r,
                     struct unrounded x)
 {
+    struct bitcut_rounding own;
     if (x.significand == 0) return format_zero(f, x.negative);
+    if (r->draws) {
+        own = *r;
+        own.position += (*r->draws)++;
+        own.draws = NULL;
+        r = &own;
+    }
     if (format_is_integer(f)) return integer_pack(f, r, x);
     if (x.negative && !f->has_sign) return format_nan(f);
 

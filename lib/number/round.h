@@ -47,6 +47,8 @@ struct bitcut_rounding {
     enum overflow overflow;
     enum flush flush;        /* an integer is never subnormal */
     uint64_t seed, position; /* STOCHASTIC: of the random bits, see round_random() */
+    uint64_t *draws; /* STOCHASTIC: number of values rounded so far, which is added to
+                        the position, and which round_pack() increases; NULL: 0      */
 };
 
 /* The rows, by position: `&roundings[ROUND_RN]`. */

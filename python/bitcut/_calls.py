@@ -56,6 +56,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          split: Optional[str] = None,
          split_a: Optional[str] = None, split_b: Optional[str] = None,
          high: Optional[str] = None, low: Optional[str] = None,
+         sum_rounding: Optional[str] = None,
          round_seed: Optional[int] = None, scale: Optional[int] = None,
          dropped_term: Optional[bool] = None, promote: Optional[int] = None,
          tile_k: Optional[int] = None, equilibrate: bool = False, order: OrderLike = None,
@@ -96,6 +97,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
              split_b: the same of B alone
              high: a name of roundings(), of the high part
              low: a name of roundings(), of the low parts
+             sum_rounding: a name of roundings(), of the sums in the unit; None: the unit's own
              round_seed: seed of the rounding sr, an integer; other roundings do not use it
              scale: low parts are times 2^scale
              dropped_term: compute the product of the low parts as well
@@ -145,7 +147,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
     if device is not None and threads:
         raise BadArgument("threads: of the emulator; OMP_NUM_THREADS says it of a device's kernels")
     p = Problem(a, b, c, out, recipe=recipe, unit=unit, alpha=alpha, beta=beta, split=split,
-                split_a=split_a, split_b=split_b, high=high, low=low, round_seed=round_seed,
+                split_a=split_a, split_b=split_b, high=high, low=low,
+                sum_rounding=sum_rounding, round_seed=round_seed,
                 scale=scale,
                 dropped_term=dropped_term, promote=promote, tile_k=tile_k, equilibrate=equilibrate,
                 order=order, bias=bias, bias_rows=bias_rows, epilogue=epilogue, start=start,
@@ -192,10 +195,12 @@ def workspace(a: Any, b: Any, **given) -> int:
 Gemm.line = property(lambda self: self._line, doc="recipe@unit, and what is varied")
 
 # What every call that takes a GEMM has: matrices, and how D is computed.
-HOW = ("recipe", "unit", "split", "split_a", "split_b", "high", "low", "round_seed", "scale",
-       "dropped_term", "promote", "tile_k", "equilibrate", "order", "epilogue", "start", "scaling")
+HOW = ("recipe", "unit", "split", "split_a", "split_b", "high", "low", "sum_rounding", "round_seed",
+       "scale", "dropped_term", "promote", "tile_k", "equilibrate", "order", "epilogue", "start",
+       "scaling")
 WHAT = ("c", "alpha", "beta", "bias", "bias_rows", "scale_a", "scale_b", "block_a", "block_b",
-        "scale_d", "clamp", "format_bias", "format_scale_a", "format_scale_b", "format_a", "format_b", "format_c", "format_d", "copy")
+        "scale_d", "clamp", "format_bias", "format_scale_a", "format_scale_b", "format_a",
+        "format_b", "format_c", "format_d", "copy")
 
 
 def _needs(given: dict, names):

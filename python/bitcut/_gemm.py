@@ -78,6 +78,8 @@ def order_line(order: OrderLike) -> str:
         name = str(key).replace("_", "-")
         if isinstance(value, bool):
             items += [name] if value else []
+        elif isinstance(value, (list, tuple)):
+            items.append(f"{name}=" + ".".join(str(integer(x, name)) for x in value))
         elif isinstance(value, str):
             items.append(f"{name}={_word(value, name)}")
         else:
@@ -85,12 +87,12 @@ def order_line(order: OrderLike) -> str:
     return ",".join(items)
 
 
-def _way(recipe, unit, split, split_a, split_b, high, low, round_seed, scale, promote, tile_k,
-         equilibrate, epilogue, start, scaling) -> str:
+def _way(recipe, unit, split, split_a, split_b, high, low, sum_rounding, round_seed, scale,
+         promote, tile_k, equilibrate, epilogue, start, scaling) -> str:
     line = f"{_word(recipe, 'recipe')}@{_word(unit, 'unit')}"
     for name, value in (("split", split), ("split-a", split_a), ("split-b", split_b),
-                        ("high", high), ("low", low), ("epilogue", epilogue),
-                        ("start", start), ("scaling", scaling)):
+                        ("high", high), ("low", low), ("sum-rounding", sum_rounding),
+                        ("epilogue", epilogue), ("start", start), ("scaling", scaling)):
         line += f",{name}={_word(value, name)}" if value is not None else ""
     for name, value in (("round-seed", round_seed), ("scale", scale), ("promote", promote),
                         ("tile-k", tile_k)):
@@ -118,8 +120,8 @@ def _row(find, value: str, name: str, table: str):
     return row
 
 
-def _vary(g, split, split_a, split_b, high, low, round_seed, scale, promote, tile_k,
-          equilibrate, epilogue, start, scaling):
+def _vary(g, split, split_a, split_b, high, low, sum_rounding, round_seed, scale, promote,
+          tile_k, equilibrate, epilogue, start, scaling):
     """Variations of a GEMM whose unit is left to the device."""
     if epilogue or start or scaling:
         raise BadArgument("a device computes D = alpha A B + beta C; give recipe and unit for "
@@ -127,7 +129,7 @@ def _vary(g, split, split_a, split_b, high, low, round_seed, scale, promote, til
     for name, value in (("split_a", split_a or split), ("split_b", split_b or split)):
         if value is not None:
             setattr(g, name, _row(lib.bitcut_split_find, value, "split", "splits"))
-    for name, value in (("high", high), ("low", low)):
+    for name, value in (("high", high), ("low", low), ("sum_rounding", sum_rounding)):
         if value is not None:
             setattr(g, name, _row(lib.bitcut_rounding_find, value, "rounding", "roundings"))
     for name, value in (("round_seed", round_seed), ("scale", scale), ("promote", promote),
@@ -462,14 +464,17 @@ def described(g) -> dict:
             "split": split, "split_b": name_of(g.split_b) or word,
             "high": name_of(g.high) or row["high"],
             "low": name_of(g.low) or row["low"] or name_of(g.high) or row["high"],
-            "round_seed": g.round_seed, "scale": g.scale, "equilibrate": g.equilibrate,
+            "sum_rounding": name_of(g.sum_rounding), "round_seed": g.round_seed,
+            "scale": g.scale, "equilibrate": g.equilibrate,
             "terms": len(units), "epilogue": _epilogue_of(g),
             "start": _tables._read("starts")[g.start]["name"],
             "scaling": _tables._read("scalings")[g.scaling]["name"],
             "promote": g.promote, "tile_k": g.tile_k, "split_k": o.slices, "tile": o.tile,
             "partial_first": o.partial_first, "cut": o.cut, "balance_tail": o.balance_tail, "lanes": o.lanes,
             "chunk": o.chunk, "reduction": _tables._read("reductions")[o.reduction]["name"],
-            "partial_format": name_of(o.partial_format) or "f32", "alpha": _number(g.alpha),
+            "lane_order": ".".join(map(str, o.lane_order[:o.lanes])) if any(o.lane_order) else None,
+            "partial_format": name_of(o.partial_format) or "f32",
+            "partial_store": o.partial_store, "alpha": _number(g.alpha),
             "beta": _number(g.beta)}
     if set(units) != {unit}:
         said["units"] = units

@@ -14,7 +14,7 @@ from ctypes import (POINTER, Structure, Union, byref, c_bool, c_char, c_char_p, 
                     c_size_t, c_ubyte, c_uint32, c_uint64, c_void_p)
 
 UNSET = -1
-TEXT_MAX, FIELD_MAX, ORDER_MAX, GEMM_MAX = 240, 1024, 200, 768
+TEXT_MAX, FIELD_MAX, ORDER_MAX, GEMM_MAX = 240, 1024, 256, 768
 EPILOGUE_MAX = 16
 DIMENSION_MAX = ctypes.c_size_t(-1).value
 
@@ -68,7 +68,8 @@ class Matrix(Structure):
 class Order(Structure):
     _fields_ = [("slices", c_int), ("tile", c_int), ("partial_first", c_bool), ("cut", c_int),
                 ("balance_tail", c_int), ("lanes", c_int), ("chunk", c_int), ("reduction", c_int),
-                ("partial_format", c_void_p)]
+                ("partial_format", c_void_p), ("partial_store", c_bool),
+                ("lane_order", c_ubyte * 16)]
 
 
 class Scales(Structure):
@@ -87,7 +88,8 @@ class Gemm(Structure):
                 ("b", Matrix), ("c", Matrix), ("d", Matrix), ("epilogue", c_ubyte * EPILOGUE_MAX),
                 ("bias", Matrix), ("bias_rows", c_bool), ("start", c_int), ("scaling", c_int),
                 ("scale_a", Scales), ("scale_b", Scales), ("scale_d", c_uint32),
-                ("clamp_low", c_uint32), ("clamp_high", c_uint32), ("amax", c_void_p)]
+                ("clamp_low", c_uint32), ("clamp_high", c_uint32), ("amax", c_void_p),
+                ("sum_rounding", c_void_p)]
 
 
 class Field(Structure):

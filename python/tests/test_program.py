@@ -17,7 +17,9 @@ VARIATIONS = [
     {"order": "slices=2,tile=32,partial-first,reduction=tree"}, {"high": "rz", "low": "rz"},
     {"split_a": "bitcut", "split_b": "halfhalf", "scale": 10},
     {"order": {"lanes": 2, "chunk": 16, "partial_format": "f16"}}, {"alpha": 1.5, "beta": -0.75},
-    {"dropped_term": True},
+    {"dropped_term": True}, {"sum_rounding": "sr", "round_seed": 3}, {"sum_rounding": "ru"},
+    {"order": "lanes=3,lane-order=0.2.1,slices=2,partial-format=bf16,partial-store"},
+    {"order": "lanes=8,chunk=16,reduction=halves"},
 ]
 
 

@@ -298,8 +298,9 @@ static void vary(struct bitcut_gemm *g, uint64_t *rng)
         .balance_tail = test_between(rng, 0, 3) ? 0 : test_between(rng, 1, 40),
         .lanes = test_between(rng, 0, 4),
         .chunk = test_between(rng, 0, 20),
-        .reduction = (enum bitcut_reduction)test_between(rng, 0, 2),
+        .reduction = (enum bitcut_reduction)test_between(rng, 0, 3),
         .partial_format = &formats[sums[test_between(rng, 0, 4)]],
+        .partial_store = test_between(rng, 0, 1),
     };
     g->equilibrate = test_between(rng, 0, 3) == 0;
     if (gemm_equilibrates(g) && g->order.partial_format == &formats[FORMAT_F16])

@@ -227,8 +227,9 @@ static void order_draw(struct bitcut_gemm *g, uint64_t *rng)
     g->order = (struct bitcut_order){
         .slices = test_between(rng, 1, 3),
         .lanes = test_between(rng, 1, 3),
-        .reduction = (enum bitcut_reduction)test_between(rng, 0, 2),
+        .reduction = (enum bitcut_reduction)test_between(rng, 0, 3),
         .partial_format = test_between(rng, 0, 5) ? NULL : &formats[FORMAT_BF16],
+        .partial_store = test_between(rng, 0, 1),
     };
     g->equilibrate = test_between(rng, 0, 3) == 0;
     if (test_between(rng, 0, 2) == 0) g->promote = test_between(rng, 0, 3);

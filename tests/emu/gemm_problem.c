@@ -43,6 +43,8 @@ struct bitcut_gemm asked_given(const struct asked *g)
     x.promote = g->promote == g->recipe->promote ? BITCUT_UNSET : g->promote;
     x.tile_k = g->tile_k == g->recipe->tile_k ? BITCUT_UNSET : g->tile_k;
     x.equilibrate = g->equilibrate;
+    x.sum_rounding = g->sum_rounding;
+    x.round_seed = g->round_seed;
     x.order = g->order;
     x.alpha = g->alpha;
     x.beta = g->beta;
@@ -163,13 +165,16 @@ static void print_difference(const struct asked *g, const struct problem *p, siz
 {
     printf("# %s on %s, %zu x %zu x %zu, equilibrate %d, dropped_term %d, promote %d, "
            "tile_k %d, slices %d, tile %d, partial_first %d, cut %d, balance_tail %d, "
-           "lanes %d, chunk %d, reduction %d, "
+           "lanes %d, chunk %d, reduction %d, partial_format %s, partial_store %d, "
+           "sum_rounding %s, round_seed %d, "
            "threads %d, splits %s %s\n",
            g->recipe->name, g->unit->name, p->m, p->n, p->k, g->equilibrate,
            g->dropped_term, g->promote, g->tile_k, g->order.slices, g->order.tile,
            g->order.partial_first, g->order.cut, g->order.balance_tail, g->order.lanes,
-           g->order.chunk, (int)g->order.reduction, g->threads, g->split_a.name,
-           g->split_b.name);
+           g->order.chunk, (int)g->order.reduction,
+           g->order.partial_format ? g->order.partial_format->name : "none",
+           g->order.partial_store, g->sum_rounding ? g->sum_rounding->name : "none",
+           g->round_seed, g->threads, g->split_a.name, g->split_b.name);
     printf("# result %s, start %d, scaling %d, bias %d by rows %d, factors of A %d (%zu x "
            "%zu) and B %d (%zu x %zu), scale_d %08" PRIx32 ", clamp %08" PRIx32
            " %08" PRIx32 ", steps",

@@ -34,6 +34,8 @@ struct asked {
     struct bitcut_split split_a, split_b;
     bool equilibrate, dropped_term;
     int promote, tile_k;
+    const struct bitcut_rounding *sum_rounding; /* NULL: as in the unit's row */
+    int round_seed;
     struct bitcut_order order;
     uint32_t alpha, beta;
     int threads;

@@ -179,6 +179,7 @@ uint64_t statement_convert(const struct bitcut_format *to, const struct bitcut_f
 struct line {
     uint64_t word[SPLIT_WORDS_MAX][LINE_LENGTH_MAX];
     uint64_t scale[LINE_LENGTH_MAX]; /* of the unit, for every k */
+    size_t origin[LINE_LENGTH_MAX];  /* of a gathered line, the k of each element */
     int exponent;                    /* by which it is equilibrated, or 0 */
 };
 
@@ -300,6 +301,27 @@ struct sums {
     int waiting; /* instructions of accumulator 0 that are not promoted yet */
 };
 
+/* The instruction of a term whose first product is that of k, in a GEMM with a rounding
+   of sums: by the words of bitcut.h and of emu/engine_tile.c. */
+static uint64_t rounded_dot(const struct sums *x, const struct asked *g, int term,
+                            const struct bitcut_unit *unit, const uint64_t *a,
+                            const uint64_t *b, size_t k, uint64_t c)
+{
+    struct bitcut_unit u = *unit;
+    uint64_t draws = 0;
+    const uint64_t seed = UINT64_MAX - (uint64_t)g->round_seed;
+    const uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
+    const uint32_t at[4] = { (uint32_t)x->o->i, (uint32_t)x->o->j, (uint32_t)k,
+                             (uint32_t)term };
+    uint32_t out[4];
+    bitcut_philox(out, at, key);
+    u.rounding.direction = g->sum_rounding->direction;
+    u.rounding.seed = seed;
+    u.rounding.position = (uint64_t)out[1] << 32 | out[0];
+    if (u.rounding.direction == STOCHASTIC) u.rounding.draws = &draws;
+    return spec_dot(&u, a, b, NULL, NULL, c);
+}
+
 static void promote(struct sums *x, const struct asked *g)
 {
     const uint32_t sum = accumulated(g, 0, x->accumulator[0]);
@@ -325,8 +347,9 @@ static void promote(struct sums *x, const struct asked *g)
 }
 
 /* All instructions of a term in the k-step that begins with k. */
-static void term_run(struct sums *x, const struct asked *g, struct recipe_term t,
-                     const struct line *a, const struct line *b, size_t k)
+static void term_run(struct sums *x, const struct asked *g, int number,
+                     struct recipe_term t, const struct line *a, const struct line *b,
+                     size_t k)
 {
     const struct bitcut_unit *u = unit_of(g, t);
     uint64_t *to = &x->accumulator[t.accumulator];
@@ -337,8 +360,11 @@ static void term_run(struct sums *x, const struct asked *g, struct recipe_term t
             scale_a[s] = a->scale[k + (size_t)(s * u->scale_block)];
             scale_b[s] = b->scale[k + (size_t)(s * u->scale_block)];
         }
-        *to = spec_dot(u, &a->word[t.a][k], &b->word[t.b][k], u->scale ? scale_a : NULL,
-                       u->scale ? scale_b : NULL, *to);
+        *to = g->sum_rounding
+                  ? rounded_dot(x, g, number, u, &a->word[t.a][k], &b->word[t.b][k],
+                                a->origin[k], *to)
+                  : spec_dot(u, &a->word[t.a][k], &b->word[t.b][k],
+                             u->scale ? scale_a : NULL, u->scale ? scale_b : NULL, *to);
         if (t.accumulator == 0) x->waiting++;
         if (g->promote && x->waiting == g->promote) promote(x, g);
     }
@@ -383,7 +409,8 @@ static void tile_run(struct sums *x, const struct asked *g, const struct line *a
     const int terms = terms_of(term, g);
     for (int i = 0; i < terms; i++) {
         before_term(x, g, term[i], i == terms - 1);
-        for (size_t k = from; k < to; k += step_of(g)) term_run(x, g, term[i], a, b, k);
+        for (size_t k = from; k < to; k += step_of(g))
+            term_run(x, g, i, term[i], a, b, k);
     }
     if (x->waiting) promote(x, g);
 }
@@ -395,7 +422,7 @@ static void steps_run(struct sums *x, const struct asked *g, const struct line *
     struct recipe_term term[RECIPE_TERMS_MAX + 1];
     const int terms = terms_of(term, g);
     for (size_t k = from; k < to; k += step_of(g))
-        for (int i = 0; i < terms; i++) term_run(x, g, term[i], a, b, k);
+        for (int i = 0; i < terms; i++) term_run(x, g, i, term[i], a, b, k);
     if (g->promote && x->waiting) promote(x, g);
 }
 
@@ -503,13 +530,15 @@ static size_t gather(struct line *to, const struct asked *g, const struct line *
                    steps[i].count * sizeof to->word[w][0]);
         for (size_t p = 0; p < step_of(g) && steps[i].from + p < LINE_LENGTH_MAX; p++)
             to->scale[k + p] = from->scale[steps[i].from + p];
+        for (size_t at = 0; at < step_of(g); at++)
+            to->origin[k + at] = steps[i].from + at;
         k += step_of(g);
     }
     return k;
 }
 
-/* A sum as the order keeps it. */
-static uint32_t sum_kept(const struct asked *g, uint32_t sum)
+/* A sum in the format of the order. */
+static uint32_t sum_stored(const struct asked *g, uint32_t sum)
 {
     mpfr_t y;
     const struct bitcut_format *f = g->order.partial_format;
@@ -522,15 +551,42 @@ static uint32_t sum_kept(const struct asked *g, uint32_t sum)
     return sum;
 }
 
+/* A sum of a lane or of two sums as the order keeps it: in the format, unless only sums
+   of slices are stored in it. */
+static uint32_t sum_kept(const struct asked *g, uint32_t sum)
+{
+    return g->order.partial_store ? sum : sum_stored(g, sum);
+}
+
 static uint32_t sum_of_two(const struct asked *g, uint32_t x, uint32_t y)
 {
     return sum_kept(g, operate(mpfr_add, nan_of(g), x, y));
+}
+
+/* What lane 0 of a warp has after shuffles down by 2^n, ..., 2, 1: a lane beyond the last
+   has nothing. */
+static uint32_t halved(const struct asked *g, uint32_t *x, size_t count)
+{
+    for (size_t distance = (size_t)1 << 20; distance > 0; distance /= 2)
+        for (size_t i = 0; i < distance && i + distance < count; i++)
+            x[i] = sum_of_two(g, x[i], x[i + distance]);
+    return x[0];
+}
+
+/* The lane that the reduction takes at place `at`. */
+static size_t lane_at(const struct asked *g, size_t at)
+{
+    bool listed = false;
+    for (int i = 0; i < BITCUT_LANE_ORDER_MAX; i++)
+        listed = listed || g->order.lane_order[i] != 0;
+    return listed ? g->order.lane_order[at] : at;
 }
 
 /* All of x[count] added as the order says; +0 of none. */
 static uint32_t reduced(const struct asked *g, uint32_t *x, size_t count)
 {
     if (count < 2) return count ? x[0] : 0;
+    if (g->order.reduction == BITCUT_HALVES) return halved(g, x, count);
     if (g->order.reduction == BITCUT_TREE) {
         for (size_t i = 0; i + 1 < count; i += 2)
             x[i / 2] = sum_of_two(g, x[i], x[i + 1]);
@@ -560,16 +616,17 @@ static uint32_t slices_run(const struct asked *g, const struct output *o,
         uint32_t lane[STEPS_MAX];
         size_t lanes = 0;
         for (size_t l = 0; l < (size_t)g->order.lanes && l < STEPS_MAX; l++) {
-            const size_t own = gather(&own_a, g, a, steps, count, s, l);
-            gather(&own_b, g, b, steps, count, s, l);
+            const size_t own = gather(&own_a, g, a, steps, count, s, lane_at(g, l));
+            gather(&own_b, g, b, steps, count, s, lane_at(g, l));
             if (!own) continue;
-            const bool first = g->start && !s && !l;
+            const bool first = g->start && !s && !lane_at(g, l);
             uint32_t v = slice_run(g, o, first && !in_sum ? &addend : NULL, &own_a,
                                    &own_b, 0, own);
             if (first && in_sum) v = statement_add(g, v, addend);
             lane[lanes++] = sum_kept(g, v);
         }
         slice[s] = reduced(g, lane, lanes);
+        if (g->order.partial_store) slice[s] = sum_stored(g, slice[s]);
     }
     if (!slices && g->start) /* no products */
         return in_sum ? addend

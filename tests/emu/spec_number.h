@@ -236,15 +236,61 @@ static inline bool goes_up(enum direction direction, bool negative, bool odd, in
     case TO_NEGATIVE: return negative;
     case TO_ODD: return !odd;
     case BY_BIT:
-    case STOCHASTIC: break;
+    case STOCHASTIC: break; /* by_chance() */
     }
     assert(!"a sum has no fraction bit to round by");
     return false;
 }
 
+static inline uint64_t spec_mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* The random bits of a value at a position: lib/number/round.h. */
+static inline uint64_t random_of(uint64_t seed, uint64_t position, uint64_t significand,
+                                 long exponent, bool negative, bool sticky)
+{
+    const uint64_t other =
+        spec_mix(((uint64_t)(uint32_t)exponent * 4 + 2 * negative + sticky) + 1);
+    const uint64_t hash = spec_mix(significand ^ other);
+    const uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
+    const uint32_t counter[4] = { (uint32_t)hash, (uint32_t)(hash >> 32),
+                                  (uint32_t)position, (uint32_t)(position >> 32) };
+    uint32_t out[4];
+    bitcut_philox(out, counter, key);
+    return (uint64_t)out[1] << 32 | out[0];
+}
+
+/* Whether the first 64 bits of x, as far as they are below 2^grid, are more than a random
+   fraction of 2^grid.  The rule's position is that of this value. */
+static inline bool by_chance(const struct bitcut_rounding *r, const struct dyadic *x,
+                             long grid)
+{
+    const long last = leading(x) - 63;
+    struct dyadic head = { .e = last };
+    mpz_init(head.m);
+    mpz_abs(head.m, x->m);
+    const long up = x->e - last;
+    const bool sticky = up < 0 && mpz_scan1(head.m, 0) < (mp_bitcnt_t)-up;
+    if (up >= 0) mpz_mul_2exp(head.m, head.m, (mp_bitcnt_t)up);
+    else mpz_tdiv_q_2exp(head.m, head.m, (mp_bitcnt_t)-up);
+    const uint64_t bits = random_of(r->seed, r->position, mpz_get_ui(head.m), last,
+                                    mpz_sgn(x->m) < 0, sticky);
+    const long by = last - (grid - 64); /* the fraction in units of 2^-64 */
+    if (by >= 0) mpz_mul_2exp(head.m, head.m, (mp_bitcnt_t)by);
+    else mpz_tdiv_q_2exp(head.m, head.m, (mp_bitcnt_t)-by);
+    mpz_fdiv_r_2exp(head.m, head.m, 64);
+    const bool up_it_goes = bits < mpz_get_ui(head.m);
+    mpz_clear(head.m);
+    return up_it_goes;
+}
+
 /* q = |x| in units of 2^grid, rounded to an integer. */
 static inline void round_magnitude(mpz_t q, const struct dyadic *x, long grid,
-                                   enum direction direction)
+                                   const struct bitcut_rounding *r)
 {
     mpz_abs(q, x->m);
     if (grid <= x->e) {
@@ -256,7 +302,10 @@ static inline void round_magnitude(mpz_t q, const struct dyadic *x, long grid,
     const bool above = mpz_tstbit(q, lost - 1);
     const int half = !above ? -1 : lowest == lost - 1 ? 0 : 1;
     mpz_tdiv_q_2exp(q, q, lost);
-    if (lowest < lost && goes_up(direction, mpz_sgn(x->m) < 0, mpz_odd_p(q), half))
+    if (lowest >= lost) return;
+    if (r->direction == STOCHASTIC
+            ? by_chance(r, x, grid)
+            : goes_up(r->direction, mpz_sgn(x->m) < 0, mpz_odd_p(q), half))
         mpz_add_ui(q, q, 1);
 }
 
@@ -266,7 +315,8 @@ static inline bool overflows_to_infinity(const struct bitcut_rounding *r, bool n
     if (r->overflow != OVERFLOW_IEEE) return r->overflow == OVERFLOW_INF;
     switch (r->direction) {
     case TO_NEAREST_EVEN:
-    case TO_NEAREST_AWAY: return true;
+    case TO_NEAREST_AWAY:
+    case STOCHASTIC: return true;
     case TO_POSITIVE: return !negative;
     case TO_NEGATIVE: return negative;
     default: return false;
@@ -297,7 +347,7 @@ static inline bool is_flushed(const struct bitcut_format *f,
     if (r->flush == FLUSH_BEFORE) return leading(x) < emin;
     if (r->flush != FLUSH_TINY) return r->flush && leading(rounded) < emin;
     mpz_init(all_bits.m);
-    round_magnitude(all_bits.m, x, all_bits.e, r->direction);
+    round_magnitude(all_bits.m, x, all_bits.e, r);
     const bool tiny = leading(&all_bits) < emin;
     mpz_clear(all_bits.m);
     return tiny;
@@ -320,12 +370,16 @@ static inline uint64_t round_integer(const struct bitcut_format *f,
     return d;
 }
 
-/* A nonzero x rounded once to u->result, encoded in u->c. */
+/* A nonzero x rounded once to u->result, encoded in u->c.  Values that a rule with
+   `draws` rounds have one position after the other. */
 static inline uint64_t round_value(const struct bitcut_unit *u,
-                                   const struct bitcut_rounding *r,
+                                   const struct bitcut_rounding *rule,
                                    const struct dyadic *x)
 {
     const struct bitcut_format *f = u->result;
+    struct bitcut_rounding own = *rule;
+    const struct bitcut_rounding *const r = &own;
+    if (rule->draws) own.position += (*rule->draws)++;
     if (f->special == SPECIAL_INTEGER) return round_integer(f, r, x);
     assert(f->special == SPECIAL_IEEE);
     const bool negative = mpz_sgn(x->m) < 0;
@@ -333,7 +387,7 @@ static inline uint64_t round_value(const struct bitcut_unit *u,
     const long top = leading(x), ulp = (top > emin ? top : emin) - f->fraction_bits;
     struct dyadic rounded = { .e = ulp };
     mpz_init(rounded.m);
-    round_magnitude(rounded.m, x, ulp, r->direction);
+    round_magnitude(rounded.m, x, ulp, r);
     uint64_t d;
     if (mpz_sgn(rounded.m) == 0 || is_flushed(f, r, x, &rounded))
         d = signed_zero(u->c, negative && u->zero != ZERO_POSITIVE);

@@ -190,9 +190,8 @@ static uint64_t chains_sum(const struct bitcut_unit *u, struct term *terms,
     (void)scales;
     const int chains = u->parity ? 2 : 1;
     uint64_t sum[2] = { 0, 0 };
-    for (int chain = 0; chain < chains; chain++)
-        for (int i = chain; i < block; i += chains)
-            sum[chain] = rounded_add(u, &terms[i], true, sum[chain]);
+    for (int i = 0; i < block; i++)
+        sum[i % chains] = rounded_add(u, &terms[i], true, sum[i % chains]);
     term_read(&terms[0], u->c, sum[0]);
     if (chains == 2) sum[0] = rounded_add(u, &terms[0], false, sum[1]);
     return rounded_add(u, &terms[block], false, sum[0]);
@@ -283,13 +282,14 @@ static uint64_t two_stage_sum(const struct bitcut_unit *u, struct term *terms,
    left. */
 static void carry(struct dyadic *x, const struct bitcut_unit *u)
 {
+    static const struct bitcut_rounding nearest = { .direction = TO_NEAREST_EVEN };
     if (!u->carrier || mpz_sgn(x->m) == 0) return;
     const long emin = 1 - u->carrier->bias, top = leading(x) > emin ? leading(x) : emin;
     const long grid = top - u->carrier->fraction_bits;
     const int sign = mpz_sgn(x->m);
     mpz_t q;
     mpz_init(q);
-    round_magnitude(q, x, grid, TO_NEAREST_EVEN);
+    round_magnitude(q, x, grid, &nearest);
     if (sign < 0) mpz_neg(q, q);
     mpz_set(x->m, q);
     x->e = grid;

@@ -257,10 +257,10 @@ static bool can_run(const struct bitcut_unit *u)
     return gemm_plan_on_unit(&plan, &g, NULL) == BITCUT_OK;
 }
 
-/* Exact sums that are rounded to f16 are left to the engine. */
-static bool is_exact_f16(const struct bitcut_unit *u)
+/* Sums that are rounded to f16 or bf16 and not cut before are left to the engine. */
+static bool is_short_sum(const struct bitcut_unit *u)
 {
-    return u->fraction == FRACTION_EXACT && u->c == &formats[FORMAT_F16];
+    return !summation_aligns(u) && u->c != &formats[FORMAT_F32];
 }
 
 /* No other row of the table that a GEMM can run on is left to the engine, unless its
@@ -268,7 +268,7 @@ static bool is_exact_f16(const struct bitcut_unit *u)
 START_TEST(all_rows)
 {
     for (const struct bitcut_unit *u = units; u->name; u++)
-        ck_assert_msg(!can_run(u) || !u->summation->fast || is_exact_f16(u) || u->a != u->b ||
+        ck_assert_msg(!can_run(u) || !u->summation->fast || is_short_sum(u) || u->a != u->b ||
                           (fast_takes(u) && grouped(method_of(u))),
                       "%s", u->name);
 }
@@ -376,8 +376,11 @@ static void recipe_check(const struct bitcut_recipe *r, const struct bitcut_unit
         g->order.partial_first = test_between(state, 0, 1);
         g->order.cut = test_between(state, 0, 1) * test_between(state, 0, 20);
         g->order.balance_tail = test_between(state, 0, 1) * test_between(state, 0, 20);
-        g->order.reduction = (enum bitcut_reduction)test_between(state, 0, 2);
+        g->order.reduction = (enum bitcut_reduction)test_between(state, 0, 3);
         g->order.partial_format = test_between(state, 0, 2) ? NULL : &formats[FORMAT_F16];
+        g->order.partial_store = test_between(state, 0, 1);
+        for (int i = 0; i < g->order.lanes && g->order.tile % 2; i++)
+            g->order.lane_order[i] = (unsigned char)(g->order.lanes - 1 - i);
     }
     if (test_between(state, 0, 3) == 0) g->promote = test_between(state, 0, 5);
     if (test_between(state, 0, 2) == 0) g->tile_k = test_between(state, 0, 80);

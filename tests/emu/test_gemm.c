@@ -20,6 +20,13 @@ static const struct {
     { "ideal/rz25", "f16" },
     { "ootomo/mma_rn", "f16" },
     { "fma/f32", "f32 f16 bf16 tf32 f16+8 f16+s8" },
+    { "fma/f32.f16", "f16" },
+    { "fma/f16", "f16" },
+    { "fma/bf16", "bf16" },
+    { "mul-add/f32", "f32 f16 bf16 tf32 f16+8 f16+s8" },
+    { "mul-add/f32.bf16", "bf16" },
+    { "mul-add/f16", "f16" },
+    { "mul-add/bf16", "bf16" },
     { "volta/mma.m8n8k4.f32.f16", "f16" },
     { "ampere/mma.m16n8k16.f32.f16", "f16 f16+s8" },
     { "ampere/mma.m16n8k8.f32.tf32", "tf32 f16 bf16 f16+8 f16+s8" },
@@ -81,6 +88,19 @@ static const struct {
 
 enum { RECIPES = sizeof recipe_rows / sizeof recipe_rows[0] };
 
+/* Lanes in another order, up to the most that can be listed. */
+static void lane_order_draw(struct bitcut_order *o, uint64_t *rng)
+{
+    if (!test_between(rng, 0, 3)) o->lanes = test_between(rng, 6, BITCUT_LANE_ORDER_MAX);
+    for (int i = 0; i < o->lanes; i++) o->lane_order[i] = (unsigned char)i;
+    for (int i = o->lanes - 1; i > 0; i--) {
+        const int j = test_between(rng, 0, i);
+        const unsigned char kept = o->lane_order[i];
+        o->lane_order[i] = o->lane_order[j];
+        o->lane_order[j] = kept;
+    }
+}
+
 static void order_draw(struct bitcut_order *o, uint64_t *rng)
 {
     static const int slices[] = { 1, 1, 2, 3, 7 }, parts[] = { 0, 0, 1, 8, 20, 32 },
@@ -93,8 +113,10 @@ static void order_draw(struct bitcut_order *o, uint64_t *rng)
     o->balance_tail = parts[test_between(rng, 0, 5)];
     o->lanes = test_between(rng, 1, 5);
     o->chunk = parts[test_between(rng, 0, 5)];
-    o->reduction = (enum bitcut_reduction)test_between(rng, 0, 2);
+    o->reduction = (enum bitcut_reduction)test_between(rng, 0, 3);
     o->partial_format = test_between(rng, 0, 1) ? NULL : &formats[sums[test_between(rng, 0, 3)]];
+    o->partial_store = test_between(rng, 0, 1);
+    if (!test_between(rng, 0, 3)) lane_order_draw(o, rng);
 }
 
 /* Another split for one side, if the recipe and the unit take it. */
@@ -137,6 +159,12 @@ static void options_draw(struct asked *g, uint64_t *rng)
         if (asked_check(g, NULL) != BITCUT_OK) g->promote = row.promote;
         if (!test_between(rng, 0, 2)) side_draw(g, &g->split_a, rng);
         if (!test_between(rng, 0, 2)) side_draw(g, &g->split_b, rng);
+    }
+    if (!test_between(rng, 0, 3)) {
+        static const int rules[] = { ROUND_SR, ROUND_SR, ROUND_SR,  ROUND_RN, ROUND_RNA,
+                                     ROUND_RZ, ROUND_RU, ROUND_RD, ROUND_ODD };
+        g->sum_rounding = &roundings[rules[test_between(rng, 0, 8)]];
+        g->round_seed = test_between(rng, 0, 3);
     }
     g->equilibrate = test_between(rng, 0, 1);
     if (asked_check(g, NULL) != BITCUT_OK) g->equilibrate = false;
@@ -398,6 +426,19 @@ static const struct {
     { "markidis", "h100", { 0x1p16, 0 }, { 1, 1 }, 1, 0, 0, (double)NAN },
     /* a negative product that underflows, and a negative zero */
     { "fp32", "fma/f32", { -0x1p-100, -0. }, { 0x1p-100, 0 }, 1, 0, 0, -0. },
+    /* a second product just above half of the last bit of the sum, and half of it if it is
+       rounded first: 2^-8 of 1 + 2^-8 - 2^-15 in bf16, 2^-11 of 1 + 2^-11 - 2^-21 in f16 */
+    { "plain", "fma/bf16", { 1, 1 + 0x1p-7 }, { 1, 0x1p-8 - 0x1p-16 }, 1, 0, 0, 1 + 0x1p-7 },
+    { "plain", "mul-add/bf16", { 1, 1 + 0x1p-7 }, { 1, 0x1p-8 - 0x1p-16 }, 1, 0, 0, 1 },
+    { "plain", "fma/f16", { 1, 1 + 0x1p-10 }, { 1, 0x1p-11 - 0x1p-22 }, 1, 0, 0,
+      1 + 0x1p-10 },
+    { "plain", "mul-add/f16", { 1, 1 + 0x1p-10 }, { 1, 0x1p-11 - 0x1p-22 }, 1, 0, 0, 1 },
+    { "plain", "fma/f32.f16", { 1, 1 + 0x1p-10 }, { 1, 0x1p-11 - 0x1p-22 }, 1, 0, 0,
+      1 + 0x1p-11 + 0x1p-22 },
+    /* a bf16 sum stops at 2^8, an f16 sum at 2^11, and an f16 product overflows */
+    { "plain", "fma/bf16", { 256, 1 }, { 1, 1 }, 1, 0, 0, 256 },
+    { "plain", "fma/f16", { 2048, 1 }, { 1, 1 }, 1, 0, 0, 2048 },
+    { "plain", "mul-add/f16", { 256, 0 }, { 256, 1 }, 1, 0, 0, (double)INFINITY },
     /* the ignored product of two low words: 2^-22 */
     { "ootomo", "h100", { 1 + 0x1p-11, 1 }, { 1 + 0x1p-11, -1 }, 1, 0, 0, 0x1p-10 },
     { "markidis", "mi100", { 1 + 0x1p-11, 1 }, { 1 + 0x1p-11, -1 }, 1, 0, 0,

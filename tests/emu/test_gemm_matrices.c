@@ -240,7 +240,21 @@ static void slices(struct bitcut_gemm *g) { g->order.slices = -1; }
 static void lanes(struct bitcut_gemm *g) { g->order.lanes = -1; }
 static void reduction(struct bitcut_gemm *g)
 {
-    g->order.reduction = (enum bitcut_reduction)3;
+    g->order.reduction = (enum bitcut_reduction)4;
+}
+static void lane_twice(struct bitcut_gemm *g)
+{
+    g->order.lanes = 3, g->order.lane_order[0] = g->order.lane_order[1] = 1;
+}
+static void lane_beyond(struct bitcut_gemm *g)
+{
+    g->order.lanes = 2, g->order.lane_order[0] = 1, g->order.lane_order[2] = 2;
+}
+static void many_listed(struct bitcut_gemm *g)
+{
+    g->order.lanes = 17;
+    for (int i = 0; i < BITCUT_LANE_ORDER_MAX; i++)
+        g->order.lane_order[i] = (unsigned char)(15 - i);
 }
 static void layout(struct bitcut_gemm *g) { g->d.layout = (enum bitcut_layout)2; }
 static void words(struct bitcut_gemm *g) { g->a.prepared = g; }
@@ -285,6 +299,9 @@ static const struct {
     { slices, "negative" },
     { lanes, "negative" },
     { reduction, "enumeration" },
+    { lane_twice, "lane_order" },
+    { lane_beyond, "lane_order" },
+    { many_listed, "lane_order" },
     { layout, "enumeration" },
     { words, "device" },
     { too_wide, "A cannot have the format f64" },
@@ -469,6 +486,29 @@ static const struct {
       1 },
     { { .slices = 1, .tile = 2, .balance_tail = 2 }, 3, 1, "0,1,2", "0", 1 },
     { { .slices = 3 }, 0, 4, "", "", 0 },
+    { { .lanes = 8, .reduction = BITCUT_HALVES },
+      8,
+      1,
+      "0|4|2|6|1|5|3|7",
+      "01020103",
+      3 },
+    { { .lanes = 3, .reduction = BITCUT_HALVES }, 3, 1, "0|2|1", "011", 1 },
+    { { .lanes = 6, .reduction = BITCUT_HALVES }, 6, 1, "0|4|2|1|5|3", "011012", 2 },
+    { { .lanes = 32, .reduction = BITCUT_HALVES }, 3, 1, "0|2|1", "011", 1 },
+    { { .slices = 5, .reduction = BITCUT_HALVES }, 5, 1, "0|4|2|1|3", "01102", 2 },
+    { { .slices = 2, .lanes = 2, .reduction = BITCUT_HALVES },
+      8,
+      1,
+      "0,2|1,3|4,6|5,7",
+      "0102",
+      2 },
+    { { .lanes = 3, .lane_order = { 0, 2, 1 } }, 4, 1, "0,3|2|1", "011", 1 },
+    { { .lanes = 3, .lane_order = { 2, 0, 1 }, .reduction = BITCUT_DESCENDING },
+      2,
+      1,
+      "1|0",
+      "01",
+      1 },
 };
 
 static void describe(char *steps, char *adds, const struct k_parts *x, size_t k,

@@ -21,7 +21,9 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
     return slices[0] == slices[1] && lanes[0] == lanes[1] && x->tile == y->tile &&
            x->partial_first == y->partial_first && x->cut == y->cut &&
            x->balance_tail == y->balance_tail && x->chunk == y->chunk &&
-           x->reduction == y->reduction && x->partial_format == y->partial_format;
+           x->reduction == y->reduction && x->partial_format == y->partial_format &&
+           x->partial_store == y->partial_store &&
+           !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order);
 }
 
 static bool same_configuration(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
@@ -58,7 +60,9 @@ static void check_planned(const struct bitcut_gemm *g, const struct gemm_plan *p
         const struct configuration_value v = configuration_planned(plan, x);
         enum configuration_outcome set = CONFIGURATION_SET;
         if (x->kind == CONFIGURATION_SPLIT && !bitcut_split_find(v.text)) continue;
-        if (x->kind != CONFIGURATION_FLAG)
+        if (x->kind == CONFIGURATION_LANES)
+            set = *v.lanes ? configuration_set(&back, x, v.lanes) : CONFIGURATION_SET;
+        else if (x->kind != CONFIGURATION_FLAG)
             set = v.text ? configuration_set(&back, x, v.text)
                          : configuration_set_number(&back, x, v.number);
         else if (v.number) set = configuration_set(&back, x, NULL);
@@ -68,10 +72,10 @@ static void check_planned(const struct bitcut_gemm *g, const struct gemm_plan *p
     for (const struct configuration_field *x = configuration_fields; x->name; x++) {
         const struct configuration_value v = configuration_planned(plan, x),
                                          w = configuration_planned(&again, x);
-        ck_assert_msg(!v.text == !w.text && v.number == w.number &&
-                          (!v.text || !strcmp(v.text, w.text)),
-                      "%s: %s %d, not %s %d", x->name, w.text, w.number, v.text,
-                      v.number);
+        ck_assert_msg(
+            !v.text == !w.text && v.number == w.number && !strcmp(v.lanes, w.lanes) &&
+                (!v.text || !strcmp(v.text, w.text)),
+            "%s: %s %d, not %s %d", x->name, w.text, w.number, v.text, v.number);
     }
 }
 
@@ -117,7 +121,11 @@ static void vary_order(struct bitcut_order *o, uint64_t *rng)
                                 .balance_tail = number(rng, 0, 64),
                                 .lanes = number(rng, 0, 4),
                                 .chunk = number(rng, 0, 64),
-                                .reduction = (enum bitcut_reduction)number(rng, 0, 2) };
+                                .reduction = (enum bitcut_reduction)number(rng, 0, 3),
+                                .partial_store = test_bits(rng) & 1 };
+    const bool reversed = test_bits(rng) & 1;
+    for (int i = 0; i < o->lanes && reversed; i++)
+        o->lane_order[i] = (unsigned char)(o->lanes - 1 - i);
     o->partial_format = ROW_OR_NONE(formats, rows_in(TABLE(formats)), rng);
 }
 
@@ -300,19 +308,31 @@ static const void *longest(struct table t)
 START_TEST(lengths)
 {
     struct bitcut_gemm g = gemm_of(longest(TABLE(recipes)), longest(TABLE(units)));
-    char line[CONFIGURATION_LINE_MAX];
+    char line[CONFIGURATION_LINE_MAX], order[ORDER_TEXT_MAX];
     g.split_a = g.split_b = longest(TABLE(splits));
     g.high = g.low = longest(TABLE(roundings));
     g.scale = g.promote = g.tile_k = 999999999;
     g.dropped_term = 1;
     g.equilibrate = true;
-    g.order =
-        (struct bitcut_order){ 999999999, 999999999,         true,
-                               999999999, 999999999,         999999999,
-                               999999999, BITCUT_DESCENDING, longest(TABLE(formats)) };
+    g.order = (struct bitcut_order){ 999999999,
+                                     999999999,
+                                     true,
+                                     999999999,
+                                     999999999,
+                                     999999999,
+                                     999999999,
+                                     BITCUT_DESCENDING,
+                                     longest(TABLE(formats)),
+                                     true,
+                                     { 15, 14, 13, 12, 11, 10, 15, 14, 13, 12, 11, 10, 15,
+                                       14, 13, 12 } };
     configuration_line_write(line, &g);
     ck_assert_uint_lt(strlen(line), CONFIGURATION_LINE_MAX - 1);
     ck_assert_str_eq(line + strlen(line) - strlen(g.order.partial_format->name),
+                     g.order.partial_format->name);
+    order_write(order, &g.order);
+    ck_assert_uint_lt(strlen(order), ORDER_TEXT_MAX - 1);
+    ck_assert_str_eq(order + strlen(order) - strlen(g.order.partial_format->name),
                      g.order.partial_format->name);
 
     /* As long as a line can be, and one more. */

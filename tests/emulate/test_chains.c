@@ -266,7 +266,7 @@ static struct bitcut_order random_order(uint64_t *rng)
         .balance_tail = one_of(rng, 0, 20),
         .lanes = one_of(rng, 0, 4),
         .chunk = one_of(rng, 0, 30),
-        .reduction = (enum bitcut_reduction)test_between(rng, 0, 2),
+        .reduction = (enum bitcut_reduction)test_between(rng, 0, 3),
         .partial_format = &formats[sums[test_between(rng, 0, 3)]],
     };
 }

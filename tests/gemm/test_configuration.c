@@ -16,7 +16,9 @@ static void check_same(const struct bitcut_order *x, const struct bitcut_order *
                       x->partial_first == y->partial_first && x->cut == y->cut &&
                       x->balance_tail == y->balance_tail && x->lanes == y->lanes &&
                       x->chunk == y->chunk && x->reduction == y->reduction &&
-                      x->partial_format == y->partial_format,
+                      x->partial_format == y->partial_format &&
+                      x->partial_store == y->partial_store &&
+                      !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order),
                   "%s: read as another order", line);
 }
 
@@ -40,7 +42,7 @@ START_TEST(round_trip)
     while (formats[all].name) all++;
     for (int i = 0; i < test_cases(20000, 1000000); i++) {
         const struct bitcut_format *const sums = &formats[test_between(&rng, 0, all)];
-        const struct bitcut_order o = {
+        struct bitcut_order o = {
             .slices = count_of_sums(&rng),
             .tile = count(&rng),
             .partial_first = test_bits(&rng) & 1,
@@ -48,9 +50,13 @@ START_TEST(round_trip)
             .balance_tail = count(&rng),
             .lanes = count_of_sums(&rng),
             .chunk = count(&rng),
-            .reduction = (enum bitcut_reduction)test_between(&rng, 0, 2),
+            .reduction = (enum bitcut_reduction)test_between(&rng, 0, 3),
             .partial_format = sums->name ? sums : NULL,
+            .partial_store = test_bits(&rng) & 1,
         };
+        for (int n = test_between(&rng, 0, 1) * BITCUT_LANE_ORDER_MAX; n > 0; n--)
+            o.lane_order[n - 1] =
+                (unsigned char)(test_between(&rng, 0, 1) * test_between(&rng, 0, 15));
         struct bitcut_order back = { 0 };
         struct fault f;
         char text[ORDER_TEXT_MAX];
@@ -85,6 +91,14 @@ START_TEST(by_hand)
     ck_assert_str_eq(text, "");
     ck_assert_int_eq(order_read(&o, "chunk=8", NULL), BITCUT_OK);
     ck_assert_int_eq(o.chunk, 8);
+    ck_assert_int_eq(order_read(&o, "lanes=3,lane-order=0.2.1,partial-store", NULL),
+                     BITCUT_OK);
+    ck_assert(!o.lane_order[0] && o.lane_order[1] == 2 && o.lane_order[2] == 1);
+    order_write(text, &(struct bitcut_order){ .lanes = 3,
+                                              .reduction = BITCUT_HALVES,
+                                              .partial_store = true,
+                                              .lane_order = { 1, 2 } });
+    ck_assert_str_eq(text, ",lanes=3,lane-order=1.2.0,partial-store,reduction=halves");
 }
 END_TEST
 
@@ -93,6 +107,15 @@ static const struct {
 } bad[] = {
     { "tiles=2", "invalid item \"tiles\"; expected a list such as tile=32," },
     { "tile", "invalid item \"tile\"" },
+    { "lane-order", "invalid item \"lane-order\"" },
+    { "lane-order=", "invalid item \"lane-order\"" },
+    { "lane-order=1.", "invalid item \"lane-order\"" },
+    { "lane-order=.1", "invalid item \"lane-order\"" },
+    { "lane-order=0,2,1", "invalid item \"2\"" },
+    { "lane-order=16.0", "invalid item \"lane-order\"" },
+    { "lane-order=001", "invalid item \"lane-order\"" },
+    { "lane-order=0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0", "invalid item \"lane-order\"" },
+    { "partial-store=1", "invalid item \"partial-store\"" },
     { "tile=", "invalid item \"tile\"" },
     { "tile=-1", "invalid item \"tile\"" },
     { "tile= 1", "invalid item \"tile\"" },

@@ -46,7 +46,10 @@ static bool same_order(const struct bitcut_order *x, const struct bitcut_order *
     return x->slices == y->slices && x->tile == y->tile &&
            x->partial_first == y->partial_first && x->cut == y->cut &&
            x->balance_tail == y->balance_tail && x->lanes == y->lanes &&
-           x->chunk == y->chunk && x->reduction == y->reduction && x->partial_format == y->partial_format;
+           x->chunk == y->chunk && x->reduction == y->reduction &&
+           x->partial_format == y->partial_format &&
+           x->partial_store == y->partial_store &&
+           !memcmp(x->lane_order, y->lane_order, sizeof x->lane_order);
 }
 
 static bool same_gemm(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
@@ -129,7 +132,7 @@ static const void *const pointers[1] = { some };
     CHANGE(minus_zero, x->beta = 0x80000000)                                             \
     CHANGE(places, (x->a.at = some, x->d.at = some + 1, x->b.stride = 64))               \
     CHANGE(strides, (x->a.stride = 4, x->c.stride = 5, x->d.stride = 6))                 \
-    CHANGE(words, (x->a.prepared = some, x->a.prepared_stride = 512))                       \
+    CHANGE(words, (x->a.prepared = some, x->a.prepared_stride = 512))                    \
     CHANGE(each, x->b.each = pointers)                                                   \
     CHANGE(count, x->count = 7)                                                          \
     CHANGE(none, x->count = 0)                                                           \
@@ -171,6 +174,9 @@ static const void *const pointers[1] = { some };
     CHANGE(lanes, x->order.lanes = 2)                                                    \
     CHANGE(turn, x->order.chunk = 16)                                                    \
     CHANGE(sums, x->order.partial_format = &formats[FORMAT_F16])                         \
+    CHANGE(sum_rounding, x->sum_rounding = bitcut_rounding_find("rz"))                   \
+    CHANGE(stored, x->order.partial_store = true)                                        \
+    CHANGE(lane_order, x->order.lane_order[0] = 1)                                       \
     CHANGE(reduction, x->order.reduction = BITCUT_TREE)                                  \
     CHANGE(unit, x->unit = bitcut_unit_find(UNIT, NULL))                                 \
     CHANGE(emulated, x->unit = bitcut_unit_find("volta/mma.m8n8k4.f32.f16", NULL))       \

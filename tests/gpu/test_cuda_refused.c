@@ -60,6 +60,7 @@ SPOIL(mixed_scales, (x->g.recipe = bitcut_recipe_find("tf32x3"),
                      x->g.split_a = x->g.split_b = bitcut_split_find("halfhalf")))
 SPOIL(stochastic_high, x->g.high = bitcut_rounding_find("sr"))
 SPOIL(stochastic_low, x->g.low = bitcut_rounding_find("sr"))
+SPOIL(sum_rounding, x->g.sum_rounding = bitcut_rounding_find("rn"))
 SPOIL(negative_seed, x->g.round_seed = -1)
 SPOIL(negative_slices, x->g.order.slices = -1)
 SPOIL(many_slices, x->g.order.slices = 4)
@@ -69,12 +70,17 @@ SPOIL(partial_first, x->g.order.partial_first = true)
 SPOIL(cut, (x->g.order.slices = 2, x->g.order.cut = 16))
 SPOIL(negative_cut, x->g.order.cut = -1)
 SPOIL(sums, x->g.order.partial_format = &formats[FORMAT_F16])
+SPOIL(stored_sums, (x->g.order.slices = 2, x->g.order.partial_store = true,
+                    x->g.order.partial_format = &formats[FORMAT_BF16]))
+SPOIL(lane_twice, (x->g.order.lanes = 2, x->g.order.lane_order[0] = 1,
+                   x->g.order.lane_order[1] = 1))
 SPOIL(unsigned_sums, x->g.order.partial_format = &formats[FORMAT_UE8M0])
 SPOIL(halve, (x->g.order.slices = 2, x->g.order.balance_tail = 16))
 SPOIL(negative_halve, x->g.order.balance_tail = -1)
 SPOIL(long_tiles, (x->g.order.slices = 2, x->g.order.tile = 32))
 SPOIL(long_mixed_tiles, (x->g.recipe = bitcut_recipe_find("half-fp8"),
                          x->g.order.slices = 2, x->g.order.tile = 33))
+SPOIL(halves, (x->g.order.slices = 3, x->g.order.reduction = BITCUT_HALVES))
 SPOIL(tree, (x->g.order.slices = 2, x->g.order.reduction = BITCUT_TREE))
 SPOIL(short_a, x->g.a.ld--)
 SPOIL(short_a_turned, (x->g.a.layout = BITCUT_COLUMN_MAJOR, x->g.m = 13, x->g.a.ld = 12))
@@ -171,6 +177,10 @@ static const struct refusal {
     { stochastic_low,    BITCUT_UNSUPPORTED,  "devices do not round by rule sr; use the emulator" },
     { negative_seed,     BITCUT_BAD_ARGUMENT, "round_seed must not be negative" },
     { negative_slices,   BITCUT_BAD_ARGUMENT, "counts must not be negative" },
+    { sum_rounding,      BITCUT_UNSUPPORTED,  "devices round sums as the unit does (sum-rounding); use the emulator" },
+    { stored_sums,       BITCUT_UNSUPPORTED,  "devices do not round only the stored sums of slices (partial-store); use the emulator" },
+    { lane_twice,        BITCUT_BAD_ARGUMENT, "lane_order must list each of the lanes 0 to lanes - 1 once, at most 16 lanes" },
+    { halves,            BITCUT_UNSUPPORTED,  K_ASCENDING("ootomo") },
     { many_slices,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "4 slices of k (supported: 1 to 3)" },
     { tiles,             BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "tiles of k = 32 (supported: none)" },
     { lanes,             BITCUT_UNSUPPORTED,       K_ASCENDING("ootomo") },

@@ -89,6 +89,24 @@ static float in_eight(const float *product, size_t count)
     return ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
 }
 
+/* 32 lanes of a warp, added by shuffles. */
+static float in_warp(const float *product, size_t count)
+{
+    float r[32] = { 0 };
+    for (size_t p = 0; p < count; p++) r[p % 32] += product[p];
+    for (int distance = 16; distance; distance /= 2)
+        for (int i = 0; i < distance; i++) r[i] += r[i + distance];
+    return r[0];
+}
+
+/* Three sums in turn: the first and the last one are added first. */
+static float in_three(const float *product, size_t count)
+{
+    float r[3] = { 0 };
+    for (size_t p = 0; p < count; p++) r[p / 8 % 3] += product[p];
+    return (r[0] + r[2]) + r[1];
+}
+
 static float backwards(const float *product, size_t count)
 {
     float sum = 0;
@@ -136,6 +154,16 @@ START_TEST(test_order_found)
     ck_assert_int_eq(r.guess.order.lanes, 8);
     ck_assert_int_eq(r.guess.order.chunk, 1);
     ck_assert_int_eq(r.guess.order.reduction, BITCUT_TREE);
+    r = probed(in_warp, 16, 256);
+    ck_assert(r.found && r.fit.units && !r.fit.mismatches);
+    ck_assert_int_eq(r.guess.order.lanes, 32);
+    ck_assert_int_eq(r.guess.order.chunk, 1);
+    ck_assert_int_eq(r.guess.order.reduction, BITCUT_HALVES);
+    r = probed(in_three, 16, 100);
+    ck_assert(r.found && r.fit.units && !r.fit.mismatches);
+    ck_assert_int_eq(r.guess.order.lanes, 3);
+    ck_assert_int_eq(r.guess.order.chunk, 8);
+    ck_assert_int_eq(r.guess.order.reduction, BITCUT_HALVES);
     r = probed(in_halves, 16, 1024);
     ck_assert(r.found && r.fit.units && !r.fit.mismatches);
     ck_assert_int_eq(r.guess.order.slices, 3);
