@@ -87,6 +87,14 @@ void gemm_describe_words(char *text, size_t size, const void *answer)
         text_add(text, size, "; %d product%s", p->terms, p->terms > 1 ? "s" : "");
 }
 
+void gemm_describe_result(char *text, size_t size, const void *answer)
+{
+    const struct bitcut_format *const f =
+        matrix_format(&((const struct gemm_description *)answer)->gemm->d);
+    if (!format_holds(f, &formats[FORMAT_F32]))
+        text_add(text, size, "each output is rounded to %s, to nearest even", f->name);
+}
+
 /* --- order ------------------------------------------------------------------------ */
 
 void gemm_describe_sum(char *text, size_t size, const void *answer)
@@ -145,7 +153,6 @@ void gemm_describe_epilogue(char *text, size_t size, const void *answer)
 {
     const struct gemm_description *const d = answer;
     const struct bitcut_gemm *const g = d->gemm;
-    const struct bitcut_format *const to = matrix_format(&g->d);
     unsigned char step[EPILOGUE_STEPS_MAX];
     if (!gemm_is_extended(g)) return;
     epilogue_of(step, g);
@@ -157,8 +164,6 @@ void gemm_describe_epilogue(char *text, size_t size, const void *answer)
     text_add(text, size, "steps ");
     for (const unsigned char *s = step; *s; s++)
         text_add(text, size, "%s%s", s == step ? "" : ", ", epilogue_steps[*s].name);
-    if (to != &formats[FORMAT_F32])
-        text_add(text, size, "; then D is rounded to %s", to->name);
 }
 
 /* --- matrices --------------------------------------------------------------------- */

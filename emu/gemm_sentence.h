@@ -29,17 +29,23 @@ void gemm_describe_sum(char *text, size_t size, const void *answer);
 void gemm_describe_epilogue(char *text, size_t size, const void *answer);
 void gemm_describe_matrices(char *text, size_t size, const void *answer);
 
+/* The format to which D is rounded; empty for f32. */
+void gemm_describe_result(char *text, size_t size, const void *answer);
+
 /* Write a number with `digits` digits, a NaN of either sign as "nan". */
 enum { NUMBER_SAID_MAX = 32 };
 const char *number_said(char text[NUMBER_SAID_MAX], double x, int digits);
 
-/* The lines of the first four sentences. */
+/* The lines of the first four sentences, and of the format of D. */
 #define GEMM_LINES                                                                       \
     { "recipe", gemm_describe_what_ran, RECORD_ALWAYS, NULL },                           \
         { "parts", gemm_describe_words, RECORD_ALWAYS, NULL },                           \
         { "sum over k", gemm_describe_sum, RECORD_ALWAYS, NULL },                        \
     {                                                                                    \
         "epilogue", gemm_describe_epilogue, RECORD_ALWAYS, NULL                          \
+    },                                                                                   \
+    {                                                                                    \
+        "result", gemm_describe_result, RECORD_ALWAYS, NULL                              \
     }
 
 #endif

@@ -846,6 +846,11 @@ enum bitcut_status bitcut_gemm_verify(struct bitcut_difference *to,
             why:     the reason.
    - Recipe and unit are needed only for metrics that grade a result.  Without a unit
      these metrics are NaN.
+   - Metrics are in units of the format of D: u is its unit roundoff, 2^-(fraction bits +
+     1), 2^-24 for f32, and ulps are those of the format.  If D has fewer bits than f32,
+   the grade applies to the value before the rounding (bitcut_tolerance_judge()).  Where
+   the exact result is beyond the range of the format, D is right if it is infinite, NaN
+   in a format without infinities, or the largest value, with the sign of the result.
    - With a bias, factors, a start or other steps of an epilogue, C stands for what the
      GEMM gives in exact arithmetic, correct to a few units of 2^-53 of the sum of all
      magnitudes; steps that only round change nothing.  Metrics that grade a result are
@@ -1052,8 +1057,9 @@ bool bitcut_fit_value(struct bitcut_field *value, const struct bitcut_fit *found
 
 /* --- where an error comes from, and what it may be -------------------------------- */
 
-/* One part of the error, over all outputs, in u (|alpha| |A||B| + |beta C|), u = 2^-24.
-   The members are NaN if there are no outputs. */
+/* One part of the error, over all outputs, in u (|alpha| |A||B| + |beta C|), u the unit
+   roundoff of the format of D, 2^-24 for f32.  The members are NaN if there are no
+   outputs. */
 struct bitcut_part {
     double mean; /* signed mean             */
     double rms;  /* root of the mean square */
@@ -1069,7 +1075,8 @@ struct bitcut_part {
    Args:    count:   number of parts wanted.
             i:       position of the GEMM in the batch.
             threads: number of threads.
-   In:      gemm:    the GEMM.  D is not read.
+   In:      gemm:    the GEMM.  Of D only the format is read; its rounding belongs to the
+                     part "epilogue".
    Out:     parts:   parts[p] is part p, for p < count.  The entry after the last part is
                      the error itself; later entries are NaN.
             why:     the reason.
@@ -1102,7 +1109,7 @@ const char *bitcut_budget_part(size_t p);
             BITCUT_NO_MEMORY.
    Args:    i:       position of the GEMM in the batch.
             threads: number of threads.
-   In:      gemm:    the GEMM.  D is not read.
+   In:      gemm:    the GEMM.  Of D only the format is read.
             name:    name of a bound of `bitcut list bounds`, or NULL: "aligned".
    Out:     limit:   limit[row n + column]: m n numbers in binary64, rounded upward, in
                      the units of D.
@@ -1110,8 +1117,11 @@ const char *bitcut_budget_part(size_t p);
    - A rigorous bound holds in the worst case.  The description of every other bound says
      when it holds (`bitcut list bounds`).
    - NaN: there is no limit, because an input or a part is infinite, NaN or too large.
-   - The format of D is not considered.  Rounding D to another format than FP32 adds to
-     the error.
+   - If the format of D has fewer bits than f32, a limit includes the rounding: with L the
+     limit of the f32 result and C the exact result, half an ulp of the format at |C| + L,
+     and half of the smallest subnormal number below the normal numbers.  An output for
+     which |C| + L rounds beyond the largest number may overflow and has no limit (NaN).
+     The bound "underflow" does not include the rounding.
    - "running", "biased" and "underflow" follow the emulator step by step, and take about
      1 us for each product.
    - "underflow" bounds only the part of the error budget with this name.
@@ -1148,6 +1158,9 @@ enum { BITCUT_DECADES = 7 };
    - u = 2^-24.  C is the exact alpha A B + beta C.  |A||B| is the sum of magnitudes
      |alpha| |A||B| + |beta C|.
    - A limit is infinite where there is none.
+   - If the format of D has fewer bits than f32, all limits except rtol and atol are for
+   the f32 result before it is rounded to D: the limits do not depend on the format, and
+   |D - C| may be half an ulp of D more.  rtol and atol include the rounding.
    - With `two`, C is the other result, and all limits except `max` and `norm_max` apply
      to the errors of both results together.
    - A struct may end before "Since size 2" or "Since size 3"; then these members are not
@@ -1198,7 +1211,7 @@ struct bitcut_tolerances {
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
    Args:    threads: number of threads.
-   In:      gemm:    the GEMM.  D is not read.
+   In:      gemm:    the GEMM.  Of D only the format is read.
             options: the options, or NULL.
    Out:     to:      the limits; written only on success.
             why:     the reason.
@@ -1217,6 +1230,7 @@ struct bitcut_tolerances {
      `any_order`, reversed and by the size of products, descending and ascending.  A limit
      is at least the result of the formula for these runs, at least 1.25 times their
      largest error, and at least the largest error of all runs.
+   - With `any_order` no limit is below the limit without it: runs have the same outputs.
    - An observed limit is at most the bound.
    - `known` or `norm_known` is false if the runs have a heavier tail.  Then the limit is
      at least twice the largest error of all runs, and has no probability.
@@ -1264,7 +1278,12 @@ struct bitcut_tolerance_verdict {
             options: the options, or NULL.  Only `any_order` and `two` are read; `two`
                      must be false.
    Out:     to:      the verdict; written only on success.
-            why:     the reason. */
+            why:     the reason.
+   - If the format of D has fewer bits than f32, |D - C| in the verdict stands for the
+   error before the rounding to it: the distance of C from the nearest value that rounds,
+   to nearest even, to D.  It is in u = 2^-24 as well.  Values beyond the range of the
+   format round to an infinity, to NaN in a format without infinities, or to the largest
+   value. */
 enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
                                           const struct bitcut_tolerances *limits,
                                           const struct bitcut_gemm *gemm,

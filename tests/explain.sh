@@ -280,6 +280,7 @@ promote-rz|promotion truncated|toward zero when they are promoted
 promote-f16|promotion in short|promoted to f16
 promote-via-bf16|promotion through short|rounded to bf16 before
 promote-rest-lost|promotion forgets the remainder|is promoted every 3 instructions, and the accumulator is
+relu|ReLU|outputs that would be negative are zero
 out-f16-rz|store truncated|rounded to f16, but
 all-nan|not written|they hold NaN|plain
 all-zero|not written|they hold zeros|plain

@@ -2,7 +2,10 @@
 /* The error budget and the bounds for a caller's GEMM, as declared in lib/bitcut.h. */
 #include "analysis/accuracy/bound_run.h"
 #include "analysis/accuracy/gemm_data.h"
+#include "analysis/accuracy/short_result.h"
 #include "lib/base/table.h"
+#include "lib/number/bits.h"
+#include "lib/number/hostfp.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -89,12 +92,31 @@ static enum bitcut_status find_limits(double *limit, const struct bound_row *row
     return bound_limits(limit, row, &problem, threads, progress_of_thread(), f);
 }
 
+/* Add the rounding of D to a short format: |D| is at most |C| plus the limit.  An output
+   that may overflow has no limit. */
+static void add_rounding(double *limit, const struct bitcut_gemm *g,
+                         const uint64_t *exact)
+{
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    for (size_t i = 0; i < g->m * g->n; i++) {
+        const double most = (fabs(double_of_bits(exact[i])) + limit[i]) * (1 + 0x1p-50);
+        const double rounding =
+            isfinite(most) ? result_rounding(g->d.format, most) : (double)NAN;
+        limit[i] =
+            isfinite(rounding) ? (limit[i] + rounding) * (1 + 0x1p-50) : (double)NAN;
+    }
+    hostfp_leave(&mode);
+}
+
 /* The limits with |A||B|, from which they are computed. */
 static enum bitcut_status find_bound(double *limit, const struct bound_row *row,
                                      const struct call *c, int threads, struct fault *f)
 {
     const struct bitcut_gemm *const g = &c->gemm;
+    const bool rounds = result_is_short(g->d.format) && !row->underflow;
     double *const size = memory_allocate(g->m, g->n * sizeof *size);
+    uint64_t *const exact = rounds ? memory_allocate(g->m, g->n * sizeof *exact) : NULL;
     const struct comparison x = { .m = g->m,
                                   .n = g->n,
                                   .k = g->k,
@@ -108,10 +130,13 @@ static enum bitcut_status find_bound(double *limit, const struct bound_row *row,
     const struct exact_options options = { .threads = threads,
                                            .progress = progress_of_thread(),
                                            .update = &update };
-    if (!size) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
     enum bitcut_status status =
-        exact_gemm(NULL, NULL, size, NULL, &options, x.m, x.n, x.k, x.a, x.b, f);
+        size && (exact || !rounds)
+            ? exact_gemm(NULL, exact, size, NULL, &options, x.m, x.n, x.k, x.a, x.b, f)
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
     if (status == BITCUT_OK) status = find_limits(limit, row, c, &x, threads, f);
+    if (status == BITCUT_OK && rounds) add_rounding(limit, g, exact);
+    free(exact);
     free(size);
     return status;
 }

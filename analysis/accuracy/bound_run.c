@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/accuracy/bound_run.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "lib/base/size.h"
 #include "lib/base/stats.h"
 #include "lib/base/text.h"
@@ -178,7 +179,9 @@ static void settle(struct bound_result *to, struct tally *t)
 static struct bound_result result_of(const struct bound_row *row,
                                      const struct bound_problem *x)
 {
-    struct bound_result r = { .row = row, .worst = x->x->m * x->x->n };
+    struct bound_result r = { .row = row,
+                              .worst = x->x->m * x->x->n,
+                              .format = x->x->format };
     r.applies = row->applies(r.why, x);
     return r;
 }
@@ -207,7 +210,7 @@ enum bitcut_status bound_run_row(struct bound_result *to, const struct bound_row
     to->looked = count;
     for (size_t at = 0; at < count && status == BITCUT_OK; at++)
         if (is_limited(x, at, limit[at]))
-            take(to, &t, x, at, limit[at], fabs(metric_error(x->x, at)));
+            take(to, &t, x, at, limit[at], metric_unrounded(x->x, at));
     settle(to, &t);
     hostfp_leave(&mode);
     free(limit);
@@ -327,6 +330,7 @@ enum bitcut_status bound_find(struct bound_result results[BOUNDS],
         judge_init(&j, &references[0], &p->a, &p->b, &update, options, f);
     if (status != BITCUT_OK) return status;
     j.comparison.d = q->d;
+    j.comparison.format = q->gemm->d.format;
     status = bound_problem_make(&problem, q->gemm, q->plan, &j.comparison, q->given, f);
     if (status == BITCUT_OK)
         status = bound_run(results, &problem, q->samples, options->threads,
@@ -348,6 +352,9 @@ void describe_bound(char *text, size_t size, const struct bound_result *r)
     text_add(text, size,
              "output (%zu, %zu) is nearest to its bound, %.3g of %.3g u |A||B|; ",
              r->worst_at[0], r->worst_at[1], r->worst_error, r->worst_limit);
+    if (result_is_short(r->format))
+        text_add(text, size, "before the rounding to %s, u = 2^-24; ",
+                 result_name(r->format));
     if (r->violations)
         text_add(text, size, "%zu of %zu outputs exceed their bounds", r->violations,
                  r->outputs);

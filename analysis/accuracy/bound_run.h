@@ -8,9 +8,12 @@
 #include "lib/base/record.h"
 
 /* The result of one bound for a D.  Errors are in u (|alpha| |A||B| + |beta C|), u =
-   2^-24; limit_ulp is in ulps of the exact value. */
+   2^-24; limit_ulp is in FP32 ulps of the exact value.  If D has a short format, limits
+   are for the sum before it is rounded to it, and errors are metric_unrounded(): then |D
+   - C| is at most the limit plus half an ulp. */
 struct bound_result {
     const struct bound_row *row;
+    const struct bitcut_format *format; /* format of D; NULL: f32 */
     bool applies;
     char why[BOUND_WHY_MAX]; /* why it does not apply */
     size_t looked;      /* outputs that were checked: all, or this many spread evenly */

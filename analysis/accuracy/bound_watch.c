@@ -71,9 +71,11 @@ enum bitcut_status bound_watch(struct bound_watched *to, const struct bound_prob
     const struct budget_lines lines = {
         .a = c->a + i * c->k, .b = column, .k = c->k, .c = c->c ? c->c[at] : 0
     };
+    struct bitcut_gemm sum = *x->gemm; /* before D is rounded to a short format */
+    sum.d.format = NULL;
     *to = (struct bound_watched){ .lost = 0 };
     const enum bitcut_status status =
-        budget_one(&to->budget, x->gemm, x->plan, &lines, false, f);
+        budget_one(&to->budget, &sum, x->plan, &lines, false, f);
     hostfp_enter(&mode);
     const struct line a = line_of(x, BITCUT_A, lines.a), b = line_of(x, BITCUT_B, column);
     if (status == BITCUT_OK && !to->budget.event.what) add_lines(to, x, &a, &b);

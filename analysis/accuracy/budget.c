@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/accuracy/budget_watch.h"
 #include "analysis/accuracy/budget_parts.h"
+#include "analysis/accuracy/short_result.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
 #include "lib/number/hostfp.h"
@@ -21,7 +22,7 @@ const struct budget_row budget_rows[] = {
     { "promotion",      "accumulators added to FP32 sums and to each other" },
     { "slices",         "sums of lanes and slices added" },
     { "epilogue",       "inverse scaling of rows and columns, alpha, beta and C, and the "
-                        "last rounding" },
+                        "last roundings, to FP32 and to the format of D" },
     { 0 }
 };
 /* clang-format on */
@@ -75,7 +76,7 @@ static void account_fill(struct account *x, const struct watcher *w,
 
 /* The difference between D and alpha times the sum plus beta c.  It also checks that
    nothing is missing. */
-static void account_close(struct account *x, const struct watcher *w,
+static void account_close(struct account *x, const struct watcher *w, uint32_t d,
                           const struct bitcut_gemm *g, uint32_t c, int exponents)
 {
     mpz_t y;
@@ -88,7 +89,7 @@ static void account_close(struct account *x, const struct watcher *w,
         dyadic_multiply(x->error, g->beta);
         mpz_add(y, y, x->error);
     }
-    dyadic_set_f32(x->error, w->d);
+    dyadic_set_f32(x->error, d);
     mpz_sub(x->part[BUDGET_EPILOGUE], x->error, y);
     mpz_sub(x->error, x->error, x->value);
     mpz_set(y, x->error);
@@ -149,7 +150,7 @@ static enum bitcut_status settle_account(struct budget_output *to,
     account_init(&all);
     budget_stage_sums(all.stage, x->values_a, x->values_b);
     account_fill(&all, w, g, x->c, exponents);
-    account_close(&all, w, g, x->c, exponents);
+    account_close(&all, w, to->d, g, x->c, exponents);
     settle_drift(to, w, g, exponents);
     for (int i = 0; i < BUDGET_PARTS; i++) {
         to->part[i] = dyadic_value(all.part[i]);
@@ -193,13 +194,14 @@ static enum bitcut_status one_budget(struct budget_output *to,
     const struct gemm_options options = { .threads = 1, .watch = &watch };
     struct bitcut_gemm one = *g;
     enum bitcut_status status = BITCUT_NO_MEMORY;
-    *to = (struct budget_output){ .size = size_of(g, x) };
+    *to = (struct budget_output){ .size = size_of(g, x), .format = g->d.format };
     if (!w) return fault_set(f, status, "not enough memory for a budget");
     if (!inputs_finite(g, x)) watcher_end(w, "an input is infinite or NaN", -1);
     gemm_set_dense(&one, &to->d, 1, 1, x->k, x->a, x->b, &x->c);
     status = gemm_run_plan(&one, plan, &options, f);
+    if (status == BITCUT_OK) result_round(&to->d, 1, g->d.format);
     if (status == BITCUT_OK && !w->event.what &&
-        !format_is_finite(&formats[FORMAT_F32], w->d))
+        !format_is_finite(&formats[FORMAT_F32], to->d))
         watcher_end(w, "the result overflows", -1);
     to->event = w->event;
     if (status == BITCUT_OK && !w->event.what) status = settle(to, w, g, x, texts, f);

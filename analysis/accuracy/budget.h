@@ -20,7 +20,8 @@ enum budget_part {
     BUDGET_ACCUMULATION, /* sums rounded to accumulators */
     BUDGET_PROMOTION,    /* accumulators added to FP32 sums, and to each other */
     BUDGET_SLICES,       /* sums of lanes and slices added */
-    BUDGET_EPILOGUE,     /* rows and columns scaled back, alpha, beta, C, last rounding */
+    BUDGET_EPILOGUE, /* rows and columns scaled back, alpha, beta, C, last rounding, and
+                        the rounding of D to its format */
     BUDGET_PARTS
 };
 
@@ -48,7 +49,8 @@ struct budget_output {
     double drift_mean;   /* mean movement by rounding, by a model (budget_watch.h) */
     double drift_spread; /* root of the sum of squares around that mean */
     double value;        /* alpha A B + beta C                  */
-    uint32_t d;
+    uint32_t d;          /* FP32 encoding                       */
+    const struct bitcut_format *format; /* format of D; NULL: f32 */
 };
 
 /* The values for which the parts of a row of A or a column of B stand. */
@@ -81,7 +83,8 @@ struct budget_statistics {
     double mean, rms, most;
 };
 
-/* Units of the statistics: u |A||B| with u = 2^-24, or FP32 ulps of the exact value. */
+/* Units of the statistics: u |A||B|, u the unit roundoff of the format of D (2^-24 for
+   f32), or ulps of the exact value in this format. */
 enum budget_measure { BUDGET_U, BUDGET_ULP, BUDGET_MEASURES };
 
 /* The budgets of many outputs: statistics of each part, followed by the statistics of the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/accuracy/budget_answer.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "lib/base/size.h"
 #include "lib/base/text.h"
 #include "lib/number/bits.h"
@@ -14,7 +15,7 @@
 /* An output of a result with an error. */
 struct bad_output {
     size_t at; /* i n + j                                                   */
-    double u;  /* |D - C| / |A||B|, in u = 2^-24; infinite if one is not finite */
+    double u;  /* |D - C| / |A||B|, in u of the format; infinite if one is not finite */
 };
 
 /* Select the `count` largest entries of x, the largest first, and among equal ones the
@@ -67,6 +68,7 @@ static enum bitcut_status find_worst(struct budget_answer *to,
             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the worst outputs");
     if (status == BITCUT_OK) {
         j.comparison.d = q->d->at;
+        j.comparison.format = q->gemm->d.format;
         const size_t found = find_bad(bad, most, &j.comparison);
         judge_clear(&j);
         for (size_t i = 0; i < found && status == BITCUT_OK; i++)
@@ -127,6 +129,20 @@ static void describe_parts(char *text, size_t size, const double part[BUDGET_PAR
     }
 }
 
+/* u |A||B| of the format of D. */
+static double unit_of(const struct budget_output *x)
+{
+    return ldexp(x->size, result_unit_exponent(x->format));
+}
+
+/* What u is, unless it is that of FP32. */
+static void describe_unit(char *text, size_t size, const struct bitcut_format *format)
+{
+    if (result_is_short(format))
+        text_add(text, size, ", u = 2^%d of %s", result_unit_exponent(format),
+                 result_name(format));
+}
+
 static const struct budget_answer *budget_of(const void *answer)
 {
     return ((const struct gemm_answer *)answer)->budget;
@@ -148,6 +164,7 @@ void budget_describe_all(char *text, size_t size, const void *answer)
     describe_parts(text, size, rms, 1, BUDGET_PARTS);
     text_add(text, size, "%s%.3g u |A||B| in all (RMS; mean %.3g, most %.3g)",
              *text ? "; " : "", all->rms, all->mean, all->most);
+    describe_unit(text, size, a->problem->gemm->d.format);
     if (b->outputs < b->total)
         text_add(text, size, ", of %zu of %zu outputs", b->outputs, b->total);
     if (b->without)
@@ -162,7 +179,7 @@ void budget_describe_worst(char *text, size_t size, const void *answer)
     for (size_t n = 0; a && n < smaller(a->worst_count, SAID); n++) {
         const struct budget_place *const p = &a->worst[n];
         const struct budget_output *const b = &p->budget;
-        const double unit = ldexp(b->size, -24);
+        const double unit = unit_of(b);
         text_add(text, size, "%s(%zu, %zu) ", n ? "; " : "", p->i, p->j);
         if (isinf(p->u)) {
             text_add(text, size, "is NaN or infinite where C is not");
@@ -188,14 +205,16 @@ void budget_describe_one(char *text, size_t size, const void *answer)
     if (!a || !a->problem->one) return;
     const struct budget_place *const p = &a->one;
     const struct budget_output *const b = &p->budget;
-    const double unit = ldexp(b->size, -24);
+    const double unit = unit_of(b);
     text_add(text, size, "(%zu, %zu) ", p->i, p->j);
     if (b->event.what) {
         text_add(text, size, "has no sum: %s, after %zu instructions", b->event.what,
                  b->event.at);
         return;
     }
-    text_add(text, size, "errs by %.3g u |A||B|: ", b->error / unit);
+    text_add(text, size, "errs by %.3g u |A||B|", b->error / unit);
+    describe_unit(text, size, b->format);
+    text_add(text, size, ": ");
     describe_parts(parts, sizeof parts, b->part, unit > 0 ? unit : 1, BUDGET_PARTS);
     text_add(text, size, "%s", *parts ? parts : "it is exact");
 }

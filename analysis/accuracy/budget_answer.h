@@ -25,7 +25,7 @@ struct budget_place {
     size_t i, j;
     struct budget_output budget;
     uint32_t given;
-    double u; /* |D - C| / |A||B| of the given result, u = 2^-24 */
+    double u; /* |D - C| / |A||B| of the given result, in u of its format */
 };
 
 struct budget_answer {

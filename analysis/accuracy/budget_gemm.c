@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Budgets of many outputs. */
 #include "analysis/accuracy/budget.h"
+#include "analysis/accuracy/short_result.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
 #include "lib/number/bits.h"
@@ -113,10 +114,11 @@ enum bitcut_status budget_at(struct budget_output *to, const struct bitcut_gemm 
 
 /* --- statistics ------------------------------------------------------------------- */
 
-/* The distance of FP32 values at x. */
-static double ulp_at(double x)
+/* The distance of values of the format of D at x. */
+static double ulp_at(const struct bitcut_format *format, double x)
 {
     int exponent;
+    if (result_is_short(format)) return result_ulp(format, x);
     if (x == 0) return ldexp(1, LEAST_EXPONENT);
     frexp(x, &exponent);
     return ldexp(1, larger_int(exponent - 1 - FRACTION, LEAST_EXPONENT));
@@ -125,7 +127,9 @@ static double ulp_at(double x)
 /* The unit of a part; for |A||B| = 0 there is no error. */
 static double unit_of(const struct budget_output *x, enum budget_measure measure)
 {
-    const double unit = measure == BUDGET_U ? ldexp(x->size, -24) : ulp_at(x->value);
+    const double unit = measure == BUDGET_U
+                            ? ldexp(x->size, result_unit_exponent(x->format))
+                            : ulp_at(x->format, x->value);
     return unit > 0 ? unit : 1;
 }
 

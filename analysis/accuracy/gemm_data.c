@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/accuracy/gemm_data.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "lib/base/size.h"
 #include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
@@ -136,7 +137,10 @@ enum bitcut_status gemm_data_judge(struct judge *j, const struct gemm_data *p,
 {
     const struct exact_update update = { g->alpha, g->beta, p->c.at };
     const struct gemm_options options = { .threads = 1 };
-    return judge_init(j, &references[0], &p->a, &p->b, &update, &options, f);
+    const enum bitcut_status status =
+        judge_init(j, &references[0], &p->a, &p->b, &update, &options, f);
+    if (status == BITCUT_OK) j->comparison.format = g->d.format;
+    return status;
 }
 
 enum bitcut_status gemm_data_run(uint32_t *d, const struct gemm_data *p,
@@ -145,5 +149,7 @@ enum bitcut_status gemm_data_run(uint32_t *d, const struct gemm_data *p,
     const struct gemm_options options = { .threads = 1 };
     struct bitcut_gemm own = *g;
     gemm_set_dense(&own, d, p->a.rows, p->b.cols, p->a.cols, p->a.at, p->b.at, p->c.at);
-    return gemm_run(&own, &options, f);
+    const enum bitcut_status status = gemm_run(&own, &options, f);
+    if (status == BITCUT_OK) result_round(d, p->a.rows * p->b.cols, g->d.format);
+    return status;
 }

@@ -40,11 +40,12 @@ enum { GEMM_DATA_OUTPUTS_MIN = 256 };
 void gemm_data_block(size_t *rows, size_t *cols, size_t m, size_t n, size_t k,
                      double products);
 
-/* The exact result with which D of g is compared, on one thread. */
+/* The exact result with which D of g, in its format, is compared, on one thread. */
 enum bitcut_status gemm_data_judge(struct judge *j, const struct gemm_data *p,
                                    const struct bitcut_gemm *g, struct fault *f);
 
-/* D of g, a GEMM on a unit, on one thread. */
+/* D of g, a GEMM on a unit, on one thread: FP32 encodings, rounded to the format of g's
+   D. */
 enum bitcut_status gemm_data_run(uint32_t *d, const struct gemm_data *p,
                                  const struct bitcut_gemm *g, struct fault *f);
 

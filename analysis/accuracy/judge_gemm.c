@@ -49,6 +49,7 @@ static enum bitcut_status judge(double *values, size_t count, const struct bitcu
     else if (g->unit) status = judge_grade(&j, &error, g, &options, f);
     if (status == BITCUT_OK) {
         j.comparison.d = x->d.at;
+        j.comparison.format = g->d.format;
         metrics_find(all, &j.comparison, ~0u, threads);
         for (size_t p = 0; p < count; p++) values[p] = p < METRICS ? all[p] : NAN;
     }

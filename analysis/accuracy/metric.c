@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/accuracy/metric.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
 #include "lib/number/bits.h"
@@ -21,18 +22,47 @@ static bool same_special(uint32_t a, uint32_t b)
     return a == b || (f32_is_nan(a) && f32_is_nan(b));
 }
 
+static double exact_at(const struct comparison *x, size_t i)
+{
+    return double_of_bits(x->reference64[i]);
+}
+
+/* Whether C, rounded to the format of D, is finite. */
+static bool is_finite_at(const struct comparison *x, size_t i)
+{
+    return f32_is_finite(x->reference32[i]) &&
+           (!result_is_short(x->format) ||
+            fabs(exact_at(x, i)) < result_overflow(x->format));
+}
+
+static double short_error(const struct comparison *x, size_t i)
+{
+    if (is_finite_at(x, i))
+        return f32_is_finite(x->d[i]) ? value_of_float(x->d[i]) - exact_at(x, i)
+                                      : (double)INFINITY;
+    return result_gap(x->format, x->d[i], exact_at(x, i)) == 0 ? 0 : (double)INFINITY;
+}
+
 /* 0 for the same special value, infinite if only one is special. */
 double metric_error(const struct comparison *x, size_t i)
 {
+    if (result_is_short(x->format)) return short_error(x, i);
     if (!f32_is_finite(x->d[i]) || !f32_is_finite(x->reference32[i]))
         return same_special(x->d[i], x->reference32[i]) ? 0 : (double)INFINITY;
-    return value_of_float(x->d[i]) - double_of_bits(x->reference64[i]);
+    return value_of_float(x->d[i]) - exact_at(x, i);
+}
+
+double metric_unrounded(const struct comparison *x, size_t i)
+{
+    if (!result_is_short(x->format)) return fabs(metric_error(x, i));
+    return x->other ? result_gap_between(x->format, x->d[i], x->reference32[i])
+                    : result_gap(x->format, x->d[i], exact_at(x, i));
 }
 
 /* The magnitude of the reference; 0 where it is not finite. */
 static double size_at(const struct comparison *x, size_t i)
 {
-    return f32_is_finite(x->reference32[i]) ? fabs(double_of_bits(x->reference64[i])) : 0;
+    return is_finite_at(x, i) ? fabs(exact_at(x, i)) : 0;
 }
 
 static double quotient(double error, double size)
@@ -166,9 +196,18 @@ static double symmetric_at(const struct comparison *x, size_t i)
     return quotient(metric_error(x, i), fabs(value_of_float(x->d[i])) + size_at(x, i));
 }
 
+/* The same for a short format. */
+static double short_ulps_at(const struct comparison *x, size_t i)
+{
+    if (!is_finite_at(x, i) || !f32_is_finite(x->d[i])) return metric_error(x, i);
+    const double rounded = value_of_float(result_rounded(x->format, exact_at(x, i)));
+    return (value_of_float(x->d[i]) - rounded) / result_ulp(x->format, rounded);
+}
+
 /* The signed error of element i relative to the correctly rounded result, in its ulps. */
 static double ulps_at(const struct comparison *x, size_t i)
 {
+    if (result_is_short(x->format)) return short_ulps_at(x, i);
     if (!f32_is_finite(x->d[i]) || !f32_is_finite(x->reference32[i]))
         return metric_error(x, i);
     return (value_of_float(x->d[i]) - value_of_float(x->reference32[i])) /
@@ -182,29 +221,49 @@ static double ulp_size_at(const struct comparison *x, size_t i)
 
 /* The limit of element i, the error allowed to an FP32 GEMM; 0 where the reference is not
    finite, or nothing is added. */
+static double fp32_limit_at(const struct comparison *x, size_t i)
+{
+    return is_finite_at(x, i) && x->magnitude[i] != 0 ? x->limit[i] : 0;
+}
+
+/* The same for its result rounded to the format of D; 0 also where that may overflow. */
 static double limit_at(const struct comparison *x, size_t i)
 {
-    return f32_is_finite(x->reference32[i]) && x->magnitude[i] != 0 ? x->limit[i] : 0;
+    const double limit = fp32_limit_at(x, i);
+    if (!result_is_short(x->format) || limit == 0) return limit;
+    const double rounding = result_rounding(x->format, size_at(x, i) + limit);
+    return isfinite(rounding) ? limit + rounding : 0;
+}
+
+/* In units of u of the format of D. */
+static double in_units(const struct comparison *x, double error)
+{
+    return error * (result_is_short(x->format) ? 1 / result_unit(x->format) : 0x1p24);
 }
 
 double backward_at(const struct comparison *x, size_t i)
 {
-    return quotient(metric_error(x, i), x->magnitude[i]) * 0x1p24;
+    return in_units(x, quotient(metric_error(x, i), x->magnitude[i]));
+}
+
+double unrounded_at(const struct comparison *x, size_t i)
+{
+    return quotient(metric_unrounded(x, i), x->magnitude[i]) * 0x1p24;
 }
 
 static double backward_limit_at(const struct comparison *x, size_t i)
 {
-    return quotient(limit_at(x, i), x->magnitude[i]) * 0x1p24;
+    return in_units(x, quotient(limit_at(x, i), x->magnitude[i]));
 }
 
 static double mixed_at(const struct comparison *x, size_t i)
 {
-    return quotient(metric_error(x, i), lines_of(x, i)) * 0x1p24;
+    return in_units(x, quotient(metric_error(x, i), lines_of(x, i)));
 }
 
 static double mixed_limit_at(const struct comparison *x, size_t i)
 {
-    return quotient(limit_at(x, i), lines_of(x, i)) * 0x1p24;
+    return in_units(x, quotient(limit_at(x, i), lines_of(x, i)));
 }
 
 static double wrong_at(const struct comparison *x, size_t i)
@@ -214,15 +273,14 @@ static double wrong_at(const struct comparison *x, size_t i)
 
 double grade_ratio(const struct comparison *x, size_t i)
 {
-    const double alpha = fabs(finite_or_0(x->alpha)), limit = limit_at(x, i);
+    const double alpha = fabs(finite_or_0(x->alpha)), limit = fp32_limit_at(x, i);
     const double least = (alpha * (double)x->k + 2) * 0x1p-150;
-    return quotient(metric_error(x, i), x->magnitude[i] == 0 ? 0 : limit + least);
+    return quotient(metric_unrounded(x, i), x->magnitude[i] == 0 ? 0 : limit + least);
 }
 
 static double condition_at(const struct comparison *x, size_t i)
 {
-    return f32_is_finite(x->reference32[i]) ? quotient(x->magnitude[i], size_at(x, i))
-                                            : 0;
+    return is_finite_at(x, i) ? quotient(x->magnitude[i], size_at(x, i)) : 0;
 }
 
 /* --- metrics ---------------------------------------------------------------------- */
@@ -274,12 +332,17 @@ static double normwise_of(const struct comparison *x, term_of *error, int thread
                  b = frobenius(x, x->k * x->n, b_at, threads);
     const double size = fabs(finite_or_0(x->alpha)) * (a * b) +
                         frobenius(x, elements(x), c_at, threads);
-    return quotient(frobenius(x, elements(x), error, threads), size) * 0x1p24;
+    return quotient(frobenius(x, elements(x), error, threads), size);
 }
 
 static double normwise(const struct comparison *x, int threads)
 {
-    return normwise_of(x, metric_error, threads);
+    return in_units(x, normwise_of(x, metric_error, threads));
+}
+
+double normwise_unrounded(const struct comparison *x)
+{
+    return normwise_of(x, metric_unrounded, 1) * 0x1p24;
 }
 
 static double most_of_limits(const struct comparison *x, term_of *f, int threads)
@@ -299,7 +362,7 @@ static double mixed_limit(const struct comparison *x, int threads)
 
 static double normwise_limit(const struct comparison *x, int threads)
 {
-    return x->limit ? normwise_of(x, limit_at, threads) : (double)NAN;
+    return x->limit ? in_units(x, normwise_of(x, limit_at, threads)) : (double)NAN;
 }
 
 static double effective_bits(const struct comparison *x, int threads)
@@ -447,11 +510,26 @@ uint64_t ulp_distance(uint32_t a, uint32_t b)
     return (uint64_t)(d < 0 ? -d : d);
 }
 
+/* The number of values of the format of D between it and C. */
+static uint64_t short_distance(const struct comparison *x, size_t i)
+{
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32], *const to = x->format;
+    const struct bitcut_rounding *const rn = &roundings[ROUND_RN];
+    const uint32_t c = result_rounded(to, exact_at(x, i));
+    if (!f32_is_finite(x->d[i]) || !f32_is_finite(c))
+        return metric_error(x, i) == 0 ? 0 : UINT64_MAX;
+    const int64_t d = format_along_line(to, bitcut_format_convert(to, rn, f32, x->d[i])) -
+                      format_along_line(to, bitcut_format_convert(to, rn, f32, c));
+    return (uint64_t)(d < 0 ? -d : d);
+}
+
 void ulp_histogram(size_t bins[HISTOGRAM_BINS], const struct comparison *x)
 {
     for (int i = 0; i < HISTOGRAM_BINS; i++) bins[i] = 0;
     for (size_t i = 0; i < elements(x); i++) {
-        const uint64_t d = ulp_distance(x->d[i], x->reference32[i]);
+        const uint64_t d = result_is_short(x->format)
+                               ? short_distance(x, i)
+                               : ulp_distance(x->d[i], x->reference32[i]);
         const int bin = d ? 64 - __builtin_clzll(d) : 0;
         bins[bin < HISTOGRAM_BINS ? bin : HISTOGRAM_BINS - 1]++;
     }

@@ -11,6 +11,9 @@ struct comparison {
     size_t m, n, k;
     const uint32_t *a, *b; /* FP32 encodings                                          */
     const uint32_t *d;     /* the results                                             */
+    const struct bitcut_format *format; /* format of the results, which are widened to
+                                           FP32; NULL: f32 */
+    bool other; /* the reference is another result of this format, not the exact one */
     const uint32_t *reference32; /* the exact values rounded to FP32 */
     const uint64_t *reference64; /* the exact values rounded to binary64 */
     const double *magnitude; /* |alpha||A||B| + |beta||C|, in binary64                  */
@@ -47,8 +50,18 @@ enum { METRIC_WORDS_MAX = 32 };
    which D or the FP32 reference is NaN or infinite, unless both are NaN or the same
    infinity; those count as equal.  A wrong element makes every error metric infinite, and
    effective_bits and grade 0.  Special values of A, B, C, alpha and beta count as 0 in
-   norms. effective_bits uses log2() of the C library. u = 2^-24; ulp(x) is the distance
-   between FP32 values at x, at least 2^-149. */
+   norms. effective_bits uses log2() of the C library.  u is the unit roundoff of the
+   format of D, 2^-24 for f32 (analysis/accuracy/short_result.h); ulp(x) is the distance
+   between values of that format at x, at least its smallest subnormal number, 2^-149 for
+   f32.
+
+   A D of a short format is compared with the exact result.  RN(C) is C rounded to
+   binary64 and then to the format.  Where C is beyond the range of the format, D is right
+   if it is infinite, NaN (a format without infinities) or the largest value, with the
+   sign of C, and has an error of 0.  The grade applies to the sum before it is rounded to
+   the format: the limits of an FP32 GEMM are compared with metric_unrounded(), and
+   `backward_limit`, `mixed_limit` and `normwise_limit` have half an ulp of the format
+   more. */
 struct metric {
     const char *name, *what;
     double (*value)(const struct comparison *x,
@@ -91,8 +104,19 @@ void metrics_run(double values[METRICS], const struct comparison *x);
 /* D - C at element i; infinite if the element is wrong. */
 double metric_error(const struct comparison *x, size_t i);
 
-/* |D - C| / |A||B| at element i, in u; backward_max is the largest.  The caller is under
-   hostfp_enter(). */
+/* The error at element i that D shows of the FP32 result from which it was rounded: |D -
+   C| for f32; for a short format result_gap(), or result_gap_between() with `other`.  A
+   limit of the FP32 result is also a limit of this error, and no smaller number is.  The
+   caller is under hostfp_enter(). */
+double metric_unrounded(const struct comparison *x, size_t i);
+
+/* The same relative to |A||B|, and for all elements in norms; in u = 2^-24 for every
+   format.  The caller is under hostfp_enter(). */
+double unrounded_at(const struct comparison *x, size_t i);
+double normwise_unrounded(const struct comparison *x);
+
+/* |D - C| / |A||B| at element i, in u of the format; backward_max is the largest.  The
+   caller is under hostfp_enter(). */
 double backward_at(const struct comparison *x, size_t i);
 
 /* The quotient of grade_worst at element i: 0 if there is no error, infinite if there is
@@ -111,9 +135,10 @@ void line_norms(double *row, double *col, const struct comparison *x, int thread
 
 enum { HISTOGRAM_BINS = 28 };
 
-/* Count the elements by |D - reference| in FP32 steps (the number of FP32 values between
-   them).  Bin 0 has no difference, bin i has 2^(i-1) to 2^i - 1 steps.  The last bin has
-   all larger differences, and elements where only D or the reference is finite. */
+/* Count the elements by |D - reference| in steps of the format of D (the number of its
+   values between them).  Bin 0 has no difference, bin i has 2^(i-1) to 2^i - 1 steps. The
+   last bin has all larger differences, and elements where only D or the reference is
+   finite. */
 void ulp_histogram(size_t bins[HISTOGRAM_BINS], const struct comparison *x);
 
 /* The number of FP32 steps between two finite encodings; -0 and +0 are one value.

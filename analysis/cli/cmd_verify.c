@@ -183,12 +183,15 @@ static int explain_d(struct verified *v, const struct setup *s, const struct mat
                          .c = s->c,
                          .d = *d,
                          .alpha = s->gemm.alpha,
-                         .beta = s->gemm.beta };
+                         .beta = s->gemm.beta,
+                         .said = &s->gemm };
     if (part) {
         q.a = (struct matrix){ .rows = part->rows, .cols = part->k, .at = part->a };
         q.b = (struct matrix){ .rows = part->k, .cols = part->cols, .at = part->b };
         q.c = (struct matrix){ .rows = part->rows, .cols = part->cols, .at = part->c };
-        q.d = (struct matrix){ .rows = part->rows, .cols = part->cols, .at = part->d };
+        q.d = (struct matrix){
+            .rows = part->rows, .cols = part->cols, .at = part->d, .format = d->format
+        };
     }
     q.format = problem_format(&q.d);
     return explain_sentence(v->hypothesis, &q, part, seconds_explain(x->own), x);
@@ -307,6 +310,7 @@ static int run_code(struct context *x)
     if (status == EXIT_GOOD) status = budget_check(&o->budget, &s);
     if (status == EXIT_GOOD)
         status = code_command_run(&r, &s, &o->code, o->device, seconds_run(o), x);
+    s.gemm.d.format = r.d.format;
     if (status == EXIT_GOOD) status = compare(x, &s, &r.d, &r);
     matrix_clear(&r.d);
     setup_clear(&s);

@@ -196,9 +196,9 @@ static const struct part parts[] = {
                    .plot = &table,
                    .what = "where the worst errors come from",
                    .title = "Budget of the worst outputs",
-                   .text =
-                       "The outputs with the largest error in u |A||B|, u = 2^-24, and "
-                       "the parts of each error, which add up to it exactly." },
+                   .text = "The outputs with the largest error in u |A||B|, u the unit "
+                           "roundoff of the format of D (2^-24 for FP32), and "
+                           "the parts of each error, which add up to it exactly." },
       .lines = worst_lines,
       .asks = ASK_GEMM,
       .needs = RESULT_EMULATED,
@@ -209,7 +209,8 @@ static const struct part parts[] = {
                    .what = "where the worst errors of D come from",
                    .title = "Budget of the worst outputs of D",
                    .text =
-                       "The outputs of D with the largest error in u |A||B|, u = 2^-24. "
+                       "The outputs of D with the largest error in u |A||B|, u the unit "
+                       "roundoff of the format of D (2^-24 for FP32). "
                        "The parts are the errors of the recipe on this unit, and add up "
                        "to its error exactly. \"unexplained\" is the remaining error of "
                        "D; it is 0 where D is the recipe's result." },
@@ -224,7 +225,8 @@ static const struct part parts[] = {
                    .title = "Bounds and the actual error",
                    .text =
                        "For the output nearest to its limit: its error, its limit and "
-                       "their ratio, in u |A||B|, u = 2^-24. If a rigorous bound is "
+                       "their ratio, in u |A||B|, u = 2^-24, before D is rounded to a "
+                       "format shorter than FP32. If a rigorous bound is "
                        "violated, the result was not computed by this recipe on this "
                        "unit. Bounds are for proofs, not for tests: they are wide, since "
                        "rounding errors rarely all have the same sign." },

@@ -116,6 +116,7 @@ static void take_explained(struct gemm_answers *a, struct fault *why)
 {
     const struct explanation *const e = &a->explanation;
     struct bitcut_gemm g = e->best.x.gemm;
+    if (e->answer.found) a->d.format = e->q.format; /* of the values, not of the file */
     const struct bitcut_gemm row = gemm_of(g.recipe, g.unit);
     struct fault unused;
     if (take(a, &g, why) != BITCUT_OK) take(a, &row, &unused);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/gemm_report_verdict.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "analysis/report/report.h"
 #include "analysis/sampling/c_function.h"
 #include "analysis/sampling/python_lines.h"
@@ -43,6 +44,8 @@ static void print_errors(struct outcome *to, const struct gemm_answers *a)
     REASON("; normwise error %.3g u ||A|| ||B|| (limit %.3g%s); u = 2^-24", v->norm,
            t->norm_known ? t->norm_limit : t->norm_with_underflow,
            t->norm_known ? "" : " plus the norm of the underflow");
+    if (result_is_short(a->d.format))
+        REASON(", before D is rounded to %s", result_name(a->d.format));
     if (v->accepted && v->zeros_accepted)
         REASON("; a D of zeros is accepted as well, so these inputs test nothing");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cli/setup.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "emu/gemm_text.h"
 #include "lib/base/text.h"
 #include "lib/gemm/configuration.h"

@@ -172,6 +172,7 @@ static void finish_all(uint32_t *d, const struct candidate *x, const struct spac
         const size_t row = b->row[i / b->cols], col = b->col[i % b->cols];
         if (products) d[i] = candidate_finish(x, d[i], candidate_c(x, b->q, row, col));
         if (x->through) d[i] = f32_through(x->through, x->through_by, d[i]);
+        if (x->clipped && d[i] >> 31 && !f32_is_nan(d[i])) d[i] = 0;
         d[i] = f32_through(s->format, x->store, d[i]);
     }
 }

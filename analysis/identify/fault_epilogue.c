@@ -181,6 +181,15 @@ static bool c_by_columns(struct candidate *x, const struct space *s, int kind)
     return x->c_by_columns = s->reads_c;
 }
 
+/* --- activation ------------------------------------------------------------------- */
+
+/* max(D, 0), the common fused activation. */
+static bool clipped(struct candidate *x, const struct space *s, int kind)
+{
+    (void)kind;
+    return x->clipped = !s->negative;
+}
+
 /* --- the table -------------------------------------------------------------------- */
 
 const struct kernel_fault kernel_faults_epilogue[] = {
@@ -244,6 +253,10 @@ const struct kernel_fault kernel_faults_epilogue[] = {
       .fine = true,
       .what = "alpha and beta C are applied with rounding toward zero",
       .alter = finish_toward_zero },
+    { .name = "ReLU",
+      .what = "outputs that would be negative are zero (ReLU)",
+      .of_store = true,
+      .alter = clipped },
     { .name = "store truncated",
       .what = "the result is stored rounded toward zero",
       .of_store = true,

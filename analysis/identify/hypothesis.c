@@ -132,7 +132,8 @@ static void words_describe(char *text, size_t size, const struct candidate *x,
 bool words_are_typical(const struct space *s, size_t value)
 {
     const struct words_choice *const w = &s->words[value];
-    return !w->a && !w->b && !w->low && w->scale == BITCUT_UNSET;
+    const bool one = w->a && w->a == w->b && w->a->words == 1 && !w->high;
+    return (one || (!w->a && !w->b)) && !w->low && w->scale == BITCUT_UNSET;
 }
 
 /* --- terms ------------------------------------------------------------------------ */
@@ -412,8 +413,10 @@ bool candidate_make(struct candidate *x, const struct space *s, struct hypothesi
     for (int i = 0; i < AXES; i++)
         if ((h.at[i] || i <= AXIS_UNIT) && !axes[i].vary(x, s, h.at[i])) return false;
     if (gemm_plan_on_unit(&x->plan, &x->gemm, NULL) != BITCUT_OK) return false;
-    /* No kernel multiplies parts in a shorter format than the instruction's. */
-    if (x->plan.split_a.word[0].format != x->unit.a) return false;
+    /* No kernel multiplies parts in a shorter format than the instruction's, except a
+       loop of scalars, such as NumPy's for f16. */
+    const bool scalar = x->unit.k == 1 && x->plan.split_a.words == 1 && h.at[AXIS_WORDS];
+    if (x->plan.split_a.word[0].format != x->unit.a && !scalar) return false;
     /* Several products of parts are for matrix units. */
     if (x->unit.k == 1 && x->plan.terms > 1) return false;
     /* whole FP32 operands: the recipe fp32 is the same */

@@ -67,6 +67,7 @@ struct space {
     const struct bitcut_recipe *recipe; /* the only recipe, or NULL */
     uint32_t alpha, beta;
     bool reads_c;
+    bool negative; /* an output of the block is negative */
 };
 
 /* The space for the outputs of a block.  Faults that change the exact product are
@@ -119,6 +120,7 @@ struct candidate {
     /* results are first rounded to this format, or NULL, */
     const struct bitcut_format *through;
     const struct bitcut_rounding *through_by; /* by this rounding */
+    bool clipped; /* negative results become +0, before the rounding to the format of D */
     const struct bitcut_rounding *store; /* rounding of the result to the format of D */
     struct gemm_faults faults;           /* faults between instructions, */
     bool slipped;                        /* if there are any */

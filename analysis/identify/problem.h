@@ -17,6 +17,9 @@ struct problem {
     /* the only recipe that may have computed D, or NULL */
     const struct bitcut_recipe *recipe;
     const struct bitcut_unit *unit; /* the only unit, or NULL */
+    /* recipe and unit that were said to have computed D, which are reported if they give
+       it; or NULL */
+    const struct bitcut_gemm *said;
     const char *name;               /* name of D, or NULL */
 };
 

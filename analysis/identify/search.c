@@ -336,14 +336,15 @@ static size_t bring_forward(struct walk *w, size_t least)
 }
 
 /* Whether two bases differ only in the rounding of their units and in the number of steps
-   that these add. */
+   that these add.  Units with one product are few, and whether the product is rounded
+   changes most outputs. */
 static bool alike(const struct walk *w, const struct basis *x, const struct basis *y)
 {
     const struct bitcut_unit *const u = w->s->space->unit[x->h.at[AXIS_UNIT]],
                                     *const v = w->s->space->unit[y->h.at[AXIS_UNIT]];
     return x->h.at[AXIS_RECIPE] == y->h.at[AXIS_RECIPE] &&
-           x->h.at[AXIS_FAULT] == y->h.at[AXIS_FAULT] && u->k == v->k && u->a == v->a &&
-           u->c == v->c && unit_bits_retained(u) == unit_bits_retained(v);
+           x->h.at[AXIS_FAULT] == y->h.at[AXIS_FAULT] && u->k == v->k && u->k > 1 &&
+           u->a == v->a && u->c == v->c && unit_bits_retained(u) == unit_bits_retained(v);
 }
 
 /* Mark the nearest basis of each recipe, and of each fault, that accumulates in f32. */

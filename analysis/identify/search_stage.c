@@ -25,9 +25,9 @@ struct level {
 static const struct level levels[] = {
     { .axes = 0 },
     { .axes = AXIS(FAULT), .of_store = true },
+    { .axes = AXIS(WORDS), .one_term = true, .usual = true },
     { .axes = AXIS(PROMOTE), .one_term = true },
     { .axes = AXIS(ORDER), .one_term = true, .usual = true },
-    { .axes = AXIS(WORDS), .one_term = true, .usual = true },
     { .axes = AXIS(ORDER), .many_terms = true, .usual = true },
     { .axes = AXIS(TILE) },
     { .axes = AXIS(ORDER), .one_term = true },
@@ -139,6 +139,10 @@ static bool is_of_order(int level)
     return levels[level].axes && !(levels[level].axes & ~of_order);
 }
 
+/* The level of a few parts for recipes with one product.  A loop of scalars whose
+   operands are rounded to fewer bits is far from the same loop without the rounding. */
+enum { LEVEL_WORDS = 2 };
+
 bool level_tries(const struct search *s, int level, const struct basis *b,
                  const struct hypothesis *h)
 {
@@ -162,7 +166,8 @@ bool level_tries(const struct search *s, int level, const struct basis *b,
     if ((levels[level].axes & AXIS(ORDER)) && (levels[level].axes & AXIS(FAULT)) &&
         !fault_is_of_slices(s->space, h->at[AXIS_FAULT], h->at[AXIS_ORDER]))
         return false;
-    return (!has_fault && fault_is_coarse(s->space, h->at[AXIS_FAULT])) || !b->far;
+    return (!has_fault && fault_is_coarse(s->space, h->at[AXIS_FAULT])) || !b->far ||
+           (level == LEVEL_WORDS && s->space->unit[b->h.at[AXIS_UNIT]]->k == 1);
 }
 
 bool level_is_quick(int level)

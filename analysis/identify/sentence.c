@@ -74,6 +74,16 @@ static void describe_equals(char *text, const struct explanation *e)
     if (e->equals > kept) text_add(text, SENTENCE_MAX, "; ...");
 }
 
+/* A result in few bits agrees with a changed sum more often than one in FP32 does, so one
+   of many such hypotheses may agree by chance. */
+static bool may_be_chance(const struct explanation *e)
+{
+    enum { MANY = 1000 };
+    char changes[CHANGES_MAX];
+    verdict_describe(changes, sizeof changes, &e->best, &e->space);
+    return problem_is_short(&e->q) && *changes && e->answer.tried > MANY;
+}
+
 static void describe_counts(char *text, const struct explanation *e)
 {
     const size_t same = e->answer.compared - e->answer.differ;
@@ -81,6 +91,11 @@ static void describe_counts(char *text, const struct explanation *e)
     if (e->answer.compared < e->answer.total)
         text_add(text, SENTENCE_MAX, " (D has %zu%s)", e->answer.total,
                  e->interrupted ? "" : "; more seconds look at more");
+    if (may_be_chance(e))
+        text_add(text, SENTENCE_MAX,
+                 ", which may be chance: results in %s have %d bits, and %zu hypotheses "
+                 "were tried",
+                 e->q.format->name, e->q.format->fraction_bits + 1, e->answer.tried);
 }
 
 static void describe_tried(char *text, const struct explanation *e)

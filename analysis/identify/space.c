@@ -298,6 +298,8 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
     for (size_t i = 0; i < ranges; i++) list_add(&lost, &range[i]);
     s.range = lost.at;
     add_units(&unit, q->unit);
+    for (size_t i = 0; i < b->rows * b->cols; i++)
+        s.negative |= b->d[i] >> 31 && b->d[i] << 1 && !f32_is_nan(b->d[i]);
     add_words(&words);
     add_orders(&order, s.k, s.format);
     s.start = residual_start(&s, b);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/sampling/c_function.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "lib/base/text.h"
 #include "lib/io/listing.h"
 #include "lib/number/bits.h"
@@ -42,7 +43,8 @@ static const char *factor(char text[REAL_TEXT_MAX + 4], double x)
     return text;
 }
 
-static void add_head(struct source *to, bool reads_c, bool rest)
+static void add_head(struct source *to, const struct bitcut_format *format, bool reads_c,
+                     bool rest)
 {
     add(to, "#include <math.h>");
     add(to, "#include <stdbool.h>");
@@ -53,6 +55,9 @@ static void add_head(struct source *to, bool reads_c, bool rest)
         add_blank(to);
     }
     add(to, "/* Whether D, m x n, is accepted; A is m x k and B k x n, all stored by rows. */");
+    if (result_is_short(format))
+        add(to, "/* D has the values of its format, %s, widened to float. */",
+            format->name);
     add(to, "bool gemm_is_accepted(const float *D, const float *A, const float *B,%s",
         reads_c ? " const float *C," : "");
     add(to, "                      size_t m, size_t n, size_t k)");
@@ -142,6 +147,21 @@ static void add_output(struct source *to, const struct tolerance *t,
     add(to, "size += %sfabs(C[i * n + j]);", factor(of_alpha, fabs(beta)));
 }
 
+/* |D - C|, or of a D of a short format what is above half an ulp of D. */
+static void add_error(struct source *to, const struct bitcut_format *format)
+{
+    char least[REAL_TEXT_MAX];
+    if (!result_is_short(format)) {
+        add(to, "const double error = fabs(D[i * n + j] - exact);");
+        return;
+    }
+    real_text(least, ldexp(1, format_emin(format)), 17);
+    add(to, "int exponent;");
+    add(to, "frexp(fmax(fabs(D[i * n + j]), %s), &exponent);", least);
+    add(to, "const double half = ldexp(1, exponent - %d);", format->fraction_bits + 2);
+    add(to, "const double error = fmax(0, fabs(D[i * n + j] - exact) - half);");
+}
+
 static void add_limit(struct source *to, double limit, bool rest)
 {
     char number[REAL_TEXT_MAX];
@@ -181,12 +201,12 @@ int c_function(char line[C_LINES][C_LINE_MAX], const struct tolerance *tolerance
     const double norm = t->norm_known ? t->norm_limit : t->norm_with_underflow;
     struct source to = { .line = line };
     if (isinf(t->known ? t->limit : t->with_underflow)) return 0;
-    add_head(&to, reads_c, rest);
+    add_head(&to, q->gemm->d.format, reads_c, rest);
     if (isfinite(norm)) add_squares(&to, reads_c, !t->norm_known);
     add(&to, "for (size_t i = 0; i < m; i++) {");
     add(&to, "for (size_t j = 0; j < n; j++) {");
     add_output(&to, tolerance, q->gemm, rest);
-    add(&to, "const double error = fabs(D[i * n + j] - exact);");
+    add_error(&to, q->gemm->d.format);
     if (t->known) add_limit(&to, t->limit + tolerance->sums, false);
     if (rest) add_limit(&to, t->with_underflow + tolerance->sums, true);
     if (isfinite(norm)) add(&to, "error2 += error * error;");

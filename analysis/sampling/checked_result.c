@@ -35,7 +35,7 @@ const struct record_field given_fields[] = {
     ACCEPTED(CRITERION_TORCH, "torch"),
     ACCEPTED(CRITERION_NUMPY, "numpy"),
     RECORD_INNER(struct tolerance_given, bins, "ulp_histogram", "",
-                 "outputs by distance from the exact result, in FP32 steps"),
+                 "outputs by distance from the exact result, in steps of the format of D"),
     VERDICT(worst, "", "", "the row and the column of that output"),
     { 0 }
     /* clang-format on */
@@ -57,7 +57,7 @@ static void count_errors(struct bitcut_tolerance_verdict *to, const struct sampl
     to->component = 0;
     to->worst = 0;
     for (size_t i = 0; i < x->m * x->n; i++) {
-        const double error = fabs(metric_error(x, i)), u = backward_at(x, i);
+        const double error = metric_unrounded(x, i), u = unrounded_at(x, i);
         if (u > to->component) to->component = u, to->worst = i;
         to->wrong += isinf(error);
         to->above += error > limit_at(t, r, i);
@@ -74,11 +74,11 @@ static void judge_given(struct tolerance_given *to, const struct sample_run *r,
     hostfp_enter(&mode);
     struct bitcut_tolerance_verdict *const v = &to->verdict;
     *to = (struct tolerance_given){ .verdict = {
-        .size = sizeof *v,
-        .with_underflow = sample_run_rest(r),
-        .norm = metrics[METRIC_NORMWISE].value(&r->x, 1),
-        .relres = metrics[METRIC_RELRES].value(&r->x, 1),
-    } };
+                                        .size = sizeof *v,
+                                        .with_underflow = sample_run_rest(r),
+                                        .norm = normwise_unrounded(&r->x),
+                                        .relres = metrics[METRIC_RELRES].value(&r->x, 1),
+                                    } };
     count_errors(v, r, t);
     ulp_histogram(to->bins, &r->x);
     criteria_run(to->accepted, r, t);
@@ -126,6 +126,7 @@ enum bitcut_status tolerance_judge(struct tolerance_given *to,
     if (status == BITCUT_OK) {
         r.x = r.j.comparison;
         r.x.d = d;
+        r.x.format = q->gemm->d.format;
         judge_given(to, &r, t);
         status = judge_zeros(to, &r, t, f);
     }

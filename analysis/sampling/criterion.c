@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/sampling/criterion.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "lib/number/bits.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static bool keeps_component(const struct sample_run *r, double limit, const doub
 {
     const struct comparison *const x = &r->x;
     for (size_t i = 0; i < x->m * x->n; i++) {
-        const double error = fabs(metric_error(x, i));
+        const double error = metric_unrounded(x, i);
         if (!(error == 0 ||
               error <= limit * 0x1p-24 * x->magnitude[i] + (rest ? rest[i] : 0)))
             return false;
@@ -47,8 +48,7 @@ static bool observed(const struct sample_run *r, const struct bitcut_tolerances 
 static bool norm(const struct sample_run *r, const struct bitcut_tolerances *t)
 {
     return sample_run_norm_rest(r) <= t->norm_with_underflow &&
-           (!t->norm_known ||
-            metrics[METRIC_NORMWISE].value(&r->x, 1) <= t->norm_limit);
+           (!t->norm_known || normwise_unrounded(&r->x) <= t->norm_limit);
 }
 
 static bool both(const struct sample_run *r, const struct bitcut_tolerances *t)
@@ -61,11 +61,21 @@ static bool own_allclose(const struct sample_run *r, const struct bitcut_toleran
     return keeps_allclose(r, t->rtol, t->atol);
 }
 
-/* Defaults for float32 of torch.testing.assert_close(). */
+/* Defaults of torch.testing.assert_close() by the format of D.
+   Source: torch/testing/_comparison.py, _DTYPE_PRECISIONS; other types have 0. */
 static bool torch(const struct sample_run *r, const struct bitcut_tolerances *t)
 {
+    static const struct {
+        int format;
+        double rtol, atol;
+    } defaults[] = { { FORMAT_F16, 1e-3, 1e-5 }, { FORMAT_BF16, 1.6e-2, 1e-5 } };
+    const struct bitcut_format *const format = r->x.format;
     (void)t;
-    return keeps_allclose(r, 1.3e-6, 1e-5);
+    if (!result_is_short(format)) return keeps_allclose(r, 1.3e-6, 1e-5);
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        if (format == &formats[defaults[i].format])
+            return keeps_allclose(r, defaults[i].rtol, defaults[i].atol);
+    return keeps_allclose(r, 0, 0);
 }
 
 /* Defaults of numpy.allclose(). */
@@ -77,14 +87,15 @@ static bool numpy(const struct sample_run *r, const struct bitcut_tolerances *t)
 
 const struct criterion criteria[] = {
     [CRITERION_BOUND] = { "bound", "componentwise, by the worst-case bound", bound },
-    [CRITERION_OBSERVED] = { "limit", "componentwise, by the observed limits",
-                             observed },
+    [CRITERION_OBSERVED] = { "limit", "componentwise, by the observed limits", observed },
     [CRITERION_NORM] = { "norm", "normwise, by the observed limits", norm },
     [CRITERION_BOTH] = { "both", "componentwise and normwise, by the observed limits",
                          both },
     [CRITERION_ALLCLOSE] = { "allclose", "allclose() by the observed limit",
                              own_allclose },
-    [CRITERION_TORCH] = { "torch", "torch.testing.assert_close(), rtol 1.3e-6, atol 1e-5",
+    [CRITERION_TORCH] = { "torch",
+                          "torch.testing.assert_close() with the defaults for the type "
+                          "of D",
                           torch },
     [CRITERION_NUMPY] = { "numpy", "numpy.allclose(), rtol 1e-5, atol 1e-8", numpy },
     { 0 }

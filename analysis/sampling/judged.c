@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/sampling/judged.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -53,7 +54,7 @@ const struct record_field judged_fields[] = {
        "elements of A and B with a part that overflows"),
     RECORD_INNER_IF(struct judged, typical_range_find, "typical", "u |A||B|",
                     "range of backward_max of most results", typical_range_is_known),
-    JUDGED(bins, "ulp_histogram", "", "outputs by distance from the exact result, in FP32 steps"),
+    JUDGED(bins, "ulp_histogram", "", "outputs by distance from the exact result, in steps of the format of D"),
     RECORD_NAMED(struct judged, counts.settled[EXACT_F32], "settled_f32", exact_layers, "",
                  "number of exact outputs settled by each method, rounded to FP32"),
     RECORD_NAMED(struct judged, counts.settled[EXACT_F64], "settled_f64", exact_layers, "",
@@ -162,6 +163,7 @@ enum bitcut_status judged_find(struct judged *to, const struct bitcut_gemm *g,
     if (status != BITCUT_OK) return status;
     *to = (struct judged){ .reference = reference };
     j.comparison.d = d->at;
+    j.comparison.format = g->d.format;
     status = judge_grade(&j, &to->error_bound, g, options, f);
     if (status == BITCUT_OK)
         status = find_beside(to, g, data, &j.comparison, seed, options, f);
@@ -177,6 +179,11 @@ static const struct judged *judged_of(const void *answer)
     return ((const struct gemm_answer *)answer)->judged;
 }
 
+static const struct bitcut_format *format_of(const void *answer)
+{
+    return ((const struct gemm_answer *)answer)->gemm.gemm->d.format;
+}
+
 static const struct budget_answer *budget_of(const void *answer)
 {
     return ((const struct gemm_answer *)answer)->budget;
@@ -187,8 +194,11 @@ static void describe_componentwise(char *text, size_t size, const void *answer)
     const struct judged *const j = judged_of(answer);
     char error[NUMBER_SAID_MAX], limit[NUMBER_SAID_MAX];
     if (!j) return;
-    text_add(text, size, "%s u |A||B| at most, u = 2^-24 (an FP32 GEMM may have %s)",
+    const struct bitcut_format *const format = format_of(answer);
+    text_add(text, size, "%s u |A||B| at most, u = 2^%d (an FP32 GEMM%s%s may have %s)",
              number_said(error, j->value[METRIC_BACKWARD_MAX], 3),
+             result_unit_exponent(format), result_is_short(format) ? " rounded to " : "",
+             result_is_short(format) ? result_name(format) : "",
              number_said(limit, j->value[METRIC_BACKWARD_LIMIT], 3));
 }
 
@@ -198,9 +208,12 @@ static void describe_relative(char *text, size_t size, const void *answer)
     char error[NUMBER_SAID_MAX], bits[NUMBER_SAID_MAX];
     if (!j) return;
     const double kept = j->value[METRIC_EFFECTIVE_BITS];
-    text_add(text, size, "%s of ||C||, C the exact result: %s bits retained (FP32 has 24)",
+    const struct bitcut_format *const format = format_of(answer);
+    text_add(text, size, "%s of ||C||, C the exact result: %s bits retained (%s has %d)",
              number_said(error, j->value[METRIC_RELRES], 3),
-             kept > 0 || !isfinite(kept) ? number_said(bits, kept, 3) : "0");
+             kept > 0 || !isfinite(kept) ? number_said(bits, kept, 3) : "0",
+             result_is_short(format) ? result_name(format) : "FP32",
+             -result_unit_exponent(format));
 }
 
 static void describe_ulps(char *text, size_t size, const void *answer)
@@ -246,7 +259,10 @@ static void describe_histogram(char *text, size_t size, const void *answer)
         if (count && i + 1 < HISTOGRAM_BINS) text_add_bin(text, size, i, count);
         else if (count) text_add(text, size, "%smore: %zu", *text ? ", " : "", count);
     }
-    if (j) text_add(text, size, " (FP32 steps from the exact result: outputs)");
+    const struct bitcut_format *const format = format_of(answer);
+    if (j)
+        text_add(text, size, " (%s steps from the exact result: outputs)",
+                 result_is_short(format) ? result_name(format) : "FP32");
 }
 
 static void describe_verdict(char *text, size_t size, const void *answer)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/sampling/power.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "analysis/sampling/order_set.h"
 #include "analysis/sampling/power_fault.h"
 #include "analysis/sampling/sampling.h"
@@ -76,12 +77,14 @@ static void judge_trial(struct power_trial *to, const struct power_study *s,
     struct hostfp mode;
     hostfp_enter(&mode);
     criteria_run(to->accepted, &run->r, &s->t->limits);
-    to->error = metrics[METRIC_BACKWARD_MAX].value(&run->r.x, 1);
+    for (size_t i = 0; i < run->r.x.m * run->r.x.n; i++)
+        to->error = larger_double(to->error, unrounded_at(&run->r.x, i));
     hostfp_leave(&mode);
     to->ran = true;
 }
 
-static enum bitcut_status compute_faulty(const struct power_fault *fault,
+static enum bitcut_status compute_faulty(const struct power_study *s,
+                                         const struct power_fault *fault,
                                          const struct candidate *x, struct power_run *run,
                                          struct rng *r, struct fault *f)
 {
@@ -91,6 +94,7 @@ static enum bitcut_status compute_faulty(const struct power_fault *fault,
     if (fault->spoil) memcpy(run->r.d, run->d, count * sizeof *run->d);
     else status = candidate_run(run->r.d, x, &run->space, &run->block, &options, f);
     if (fault->spoil) fault->spoil(run->r.d, run->block.rows, run->block.cols, r);
+    result_round(run->r.d, count, s->q->gemm->d.format);
     return status;
 }
 
@@ -107,7 +111,7 @@ static enum bitcut_status try_fault(struct power_trial *to, const struct power_s
     for (int draw = 0; draw < DRAWS; draw++) {
         if (!power_fault_make(&x, &fault, s->q->gemm, &run->space, &run->block, &r))
             return BITCUT_OK;
-        const enum bitcut_status status = compute_faulty(&fault, &x, run, &r, f);
+        const enum bitcut_status status = compute_faulty(s, &fault, &x, run, &r, f);
         if (status == BITCUT_BAD_ARGUMENT) return BITCUT_OK; /* the GEMM is invalid */
         if (status != BITCUT_OK) return status;
         if (!memcmp(run->r.d, run->d, bytes)) continue;
@@ -160,8 +164,8 @@ static enum bitcut_status make_block(struct power_run *run, const struct power_s
     run->problem = (struct problem){ .a = p->a,
                                      .b = p->b,
                                      .c = p->c,
-                                     .d = { rows, cols, run->d },
-                                     .format = &formats[FORMAT_F32],
+                                     .d = { .rows = rows, .cols = cols, .at = run->d },
+                                     .format = matrix_format(&s->q->gemm->d),
                                      .alpha = s->q->gemm->alpha,
                                      .beta = s->q->gemm->beta };
     run->block = (struct block){ rows,    cols,    p->a.cols, line,   line,
@@ -171,7 +175,7 @@ static enum bitcut_status make_block(struct power_run *run, const struct power_s
                                  .ranges = RANGES_MAX,
                                  .k = p->a.cols,
                                  .start = run->d[0],
-                                 .format = &formats[FORMAT_F32],
+                                 .format = matrix_format(&s->q->gemm->d),
                                  .recipe = s->q->gemm->recipe,
                                  .alpha = s->q->gemm->alpha,
                                  .beta = s->q->gemm->beta,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/sampling/python_lines.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "lib/base/text.h"
 #include "lib/io/listing.h"
 #include "lib/number/bits.h"
@@ -22,6 +23,10 @@ const struct python_library python_libraries[] = {
       .most_of_row = ".max(1, keepdims=True)",
       .most_of_column = ".max(0)",
       .small = "lambda x, t: (0 < x) & (x < t)",
+      .half = "lambda x: np.ldexp(1.0, np.frexp(np.maximum(abs(x.astype('f8')), ",
+      .half_from = "))[1]",
+      .half_by = ")",
+      .excess = "np.maximum(%s - %s, 0)",
       .before_norm = "np.linalg.norm(",
       .after_norm = ")",
       .close = "np.testing.assert_allclose" },
@@ -34,6 +39,10 @@ const struct python_library python_libraries[] = {
       .most_of_row = ".amax(1, keepdim=True)",
       .most_of_column = ".amax(0)",
       .small = "lambda x, t: ((0 < x) & (x < t)).double()",
+      .half = "lambda x: 2.0 ** (torch.frexp(x.double().abs().clamp(min=",
+      .half_from = "))[1].double()",
+      .half_by = ")",
+      .excess = "(%s - %s).clamp(min=0)",
       .before_norm = "(",
       .after_norm = ").norm()",
       .close = "torch.testing.assert_close" },
@@ -47,7 +56,7 @@ static bool lost_is_small(const struct bitcut_tolerances *t)
     return 128 * t->underflow <= t->bound;
 }
 
-enum { SUM_MAX = 112 };
+enum { SUM_MAX = 112, ERROR_MAX = 80 };
 
 /* Rounded up to three digits: rounding to nearest would be off by at most 0.5 %. */
 static void write_up(char text[REAL_TEXT_MAX], double x)
@@ -145,15 +154,42 @@ static void write_exact(char text[32], const struct python_library *l, bool two)
     snprintf(text, 32, "%s%s", two ? "D2" : "exact", two ? l->wide : "");
 }
 
+/* |D - C|: of a D of a short format, two lines name it `error`. */
+static void write_error(char text[ERROR_MAX], const struct python_library *l,
+                        const struct bitcut_format *format, const char *exact)
+{
+    if (result_is_short(format)) snprintf(text, ERROR_MAX, "error");
+    else
+        snprintf(text, ERROR_MAX, "%sD%s - %s%s", l->before_absolute, l->wide, exact,
+                 l->after_absolute);
+}
+
+/* These two lines.  The exponent of frexp() is one more than that of the number. */
+static void write_half(char line[2][PYTHON_LINE_MAX], const struct python_library *l,
+                       const struct bitcut_format *format, const char *exact, bool two)
+{
+    char error[ERROR_MAX], least[REAL_TEXT_MAX];
+    write_error(error, l, NULL, exact);
+    real_text(least, ldexp(1, format_emin(format)), 17);
+    snprintf(line[0], PYTHON_LINE_MAX, "half = %s%s%s - %d%s", l->half, least,
+             l->half_from, format->fraction_bits + 2, l->half_by);
+    const int used = snprintf(line[1], PYTHON_LINE_MAX, "error = ");
+    snprintf(line[1] + used, PYTHON_LINE_MAX - (size_t)used, l->excess, error,
+             two ? "half(D) - half(D2)" : "half(D)");
+}
+
 /* ||D - C|| <= limit (|alpha| ||A|| ||B|| + ||beta C||), Frobenius norms. */
 static void write_norm(char line[PYTHON_LINE_MAX], const struct python_library *l,
                        const struct tolerance *t, const struct bitcut_gemm *g,
                        const char *exact)
 {
+    char error[ERROR_MAX];
     const char *const before = l->before_norm, *const after = l->after_norm;
     char limit[REAL_TEXT_MAX], alpha[REAL_TEXT_MAX + 4], beta[REAL_TEXT_MAX + 4];
     char size[SUM_MAX], c[SUM_MAX] = "";
     const bool rest = !t->limits.norm_known;
+    if (result_is_short(g->d.format)) snprintf(error, sizeof error, "error");
+    else snprintf(error, sizeof error, "D%s - %s", l->wide, exact);
     write_up(limit, ((rest ? t->limits.norm_with_underflow : t->limits.norm_limit) +
                      t->sums) * U);
     write_factor(alpha, g->alpha, true);
@@ -163,10 +199,10 @@ static void write_norm(char line[PYTHON_LINE_MAX], const struct python_library *
     if (gemm_reads_c(g))
         snprintf(c, sizeof c, " + %s%sC%s%s", beta, before, l->wide, after);
     snprintf(line, PYTHON_LINE_MAX,
-             *c ? "assert %sD%s - %s%s <= %s * (%s%s)%s%s%s%s"
-                : "assert %sD%s - %s%s <= %s * %s%s%s%s%s%s",
-             before, l->wide, exact, after, limit, size, c, rest ? " + " : "",
-             rest ? before : "", rest ? "rest" : "", rest ? after : "");
+             *c ? "assert %s%s%s <= %s * (%s%s)%s%s%s%s"
+                : "assert %s%s%s <= %s * %s%s%s%s%s%s",
+             before, error, after, limit, size, c, rest ? " + " : "", rest ? before : "",
+             rest ? "rest" : "", rest ? after : "");
 }
 
 static void write_allclose(char line[PYTHON_LINE_MAX], const struct python_library *l,
@@ -180,13 +216,12 @@ static void write_allclose(char line[PYTHON_LINE_MAX], const struct python_libra
 }
 
 /* The assertion of |D - C| <= limit |A||B| plus underflow. */
-static void write_assertion(char line[PYTHON_LINE_MAX], const struct python_library *l,
-                            double limit, const char *exact, bool rest)
+static void write_assertion(char line[PYTHON_LINE_MAX], double limit, const char *error,
+                            bool rest)
 {
     char number[REAL_TEXT_MAX];
     write_up(number, limit * U);
-    snprintf(line, PYTHON_LINE_MAX, "assert (%sD%s - %s%s <= %s * size%s).all()",
-             l->before_absolute, l->wide, exact, l->after_absolute, number,
+    snprintf(line, PYTHON_LINE_MAX, "assert (%s <= %s * size%s).all()", error, number,
              rest ? " + rest" : "");
 }
 
@@ -194,7 +229,8 @@ int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX], const struct python_l
                  const struct tolerance *tolerance, const struct tolerance_problem *q,
                  bool observed)
 {
-    char sum[SUM_MAX], size[SUM_MAX], exact[32];
+    char sum[SUM_MAX], size[SUM_MAX], exact[32], error[ERROR_MAX];
+    const struct bitcut_format *const format = q->gemm->d.format;
     const struct bitcut_tolerances *const t = &tolerance->limits;
     const double sums = tolerance->sums;
     const bool rest = observed ? tolerance_needs_rest(t) || !t->norm_known : !lost_is_small(t),
@@ -212,9 +248,14 @@ int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX], const struct python_l
         write_rest(&line[count], l, tolerance, q);
         count += 2;
     }
-    if (alone) write_assertion(line[count++], l, t->limit + sums, exact, false);
+    write_error(error, l, format, exact);
+    if (result_is_short(format)) {
+        write_half(&line[count], l, format, exact, q->two);
+        count += 2;
+    }
+    if (alone) write_assertion(line[count++], t->limit + sums, error, false);
     if (rest || !observed)
-        write_assertion(line[count++], l, limit + lost + sums, exact, rest);
+        write_assertion(line[count++], limit + lost + sums, error, rest);
     if (observed && isfinite(t->norm_known ? t->norm_limit : t->norm_with_underflow))
         write_norm(line[count++], l, tolerance, q->gemm, exact);
     if (observed ? tolerance_closes(t) : tolerance_bound_closes(t))

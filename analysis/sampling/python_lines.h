@@ -14,19 +14,25 @@ struct python_library {
     const char *most_of_row, *most_of_column; /* after magnitudes: the largest of each row
                                                  (m x 1), of each column (n) */
     const char *small; /* a function of x and t: 1 where 0 < x < t, else 0 */
+    /* half an ulp of x, by the smallest normal number and by an exponent: before, between
+       and after these numbers */
+    const char *half, *half_from, *half_by;
+    const char *excess; /* a magnitude less half an ulp: around an array and a sum */
     const char *before_norm, *after_norm; /* around an array: its norm */
     const char *close;                    /* the function that asserts allclose() */
 };
 
 extern const struct python_library python_libraries[]; /* ended by a NULL name */
 
-enum { PYTHON_LINES = 7, PYTHON_LINE_MAX = 500 };
+enum { PYTHON_LINES = 9, PYTHON_LINE_MAX = 500 };
 
 /* The test of D against alpha A B + beta C and magnitudes, both in binary64.  The lines
    are
    - a line that computes both;
    - two lines for the underflow (bound_apriori_rest()), where it is no small part of the
      limit;
+   - for a D of a short format, a line with a function for half an ulp and a line for the
+     error before the rounding, at least metric_unrounded();
    - an assertion of the componentwise limit, the bound or the known observed limits: in
      |A||B|, and with underflow where tolerance_needs_rest() is true;
    - for observed limits, an assertion of the normwise limit;

@@ -66,6 +66,7 @@ void sample_run_clear(struct sample_run *r)
     free(r->other32);
     free(r->other64);
     free(r->allowance);
+    free(r->own_allowance);
     free(r->d);
 }
 
@@ -204,7 +205,7 @@ double sample_run_rest(const struct sample_run *r)
     const struct comparison *const x = &r->x;
     double most = -INFINITY;
     for (size_t i = 0; i < x->m * x->n; i++) {
-        const double error = fabs(metric_error(x, i)), size = x->magnitude[i] * 0x1p-24;
+        const double error = metric_unrounded(x, i), size = x->magnitude[i] * 0x1p-24;
         if (isinf(error)) return INFINITY;
         if (size > 0 && isfinite(size))
             most = larger_double(most, (error - r->allowance[i]) / size);
@@ -216,8 +217,9 @@ double sample_run_norm_rest(const struct sample_run *r)
 {
     struct comparison x = r->x;
     x.limit = r->allowance;
+    x.format = NULL;
     const double rest = metrics[METRIC_NORMWISE_LIMIT].value(&x, 1);
-    return metrics[METRIC_NORMWISE].value(&x, 1) - (isfinite(rest) ? rest : 0);
+    return normwise_unrounded(&r->x) - (isfinite(rest) ? rest : 0);
 }
 
 enum bitcut_status sample_run_against_d(struct sample_run *r, struct fault *f)
@@ -235,6 +237,7 @@ enum bitcut_status sample_run_against_d(struct sample_run *r, struct fault *f)
     }
     r->x.reference32 = r->other32;
     r->x.reference64 = r->other64;
+    r->x.other = true;
     return BITCUT_OK;
 }
 

@@ -48,6 +48,8 @@ struct sample_run {
     uint32_t *other32; /* the other result as FP32, or NULL */
     uint64_t *other64;
     double *allowance; /* for each output: bound_apriori_rest() */
+    double *own_allowance; /* the same for the GEMM's own order, where `allowance` is for
+                              any order; or NULL */
     /* largest possible underflow, if every element underflowed, in u |A||B| */
     double any;
     bool bounded; /* no element overflows; otherwise both above are 0 */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/sampling/tolerance.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "analysis/sampling/arrangement.h"
 #include "analysis/sampling/order_set.h"
 #include "analysis/sampling/sampling.h"
@@ -22,7 +23,7 @@
 #define LITTLE 0.05
 
 enum {
-    PRODUCTS = 1 << 20, /* of a run, all orders together                             */
+    PRODUCTS = 1 << 20, /* of a run, in each order                                   */
     STEPS = 5,          /* values of rtol, from 0 to the whole limit */
     SAMPLE = 64         /* outputs of a run whose sizes are stored */
 };
@@ -35,14 +36,16 @@ struct extent_of_output {
 /* Measures: |D - C| / |A||B|; the same less what underflows; both in norms. */
 enum measure { BY_SIZE, BY_REST, BY_NORM, BY_NORM_REST, MEASURES };
 
-/* The kinds of results: D of the drawn run; D with k in chosen orders; zeros. */
-enum whose { DRAWN, ARRANGED, ZEROS, WHOSE };
+/* The kinds of results: D of the drawn run, in the GEMM's own order or in all orders; D
+   with k in its own order or in all chosen orders; zeros. */
+enum whose { DRAWN, DRAWN_ALL, ARRANGED, ARRANGED_ALL, ZEROS, WHOSE };
 
 /* The result of one run: measures of the D with the largest errors. */
 struct run_report {
     double error[WHOSE][MEASURES];
     double reach[STEPS]; /* the largest |A||B| - t |C|, t = 0, 1/4, ... 1             */
     double least_share;  /* the smallest |C| / |A||B| */
+    double least_value;  /* the smallest |C| that is not 0 */
     double lost, allowance; /* the largest allowance, in u |A||B| and absolute       */
     double any;             /* the largest possible underflow, in the same units */
     double terms, lead;     /* of the sample_run                                     */
@@ -53,7 +56,8 @@ struct run_report {
 
 /* --- one run ---------------------------------------------------------------------- */
 
-/* The measures of D, the largest over all orders. */
+/* The measures of D in FP32, the largest over all orders.  What a D that is rounded to a
+   short format shows of its error (metric_unrounded()) is never larger. */
 static void take_errors(struct run_report *r, enum whose whose,
                         const struct sample_run *run)
 {
@@ -64,7 +68,8 @@ static void take_errors(struct run_report *r, enum whose whose,
     error[BY_REST] = larger_double(error[BY_REST], sample_run_rest(run));
     error[BY_NORM] = larger_double(error[BY_NORM], metrics[METRIC_NORMWISE].value(x, 1));
     error[BY_NORM_REST] = larger_double(error[BY_NORM_REST], sample_run_norm_rest(run));
-    if (whose != ZEROS) r->wrong += (size_t)metrics[METRIC_WRONG].value(x, 1);
+    if (whose == DRAWN_ALL || whose == ARRANGED_ALL)
+        r->wrong += (size_t)metrics[METRIC_WRONG].value(x, 1);
 }
 
 static double value_at(const struct comparison *x, size_t i)
@@ -77,7 +82,7 @@ static void take_sizes(struct run_report *r, const struct sample_run *run)
 {
     const struct comparison *const x = &run->x;
     const size_t count = x->m * x->n;
-    r->least_share = INFINITY;
+    r->least_share = r->least_value = INFINITY;
     r->bounded = run->bounded;
     r->any = run->any;
     r->terms = run->terms;
@@ -92,6 +97,7 @@ static void take_sizes(struct run_report *r, const struct sample_run *run)
         if (size == 0) continue;
         r->lost = larger_double(r->lost, run->allowance[i] / size / U);
         if (value < r->least_share * size) r->least_share = value / size;
+        if (value > 0 && value < r->least_value) r->least_value = value;
         for (int d = 0; d < BITCUT_DECADES; d++, most *= 10)
             r->over[d] += size > most * value;
     }
@@ -109,20 +115,47 @@ struct study_of_runs {
     size_t orders, rows, cols;
     bool arranged[ARRANGEMENTS]; /* arrangements in addition to the drawn order */
     bool whole; /* each run has all rows and columns of the same matrices */
-    struct bound_apriori bound;
+    struct bound_apriori bound, own_bound; /* own_bound: in the GEMM's own order */
 };
 
-/* D in the first `orders` orders, with the matrices of the run. */
-static enum bitcut_status try_orders(struct run_report *r, enum whose whose,
+/* The measures of D in the GEMM's own order, as they are without other orders. */
+static void take_own_errors(struct run_report *r, enum whose whose,
+                            const struct sample_run *run)
+{
+    struct sample_run own = *run;
+    if (own.own_allowance) own.allowance = own.own_allowance;
+    take_errors(r, whose, &own);
+}
+
+/* The allowance of a run in the GEMM's own order. */
+static enum bitcut_status allow_own(struct sample_run *run, const struct study_of_runs *s,
+                                    struct fault *f)
+{
+    const size_t count = run->x.m * run->x.n;
+    if (!s->q->any_order) return BITCUT_OK;
+    run->own_allowance = calloc(count, sizeof *run->own_allowance);
+    if (!run->own_allowance)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
+    return run->bounded
+               ? bound_apriori_rest(run->own_allowance, &s->own_bound,
+                                    gemm_equilibrates(s->q->gemm), &run->j.comparison, f)
+               : BITCUT_OK;
+}
+
+/* D in the first `orders` orders, with the matrices of the run.  The first order counts
+   as `own` as well. */
+static enum bitcut_status try_orders(struct run_report *r, enum whose own, enum whose all,
                                      const struct study_of_runs *s, size_t orders,
                                      struct sample_run *run, struct fault *f)
 {
     struct bitcut_gemm g = *s->q->gemm;
+    g.d.format = NULL;
     for (size_t o = 0; o < orders; o++) {
         g.order = s->order[o];
         const enum bitcut_status status = sample_run_compute(run, &g, f);
         if (status != BITCUT_OK) return status;
-        take_errors(r, whose, run);
+        if (!o && own != all) take_own_errors(r, own, run);
+        take_errors(r, all, run);
     }
     return BITCUT_OK;
 }
@@ -144,7 +177,8 @@ static enum bitcut_status try_arrangement(struct run_report *r,
     if (status != BITCUT_OK) return status;
     const struct gemm_data drawn = run->data;
     run->data = to;
-    status = try_orders(r, ARRANGED, s, s->whole ? s->orders : 1, run, f);
+    status = try_orders(r, which == AS_IS ? ARRANGED : ARRANGED_ALL, ARRANGED_ALL, s,
+                        s->whole ? s->orders : 1, run, f);
     run->data = drawn;
     gemm_data_clear(&to);
     return status;
@@ -195,8 +229,11 @@ static enum bitcut_status run_one(void *context, size_t number, struct fault *f)
                            number, f);
     if (status != BITCUT_OK) return status;
     hostfp_enter(&mode);
+    run.x.format = NULL;
     take_sizes(r, &run);
-    status = try_orders(r, DRAWN, s, s->orders, &run, f);
+    status = allow_own(&run, s, f);
+    if (status == BITCUT_OK)
+        status = try_orders(r, DRAWN, DRAWN_ALL, s, s->orders, &run, f);
     if (status == BITCUT_OK) status = try_arranged(r, s, &run, number, f);
     try_zeros(r, &run, s->q->two);
     hostfp_leave(&mode);
@@ -210,7 +247,9 @@ static enum bitcut_status run_one(void *context, size_t number, struct fault *f)
    exceed a limit. */
 struct reports {
     const struct run_report *r;
-    size_t count, arranged;      /* the first of these reports have chosen orders */
+    size_t count;
+    size_t arranged, arranged_all; /* the first of these reports have k in its own order,
+                                      in chosen orders */
     double *scratch, each, step; /* step: a rounding of the unit, in u, or 0 */
 };
 
@@ -226,7 +265,9 @@ static struct tail tail_of(const struct reports *x,
 static struct tail tail_of_errors(const struct reports *x, enum whose whose,
                                   enum measure measure)
 {
-    const size_t count = whose == ARRANGED ? x->arranged : x->count;
+    const size_t count = whose == ARRANGED       ? x->arranged
+                         : whose == ARRANGED_ALL ? x->arranged_all
+                                                 : x->count;
     struct tail t;
     for (size_t i = 0; i < count; i++) x->scratch[i] = x->r[i].error[whose][measure];
     tail_fit(&t, x->scratch, count);
@@ -255,28 +296,43 @@ struct limit {
 };
 
 /* The limit for chosen orders, in l; a single run has no tail. */
-static void add_arranged(struct limit *l, const struct reports *x,
+static void add_arranged(struct limit *l, const struct reports *x, enum whose whose,
                          enum measure measure, double each)
 {
-    if (!x->arranged) return;
-    const struct tail t = tail_of_errors(x, ARRANGED, measure);
+    if (!(whose == ARRANGED ? x->arranged : x->arranged_all)) return;
+    const struct tail t = tail_of_errors(x, whose, measure);
     const double most = t.x[t.count - 1];
-    if (x->arranged > 1) l->observed = larger_double(l->observed, tail_limit(&t, each));
+    if (t.count > 1) l->observed = larger_double(l->observed, tail_limit(&t, each));
     l->observed = larger_double(l->observed, MARGIN * most);
     l->most = larger_double(l->most, most);
     l->known = l->known && tail_is_light(&t);
 }
 
-static struct limit limit_of(const struct reports *x, enum measure measure,
-                                       double each, double bound)
+/* From the errors in the GEMM's own order, or in all orders. */
+static struct limit limit_in(const struct reports *x, bool all, enum measure measure,
+                             double each)
 {
-    const struct tail t = tail_of_errors(x, DRAWN, measure);
+    const struct tail t = tail_of_errors(x, all ? DRAWN_ALL : DRAWN, measure);
     struct limit l = { .observed = tail_limit(&t, each),
                        .most = t.x[t.count - 1],
                        .known = tail_is_light(&t) };
-    add_arranged(&l, x, measure, each);
+    add_arranged(&l, x, all ? ARRANGED_ALL : ARRANGED, measure, each);
     l.observed = larger_double(
         l.observed, (l.known ? 1 : 2) * l.most + (measure <= BY_REST ? x->step : 0));
+    return l;
+}
+
+/* A limit for all orders is at least the limit for the GEMM's own order on the same
+   outputs, and known only if that one is: more kernels are correct, not fewer.  The
+   formula alone does not ensure it: the largest errors over several orders lie closer
+   together. */
+static struct limit limit_of(const struct reports *x, enum measure measure, double each,
+                             double bound)
+{
+    const struct limit own = limit_in(x, false, measure, each);
+    struct limit l = limit_in(x, true, measure, each);
+    l.observed = larger_double(l.observed, own.observed);
+    l.known = l.known && own.known;
     if (!(l.observed < bound)) l.observed = bound;
     return l;
 }
@@ -388,6 +444,28 @@ static void double_all(struct bitcut_tolerances *t)
     for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) *limit[i] *= 2;
 }
 
+/* The rounding of D, and of D2, for allclose(): half an ulp of a value x is at most u
+   |x|, and half a subnormal number below the normal numbers, where rtol alone does not
+   hold; |x| is at most |C| plus the limit.  Values that may overflow have no limit. */
+static void widen_allclose(struct bitcut_tolerances *t, const struct reports *x,
+                           const struct bitcut_format *format)
+{
+    double *const limit[][2] = { { &t->rtol, &t->atol },
+                                 { &t->bound_rtol, &t->bound_atol },
+                                 { &t->rtol_alone, NULL },
+                                 { &t->bound_rtol_alone, NULL } };
+    if (!result_is_short(format)) return;
+    const double u = result_unit(format), times = t->two ? 2 : 1,
+                 least = times * ldexp(0.5, format_least_exponent(format));
+    for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) {
+        *limit[i][0] = (*limit[i][0] + times * u) * (1 + 2 * times * u);
+        if (limit[i][1]) *limit[i][1] = (*limit[i][1] + least) * (1 + 2 * times * u);
+    }
+    for (size_t i = 0; i < x->count; i++)
+        if (x->r[i].least_value < ldexp(1, format_emin(format)))
+            t->rtol_alone = t->bound_rtol_alone = t->rtol_slack = INFINITY;
+}
+
 /* Norms with few effective elements vary as these elements do: their tail is in no sample
    of runs. */
 static bool norms_are_broad(const struct reports *x, bool whole)
@@ -421,9 +499,10 @@ static void conclude(struct bitcut_tolerances *to, const struct reports *x, doub
                        rest = limit_of_rest(x, BY_REST, bound, true),
                        norm = limit_of(x, BY_NORM, x->each, all),
                        norm_rest = limit_of_rest(x, BY_NORM_REST, bound, broad);
+    const double own = limit_in(x, false, BY_SIZE, x->each).observed;
     to->limit = component.observed;
     to->max = component.most;
-    to->known = component.known && underflow_is_little(x, component.observed, whole);
+    to->known = component.known && underflow_is_little(x, fmin(own, all), whole);
     to->with_underflow = rest.observed;
     to->with_underflow_max = rest.most;
     to->norm_bound = all;
@@ -467,14 +546,14 @@ static enum bitcut_status prepare(struct study_of_runs *s, double **room,
                                   const struct tolerance_problem *q, struct fault *f)
 {
     *s = (struct study_of_runs){ .q = q, .orders = 1, .order = { q->gemm->order } };
-    const enum bitcut_status status =
-        bound_apriori(&s->bound, q->gemm, q->k, q->any_order, f);
+    enum bitcut_status status = bound_apriori(&s->bound, q->gemm, q->k, q->any_order, f);
+    if (status == BITCUT_OK)
+        status = bound_apriori(&s->own_bound, q->gemm, q->k, false, f);
     if (status != BITCUT_OK) return status;
     if (q->any_order) s->orders = order_set(s->order, q->gemm);
     for (int i = 0; i < ARRANGEMENTS; i++)
         s->arranged[i] = i == AS_IS ? q->source.as_is != NULL : q->any_order;
-    gemm_data_block(&s->rows, &s->cols, q->m, q->n, q->k,
-                    (double)PRODUCTS / (double)s->orders);
+    gemm_data_block(&s->rows, &s->cols, q->m, q->n, q->k, PRODUCTS);
     s->whole = q->source.as_is && s->rows == q->m && s->cols == q->n;
     s->r = memory_allocate(q->runs, sizeof *s->r);
     *room = memory_allocate(q->runs, (SAMPLE + 1) * sizeof **room);
@@ -498,12 +577,16 @@ enum bitcut_status tolerance_find(struct tolerance *to, const struct tolerance_p
         hostfp_enter(&mode);
         const double blocks =
             (double)q->m * (double)q->n / ((double)s.rows * (double)s.cols);
-        const bool arranged = q->source.as_is || q->any_order;
         struct reports x = { .r = s.r,
-                                   .count = q->runs,
-                                   .arranged = !arranged ? 0 : s.whole ? 1 : q->runs,
-                                   .scratch = room,
-                                   .each = q->alarm / blocks };
+                             .count = q->runs,
+                             .arranged = !s.arranged[AS_IS] ? 0
+                                         : s.whole          ? 1
+                                                            : q->runs,
+                             .arranged_all = !s.arranged[AS_IS] && !q->any_order ? 0
+                                             : s.whole                           ? 1
+                                                       : q->runs,
+                             .scratch = room,
+                             .each = q->alarm / blocks };
         struct bitcut_tolerances *const t = &to->limits;
         *to = (struct tolerance){
             .limits = { .size = sizeof *t,
@@ -520,6 +603,7 @@ enum bitcut_status tolerance_find(struct tolerance *to, const struct tolerance_p
         x.step = step_of(&x, q->gemm->unit);
         conclude(t, &x, room + q->runs, s.bound.relative, to->sums, s.whole);
         if (q->two) double_all(t);
+        widen_allclose(t, &x, q->gemm->d.format);
         for (size_t i = 0; i < q->runs; i++) t->zeros += zeros_pass(t, &s.r[i]);
         hostfp_leave(&mode);
     }

@@ -25,7 +25,8 @@ struct tolerance_problem {
    - tail_limit() of runs with chosen orders of k (analysis/sampling/arrangement.h), the
      GEMM's own order among them;
    - 1.25 times the largest of these errors;
-   - `most`, with one more rounding of the unit if some output has few effective products.
+   - `most`, with one more rounding of the unit if some output has few effective products;
+   - with `any_order`, the same numbers for the GEMM's own order alone.
 
    The limit is known if the runs do not contradict that at most one correct result in 1 /
    alarm exceeds it, by tail_is_light().  If it is not known, it is 2 times `most`, if
@@ -45,11 +46,11 @@ extern const struct record_field tolerance_fields[];
    underflow may be most of it. */
 bool tolerance_needs_rest(const struct bitcut_tolerances *t);
 
-/* Compute the limits.  Runs have about 2^20 products of A and B each, in all orders
-   together, but at least 256 outputs.  Errors of larger matrices exceed a limit no more
-   often than those of as many runs as give their outputs.  The result does not depend on
-   the number of threads.  Returns BITCUT_NO_MEMORY, a status of the source, or
-   BITCUT_UNSUPPORTED if asked to stop. */
+/* Compute the limits.  Runs have about 2^20 products of A and B each, in each order, but
+   at least 256 outputs.  Errors of larger matrices exceed a limit no more often than
+   those of as many runs as give their outputs.  The result does not depend on the number
+   of threads.  Returns BITCUT_NO_MEMORY, a status of the source, or BITCUT_UNSUPPORTED if
+   asked to stop. */
 enum bitcut_status tolerance_find(struct tolerance *to, const struct tolerance_problem *q,
                                   int threads, const struct progress *progress,
                                   struct fault *f);

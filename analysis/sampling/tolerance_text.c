@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/sampling/tolerance_text.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "analysis/sampling/python_lines.h"
 #include "lib/base/text.h"
 
@@ -165,6 +166,16 @@ void tolerance_describe_component(char *text, size_t size, const void *answer)
                  t->zeros, t->runs);
 }
 
+/* What |D - C| stands for in the limits, if D is rounded to a short format. */
+static void describe_result(char *text, size_t size, const void *answer)
+{
+    gemm_describe_result(text, size, answer);
+    if (*text)
+        text_add(text, size,
+                 "; limits are for the sum before this rounding: |D - C| is counted from "
+                 "half an ulp of D on");
+}
+
 static void describe_norm(char *text, size_t size, const void *answer)
 {
     const struct bitcut_tolerances *const t =
@@ -222,8 +233,8 @@ static void describe_cancelling(char *text, size_t size,
 
 static void describe_allclose(char *text, size_t size, const void *answer)
 {
-    const struct bitcut_tolerances *const t =
-        &((const struct tolerance_answer *)answer)->found->limits;
+    const struct tolerance_answer *const a = answer;
+    const struct bitcut_tolerances *const t = &a->found->limits;
     if (describe_wrong(text, size, t)) return;
     if (!t->known) {
         text_add(text, size,
@@ -243,6 +254,8 @@ static void describe_allclose(char *text, size_t size, const void *answer)
             "no useful rtol and atol: any pair that accepts every correct kernel is %.2g "
             "times as wide as the limit in 10 %% of the outputs; ",
             t->slack);
+    if (result_is_short(a->gemm.gemm->d.format))
+        text_add(text, size, "the rounding of D is included; ");
     if (tolerance_closes_alone(t)) {
         text_add(text, size, "rtol=%.3g alone suffices, as terms do not cancel",
                  t->rtol_alone);
@@ -369,6 +382,7 @@ const struct record_line tolerance_lines[] = {
     { "recipe",        gemm_describe_what_ran, RECORD_ALWAYS, NULL },
     { "parts",         gemm_describe_words,    RECORD_ALWAYS, NULL },
     { "matrices",      describe_data,          RECORD_ALWAYS, NULL },
+    { "result",        describe_result,        RECORD_ALWAYS, NULL },
     { "componentwise", tolerance_describe_component,     RECORD_ALWAYS, NULL },
     { "normwise",      describe_norm,          RECORD_ALWAYS, NULL },
     { "allclose",      describe_allclose,      RECORD_ALWAYS, NULL },

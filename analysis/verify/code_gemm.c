@@ -284,7 +284,7 @@ static enum bitcut_status read_result(struct code_result *to, const struct place
     const size_t each = (size_t)format_bytes(p->format);
     const enum bitcut_status status = matrix_init(&to->d, p->rows, p->cols, f);
     if (status != BITCUT_OK) return status;
-    to->format = p->format;
+    to->format = to->d.format = p->format;
     for (size_t n = 0; n < p->rows * p->cols; n++) {
         uint64_t bits = 0;
         memcpy(&bits, element(p, n / p->cols, n % p->cols), each);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/verify/verified.h"
 
+#include "analysis/accuracy/short_result.h"
 #include "lib/base/size.h"
 #include "lib/base/text.h"
 #include "lib/number/fma.h"
@@ -447,7 +448,7 @@ static struct matrix matrix_of(uint32_t *at, size_t rows, size_t cols)
     return (struct matrix){ .rows = rows, .cols = cols, .at = at };
 }
 
-/* D by the emulator, in the format of the code's D. */
+/* D by the emulator, in the format of the given D. */
 static enum bitcut_status emulate(struct matrix *want, const struct verify_problem *q,
                                   const struct gemm_options *options, struct fault *f)
 {
@@ -455,10 +456,8 @@ static enum bitcut_status emulate(struct matrix *want, const struct verify_probl
     gemm_set_dense(&g, want->at, want->rows, want->cols, q->data->a.cols, q->data->a.at,
                    q->data->b.at, q->data->c.at);
     const enum bitcut_status status = gemm_run(&g, options, f);
-    for (size_t i = 0; q->code && q->code->format != &formats[FORMAT_F32] &&
-                       i < want->rows * want->cols && status == BITCUT_OK;
-         i++)
-        want->at[i] = f32_through(q->code->format, &roundings[ROUND_RN], want->at[i]);
+    if (status == BITCUT_OK)
+        result_round(want->at, want->rows * want->cols, q->gemm->d.format);
     return status;
 }
 

@@ -10,8 +10,8 @@
 struct matrix {
     size_t rows, cols;
     uint32_t *at;
-    const struct bitcut_format *format; /* format from which the elements were widened, such
-                                           as f16 of a file of f2; NULL: f32 */
+    const struct bitcut_format *format; /* format from which the elements were widened,
+                                           such as f16 of a file of f2; NULL: f32 */
 };
 
 /* Allocate rows x cols elements without setting them.  BITCUT_NO_MEMORY leaves *m

@@ -788,7 +788,7 @@ class Budget(Result):
     def _figure(self):
         return bars("Where the error comes from", [
             (name, part["rms"]) for name, part in self.to_dict().items()],
-                    "root of the mean square, in u (|alpha| |A||B| + |beta C|), u = 2^-24")
+                    "root of the mean square, in u (|alpha| |A||B| + |beta C|), u of the format of D")
 
 
 def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: int = 0,
@@ -821,7 +821,8 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
           threads: int = 0, **given) -> Any:
     """Compute an error bound for each output of gemm().
 
-    A D that overflows has no bound, though there may be a number for it.
+    A D that overflows has no bound, though there may be a number for it.  With `format_d` the bound includes
+    the rounding to this format, and an output that may overflow in it has NaN.
 
     Args:    a: A, (m, k) or (count, m, k)
              b: B, (k, n) or (count, k, n)
@@ -862,6 +863,9 @@ class Verdict(Result):
 class Tolerances(Result):
     """Limits for the errors of a correct D.  u = 2^-24, C is the exact result.
 
+    If D has fewer bits than FP32 (format_d), the limits are for the FP32 result before it is rounded to D:
+    |D - C| may be half an ulp of D more.  rtol and atol include this rounding.
+
     limit, known
         |D - C| <= limit u |A||B| at each output, if `known`
     norm_limit, norm_known
@@ -884,7 +888,7 @@ class Tolerances(Result):
               threads: int = 0, **given) -> "Verdict":
         """Compare D with these limits, which tolerance() computed for the other arguments.
 
-        Args:    d: the result, FP32, (m, n)
+        Args:    d: the result, (m, n), of any type that gemm() takes
                  a: A, (m, k)
                  b: B, (k, n)
                  recipe: the recipe of the limits

@@ -14,7 +14,7 @@ from . import _arrays
 from ._arrays import look
 from ._calls import Tolerances, explain, gemm, judge, split, tolerance, verify
 from ._gemm import OrderLike, Operand
-from ._library import BadArgument, Error
+from ._library import Error
 from ._tables import _read
 
 __all__ = ["TestTooWeak", "assert_gemm", "assert_gemm_close"]
@@ -122,18 +122,20 @@ def assert_gemm(d: Any, a: Any, b: Any, *, recipe: str, unit: str, weak: bool = 
         raise _too_weak_zero("the right result is zero everywhere")
 
 
-def _derivation(t: Tolerances, false_alarm: float, order: OrderLike) -> str:
+def _derivation(t: Tolerances, false_alarm: float, order: OrderLike, format: str) -> str:
     """Where the limits come from: the lines of `bitcut tolerance`."""
     k = "k in any order" if order == "any" else "k in the order of the recipe, or as given"
     limit = (f"{t.limit:.3g} u |A||B|" if t.known else
              f"{t.with_underflow:.3g} u |A||B| + what underflows")
     norm = f"; {t.norm_limit:.3g} u ||A|| ||B|| of all outputs" if t.norm_known else ""
     rare = 1 / (false_alarm or 1e-6)
+    result = "" if format == "f32" else (f"\n  result: D is rounded to {format}; errors are counted "
+                                         "from half an ulp of D on")
     return (f"\n  limit: {limit}{norm}; one correct result in {rare:.3g} exceeds it, {k}"
             f"\n  typical range: up to {t.max:.3g} u |A||B|, {t.norm_max:.3g} u ||A|| ||B||, the "
             f"largest of {t.runs} runs of {t.outputs} outputs"
             f"\n  worst-case bound: {t.bound:.3g} u |A||B| + what underflows, at most "
-            f"{t.underflow:.3g} u |A||B| in the runs; u = 2^-24")
+            f"{t.underflow:.3g} u |A||B| in the runs; u = 2^-24" + result)
 
 
 def _beyond(v, t: Tolerances) -> list:
@@ -167,7 +169,11 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
     `order` the GEMM's own.  With k in a random order it fails with a probability of at most `false_alarm`
     for each limit, as far as 100 runs can tell.  In an order that was not tried, its errors may be larger.
 
-    Args:    d: the result to test, FP32, (m, n)
+    A D of f16, bf16 or fp8 is compared before its rounding: the limits are those of the FP32 sums, and half
+    an ulp of D is allowed in addition.  D is not rounded if its type is f4, whatever its values; use
+    format_d for encodings.
+
+    Args:    d: the result to test, (m, n), of any type that gemm() takes
              a: A, (m, k)
              b: B, (k, n)
              recipe: a name of recipes()
@@ -183,14 +189,13 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
     Raises:  AssertionError: an error exceeds its limit; the message has the error, the limit and its
                  origin, and what explain() finds
              TestTooWeak: the test would pass for a wrong kernel
-             BadArgument: D is not FP32
              Error: gemm() cannot compute this GEMM
 
     >>> bitcut.testing.assert_gemm_close(kernel(a, b), a, b, recipe="ootomo", unit="h100")
     """
     __tracebackhide__ = True
-    if Operand(d, "D", given.get("format_d"), given.get("copy", False)).format != "f32":
-        raise BadArgument("D: not FP32: limits are of FP32 results; compare bits instead")
+    format = Operand(d, "D", given.get("format_d"), given.get("copy", False)).format
+    given = {**given, "format_d": format}
     t = tolerance(a, b, recipe=recipe, unit=unit, order=order, runs=runs, false_alarm=false_alarm,
                   seed=seed, **given)
     how = {"recipe": recipe, "unit": unit, **given}
@@ -202,7 +207,7 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
     wrong = _beyond(v, t)
     if wrong:
         raise AssertionError(f"D is not close to {recipe} on {unit}: " + "; ".join(wrong)
-                             + _derivation(t, false_alarm, order)
+                             + _derivation(t, false_alarm, order, format)
                              + _explained(d, a, b, recipe, unit, given, seconds))
     if weak:
         return

@@ -79,9 +79,9 @@ class Catches(unittest.TestCase):
         """One number for the whole matrix does not see it."""
         d = self.d.copy()
         worst = numpy.unravel_index((abs(self.a) @ abs(self.b)).argmin(), d.shape)
-        d[worst] += numpy.float32(8 * 2.0**-24) * (abs(self.a) @ abs(self.b)).min()
-        m = bitcut.judge(d, self.a, self.b)
         t = bitcut.tolerance(self.a, self.b, order="any", **WAY)
+        d[worst] += numpy.float32(1.5 * t.limit * 2.0**-24) * (abs(self.a) @ abs(self.b)).min()
+        m = bitcut.judge(d, self.a, self.b)
         self.assertLess(m.normwise, t.norm_limit)
         self.fails(d, r"largest error .*\(limit .*; 1 outputs exceed their limit")
 
@@ -162,8 +162,27 @@ class TooWeak(unittest.TestCase):
             for more in ({"recipe": "x"}, {"unit": None}, {"sheep": 1}):
                 with self.assertRaises(bitcut.Error):
                     test(kernel(a, b), a, b, **{**WAY, **more})
-        with self.assertRaisesRegex(bitcut.BadArgument, "not FP32"):
-            assert_gemm_close(kernel(a, b).astype("f2"), a, b, **WAY)
+
+    def test_short_results(self):
+        a, b = uniform(M, K), uniform(K, N)
+        short = kernel(a, b).astype("f2")
+        assert_gemm_close(short, a, b, **WAY)
+        assert_gemm(short, a, b, **WAY)
+        # as f4 the same values are wrong: half an ulp of f16 is no error of FP32
+        self.assertIn("largest error",
+                      str(caught(short.astype("f4"), a, b, assert_gemm_close)))
+        encodings = (kernel(a, b).view("u4") + 0x8000 >> 16).astype("u2")  # up to ties
+        assert_gemm_close(encodings, a, b, format_d="bf16", **WAY)
+        short[3, 4] = numpy.nextafter(numpy.nextafter(short[3, 4], numpy.float16(99)),
+                                      numpy.float16(99))
+        error = str(caught(short, a, b, assert_gemm_close))
+        self.assertIn("D is rounded to f16", error)
+        self.assertIn("(3, 4)", error)
+        bound = bitcut.bound(a, b, format_d="f16", **{k: WAY[k] for k in ("recipe", "unit")})
+        wide = bitcut.bound(a, b, **{k: WAY[k] for k in ("recipe", "unit")})
+        exact = bitcut.exact(a, b, format="f64")
+        ulp = numpy.spacing(abs(exact).astype("f2")).astype("f8")
+        self.assertTrue((bound >= wide + ulp / 4).all() and (bound <= wide + ulp).all())
 
 
 TESTS = """

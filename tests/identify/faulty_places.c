@@ -121,6 +121,11 @@ static size_t b_half_tile(const struct kernel *q, size_t line, size_t k)
 
 /* --- tiles of D --------------------------------------------------------------------- */
 
+static void relu(float *d, const struct kernel *q, const float *right)
+{
+    for (size_t at = 0; at < q->m * q->n; at++) d[at] = right[at] > 0 ? right[at] : 0;
+}
+
 static void tile_of_neighbour(float *d, const struct kernel *q, const float *right)
 {
     for (size_t at = 0; at < q->m * q->n; at++) {
@@ -267,6 +272,9 @@ const struct fault faults_places[] = {
       .where = &one_warp },
     { "all-zero", "tile", "the kernel did not run: zeros", .output = zeros },
     { "all-nan", "tile", "the kernel did not run: NaN", .output = nans },
+
+    { "relu", "conversion", "negative results are zero, as in an activation",
+      .output = relu },
 
     { "out-f16", "conversion", "stored D through f16", .output = to_f16 },
     { "out-f16-rz", "conversion", "stored D through f16, truncated",

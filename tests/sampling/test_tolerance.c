@@ -5,58 +5,16 @@
 #include "analysis/sampling/power.h"
 #include "analysis/sampling/python_lines.h"
 #include "analysis/sampling/sampling.h"
-#include "lib/input/source.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
 #include "lib/number/hostfp.h"
-#include "tests/sampling/named_gemm.h"
+#include "tests/sampling/drawn_problem.h"
 #include "tests/test.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* --- runs ------------------------------------------------------------------------- */
-
-struct family {
-    const char *input;
-    size_t k;
-    uint64_t seed;
-};
-
-static enum bitcut_status family_make(struct gemm_data *to, const void *context,
-                                      size_t rows, size_t cols, uint64_t run,
-                                      struct fault *f)
-{
-    const struct family *const x = context;
-    struct input in;
-    *to = (struct gemm_data){ 0 };
-    ck_assert_int_eq(input_parse(&in, x->input, f), BITCUT_OK);
-    ck_assert_int_eq(
-        source_generate(&to->a, &in, INPUT_A, rows, x->k, x->seed + run, 1, f),
-        BITCUT_OK);
-    return source_generate(&to->b, &in, INPUT_B, x->k, cols, x->seed + run, 1, f);
-}
-
-static struct tolerance_problem question_of(const struct bitcut_gemm *g,
-                                            const struct family *x, size_t size)
-{
-    return (struct tolerance_problem){ .gemm = g,
-                                       .source = { .make = family_make, .context = x },
-                                       .m = size,
-                                       .n = size,
-                                       .k = x->k,
-                                       .runs = 40,
-                                       .alarm = 1e-6 };
-}
-
-static struct tolerance found(const struct tolerance_problem *q, int threads)
-{
-    struct tolerance t;
-    ck_assert_int_eq(tolerance_find(&t, q, threads, NULL, NULL), BITCUT_OK);
-    return t;
-}
 
 /* --- limits ----------------------------------------------------------------------- */
 
