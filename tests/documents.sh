@@ -8,7 +8,8 @@
 # chapter, with the build first in PATH and the library as if it were installed.
 #
 # A comment before an @example says what the test cannot know: `@c not run: WHY`, or `@c
-# needs: COMMAND`, without which it is left out.  With BITCUT_BRIEF only README.md, the tour, the
+# needs: COMMAND`, without which it is left out, or `@c whole: WHY`: it is run with BITCUT_WHOLE
+# only.  With BITCUT_BRIEF only README.md, the tour, the
 # tutorials and the chapter on continuous integration are run.
 set -u
 # shellcheck source=tests/tap.sh
@@ -59,7 +60,7 @@ numbered() {
         manual && /^@chapter / { chapter++; tutorial = /Tutorial|A tour|Continuous integration/ }
         opens($0) { inside = 1; first = 1; next }
         closes($0) { inside = more = 0; note = ""; next }
-        !inside && sub(/^(@c|<!--) /, "") && /^(not run|needs): / {
+        !inside && sub(/^(@c|<!--) /, "") && /^(not run|needs|whole): / {
             note = $0
             sub(/ -->$/, "", note)
             next
@@ -75,6 +76,7 @@ numbered() {
                 if (note ~ /^not/) print substr(note, 10) > (n ".not")
                 else if (brief && manual && !tutorial)
                     print "BITCUT_BRIEF is set" > (n ".not")
+                else if (note ~ /^whole/) print substr(note, 8) > (n ".whole")
                 else if (note) print substr(note, 8) > (n ".needs")
             } else sub(/^> /, "", line)
             print line > (n ".command")
@@ -128,6 +130,7 @@ run_all() {
     for i in $(seq "$1" "$2"); do
         name="$document: $(head -n 1 "$i.command")"
         if [ -f "$i.not" ]; then skip_because "$name" "$(cat "$i.not")"
+        elif [ -f "$i.whole" ] && ! is_whole; then skip "$name" all
         elif [ -f "$i.needs" ] && ! sh "$i.needs" > needs.log 2>&1; then
             skip "$name" "$(cat "$i.needs")"
         else ok_if_empty "$name" "$(problem "$i")"

@@ -32,7 +32,7 @@ two_each() {
 }
 
 # Each line in a folder that has what the first of gemm writes, the project's data and, for
-# `run`, a program.
+# `run`, a program; every second one without BITCUT_WHOLE.
 runs() {
     mkdir bin folder
     printf '#!/bin/sh\n' > bin/python3
@@ -43,6 +43,8 @@ runs() {
         grep -v -e '--device cuda' > ../lines
     [ -f "$build/bitcut-run.so" ] || { grep -v '^bitcut run ' ../lines > few; mv few ../lines; }
     [ "$(wc -l < ../lines)" -ge 30 ] || echo "$(wc -l < ../lines) lines"
+    part 2 < ../lines > few
+    mv few ../lines
     while read -r line; do
         PATH="$work/bin:$PATH" sh -c "$line" > ../out 2> ../err < /dev/null ||
             { echo "$line: status $?"; head -n 3 ../err; }

@@ -98,28 +98,32 @@ counted() {
 
 # agrees DEVICE NUMBER: single instructions, the split pass, and kernels of recipes; of fewer than
 # 2^18 products in all layouts, with all alpha and beta, in batches, and with D in C's place.  Of
-# every three kernels one is of a device, each of another, as are sizes of batches but the first,
-# which all kernels for them take; pipelines are of one device; with BITCUT_LONG all are.
+# every six kernels one is run on a device, another one on each, as are sizes of batches except the
+# first, which all kernels for them take; with BITCUT_WHOLE one of every three, with BITCUT_LONG
+# all.  Pipelines are run on one device, two of four without BITCUT_WHOLE.
 agrees() {
     at="--device $1 --json"
+    every=6
+    ! is_whole || every=3
+    [ -z "${BITCUT_LONG:-}" ] || every=1
     for words in "record --random 64" "verify --kernel split --samples 3000" \
         "verify --kernel split --samples 3000 --equilibrate"; do
         # shellcheck disable=SC2086 # words
         run 0 $words $at
         value mismatches | grep -vx 0
     done
-    awk -v all="${BITCUT_LONG:-}" -v device="$2" 'all || (NR + device) % 3 == 0' << 'END' |
+    awk -v every=$every -v device="$2" '(NR + device) % every == 0' << 'END' |
 plain -m 66 -n 65 -k 75
 markidis -m 66 -n 65 -k 75
-feng -m 66 -n 65 -k 75
-ootomo -m 66 -n 65 -k 75
-legemm -m 66 -n 65 -k 75
-legemm -m 66 -n 65 -k 75 --split-k 3
-legemm -m 66 -n 65 -k 75 --equilibrate
 legemm -m 9 -n 5 -k 19 --split-k 2 --equilibrate
+ootomo -m 66 -n 65 -k 75
+legemm -m 66 -n 65 -k 75 --split-k 3
+feng -m 66 -n 65 -k 75
+legemm -m 66 -n 65 -k 75
+bf16x9 -m 66 -n 65 -k 75
 bf16x3 -m 66 -n 65 -k 75
 bf16x6 -m 66 -n 65 -k 75 --split-k 2
-bf16x9 -m 66 -n 65 -k 75
+legemm -m 66 -n 65 -k 75 --equilibrate
 END
         while read -r recipe words; do
             # shellcheck disable=SC2086
@@ -127,7 +131,7 @@ END
             expect mismatches 0
             expect recipe "$recipe"
         done
-    awk -v all="${BITCUT_LONG:-}" -v device="$2" 'all || NR == 1 || (NR + device) % 3 == 0' << 'END' |
+    awk -v every=$every -v device="$2" 'NR == 1 || (NR + device) % every == 0' << 'END' |
 12 -m 3 -n 4 -k 4
 10 -m 7 -n 8 -k 5
 8 -m 16 -n 13 -k 15
@@ -141,7 +145,8 @@ END
             expect recipe plain
             [ "$(grep -c kernel out)" = "$kernels" ] || echo "$words: not $kernels kernels"
         done
-    pipelines='1 1r 2 2r'
+    pipelines='1 2r'
+    ! is_whole || pipelines='1 1r 2 2r'
     [ "$2" = 2 ] || [ -n "${BITCUT_LONG:-}" ] || pipelines=
     for pipeline in $pipelines; do
         # shellcheck disable=SC2086
@@ -179,7 +184,7 @@ mfma16x16x32
 mfma32x32x16 --equilibrate
 mfma16x16x32 --split-k 2
 END
-    for rounding in rna rz ru rd odd cut rn-ftz rn-sat feng21; do
+    for rounding in $(printf '%s\n' rna rz ru rd odd cut rn-ftz rn-sat feng21 | part 3); do
         # shellcheck disable=SC2086
         run 0 verify --kernel mfma32x32x16 --high $rounding $at
         value mismatches | grep -vx 0

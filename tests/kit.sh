@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The kit for owners of AMD cards (gpu/hip/kit/kit.hip) on the executor: it compiles as
 # one file, its recordings equal the models, and they distinguish each unit from its
-# mutants.  With BITCUT_BRIEF for one GPU.
+# mutants.  By default for two GPUs, with BITCUT_WHOLE for three, with
+# BITCUT_BRIEF for one.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
@@ -103,6 +104,7 @@ refused() {
 [ -f "$stand_in/bitcut-gfx9.so" ] || skip_all bitcut-gfx9.so
 found='' best=''
 targets='gfx908 gfx90a gfx942' without=amd
+is_whole || targets='gfx908 gfx942' without=all
 [ -z "${BITCUT_BRIEF:-}" ] || targets=gfx90a without=whole
 for target in $targets; do
     device_code $target || continue

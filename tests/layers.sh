@@ -180,7 +180,7 @@ foreign_names() {
 raw_texts() {
     cd analysis || return
     grep -nE '\b(f|d|vf)?printf\(|\bf(write|putc)\(|\bfputs\([^"]' report/report_page.c \
-        report/report_markdown.c cli/emit.c cli/run_say.c |
+        report/report_markdown.c cli/emit.c cli/emit_table.c cli/run_text.c |
         grep -vE 'fputs\((shown|report_(style|script)), to\)|fputs\(last \? "|"%%%02X"|fputc\(('"'\\\\\\\\'"'|'"'\\\\n'"'), (to|file)\)|^cli.*(sn|json_s)printf'
     cd ..
 }

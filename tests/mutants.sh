@@ -94,8 +94,8 @@ caught() {
 }
 
 ok_if_empty "the kernels as they are" "$(rights)"
-# Every third; with BITCUT_LONG all.
-awk -v all="${BITCUT_LONG:-}" 'all || NR % 3 == 1' << 'END' > edits
+# Every sixth; with BITCUT_WHOLE every third, with BITCUT_LONG all.
+awk -v all="${BITCUT_LONG:-}" 'all || NR % 3 == 1' << 'END' | part 2 > edits
 no barrier behind the first tile@gemm_f16@gemm_hip.h@/t\.put\(stages\);/{n;d}@gemm@in v[0-9]+ of lane [0-9]+ is not initialised
 no barrier between tiles@gemm_f16@gemm_hip.h@/^        block_wait\(\);$/d@gemm@in v[0-9]+ of lane [0-9]+ is not initialised
 a barrier between waves that does not wait@gemm_f16@device.h@0,/__ATOMIC_RELEASE, "workgroup"/s/__builtin_amdgcn_fence\(__ATOMIC_RELEASE, "workgroup"\);//@gemm@a race: .*the barrier is not preceded by s_waitcnt lgkmcnt

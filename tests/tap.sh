@@ -19,11 +19,23 @@ exhaustive() {
     else ok_if_empty "$1" "$($2)"; fi
 }
 
-# part: the lines of standard input; with BITCUT_BRIEF the first and every eighth after it, or
-# every Nth, N its value if that is above 1.
+# is_whole: BITCUT_WHOLE or BITCUT_LONG asks for all cases.
+is_whole() { [ -n "${BITCUT_WHOLE:-}${BITCUT_LONG:-}" ] && [ -z "${BITCUT_BRIEF:-}" ]; }
+
+# if_whole WHAT FUNCTION: the same of what it prints, but only with all cases.
+if_whole() {
+    if is_whole; then ok_if_empty "$1" "$($2)"
+    else skip "$1" all; fi
+}
+
+# part [STEP]: of the lines of standard input the first and every STEP-th after it (1: all);
+# every line with all cases; with BITCUT_BRIEF every eighth, or every Nth, N its value if that
+# is above 1.
 part() {
-    awk -v brief="${BITCUT_BRIEF:-0}" \
-        'BEGIN { step = brief > 1 ? brief : brief ? 8 : 1 } (NR - 1) % step == 0'
+    step=${1:-1}
+    if [ -n "${BITCUT_BRIEF:-}" ]; then step=8; [ "$BITCUT_BRIEF" -le 1 ] || step=$BITCUT_BRIEF
+    elif is_whole; then step=1; fi
+    awk -v step="$step" '(NR - 1) % step == 0'
 }
 
 # model_built FOLDER WORD...: the model device as the module in a new FOLDER: that of the build, or
@@ -42,6 +54,7 @@ model_built() {
 # stands in no row is in words already.
 needed() {
     case $1 in
+    all) echo "BITCUT_WHOLE=1, as in a check of all cases" ;;
     amd) echo "a compiler of AMD device code: the packages clang, lld and llvm" ;;
     check) echo "the package check, when bitcut is configured" ;;
     executor) echo "bitcut-executor.so: configure with the packages clang, lld and llvm" ;;

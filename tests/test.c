@@ -33,16 +33,34 @@ uint64_t test_seed(void)
 
 int test_long(void) { return getenv("BITCUT_LONG") != NULL; }
 
+/* Small numbers of cases are often one of each kind, so they are not divided by default. */
+enum { PART = 4, FEW = 4 };
+
+static int larger_of(int a, int b) { return a > b ? a : b; }
+static int smaller_of(int a, int b) { return a < b ? a : b; }
+
+bool test_whole(void) { return test_long() || getenv("BITCUT_WHOLE"); }
+
 int test_cases(int usual, int most)
 {
     if (test_long()) return most;
     const char *const brief = getenv("BITCUT_BRIEF");
-    if (!brief) return usual;
-    const int part = atoi(brief) > 1 ? atoi(brief) : 8;
-    return usual / part + (usual < part);
+    if (brief) {
+        const int part = atoi(brief) > 1 ? atoi(brief) : 8;
+        return usual / part + (usual < part);
+    }
+    if (usual == most || test_whole()) return usual;
+    return larger_of(usual / PART, smaller_of(usual, FEW));
 }
 
 int test_step(int brief) { return getenv("BITCUT_BRIEF") && !test_long() ? brief : 1; }
+
+bool test_in_turn(int row, int at)
+{
+    if (test_long()) return true;
+    if (getenv("BITCUT_BRIEF")) return (row + at) % 4 == 0;
+    return test_whole() || (row + at) % 2 == 0;
+}
 
 uint64_t test_bits(uint64_t *state)
 {

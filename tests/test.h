@@ -6,6 +6,7 @@
 
 #include <check.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Run the tests of the NULL-ended list through Check, reporting in TAP.  Returns the exit
@@ -26,17 +27,26 @@ uint64_t test_seed(void);
 /* Whether BITCUT_LONG is set: `make check-long` sets it, and tests then do all they can. */
 int test_long(void);
 
+/* Whether BITCUT_WHOLE or BITCUT_LONG is set: all usual cases. */
+bool test_whole(void);
+
 /* Have the processor round by mode 0 to 7: a direction, and whether subnormals are
    flushed (x86: FTZ and DAZ).  Returns the direction, of <fenv.h>; fesetenv() ends it. */
 int test_host_mode(int mode);
 
-/* How many cases of a kind to try: `most` in check-long, an eighth of `usual`, or 1, with
-   BITCUT_BRIEF (for slow builds: sanitizers, valgrind, emulated processors), or an Nth, N
-   its value if that is above 1. */
+/* The number of cases of a kind: `most` with BITCUT_LONG (check-long); `usual` with
+   BITCUT_WHOLE; by default a quarter of `usual`, but not below 4, and all of them if `most`
+   is the same number.  BITCUT_BRIEF (slow builds: sanitizers, valgrind, emulated
+   processors) takes an eighth of `usual`, or an Nth if its value is N > 1, at least 1. */
 int test_cases(int usual, int most);
 
 /* The step through a list of cases: 1, or `brief` with BITCUT_BRIEF. */
 int test_step(int brief);
+
+/* Whether column `at` of row `row` of a grid of cases is tried: with BITCUT_WHOLE and
+   BITCUT_LONG all are, by default every second one, with BITCUT_BRIEF every fourth; other
+   columns in each row. */
+bool test_in_turn(int row, int at);
 
 /* The next 64 random bits of a stream (SplitMix64; Steele, Lea, Flood 2014), and of these
    an integer from low to high. */

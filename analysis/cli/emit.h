@@ -3,20 +3,11 @@
 #ifndef BITCUT_ANALYSIS_CLI_EMIT_H
 #define BITCUT_ANALYSIS_CLI_EMIT_H
 
+#include "analysis/cli/emit_table.h"
 #include "lib/base/record.h"
 
 #include <jansson.h>
 #include <stdbool.h>
-
-/* A column of a table that can hide uninformative columns: the key of its values, its
-   heading, and the number of digits to which reals are rounded.  The column is left out
-   if all rows have the value `usual`, as the table would print it (NULL: it is never left
-   out). */
-struct emit_column {
-    const char *key, *heading;
-    int digits;
-    const char *usual;
-};
 
 /* The output of a command.
 

@@ -79,7 +79,8 @@ const char report_style[] =
     "  details:not([open]), .filters { display: none; }\n"
     "  h1, h2, h3, summary { break-after: avoid; }\n"
     "  .whole, figure, tr, details { break-inside: avoid; }\n"
-    "  .wide, .picture { overflow: visible; }\n"
+    "  .wide, .picture, pre { overflow: visible; }\n"
+    "  pre, pre code { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 10px; }\n"
     "  .picture svg { max-height: 17cm; min-width: 0; } }\n"
     "</style>\n";
 /* clang-format on */

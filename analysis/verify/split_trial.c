@@ -35,8 +35,9 @@ static enum bitcut_status values_init(struct values *v, const struct split_trial
                                       struct fault *f)
 {
     const struct simd_level *level;
-    *v = (struct values){ .rule = { t->split->word[0].format, t->split, NULL,
-                                    t->equilibrate } };
+    *v = (struct values){ .rule = { .operand = t->split->word[0].format,
+                                    .split = t->split,
+                                    .equilibrate = t->equilibrate } };
     enum bitcut_status status =
         t->equilibrate ? equilibrate_takes(t->split, f) : BITCUT_OK;
     if (status == BITCUT_OK) status = simd_choose(&level, f);

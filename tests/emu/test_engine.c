@@ -48,7 +48,7 @@ static void print_difference(const struct bitcut_unit *u, const struct sample *s
 /* About the same time for every row, whatever its k. */
 static int sample_count(const struct bitcut_unit *u)
 {
-    const int products = test_cases(8000, 1250000);
+    const int products = test_cases(32000, 1250000);
     return products / (u->k + 4);
 }
 

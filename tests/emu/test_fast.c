@@ -136,18 +136,22 @@ static void samples_fill(struct problem *p, const struct bitcut_unit *u,
     for (size_t i = 0; i < p->m * p->n; i++) p->c[i] = (uint32_t)test_bits(state);
 }
 
+/* Columns, which vectors hold, beyond one vector and beyond a block of them; without
+   BITCUT_WHOLE mostly fewer rows, and few large shapes. */
 static void shape_random(struct problem *p, uint64_t *state)
 {
-    const int most = test_long() || test_between(state, 0, 7) == 0 ? SIDE : 30;
-    p->m = (size_t)test_between(state, 1, most);
+    const int one_of = test_whole() ? 8 : 32;
+    const int most = test_long() || test_between(state, 1, one_of) == 1 ? SIDE : 30;
+    p->m = (size_t)test_between(state, 1, most < SIDE && !test_whole() ? 12 : most);
     p->n = (size_t)test_between(state, 1, most);
     p->k = (size_t)test_between(state, 0, test_between(state, 0, 2) ? 50 : DEPTH);
 }
 
-/* One of 12 in `make check`, all in check-long. */
+/* One of 12 with BITCUT_WHOLE, one of 48 by default, all in check-long. */
 static bool drawn(uint64_t *state)
 {
-    return test_between(state, 0, 47) < test_cases(4, 48);
+    enum { ALL = 384 };
+    return test_between(state, 0, ALL - 1) < test_cases(ALL / 12, ALL);
 }
 
 /* How a unit is computed. */
@@ -180,19 +184,12 @@ static uint64_t class_check(const struct bitcut_unit *u, const char *change,
     return check_levels(&t, &p, where);
 }
 
-/* Whether class `at` is of those of row `row`: all are, but in slow builds every fourth,
-   of each row others. */
-static bool in_turn(int row, int at)
-{
-    return test_cases(8, 8) == 8 || (row + at) % 4 == 0;
-}
-
 static uint64_t unit_check(const struct bitcut_unit *u, uint64_t *state, uint64_t wanted)
 {
     uint64_t compared = 0;
     do
         for (const struct sample_class *c = sample_classes; c->name; c++)
-            if (!c->scaled && in_turn((int)(u - units), (int)(c - sample_classes)))
+            if (!c->scaled && test_in_turn((int)(u - units), (int)(c - sample_classes)))
                 compared += class_check(u, "", c, state);
     while (compared < wanted);
     return compared;
@@ -474,26 +471,38 @@ END_TEST
 
 enum { LINES = 67, LENGTH = 190 };
 
-static void words_check(const struct bitcut_unit *u, const struct bitcut_split *s,
-                        const uint32_t *x, bool columns, bool equilibrate,
-                        const struct simd_level *level)
+/* The words by a level, which include what can be read beyond, are `want`. */
+static void level_words_check(const struct bitcut_unit *u, const struct words_rule *rule,
+                              struct words_source from, const struct words *want,
+                              const struct simd_level *level)
 {
-    struct words got, want;
-    struct words_rule rule = { .operand = u->a, .split = s, .equilibrate = equilibrate };
+    struct words got;
+    struct words_rule fast = *rule;
+    const struct bitcut_split *s = rule->split;
+    fast.kernels = level->kernels;
+    ck_assert_int_eq(words_make(&got, &fast, from, LINES, LENGTH, LENGTH + 2, 2),
+                     BITCUT_OK);
+    const size_t count = words_index(want, LINES - 1, LENGTH + 1) + 1 + WORDS_RUN;
+    for (int w = 0; w < s->words; w++)
+        ck_assert_msg(!memcmp(got.at[w], want->at[w], count * (size_t)unit_word_bytes(u)),
+                      "word %d of %s %s %s, %s", w, u->a->name, s->word[0].rounding->name,
+                      s->word[1].rounding->name, level->name);
+    ck_assert(!memcmp(got.magnitudes, want->magnitudes, LINES * sizeof *got.magnitudes));
+    words_clear(&got);
+}
+
+static void words_check(const struct bitcut_unit *u, const struct bitcut_split *s,
+                        const uint32_t *x, bool columns, bool equilibrate)
+{
+    struct words want;
+    const struct words_rule rule = { .operand = u->a,
+                                     .split = s,
+                                     .equilibrate = equilibrate };
     const struct words_source from = { x, columns ? LINES : LENGTH, columns };
     ck_assert_int_eq(words_make(&want, &rule, from, LINES, LENGTH, LENGTH + 2, 1),
                      BITCUT_OK);
-    rule.kernels = level->kernels;
-    ck_assert_int_eq(words_make(&got, &rule, from, LINES, LENGTH, LENGTH + 2, 2),
-                     BITCUT_OK);
-    /* And what can be read beyond. */
-    const size_t count = words_index(&want, LINES - 1, LENGTH + 1) + 1 + WORDS_RUN;
-    for (int w = 0; w < s->words; w++)
-        ck_assert_msg(!memcmp(got.at[w], want.at[w], count * (size_t)unit_word_bytes(u)),
-                      "word %d of %s %s %s, %s", w, u->a->name, s->word[0].rounding->name,
-                      s->word[1].rounding->name, level->name);
-    ck_assert(!memcmp(got.magnitudes, want.magnitudes, LINES * sizeof *got.magnitudes));
-    words_clear(&got);
+    for (const struct simd_level *l = simd_levels; l->name; l++)
+        if (level_runs(l)) level_words_check(u, &rule, from, &want, l);
     words_clear(&want);
 }
 
@@ -532,10 +541,7 @@ START_TEST(words_of_splits)
             for (int j = 0; j < SPLIT_WORDS_MAX; j++)
                 s.word[j] = (struct split_word){ u->a, j ? low : high, j, false };
             for (size_t j = 0; j < LINES * LENGTH; j++) x[j] = fill_edge(&state, u->a);
-            for (const struct simd_level *l = simd_levels; l->name; l++)
-                if (level_runs(l))
-                    words_check(u, &s, x, test_between(&state, 0, 1),
-                                test_between(&state, 0, 1), l);
+            words_check(u, &s, x, test_between(&state, 0, 1), test_between(&state, 0, 1));
         }
 }
 END_TEST

@@ -290,13 +290,6 @@ static void check_shapes(const struct bitcut_recipe *recipe,
     }
 }
 
-/* Whether a recipe and the unit of row i are computed: all are, but in slow builds every
-   fourth, of each recipe others. */
-static bool in_turn(const struct bitcut_recipe *r, int i)
-{
-    return test_cases(8, 8) == 8 || (r - recipes + i) % 4 == 0;
-}
-
 START_TEST(recipes_on_units)
 {
     uint64_t rng = test_seed();
@@ -313,7 +306,8 @@ START_TEST(recipes_on_units)
             const bool fits = !format || is_listed(unit_rows[i].formats, format);
             ck_assert_msg((asked_check(&g, NULL) == BITCUT_OK) == fits,
                           "%s on %s: should%s fit", r->name, u->name, fits ? "" : " not");
-            if (fits && in_turn(r, i)) check_shapes(r, u, false, &rng);
+            if (fits && test_in_turn((int)(r - recipes), i))
+                check_shapes(r, u, false, &rng);
             computed += fits;
         }
         ck_assert_int_gt(computed, 0);

@@ -51,7 +51,7 @@ START_TEST(rows_of_kept_sets)
     snprintf(path, sizeof path, "%s/h200", data ? data : "data");
     ck_assert_int_eq(set_find(&sets, path, NULL, NULL), BITCUT_OK);
     ck_assert_uint_ge(sets.count, 17);
-    for (size_t i = 0; i < sets.count; i += (size_t)test_step(5))
+    for (size_t i = 0; i < sets.count; i += test_whole() ? 1 : (size_t)test_step(5) + 1)
         find_known(sets.at[i].folder);
     found_clear(&sets);
 }

@@ -123,7 +123,7 @@ END_TEST
 START_TEST(decode_of_f64_at_random)
 {
     uint64_t state = test_seed();
-    for (int i = 0; i < 1000000; i++) {
+    for (int i = 0; i < test_cases(1000000, 100000000); i++) {
         const uint64_t run = test_bits(&state) % 64, x = test_bits(&state) << run;
         check_decode(&formats[FORMAT_F64], i % 2 ? x : ~x);
     }
