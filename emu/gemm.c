@@ -300,6 +300,17 @@ static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm 
                : status;
 }
 
+/* Write D as FP32 encodings of the values of its format. */
+static void store_widened(const struct bitcut_gemm *g, const struct job *job)
+{
+    const struct bitcut_format *const format = matrix_format(&g->d);
+    uint32_t *const to = g->d.to;
+    for (size_t at = 0; at < g->m * g->n; at++)
+        to[at] = f32_is_nan(job->d[at])
+                     ? job->d[at]
+                     : f32_through(format, &roundings[ROUND_RN], job->d[at]);
+}
+
 static void store(const struct bitcut_gemm *g, size_t i, const struct job *job)
 {
     const struct view d = view_of(&g->d, i, g->m, g->n, false);
@@ -319,7 +330,8 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, size_t i,
     struct job job = *same;
     enum bitcut_status status = job_prepare(&job, g, i, threads);
     if (status == BITCUT_OK) status = job_run(&job, threads);
-    if (status == BITCUT_OK) store(g, i, &job);
+    if (status == BITCUT_OK && job.widened) store_widened(g, &job);
+    else if (status == BITCUT_OK) store(g, i, &job);
     operand_end(&job.a, job.keep_a);
     operand_end(&job.b, job.keep_b);
     free(job.d);
@@ -488,6 +500,7 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                        .scratch = g->count == 1 && o->threads == 1 ? o->scratch : NULL,
                        .keep_a = o->words ? &o->words->a : NULL,
                        .keep_b = o->words ? &o->words->b : NULL,
+                       .widened = o->widened,
                        .progress = o->progress };
     enum bitcut_status status = choose_kernels(&job, o->simd, f);
     if (status != BITCUT_OK || !g->m || !g->n || !g->count) return status;

@@ -72,7 +72,7 @@ static inline const struct exact_sums *offload_sums(const struct gemm_offload *o
     return o ? o->sums : NULL;
 }
 
-/* How a GEMM is emulated.  No option changes a bit. */
+/* How a GEMM is emulated.  No option changes a value. */
 struct gemm_options {
     int threads;                     /* 0: all processors                               */
     const struct simd_level *simd;   /* NULL: the level that BITCUT_SIMD names, else the
@@ -82,6 +82,8 @@ struct gemm_options {
     struct gemm_scratch *scratch;    /* for a single GEMM on one thread; or NULL        */
     const struct gemm_watch *watch;  /* for a GEMM with one output; or NULL; slower     */
     const struct gemm_offload *offload; /* takes GEMMs with many products; or NULL  */
+    bool widened; /* whether D is an array of FP32 encodings, without gaps, of the values
+                     that its format gives                                            */
 };
 
 /* Run g on its unit, as bitcut_gemm() (lib/bitcut.h) describes.  The result is

@@ -64,6 +64,7 @@ struct job {
     uint32_t *c, *bias; /* NULL if they are not read */
     struct kept_words *keep_a, *keep_b; /* NULL: parts are not stored */
     struct gemm_scratch *scratch;       /* NULL: scratch is not reused */
+    bool widened;                       /* as in struct gemm_options */
     const struct gemm_watch *watch;     /* NULL in general */
     const struct progress *progress;    /* read within a tile, too; may be NULL      */
 };

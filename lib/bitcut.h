@@ -533,7 +533,9 @@ enum bitcut_step {
     BITCUT_STEP_ALPHA,    /* v = alpha v                                                */
     BITCUT_STEP_C,        /* v = beta c + v, rounded once                               */
     BITCUT_STEP_ALPHA_C,  /* v = alpha v + beta c; beta c is rounded first, then the sum,
-                             once                                                       */
+                             once; beta c is +0 where beta is +-0                       */
+    BITCUT_STEP_SCALES_C, /* the same with ((alpha s_a) s_b) instead of alpha; each of
+                             the two products is rounded                                */
     BITCUT_STEP_C_APART,  /* v = v + beta c; beta c is rounded before the addition      */
     BITCUT_STEP_C_SHORT,  /* v = v + beta c; beta c is rounded to FP32, and then to the
                              format of D, before the addition                           */

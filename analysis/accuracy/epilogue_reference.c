@@ -139,6 +139,8 @@ static struct value apply(const struct operands *x, int step, struct value v, si
     switch (step) {
     case BITCUT_STEP_ALPHA: return times(v, x->alpha);
     case BITCUT_STEP_ALPHA_C: return plus(times(v, x->alpha), c_at(x, i, j));
+    case BITCUT_STEP_SCALES_C:
+        return plus(times(times(times(v, x->alpha), a), b), c_at(x, i, j));
     case BITCUT_STEP_C:
     case BITCUT_STEP_C_APART:
     case BITCUT_STEP_C_SHORT: return plus(v, c_at(x, i, j));

@@ -453,10 +453,13 @@ static enum bitcut_status emulate(struct matrix *want, const struct verify_probl
                                   const struct gemm_options *options, struct fault *f)
 {
     struct bitcut_gemm g = *q->gemm;
+    struct gemm_options own = *options;
     gemm_set_dense(&g, want->at, want->rows, want->cols, q->data->a.cols, q->data->a.at,
                    q->data->b.at, q->data->c.at);
-    const enum bitcut_status status = gemm_run(&g, options, f);
-    if (status == BITCUT_OK)
+    own.widened = gemm_is_extended(&g); /* its steps may round to the format of D */
+    if (own.widened) g.d.format = q->gemm->d.format;
+    const enum bitcut_status status = gemm_run(&g, &own, f);
+    if (status == BITCUT_OK && !own.widened)
         result_round(want->at, want->rows * want->cols, q->gemm->d.format);
     return status;
 }

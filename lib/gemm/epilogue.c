@@ -82,13 +82,17 @@ static void plus_c(const struct epilogue_values *x, uint32_t *d, size_t i, size_
         d[p] = f32_fused(x->nan, x->beta, c_at(x, i, j + p), d[p]);
 }
 
+/* beta c, rounded; +0 without C. */
+static uint32_t beta_c(const struct epilogue_values *x, size_t i, size_t j)
+{
+    return x->c ? multiply(x, x->beta, c_at(x, i, j)) : 0;
+}
+
 static void times_alpha_plus_c(const struct epilogue_values *x, uint32_t *d, size_t i,
                                size_t j, size_t count)
 {
     for (size_t p = 0; p < count; p++)
-        d[p] = x->c ? f32_fused(x->nan, x->alpha, d[p],
-                                multiply(x, x->beta, c_at(x, i, j + p)))
-                    : multiply(x, x->alpha, d[p]);
+        d[p] = f32_fused(x->nan, x->alpha, d[p], beta_c(x, i, j + p));
 }
 
 static void plus_rounded_c(const struct epilogue_values *x, uint32_t *d, size_t i,
@@ -129,6 +133,15 @@ static void times_factors(const struct epilogue_values *x, uint32_t *d, size_t i
     const uint32_t a = factor_a(x, i);
     for (size_t p = 0; p < count; p++)
         d[p] = multiply(x, multiply(x, a, factor_b(x, j + p)), d[p]);
+}
+
+static void times_all_plus_c(const struct epilogue_values *x, uint32_t *d, size_t i,
+                             size_t j, size_t count)
+{
+    const uint32_t a = multiply(x, x->alpha, factor_a(x, i));
+    for (size_t p = 0; p < count; p++)
+        d[p] = f32_fused(x->nan, multiply(x, a, factor_b(x, j + p)), d[p],
+                         beta_c(x, i, j + p));
 }
 
 static void times_factor_a(const struct epilogue_values *x, uint32_t *d, size_t i,
@@ -223,6 +236,8 @@ const struct table_row epilogue_steps[] = {
     [BITCUT_STEP_C] = { "c", "v = beta C + v, one rounding" },
     [BITCUT_STEP_ALPHA_C] = { "alpha-c", "v = alpha v + beta C, beta C rounded first, "
                                          "then one rounding" },
+    [BITCUT_STEP_SCALES_C] = { "scales-c", "v = ((alpha s_a) s_b) v + beta C, both "
+                                           "products and beta C rounded first" },
     [BITCUT_STEP_C_APART] = { "c-apart", "v = v + beta C, beta C rounded first" },
     [BITCUT_STEP_C_SHORT] = { "c-short", "v = v + beta C, beta C rounded to the format of "
                                          "D first" },
@@ -243,6 +258,7 @@ const struct table_row epilogue_steps[] = {
 static step_function *const functions[] = {
     [BITCUT_STEP_ALPHA] = times_alpha,      [BITCUT_STEP_C] = plus_c,
     [BITCUT_STEP_ALPHA_C] = times_alpha_plus_c,
+    [BITCUT_STEP_SCALES_C] = times_all_plus_c,
     [BITCUT_STEP_C_APART] = plus_rounded_c, [BITCUT_STEP_C_SHORT] = plus_short_c,
     [BITCUT_STEP_BIAS] = plus_bias,         [BITCUT_STEP_SCALES] = times_factors,
     [BITCUT_STEP_SCALE_A] = times_factor_a, [BITCUT_STEP_SCALE_B] = times_factor_b,
@@ -280,12 +296,17 @@ const struct epilogue epilogues[] = {
       { STEP(FUSED) }, "CUTLASS, LinearCombination and LinearCombinationBias" },
     { "fused-relu", "as fused, then max(v, 0)", { STEP(FUSED), STEP(RELU) },
       "CUTLASS, LinearCombinationRelu" },
+    { "cublaslt", "alpha v + beta C and bias as cuBLASLt's kernels for Hopper compute them",
+      { STEP(ALPHA_C), STEP(BIAS) }, "recorded on an H200, cuBLASLt 13.1" },
     { "layer", "the product is rounded to D, the bias is added, the sum is rounded again",
       { STEP(ROUND), STEP(BIAS) }, "a framework's matmul followed by an addition" },
     { "addmm-apart",
       "alpha and beta C after the product is rounded to D; each step is rounded to D",
       { STEP(ROUND), STEP(ALPHA), STEP(ROUND), STEP(C_SHORT) },
       "a framework's alpha * (A @ B) + beta * C in short formats" },
+    { "cublaslt-fp8", "the same with factors of tensors, to a short D that saturates",
+      { STEP(SCALES_C), STEP(SCALE_D), STEP(SATURATE) },
+      "recorded on an H200, cuBLASLt 13.1" },
     { "fp8", "amax is recorded, then D is scaled and saturates",
       { STEP(FUSED), STEP(AMAX), STEP(SCALE_D), STEP(SATURATE) },
       "cuBLASLt documentation, D scale and AMAX_D" },
@@ -393,7 +414,8 @@ bool epilogue_reads_c(const struct bitcut_gemm *g)
     unsigned char step[EPILOGUE_STEPS_MAX];
     epilogue_of(step, g);
     return starts_from_c(g) || has_step(step, BITCUT_STEP_C) ||
-           has_step(step, BITCUT_STEP_ALPHA_C) || has_step(step, BITCUT_STEP_C_APART) || has_step(step, BITCUT_STEP_C_SHORT);
+           has_step(step, BITCUT_STEP_ALPHA_C) || has_step(step, BITCUT_STEP_SCALES_C) ||
+            has_step(step, BITCUT_STEP_C_APART) || has_step(step, BITCUT_STEP_C_SHORT);
 }
 
 bool gemm_scales_promotions(const struct bitcut_gemm *g)
@@ -434,6 +456,7 @@ static enum bitcut_status check_operands(const struct bitcut_gemm *g, struct fau
         { BITCUT_STEP_SCALE_A, is_there(&g->scale_a.at), "factors of A" },
         { BITCUT_STEP_SCALE_B, is_there(&g->scale_b.at), "factors of B" },
         { BITCUT_STEP_SCALES, gemm_has_scales(g), "factors of A or B" },
+        { BITCUT_STEP_SCALES_C, gemm_has_scales(g), "factors of A or B" },
         { BITCUT_STEP_AMAX, g->amax, "a place for amax" },
     };
     for (size_t i = 0; i < sizeof need / sizeof *need; i++)

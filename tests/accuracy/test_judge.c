@@ -36,7 +36,8 @@ static void judge_limits(struct judge *j, const struct sample *s, bool chain)
 static void judge_compare(const struct reference *r, struct sample *s)
 {
     const struct comparison *x = &s->x;
-    const struct matrix a = { x->m, x->k, s->a }, b = { x->k, x->n, s->b };
+    const struct matrix a = { .rows = x->m, .cols = x->k, .at = s->a },
+                        b = { .rows = x->k, .cols = x->n, .at = s->b };
     const bool chain = !strcmp(r->name, "fp32");
     struct judge j;
     const struct exact_update u = { x->alpha, x->beta, x->beta ? s->c : NULL };
@@ -91,7 +92,8 @@ START_TEST(judge_stops)
     volatile sig_atomic_t stop = 1;
     const struct progress progress = { .stop = &stop };
     const struct gemm_options options = { .threads = 1, .progress = &progress };
-    const struct matrix a = { 2, 3, s.a }, b = { 3, 4, s.b };
+    const struct matrix a = { .rows = 2, .cols = 3, .at = s.a },
+                        b = { .rows = 3, .cols = 4, .at = s.b };
     for (const struct reference *r = references; r->name; r++) {
         struct fault f = { 0 };
         struct judge j, before;

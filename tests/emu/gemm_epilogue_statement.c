@@ -97,9 +97,13 @@ static uint32_t step(const struct asked *g, const struct problem *p, int which,
                    ? v
                    : statement_multiply_add(g, g->beta, p->c[i * p->ldc + j], v);
     case BITCUT_STEP_ALPHA_C:
-        return is_zero(g->beta)
-                   ? statement_multiply(g, g->alpha, v)
-                   : statement_multiply_add(g, g->alpha, v, beta_c(g, p, i, j));
+    case BITCUT_STEP_SCALES_C: {
+        const uint32_t t = is_zero(g->beta) ? 0 : beta_c(g, p, i, j);
+        uint32_t f = g->alpha;
+        if (which == BITCUT_STEP_SCALES_C)
+            f = statement_multiply(g, statement_multiply(g, f, a), b);
+        return statement_multiply_add(g, f, v, t);
+    }
     case BITCUT_STEP_C_APART:
         return is_zero(g->beta) ? v : statement_add(g, v, beta_c(g, p, i, j));
     case BITCUT_STEP_C_SHORT:

@@ -305,7 +305,8 @@ struct sums {
    of sums: by the words of bitcut.h and of emu/engine_tile.c. */
 static uint64_t rounded_dot(const struct sums *x, const struct asked *g, int term,
                             const struct bitcut_unit *unit, const uint64_t *a,
-                            const uint64_t *b, size_t k, uint64_t c)
+                            const uint64_t *b, const uint64_t *scale_a,
+                            const uint64_t *scale_b, size_t k, uint64_t c)
 {
     struct bitcut_unit u = *unit;
     uint64_t draws = 0;
@@ -319,7 +320,7 @@ static uint64_t rounded_dot(const struct sums *x, const struct asked *g, int ter
     u.rounding.seed = seed;
     u.rounding.position = (uint64_t)out[1] << 32 | out[0];
     if (u.rounding.direction == STOCHASTIC) u.rounding.draws = &draws;
-    return spec_dot(&u, a, b, NULL, NULL, c);
+    return spec_dot(&u, a, b, scale_a, scale_b, c);
 }
 
 static void promote(struct sums *x, const struct asked *g)
@@ -360,11 +361,12 @@ static void term_run(struct sums *x, const struct asked *g, int number,
             scale_a[s] = a->scale[k + (size_t)(s * u->scale_block)];
             scale_b[s] = b->scale[k + (size_t)(s * u->scale_block)];
         }
+        const uint64_t *const of_a = u->scale ? scale_a : NULL,
+                             *const of_b = u->scale ? scale_b : NULL;
         *to = g->sum_rounding
-                  ? rounded_dot(x, g, number, u, &a->word[t.a][k], &b->word[t.b][k],
-                                a->origin[k], *to)
-                  : spec_dot(u, &a->word[t.a][k], &b->word[t.b][k],
-                             u->scale ? scale_a : NULL, u->scale ? scale_b : NULL, *to);
+                  ? rounded_dot(x, g, number, u, &a->word[t.a][k], &b->word[t.b][k], of_a,
+                                of_b, a->origin[k], *to)
+                  : spec_dot(u, &a->word[t.a][k], &b->word[t.b][k], of_a, of_b, *to);
         if (t.accumulator == 0) x->waiting++;
         if (g->promote && x->waiting == g->promote) promote(x, g);
     }

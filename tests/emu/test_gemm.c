@@ -236,7 +236,7 @@ static void steps_draw(struct asked *g, uint64_t *rng)
             (s == BITCUT_STEP_BIAS && !g->has_bias) ||
             (s == BITCUT_STEP_SCALE_A && !(factors && g->scale_a.there)) ||
             (s == BITCUT_STEP_SCALE_B && !(factors && g->scale_b.there)) ||
-            (s == BITCUT_STEP_SCALES &&
+            ((s == BITCUT_STEP_SCALES || s == BITCUT_STEP_SCALES_C) &&
              !(factors && (g->scale_a.there || g->scale_b.there)));
         if (!lacks) *to++ = (unsigned char)s;
     }

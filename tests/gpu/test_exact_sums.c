@@ -137,7 +137,8 @@ static void check_sums(const struct product *p, unsigned wanted)
    of FP32. */
 static void check_judge(const struct product *p, const struct gpu_offload *by)
 {
-    const struct matrix a = { p->m, p->k, p->a }, b = { p->k, p->n, p->b };
+    const struct matrix a = { .rows = p->m, .cols = p->k, .at = p->a },
+                        b = { .rows = p->k, .cols = p->n, .at = p->b };
     const struct bitcut_gemm g =
         gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", &formats[FORMAT_F32]));
     struct exact_sums sums = by->sums;

@@ -43,7 +43,9 @@ static enum bitcut_status call(const struct gfx9_object *x, const char *argument
                                struct fault *f)
 {
     uint32_t elements[3][20];
-    struct matrix m[3] = { { 3, 4, elements[0] }, { 4, 5, elements[1] }, { 3, 5, NULL } };
+    struct matrix m[3] = { { .rows = 3, .cols = 4, .at = elements[0] },
+                           { .rows = 4, .cols = 5, .at = elements[1] },
+                           { .rows = 3, .cols = 5 } };
     const uint32_t scalars[2] = { 0x3f800000, 0 };
     const struct code_call c = {
         .symbol = "k", .arguments = arguments, .grid = grid, .block = block, .threads = 1
