@@ -91,9 +91,9 @@ static void promote(struct cell *x, const struct job *job)
 {
     const struct gemm_faults *s = job->plan->faults;
     const uint32_t before = x->master;
-    x->master = s ? promoted_wrongly(x, job, s)
-                  : job_promote(job, to_f32(job, 0, x->accumulator[0]), before, x->i,
-                                x->j, x->k);
+    x->master =
+        s ? promoted_wrongly(x, job, s)
+          : job_promote(job, to_f32(job, 0, x->accumulator[0]), before, x->i, x->j, x->k);
     tell(job, WATCH_PROMOTION, 0, before, x->master);
     if (!s || !s->stays) x->accumulator[0] = 0;
     x->done = 0;
@@ -271,9 +271,9 @@ static void read_scales(struct number to[TILE][SCALES], const struct job *job,
             const size_t block = from / size + p;
             const uint32_t factor =
                 block < x->blocks ? factor_of(x, first + i, block * size) : F32_ONE;
-            to[i][p] = format_decode(
-                u->scale, bitcut_format_convert(u->scale, &roundings[ROUND_RN],
-                                                &formats[FORMAT_F32], factor));
+            to[i][p] = format_decode(u->scale,
+                                     bitcut_format_convert(u->scale, &roundings[ROUND_RN],
+                                                           &formats[FORMAT_F32], factor));
         }
 }
 

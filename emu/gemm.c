@@ -155,8 +155,8 @@ static void multiply_elements(uint32_t *to, const struct job *job,
     for (size_t line = 0; line < x->lines; line++)
         for (size_t p = 0; p < x->length; p++) {
             const size_t k = x->element ? x->element[p] : p;
-            uint32_t *const at = to + (x->columns ? p * x->lines + line
-                                                  : line * x->length + p);
+            uint32_t *const at =
+                to + (x->columns ? p * x->lines + line : line * x->length + p);
             if (k < x->k)
                 *at = job_fma(&job->schedule, *at, factor_of(factors, line, k),
                               0x80000000u);
@@ -257,8 +257,8 @@ static enum bitcut_status epilogue_prepare(struct job *job, const struct bitcut_
                                            size_t i, int threads)
 {
     struct epilogue_values *const e = &job->epilogue;
-    enum bitcut_status status = gather(&job->c, gemm_reads_c(g), &g->c, i, g->m, g->n,
-                                       false, threads);
+    enum bitcut_status status =
+        gather(&job->c, gemm_reads_c(g), &g->c, i, g->m, g->n, false, threads);
     if (status == BITCUT_OK)
         status = gather(&job->bias, gemm_has_bias(g), &g->bias, i, 1,
                         g->bias_rows ? g->m : g->n, false, threads);
@@ -293,22 +293,24 @@ static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm 
         return BITCUT_NO_MEMORY;
     enum bitcut_status status = epilogue_prepare(job, g, i, threads);
     if (status != BITCUT_OK) return status;
-    status =
-        operand_take(&job->a, job->keep_a, job, &a, g->k, threads);
+    status = operand_take(&job->a, job->keep_a, job, &a, g->k, threads);
     return status == BITCUT_OK
                ? operand_take(&job->b, job->keep_b, job, &b, g->k, threads)
                : status;
 }
 
-/* Write D as FP32 encodings of the values of its format. */
+/* Write D as FP32 encodings of the values of its format; the NaN of a short format is
+   that of FP32, as when a file of that format is read. */
 static void store_widened(const struct bitcut_gemm *g, const struct job *job)
 {
-    const struct bitcut_format *const format = matrix_format(&g->d);
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32], *const format =
+                                                                      matrix_format(
+                                                                          &g->d);
     uint32_t *const to = g->d.to;
-    for (size_t at = 0; at < g->m * g->n; at++)
-        to[at] = f32_is_nan(job->d[at])
-                     ? job->d[at]
-                     : f32_through(format, &roundings[ROUND_RN], job->d[at]);
+    for (size_t at = 0; at < g->m * g->n; at++) {
+        const uint32_t x = f32_through(format, &roundings[ROUND_RN], job->d[at]);
+        to[at] = format != f32 && f32_is_nan(x) ? (uint32_t)f32->nan : x;
+    }
 }
 
 static void store(const struct bitcut_gemm *g, size_t i, const struct job *job)
@@ -405,9 +407,8 @@ static bool is_for_device(const struct bitcut_gemm *g, const struct gemm_plan *p
                           const struct gemm_options *o)
 {
     const double products = (double)g->m * (double)g->n * (double)g->k;
-    return o->offload && !o->watch && !plan->faults && !gemm_is_extended(g) &&
-           g->count && products > 0 &&
-           products >= o->offload->least;
+    return o->offload && !o->watch && !plan->faults && !gemm_is_extended(g) && g->count &&
+           products > 0 && products >= o->offload->least;
 }
 
 /* Run the GEMMs one after the other.  *took is false: the device runs none of them. */

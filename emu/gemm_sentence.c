@@ -143,7 +143,8 @@ static void describe_scales(char *text, size_t size, const char *name,
     if (!x->at.at && !x->at.each) return;
     text_add(text, size, "%s has a factor", name);
     if (!x->lines && !x->depth) return;
-    if (x->lines == 1) text_add(text, size, " for each %.*s", (int)strlen(lines) - 1, lines);
+    if (x->lines == 1)
+        text_add(text, size, " for each %.*s", (int)strlen(lines) - 1, lines);
     else if (x->lines) text_add(text, size, " for every %zu %s", x->lines, lines);
     else text_add(text, size, " for all %s", lines);
     if (x->depth) text_add(text, size, " and %zu k", x->depth);

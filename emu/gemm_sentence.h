@@ -41,9 +41,7 @@ const char *number_said(char text[NUMBER_SAID_MAX], double x, int digits);
     { "recipe", gemm_describe_what_ran, RECORD_ALWAYS, NULL },                           \
         { "parts", gemm_describe_words, RECORD_ALWAYS, NULL },                           \
         { "sum over k", gemm_describe_sum, RECORD_ALWAYS, NULL },                        \
-    {                                                                                    \
-        "epilogue", gemm_describe_epilogue, RECORD_ALWAYS, NULL                          \
-    },                                                                                   \
+        { "epilogue", gemm_describe_epilogue, RECORD_ALWAYS, NULL },                     \
     {                                                                                    \
         "result", gemm_describe_result, RECORD_ALWAYS, NULL                              \
     }

@@ -86,8 +86,8 @@ static enum bitcut_status check_unit_scales(const struct bitcut_gemm *g,
     if (scaled && is_scales_of(&g->scale_a, u) && is_scales_of(&g->scale_b, u))
         return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%s requires factors of A and of B in %s, one for each line and %d "
-                     "k, and scaling=unit",
+                     "%s requires block scales: factors of A and of B in %s, one for "
+                     "each line and %d k, and scaling=unit",
                      u->name, u->scale->name, u->scale_block);
 }
 

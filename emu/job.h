@@ -61,7 +61,7 @@ struct job {
     struct words a, b;
     uint32_t *d;
     size_t m, n, ldd;
-    uint32_t *c, *bias; /* NULL if they are not read */
+    uint32_t *c, *bias;                 /* NULL if they are not read */
     struct kept_words *keep_a, *keep_b; /* NULL: parts are not stored */
     struct gemm_scratch *scratch;       /* NULL: scratch is not reused */
     bool widened;                       /* as in struct gemm_options */

@@ -570,8 +570,9 @@ enum bitcut_scaling {
                                 rounded first, then the result, once                    */
     BITCUT_SCALING_PROMOTED_APART, /* the same, but (s_a s_b) v is rounded before the
                                       addition                                          */
-    BITCUT_SCALING_PROMOTED_TURNS  /* the same, but (v s_a) is rounded, and register =
+    BITCUT_SCALING_PROMOTED_TURNS, /* the same, but (v s_a) is rounded, and register =
                                       (v s_a) s_b + register is rounded once            */
+    BITCUT_SCALING_PROMOTED_TURNS_B /* the same with s_b first: (v s_b) s_a             */
 };
 
 /* Factors of the elements of A or of B, one for each block.

@@ -59,7 +59,8 @@ compiled() {
     [ -z "${BITCUT_BRIEF:-}" ] || { skip "$name" whole; return; }
     [ "$name" = clang-O2 ] || is_whole || { skip "$name" all; return; }
     command -v "$1" > "$work/errors" || { skip "$name" "$1"; return; }
-    sources="$(find "$srcdir/lib" -name '*.c' ! -name 'json_*')"
+    sources="$(find "$srcdir/lib" -name '*.c' ! -name 'json_*' ! -name safetensors.c ! -name torch.c \
+        ! -name zip.c ! -name matrix_file.c ! -name source.c)"
     sources="$sources $(echo "$srcdir"/emu/*.c "$srcdir"/emu/fast/*.c)"
     ok_if_empty "$name compiles" "$(compile "$name" "$@" 2>&1)"
     same "$name" nearest 2

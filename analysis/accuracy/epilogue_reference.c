@@ -51,16 +51,16 @@ static bool gather_factors(struct factors *to, const struct bitcut_scales *x, si
     *to = (struct factors){ .lines = x->lines ? x->lines : SIZE_MAX,
                             .depth = x->depth ? x->depth : SIZE_MAX,
                             .blocks = along };
-    return gather(&to->at, x->at.at || x->at.each, &x->at, i,
-                  by_columns ? along : across, by_columns ? across : along, by_columns,
-                  threads);
+    return gather(&to->at, x->at.at || x->at.each, &x->at, i, by_columns ? along : across,
+                  by_columns ? across : along, by_columns, threads);
 }
 
 static bool operands_make(struct operands *to, const struct bitcut_gemm *g, size_t i,
                           int threads)
 {
-    const struct bitcut_format *const f32 = &formats[FORMAT_F32],
-                               *const d = matrix_format(&g->d);
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32], *const d =
+                                                                      matrix_format(
+                                                                          &g->d);
     *to = (struct operands){ .g = g,
                              .n = g->n,
                              .alpha = number_of(g->alpha),
@@ -68,8 +68,8 @@ static bool operands_make(struct operands *to, const struct bitcut_gemm *g, size
                              .scale_d = number_of(g->scale_d),
                              .low = number_of(g->clamp_low),
                              .high = number_of(g->clamp_high),
-                             .most = format_to_double(d ? d : f32,
-                                                      format_largest(d ? d : f32, false)) };
+                             .most = format_to_double(
+                                 d ? d : f32, format_largest(d ? d : f32, false)) };
     epilogue_of(to->step, g);
     return gather(&to->bias, gemm_has_bias(g), &g->bias, i, 1, g->bias_rows ? g->m : g->n,
                   false, threads) &&
@@ -189,10 +189,9 @@ static void add_sums(struct value *all, const struct operands *x,
     struct hostfp saved;
     hostfp_enter(&saved);
     for (size_t at = 0; at < p->m * p->n; at++) {
-        const double factor =
-            multiplies_sums(x)
-                ? factor_at(&x->a, at / p->n, from) * factor_at(&x->b, at % p->n, from)
-                : 1;
+        const double factor = multiplies_sums(x) ? factor_at(&x->a, at / p->n, from) *
+                                                       factor_at(&x->b, at % p->n, from)
+                                                 : 1;
         all[at].value += double_of_bits(sum[at]) * factor;
         all[at].magnitude += size[at] * fabs(factor);
     }
@@ -205,8 +204,8 @@ static enum bitcut_status add_block(struct value *all, const struct operands *x,
                                     const struct gemm_options *o, struct fault *f)
 {
     const size_t k = to - from, count = p->m * p->n;
-    uint32_t *const a = memory_allocate(p->m * k, sizeof *a),
-                    *const b = memory_allocate(k * p->n, sizeof *b);
+    uint32_t *const a = memory_allocate(p->m * k, sizeof *a), *const b = memory_allocate(
+                                                                  k * p->n, sizeof *b);
     uint64_t *const c64 = memory_allocate(count, sizeof *c64);
     double *const size = memory_allocate(count, sizeof *size);
     struct exact_counts counts;
@@ -255,7 +254,7 @@ static void norms_make(double *row, double *col, const struct operands *x,
 static void store(struct comparison *p, const struct value *all, const struct operands *x)
 {
     const struct bitcut_format *const f32 = &formats[FORMAT_F32],
-                               *const f64 = &formats[FORMAT_F64];
+                                      *const f64 = &formats[FORMAT_F64];
     uint32_t *const to32 = (uint32_t *)(uintptr_t)p->reference32;
     uint64_t *const to64 = (uint64_t *)(uintptr_t)p->reference64;
     double *const size = (double *)(uintptr_t)p->magnitude;

@@ -41,9 +41,8 @@ static enum bitcut_status judge(double *values, size_t count, const struct bitcu
                                           .progress = progress_of_thread() };
     struct judge j;
     double all[METRICS];
-    enum bitcut_status status =
-        judge_init(&j, &references[0], &x->a, &x->b, extended ? NULL : &update,
-                   &options, f);
+    enum bitcut_status status = judge_init(&j, &references[0], &x->a, &x->b,
+                                           extended ? NULL : &update, &options, f);
     if (status != BITCUT_OK) return status;
     if (extended) status = judge_extend(&j, g, i, &options, f);
     else if (g->unit) status = judge_grade(&j, &error, g, &options, f);

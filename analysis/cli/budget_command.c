@@ -113,8 +113,9 @@ int budget_check(const struct budget_options *o, const struct setup *s)
     struct fault f;
     size_t i, j;
     if ((o->all || o->at || o->worst) && gemm_is_extended(&s->gemm))
-        return complain("--budget", "takes D = alpha A B + beta C; it does not take a bias, "
-                                    "factors or steps of an epilogue");
+        return complain("--budget",
+                        "takes D = alpha A B + beta C; it does not take a bias, "
+                        "factors or steps of an epilogue");
     if (!o->at || parse_at(&i, &j, o->at, s)) return EXIT_GOOD;
     fault_set(&f, BITCUT_BAD_ARGUMENT,
               "expected I,J with a row below %zu and a column below %zu, found \"%.40s\"",

@@ -98,7 +98,8 @@ static int take_pair(struct matrix *a, struct matrix *b, int i,
 {
     int status = setup_read(a, "-a", o->a.text[i], &o->files);
     if (status == EXIT_GOOD)
-        status = o->b.count ? setup_read(b, "-b", o->b.text[i], &o->files) : transpose(b, a);
+        status =
+            o->b.count ? setup_read(b, "-b", o->b.text[i], &o->files) : transpose(b, a);
     return status == EXIT_GOOD ? setup_check_pair(a, b) : status;
 }
 

@@ -114,7 +114,8 @@ static int apply_factors(struct bitcut_scales *to, struct encoded_matrix *m,
     if (!s->text)
         return s->block ? complain(s->block_option, "requires factors") : EXIT_GOOD;
     int status = EXIT_GOOD;
-    if (!read_number(m, s->text)) status = read_file(m, s->text, "--format-scale", format);
+    if (!read_number(m, s->text))
+        status = read_file(m, s->text, "--format-scale", format);
     if (status != EXIT_GOOD) return status;
     if (s->by_columns ? m->cols == 1 && m->rows == s->lines && s->lines != 1
                       : m->rows == 1 && m->cols == s->lines && s->lines != 1) {
@@ -161,10 +162,10 @@ static int apply_clamp(struct bitcut_gemm *g, const char *text)
 int epilogue_options_apply(struct bitcut_gemm *g, struct epilogue_files *to,
                            const struct epilogue_options *o, size_t m, size_t n, size_t k)
 {
-    const struct side a = { "--scale-a", "--block-a", o->scale_a, o->block_a, "rows",
-                            m,           k,           false },
-                      b = { "--scale-b", "--block-b", o->scale_b, o->block_b, "columns",
-                            n,           k,           true };
+    const struct side a = { "--scale-a", "--block-a", o->scale_a, o->block_a,
+                            "rows",      m,           k,          false },
+                      b = { "--scale-b", "--block-b", o->scale_b, o->block_b,
+                            "columns",   n,           k,          true };
     if (o->format_scale && !o->scale_a && !o->scale_b)
         return complain("--format-scale", "requires --scale-a or --scale-b");
     g->scale_d = o->scale_d;

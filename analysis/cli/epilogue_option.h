@@ -14,7 +14,10 @@ struct epilogue_options {
     uint32_t scale_d;
 };
 
-#define EPILOGUE_DEFAULTS { .scale_d = F32_ONE }
+#define EPILOGUE_DEFAULTS                                                                \
+    {                                                                                    \
+        .scale_d = F32_ONE                                                               \
+    }
 
 #define EPILOGUE_OPTIONS(COMMAND)                                                        \
     { "epilogue",                                                                        \
@@ -31,8 +34,9 @@ struct epilogue_options {
           OPTION(COMMAND, setup.epilogue.format_bias, TEXT, "F") },                      \
         { "scale-a", "factors of A: a number, or a file with one for each row or block", \
           OPTION(COMMAND, setup.epilogue.scale_a, TEXT, "X") },                          \
-        { "scale-b", "factors of B: a number, or a file with one for each column or "    \
-                     "block",                                                            \
+        { "scale-b",                                                                     \
+          "factors of B: a number, or a file with one for each column or "               \
+          "block",                                                                       \
           OPTION(COMMAND, setup.epilogue.scale_b, TEXT, "X") },                          \
         { "format-scale", "format of the factors in their files",                        \
           OPTION(COMMAND, setup.epilogue.format_scale, TEXT, "F") },                     \
@@ -42,7 +46,8 @@ struct epilogue_options {
           OPTION(COMMAND, setup.epilogue.block_a, TEXT, "RxK") },                        \
         { "block-b", "columns and k of B that share a factor, as 128x128",               \
           OPTION(COMMAND, setup.epilogue.block_b, TEXT, "CxK") },                        \
-        { "scaling", "where factors are applied (bitcut list scalings; default epilogue)", \
+        { "scaling",                                                                     \
+          "where factors are applied (bitcut list scalings; default epilogue)",          \
           OPTION(COMMAND, setup.epilogue.scaling, TEXT, "S") },                          \
         { "scale-d", "factor of the step scale-d (default 1)",                           \
           OPTION(COMMAND, setup.epilogue.scale_d, F32, "X") },                           \

@@ -28,7 +28,8 @@ struct matrix_options {
       OPTION(COMMAND, FILES.format_of[MATRIX_A], TEXT, "F") },                           \
         { "format-b", "format of B in its file",                                         \
           OPTION(COMMAND, FILES.format_of[MATRIX_B], TEXT, "F") },                       \
-        { "shape-a", "rows and columns of a file of A that has only elements, as 64x256", \
+        { "shape-a",                                                                     \
+          "rows and columns of a file of A that has only elements, as 64x256",           \
           OPTION(COMMAND, FILES.shape_of[MATRIX_A], TEXT, "MxK") },                      \
     {                                                                                    \
         "shape-b", "the same for B",                                                     \

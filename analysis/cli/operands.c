@@ -35,8 +35,8 @@ int operands_parse(struct input *a, struct input *b, struct setup *s,
 }
 
 /* A or B: from its file if there is one, otherwise rows x cols of the family. */
-static int make_operand(struct setup *s, struct matrix *to, const char **from, const char *path,
-                        const char *option, const struct input *input,
+static int make_operand(struct setup *s, struct matrix *to, const char **from,
+                        const char *path, const char *option, const struct input *input,
                         enum input_role role, size_t rows, size_t cols,
                         const struct context *x)
 {

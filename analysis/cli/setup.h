@@ -46,10 +46,11 @@ enum { SETUP_UNSET = INT_MIN };
     }
 
 #define SETUP_MATRICES(COMMAND)                                                          \
-    { "a", "A from a file (.npy, .npz, .mtx, .safetensors, .pt; FILE:NAME for a member)", \
+    { "a",                                                                               \
+      "A from a file (.npy, .npz, .mtx, .safetensors, .pt; FILE:NAME for a member)",     \
       OPTION(COMMAND, setup.a, TEXT, "FILE") },                                          \
         { "b", "B from a file", OPTION(COMMAND, setup.b, TEXT, "FILE") },                \
-        { "c", "C from a file; one row or column stands for all (default: no C)",       \
+        { "c", "C from a file; one row or column stands for all (default: no C)",        \
           OPTION(COMMAND, setup.c, TEXT, "FILE") },                                      \
         { "alpha", "factor of A B (default 1)",                                          \
           OPTION(COMMAND, setup.alpha, F32, "X") },                                      \
@@ -102,12 +103,12 @@ struct setup {
     /* the options to build it from; NULL: it is built otherwise */
     const struct setup_options *options;
     const struct matrix_options *files; /* without options: of the files; or NULL */
-    struct bitcut_gemm gemm; /* everything except sizes and matrices; d.format is that of D,
-                                NULL: f32                                              */
+    struct bitcut_gemm gemm; /* everything except sizes and matrices; d.format is that of
+                                D, NULL: f32 */
     struct gemm_plan plan;               /* of gemm                          */
     struct matrix a, b, c;               /* c.at is NULL unless -c was given */
     const char *input_a, *input_b;       /* origin of A and B: a family or a file */
-    struct epilogue_files extra;   /* bias and factors of gemm */
+    struct epilogue_files extra;         /* bias and factors of gemm */
     bool drawn; /* whether A or B is from a family, drawn by a seed */
 };
 
@@ -150,12 +151,12 @@ int setup_check_shape(const char *name, const struct matrix *m, size_t rows, siz
 int setup_read(struct matrix *m, const char *option, const char *path,
                const struct matrix_options *files);
 
-/* The same for -d, the D of s->gemm, which takes the format of the file.  It is decided here
-   alone; call it after setup_gemm().  Prints and returns an exit status. */
+/* The same for -d, the D of s->gemm, which takes the format of the file.  It is decided
+   here alone; call it after setup_gemm().  Prints and returns an exit status. */
 int setup_read_result(struct setup *s, struct matrix *d, const char *path);
 
-/* Emulate: allocate *d and fill it with the result, in the format of s->gemm.d.  Prints and
-   returns an exit status. */
+/* Emulate: allocate *d and fill it with the result, in the format of s->gemm.d.  Prints
+   and returns an exit status. */
 int setup_run(struct matrix *d, const struct setup *s, const struct context *x);
 
 /* The same as encodings, with the NaN of the format as bitcut_gemm() gives it. */

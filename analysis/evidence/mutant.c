@@ -241,12 +241,29 @@ static bool fraction_keeps_all(const struct bitcut_unit *u,
                                 smaller_int(u->fraction, mutant->fraction);
 }
 
-/* Each product is a normal result, so rounding it before a sum of two changes nothing. */
+/* One product and c, rounded to nearest to c's format.  A product loses bits only far
+   below half an ulp of c, which is a result; c loses bits only next to a product that
+   overflows. */
+static bool fraction_rounds_alike(const struct bitcut_unit *u,
+                                  const struct bitcut_unit *mutant)
+{
+    const int least = smaller_int(u->fraction, mutant->fraction),
+              product_bits = u->a->fraction_bits + u->b->fraction_bits + 2;
+    return u->summation == &sum_fused && u->block == 1 && !u->scale && !u->c_last &&
+           u->result == u->c && round_is_nearest(&u->rounding) &&
+           least >= product_bits + u->c->fraction_bits + 2 &&
+           format_least_exponent(u->c) + least > format_emax(u->c);
+}
+
+/* Each product is a normal result, so rounding it before a sum changes nothing. */
 static bool products_are_results(const struct bitcut_unit *u,
                                  const struct bitcut_unit *mutant)
 {
     const struct reach r = reach_of(u);
-    return u->summation == &sum_dot && mutant->summation == &sum_pairs && u->block == 2 &&
+    const bool pair = u->summation == &sum_dot && u->block == 2,
+               single = u->summation == &sum_fused && u->block == 1 &&
+                        u->fraction == FRACTION_EXACT && u->result == u->c;
+    return (pair || single) && mutant->summation == &sum_pairs &&
            u->a->fraction_bits + u->b->fraction_bits + 1 <= u->result->fraction_bits &&
            r.product_low >= format_emin(u->result) &&
            r.product_high <= format_emax(u->result);
@@ -311,6 +328,7 @@ const struct proof proofs[] = {
     { "starts from +0", "no sum is a sum of -0 alone, none underflows", "zero", zero_begins_positive },
     { "starts from +0", "no sum underflows, none is -0", "zero", chains_are_never_negative_zero },
     { "drops nothing", "no term has a bit that low", "fraction", fraction_keeps_all },
+    { "same rounding", "bits are lost only far from a tie", "fraction", fraction_rounds_alike },
     { "same values", "products are results", "sum", products_are_results },
     { "drops nothing", "no sum has a bit that low", "keep_min", keep_min_drops_nothing },
     { "cut again", "keep cuts at least as much", "sum_fraction", cut_again_by_keep },

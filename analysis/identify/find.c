@@ -103,8 +103,8 @@ static bool is_said(const struct confirmation *c, const struct verdict *v)
 }
 
 /* Which of two hypotheses with the same results is reported: the GEMM that was said to
-   have computed D; then the simplest, that with the fewest products, and a
-   recipe without any change before a changed one.  Among these, units
+   have computed D; then a recipe without any change before a changed one; then the
+   simplest, that with the fewest products.  Among these, units
    recorded on hardware come first, then definitions, then units that were never run here.
    Then the unit whose operands have no more bits than A and B need.  If A and B have to
    be rounded, recipes that name the rounding, such as those of libraries, come before
@@ -113,8 +113,8 @@ static int rank(struct confirmation *c, const struct verdict *v)
 {
     const enum evidence e = v->x.gemm.unit->evidence;
     const struct bitcut_format *f = v->x.plan.split_a.word[0].format;
-    return (is_said(c, v) ? -10000
-                          : 2000 * v->x.plan.terms + 1000 * !is_unchanged(&v->h)) +
+    return (is_said(c, v) ? -100000
+                          : 20000 * !is_unchanged(&v->h) + 1000 * v->x.plan.terms) +
            100 * (e == EVIDENCE_RECORDED     ? 0
                   : e == EVIDENCE_DEFINITION ? 1
                                              : 2) +

@@ -323,9 +323,9 @@ static struct limit limit_in(const struct reports *x, bool all, enum measure mea
 }
 
 /* A limit for all orders is at least the limit for the GEMM's own order on the same
-   outputs, and known only if that one is: more kernels are correct, not fewer.  The
-   formula alone does not ensure it: the largest errors over several orders lie closer
-   together. */
+   outputs: more kernels are correct, not fewer.  The formula alone does not ensure it:
+   the largest errors over several orders lie closer together.  Whether it is known
+   depends on the runs in all orders. */
 static struct limit limit_of(const struct reports *x, enum measure measure, double each,
                              double bound)
 {
@@ -499,10 +499,9 @@ static void conclude(struct bitcut_tolerances *to, const struct reports *x, doub
                        rest = limit_of_rest(x, BY_REST, bound, true),
                        norm = limit_of(x, BY_NORM, x->each, all),
                        norm_rest = limit_of_rest(x, BY_NORM_REST, bound, broad);
-    const double own = limit_in(x, false, BY_SIZE, x->each).observed;
     to->limit = component.observed;
     to->max = component.most;
-    to->known = component.known && underflow_is_little(x, fmin(own, all), whole);
+    to->known = component.known && underflow_is_little(x, component.observed, whole);
     to->with_underflow = rest.observed;
     to->with_underflow_max = rest.most;
     to->norm_bound = all;

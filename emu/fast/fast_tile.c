@@ -297,8 +297,8 @@ static void prepare(struct tile *t, int first)
 }
 
 /* Run packed k-steps of a panel, the first of which begins with k, with the interleaved
-   terms from `first` on, after `done` instructions of accumulator 0 since its last promotion.  Returns the new number of
-   these instructions. */
+   terms from `first` on, after `done` instructions of accumulator 0 since its last
+   promotion.  Returns the new number of these instructions. */
 static size_t panel_steps(struct tile *t, size_t panel, size_t k, size_t steps, int first,
                           size_t done)
 {
@@ -334,8 +334,7 @@ static void fold(struct tile *t, size_t at, size_t count, size_t sequence)
     const uint32_t scale = f32_power_of_two(-job->plan->scale);
     const float *main = t->sums + main_set(job) * SET + at;
     float *total = t->sums + (total_set(job) + (size_t)(t->kept - adds)) * SET + at;
-    if (total == main && exponent == 0 && !job->plan->order.partial_format)
-        return;
+    if (total == main && exponent == 0 && !job->plan->order.partial_format) return;
     for (size_t i = 0; i < count; i++) {
         float v = (last ? t->sums + (size_t)last * SET + at : main)[i] * unit;
         for (int j = last - 1; j >= 0; j--) {

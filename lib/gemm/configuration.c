@@ -285,7 +285,8 @@ static void write_field(char *text, size_t size, const struct bitcut_gemm *g,
 {
     const void *const at = (const char *)g + x->at;
     const struct table_row *const row = row_at(at, x);
-    if (row && row != numbered_rows(x)) text_add(text, size, ",%s=%s", x->name, row->name);
+    if (row && row != numbered_rows(x))
+        text_add(text, size, ",%s=%s", x->name, row->name);
     if (x->kind == CONFIGURATION_EPILOGUE && *(const unsigned char *)at) {
         char steps[EPILOGUE_TEXT_MAX];
         epilogue_write(steps, at);

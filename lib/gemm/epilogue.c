@@ -24,6 +24,9 @@ const struct table_row scalings[] = {
     [BITCUT_SCALING_PROMOTED_TURNS] = { "promoted-turns",
                                         "register = (sum s_a) s_b + register, two "
                                         "roundings" },
+    [BITCUT_SCALING_PROMOTED_TURNS_B] = { "promoted-turns-b",
+                                          "register = (sum s_b) s_a + register, two "
+                                          "roundings" },
     { 0 }
 };
 
@@ -40,8 +43,8 @@ const struct table_row starts[] = {
 
 /* --- the steps -------------------------------------------------------------------- */
 
-typedef void step_function(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
-                           size_t count);
+typedef void step_function(const struct epilogue_values *x, uint32_t *d, size_t i,
+                           size_t j, size_t count);
 
 /* a b, a + b, and a b + c, each rounded once, with the NaN of the epilogue. */
 static uint32_t multiply(const struct epilogue_values *x, uint32_t a, uint32_t b)
@@ -106,8 +109,7 @@ static void plus_short_c(const struct epilogue_values *x, uint32_t *d, size_t i,
                          size_t count)
 {
     for (size_t p = 0; x->c && p < count; p++)
-        d[p] =
-            add(x, d[p], shortened(x, multiply(x, x->beta, c_at(x, i, j + p))));
+        d[p] = add(x, d[p], shortened(x, multiply(x, x->beta, c_at(x, i, j + p))));
 }
 
 static void plus_bias(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
@@ -201,10 +203,12 @@ static void round_to_d(const struct epilogue_values *x, uint32_t *d, size_t i, s
 static void saturate(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
                      size_t count)
 {
-    const struct bitcut_format *const f32 = &formats[FORMAT_F32],
-                               *const to = x->result ? x->result : f32;
-    const uint32_t most = (uint32_t)bitcut_format_convert(
-        f32, &roundings[ROUND_RN], to, format_largest(to, false));
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32], *const to =
+                                                                      x->result
+                                                                          ? x->result
+                                                                          : f32;
+    const uint32_t most = (uint32_t)bitcut_format_convert(f32, &roundings[ROUND_RN], to,
+                                                          format_largest(to, false));
     (void)i, (void)j;
     for (size_t p = 0; p < count; p++)
         if (!f32_is_nan(d[p]) && (d[p] & 0x7fffffff) > most)
@@ -239,8 +243,9 @@ const struct table_row epilogue_steps[] = {
     [BITCUT_STEP_SCALES_C] = { "scales-c", "v = ((alpha s_a) s_b) v + beta C, both "
                                            "products and beta C rounded first" },
     [BITCUT_STEP_C_APART] = { "c-apart", "v = v + beta C, beta C rounded first" },
-    [BITCUT_STEP_C_SHORT] = { "c-short", "v = v + beta C, beta C rounded to the format of "
-                                         "D first" },
+    [BITCUT_STEP_C_SHORT] = { "c-short",
+                              "v = v + beta C, beta C rounded to the format of "
+                              "D first" },
     [BITCUT_STEP_BIAS] = { "bias", "v = v + bias" },
     [BITCUT_STEP_SCALES] = { "scales", "v = v (s_a s_b), s_a s_b rounded first" },
     [BITCUT_STEP_SCALE_A] = { "scale-a", "v = v s_a, the factor of the row" },
@@ -256,15 +261,22 @@ const struct table_row epilogue_steps[] = {
 };
 
 static step_function *const functions[] = {
-    [BITCUT_STEP_ALPHA] = times_alpha,      [BITCUT_STEP_C] = plus_c,
+    [BITCUT_STEP_ALPHA] = times_alpha,
+    [BITCUT_STEP_C] = plus_c,
     [BITCUT_STEP_ALPHA_C] = times_alpha_plus_c,
     [BITCUT_STEP_SCALES_C] = times_all_plus_c,
-    [BITCUT_STEP_C_APART] = plus_rounded_c, [BITCUT_STEP_C_SHORT] = plus_short_c,
-    [BITCUT_STEP_BIAS] = plus_bias,         [BITCUT_STEP_SCALES] = times_factors,
-    [BITCUT_STEP_SCALE_A] = times_factor_a, [BITCUT_STEP_SCALE_B] = times_factor_b,
-    [BITCUT_STEP_SCALE_D] = times_scale_d,  [BITCUT_STEP_RELU] = positive_part,
-    [BITCUT_STEP_CLAMP] = clamp,            [BITCUT_STEP_ROUND] = round_to_d,
-    [BITCUT_STEP_SATURATE] = saturate,      [BITCUT_STEP_AMAX] = largest,
+    [BITCUT_STEP_C_APART] = plus_rounded_c,
+    [BITCUT_STEP_C_SHORT] = plus_short_c,
+    [BITCUT_STEP_BIAS] = plus_bias,
+    [BITCUT_STEP_SCALES] = times_factors,
+    [BITCUT_STEP_SCALE_A] = times_factor_a,
+    [BITCUT_STEP_SCALE_B] = times_factor_b,
+    [BITCUT_STEP_SCALE_D] = times_scale_d,
+    [BITCUT_STEP_RELU] = positive_part,
+    [BITCUT_STEP_CLAMP] = clamp,
+    [BITCUT_STEP_ROUND] = round_to_d,
+    [BITCUT_STEP_SATURATE] = saturate,
+    [BITCUT_STEP_AMAX] = largest,
 };
 
 enum { STEPS = sizeof functions / sizeof *functions };
@@ -290,26 +302,49 @@ uint32_t epilogue_start(const struct epilogue_values *x, enum bitcut_start start
 /* --- named lists ------------------------------------------------------------------ */
 
 #define STEP(name) BITCUT_STEP_##name
+#define RECORDED   "cuBLASLt 13.1 on an H200: data/epilogues"
 
 const struct epilogue epilogues[] = {
-    { "fused", "factors, alpha, beta C and bias in FP32; D is rounded once",
-      { STEP(FUSED) }, "CUTLASS, LinearCombination and LinearCombinationBias" },
-    { "fused-relu", "as fused, then max(v, 0)", { STEP(FUSED), STEP(RELU) },
+    { "fused",
+      "factors, alpha, beta C and bias in FP32; D is rounded once",
+      { STEP(FUSED) },
+      "CUTLASS, LinearCombination and LinearCombinationBias" },
+    { "fused-relu",
+      "as fused, then max(v, 0)",
+      { STEP(FUSED), STEP(RELU) },
       "CUTLASS, LinearCombinationRelu" },
-    { "cublaslt", "alpha v + beta C and bias as cuBLASLt's kernels for Hopper compute them",
-      { STEP(ALPHA_C), STEP(BIAS) }, "recorded on an H200, cuBLASLt 13.1" },
-    { "layer", "the product is rounded to D, the bias is added, the sum is rounded again",
-      { STEP(ROUND), STEP(BIAS) }, "a framework's matmul followed by an addition" },
+    { "cublaslt",
+      "alpha v + beta C, with one rounding of the sum",
+      { STEP(ALPHA_C) },
+      RECORDED },
+    { "cublaslt-bias",
+      "the same, then the bias",
+      { STEP(ALPHA_C), STEP(BIAS) },
+      RECORDED },
+    { "cublaslt-rows",
+      "fp8 with a factor for each row and column",
+      { STEP(SCALE_A), STEP(SCALE_B), STEP(ALPHA_C) },
+      RECORDED },
+    { "cublaslt-rows-bias",
+      "the same, then the bias",
+      { STEP(SCALE_A), STEP(SCALE_B), STEP(ALPHA_C), STEP(BIAS) },
+      RECORDED },
+    { "cublaslt-tensors",
+      "fp8 with a factor for all of A and of B",
+      { STEP(SCALES_C) },
+      RECORDED },
+    { "layer",
+      "the product is rounded to D, the bias is added, the sum is rounded again",
+      { STEP(ROUND), STEP(BIAS) },
+      "a framework's matmul followed by an addition" },
     { "addmm-apart",
       "alpha and beta C after the product is rounded to D; each step is rounded to D",
       { STEP(ROUND), STEP(ALPHA), STEP(ROUND), STEP(C_SHORT) },
       "a framework's alpha * (A @ B) + beta * C in short formats" },
-    { "cublaslt-fp8", "the same with factors of tensors, to a short D that saturates",
+    { "cublaslt-fp8",
+      "the same to an fp8 D with a scale, which saturates",
       { STEP(SCALES_C), STEP(SCALE_D), STEP(SATURATE) },
-      "recorded on an H200, cuBLASLt 13.1" },
-    { "fp8", "amax is recorded, then D is scaled and saturates",
-      { STEP(FUSED), STEP(AMAX), STEP(SCALE_D), STEP(SATURATE) },
-      "cuBLASLt documentation, D scale and AMAX_D" },
+      RECORDED },
     { 0 }
 };
 
@@ -415,7 +450,7 @@ bool epilogue_reads_c(const struct bitcut_gemm *g)
     epilogue_of(step, g);
     return starts_from_c(g) || has_step(step, BITCUT_STEP_C) ||
            has_step(step, BITCUT_STEP_ALPHA_C) || has_step(step, BITCUT_STEP_SCALES_C) ||
-            has_step(step, BITCUT_STEP_C_APART) || has_step(step, BITCUT_STEP_C_SHORT);
+           has_step(step, BITCUT_STEP_C_APART) || has_step(step, BITCUT_STEP_C_SHORT);
 }
 
 bool gemm_scales_promotions(const struct bitcut_gemm *g)
@@ -472,7 +507,8 @@ static enum bitcut_status check_operands(const struct bitcut_gemm *g, struct fau
 
 enum bitcut_status epilogue_check(const struct bitcut_gemm *g, struct fault *f)
 {
-    if (g->start > BITCUT_START_SLICE_BIAS || g->scaling > BITCUT_SCALING_PROMOTED_TURNS)
+    if (g->start > BITCUT_START_SLICE_BIAS ||
+        g->scaling > BITCUT_SCALING_PROMOTED_TURNS_B)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "unknown value of an enumeration in the GEMM");
     return check_steps(g, f);

@@ -8,10 +8,10 @@
 /* Read the file `path`.
 
    Accepted are format versions 1.0, 2.0 and 3.0; element types f2 f4 f8 u1 u2 u4 u8, and
-   V1 and V2 as u1 and u2, in either byte order ('|V2': that of this machine); C or Fortran order (the array is always
-   in C order); 0 to ARRAY_DIMS_MAX dimensions, any of which may be 0; and headers of at
-   most 2^16 bytes.  Bits are unchanged, also of NaN.  Memory is allocated only for
-   elements that the file has.
+   V1 and V2 as u1 and u2, in either byte order ('|V2': that of this machine); C or
+   Fortran order (the array is always in C order); 0 to ARRAY_DIMS_MAX dimensions, any of
+   which may be 0; and headers of at most 2^16 bytes.  Bits are unchanged, also of NaN.
+   Memory is allocated only for elements that the file has.
 
    BITCUT_BAD_FILE: anything else, also if the data are too short or too long.
    BITCUT_UNSUPPORTED: the file does not exist or cannot be read.  BITCUT_NO_MEMORY.  *a

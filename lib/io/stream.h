@@ -13,8 +13,8 @@
 struct stream {
     FILE *file;
     uint64_t size;
-    /* read exactly `size` bytes in place of `file`, such as a compressed part of it; NULL:
-       from `file` */
+    /* read exactly `size` bytes in place of `file`, such as a compressed part of it;
+       NULL: from `file` */
     enum bitcut_status (*read)(void *to, size_t size, void *context, struct fault *f);
     void *context;
 };

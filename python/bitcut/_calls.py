@@ -779,6 +779,8 @@ class Budget(Result):
     their sum, output by output.
     """
 
+    _unit = "u = 2^-24"
+
     def _rows(self):
         return [{"part": name, **part} for name, part in self.to_dict().items()]
 
@@ -788,7 +790,7 @@ class Budget(Result):
     def _figure(self):
         return bars("Where the error comes from", [
             (name, part["rms"]) for name, part in self.to_dict().items()],
-                    "root of the mean square, in u (|alpha| |A||B| + |beta C|), u of the format of D")
+                    "root of the mean square, in u (|alpha| |A||B| + |beta C|), " + self._unit)
 
 
 def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: int = 0,
@@ -813,16 +815,17 @@ def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: i
     parts = (Part * len(names))()
     compute(lib.bitcut_budget, parts, len(names), byref(p.struct),
             integer(index, "index", DIMENSION_MAX), _threads(threads), keep=(p, parts))
+    short = {} if given.get("format_d") in (None, "f32") else {"_unit": "u of the format of D"}
     return Budget(**{name: {"mean": x.mean, "rms": x.rms, "max": x.max}
-                     for name, x in zip(names, parts)})
+                     for name, x in zip(names, parts)}, **short)
 
 
 def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", index: int = 0,
           threads: int = 0, **given) -> Any:
     """Compute an error bound for each output of gemm().
 
-    A D that overflows has no bound, though there may be a number for it.  With `format_d` the bound includes
-    the rounding to this format, and an output that may overflow in it has NaN.
+    A D that overflows has no bound, though there may be a number for it.  With `format_d` the bound
+    includes the rounding to this format, and an output that may overflow in it has NaN.
 
     Args:    a: A, (m, k) or (count, m, k)
              b: B, (k, n) or (count, k, n)

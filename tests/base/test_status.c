@@ -122,7 +122,7 @@ END_TEST
 
 START_TEST(matrices)
 {
-    struct matrix m = { 7, 8, NULL };
+    struct matrix m = { .rows = 7, .cols = 8 };
     struct fault f;
     ck_assert_int_eq(matrix_init(&m, SIZE_MAX, 2, &f), BITCUT_NO_MEMORY);
     ck_assert_int_eq(matrix_init(&m, SIZE_MAX / 16, 2, &f), BITCUT_NO_MEMORY);

@@ -341,6 +341,10 @@ static void promote(struct sums *x, const struct asked *g)
         x->promoted =
             statement_multiply_add(g, statement_multiply(g, sum, a), b, x->promoted);
         break;
+    case BITCUT_SCALING_PROMOTED_TURNS_B:
+        x->promoted =
+            statement_multiply_add(g, statement_multiply(g, sum, b), a, x->promoted);
+        break;
     default: x->promoted = statement_add(g, x->promoted, sum);
     }
     x->accumulator[0] = 0;

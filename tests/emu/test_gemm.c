@@ -209,7 +209,7 @@ static void scaling_draw(struct asked *g, uint64_t *rng)
     if (!g->unit->scale)
         ck_assert_int_eq(gemm_plan_on_unit(&plan, &x, NULL), BITCUT_OK);
     g->scaling = BITCUT_SCALING_UNIT;
-    if (!g->unit->scale) g->scaling = (enum bitcut_scaling)test_between(rng, 0, 5);
+    if (!g->unit->scale) g->scaling = (enum bitcut_scaling)test_between(rng, 0, 6);
     if (!g->unit->scale && g->scaling == BITCUT_SCALING_UNIT) g->scaling = 0;
     if (g->scaling >= BITCUT_SCALING_UNIT)
         g->order = (struct bitcut_order){ .slices = 1, .lanes = 1 };

@@ -226,7 +226,8 @@ END_TEST
 /* Whether a device adds by it: GEMMs run on it, or terms of one do. */
 static bool is_taken(const struct bitcut_unit *u)
 {
-    return !u->scale && (u->c == f32() || u->c == &formats[FORMAT_F16]);
+    return !u->scale && (u->c == f32() || u->c == &formats[FORMAT_F16] ||
+                         u->c == &formats[FORMAT_BF16]);
 }
 
 /* Whether devices are told of the row; not of what only ordinary processors do. */

@@ -115,7 +115,7 @@ static const struct {
 } refusals[] = {
     /* clang-format off */
     { other_words, true,  "recipe tf32x3 has parts in tf32, but " AMPERE " multiplies f16 by f16; choose another unit or split" },
-    { scaled_unit, true,  "blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3 requires block scales, which no recipe has" },
+    { scaled_unit, true,  "blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3 requires block scales: factors of A and of B in ue8m0, one for each line and 32 k, and scaling=unit" },
     { prepared,    true,  "emulation accepts no prepared operands" },
     { no_format,   true,  "A cannot have the format f64" },
     { short_ld,    true,  "D: leading dimension 7 is less than the row length 8" },

@@ -136,7 +136,7 @@ START_TEST(written_text)
     static const char want[] = MM "array real general\n2 3\n0.100000001\n-0\n1e+10\ninf\n"
                                   "1.40129846e-45\n-nan\n";
     uint32_t at[] = { 0x3dcccccd, 0x501502f9, 1, 0x80000000, 0x7f800000, 0xffc12345 };
-    const struct matrix m = { 2, 3, at };
+    const struct matrix m = { .rows = 2, .cols = 3, .at = at };
     const struct scratch s = scratch_make();
     size_t size;
     ck_assert_int_eq(mtx_write(s.path, &m, NULL), BITCUT_OK);
@@ -186,7 +186,7 @@ static void refused(const char *text, size_t size, const char *fragment)
     const struct scratch s = scratch_make();
     scratch_write(s.path, text, size);
     for (int file = 0; file < 2; file++) {
-        struct matrix m = { 7, 8, NULL };
+        struct matrix m = { .rows = 7, .cols = 8 };
         struct fault f = { BITCUT_OK, "" };
         const enum bitcut_status status =
             file ? mtx_read(&m, s.path, &f) : mtx_read_memory(&m, text, size, &f);
@@ -418,7 +418,7 @@ START_TEST(no_memory)
 {
     const rlim_t now = address_space();
     if (!now) return;
-    struct matrix m = { 7, 8, NULL };
+    struct matrix m = { .rows = 7, .cols = 8 };
     struct fault f;
     struct rlimit limit;
     ck_assert_int_eq(getrlimit(RLIMIT_AS, &limit), 0);
@@ -439,7 +439,7 @@ START_TEST(unusable)
 {
     const struct scratch s = scratch_make();
     uint32_t at[1] = { ONE };
-    struct matrix m = { 1, 1, at };
+    struct matrix m = { .rows = 1, .cols = 1, .at = at };
     struct fault f;
     ck_assert_int_eq(mtx_read(&m, s.path, &f), BITCUT_UNSUPPORTED);
     ck_assert_str_eq(f.text, strerror(ENOENT));

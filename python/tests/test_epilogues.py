@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Biases, factors, starts and steps of an epilogue: arguments, shapes, and what is refused.
+tests/emu/test_gemm.c compares their bits."""
+
+import unittest
+
+from helper import Folder, needs_numpy, numpy, uniform
+
+import bitcut
+
+WAY = {"recipe": "fp32", "unit": "fma/f32"}
+M, N, K = 6, 5, 256
+
+
+def whole(*shape, seed=0, most=4):
+    """Small whole numbers, whose sums are exact."""
+    return numpy.random.default_rng(seed).integers(-most, most + 1, shape).astype("f4")
+
+
+@needs_numpy
+class Epilogues(Folder):
+    def setUp(self):
+        super().setUp()
+        self.a, self.b, self.c = whole(M, K), whole(K, N, seed=1), whole(M, N, seed=2)
+
+    def gemm(self, **more):
+        return bitcut.gemm(self.a, self.b, **WAY, **more)
+
+    def test_bias(self):
+        bias, rows = whole(N, seed=3), whole(M, seed=4)
+        product = self.a @ self.b
+        for given in (bias, bias[None, :]):
+            self.assertTrue((self.gemm(bias=given).d == product + bias).all())
+        for given in (rows, rows[None, :], rows[:, None]):
+            self.assertTrue((self.gemm(bias=given, bias_rows=True).d ==
+                             product + rows[:, None]).all())
+        g = self.gemm(bias=bias, epilogue="fused-relu")
+        self.assertEqual(g.epilogue, "fused-relu")
+        self.assertTrue((g.d == numpy.maximum(product + bias, 0)).all())
+        with self.assertRaisesRegex(bitcut.BadArgument, "bias: 6 elements, not 5"):
+            self.gemm(bias=rows)
+
+    def test_starts(self):
+        product = self.a @ self.b
+        for start in ("c", "slice-c"):
+            g = self.gemm(c=self.c, start=start)
+            self.assertEqual(g.start, start)
+            self.assertTrue((g.d == product + self.c).all())
+        with self.assertRaisesRegex(bitcut.BadArgument, "requires a bias"):
+            self.gemm(start="bias")
+
+    def test_factors(self):
+        """Powers of two multiply exactly, wherever they are applied."""
+        two = 2.0 ** whole(M, 1, seed=5)
+        of_b = 2.0 ** whole(1, N, seed=6)
+        product = self.a @ self.b
+        for given, block in ((two, None), (two[:, 0], None), (two, (1, 0))):
+            g = self.gemm(scale_a=given, scale_b=of_b, block_a=block)
+            self.assertTrue((g.d == two * product * of_b).all())
+        self.assertTrue((self.gemm(scale_a=0.5, scale_b=4).d == 2 * product).all())
+        blocks, of_b = 2.0 ** whole(M, 2, seed=7), 2.0 ** whole(2, 1, seed=8)
+        want = sum(blocks[:, i:i + 1] * (self.a[:, 128 * i:128 * i + 128] @
+                                         self.b[128 * i:128 * i + 128]) * of_b[i]
+                   for i in range(2))
+        for scaling in ("promoted", "promoted-apart", "promoted-turns", "operand"):
+            g = self.gemm(scale_a=blocks, scale_b=of_b, scaling=scaling)
+            self.assertEqual((g.scaling, g.tile_k), (scaling, 0 if scaling == "operand" else 128))
+            self.assertTrue((g.d == want).all(), scaling)
+            self.assertTrue(bitcut.verify(g.d, self.a, self.b, scale_a=blocks, scale_b=of_b,
+                                          scaling=scaling, **WAY))
+            self.assertEqual(bitcut.judge(g.d, self.a, self.b, scale_a=blocks, scale_b=of_b,
+                                          scaling=scaling, **WAY).relres, 0)
+        with self.assertRaisesRegex(bitcut.BadArgument, "block_a or block_b says"):
+            self.gemm(scale_a=numpy.ones((M, 3), "f4"))
+        with self.assertRaisesRegex(bitcut.BadArgument, "do not fit blocks of 1 lines and 100 k"):
+            self.gemm(scale_a=blocks, block_a=(1, 100))
+
+    def test_block_scales(self):
+        """A unit with block scales takes them as encodings."""
+        unit = "blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3"
+        a, b = self.a[:, :64], self.b[:64]
+        of_a = numpy.full((M, 2), 127 + 3, "u1")
+        of_b = numpy.full((2, N), 127 - 1, "u1")
+        g = bitcut.gemm(a, b, recipe="plain", unit=unit, scaling="unit", scale_a=of_a,
+                        scale_b=of_b, block_a=(1, 32), block_b=(1, 32),
+                        format_scale_a="ue8m0", format_scale_b="ue8m0")
+        self.assertTrue((g.d == 4 * (a @ b)).all())
+        with self.assertRaisesRegex(bitcut.BadArgument, "requires block scales: factors of A"):
+            bitcut.gemm(a, b, recipe="plain", unit=unit, scaling="unit", scale_a=2.0)
+
+    def test_short(self):
+        """The bias before and after the rounding to D."""
+        a, b, bias = uniform(M, K), uniform(K, N, seed=2), uniform(1, N, seed=3)
+        way = {**WAY, "bias": bias, "format_d": "f16"}
+        one, two = (bitcut.gemm(a, b, epilogue=e, **way).d for e in ("fused", "layer"))
+        product = bitcut.gemm(a, b, **WAY).d
+        self.assertTrue((one == (product + bias).astype("f2")).all())
+        self.assertTrue((two == (product.astype("f2") + bias).astype("f2")).all())
+        self.assertFalse((one == two).all())
+        self.assertFalse(bitcut.verify(one, a, b, epilogue="layer", **way))
+
+    def test_clamp(self):
+        d = self.gemm(epilogue="fused+clamp", clamp=(0, 6)).d
+        self.assertTrue((d == numpy.clip(self.a @ self.b, 0, 6)).all())
+        with self.assertRaisesRegex(bitcut.BadType, "a pair of numbers"):
+            self.gemm(clamp=3)
+
+    def test_refused(self):
+        bias = whole(N)
+        with self.assertRaisesRegex(bitcut.BadArgument, "unknown epilogue"):
+            self.gemm(epilogue="rounds")
+        for call in (bitcut.explain, bitcut.bound, bitcut.tolerance):
+            with self.assertRaisesRegex(bitcut.BadArgument, "does not take a bias"):
+                if call is bitcut.explain:
+                    call(self.c, self.a, self.b, bias=bias, seconds=1)
+                else:
+                    call(self.a, self.b, bias=bias, **WAY)
+
+    def test_tables(self):
+        self.assertIn("fused", bitcut.epilogues().names())
+        self.assertIn("round", bitcut.steps().names())
+        self.assertIn("promoted", bitcut.scalings().names())
+        self.assertIn("c", bitcut.starts().names())
+
+
+if __name__ == "__main__":
+    unittest.main()

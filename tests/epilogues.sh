@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Results of libraries with a bias, factors, short formats and slices of k, recorded on a GPU
+# (data/README.md, epilogues/): the emulator gives every bit of them, and gives other bits
+# with steps that round elsewhere.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+cd "$BITCUT_DATA/epilogues" || exit 99
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+tab=$(printf '\t')
+
+# verified STEPS OPTION...: compare the recorded D with these steps, the status printed last.
+verified() {
+    steps=$1
+    shift
+    bitcut verify --seconds 0 --epilogue "$steps" "$@" > "$work/said" 2>&1
+    status=$?
+}
+
+# case_differs STEPS OTHERS OPTIONS: what is wrong with a case.
+case_differs() {
+    # shellcheck disable=SC2086 # words
+    verified "$1" $3
+    [ $status = 0 ] || { echo "$1: status $status"; cat "$work/said"; }
+    [ "$2" = - ] && return
+    # shellcheck disable=SC2086 # words
+    verified "$2" $3
+    [ $status = 1 ] || { echo "$2: status $status, not 1"; cat "$work/said"; }
+}
+
+# A case more or less is seen here.
+ok_if_empty "17 cases" "$([ "$(wc -l < cases.tsv)" = 18 ] || wc -l cases.tsv)"
+while IFS=$tab read -r name _ _ _ steps others options; do
+    [ "$name" = case ] || ok_if_empty "$name: $steps, not $others" \
+        "$(case_differs "$steps" "$others" "$options")"
+done < cases.tsv
+echo "1..$n"
