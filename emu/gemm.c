@@ -303,9 +303,8 @@ static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm 
    that of FP32, as when a file of that format is read. */
 static void store_widened(const struct bitcut_gemm *g, const struct job *job)
 {
-    const struct bitcut_format *const f32 = &formats[FORMAT_F32], *const format =
-                                                                      matrix_format(
-                                                                          &g->d);
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    const struct bitcut_format *const format = matrix_format(&g->d);
     uint32_t *const to = g->d.to;
     for (size_t at = 0; at < g->m * g->n; at++) {
         const uint32_t x = f32_through(format, &roundings[ROUND_RN], job->d[at]);

@@ -58,9 +58,7 @@ static bool gather_factors(struct factors *to, const struct bitcut_scales *x, si
 static bool operands_make(struct operands *to, const struct bitcut_gemm *g, size_t i,
                           int threads)
 {
-    const struct bitcut_format *const f32 = &formats[FORMAT_F32], *const d =
-                                                                      matrix_format(
-                                                                          &g->d);
+    const struct bitcut_format *const d = matrix_format(&g->d);
     *to = (struct operands){ .g = g,
                              .n = g->n,
                              .alpha = number_of(g->alpha),
@@ -68,8 +66,7 @@ static bool operands_make(struct operands *to, const struct bitcut_gemm *g, size
                              .scale_d = number_of(g->scale_d),
                              .low = number_of(g->clamp_low),
                              .high = number_of(g->clamp_high),
-                             .most = format_to_double(
-                                 d ? d : f32, format_largest(d ? d : f32, false)) };
+                             .most = format_to_double(d, format_largest(d, false)) };
     epilogue_of(to->step, g);
     return gather(&to->bias, gemm_has_bias(g), &g->bias, i, 1, g->bias_rows ? g->m : g->n,
                   false, threads) &&
@@ -204,8 +201,8 @@ static enum bitcut_status add_block(struct value *all, const struct operands *x,
                                     const struct gemm_options *o, struct fault *f)
 {
     const size_t k = to - from, count = p->m * p->n;
-    uint32_t *const a = memory_allocate(p->m * k, sizeof *a), *const b = memory_allocate(
-                                                                  k * p->n, sizeof *b);
+    uint32_t *const a = memory_allocate(p->m * k, sizeof *a);
+    uint32_t *const b = memory_allocate(k * p->n, sizeof *b);
     uint64_t *const c64 = memory_allocate(count, sizeof *c64);
     double *const size = memory_allocate(count, sizeof *size);
     struct exact_counts counts;

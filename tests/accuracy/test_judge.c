@@ -132,7 +132,8 @@ static void judge_dense(double values[METRICS], const struct bitcut_gemm *g,
     static uint32_t copy_a[M * K], copy_b[K * N];
     memcpy(copy_a, a, sizeof copy_a);
     memcpy(copy_b, b, sizeof copy_b);
-    const struct matrix left = { M, K, copy_a }, right = { K, N, copy_b };
+    const struct matrix left = { .rows = M, .cols = K, .at = copy_a },
+                        right = { .rows = K, .cols = N, .at = copy_b };
     const struct exact_update update = { g->alpha, g->beta, c };
     struct error_bound error;
     struct judge j;
