@@ -230,9 +230,9 @@ static enum bitcut_status gather(uint32_t **to, bool read, const struct bitcut_m
                                  size_t i, size_t rows, size_t cols, bool columns,
                                  int threads)
 {
+    if (!read) return BITCUT_OK; /* the matrix has no address */
     const struct view v = view_of(x, i, rows, cols, columns);
     const size_t lines = columns ? cols : rows, length = columns ? rows : cols;
-    if (!read) return BITCUT_OK;
     *to = view_gather(&v, &(struct gathering){ lines, length, length, NULL, false },
                       threads);
     return *to ? BITCUT_OK : BITCUT_NO_MEMORY;
