@@ -18,6 +18,7 @@
 #include "lib/base/text.h"
 #include "lib/io/listing.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -508,7 +509,14 @@ static int list_devices(struct context *x)
 }
 
 /* The names of all tables, in the order in which they are listed. */
-enum { TABLES_MAX = 32 };
+enum { TABLES_MAX = 64 };
+
+/* Add a name; the last row of the array remains for the end. */
+static void add_name(struct table_row all[TABLES_MAX], size_t *count, struct table_row row)
+{
+    assert(*count + 1 < TABLES_MAX);
+    all[(*count)++] = row;
+}
 
 static void all_tables(struct table_row all[TABLES_MAX])
 {
@@ -518,9 +526,10 @@ static void all_tables(struct table_row all[TABLES_MAX])
     const struct table_row *row = NULL;
     size_t count = 0;
     while ((t = bitcut_table_next(t)))
-        all[count++] = (struct table_row){ bitcut_table_name(t), bitcut_table_what(t) };
+        add_name(all, &count,
+                 (struct table_row){ bitcut_table_name(t), bitcut_table_what(t) });
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        while ((row = table_next(parts[i], row))) all[count++] = *row;
+        while ((row = table_next(parts[i], row))) add_name(all, &count, *row);
     all[count] = (struct table_row){ 0 };
 }
 
