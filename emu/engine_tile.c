@@ -7,6 +7,7 @@
 #include "lib/number/fma.h"
 #include "lib/number/rand.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A tile is computed in pieces of k, so that its operands stay in cache for any k. */
@@ -262,15 +263,17 @@ static void read_lines(struct number *to, const struct job *job, const struct wo
 /* Read the block scales of a piece of k that begins with k number `from`, if the unit has
    some.  Blocks of padding have the scale 1. */
 static void read_scales(struct number to[TILE][SCALES], const struct job *job,
-                        const struct factors *x, size_t first, size_t lines, size_t from)
+                        const struct scale_factors *x, size_t first, size_t lines,
+                        size_t from)
 {
     const struct bitcut_unit *u = job->unit;
     const size_t size = (size_t)u->scale_block;
+    assert(!u->scale || size >= SCALE_BLOCK_MIN);
     for (size_t i = 0; u->scale && i < lines; i++)
         for (size_t p = 0; p < DEPTH / size; p++) {
             const size_t block = from / size + p;
             const uint32_t factor =
-                block < x->blocks ? factor_of(x, first + i, block * size) : F32_ONE;
+                block < x->blocks ? scale_factor(x, first + i, block * size) : F32_ONE;
             to[i][p] = format_decode(u->scale,
                                      bitcut_format_convert(u->scale, &roundings[ROUND_RN],
                                                            &formats[FORMAT_F32], factor));
@@ -285,8 +288,8 @@ static void tile_steps(struct tile *t, const struct job *job, size_t from, size_
     const size_t k = (size_t)job->plan->k_step;
     read_lines(t->a, job, &job->a, t->i0, t->rows, from * k, (to - from) * k);
     read_lines(t->b, job, &job->b, t->j0, t->cols, from * k, (to - from) * k);
-    read_scales(t->scale_a, job, &job->scale_a, t->i0, t->rows, from * k);
-    read_scales(t->scale_b, job, &job->scale_b, t->j0, t->cols, from * k);
+    read_scales(t->scale_a, job, &job->epilogue.a, t->i0, t->rows, from * k);
+    read_scales(t->scale_b, job, &job->epilogue.b, t->j0, t->cols, from * k);
     for (size_t i = 0; i < t->rows; i++)
         for (size_t j = 0; j < t->cols; j++)
             for (size_t s = 0; s < to - from; s++) {
@@ -325,7 +328,7 @@ static void tile_of_k(struct tile *t, const struct job *job, size_t from, size_t
 /* What the first sum of an output starts from, or what is added to it. */
 static uint32_t start_of(const struct job *job, const struct cell *x)
 {
-    return epilogue_start(&job->epilogue, job->plan->start, x->i, x->j);
+    return epilogue_start(&job->epilogue, x->i, x->j);
 }
 
 static bool starts_in_accumulator(const struct job *job)

@@ -139,16 +139,18 @@ static struct words_rule rule_of(const struct job *job, const struct side *s)
 }
 
 /* The factors that elements of an operand are multiplied by before the split, or NULL. */
-static const struct factors *factors_of_elements(const struct job *job,
-                                                 const struct side *s)
+static const struct scale_factors *factors_of_elements(const struct job *job,
+                                                       const struct side *s)
 {
-    const struct factors *const x = s->columns ? &job->scale_b : &job->scale_a;
+    const struct scale_factors *const x =
+        s->columns ? &job->epilogue.b : &job->epilogue.a;
     return x->at && job->plan->scaling == BITCUT_SCALING_OPERAND ? x : NULL;
 }
 
 /* Multiply gathered elements by their factors, except padding. */
 static void multiply_elements(uint32_t *to, const struct job *job,
-                              const struct factors *factors, const struct gathering *x)
+                              const struct scale_factors *factors,
+                              const struct gathering *x)
 {
     struct hostfp saved;
     hostfp_enter(&saved);
@@ -158,7 +160,7 @@ static void multiply_elements(uint32_t *to, const struct job *job,
             uint32_t *const at =
                 to + (x->columns ? p * x->lines + line : line * x->length + p);
             if (k < x->k)
-                *at = job_fma(&job->schedule, *at, factor_of(factors, line, k),
+                *at = job_fma(&job->schedule, *at, scale_factor(factors, line, k),
                               0x80000000u);
         }
     hostfp_leave(&saved);
@@ -172,7 +174,7 @@ static enum bitcut_status operand_make(struct words *to, const struct job *job,
     const size_t length = job->parts.steps * (size_t)job->plan->k_step;
     const struct words_rule rule = rule_of(job, s);
     const struct gathering all = { s->lines, k, length, job->parts.element, s->columns };
-    const struct factors *const factors = factors_of_elements(job, s);
+    const struct scale_factors *const factors = factors_of_elements(job, s);
     const bool direct = s->view.format == &formats[FORMAT_F32] && !all.element &&
                         !factors && s->x->layout == BITCUT_ROW_MAJOR;
     uint32_t *const own = direct ? NULL : view_gather(&s->view, &all, threads);
@@ -225,59 +227,6 @@ void gemm_words_clear(struct gemm_words *w)
     *w = (struct gemm_words){ 0 };
 }
 
-/* Gather a matrix of rows x cols, each of its lines without gaps, if it is read. */
-static enum bitcut_status gather(uint32_t **to, bool read, const struct bitcut_matrix *x,
-                                 size_t i, size_t rows, size_t cols, bool columns,
-                                 int threads)
-{
-    if (!read) return BITCUT_OK; /* the matrix has no address */
-    const struct view v = view_of(x, i, rows, cols, columns);
-    const size_t lines = columns ? cols : rows, length = columns ? rows : cols;
-    *to = view_gather(&v, &(struct gathering){ lines, length, length, NULL, false },
-                      threads);
-    return *to ? BITCUT_OK : BITCUT_NO_MEMORY;
-}
-
-static enum bitcut_status factors_prepare(struct factors *to,
-                                          const struct bitcut_scales *from, size_t i,
-                                          size_t lines, size_t k, bool columns,
-                                          int threads)
-{
-    const size_t across = factor_lines(from, lines), along = factor_blocks(from, k);
-    const bool read = (from->at.at || from->at.each) && across && along;
-    *to = (struct factors){ .lines = from->lines ? from->lines : SIZE_MAX,
-                            .depth = from->depth ? from->depth : SIZE_MAX,
-                            .blocks = along };
-    return gather(&to->at, read, &from->at, i, columns ? along : across,
-                  columns ? across : along, columns, threads);
-}
-
-/* Gather all that the epilogue of GEMM i and the scaling read. */
-static enum bitcut_status epilogue_prepare(struct job *job, const struct bitcut_gemm *g,
-                                           size_t i, int threads)
-{
-    struct epilogue_values *const e = &job->epilogue;
-    enum bitcut_status status =
-        gather(&job->c, gemm_reads_c(g), &g->c, i, g->m, g->n, false, threads);
-    if (status == BITCUT_OK)
-        status = gather(&job->bias, gemm_has_bias(g), &g->bias, i, 1,
-                        g->bias_rows ? g->m : g->n, false, threads);
-    if (status == BITCUT_OK)
-        status =
-            factors_prepare(&job->scale_a, &g->scale_a, i, g->m, g->k, false, threads);
-    if (status == BITCUT_OK)
-        status =
-            factors_prepare(&job->scale_b, &g->scale_b, i, g->n, g->k, true, threads);
-    e->c = job->c;
-    e->bias = job->bias;
-    e->scale_a = job->scale_a.at;
-    e->scale_b = job->scale_b.at;
-    e->lines_a = job->scale_a.lines;
-    e->lines_b = job->scale_b.lines;
-    if (e->amax) *(e->amax += i) = 0;
-    return status;
-}
-
 /* Prepare the operands, C, and a separate D, so that D may be C and a stopped run leaves
    it unchanged. */
 static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm *g,
@@ -291,9 +240,11 @@ static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm 
     if (!size_multiply(&count, job->m, job->n) ||
         !(job->d = memory_allocate(count, sizeof *job->d)))
         return BITCUT_NO_MEMORY;
-    enum bitcut_status status = epilogue_prepare(job, g, i, threads);
-    if (status != BITCUT_OK) return status;
-    status = operand_take(&job->a, job->keep_a, job, &a, g->k, threads);
+    if (!epilogue_make(&job->epilogue, g, i, job->schedule.nan, threads))
+        return BITCUT_NO_MEMORY;
+    if (job->epilogue.amax) *job->epilogue.amax = 0;
+    const enum bitcut_status status =
+        operand_take(&job->a, job->keep_a, job, &a, g->k, threads);
     return status == BITCUT_OK
                ? operand_take(&job->b, job->keep_b, job, &b, g->k, threads)
                : status;
@@ -336,10 +287,7 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, size_t i,
     operand_end(&job.a, job.keep_a);
     operand_end(&job.b, job.keep_b);
     free(job.d);
-    free(job.c);
-    free(job.bias);
-    free(job.scale_a.at);
-    free(job.scale_b.at);
+    epilogue_clear(&job.epilogue);
     return status;
 }
 
@@ -427,23 +375,6 @@ static enum bitcut_status run_on_device(bool *took, const struct bitcut_gemm *g,
     return status;
 }
 
-/* What the epilogue of every GEMM of the batch reads. */
-static struct epilogue_values values_of(const struct bitcut_gemm *g, uint32_t nan)
-{
-    struct epilogue_values x = { .alpha = g->alpha,
-                                 .beta = g->beta,
-                                 .scale_d = g->scale_d,
-                                 .clamp_low = g->clamp_low,
-                                 .clamp_high = g->clamp_high,
-                                 .nan = nan,
-                                 .result = matrix_format(&g->d),
-                                 .ldc = g->n,
-                                 .bias_rows = g->bias_rows,
-                                 .amax = g->amax };
-    epilogue_of(x.step, g);
-    return x;
-}
-
 /* The sequence that contains k number 0: it begins with it. */
 static size_t first_sequence(const struct job *job)
 {
@@ -506,7 +437,6 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
     if (status != BITCUT_OK || !g->m || !g->n || !g->count) return status;
     status = k_parts_make(&job.parts, &plan->order, g->k, (size_t)plan->k_step);
     job.schedule = schedule_make(plan, g->unit, job.parts.steps);
-    job.epilogue = values_of(g, job.schedule.nan);
     if (status == BITCUT_OK) {
         job.first = first_sequence(&job);
         status = check_blocks(&job, g, f);

@@ -51,7 +51,8 @@ uint32_t job_promote(const struct job *job, uint32_t sum, uint32_t reg, size_t i
     const uint32_t zero = 0x80000000u; /* x y + -0 is x y, rounded */
     const enum bitcut_scaling scaling = job->plan->scaling;
     if (scaling < BITCUT_SCALING_PROMOTED) return job_fma(s, reg, F32_ONE, sum);
-    const uint32_t a = factor_of(&job->scale_a, i, k), b = factor_of(&job->scale_b, j, k);
+    const uint32_t a = scale_factor(&job->epilogue.a, i, k),
+                   b = scale_factor(&job->epilogue.b, j, k);
     if (scaling == BITCUT_SCALING_PROMOTED_TURNS)
         return job_fma(s, job_fma(s, sum, a, zero), b, reg);
     if (scaling == BITCUT_SCALING_PROMOTED_TURNS_B)

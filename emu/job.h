@@ -35,25 +35,11 @@ const struct bitcut_format *accumulator_format(const struct gemm_plan *plan,
 
 struct gemm_scratch;
 
-/* The factors of A or B. */
-struct factors {
-    uint32_t *at;        /* [line block][block of k] FP32 encodings, or NULL */
-    size_t lines, depth; /* lines and k that share one; at least 1           */
-    size_t blocks;       /* of k                                             */
-};
-
-/* The factor of a line at a k. */
-static inline uint32_t factor_of(const struct factors *x, size_t line, size_t k)
-{
-    return x->at ? x->at[line / x->lines * x->blocks + k / x->depth] : 0x3f800000;
-}
-
 struct job {
     const struct gemm_plan *plan;
     struct schedule schedule;
     const struct bitcut_unit *unit;
     struct epilogue_values epilogue;
-    struct factors scale_a, scale_b;
     const struct fast_kernels *kernels; /* NULL: only the engine           */
     const struct fast_kernels *splits;  /* NULL: parts are made one by one */
     struct k_parts parts;
@@ -61,7 +47,6 @@ struct job {
     struct words a, b;
     uint32_t *d;
     size_t m, n, ldd;
-    uint32_t *c, *bias;                 /* NULL if they are not read */
     struct kept_words *keep_a, *keep_b; /* NULL: parts are not stored */
     struct gemm_scratch *scratch;       /* NULL: scratch is not reused */
     bool widened;                       /* as in struct gemm_options */

@@ -664,7 +664,7 @@ struct bitcut_gemm {
     enum bitcut_scaling scaling;            /* where the factors are applied            */
     struct bitcut_scales scale_a, scale_b;  /* factors of A and B                       */
     uint32_t scale_d;               /* FP32 encoding, initially 1                       */
-    uint32_t clamp_low, clamp_high; /* FP32 encodings, initially -inf and +inf          */
+    uint32_t clamp_low, clamp_high; /* FP32 encodings, initially -inf and +inf; no NaN */
     uint32_t *amax; /* where step AMAX writes an FP32 encoding for each GEMM, or NULL   */
     const struct bitcut_rounding *sum_rounding; /* rounding rule of every step of the
                                                    units, see "Rounding of sums" below;

@@ -179,8 +179,12 @@ all_completed() {
 has_options() {
     bitcut --make-completion "$1" > script
     for name in $commands; do
+        case $1 in
+        fish) grep -e "__bitcut_is $name'" script > lines ;;
+        zsh) sed -n "/^    $name)$/,/;;$/p" script > lines ;;
+        esac
         bitcut "$name" --help | sed -n 's/^  -*\([a-z-]*\) .*/\1/p' | while read -r option; do
-            grep -w -e "$name" -A 60 script | grep -qw -e "$option" || echo "$name: no $option"
+            grep -qw -e "$option" lines || echo "$name: no $option"
         done
     done
 }

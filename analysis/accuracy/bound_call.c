@@ -28,7 +28,8 @@ static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *g
                                     size_t i, int threads, struct fault *f)
 {
     *to = (struct call){ .gemm = { .size = 0 } };
-    enum bitcut_status status = gemm_take_plain(&to->gemm, gemm, "bound", f);
+    enum bitcut_status status =
+        gemm_take_plain(&to->gemm, gemm, "an error bound or budget", f);
     if (status == BITCUT_OK) status = gemm_plan_on_unit(&to->plan, &to->gemm, f);
     if (status == BITCUT_OK && (i >= to->gemm.count || threads < 0))
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "invalid GEMM index or thread count");

@@ -186,7 +186,7 @@ static int check_options(struct bench *b)
     for (int i = 0; i < o->sizes.count; i++)
         if (o->sizes.at[i] < 1 || o->sizes.at[i] > N_MAX)
             return complain("-n", "must be 1 to 10000000");
-    if (o->tile && !option_tile(b->benchmark.filter.tile, o->tile, 2, TILE_MAX))
+    if (o->tile && !option_tile(b->benchmark.filter.tile, o->tile, 2, 1, TILE_MAX))
         return complain("--tile", "requires sides such as 128x64 or 128x64x32");
     if (input_parse(&input, o->input, &f) != BITCUT_OK)
         return fail_input("--input", "inputs", &f);

@@ -145,7 +145,7 @@ static int make_tiles(struct tile tiles[TILES_MAX], size_t *count,
     for (int i = 0; i < given->count; i++) {
         struct tile *t = &tiles[i];
         int side[3];
-        if (!option_tile(side, given->text[i], 3, TILE_COUNT_MAX))
+        if (!option_tile(side, given->text[i], 3, 1, TILE_COUNT_MAX))
             return complain("--tile",
                             "requires three sides such as 128x256x32, each 1 to 4096");
         t->m = side[0], t->n = side[1], t->k = side[2];

@@ -2,11 +2,9 @@
 #include "analysis/cli/epilogue_option.h"
 
 #include "lib/base/size.h"
-#include "lib/number/fma.h"
-#include "lib/number/round.h"
+#include "lib/io/decimal.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 void epilogue_files_clear(struct epilogue_files *x)
@@ -32,15 +30,12 @@ static int read_file(struct encoded_matrix *m, const char *path, const char *opt
 /* A matrix with one FP32 number; false if the text is no number. */
 static bool read_number(struct encoded_matrix *m, const char *text)
 {
-    char *end;
-    const double x = strtod(text, &end);
+    uint32_t x;
     struct fault f;
-    if (end == text || *end) return false;
-    if (encoded_init(m, 1, 1, &formats[FORMAT_F32], &f) != BITCUT_OK) return false;
-    uint64_t wide;
-    memcpy(&wide, &x, sizeof wide);
-    *(uint32_t *)m->at = (uint32_t)bitcut_format_convert(
-        &formats[FORMAT_F32], &roundings[ROUND_RN], &formats[FORMAT_F64], wide);
+    if (!decimal_read(&x, text) ||
+        encoded_init(m, 1, 1, &formats[FORMAT_F32], &f) != BITCUT_OK)
+        return false;
+    *(uint32_t *)m->at = x;
     return true;
 }
 
@@ -72,8 +67,8 @@ static int apply_bias(struct bitcut_gemm *g, struct encoded_matrix *to,
     return EXIT_GOOD;
 }
 
-/* The size of a block of which `count` cover `total`; 0: all.  False: several sizes are
-   possible, or none. */
+/* Set *size to the size of a block, if `count` blocks of one usual size cover `total`; 0
+   stands for all.  A block for each wins.  False: several sizes would do, or none. */
 static bool guess_block(size_t *size, size_t count, size_t total)
 {
     static const size_t sizes[] = { 1, 16, 32, 64, 128, 256 };
@@ -83,21 +78,18 @@ static bool guess_block(size_t *size, size_t count, size_t total)
         return true;
     }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (divide_up(total, sizes[i]) == count) {
-            if (!found++) *size = sizes[i];
-        }
+        if (divide_up(total, sizes[i]) == count && !found++) *size = sizes[i];
     return found == 1 || (found && *size == 1);
 }
 
-/* A number, or a pair RxK as blocks are given; 0 stands for all. */
+/* A pair RxK; 0 stands for all. */
 static bool read_block(struct bitcut_scales *to, const char *text)
 {
-    char *end;
-    if (*text < '0' || *text > '9') return false;
-    to->lines = strtoul(text, &end, 10);
-    if (*end != 'x' || end[1] < '0' || end[1] > '9') return false;
-    to->depth = strtoul(end + 1, &end, 10);
-    return !*end && to->lines <= INT_MAX && to->depth <= INT_MAX;
+    int side[3];
+    if (!option_tile(side, text, 2, 0, INT_MAX) || side[2]) return false;
+    to->lines = (size_t)side[0];
+    to->depth = (size_t)side[1];
+    return true;
 }
 
 /* The factors of one side. */
@@ -147,16 +139,17 @@ static int apply_factors(struct bitcut_scales *to, struct encoded_matrix *m,
 
 static int apply_clamp(struct bitcut_gemm *g, const char *text)
 {
+    char low[DECIMAL_MAX];
     if (!text) return EXIT_GOOD;
-    char *end;
-    const float low = strtof(text, &end);
-    if (end == text || *end != ',') return complain("--clamp", "must be as 0,6");
-    const char *const second = end + 1;
-    const float high = strtof(second, &end);
-    if (end == second || *end) return complain("--clamp", "must be as 0,6");
-    memcpy(&g->clamp_low, &low, sizeof low);
-    memcpy(&g->clamp_high, &high, sizeof high);
-    return EXIT_GOOD;
+    const size_t length = strcspn(text, ",");
+    if (text[length] && length < sizeof low) {
+        memcpy(low, text, length);
+        low[length] = 0;
+        if (decimal_read(&g->clamp_low, low) &&
+            decimal_read(&g->clamp_high, text + length + 1))
+            return EXIT_GOOD;
+    }
+    return complain("--clamp", "must be as 0,6");
 }
 
 int epilogue_options_apply(struct bitcut_gemm *g, struct epilogue_files *to,

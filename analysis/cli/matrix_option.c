@@ -32,7 +32,7 @@ static int shape_read(struct matrix_request *r, const char *text)
     int side[3];
     r->has_shape = text;
     if (!text) return EXIT_GOOD;
-    if (!option_tile(side, text, 2, INT_MAX) || side[2])
+    if (!option_tile(side, text, 2, 1, INT_MAX) || side[2])
         return complain(r->shape_option, "must be rows and columns, for example 64x256");
     r->rows = (size_t)side[0];
     r->cols = (size_t)side[1];

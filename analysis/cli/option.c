@@ -275,14 +275,15 @@ const struct option_use *option_misused(const bool *given, const struct option_r
     return NULL;
 }
 
-bool option_tile(int side[3], const char *text, int sides, int most)
+bool option_tile(int side[3], const char *text, int sides, int least, int most)
 {
     int x[3] = { 0 };
     for (int i = 0; i < 3; i++) {
         char *end;
-        if (*text < '1' || *text > '9') return false;
+        if (*text < '0' || *text > '9') return false;
+        if (*text == '0' && text[1] >= '0' && text[1] <= '9') return false;
         const unsigned long value = strtoul(text, &end, 10);
-        if (value > (unsigned long)most) return false;
+        if (value < (unsigned long)least || value > (unsigned long)most) return false;
         x[i] = (int)value;
         if (!*end && i + 1 >= sides) {
             memcpy(side, x, sizeof x);

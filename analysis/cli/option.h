@@ -109,9 +109,9 @@ const struct option_use *option_misused(const bool *given, const struct option_r
                                         const struct option_use *uses, unsigned use);
 
 /* Read the sides m, n and k of a tile, such as "128x256x32"; with `sides` = 2 there are
-   two sides, and k is 0.  Each side is 1 to `most`.  Returns false if the text is
+   two sides, and k is 0.  Each side is `least` to `most`.  Returns false if the text is
    anything else. */
-bool option_tile(int side[3], const char *text, int sides, int most);
+bool option_tile(int side[3], const char *text, int sides, int least, int most);
 
 /* Print a name in a column of that width, followed by a text that wraps within its
    column. */

@@ -268,10 +268,9 @@ static int extend(struct setup *s)
     if (status != EXIT_GOOD || !gemm_is_extended(&s->gemm) || !s->gemm.unit)
         return status;
     if (epilogue_check_operands(&s->gemm, &f) != BITCUT_OK) return fail("--epilogue", &f);
-    if (gemm_take(&taken, &s->gemm, &f) == BITCUT_OK &&
-        gemm_plan_on_unit(&s->plan, &taken, &f) == BITCUT_OK)
-        return EXIT_GOOD;
-    return fail("--scaling", &f);
+    if (gemm_take(&taken, &s->gemm, &f) != BITCUT_OK) return fail("--clamp", &f);
+    return gemm_plan_on_unit(&s->plan, &taken, &f) == BITCUT_OK ? EXIT_GOOD
+                                                                : fail("--scaling", &f);
 }
 
 int setup_finish(struct setup *s)

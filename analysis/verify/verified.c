@@ -275,7 +275,13 @@ void verified_describe_verdict(char *text, size_t size, const void *answer)
 static void d_next(char *text, size_t size, const void *answer)
 {
     const struct verified *const v = answer;
-    if (v->found.differ && !v->by_code)
+    if (!v->found.differ || v->by_code) return;
+    if (gemm_is_extended(v->gemm.gemm.gemm))
+        text_add(
+            text, size,
+            "try another --epilogue (bitcut list epilogues) or --order: where a kernel "
+            "rounds, and its order of k, change bits");
+    else
         text_add(text, size,
                  "check the errors with bitcut tolerance -d: another order of k alone "
                  "changes bits");

@@ -296,9 +296,9 @@ static void prepare(struct tile *t, int first)
     }
 }
 
-/* Run packed k-steps of a panel, the first of which begins with k, with the interleaved
-   terms from `first` on, after `done` instructions of accumulator 0 since its last
-   promotion.  Returns the new number of these instructions. */
+/* Run packed k-steps of a panel from k on, with the interleaved terms from `first` on,
+   after `done` instructions of accumulator 0 since its last promotion.  Returns the new
+   number of these instructions. */
 static size_t panel_steps(struct tile *t, size_t panel, size_t k, size_t steps, int first,
                           size_t done)
 {

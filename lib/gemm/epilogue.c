@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/gemm/epilogue.h"
 
+#include "lib/base/size.h"
 #include "lib/base/text.h"
-#include "lib/gemm/plan.h"
+#include "lib/number/bits.h"
 #include "lib/number/fma.h"
 #include "lib/number/round.h"
 
-#include <assert.h>
+#include <math.h>
 #include <string.h>
 
 /* --- tables ----------------------------------------------------------------------- */
@@ -41,12 +42,9 @@ const struct table_row starts[] = {
     { 0 }
 };
 
-/* --- the steps -------------------------------------------------------------------- */
+/* --- arithmetic ------------------------------------------------------------------- */
 
-typedef void step_function(const struct epilogue_values *x, uint32_t *d, size_t i,
-                           size_t j, size_t count);
-
-/* a b, a + b, and a b + c, each rounded once, with the NaN of the epilogue. */
+/* a b and a + b, each rounded once, with the NaN of the epilogue. */
 static uint32_t multiply(const struct epilogue_values *x, uint32_t a, uint32_t b)
 {
     return f32_fused(x->nan, a, b, (a ^ b) & 0x80000000u);
@@ -57,6 +55,25 @@ static uint32_t add(const struct epilogue_values *x, uint32_t a, uint32_t b)
     return f32_fused(x->nan, a, F32_ONE, b);
 }
 
+static struct exact_output times(struct exact_output v, uint32_t factor)
+{
+    const double y = value_of_float(factor);
+    return (struct exact_output){ v.value * y, v.magnitude * fabs(y) };
+}
+
+static struct exact_output plus(struct exact_output v, double addend)
+{
+    return (struct exact_output){ v.value + addend, v.magnitude + fabs(addend) };
+}
+
+/* NaN stays. */
+static struct exact_output limited(struct exact_output v, double low, double high)
+{
+    if (v.value < low) v.value = low;
+    if (v.value > high) v.value = high;
+    return v;
+}
+
 /* A value rounded to the format of D. */
 static uint32_t shortened(const struct epilogue_values *x, uint32_t v)
 {
@@ -65,24 +82,14 @@ static uint32_t shortened(const struct epilogue_values *x, uint32_t v)
     return f32_is_nan(v) ? x->nan : v;
 }
 
-static void times_alpha(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
-                        size_t count)
-{
-    (void)i, (void)j;
-    for (size_t p = 0; x->alpha != F32_ONE && p < count; p++)
-        d[p] = multiply(x, x->alpha, d[p]);
-}
-
 static uint32_t c_at(const struct epilogue_values *x, size_t i, size_t j)
 {
     return x->c[i * x->ldc + j];
 }
 
-static void plus_c(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
-                   size_t count)
+static uint32_t bias_at(const struct epilogue_values *x, size_t i, size_t j)
 {
-    for (size_t p = 0; x->c && p < count; p++)
-        d[p] = f32_fused(x->nan, x->beta, c_at(x, i, j + p), d[p]);
+    return x->bias[x->bias_rows ? i : j];
 }
 
 /* beta c, rounded; +0 without C. */
@@ -91,88 +98,114 @@ static uint32_t beta_c(const struct epilogue_values *x, size_t i, size_t j)
     return x->c ? multiply(x, x->beta, c_at(x, i, j)) : 0;
 }
 
-static void times_alpha_plus_c(const struct epilogue_values *x, uint32_t *d, size_t i,
-                               size_t j, size_t count)
+static double beta_c_exact(const struct epilogue_values *x, size_t i, size_t j)
 {
-    for (size_t p = 0; p < count; p++)
-        d[p] = f32_fused(x->nan, x->alpha, d[p], beta_c(x, i, j + p));
+    return x->c ? value_of_float(x->beta) * value_of_float(c_at(x, i, j)) : 0;
 }
 
-static void plus_rounded_c(const struct epilogue_values *x, uint32_t *d, size_t i,
-                           size_t j, size_t count)
+/* --- the steps -------------------------------------------------------------------- */
+
+/* Each step has two functions: of v, the FP32 sum of output (i, j), and of its exact
+   value, unless the step only rounds or records. */
+#define STEP(name)                                                                       \
+    static uint32_t name(const struct epilogue_values *x, uint32_t v, size_t i, size_t j)
+#define EXACT(name)                                                                      \
+    static struct exact_output name(const struct epilogue_values *x,                     \
+                                    struct exact_output v, size_t i, size_t j)
+#define UNUSED_PLACE (void)x, (void)i, (void)j
+
+STEP(by_alpha)
 {
-    for (size_t p = 0; x->c && p < count; p++)
-        d[p] = add(x, d[p], multiply(x, x->beta, c_at(x, i, j + p)));
+    UNUSED_PLACE;
+    return multiply(x, x->alpha, v);
 }
 
-static void plus_short_c(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
-                         size_t count)
+EXACT(by_alpha_exact)
 {
-    for (size_t p = 0; x->c && p < count; p++)
-        d[p] = add(x, d[p], shortened(x, multiply(x, x->beta, c_at(x, i, j + p))));
+    UNUSED_PLACE;
+    return times(v, x->alpha);
 }
 
-static void plus_bias(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
-                      size_t count)
+STEP(plus_c) { return f32_fused(x->nan, x->beta, c_at(x, i, j), v); }
+STEP(plus_rounded_c) { return add(x, v, beta_c(x, i, j)); }
+STEP(plus_short_c) { return add(x, v, shortened(x, beta_c(x, i, j))); }
+EXACT(plus_c_exact) { return plus(v, beta_c_exact(x, i, j)); }
+
+STEP(alpha_plus_c) { return f32_fused(x->nan, x->alpha, v, beta_c(x, i, j)); }
+EXACT(alpha_plus_c_exact) { return plus(times(v, x->alpha), beta_c_exact(x, i, j)); }
+
+STEP(scales_plus_c)
 {
-    for (size_t p = 0; p < count; p++)
-        d[p] = add(x, d[p], x->bias[x->bias_rows ? i : j + p]);
+    const uint32_t a = multiply(x, x->alpha, scale_factor(&x->a, i, 0)),
+                   all = multiply(x, a, scale_factor(&x->b, j, 0));
+    return f32_fused(x->nan, all, v, beta_c(x, i, j));
 }
 
-static uint32_t factor_a(const struct epilogue_values *x, size_t i)
+EXACT(by_factors_exact)
 {
-    return x->scale_a ? x->scale_a[i / x->lines_a] : F32_ONE;
+    return times(times(v, scale_factor(&x->a, i, 0)), scale_factor(&x->b, j, 0));
 }
 
-static uint32_t factor_b(const struct epilogue_values *x, size_t j)
+EXACT(scales_plus_c_exact)
 {
-    return x->scale_b ? x->scale_b[j / x->lines_b] : F32_ONE;
+    return alpha_plus_c_exact(x, by_factors_exact(x, v, i, j), i, j);
 }
 
-static void times_factors(const struct epilogue_values *x, uint32_t *d, size_t i,
-                          size_t j, size_t count)
+STEP(plus_bias) { return add(x, v, bias_at(x, i, j)); }
+EXACT(plus_bias_exact) { return plus(v, value_of_float(bias_at(x, i, j))); }
+
+STEP(by_factors)
 {
-    const uint32_t a = factor_a(x, i);
-    for (size_t p = 0; p < count; p++)
-        d[p] = multiply(x, multiply(x, a, factor_b(x, j + p)), d[p]);
+    return multiply(x, multiply(x, scale_factor(&x->a, i, 0), scale_factor(&x->b, j, 0)),
+                    v);
 }
 
-static void times_all_plus_c(const struct epilogue_values *x, uint32_t *d, size_t i,
-                             size_t j, size_t count)
-{
-    const uint32_t a = multiply(x, x->alpha, factor_a(x, i));
-    for (size_t p = 0; p < count; p++)
-        d[p] = f32_fused(x->nan, multiply(x, a, factor_b(x, j + p)), d[p],
-                         beta_c(x, i, j + p));
-}
-
-static void times_factor_a(const struct epilogue_values *x, uint32_t *d, size_t i,
-                           size_t j, size_t count)
+STEP(by_factor_a)
 {
     (void)j;
-    for (size_t p = 0; p < count; p++) d[p] = multiply(x, factor_a(x, i), d[p]);
+    return multiply(x, scale_factor(&x->a, i, 0), v);
 }
 
-static void times_factor_b(const struct epilogue_values *x, uint32_t *d, size_t i,
-                           size_t j, size_t count)
+EXACT(by_factor_a_exact)
+{
+    (void)j;
+    return times(v, scale_factor(&x->a, i, 0));
+}
+
+STEP(by_factor_b)
 {
     (void)i;
-    for (size_t p = 0; p < count; p++) d[p] = multiply(x, factor_b(x, j + p), d[p]);
+    return multiply(x, scale_factor(&x->b, j, 0), v);
 }
 
-static void times_scale_d(const struct epilogue_values *x, uint32_t *d, size_t i,
-                          size_t j, size_t count)
+EXACT(by_factor_b_exact)
 {
-    (void)i, (void)j;
-    for (size_t p = 0; p < count; p++) d[p] = multiply(x, x->scale_d, d[p]);
+    (void)i;
+    return times(v, scale_factor(&x->b, j, 0));
 }
 
-static void positive_part(const struct epilogue_values *x, uint32_t *d, size_t i,
-                          size_t j, size_t count)
+STEP(by_scale_d)
 {
-    (void)x, (void)i, (void)j;
-    for (size_t p = 0; p < count; p++)
-        if (d[p] >> 31 && !f32_is_nan(d[p])) d[p] = 0;
+    UNUSED_PLACE;
+    return multiply(x, x->scale_d, v);
+}
+
+EXACT(by_scale_d_exact)
+{
+    UNUSED_PLACE;
+    return times(v, x->scale_d);
+}
+
+STEP(positive_part)
+{
+    UNUSED_PLACE;
+    return v >> 31 && !f32_is_nan(v) ? 0 : v;
+}
+
+EXACT(positive_part_exact)
+{
+    UNUSED_PLACE;
+    return limited(v, 0, INFINITY);
 }
 
 /* The order of FP32 encodings other than NaN as integers, with -0 below +0. */
@@ -182,121 +215,136 @@ static int64_t rank(uint32_t x)
     return x >> 31 ? -1 - magnitude : magnitude;
 }
 
-static void clamp(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
-                  size_t count)
+STEP(clamped)
 {
-    (void)i, (void)j;
-    for (size_t p = 0; p < count; p++) {
-        if (f32_is_nan(d[p])) continue;
-        if (rank(d[p]) < rank(x->clamp_low)) d[p] = x->clamp_low;
-        if (rank(d[p]) > rank(x->clamp_high)) d[p] = x->clamp_high;
-    }
+    UNUSED_PLACE;
+    if (f32_is_nan(v)) return v;
+    if (rank(v) < rank(x->clamp_low)) v = x->clamp_low;
+    return rank(v) > rank(x->clamp_high) ? x->clamp_high : v;
 }
 
-static void round_to_d(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
-                       size_t count)
+EXACT(clamped_exact)
 {
-    (void)i, (void)j;
-    for (size_t p = 0; p < count; p++) d[p] = shortened(x, d[p]);
+    UNUSED_PLACE;
+    return limited(v, value_of_float(x->clamp_low), value_of_float(x->clamp_high));
 }
 
-static void saturate(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
-                     size_t count)
+STEP(rounded)
 {
-    const struct bitcut_format *const f32 = &formats[FORMAT_F32], *const to =
-                                                                      x->result
-                                                                          ? x->result
-                                                                          : f32;
-    const uint32_t most = (uint32_t)bitcut_format_convert(f32, &roundings[ROUND_RN], to,
-                                                          format_largest(to, false));
-    (void)i, (void)j;
-    for (size_t p = 0; p < count; p++)
-        if (!f32_is_nan(d[p]) && (d[p] & 0x7fffffff) > most)
-            d[p] = (d[p] & 0x80000000u) | most;
+    UNUSED_PLACE;
+    return shortened(x, v);
+}
+
+/* The largest value of the format of D in FP32, which holds it. */
+static uint32_t largest_of(const struct bitcut_format *format)
+{
+    return (uint32_t)bitcut_format_convert(&formats[FORMAT_F32], &roundings[ROUND_RN],
+                                           format, format_largest(format, false));
+}
+
+STEP(saturated)
+{
+    const uint32_t most = largest_of(x->result);
+    UNUSED_PLACE;
+    return f32_is_nan(v) || (v & 0x7fffffff) <= most ? v : (v & 0x80000000u) | most;
+}
+
+EXACT(saturated_exact)
+{
+    const double most = value_of_float(largest_of(x->result));
+    UNUSED_PLACE;
+    return limited(v, -most, most);
 }
 
 /* Magnitudes of FP32 have the order of their encodings. */
-static void largest(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
-                    size_t count)
+STEP(recorded)
 {
-    uint32_t most = 0;
-    (void)i, (void)j;
-    for (size_t p = 0; p < count; p++) {
-        const uint32_t magnitude = d[p] & 0x7fffffff;
-        if (!f32_is_nan(d[p]) && magnitude > most) most = magnitude;
-    }
-    uint32_t before = __atomic_load_n(x->amax, __ATOMIC_RELAXED);
-    while (before < most &&
-           !__atomic_compare_exchange_n(x->amax, &before, most, true, __ATOMIC_RELAXED,
+    const uint32_t magnitude = f32_is_nan(v) ? 0 : v & 0x7fffffff;
+    uint32_t most = __atomic_load_n(x->amax, __ATOMIC_RELAXED);
+    UNUSED_PLACE;
+    while (most < magnitude &&
+           !__atomic_compare_exchange_n(x->amax, &most, magnitude, true, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED))
         continue;
+    return v;
 }
 
-const struct table_row epilogue_steps[] = {
-    [BITCUT_STEP_END] = { "end", "ends the list; no list names it" },
-    [BITCUT_STEP_FUSED] = { "fused", "scales, alpha, c and bias, as far as there are "
-                                     "operands" },
-    [BITCUT_STEP_ALPHA] = { "alpha", "v = alpha v" },
-    [BITCUT_STEP_C] = { "c", "v = beta C + v, one rounding" },
-    [BITCUT_STEP_ALPHA_C] = { "alpha-c", "v = alpha v + beta C, beta C rounded first, "
-                                         "then one rounding" },
-    [BITCUT_STEP_SCALES_C] = { "scales-c", "v = ((alpha s_a) s_b) v + beta C, both "
-                                           "products and beta C rounded first" },
-    [BITCUT_STEP_C_APART] = { "c-apart", "v = v + beta C, beta C rounded first" },
-    [BITCUT_STEP_C_SHORT] = { "c-short",
-                              "v = v + beta C, beta C rounded to the format of "
-                              "D first" },
-    [BITCUT_STEP_BIAS] = { "bias", "v = v + bias" },
-    [BITCUT_STEP_SCALES] = { "scales", "v = v (s_a s_b), s_a s_b rounded first" },
-    [BITCUT_STEP_SCALE_A] = { "scale-a", "v = v s_a, the factor of the row" },
-    [BITCUT_STEP_SCALE_B] = { "scale-b", "v = v s_b, the factor of the column" },
-    [BITCUT_STEP_SCALE_D] = { "scale-d", "v = v times the scale of D" },
-    [BITCUT_STEP_RELU] = { "relu", "v = +0 unless v > 0; NaN stays" },
-    [BITCUT_STEP_CLAMP] = { "clamp", "v is limited to an interval; NaN stays" },
-    [BITCUT_STEP_ROUND] = { "round", "v is rounded to the format of D" },
-    [BITCUT_STEP_SATURATE] = { "saturate", "v is limited to the largest value of the "
-                                           "format of D; NaN stays" },
-    [BITCUT_STEP_AMAX] = { "amax", "records the largest |v| of all outputs" },
+#undef STEP
+#undef EXACT
+
+/* clang-format off */
+const struct epilogue_step epilogue_steps[] = {
+    [BITCUT_STEP_END] = { "end", "ends the list; no list names it", NULL, NULL, 0 },
+    [BITCUT_STEP_FUSED] = { "fused", "scales, alpha, c and bias, as far as there are operands",
+                            NULL, NULL, 0 },
+    [BITCUT_STEP_ALPHA] = { "alpha", "v = alpha v", by_alpha, by_alpha_exact, 0 },
+    [BITCUT_STEP_C] = { "c", "v = beta C + v, one rounding", plus_c, plus_c_exact, READS_C },
+    [BITCUT_STEP_ALPHA_C] = { "alpha-c", "v = alpha v + beta C, beta C rounded first, then one rounding",
+                              alpha_plus_c, alpha_plus_c_exact, READS_C },
+    [BITCUT_STEP_SCALES_C] = { "scales-c", "v = ((alpha s_a) s_b) v + beta C, both products and beta C rounded first",
+                               scales_plus_c, scales_plus_c_exact, READS_C | NEEDS_FACTORS },
+    [BITCUT_STEP_C_APART] = { "c-apart", "v = v + beta C, beta C rounded first",
+                              plus_rounded_c, plus_c_exact, READS_C },
+    [BITCUT_STEP_C_SHORT] = { "c-short", "v = v + beta C, beta C rounded to the format of D first",
+                              plus_short_c, plus_c_exact, READS_C },
+    [BITCUT_STEP_BIAS] = { "bias", "v = v + bias", plus_bias, plus_bias_exact, NEEDS_BIAS },
+    [BITCUT_STEP_SCALES] = { "scales", "v = v (s_a s_b), s_a s_b rounded first",
+                             by_factors, by_factors_exact, NEEDS_FACTORS },
+    [BITCUT_STEP_SCALE_A] = { "scale-a", "v = v s_a, the factor of the row",
+                              by_factor_a, by_factor_a_exact, NEEDS_A },
+    [BITCUT_STEP_SCALE_B] = { "scale-b", "v = v s_b, the factor of the column",
+                              by_factor_b, by_factor_b_exact, NEEDS_B },
+    [BITCUT_STEP_SCALE_D] = { "scale-d", "v = v times the scale of D",
+                              by_scale_d, by_scale_d_exact, 0 },
+    [BITCUT_STEP_RELU] = { "relu", "v = +0 unless v > 0; NaN stays",
+                           positive_part, positive_part_exact, 0 },
+    [BITCUT_STEP_CLAMP] = { "clamp", "v is limited to an interval; NaN stays",
+                            clamped, clamped_exact, 0 },
+    [BITCUT_STEP_ROUND] = { "round", "v is rounded to the format of D", rounded, NULL, 0 },
+    [BITCUT_STEP_SATURATE] = { "saturate", "v is limited to the largest value of the format of D; NaN stays",
+                               saturated, saturated_exact, 0 },
+    [BITCUT_STEP_AMAX] = { "amax", "records the largest |v| of all outputs",
+                           recorded, NULL, NEEDS_AMAX },
     { 0 }
 };
+/* clang-format on */
 
-static step_function *const functions[] = {
-    [BITCUT_STEP_ALPHA] = times_alpha,
-    [BITCUT_STEP_C] = plus_c,
-    [BITCUT_STEP_ALPHA_C] = times_alpha_plus_c,
-    [BITCUT_STEP_SCALES_C] = times_all_plus_c,
-    [BITCUT_STEP_C_APART] = plus_rounded_c,
-    [BITCUT_STEP_C_SHORT] = plus_short_c,
-    [BITCUT_STEP_BIAS] = plus_bias,
-    [BITCUT_STEP_SCALES] = times_factors,
-    [BITCUT_STEP_SCALE_A] = times_factor_a,
-    [BITCUT_STEP_SCALE_B] = times_factor_b,
-    [BITCUT_STEP_SCALE_D] = times_scale_d,
-    [BITCUT_STEP_RELU] = positive_part,
-    [BITCUT_STEP_CLAMP] = clamp,
-    [BITCUT_STEP_ROUND] = round_to_d,
-    [BITCUT_STEP_SATURATE] = saturate,
-    [BITCUT_STEP_AMAX] = largest,
-};
-
-enum { STEPS = sizeof functions / sizeof *functions };
+enum { STEPS = sizeof epilogue_steps / sizeof *epilogue_steps - 1 };
 
 void epilogue_run(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
                   size_t count)
 {
-    for (const unsigned char *s = x->step; *s; s++) functions[*s](x, d, i, j, count);
+    for (const unsigned char *s = x->step; *s; s++)
+        for (size_t p = 0; p < count; p++)
+            d[p] = epilogue_steps[*s].run(x, d[p], i, j + p);
 }
 
-uint32_t epilogue_start(const struct epilogue_values *x, enum bitcut_start start,
-                        size_t i, size_t j)
+/* What accumulators start from. */
+static bool starts_from_c(enum bitcut_start start)
 {
-    switch (start) {
-    case BITCUT_START_C:
-    case BITCUT_START_SLICE_C: return x->c ? multiply(x, x->beta, c_at(x, i, j)) : 0;
-    case BITCUT_START_BIAS:
-    case BITCUT_START_SLICE_BIAS: return x->bias[x->bias_rows ? i : j];
-    default: return 0;
-    }
+    return start == BITCUT_START_C || start == BITCUT_START_SLICE_C;
+}
+
+static bool starts_from_bias(enum bitcut_start start)
+{
+    return start == BITCUT_START_BIAS || start == BITCUT_START_SLICE_BIAS;
+}
+
+uint32_t epilogue_start(const struct epilogue_values *x, size_t i, size_t j)
+{
+    return starts_from_c(x->start)      ? beta_c(x, i, j)
+           : starts_from_bias(x->start) ? bias_at(x, i, j)
+                                        : 0;
+}
+
+struct exact_output epilogue_exact(const struct epilogue_values *x, struct exact_output v,
+                                   size_t i, size_t j)
+{
+    if (starts_from_c(x->start)) v = plus_c_exact(x, v, i, j);
+    if (starts_from_bias(x->start)) v = plus_bias_exact(x, v, i, j);
+    for (const unsigned char *s = x->step; *s; s++)
+        if (epilogue_steps[*s].exact) v = epilogue_steps[*s].exact(x, v, i, j);
+    return v;
 }
 
 /* --- named lists ------------------------------------------------------------------ */
@@ -408,24 +456,14 @@ bool gemm_has_scales(const struct bitcut_gemm *g)
 
 bool gemm_has_bias(const struct bitcut_gemm *g) { return is_there(&g->bias); }
 
-static bool starts_from_c(const struct bitcut_gemm *g)
-{
-    return g->start == BITCUT_START_C || g->start == BITCUT_START_SLICE_C;
-}
-
-static bool starts_from_bias(const struct bitcut_gemm *g)
-{
-    return g->start == BITCUT_START_BIAS || g->start == BITCUT_START_SLICE_BIAS;
-}
-
 /* Append the steps for which "fused" stands. */
 static unsigned char *add_fused(unsigned char *to, const struct bitcut_gemm *g)
 {
     if (gemm_has_scales(g) && g->scaling == BITCUT_SCALING_EPILOGUE)
         *to++ = BITCUT_STEP_SCALES;
     *to++ = BITCUT_STEP_ALPHA;
-    if (!starts_from_c(g)) *to++ = BITCUT_STEP_C;
-    if (gemm_has_bias(g) && !starts_from_bias(g)) *to++ = BITCUT_STEP_BIAS;
+    if (!starts_from_c(g->start)) *to++ = BITCUT_STEP_C;
+    if (gemm_has_bias(g) && !starts_from_bias(g->start)) *to++ = BITCUT_STEP_BIAS;
     return to;
 }
 
@@ -438,19 +476,14 @@ void epilogue_of(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm 
     *to = BITCUT_STEP_END;
 }
 
-static bool has_step(const unsigned char *step, enum bitcut_step x)
-{
-    while (*step && *step != x) step++;
-    return *step;
-}
-
 bool epilogue_reads_c(const struct bitcut_gemm *g)
 {
     unsigned char step[EPILOGUE_STEPS_MAX];
+    bool any = starts_from_c(g->start);
     epilogue_of(step, g);
-    return starts_from_c(g) || has_step(step, BITCUT_STEP_C) ||
-           has_step(step, BITCUT_STEP_ALPHA_C) || has_step(step, BITCUT_STEP_SCALES_C) ||
-           has_step(step, BITCUT_STEP_C_APART) || has_step(step, BITCUT_STEP_C_SHORT);
+    for (const unsigned char *s = step; *s; s++)
+        any |= (epilogue_steps[*s].reads & READS_C) != 0;
+    return any;
 }
 
 bool gemm_scales_promotions(const struct bitcut_gemm *g)
@@ -463,10 +496,29 @@ bool gemm_is_extended(const struct bitcut_gemm *g)
     return *g->epilogue || gemm_has_bias(g) || gemm_has_scales(g) || g->start;
 }
 
-static enum bitcut_status missing(const char *what, const char *operand, struct fault *f)
+/* --- blocks of factors ------------------------------------------------------------ */
+
+size_t factor_depth(const struct bitcut_scales *x)
 {
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s requires %s", what, operand);
+    return is_there(&x->at) ? x->depth : 0;
 }
+
+static size_t blocks(size_t count, size_t size)
+{
+    return size ? divide_up(count, size) : 1;
+}
+
+size_t factor_lines(const struct bitcut_scales *x, size_t lines)
+{
+    return blocks(lines, x->lines);
+}
+
+size_t factor_blocks(const struct bitcut_scales *x, size_t k)
+{
+    return blocks(k, x->depth);
+}
+
+/* --- checks ----------------------------------------------------------------------- */
 
 static enum bitcut_status check_steps(const struct bitcut_gemm *g, struct fault *f)
 {
@@ -479,46 +531,55 @@ static enum bitcut_status check_steps(const struct bitcut_gemm *g, struct fault 
     return BITCUT_OK;
 }
 
-/* Steps that require an operand, and the operand. */
-static enum bitcut_status check_operands(const struct bitcut_gemm *g, struct fault *f)
-{
-    const struct {
-        enum bitcut_step step;
-        bool there;
-        const char *operand;
-    } need[] = {
-        { BITCUT_STEP_BIAS, gemm_has_bias(g), "a bias" },
-        { BITCUT_STEP_SCALE_A, is_there(&g->scale_a.at), "factors of A" },
-        { BITCUT_STEP_SCALE_B, is_there(&g->scale_b.at), "factors of B" },
-        { BITCUT_STEP_SCALES, gemm_has_scales(g), "factors of A or B" },
-        { BITCUT_STEP_SCALES_C, gemm_has_scales(g), "factors of A or B" },
-        { BITCUT_STEP_AMAX, g->amax, "a place for amax" },
-    };
-    for (size_t i = 0; i < sizeof need / sizeof *need; i++)
-        if (has_step(g->epilogue, need[i].step) && !need[i].there) {
-            char what[60];
-            what[0] = 0;
-            text_add(what, sizeof what, "step %s of the epilogue",
-                     epilogue_steps[need[i].step].name);
-            return missing(what, need[i].operand, f);
-        }
-    return BITCUT_OK;
-}
-
 enum bitcut_status epilogue_check(const struct bitcut_gemm *g, struct fault *f)
 {
     if (g->start > BITCUT_START_SLICE_BIAS ||
         g->scaling > BITCUT_SCALING_PROMOTED_TURNS_B)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "unknown value of an enumeration in the GEMM");
+    if (f32_is_nan(g->clamp_low) || f32_is_nan(g->clamp_high) ||
+        value_of_float(g->clamp_low) > value_of_float(g->clamp_high))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "the limits of a clamp must be numbers, the lower one first");
     return check_steps(g, f);
+}
+
+static enum bitcut_status missing(const char *what, const char *operand, struct fault *f)
+{
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s requires %s", what, operand);
+}
+
+/* The operand that the GEMM lacks of those that a step needs; NULL: none. */
+static const char *lacked(const struct bitcut_gemm *g, unsigned reads)
+{
+    const struct {
+        unsigned reads;
+        bool there;
+        const char *operand;
+    } all[] = {
+        { NEEDS_BIAS, gemm_has_bias(g), "a bias" },
+        { NEEDS_A, is_there(&g->scale_a.at), "factors of A" },
+        { NEEDS_B, is_there(&g->scale_b.at), "factors of B" },
+        { NEEDS_FACTORS, gemm_has_scales(g), "factors of A or B" },
+        { NEEDS_AMAX, g->amax, "a place for amax" },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (reads & all[i].reads && !all[i].there) return all[i].operand;
+    return NULL;
 }
 
 enum bitcut_status epilogue_check_operands(const struct bitcut_gemm *g, struct fault *f)
 {
-    if (starts_from_bias(g) && !gemm_has_bias(g))
+    if (starts_from_bias(g->start) && !gemm_has_bias(g))
         return missing("a start from the bias", "a bias", f);
     if (g->scaling != BITCUT_SCALING_EPILOGUE && !gemm_has_scales(g))
         return missing("a scaling", "factors of A or B", f);
-    return check_operands(g, f);
+    for (const unsigned char *s = g->epilogue; *s; s++) {
+        const struct epilogue_step *const step = &epilogue_steps[*s];
+        const char *const operand = lacked(g, step->reads);
+        char what[60] = "";
+        text_add(what, sizeof what, "step %s of the epilogue", step->name);
+        if (operand) return missing(what, operand, f);
+    }
+    return BITCUT_OK;
 }

@@ -6,8 +6,64 @@
 #include "lib/base/status.h"
 #include "lib/base/table.h"
 
-/* The rows of the steps, by enum bitcut_step; ended by a row whose name is NULL. */
-extern const struct table_row epilogue_steps[];
+/* Room for the steps of any GEMM; "fused" stands for four of them at most. */
+enum { EPILOGUE_STEPS_MAX = 4 * BITCUT_EPILOGUE_MAX };
+
+/* The factors of A or B as FP32 encodings. */
+struct scale_factors {
+    uint32_t *at;        /* [line block][block of k], or NULL: all are 1 */
+    size_t lines, depth; /* lines and k that share one; at least 1       */
+    size_t blocks;       /* number of blocks of k                        */
+};
+
+/* The factor of a line at a k. */
+static inline uint32_t scale_factor(const struct scale_factors *x, size_t line, size_t k)
+{
+    return x->at ? x->at[line / x->lines * x->blocks + k / x->depth] : 0x3f800000;
+}
+
+/* What the steps read.  Arrays hold FP32 encodings. */
+struct epilogue_values {
+    unsigned char step[EPILOGUE_STEPS_MAX]; /* without steps that change nothing        */
+    enum bitcut_start start;
+    uint32_t alpha, beta, scale_d, clamp_low, clamp_high, nan;
+    const struct bitcut_format *result; /* format of D                                  */
+    uint32_t *c;                        /* row-major, or NULL                           */
+    size_t ldc;
+    uint32_t *bias; /* one for each column, or for each row, or NULL                    */
+    bool bias_rows;
+    struct scale_factors a, b;
+    uint32_t *amax; /* of all outputs, updated by several threads                       */
+};
+
+/* An output in exact arithmetic, up to roundings of binary64: its value, and the same
+   with the absolute values of all terms and factors. */
+struct exact_output {
+    double value, magnitude;
+};
+
+/* What a step reads besides v.  An operand that it needs must be there; C is +0 where
+   beta is +-0. */
+enum {
+    READS_C = 1 << 0,
+    NEEDS_BIAS = 1 << 1,
+    NEEDS_A = 1 << 2,
+    NEEDS_B = 1 << 3,
+    NEEDS_FACTORS = 1 << 4, /* of A or of B */
+    NEEDS_AMAX = 1 << 5
+};
+
+/* A step: v after it, and the exact value after it (NULL: as before). */
+struct epilogue_step {
+    const char *name, *what;
+    uint32_t (*run)(const struct epilogue_values *x, uint32_t v, size_t i, size_t j);
+    struct exact_output (*exact)(const struct epilogue_values *x, struct exact_output v,
+                                 size_t i, size_t j);
+    unsigned reads;
+};
+
+/* By enum bitcut_step; ended by a row whose name is NULL. */
+extern const struct epilogue_step epilogue_steps[];
 
 /* The names of enum bitcut_scaling and enum bitcut_start, by value. */
 extern const struct table_row scalings[], starts[];
@@ -33,15 +89,19 @@ bool epilogue_read(unsigned char step[BITCUT_EPILOGUE_MAX], const char *text);
 void epilogue_write(char text[EPILOGUE_TEXT_MAX],
                     const unsigned char step[BITCUT_EPILOGUE_MAX]);
 
-/* Room for the steps of any GEMM; "fused" stands for four of them at most. */
-enum { EPILOGUE_STEPS_MAX = 4 * BITCUT_EPILOGUE_MAX };
-
 /* The steps of a GEMM that gemm_take() accepted, with those for which "fused" stands. */
 void epilogue_of(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm *g);
 
 /* Whether a GEMM has factors of A or of B, or a bias. */
 bool gemm_has_scales(const struct bitcut_gemm *g);
 bool gemm_has_bias(const struct bitcut_gemm *g);
+
+/* The k that share a factor; 0: all of them, or there are no factors. */
+size_t factor_depth(const struct bitcut_scales *x);
+
+/* The number of factors for so many lines, and for so many k. */
+size_t factor_lines(const struct bitcut_scales *x, size_t lines);
+size_t factor_blocks(const struct bitcut_scales *x, size_t k);
 
 /* Whether factors are applied at promotions. */
 bool gemm_scales_promotions(const struct bitcut_gemm *g);
@@ -60,19 +120,12 @@ enum bitcut_status epilogue_check(const struct bitcut_gemm *g, struct fault *f);
    BITCUT_BAD_ARGUMENT says what is missing. */
 enum bitcut_status epilogue_check_operands(const struct bitcut_gemm *g, struct fault *f);
 
-/* What the steps read.  Arrays hold FP32 encodings. */
-struct epilogue_values {
-    unsigned char step[EPILOGUE_STEPS_MAX];
-    uint32_t alpha, beta, scale_d, clamp_low, clamp_high, nan;
-    const struct bitcut_format *result; /* format of D; NULL: f32                       */
-    const uint32_t *c;                  /* row-major, or NULL                           */
-    size_t ldc;
-    const uint32_t *bias; /* one for each column, or for each row, or NULL              */
-    bool bias_rows;
-    const uint32_t *scale_a, *scale_b; /* factors, or NULL                              */
-    size_t lines_a, lines_b;           /* rows or columns that share a factor           */
-    uint32_t *amax;                    /* of all outputs, updated by several threads    */
-};
+/* Gather what the epilogue and the scaling of GEMM i of g read, a GEMM whose operands
+   were checked.  `nan` is the NaN of results.  False: no memory; epilogue_clear() frees
+   what was gathered. */
+bool epilogue_make(struct epilogue_values *x, const struct bitcut_gemm *g, size_t i,
+                   uint32_t nan, int threads);
+void epilogue_clear(struct epilogue_values *x);
 
 /* Apply the steps to outputs (i, j) to (i, j + count - 1), whose sums are in d.  The
    calling thread is in the mode of hostfp_enter(). */
@@ -81,7 +134,11 @@ void epilogue_run(const struct epilogue_values *x, uint32_t *d, size_t i, size_t
 
 /* The addend of an output that accumulators start from: beta c, or the bias; +0 where
    they start from nothing. */
-uint32_t epilogue_start(const struct epilogue_values *x, enum bitcut_start start,
-                        size_t i, size_t j);
+uint32_t epilogue_start(const struct epilogue_values *x, size_t i, size_t j);
+
+/* The exact value of output (i, j) whose exact sum is v: the start and all steps.  The
+   calling thread is in the mode of hostfp_enter(). */
+struct exact_output epilogue_exact(const struct epilogue_values *x, struct exact_output v,
+                                   size_t i, size_t j);
 
 #endif

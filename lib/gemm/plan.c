@@ -160,11 +160,6 @@ bool gemm_equilibrates(const struct bitcut_gemm *g)
     return g->equilibrate || (a && split_is_fixed(a)) || (b && split_is_fixed(b));
 }
 
-size_t factor_depth(const struct bitcut_scales *x)
-{
-    return x->at.at || x->at.each ? x->depth : 0;
-}
-
 /* The k that share both factors: the greatest common divisor of the blocks of A and B; 0:
    all k. */
 static size_t block_of(const struct bitcut_gemm *g)
@@ -504,21 +499,6 @@ static bool agree(const struct bitcut_matrix *c, const struct bitcut_matrix *d,
     return !same || (c->layout == d->layout && matrix_format(c) == matrix_format(d) &&
                      (c->each || m->count < 2 || c->stride == d->stride) &&
                      matrix_ld(c, m->rows, m->cols) == matrix_ld(d, m->rows, m->cols));
-}
-
-static size_t blocks(size_t count, size_t size)
-{
-    return size ? divide_up(count, size) : 1;
-}
-
-size_t factor_lines(const struct bitcut_scales *x, size_t lines)
-{
-    return blocks(lines, x->lines);
-}
-
-size_t factor_blocks(const struct bitcut_scales *x, size_t k)
-{
-    return blocks(k, x->depth);
 }
 
 /* Check the bias and the factors. */

@@ -128,13 +128,6 @@ const struct bitcut_format *matrix_format(const struct bitcut_matrix *x);
    of rows x cols. */
 size_t matrix_ld(const struct bitcut_matrix *x, size_t rows, size_t cols);
 
-/* The k that share a factor; 0: all of them, or there are no factors. */
-size_t factor_depth(const struct bitcut_scales *x);
-
-/* The number of factors for so many lines, and for so many k. */
-size_t factor_lines(const struct bitcut_scales *x, size_t lines);
-size_t factor_blocks(const struct bitcut_scales *x, size_t k);
-
 /* The first element of matrix i of a batch whose pointers can be read here. */
 const void *matrix_nth(const struct bitcut_matrix *x, size_t i);
 

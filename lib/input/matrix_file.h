@@ -37,8 +37,8 @@ struct matrix_request {
    - Without r->format, f64 is converted to f32 in the same way.
 
    BITCUT_BAD_FILE: a malformed file (the readers of lib/io say more); another number of
-   dimensions than 2; an element that is no value or encoding of the format, of which the
-   first one is named; a format that is missing, or has another size than the elements;
+   dimensions than 2; an element that is no value or encoding of the format (the first one
+   is named); a format that is missing, or has another size than the elements;
    several members and no NAME.  BITCUT_BAD_ARGUMENT: the kind of file is unknown; it has
    no members but there is a NAME; it has a shape but r->has_shape, or the other way
    round. BITCUT_UNSUPPORTED: the file cannot be read.  BITCUT_NO_MEMORY.  *m is set only

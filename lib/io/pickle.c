@@ -182,7 +182,7 @@ static size_t above_mark(const struct machine *m)
     return n < m->stack.count ? n : SIZE_MAX;
 }
 
-/* Remove values, none of which may be a mark. */
+/* Remove values.  A mark among them is an error. */
 static enum bitcut_status drop(struct machine *m, size_t count)
 {
     for (size_t i = 0; i < count; i++)

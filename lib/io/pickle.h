@@ -27,7 +27,7 @@ struct pickle_tensor {
 
    BITCUT_BAD_FILE: any other opcode or global name; a malformed pickle; a tensor with
    more than ARRAY_DIMS_MAX dimensions, with negative numbers, or that is a conjugate or
-   negative view; an unsupported element type; or there is no such tensor.
+   negative view; an unsupported element type; or no tensor with this name.
    BITCUT_NO_MEMORY.  *t is set only on success.
 
    Sources: Python's Lib/pickletools.py; PyTorch's torch/_tensor.py (_reduce_ex_internal)

@@ -273,17 +273,17 @@ def _block(name: str, shape: tuple, lines: int, depth: int, given: Any) -> tuple
         return integer(rows, name, DIMENSION_MAX), integer(k, name, DIMENSION_MAX)
     found = []
     for count, total in zip(shape, (lines, depth)):
-        sizes = {0} if count == 1 and total != 1 else {
-            x for x in BLOCKS if -(-total // x) == count}
-        if len(sizes) != 1:
+        sizes = [0] if count == 1 and total != 1 else [
+            x for x in BLOCKS if -(-total // x) == count]
+        if len(sizes) != 1 and sizes[:1] != [1]:
             raise BadArgument(f"{name}: factors of {shape[0]} x {shape[1]} blocks for {lines} lines "
                               f"and {depth} k; block_a or block_b says their size, such as "
                               "(1, 128)")
-        found += sizes
+        found.append(sizes[0])
     return tuple(found)
 
 
-BLOCKS = (1, 16, 32, 64, 128, 256)  # sizes of blocks that a shape alone tells
+BLOCKS = (1, 16, 32, 64, 128, 256)  # as guess_block() of analysis/cli/epilogue_option.c
 
 
 class Factors:

@@ -5,6 +5,7 @@
 #define BITCUT_TESTS_EMU_SPEC_NUMBER_H
 
 #include "emu/unit.h"
+#include "tests/number/number_oracle.h"
 
 #include <assert.h>
 #include <gmp.h>
@@ -242,28 +243,6 @@ static inline bool goes_up(enum direction direction, bool negative, bool odd, in
     return false;
 }
 
-static inline uint64_t spec_mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-/* The random bits of a value at a position: lib/number/round.h. */
-static inline uint64_t random_of(uint64_t seed, uint64_t position, uint64_t significand,
-                                 long exponent, bool negative, bool sticky)
-{
-    const uint64_t other =
-        spec_mix(((uint64_t)(uint32_t)exponent * 4 + 2 * negative + sticky) + 1);
-    const uint64_t hash = spec_mix(significand ^ other);
-    const uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
-    const uint32_t counter[4] = { (uint32_t)hash, (uint32_t)(hash >> 32),
-                                  (uint32_t)position, (uint32_t)(position >> 32) };
-    uint32_t out[4];
-    bitcut_philox(out, counter, key);
-    return (uint64_t)out[1] << 32 | out[0];
-}
-
 /* Whether the first 64 bits of x, as far as they are below 2^grid, are more than a random
    fraction of 2^grid.  The rule's position is that of this value. */
 static inline bool by_chance(const struct bitcut_rounding *r, const struct dyadic *x,
@@ -277,7 +256,7 @@ static inline bool by_chance(const struct bitcut_rounding *r, const struct dyadi
     const bool sticky = up < 0 && mpz_scan1(head.m, 0) < (mp_bitcnt_t)-up;
     if (up >= 0) mpz_mul_2exp(head.m, head.m, (mp_bitcnt_t)up);
     else mpz_tdiv_q_2exp(head.m, head.m, (mp_bitcnt_t)-up);
-    const uint64_t bits = random_of(r->seed, r->position, mpz_get_ui(head.m), last,
+    const uint64_t bits = oracle_random(r->seed, r->position, mpz_get_ui(head.m), last,
                                     mpz_sgn(x->m) < 0, sticky);
     const long by = last - (grid - 64); /* the fraction in units of 2^-64 */
     if (by >= 0) mpz_mul_2exp(head.m, head.m, (mp_bitcnt_t)by);

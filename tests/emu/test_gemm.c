@@ -337,6 +337,59 @@ START_TEST(epilogues_on_units)
 }
 END_TEST
 
+/* A GEMM on scalar FP32 whose scalars, bias and factors have all their bits, with factors
+   of each row and each column. */
+static struct asked with_all_operands(uint64_t *rng)
+{
+    static const struct asked_factors each_line = { true, 1, 0 };
+    struct asked g = asked_of(&recipes[RECIPE_PLAIN], unit_find("fma/f32", NULL));
+    g.alpha = input_classes[0].fill(rng);
+    g.beta = input_classes[0].fill(rng);
+    g.scale_d = input_classes[0].fill(rng);
+    g.clamp_low = 0xbf800000, g.clamp_high = ONE;
+    g.scaling = BITCUT_SCALING_EPILOGUE;
+    g.scale_a = g.scale_b = each_line;
+    g.has_bias = true;
+    return g;
+}
+
+/* Each step alone. */
+START_TEST(single_steps)
+{
+    static struct problem p;
+    uint64_t rng = test_seed() + 4;
+    for (int s = BITCUT_STEP_FUSED; s <= BITCUT_STEP_SATURATE; s++)
+        for (int i = test_cases(20, 100); i; i--) {
+            struct asked g = with_all_operands(&rng);
+            g.epilogue[0] = (unsigned char)s;
+            g.bias_rows = i & 1;
+            g.result = i & 2 ? &formats[FORMAT_F16] : NULL;
+            gemm_problem_fill(&p, (struct shape){ 3, 4, 2 }, &input_classes[0], &rng);
+            gemm_problem_check(&g, &p);
+        }
+}
+END_TEST
+
+/* Each start with each reduction of slices and of lanes. */
+START_TEST(starts_in_orders)
+{
+    static struct problem p;
+    uint64_t rng = test_seed() + 5;
+    for (int start = BITCUT_START_ZERO; start <= BITCUT_START_SLICE_BIAS; start++)
+        for (int reduction = 0; reduction <= BITCUT_HALVES; reduction++)
+            for (int i = test_cases(4, 20); i; i--) {
+                struct asked g = with_all_operands(&rng);
+                g.start = (enum bitcut_start)start;
+                g.order.slices = 3;
+                g.order.lanes = i & 1 ? 4 : 1;
+                g.order.reduction = (enum bitcut_reduction)reduction;
+                if (i & 2) lane_order_draw(&g.order, &rng);
+                gemm_problem_fill(&p, (struct shape){ 3, 4, 37 }, &input_classes[0], &rng);
+                gemm_problem_check(&g, &p);
+            }
+}
+END_TEST
+
 /* Tiles that the edges cut in both directions. */
 START_TEST(tile_edges)
 {
@@ -485,4 +538,5 @@ START_TEST(known_answers)
 }
 END_TEST
 
-TEST_MAIN("gemm", recipes_on_units, epilogues_on_units, tile_edges, other_splits, known_answers)
+TEST_MAIN("gemm", recipes_on_units, epilogues_on_units, single_steps, starts_in_orders, tile_edges,
+          other_splits, known_answers)

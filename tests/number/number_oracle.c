@@ -331,3 +331,26 @@ struct place ladder_find(const struct ladder *l, double x)
     }
     return place_above(l, x, low);
 }
+
+/* --- stochastic rounding ----------------------------------------------------------- */
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+uint64_t oracle_random(uint64_t seed, uint64_t position, uint64_t significand,
+                       long exponent, bool negative, bool sticky)
+{
+    const uint64_t other =
+        mix(((uint64_t)(uint32_t)exponent * 4 + 2 * negative + sticky) + 1);
+    const uint64_t hash = mix(significand ^ other);
+    const uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
+    const uint32_t counter[4] = { (uint32_t)hash, (uint32_t)(hash >> 32),
+                                  (uint32_t)position, (uint32_t)(position >> 32) };
+    uint32_t out[4];
+    bitcut_philox(out, counter, key);
+    return (uint64_t)out[1] << 32 | out[0];
+}

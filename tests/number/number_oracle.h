@@ -37,6 +37,11 @@ uint64_t oracle_code(const struct bitcut_format *format, double magnitude);
    of FP32's least normal number at least: what a rule BY_BIT looks at. */
 bool oracle_bit(const struct bitcut_format *format, uint64_t encoding, int bit);
 
+/* The random bits of stochastic rounding for a value at a position, its significand with
+   the top bit set: by the words of lib/number/round.h. */
+uint64_t oracle_random(uint64_t seed, uint64_t position, uint64_t significand,
+                       long exponent, bool negative, bool sticky);
+
 /* What conversion makes of an infinity or a NaN. */
 uint64_t oracle_special(const struct bitcut_format *format,
                         const struct bitcut_rounding *rounding, struct value x);

@@ -22,25 +22,9 @@ static struct bitcut_rounding rule(uint64_t seed, uint64_t position)
 
 /* --- random bits ------------------------------------------------------------------ */
 
-static uint64_t splitmix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-/* By the words of the header, of a significand with its top bit set. */
 static uint64_t stated(uint64_t seed, uint64_t position, struct unrounded x)
 {
-    const uint64_t other =
-        splitmix((((uint64_t)(uint32_t)x.exponent << 2) + 2 * x.negative + x.sticky) + 1);
-    const uint64_t hash = splitmix(x.significand ^ other);
-    const uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
-    const uint32_t counter[4] = { (uint32_t)hash, (uint32_t)(hash >> 32),
-                                  (uint32_t)position, (uint32_t)(position >> 32) };
-    uint32_t out[4];
-    bitcut_philox(out, counter, key);
-    return (uint64_t)out[1] << 32 | out[0];
+    return oracle_random(seed, position, x.significand, x.exponent, x.negative, x.sticky);
 }
 
 static struct unrounded any_value(uint64_t *state)
