@@ -678,6 +678,8 @@ struct bitcut_gemm {
    - `bitcut list epilogues` has named lists with their sources.
    - A step whose operand is missing is refused: BIAS without a bias, SCALES without
      factors.  Of SCALES, a missing s_a or s_b is 1.
+   - An operand that no step reads is refused: a bias, factors, alpha other than 1, beta
+     other than +-0, scale_d other than 1, clamp_low or clamp_high that is finite, amax.
    - alpha = 1 changes no v.  A step C with beta = +-0 changes no v and does not read C.
    - A NaN is the NaN of the unit's FP32 results after every step.
    - With factors at promotions, the recipe has one accumulator; k is promoted at least

@@ -265,10 +265,10 @@ static int extend(struct setup *s)
     struct bitcut_gemm taken;
     const int status = epilogue_options_apply(&s->gemm, &s->extra, &s->options->epilogue,
                                               s->a.rows, s->b.cols, s->a.cols);
-    if (status != EXIT_GOOD || !gemm_is_extended(&s->gemm) || !s->gemm.unit)
-        return status;
-    if (epilogue_check_operands(&s->gemm, &f) != BITCUT_OK) return fail("--epilogue", &f);
+    if (status != EXIT_GOOD || !s->gemm.unit) return status;
     if (gemm_take(&taken, &s->gemm, &f) != BITCUT_OK) return fail("--clamp", &f);
+    if (epilogue_check_operands(&s->gemm, &f) != BITCUT_OK) return fail("--epilogue", &f);
+    if (!gemm_is_extended(&s->gemm)) return EXIT_GOOD;
     return gemm_plan_on_unit(&s->plan, &taken, &f) == BITCUT_OK ? EXIT_GOOD
                                                                 : fail("--scaling", &f);
 }

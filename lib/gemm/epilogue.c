@@ -277,12 +277,13 @@ const struct epilogue_step epilogue_steps[] = {
     [BITCUT_STEP_END] = { "end", "ends the list; no list names it", NULL, NULL, 0 },
     [BITCUT_STEP_FUSED] = { "fused", "scales, alpha, c and bias, as far as there are operands",
                             NULL, NULL, 0 },
-    [BITCUT_STEP_ALPHA] = { "alpha", "v = alpha v", by_alpha, by_alpha_exact, 0 },
+    [BITCUT_STEP_ALPHA] = { "alpha", "v = alpha v", by_alpha, by_alpha_exact, READS_ALPHA },
     [BITCUT_STEP_C] = { "c", "v = beta C + v, one rounding", plus_c, plus_c_exact, READS_C },
     [BITCUT_STEP_ALPHA_C] = { "alpha-c", "v = alpha v + beta C, beta C rounded first, then one rounding",
-                              alpha_plus_c, alpha_plus_c_exact, READS_C },
+                              alpha_plus_c, alpha_plus_c_exact, READS_ALPHA | READS_C },
     [BITCUT_STEP_SCALES_C] = { "scales-c", "v = ((alpha s_a) s_b) v + beta C, both products and beta C rounded first",
-                               scales_plus_c, scales_plus_c_exact, READS_C | NEEDS_FACTORS },
+                               scales_plus_c, scales_plus_c_exact,
+                               READS_ALPHA | READS_C | NEEDS_FACTORS },
     [BITCUT_STEP_C_APART] = { "c-apart", "v = v + beta C, beta C rounded first",
                               plus_rounded_c, plus_c_exact, READS_C },
     [BITCUT_STEP_C_SHORT] = { "c-short", "v = v + beta C, beta C rounded to the format of D first",
@@ -295,11 +296,11 @@ const struct epilogue_step epilogue_steps[] = {
     [BITCUT_STEP_SCALE_B] = { "scale-b", "v = v s_b, the factor of the column",
                               by_factor_b, by_factor_b_exact, NEEDS_B },
     [BITCUT_STEP_SCALE_D] = { "scale-d", "v = v times the scale of D",
-                              by_scale_d, by_scale_d_exact, 0 },
+                              by_scale_d, by_scale_d_exact, READS_SCALE_D },
     [BITCUT_STEP_RELU] = { "relu", "v = +0 unless v > 0; NaN stays",
                            positive_part, positive_part_exact, 0 },
     [BITCUT_STEP_CLAMP] = { "clamp", "v is limited to an interval; NaN stays",
-                            clamped, clamped_exact, 0 },
+                            clamped, clamped_exact, READS_CLAMP },
     [BITCUT_STEP_ROUND] = { "round", "v is rounded to the format of D", rounded, NULL, 0 },
     [BITCUT_STEP_SATURATE] = { "saturate", "v is limited to the largest value of the format of D; NaN stays",
                                saturated, saturated_exact, 0 },
@@ -476,14 +477,16 @@ void epilogue_of(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm 
     *to = BITCUT_STEP_END;
 }
 
-bool epilogue_reads_c(const struct bitcut_gemm *g)
+/* What steps, start and scaling read of a GEMM. */
+static unsigned reads_of(const struct bitcut_gemm *g)
 {
     unsigned char step[EPILOGUE_STEPS_MAX];
-    bool any = starts_from_c(g->start);
+    unsigned reads = (starts_from_c(g->start) ? READS_C : 0) |
+                     (starts_from_bias(g->start) ? NEEDS_BIAS : 0) |
+                     (g->scaling != BITCUT_SCALING_EPILOGUE ? NEEDS_FACTORS : 0);
     epilogue_of(step, g);
-    for (const unsigned char *s = step; *s; s++)
-        any |= (epilogue_steps[*s].reads & READS_C) != 0;
-    return any;
+    for (const unsigned char *s = step; *s; s++) reads |= epilogue_steps[*s].reads;
+    return reads;
 }
 
 bool gemm_scales_promotions(const struct bitcut_gemm *g)
@@ -544,42 +547,64 @@ enum bitcut_status epilogue_check(const struct bitcut_gemm *g, struct fault *f)
     return check_steps(g, f);
 }
 
-static enum bitcut_status missing(const char *what, const char *operand, struct fault *f)
+/* An operand: what reads it, whether a step that does so needs it, whether a GEMM has it. */
+struct operand {
+    const char *name;
+    unsigned reads;
+    bool needed, there;
+};
+
+enum { OPERANDS = 9 };
+
+static void operands_of(struct operand to[OPERANDS], const struct bitcut_gemm *g)
 {
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s requires %s", what, operand);
+    const bool a = is_there(&g->scale_a.at), b = is_there(&g->scale_b.at);
+    const struct operand all[OPERANDS] = {
+        { "a bias", NEEDS_BIAS, true, gemm_has_bias(g) },
+        { "factors of A", NEEDS_A, true, a },
+        { "factors of B", NEEDS_B, true, b },
+        { "factors of A or B", NEEDS_FACTORS, true, a || b },
+        { "a place for amax", NEEDS_AMAX, true, g->amax },
+        { "alpha", READS_ALPHA, false, g->alpha != F32_ONE },
+        { "beta", READS_C, false, !f32_is_zero(g->beta) },
+        { "a scale of D", READS_SCALE_D, false, g->scale_d != F32_ONE },
+        { "limits of a clamp", READS_CLAMP, false,
+          isfinite(value_of_float(g->clamp_low)) || isfinite(value_of_float(g->clamp_high)) },
+    };
+    memcpy(to, all, sizeof all);
 }
 
-/* The operand that the GEMM lacks of those that a step needs; NULL: none. */
-static const char *lacked(const struct bitcut_gemm *g, unsigned reads)
+/* Check that a GEMM has what `who` reads. */
+static enum bitcut_status check_needs(const struct operand all[OPERANDS], unsigned reads,
+                                      const char *who, struct fault *f)
 {
-    const struct {
-        unsigned reads;
-        bool there;
-        const char *operand;
-    } all[] = {
-        { NEEDS_BIAS, gemm_has_bias(g), "a bias" },
-        { NEEDS_A, is_there(&g->scale_a.at), "factors of A" },
-        { NEEDS_B, is_there(&g->scale_b.at), "factors of B" },
-        { NEEDS_FACTORS, gemm_has_scales(g), "factors of A or B" },
-        { NEEDS_AMAX, g->amax, "a place for amax" },
-    };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (reads & all[i].reads && !all[i].there) return all[i].operand;
-    return NULL;
+    for (int i = 0; i < OPERANDS; i++)
+        if (reads & all[i].reads && all[i].needed && !all[i].there)
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "%s requires %s", who, all[i].name);
+    return BITCUT_OK;
 }
 
 enum bitcut_status epilogue_check_operands(const struct bitcut_gemm *g, struct fault *f)
 {
-    if (starts_from_bias(g->start) && !gemm_has_bias(g))
-        return missing("a start from the bias", "a bias", f);
-    if (g->scaling != BITCUT_SCALING_EPILOGUE && !gemm_has_scales(g))
-        return missing("a scaling", "factors of A or B", f);
-    for (const unsigned char *s = g->epilogue; *s; s++) {
-        const struct epilogue_step *const step = &epilogue_steps[*s];
-        const char *const operand = lacked(g, step->reads);
+    struct operand all[OPERANDS];
+    operands_of(all, g);
+    enum bitcut_status status = BITCUT_OK;
+    if (starts_from_bias(g->start))
+        status = check_needs(all, NEEDS_BIAS, "a start from the bias", f);
+    if (status == BITCUT_OK && g->scaling != BITCUT_SCALING_EPILOGUE)
+        status = check_needs(all, NEEDS_FACTORS, "a scaling", f);
+    for (const unsigned char *s = g->epilogue; *s && status == BITCUT_OK; s++) {
         char what[60] = "";
-        text_add(what, sizeof what, "step %s of the epilogue", step->name);
-        if (operand) return missing(what, operand, f);
+        text_add(what, sizeof what, "step %s of the epilogue", epilogue_steps[*s].name);
+        status = check_needs(all, epilogue_steps[*s].reads, what, f);
     }
-    return BITCUT_OK;
+    unsigned reads = reads_of(g);
+    if (reads & NEEDS_FACTORS) reads |= NEEDS_A | NEEDS_B;
+    if (reads & (NEEDS_A | NEEDS_B)) reads |= NEEDS_FACTORS;
+    for (int i = 0; i < OPERANDS && status == BITCUT_OK; i++)
+        if (all[i].there && !(reads & all[i].reads))
+            status = fault_set(f, BITCUT_BAD_ARGUMENT,
+                               "the GEMM has %s, which no step of the epilogue reads",
+                               all[i].name);
+    return status;
 }

@@ -50,7 +50,10 @@ enum {
     NEEDS_A = 1 << 2,
     NEEDS_B = 1 << 3,
     NEEDS_FACTORS = 1 << 4, /* of A or of B */
-    NEEDS_AMAX = 1 << 5
+    NEEDS_AMAX = 1 << 5,
+    READS_ALPHA = 1 << 6,
+    READS_SCALE_D = 1 << 7,
+    READS_CLAMP = 1 << 8
 };
 
 /* A step: v after it, and the exact value after it (NULL: as before). */
@@ -106,9 +109,6 @@ size_t factor_blocks(const struct bitcut_scales *x, size_t k);
 /* Whether factors are applied at promotions. */
 bool gemm_scales_promotions(const struct bitcut_gemm *g);
 
-/* Whether a step reads C, or an accumulator starts from it, if beta is not zero. */
-bool epilogue_reads_c(const struct bitcut_gemm *g);
-
 /* Whether the GEMM does anything that is not D = alpha A B + beta C, rounded once to the
    format of D. */
 bool gemm_is_extended(const struct bitcut_gemm *g);
@@ -116,8 +116,9 @@ bool gemm_is_extended(const struct bitcut_gemm *g);
 /* Check that the values of steps, start and scaling are known. */
 enum bitcut_status epilogue_check(const struct bitcut_gemm *g, struct fault *f);
 
-/* Check that the GEMM has every operand that steps, start and scaling read, except C.
-   BITCUT_BAD_ARGUMENT says what is missing. */
+/* Check that the GEMM has every operand that steps, start and scaling read, except C, and
+   that they read every operand that it has.  BITCUT_BAD_ARGUMENT says which one is missing
+   or not read. */
 enum bitcut_status epilogue_check_operands(const struct bitcut_gemm *g, struct fault *f);
 
 /* Gather what the epilogue and the scaling of GEMM i of g read, a GEMM whose operands

@@ -86,9 +86,7 @@ enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *f
     *to = open_gemm;
     memcpy(to, from, from->size);
     to->size = sizeof *to;
-    status = check_numbers(to, f);
-    if (status == BITCUT_OK && !epilogue_reads_c(to)) to->beta = 0;
-    return status;
+    return check_numbers(to, f);
 }
 
 enum bitcut_status gemm_take_plain(struct bitcut_gemm *to, const struct bitcut_gemm *from,

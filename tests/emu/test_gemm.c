@@ -224,7 +224,39 @@ static void scaling_draw(struct asked *g, uint64_t *rng)
     else g->tile_k = plan.tile_k;
 }
 
-/* Steps that have their operands. */
+static bool any_step(const struct asked *g, const int *steps)
+{
+    if (!*g->epilogue || memchr(g->epilogue, BITCUT_STEP_FUSED, sizeof g->epilogue))
+        return true;
+    while (*steps)
+        if (memchr(g->epilogue, *steps++, sizeof g->epilogue)) return true;
+    return false;
+}
+
+static void operands_drop(struct asked *g)
+{
+    static const int alpha[] = { BITCUT_STEP_ALPHA, BITCUT_STEP_ALPHA_C,
+                                 BITCUT_STEP_SCALES_C, 0 },
+                     c[] = { BITCUT_STEP_C,       BITCUT_STEP_ALPHA_C, BITCUT_STEP_SCALES_C,
+                             BITCUT_STEP_C_APART, BITCUT_STEP_C_SHORT, 0 },
+                     bias[] = { BITCUT_STEP_BIAS, 0 },
+                     scale_a[] = { BITCUT_STEP_SCALES, BITCUT_STEP_SCALES_C,
+                                   BITCUT_STEP_SCALE_A, 0 },
+                     scale_b[] = { BITCUT_STEP_SCALES, BITCUT_STEP_SCALES_C,
+                                   BITCUT_STEP_SCALE_B, 0 };
+    const bool from_c = g->start == BITCUT_START_C || g->start == BITCUT_START_SLICE_C;
+    if (!any_step(g, alpha)) g->alpha = ONE;
+    if (!any_step(g, c) && !from_c) g->beta = 0;
+    if (!any_step(g, bias) && (!g->start || from_c)) g->has_bias = false;
+    if (!memchr(g->epilogue, BITCUT_STEP_SCALE_D, sizeof g->epilogue)) g->scale_d = ONE;
+    if (!memchr(g->epilogue, BITCUT_STEP_CLAMP, sizeof g->epilogue))
+        g->clamp_low = 0xff800000, g->clamp_high = INFINITE;
+    if (g->scaling != BITCUT_SCALING_EPILOGUE) return;
+    if (!any_step(g, scale_a)) g->scale_a.there = false;
+    if (!any_step(g, scale_b)) g->scale_b.there = false;
+}
+
+/* Steps that have their operands.  Operands that none of them reads are taken away. */
 static void steps_draw(struct asked *g, uint64_t *rng)
 {
     int count = test_between(rng, 0, 2) ? test_between(rng, 1, 6) : 0;
@@ -241,6 +273,7 @@ static void steps_draw(struct asked *g, uint64_t *rng)
         if (!lacks) *to++ = (unsigned char)s;
     }
     *to = BITCUT_STEP_END;
+    operands_drop(g);
 }
 
 static void epilogue_draw(struct asked *g, uint64_t *rng)
@@ -362,6 +395,7 @@ START_TEST(single_steps)
         for (int i = test_cases(20, 100); i; i--) {
             struct asked g = with_all_operands(&rng);
             g.epilogue[0] = (unsigned char)s;
+            operands_drop(&g);
             g.bias_rows = i & 1;
             g.result = i & 2 ? &formats[FORMAT_F16] : NULL;
             gemm_problem_fill(&p, (struct shape){ 3, 4, 2 }, &input_classes[0], &rng);
@@ -384,6 +418,7 @@ START_TEST(starts_in_orders)
                 g.order.lanes = i & 1 ? 4 : 1;
                 g.order.reduction = (enum bitcut_reduction)reduction;
                 if (i & 2) lane_order_draw(&g.order, &rng);
+                operands_drop(&g);
                 gemm_problem_fill(&p, (struct shape){ 3, 4, 37 }, &input_classes[0], &rng);
                 gemm_problem_check(&g, &p);
             }

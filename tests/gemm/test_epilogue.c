@@ -96,6 +96,37 @@ static void refused(const struct bitcut_gemm *g, const char *words)
     ck_assert_msg(strstr(why, words) != NULL, "%s", why);
 }
 
+/* Operands that the step "round" does not read, each alone. */
+START_TEST(idle_operands)
+{
+    const struct {
+        size_t at, size;
+        const void *value;
+        const char *words;
+    } all[] = {
+#define IDLE(field, value, words)                                                                  \
+    { offsetof(struct bitcut_gemm, field), sizeof(value), &(value), words }
+        IDLE(alpha, (const uint32_t){ 0 }, "has alpha"),
+        IDLE(beta, (const uint32_t){ 1 }, "has beta"),
+        IDLE(scale_d, (const uint32_t){ 0 }, "has a scale of D"),
+        IDLE(clamp_low, (const uint32_t){ 0 }, "has limits of a clamp"),
+        IDLE(clamp_high, (const uint32_t){ 0 }, "has limits of a clamp"),
+        IDLE(bias, (const struct bitcut_matrix){ .at = data.bias }, "has a bias"),
+        IDLE(scale_a, (const struct bitcut_scales){ .at.at = data.factor_a }, "has factors of A"),
+        IDLE(scale_b, (const struct bitcut_scales){ .at.at = data.factor_b }, "has factors of B"),
+        IDLE(amax, (uint32_t *const){ data.amax }, "has a place for amax"),
+#undef IDLE
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct bitcut_gemm g = gemm_make();
+        ck_assert(epilogue_read(g.epilogue, "round"));
+        ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, NULL), BITCUT_OK);
+        memcpy((char *)&g + all[i].at, all[i].value, all[i].size);
+        refused(&g, all[i].words);
+    }
+}
+END_TEST
+
 START_TEST(missing_operands)
 {
     struct bitcut_gemm g = gemm_make();
@@ -211,5 +242,5 @@ START_TEST(errors_of_extended)
 }
 END_TEST
 
-TEST_MAIN("epilogue", rows_round_trip, lists_round_trip, bad_texts, missing_operands,
+TEST_MAIN("epilogue", rows_round_trip, lists_round_trip, bad_texts, idle_operands, missing_operands,
           amax_of_each, errors_of_extended)
