@@ -122,12 +122,12 @@ set label 'observed' at $observed, graph 0.93 right offset -0.5,0
 set label 'for certain' at $bound, graph 0.05 left offset 0.5,0
 plot 'faults' using 1:0:yticlabels(2) with points ls 1 notitle"
 
-# training, apart: the loss of a transformer by ways, at each step, and the largest difference to
+# training, apart: the loss of a transformer by configurations, at each step, and the largest difference to
 # FP64 in ten steps.
-losses() { sed -n 's|.*"way": "'"$1"'".*"loss": \[\(.*\)\].*|\1|p' "$rows" | tr -d ' ' | tr ',' '\n'; }
+losses() { sed -n 's|.*"configuration": "'"$1"'".*"loss": \[\(.*\)\].*|\1|p' "$rows" | tr -d ' ' | tr ',' '\n'; }
 losses fp64 > exact
-while read -r name way; do
-    losses "$way" > "$name"
+while read -r name configuration; do
+    losses "$configuration" > "$name"
     paste "$name" exact | awk '{ d[NR] = $1 > $2 ? $1 - $2 : $2 - $1 }
         END { for (i = 1; i <= NR; i++) { most = 0
             for (j = i - 9; j <= i; j++) if (d[j] > most) most = d[j]

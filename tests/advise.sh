@@ -45,19 +45,19 @@ matrix beyond_b.mtx 80 50 'return normal() * 10 ^ (j % 5 * 3 - 4)'
 
 # --- advise -----------------------------------------------------------------------------
 
-# What `gemm` says where it was advised: place, GEMM, and the three errors that were said.
+# What `gemm` says where it was advised: target, GEMM, and the three errors that were said.
 gemms() {
     "$python" -c '
 import json, sys
 row = json.loads(sys.stdin.readline())
-for t in row["places"]:
+for t in row["targets"]:
     words = ["--recipe", t["recipe"], "--unit", t["unit"]]
     if t["scale"]: words += ["--scale", str(t["scale"])]
     if t["equilibrate"]: words += ["--equilibrate"]
-    print(t["place"], int(t["reaches"]), t["error"], t["high"], t["bound"], *words)' < out
+    print(t["target"], int(t["reaches"]), t["error"], t["high"], t["bound"], *words)' < out
 }
 
-# follows DATA WORD...: at every place the recommended GEMM, run whole, errs no more than what
+# follows DATA WORD...: at every target the recommended GEMM, run whole, errs no more than what
 # is wanted and what is said.
 follows() {
     data=$1
@@ -67,19 +67,19 @@ follows() {
     run 0 advise -a "${data}_a.mtx" -b "${data}_b.mtx" --metric "$metric" --want "$want" \
         --json "$@"
     expect metric "$metric"
-    gemms > places
-    [ "$(wc -l < places)" -ge 3 ] || echo "$data: only $(wc -l < places) places"
-    while read -r place reaches error high bound words; do
+    gemms > targets
+    [ "$(wc -l < targets)" -ge 3 ] || echo "$data: only $(wc -l < targets) targets"
+    while read -r target reaches error high bound words; do
         # shellcheck disable=SC2086 # words
         run 0 gemm -a "${data}_a.mtx" -b "${data}_b.mtx" $words --json
         value "$metric" | awk -v want="$want" -v error="$error" -v high="$high" \
-            -v bound="$bound" -v what="$data on $place: $words" '
+            -v bound="$bound" -v what="$data on $target: $words" '
             { got = $1 + 0 }
             !(got <= want) { print what, "gives", got, "not", want }
             !(got <= 1.1 * high && got >= 0.5 * error) { print what, got, "said", error, high }
             bound != "None" && !(got <= bound) { print what, got, "above", bound }'
-        [ "$reaches" = 1 ] || echo "$data on $place: not reached"
-    done < places
+        [ "$reaches" = 1 ] || echo "$data on $target: not reached"
+    done < targets
 }
 
 chips="--unit v100 --unit a100 --unit h100 --unit mi210 --unit mi300"
@@ -91,7 +91,7 @@ range() { follows range relres 1e-6 $chips; follows range relres 1e-3 $chips; }
 # Nothing but equilibration helps.
 beyond() {
     follows beyond relres 1e-6 $chips
-    grep -o '"place":"[av]100"[^}]*"equilibrate":[a-z]*' out | grep -v '"equilibrate":true'
+    grep -o '"target":"[av]100"[^}]*"equilibrate":[a-z]*' out | grep -v '"equilibrate":true'
 }
 
 # Units that flush: of values this small an unscaled split loses what other chips keep.
@@ -128,7 +128,7 @@ same_said() {
 compared() {
     set -- -a outliers_a.mtx -b outliers_b.mtx --unit rtx5090 --unit h100
     run 0 advise "$@" --json
-    grep -q '"advice":{"gemm":"[^"]*","place":"h100"' out || cat out
+    grep -q '"advice":{"gemm":"[^"]*","target":"h100"' out || cat out
 }
 
 # A number of products that does not do is not advised: exit status 1 if nothing does.

@@ -168,13 +168,13 @@ whole() {
     [ "$(rows 2 calls | tr '\n' ' ')" = "5 3 " ] || echo "calls: $(rows 2 calls)"
     [ "$(rows 2 watched | tr '\n' ' ')" = "5 3 " ] || echo "watched: $(rows 2 watched)"
     [ "$(rows 2 taken | tr '\n' ' ')" = "0 0 " ] || echo "taken: $(rows 2 taken)"
-    [ "$(rows 2 place | sed 's/+.*//' | tr '\n' ' ')" = "program:large program:small " ] ||
-        echo "places: $(rows 2 place)"
+    [ "$(rows 2 call_site | sed 's/+.*//' | tr '\n' ' ')" = "program:large program:small " ] ||
+        echo "call sites: $(rows 2 call_site)"
     grep -q '"values_a":{"values":2400,"zeros":5,"subnormal":5,"infinite":0,"nan":0,' rows ||
         echo "values of A: $(head -n 1 rows | cut -c 1-900)"
     grep -q '"values_b":{"values":1800,"zeros":0,"subnormal":0,' rows || echo "values of B"
     # Excerpts of calls 1, 2 and 4, and of 1 and 2.
-    [ "$(rows 2 judged | tr '\n' ' ')" = "324 216 " ] || echo "judged: $(rows 2 judged)"
+    [ "$(rows 2 compared | tr '\n' ' ')" = "324 216 " ] || echo "compared: $(rows 2 compared)"
     [ "$(rows 2 bound | tr '\n' ' ')" = "40.0 42.0 " ] || echo "bound: $(rows 2 bound)"
     one=$(ls f1/*-1.a.npy)
     run 0 gemm --recipe fp32 --unit fma/f32 -a "$one" -b "${one%a.npy}b.npy" --json
@@ -228,7 +228,7 @@ halves() {
     program=./halves
     audited 3 --sample all --folder f3 --recipe plain --unit h100
     program=./program
-    [ "$(rows 2 judged | tr '\n' ' ')" = "259 259 " ] || echo "judged: $(rows 2 judged)"
+    [ "$(rows 2 compared | tr '\n' ' ')" = "259 259 " ] || echo "compared: $(rows 2 compared)"
     [ "$(rows 2 mismatches | tr '\n' ' ')" = "0 0 " ] || echo "mismatches: $(rows 2 mismatches)"
     for one in f3/*.d.npy; do
         words=$(od -An -v -tx4 -w4 -j128 "$one" | grep -vc 00000000)
@@ -308,16 +308,16 @@ reported() {
         sed -n 1,20p report1/report.md
     grep -q 'Where does the unit matter most?' report1/report.md || echo "nothing is compared"
     [ "$(cut -d , -f 1 < report1/calls.csv | sed 's/+.*//' | tr '\n' ' ')" = \
-        "place program:large program:small " ] || cat report1/calls.csv
+        "call_site program:large program:small " ] || cat report1/calls.csv
 }
 
 # Places that are called the same have panels of their own.
 reported_apart() {
-    sed 's/"place":"[^"]*"/"place":"same.py:1"/' rows > same
+    sed 's/"call_site":"[^"]*"/"call_site":"same.py:1"/' rows > same
     run 0 report --audit same -o report4
     for section in calls values; do
         [ "$(cut -d , -f 1 < report4/$section.csv | uniq | tr '\n' ' ')" = \
-            "place same.py:1 same.py:1 (2) " ] || cut -d , -f 1 report4/$section.csv | uniq
+            "call_site same.py:1 same.py:1 (2) " ] || cut -d , -f 1 report4/$section.csv | uniq
     done
 }
 
@@ -352,13 +352,13 @@ hostile() {
     grep -qx 'bitcut: f4: pipe.ledger: not a regular file' err || cat err
 }
 
-# The rows of places of a report are of the file; without a place there is none.
+# The rows of call sites of a report come from the file; without a call site there is no report.
 reports_checked() {
-    head -n 1 rows | sed 's/"place":"[^"]*",//' > noplace
-    head -n 1 rows | sed 's/"place":"[^"]*"/"place":5/' > number
-    for file in noplace number; do
+    head -n 1 rows | sed 's/"call_site":"[^"]*",//' > nosite
+    head -n 1 rows | sed 's/"call_site":"[^"]*"/"call_site":5/' > number
+    for file in nosite number; do
         run 3 report --audit $file -o report5
-        grep -q "^bitcut: $file: line 1: .*\"place\"" err || cat err
+        grep -q "^bitcut: $file: line 1: .*\"call_site\"" err || cat err
     done
     head -n 1 rows | sed 's/{"exponent":/{"<b>":1,"=1+1":2,"exponent":/g' > keys
     run 0 report --audit keys -o report6
@@ -375,7 +375,7 @@ ok_if_empty "an excerpt of a half crosses its diagonal" "$(halves)"
 ok_if_empty "advice is for every call of a place" "$(advised_for_all)"
 ok_if_empty "--sample and --want" "$(sampled)"
 ok_if_empty "report --audit" "$(reported)"
-ok_if_empty "places of one line are apart in a report" "$(reported_apart)"
+ok_if_empty "call sites of one line are apart in a report" "$(reported_apart)"
 ok_if_empty "report --audit refuses what is no audit" "$(reports_refused)"
 ok_if_empty "report --audit of a stranger's file" "$(reports_checked)"
 ok_if_empty "run --read of a stranger's folder" "$(hostile)"

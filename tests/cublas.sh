@@ -184,7 +184,7 @@ left() {
         counted 'taken left reasons' '0 1 kernel 1'
         ./scenes product | diff - out
         DEVICE_FAULT='far memory' ran $as --audit --against plain@v100 -- ./scenes product
-        [ "$(values outputs) $(values judged)" = 'null 0' ] || cat err
+        [ "$(values outputs) $(values compared)" = 'null 0' ] || cat err
         DEVICE_FAULT=breaks ran $as -- ./scenes product
         counted 'taken failed' '0 1'
         ./scenes product | diff - out

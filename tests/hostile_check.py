@@ -154,18 +154,18 @@ VALUES = {"values": 9, "exponents": [{"exponent": -2, "count": 5}, {"exponent": 
 
 
 def place(name, **more):
-    chip = {"place": "h100", "chips": "h100, h200", "unit": "u", "evidence": "e", "recipe": "r",
+    chip = {"target": "h100", "chips": "h100, h200", "unit": "u", "evidence": "e", "recipe": "r",
             "split": "s", "scale": 11, "equilibrate": False, "terms": 3, "cost": 3.0,
             "tflops": 9.5, "error": 1e-7, "high": 1e-7, "checked": None, "bound": 1e-6,
             "reaches": True}
-    return {"place": name, "where": f"/a/{name} f < g", "native": "lib:f+0x1", "routine": "sgemm_",
+    return {"call_site": name, "where": f"/a/{name} f < g", "native": "lib:f+0x1", "routine": "sgemm_",
             "calls": 5, "taken": 2, "m": "4-8", "n": 4, "k": 4, "products": 320.0,
-            "seconds": 0.5, "way": "original", "evidence": "none", "against": "plain@x",
+            "seconds": 0.5, "configuration": "original", "evidence": "none", "against": "plain@x",
             "against_evidence": "e", "outputs": 20, "differ": 3, "not_finite": 0,
             "difference": 0.1, "largest": 0.2, "watched": 5, "mismatches": None,
             "values_a": VALUES, "values_b": VALUES, "relres": 1e-7, "backward_max": 1.5,
             "bound": 40.0, "advice": f"ootomo {name}", "advice_on": "h100",
-            "advise": {"want": 1e-6, "advice": chip, "places": [chip, {**chip, "unit": "v"}],
+            "advise": {"want": 1e-6, "advice": chip, "targets": [chip, {**chip, "unit": "v"}],
                        "scales": [{"recipe": "r", "unit": "u", "scale": 10,
                                    "equilibrate": True, "error": 1e-7, "bits_a": 22.5,
                                    "bits_b": 22.5, "overflow_a": 0.0, "overflow_b": 0.0,
@@ -280,8 +280,8 @@ def check_refused():
 def check_missing():
     """Without a place there is no page, and none is begun."""
     wrong = []
-    for row in ({}, {"where": "x"}, {"place": "x"}, {"place": 5, "where": "x"},
-                {"place": "x", "where": None}):
+    for row in ({}, {"where": "x"}, {"call_site": "x"}, {"call_site": 5, "where": "x"},
+                {"call_site": "x", "where": None}):
         write("rows.jsonl", [{"schema": "bitcut-run/1", **row}])
         shutil.rmtree("out", ignore_errors=True)
         status, more = run("report", "--audit", "rows.jsonl", "-o", "out")
@@ -356,7 +356,7 @@ def check_pipes():
 def check_sizes():
     """Work grows with the file: squares of these numbers would take minutes."""
     many, wrong = 60000, []
-    write("rows.jsonl", ({"schema": "bitcut-run/1", "place": f"p{i}", "where": "w"}
+    write("rows.jsonl", ({"schema": "bitcut-run/1", "call_site": f"p{i}", "where": "w"}
                          for i in range(many)))
     write("sets.jsonl", SETS * many)
     for words in (["report", "--audit", "rows.jsonl", "-o", "out"],

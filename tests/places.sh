@@ -25,7 +25,7 @@ in_build_tree() {
     run 0 report --no-studies --json
     [ -s report/stages.csv ] || echo "no recorded results"
     stopped judged/table1.json --no-results
-    grep -q '"kept":{' judged/table1.json || echo "no rows of studies"
+    grep -q '"recorded":{' judged/table1.json || echo "no rows of studies"
     mkdir elsewhere linked
     (cd elsewhere && run 0 tile --gpu a800 --top 1)
     ln -s "$build/bitcut" linked/bitcut

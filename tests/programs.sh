@@ -26,27 +26,27 @@ in_manual() {
 audits() {
     grep '"case": "audit"' "$rows" > runs
     [ "$(wc -l < runs)" -eq 8 ] || echo "$(wc -l < runs) audits"
-    sed 's/.*"places": \([0-9]*\), "watched": \([0-9]*\),.*"share": \([0-9.]*\)}/\1 \2 \3/' runs |
+    sed 's/.*"call_sites": \([0-9]*\), "watched": \([0-9]*\),.*"share": \([0-9.]*\)}/\1 \2 \3/' runs |
         awk '!($1 <= $2 && $3 < 10)'
 }
 
 # Runs in which calls were not taken, or reached the library, or have other bits.
 calls() {
-    grep '"case": "calls"' "$rows" | grep -v '"way": "own"' > runs
+    grep '"case": "calls"' "$rows" | grep -v '"configuration": "own"' > runs
     [ "$(wc -l < runs)" -eq 64 ] || echo "$(wc -l < runs) runs"
     grep -v '"taken": [1-9].*"failed": 0, "empty": 0, "original": 0' runs
     grep -vE '"sampled": ([1-9][0-9]*), "equal": \1}' runs
 }
 
 # Only labels of K-means are those of FP32.
-differ() { grep '"same": true' "$rows" | grep -v '"way": "own"' | grep -v '"case": "sklearn"'; }
+differ() { grep '"same": true' "$rows" | grep -v '"configuration": "own"' | grep -v '"case": "sklearn"'; }
 
 # The digests of a program in NumPy, which no library has a part in.
 now() {
     PYTHONDONTWRITEBYTECODE=1 bitcut run --recipe legemm --unit mi210 -- python3 \
         "$source/examples/run/matmul.py" > out 2> err || cat err
     for of in signed positive small; do
-        want=$(sed -n "s/.*\"way\": \"legemm@mi210\", \"case\": \"$of\".*\(\"digest\": [^,]*\),.*/\1/p" "$rows")
+        want=$(sed -n "s/.*\"configuration\": \"legemm@mi210\", \"case\": \"$of\".*\(\"digest\": [^,]*\),.*/\1/p" "$rows")
         [ -n "$want" ] || echo "no row of $of"
         grep "\"$of\"" out | grep -q "$want" || cat out
     done

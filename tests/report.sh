@@ -347,7 +347,7 @@ first_page() {
     stopped small/figure11.json --no-results # both_scales() reads it, too
     for claim in table1-expected table2-expected; do
         ours=$(verdicts "small/${claim%-*}.json" | grep "\"$claim\"" |
-            sed 's/,"kept":.*//; s/.*"ours":\([^,]*\),.*/\1/')
+            sed 's/,"recorded":.*//; s/.*"ours":\([^,]*\),.*/\1/')
         for page in index.html report.md; do
             grep -q "retain $ours of 24 bits" "small/$page" || echo "$page: not $ours of $claim"
         done
@@ -375,7 +375,7 @@ findings() {
 verdicts() { sed 's/{"study":"/\n&/g; s/"rows":\[$//' "$1" | grep '^{"study"'; }
 
 # kept FILE: the same as findings, of what kept rows say.
-kept() { verdicts "$1" | sed -n 's/.*"name":"\([^"]*\)".*"kept":\({[^}]*}\)}.*/\1 \2/p'; }
+kept() { verdicts "$1" | sed -n 's/.*"name":"\([^"]*\)".*"recorded":\({[^}]*}\)}.*/\1 \2/p'; }
 
 # of STUDY FILE: its lines of verdicts in a file.
 of() { grep "^{\"study\":\"$1\"" "$2"; }
@@ -399,7 +399,7 @@ both_scales() {
         digest=$(sha256sum < "$data/studies/$study.jsonl" | cut -d ' ' -f 1)
         file="\"file\":\"$study.jsonl\",\"sha256\":\"$digest\""
         grep -q "\"inputs\":\[{$file}\]" "small/$study.json" || echo "$study: no input"
-        grep -q "\"scale\":\"small\",\"kept\":{\"scale\":\"paper\",\"seed\":1,.*$file" \
+        grep -q "\"scale\":\"small\",\"recorded\":{\"scale\":\"paper\",\"seed\":1,.*$file" \
             "small/$study.json" || echo "$study: no kept rows"
         grep -q "studies/$study.jsonl, SHA-256 $digest" small/index.html || echo "$study: page"
         grep -q "studies/$study.jsonl, SHA-256 $digest" small/report.md || echo "$study: Markdown"
@@ -453,7 +453,7 @@ scale_of_papers() {
         grep -q '"points":'"$(echo "${study#*:}" | sed 's/:/,"of":/')" \
             "paper/${study%%:*}.json" || echo "$study"
     done
-    grep -q '"scale":"paper","kept":null' paper/table2.json || echo "table2 is kept"
+    grep -q '"scale":"paper","recorded":null' paper/table2.json || echo "table2 is kept"
 }
 
 # What is kept is of seed 1: of another, the sizes of papers are computed, and beside small
@@ -462,11 +462,11 @@ other_seed() {
     stopped two/table1.json --scale paper --seed 2
     grep -q '"command":"bitcut study table1 --scale paper --seed 2"' two/table1.json ||
         echo "another command"
-    grep -q '"inputs":\[\],.*"scale":"paper","kept":null' two/table1.json || echo "rows are kept"
+    grep -q '"inputs":\[\],.*"scale":"paper","recorded":null' two/table1.json || echo "rows are kept"
     grep 'come with bitcut' two/report.md | grep -v 'or else rows computed'
     stopped two/table1.json --seed 2
     grep -q '"command":"bitcut study table1 --seed 2"' two/table1.json || echo "another small one"
-    grep -q '"kept":{"scale":"paper","seed":1,' two/table1.json || echo "nothing beside it"
+    grep -q '"recorded":{"scale":"paper","seed":1,' two/table1.json || echo "nothing beside it"
 }
 
 # Nothing is kept: one column, and no word of another.
@@ -475,7 +475,7 @@ nothing_kept() {
     ln -s "$data"/* without
     rm without/studies
     BITCUT_DATA=without stopped alone/table1.json
-    grep -q '"scale":"small","kept":null' alone/table1.json || echo "something is kept"
+    grep -q '"scale":"small","recorded":null' alone/table1.json || echo "something is kept"
     grep -q '<th>printed</th><th>found</th>' alone/index.html || echo "another column"
     grep 'Sizes of papers' alone/index.html
 }

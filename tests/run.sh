@@ -163,7 +163,7 @@ place_of() { sed -n "s/.*\"where\":\"\([^\"]*\)\".*\"routine\":\"$1\".*/\1/p" er
 ways() {
     ran 0 --json -- ./scenes nested
     at=$(place_of sgemm_)
-    case $at in scenes*+0x*) ;; *) echo "place $at" ;; esac
+    case $at in scenes*+0x*) ;; *) echo "call_site $at" ;; esac
     # A rule for no place is told of.
     ran 0 --rule "other*=$way" --rule "scenes*=$way" -- ./scenes once
     line '^bitcut: --rule: no call site matches other[*]; a pattern must match the whole call site'
@@ -177,7 +177,7 @@ ways() {
     ran 1 --json --rule 'nothing*=original' --rule 'scenes*=plain@v100' \
         --rule "*=$way" -- ./scenes once > said
     grep -qx 'another small product' said || echo "not by the second rule"
-    grep -q '"way":"plain@volta/' err || cat err
+    grep -q '"configuration":"plain@volta/' err || cat err
     ran 1 --json --rule '*=original' -- ./scenes once > said
     [ "$(counts taken passed)" = "0 1" ] || tail -n 1 err
     ran 1 --least 999999999 --json -- ./scenes once > said
@@ -186,7 +186,7 @@ ways() {
     ran 0 --least 1 --json -- ./scenes once
     [ "$(counts taken left reasons)" = "1 0 null" ] || tail -n 1 err
     ran 1 --promote 1 --order slices=2 --split bitcut --json -- ./scenes once > said
-    line '"way":"[^"]*,split-a=bitcut,split-b=bitcut,promote=1,slices=2"'
+    line '"configuration":"[^"]*,split-a=bitcut,split-b=bitcut,promote=1,slices=2"'
 }
 
 # What --against says of one product, computed both ways by another program.
@@ -390,10 +390,10 @@ numpy_same() {
     run 0 gemm $as -a A.npy -b AT.npy -o want2.npy
     "$python" compare.py
     for place in 'products.py:4 step' 'products.py:6'; do
-        grep -q "\"place\":\"$place\",\"where\":\"$work/$place\"" err || cat err
+        grep -q "\"call_site\":\"$place\",\"where\":\"$work/$place\"" err || cat err
     done
     ran 0 --native --json -- "$python" products.py
-    grep -q '"place":"products.py' err && cat err
+    grep -q '"call_site":"products.py' err && cat err
     ran 0 --json --rule '*products.py:4 *=original' -- "$python" products.py
     [ "$(counts taken passed)" = "1 1" ] || cat err
 }

@@ -43,7 +43,7 @@ undigested() { sed "$1"';s/,"digest":"[^"]*"}$/}/' "$2"; }
 resumed() {
     head -n 42 whole.jsonl > cut.jsonl # ten points and a half
     run 0 study figure5 --resume -o cut.jsonl --json
-    expect kept 10
+    expect resumed 10
     expect computed 40
     cmp cut.jsonl whole.jsonl 2>&1
     run 0 study figure5 --resume -o cut.jsonl --json

@@ -52,7 +52,7 @@ const struct record answers[] = {
     INNER(advise, "advise", "which recipe is accurate enough", advise_fields),
     ANSWER(bitcut_advice, "advise.advice", "a recommended recipe", advise_trial_fields),
     INNER(advise_values, "advise.values_a", "values of an operand", advise_values_fields),
-    INNER(advise_retained, "advise.kept", "what splits retain of these values", advise_retained_fields),
+    INNER(advise_retained, "advise.retained", "what splits retain of these values", advise_retained_fields),
     INNER(advise_scale, "advise.scales", "one choice of scale for the parts", advise_scale_fields),
     { 0 }
     /* clang-format on */

@@ -14,15 +14,14 @@
 struct audit_work {
     struct report report; /* must be first */
     const char *path;
-    json_t *places, *total, *answers, *inputs;
+    json_t *sites, *total, *answers, *inputs;
 };
 
 static int read_rows(struct audit_work *w)
 {
     struct fault f, more;
     size_t line;
-    const enum bitcut_status status =
-        audit_read(w->places, &w->total, &line, w->path, &f);
+    const enum bitcut_status status = audit_read(w->sites, &w->total, &line, w->path, &f);
     if (status == BITCUT_OK) return EXIT_GOOD;
     if (!line) return fail(w->path, &f);
     fault_set(&more, f.status, "line %zu: %s", line, f.text);
@@ -35,97 +34,97 @@ static int read_rows(struct audit_work *w)
 enum { PANELS_MAX = 6 };
 
 /* Append the rows of a section for a call site; `at` counts call sites. */
-typedef void audit_rows(json_t *to, const char *place, const json_t *row, size_t at);
+typedef void audit_rows(json_t *to, const char *site, const json_t *row, size_t at);
 
 static void copy_keys(json_t *to, const json_t *from, const char *const *keys)
 {
     for (; *keys; keys++) json_object_set(to, *keys, json_object_get(from, *keys));
 }
 
-static void calls_rows(json_t *to, const char *place, const json_t *row, size_t at)
+static void calls_rows(json_t *to, const char *site, const json_t *row, size_t at)
 {
     static const char *const keys[] = {
-        "routine", "calls",      "taken",  "way",          "evidence",
-        "m",       "n",          "k",      "products",     "seconds",
-        "watched", "mismatches", "relres", "backward_max", "bound",
-        "advice",  "advice_on",  "where",  "native",       NULL
+        "routine", "calls",      "taken",  "configuration", "evidence",
+        "m",       "n",          "k",      "products",      "seconds",
+        "watched", "mismatches", "relres", "backward_max",  "bound",
+        "advice",  "advice_on",  "where",  "native",        NULL
     };
-    json_t *const one = json_pack("{s:s}", "place", place);
+    json_t *const one = json_pack("{s:s}", "call_site", site);
     (void)at;
     copy_keys(one, row, keys);
     json_array_append_new(to, one);
 }
 
-static void difference_rows(json_t *to, const char *place, const json_t *row, size_t at)
+static void difference_rows(json_t *to, const char *site, const json_t *row, size_t at)
 {
     static const char *const keys[] = {
-        "routine",          "way",     "against", "evidence",
-        "against_evidence", "outputs", "differ",  "not_finite",
-        "difference",       "largest", NULL
+        "routine",          "configuration", "against", "evidence",
+        "against_evidence", "outputs",       "differ",  "not_finite",
+        "difference",       "largest",       NULL
     };
     if (!json_is_integer(json_object_get(row, "differ"))) return;
-    json_t *const one = json_pack("{s:s}", "place", place);
+    json_t *const one = json_pack("{s:s}", "call_site", site);
     (void)at;
     copy_keys(one, row, keys);
     json_array_append_new(to, one);
 }
 
-static void values_of(json_t *to, const char *place, const char *operand,
+static void values_of(json_t *to, const char *site, const char *operand,
                       const json_t *values)
 {
     size_t i;
     const json_t *one;
     json_array_foreach(json_object_get(values, "exponents"), i, one)
     {
-        json_t *const r = json_pack("{s:s, s:s}", "place", place, "operand", operand);
+        json_t *const r = json_pack("{s:s, s:s}", "call_site", site, "operand", operand);
         copy_keys(r, one, audit_values_keys);
         json_array_append_new(to, r);
     }
 }
 
-static void values_rows(json_t *to, const char *place, const json_t *row, size_t at)
+static void values_rows(json_t *to, const char *site, const json_t *row, size_t at)
 {
     if (at >= PANELS_MAX) return;
-    values_of(to, place, "A", json_object_get(row, "values_a"));
-    values_of(to, place, "B", json_object_get(row, "values_b"));
+    values_of(to, site, "A", json_object_get(row, "values_a"));
+    values_of(to, site, "B", json_object_get(row, "values_b"));
 }
 
 /* The list with that key in the advice, with these columns of its objects. */
-static void advised(json_t *to, const char *place, const json_t *row, const char *key,
+static void advised(json_t *to, const char *site, const json_t *row, const char *key,
                     const char *const *columns)
 {
     size_t i;
     const json_t *one;
     json_array_foreach(json_object_get(json_object_get(row, "advise"), key), i, one)
     {
-        json_t *const r = json_pack("{s:s}", "place", place);
+        json_t *const r = json_pack("{s:s}", "call_site", site);
         copy_keys(r, one, columns);
         json_array_append_new(to, r);
     }
 }
 
-static void bits_rows(json_t *to, const char *place, const json_t *row, size_t at)
+static void bits_rows(json_t *to, const char *site, const json_t *row, size_t at)
 {
     if (at < PANELS_MAX / 2)
-        advised(to, place, row, "retained_by_exponent", audit_bits_keys);
+        advised(to, site, row, "retained_by_exponent", audit_bits_keys);
 }
 
-static void recorded_rows(json_t *to, const char *place, const json_t *row, size_t at)
+static void recorded_rows(json_t *to, const char *site, const json_t *row, size_t at)
 {
     (void)at;
-    advised(to, place, row, "retained", audit_kept_keys);
+    advised(to, site, row, "retained", audit_kept_keys);
 }
 
-static void chips_rows(json_t *to, const char *place, const json_t *row, size_t at)
+static void chips_rows(json_t *to, const char *site, const json_t *row, size_t at)
 {
     (void)at;
-    advised(to, place, row, "places", audit_chips_keys);
+    advised(to, site, row, "targets", audit_chips_keys);
 }
 
-static void scales_rows(json_t *to, const char *place, const json_t *row, size_t at)
+static void scales_rows(json_t *to, const char *site, const json_t *row, size_t at)
 {
     (void)at;
-    advised(to, place, row, "scales", audit_scales_keys);
+    advised(to, site, row, "scales", audit_scales_keys);
 }
 
 /* --- sections --------------------------------------------------------------------- */
@@ -144,7 +143,7 @@ static const struct study_plot count_plot = {
     .x = "exponent",
     .y = "count",
     .series = "operand",
-    .panels = "place",
+    .panels = "call_site",
     .x_label = "exponent of the value",
     .y_label = "values",
     .y_log = true,
@@ -155,7 +154,7 @@ static const struct study_plot bits_plot = {
     .x = "exponent",
     .y = "bits",
     .series = "recipe",
-    .panels = "place operand",
+    .panels = "call_site operand",
     .x_label = "exponent of the value",
     .y_label = "bits retained, of 24",
     .sees = "Where a curve falls, the low parts of that recipe underflow. This matters "
@@ -259,7 +258,8 @@ static int make(struct section *s, const void *about, struct report *r)
     size_t i;
     const json_t *row;
     s->rows = json_array();
-    json_array_foreach(w->places, i, row) p->rows(s->rows, text_at(row, "place"), row, i);
+    json_array_foreach(w->sites, i, row)
+        p->rows(s->rows, text_at(row, "call_site"), row, i);
     return EXIT_GOOD;
 }
 
@@ -269,7 +269,7 @@ static bool has_rows(struct audit_work *w, const struct audit_part *p)
     size_t i;
     const json_t *row;
     json_t *const some = json_array();
-    json_array_foreach(w->places, i, row) p->rows(some, text_at(row, "place"), row, i);
+    json_array_foreach(w->sites, i, row) p->rows(some, text_at(row, "call_site"), row, i);
     const bool has = json_array_size(some) != 0;
     json_decref(some);
     return has;
@@ -303,7 +303,7 @@ static const json_t *largest(const struct audit_work *w, const char *key,
 {
     const json_t *row, *best = NULL;
     size_t i;
-    json_array_foreach(w->places, i, row)
+    json_array_foreach(w->sites, i, row)
     {
         if (json_is_number(json_object_get(row, key)) &&
             json_is_number(json_object_get(row, beside)) &&
@@ -318,20 +318,20 @@ static void answer_sizes(struct audit_work *w)
     double products = 0, calls = 0;
     size_t i;
     const json_t *row;
-    json_array_foreach(w->places, i, row)
+    json_array_foreach(w->sites, i, row)
     {
         products += real_at(row, "products");
         calls += real_at(row, "calls");
     }
-    const json_t *const first = json_array_get(w->places, 0);
+    const json_t *const first = json_array_get(w->sites, 0);
     if (!isfinite(products) || !isfinite(calls)) return; /* the file lacks it */
     add_answer(
         w, "What does the program multiply?",
         json_sprintf("%.0f calls of FP32 products from %zu call sites, %.3g products of "
                      "two numbers; %.0f %% of these at %s",
-                     calls, json_array_size(w->places), products,
+                     calls, json_array_size(w->sites), products,
                      products > 0 ? 100 * real_at(first, "products") / products : 0,
-                     text_at(first, "place")));
+                     text_at(first, "call_site")));
 }
 
 /* Where two results differ most: where one has infinity or NaN and the other is finite,
@@ -345,12 +345,12 @@ static void answer_difference(struct audit_work *w)
         add_answer(
             w, question,
             json_sprintf("at %s: %lld of %lld outputs are finite in one result only",
-                         text_at(broken, "place"), whole_at(broken, "not_finite"),
+                         text_at(broken, "call_site"), whole_at(broken, "not_finite"),
                          whole_at(broken, "outputs")));
     else if (far)
         add_answer(w, question,
                    json_sprintf("at %s: the relative norm of the difference is %.2g",
-                                text_at(far, "place"), real_at(far, "difference")));
+                                text_at(far, "call_site"), real_at(far, "difference")));
 }
 
 static void answer_errors(struct audit_work *w)
@@ -360,7 +360,7 @@ static void answer_errors(struct audit_work *w)
         add_answer(w, "How accurate are its results?",
                    json_sprintf("at most %.2g relres, %.2g u |A||B|, at %s",
                                 real_at(worst, "relres"), real_at(worst, "backward_max"),
-                                text_at(worst, "place")));
+                                text_at(worst, "call_site")));
 }
 
 enum { ADVICE_MAX = 200 };
@@ -378,28 +378,28 @@ static void advice_of(char text[ADVICE_MAX], const json_t *row)
 static void answer_advice(struct audit_work *w)
 {
     char common[ADVICE_MAX] = "", list[600] = "";
-    size_t i, places = 0;
+    size_t i, sites = 0;
     bool same = true;
     const json_t *row;
-    json_array_foreach(w->places, i, row)
+    json_array_foreach(w->sites, i, row)
     {
         char advice[ADVICE_MAX];
         advice_of(advice, row);
         if (!*advice) continue;
-        if (!places++) snprintf(common, sizeof common, "%s", advice);
+        if (!sites++) snprintf(common, sizeof common, "%s", advice);
         same &= !strcmp(advice, common);
-        if (places <= ADVICE_TOLD_MAX)
+        if (sites <= ADVICE_TOLD_MAX)
             text_add(list, sizeof list, "%s%s at %s", *list ? "; " : "", advice,
-                     text_at(row, "place"));
+                     text_at(row, "call_site"));
     }
     const char *const question = "Which recipe is accurate enough?";
-    if (places && same)
+    if (sites && same)
         add_answer(w, question,
-                   json_sprintf("%s, everywhere (%zu call site%s)", common, places,
-                                places == 1 ? "" : "s"));
-    else if (places)
+                   json_sprintf("%s, everywhere (%zu call site%s)", common, sites,
+                                sites == 1 ? "" : "s"));
+    else if (sites)
         add_answer(w, question,
-                   json_sprintf("%s%s", list, places > ADVICE_TOLD_MAX ? "; ..." : ""));
+                   json_sprintf("%s%s", list, sites > ADVICE_TOLD_MAX ? "; ..." : ""));
 }
 
 static void answer_cost(struct audit_work *w)
@@ -431,7 +431,7 @@ int audit_report(struct context *x, const char *path, const char *folder)
     };
     struct audit_work w = { .report = { .context = x, .folder = folder, .words = &words },
                             .path = path,
-                            .places = json_array(),
+                            .sites = json_array(),
                             .answers = words.answers,
                             .inputs = json_array() };
     int status = read_rows(&w);
@@ -447,7 +447,7 @@ int audit_report(struct context *x, const char *path, const char *folder)
     }
     if (status == EXIT_GOOD) status = report_run(&w.report);
     report_clear(&w.report);
-    json_decref(w.places);
+    json_decref(w.sites);
     json_decref(w.total);
     json_decref(w.inputs);
     json_decref(words.answers);

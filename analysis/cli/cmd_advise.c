@@ -51,12 +51,12 @@ static const struct option_row options[] = {
 
 /* --- the input -------------------------------------------------------------------- */
 
-static_assert((int)ADVISE_PLACES_MAX >= (int)OPTION_TEXTS_MAX, "all --unit fit");
+static_assert((int)ADVISE_TARGETS_MAX >= (int)OPTION_TEXTS_MAX, "all --unit fit");
 
 /* A problem with everything that it points to. */
 struct work {
     struct matrix a[OPTION_TEXTS_MAX], b[OPTION_TEXTS_MAX];
-    const char *place[ADVISE_PLACES_MAX];
+    const char *target[ADVISE_TARGETS_MAX];
     struct advise_problem q;
 };
 
@@ -75,10 +75,10 @@ static int take_places(struct work *w, const struct option_texts *units_asked)
         const char *const name = units_asked->text[i];
         if (!table_find(TABLE(chips), name) && !table_find(TABLE(units), name))
             return fail_unit(name, true);
-        w->place[w->q.places++] = name;
+        w->target[w->q.targets++] = name;
     }
-    if (!units_asked->count) w->q.places = advise_places(w->place);
-    w->q.place = w->place;
+    if (!units_asked->count) w->q.targets = advise_targets(w->target);
+    w->q.target = w->target;
     return EXIT_GOOD;
 }
 
@@ -170,7 +170,7 @@ static int find(const struct work *w, struct context *x)
 static int run(struct context *x)
 {
     const struct advise_options *const o = x->own;
-    struct work w = { .q = { .places = 0 } };
+    struct work w = { .q = { .targets = 0 } };
     x->emitter.verbose = o->verbose;
     int status = take(&w, x);
     if (status == EXIT_GOOD) status = find(&w, x);

@@ -101,7 +101,7 @@ struct work {
     const struct report_options *options;
     struct results results;
     struct study_run run; /* for studies */
-    struct recorded_studies kept;
+    struct recorded_studies recorded;
     json_t *results_files, *library_files; /* their names and digests */
 };
 
@@ -110,7 +110,7 @@ struct work {
 static int make_study(struct section *s, const void *about, struct report *r)
 {
     struct work *w = (struct work *)r;
-    return report_study(s, about, &w->run, &w->kept);
+    return report_study(s, about, &w->run, &w->recorded);
 }
 
 static int make_figure(struct section *s, const void *about, struct report *r)
@@ -198,7 +198,7 @@ static int read_recorded(struct work *w)
     if (w->options->no_studies ||
         (w->run.scale == STUDY_PAPER && !report_study_is_recorded(&w->run)))
         return EXIT_GOOD;
-    return recorded_studies_read(&w->kept);
+    return recorded_studies_read(&w->recorded);
 }
 
 static int check_options(struct work *w)
@@ -260,7 +260,7 @@ static int report_studies(struct context *x, const char *folder)
     json_decref(w.results_files);
     json_decref(w.library_files);
     json_decref(w.run.sources.libraries);
-    recorded_studies_clear(&w.kept);
+    recorded_studies_clear(&w.recorded);
     results_clear(&w.results);
     return status;
 }

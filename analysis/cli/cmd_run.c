@@ -131,19 +131,19 @@ static int write_rules_field(const struct option_texts *rules)
         struct fault f;
         if (run_rule_read(&rule, rules->text[i], &f) != BITCUT_OK)
             return fail("--rule", &f);
-        text_add(list, sizeof list, "%s=%s\n", rule.pattern, rule.way.line);
+        text_add(list, sizeof list, "%s=%s\n", rule.pattern, rule.configuration.line);
     }
     return !*list || tell(SETTING_RULES, list) ? EXIT_GOOD : fail_memory();
 }
 
 static int write_against_field(const char *against)
 {
-    struct run_configuration way;
+    struct run_configuration configuration;
     struct fault f;
     if (!against) return EXIT_GOOD;
-    if (run_configuration_read(&way, against, &f) != BITCUT_OK)
+    if (run_configuration_read(&configuration, against, &f) != BITCUT_OK)
         return fail("--against", &f);
-    return tell(SETTING_AGAINST, way.line) ? EXIT_GOOD : fail_memory();
+    return tell(SETTING_AGAINST, configuration.line) ? EXIT_GOOD : fail_memory();
 }
 
 static int write_audit_field(const struct run_options *o)
@@ -376,11 +376,11 @@ static int find_program(struct run *r, const struct context *x)
 static void write_idle_rules_field(const struct run_total *t,
                                    const struct option_texts *rules)
 {
-    for (int i = 0; i < rules->count && t->places; i++) {
+    for (int i = 0; i < rules->count && t->sites; i++) {
         struct run_rule rule;
         bool fits = run_rule_read(&rule, rules->text[i], NULL) != BITCUT_OK;
-        for (size_t p = 0; p < t->places && !fits; p++)
-            fits = run_rule_fits(&rule, t->place[p]->where);
+        for (size_t p = 0; p < t->sites && !fits; p++)
+            fits = run_rule_fits(&rule, t->site[p]->where);
         if (fits) continue;
         struct fault f;
         fault_set(&f, BITCUT_UNSUPPORTED,

@@ -50,7 +50,7 @@ struct work {
     size_t shard, shards;
     const struct study *study;   /* the study being computed */
     size_t done, wanted;         /* studies done, and all studies asked for */
-    size_t kept, computed, rows; /* points of this study; rows of both */
+    size_t resumed, computed, rows; /* points of this study; rows of both */
     double saved;                /* time at which the file was last written */
 };
 
@@ -146,7 +146,7 @@ static bool *wanted_points(struct work *w)
     bool *wanted = memory_allocate(p->count, sizeof *wanted);
     for (size_t at = 0; wanted && at < p->count; at++) {
         wanted[at] = at % w->shards == w->shard && !p->rows[at];
-        w->kept += p->rows[at] != NULL;
+        w->resumed += p->rows[at] != NULL;
         w->rows += p->rows[at] ? json_array_size(p->rows[at]) : 0;
     }
     return wanted;
@@ -158,7 +158,7 @@ static void print_summary(struct work *w)
     emit_row(&w->context->emitter,
              json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "study", w->study->name,
                        "points", json_count(p->count), "computed",
-                       json_count(w->computed), "kept", json_count(w->kept), "rows",
+                       json_count(w->computed), "resumed", json_count(w->resumed), "rows",
                        json_count(w->rows), "file", json_text(w->context->output)));
 }
 
@@ -166,7 +166,7 @@ static int compute(struct work *w, const struct study *study)
 {
     struct fault f;
     w->study = study;
-    w->kept = w->computed = w->rows = 0;
+    w->resumed = w->computed = w->rows = 0;
     bool *wanted = wanted_points(w);
     if (!wanted) {
         fault_set(&f, BITCUT_NO_MEMORY, "not enough memory");

@@ -142,8 +142,9 @@ static int choose(struct gemm_answers *a)
     const struct bitcut_gemm loop =
         gemm_of(bitcut_recipe_find("fp32"), bitcut_unit_find("fma/f32", NULL));
     if (!a->chosen && take(a, &loop, &why) != BITCUT_OK) return fail("--recipe", &why);
-    configuration_line_write(a->way, &a->s.gemm);
-    snprintf(a->note, sizeof a->note, "compared with %s instead: %s", a->way, why.text);
+    configuration_line_write(a->configuration, &a->s.gemm);
+    snprintf(a->note, sizeof a->note, "compared with %s instead: %s", a->configuration,
+             why.text);
     return EXIT_GOOD;
 }
 
@@ -200,15 +201,15 @@ void gemm_answers_clear(struct gemm_answers *a)
 
 /* --- computing -------------------------------------------------------------------- */
 
-/* The place whose architecture has the unit that computed D; `places` if there is none.
+/* The target whose architecture has the unit that computed D; `targets` if there is none.
  */
-static size_t find_place(struct gemm_answers *a)
+static size_t find_target(struct gemm_answers *a)
 {
-    size_t at = a->places;
+    size_t at = a->targets;
     if (gemm_ask(a, ASK_EXPLAIN) > EXIT_FOUND || !a->explanation.best.sampled) return at;
     const char *const unit = a->explanation.best.x.gemm.unit->name;
-    for (size_t i = 0; i < a->places; i++) {
-        const struct chip *const c = table_find(TABLE(chips), a->place[i]);
+    for (size_t i = 0; i < a->targets; i++) {
+        const struct chip *const c = table_find(TABLE(chips), a->target[i]);
         const size_t length = strlen(c->architecture);
         if (!strncmp(unit, c->architecture, length) && unit[length] == '/') at = i;
     }
@@ -219,18 +220,18 @@ static size_t find_place(struct gemm_answers *a)
    its neighbours in the table; or all. */
 static void choose_places(struct gemm_answers *a)
 {
-    a->places = advise_places(a->place);
+    a->targets = advise_targets(a->target);
     if (a->o->unit) {
-        a->place[0] = a->o->unit;
-        a->places = 1;
+        a->target[0] = a->o->unit;
+        a->targets = 1;
         return;
     }
-    const size_t at = a->o->d ? find_place(a) : a->places;
-    if (at == a->places) return;
-    const size_t last = a->places - GEMM_CHIPS, first = at > 0 ? at - 1 : 0;
-    memmove(a->place, &a->place[first < last ? first : last],
-            GEMM_CHIPS * sizeof *a->place);
-    a->places = GEMM_CHIPS;
+    const size_t at = a->o->d ? find_target(a) : a->targets;
+    if (at == a->targets) return;
+    const size_t last = a->targets - GEMM_CHIPS, first = at > 0 ? at - 1 : 0;
+    memmove(a->target, &a->target[first < last ? first : last],
+            GEMM_CHIPS * sizeof *a->target);
+    a->targets = GEMM_CHIPS;
 }
 
 static int find_advice(struct gemm_answers *a)
@@ -245,8 +246,8 @@ static int find_advice(struct gemm_answers *a)
                                       .pairs = 1,
                                       .metric = &norm_sample_metrics[0],
                                       .want = a->want,
-                                      .place = a->place,
-                                      .places = a->places,
+                                      .target = a->target,
+                                      .targets = a->targets,
                                       .seed = x->seed,
                                       .input_a = a->o->a,
                                       .input_b = a->o->b,

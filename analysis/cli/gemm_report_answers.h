@@ -34,7 +34,7 @@ struct gemm_answers {
     struct setup s;  /* A, B and C; GEMM and plan once they are selected */
     struct matrix d; /* d.at is NULL unless it was given                     */
     bool chosen;
-    char way[BITCUT_GEMM_MAX]; /* the GEMM as a line of text, with a note */
+    char configuration[BITCUT_GEMM_MAX]; /* the GEMM as a line of text, with a note */
     char note[GEMM_NOTE_MAX];  /* why the GEMM is not the one found for D; "": it is that
                                   GEMM */
     double want;
@@ -46,8 +46,8 @@ struct gemm_answers {
         int status;       /* exit status of the corresponding command */
         struct fault why; /* its message if there is no answer */
     } of[QUESTIONS];
-    const char *place[ADVISE_PLACES_MAX]; /* the places where recipes are tried, */
-    size_t places;                        /* and their number */
+    const char *target[ADVISE_TARGETS_MAX]; /* the targets where recipes are tried, */
+    size_t targets;                         /* and their number */
     struct advise advice;
     struct explanation explanation;
     struct judged judged, fp32;

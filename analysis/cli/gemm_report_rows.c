@@ -52,13 +52,13 @@ static bool is_before(const struct advise_trial *x, const struct advise_trial *y
     return cost < 0 || (cost == 0 && x->advice.error < y->advice.error);
 }
 
-/* Whether fewer places than are shown have a better trial. */
-static bool is_shown(const struct advise *x, const char *place)
+/* Whether fewer targets than are shown have a better trial. */
+static bool is_shown(const struct advise *x, const char *target)
 {
     const struct advise_trial *own = NULL;
     size_t before = 0;
     for (size_t i = 0; i < x->bests; i++)
-        if (!strcmp(x->best[i]->place, place)) own = x->best[i];
+        if (!strcmp(x->best[i]->target, target)) own = x->best[i];
     for (size_t i = 0; i < x->bests && own; i++)
         before += x->best[i] != own &&
                   (is_before(x->best[i], own) ||
@@ -76,10 +76,10 @@ void gemm_report_tried(json_t *to, const struct gemm_answers *a)
     for (size_t i = 0; i < a->advice.trials; i++) {
         char few[80] = "";
         size_t at = 0;
-        if (!is_shown(&a->advice, trial[i].place)) continue;
+        if (!is_shown(&a->advice, trial[i].target)) continue;
         for (size_t j = 0; j < i; j++)
-            at += is_shown(&a->advice, trial[j].place) &&
-                  !is_before(&trial[i], &trial[j]);
+            at +=
+                is_shown(&a->advice, trial[j].target) && !is_before(&trial[i], &trial[j]);
         json_t *const one = json_object();
         record_json_keys(one, advise_trial_fields, &trial[i], keys);
         advise_describe_chips(few, sizeof few, &trial[i]);

@@ -118,7 +118,7 @@ static void print_advice(struct outcome *to, const struct gemm_answers *a)
     to->error = best->advice.error;
     to->limit = a->want;
     REASON("relative error %.3g (limit %.3g) of %s on %s, %s.", to->error, to->limit,
-           best->gemm.recipe->name, best->place,
+           best->gemm.recipe->name, best->target,
            a->advice.choice ? "the cheapest that reaches it"
                             : "the most accurate; no recipe reaches the limit");
 }

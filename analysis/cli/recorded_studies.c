@@ -24,35 +24,35 @@ static const struct study *study_of_file(const char *path)
 
 static int read_file(void *to, const char *path)
 {
-    struct recorded_studies *kept = to;
+    struct recorded_studies *recorded = to;
     const struct study *study = study_of_file(path);
     struct fault f;
     if (!study) {
         fault_set(&f, BITCUT_BAD_FILE, "unknown study; see bitcut list studies");
         return fail(path, &f);
     }
-    const int status = study_log_read(&kept->log, study, path);
+    const int status = study_log_read(&recorded->log, study, path);
     if (status != EXIT_GOOD) return status;
     json_t *file = json_array();
-    json_object_set_new(kept->files, study->name, file);
+    json_object_set_new(recorded->files, study->name, file);
     return recorded_digest_file(file, path);
 }
 
-int recorded_studies_read(struct recorded_studies *kept)
+int recorded_studies_read(struct recorded_studies *recorded)
 {
     struct fault f;
-    kept->files = json_object();
-    if (study_log_begin(&kept->log, (enum study_scale)RECORDED_SCALE, RECORDED_SEED,
+    recorded->files = json_object();
+    if (study_log_begin(&recorded->log, (enum study_scale)RECORDED_SCALE, RECORDED_SEED,
                         &f) != BITCUT_OK)
         return fail(folder, &f);
-    return recorded_folder(folder, folder, true, read_file, kept);
+    return recorded_folder(folder, folder, true, read_file, recorded);
 }
 
-void recorded_studies_clear(struct recorded_studies *kept)
+void recorded_studies_clear(struct recorded_studies *recorded)
 {
-    json_decref(kept->files);
-    study_log_clear(&kept->log);
-    kept->files = NULL;
+    json_decref(recorded->files);
+    study_log_clear(&recorded->log);
+    recorded->files = NULL;
 }
 
 /* Whether two rows have the same keys, in any order. */
@@ -67,12 +67,12 @@ static bool same_keys(json_t *a, json_t *b)
     return json_object_size(a) == json_object_size(b);
 }
 
-int recorded_studies_check(struct recorded_studies *kept, const struct study *study,
+int recorded_studies_check(struct recorded_studies *recorded, const struct study *study,
                            json_t *rows)
 {
     char name[80];
     struct fault f;
-    const struct study_points *points = study_log_of(&kept->log, study);
+    const struct study_points *points = study_log_of(&recorded->log, study);
     bool same = true;
     for (size_t at = 0; at < points->count; at++)
         for (size_t i = 0; i < json_array_size(points->rows[at]); i++)

@@ -19,13 +19,13 @@ struct recorded_studies {
 
 /* Read all files; the folder may be missing.  Prints what is wrong and returns an exit
    status. recorded_studies_clear() has to be called after any status. */
-int recorded_studies_read(struct recorded_studies *kept);
-void recorded_studies_clear(struct recorded_studies *kept);
+int recorded_studies_read(struct recorded_studies *recorded);
+void recorded_studies_clear(struct recorded_studies *recorded);
 
 /* Complain about stored rows of a study whose keys differ from those of rows[0], a row of
    the same study: another version of bitcut wrote them.  Prints messages and returns an
    exit status. */
-int recorded_studies_check(struct recorded_studies *kept, const struct study *study,
+int recorded_studies_check(struct recorded_studies *recorded, const struct study *study,
                            json_t *rows);
 
 #endif

@@ -48,7 +48,7 @@ void report_clear(struct report *r)
         json_decref(r->section[i].failed);
         json_decref(r->section[i].says);
         json_decref(r->section[i].verdicts);
-        json_decref(r->section[i].kept);
+        json_decref(r->section[i].recorded);
         for (int p = 0; p < PLOTS; p++) free(r->section[i].picture[p].bytes);
     }
     for (int i = 0; i < FINDINGS; i++) free(r->small[i].bytes);

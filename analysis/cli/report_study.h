@@ -16,6 +16,6 @@ bool report_study_is_recorded(const struct study_run *run);
    checked against the stored rows as well.  The stored file is an input of the section.
    Prints what is wrong and returns an exit status. */
 int report_study(struct section *s, const struct study *study,
-                 const struct study_run *run, struct recorded_studies *kept);
+                 const struct study_run *run, struct recorded_studies *recorded);
 
 #endif

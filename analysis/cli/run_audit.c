@@ -130,11 +130,11 @@ static double fp32_bound(const struct call_log_excerpt *e)
 }
 
 /* The excerpt as a GEMM in a configuration, with D in `d`. */
-static struct bitcut_gemm gemm_of_pieces(const struct bitcut_gemm *way, uint32_t *d,
-                                         const struct call_log_excerpt *e,
+static struct bitcut_gemm gemm_of_pieces(const struct bitcut_gemm *configuration,
+                                         uint32_t *d, const struct call_log_excerpt *e,
                                          const struct pieces *x)
 {
-    struct bitcut_gemm g = *way;
+    struct bitcut_gemm g = *configuration;
     gemm_set_dense(&g, d, e->rows, e->cols, e->k, x->a.at, x->b.at, x->c.at);
     g.alpha = e->alpha;
     g.beta = e->beta;
@@ -158,13 +158,15 @@ static void judge(struct errors *to, const struct call_log_excerpt *e,
 
 /* Compute D again, in the configuration of the program's product: an output depends only
    on its row of A and its column of B. */
-static void compute_again(struct errors *to, const struct run_configuration *way,
+static void compute_again(struct errors *to,
+                          const struct run_configuration *configuration,
                           const struct call_log_excerpt *e, const struct pieces *x,
                           int threads)
 {
     struct matrix d;
-    if (way->original || matrix_init(&d, e->rows, e->cols, NULL) != BITCUT_OK) return;
-    const struct bitcut_gemm g = gemm_of_pieces(&way->gemm, d.at, e, x);
+    if (configuration->original || matrix_init(&d, e->rows, e->cols, NULL) != BITCUT_OK)
+        return;
+    const struct bitcut_gemm g = gemm_of_pieces(&configuration->gemm, d.at, e, x);
     if (bitcut_gemm(NULL, &g, threads, NULL) == BITCUT_OK) {
         to->computed += e->rows * e->cols;
         for (size_t i = 0; i < e->rows * e->cols; i++)
@@ -181,24 +183,25 @@ static size_t add_errors(json_t *row, struct call_log_site *p,
 {
     struct errors all = { .outputs = 0 };
     uint32_t good = 0;
-    struct run_configuration way = { .original = true };
-    run_configuration_read(&way, p->way, NULL);
+    struct run_configuration configuration = { .original = true };
+    run_configuration_read(&configuration, p->configuration, NULL);
     for (uint32_t i = 0; i < p->excerpts && !progress_stopped(&x->progress); i++) {
         struct pieces pieces;
         if (read_pieces(&pieces, how->folder, &p->excerpt[i])) {
             judge(&all, &p->excerpt[i], &pieces, x->threads);
-            compute_again(&all, &way, &p->excerpt[i], &pieces, x->threads);
+            compute_again(&all, &configuration, &p->excerpt[i], &pieces, x->threads);
             p->excerpt[good++] = p->excerpt[i];
         }
         pieces_clear(&pieces);
     }
     p->excerpts = good;
     const bool any = all.outputs != 0;
-    json_object_set_new(row, "judged", json_count(all.outputs));
+    json_object_set_new(row, "compared", json_count(all.outputs));
     json_object_set_new(row, "recomputed",
-                        way.original ? json_null() : json_count(all.computed));
+                        configuration.original ? json_null() : json_count(all.computed));
     json_object_set_new(row, "mismatches",
-                        way.original ? json_null() : json_count(all.mismatches));
+                        configuration.original ? json_null()
+                                               : json_count(all.mismatches));
     json_object_set_new(row, "relres", any ? json_number(all.relres) : json_null());
     json_object_set_new(row, "backward_max",
                         any ? json_number(all.backward) : json_null());
@@ -223,8 +226,8 @@ static json_t *advice_text(const struct advise *x)
    every exponent. */
 static json_t *advice_row(const struct advise *x)
 {
-    static const char *const keys[] = { "want", "metric", "pairs",  "m",      "n",     "k",
-                                        "seed", "advice", "places", "scales", NULL };
+    static const char *const keys[] = { "want", "metric", "pairs",   "m",      "n", "k",
+                                        "seed", "advice", "targets", "scales", NULL };
     json_t *const row = json_object();
     record_json_keys(row, advise_fields, x, keys);
     json_object_set_new(row, "retained", advise_rows_in_all(x));
@@ -236,12 +239,13 @@ static json_t *advice_row(const struct advise *x)
    other than the program's own; NULL: none. */
 static const char *unit_of(const struct call_log_site *p)
 {
-    const char *const lines[] = { p->way, p->against };
-    struct run_configuration way;
+    const char *const lines[] = { p->configuration, p->against };
+    struct run_configuration configuration;
     for (int i = 0; i < 2; i++)
-        if (*lines[i] && run_configuration_read(&way, lines[i], NULL) == BITCUT_OK &&
-            !way.original)
-            return way.gemm.unit->name;
+        if (*lines[i] &&
+            run_configuration_read(&configuration, lines[i], NULL) == BITCUT_OK &&
+            !configuration.original)
+            return configuration.gemm.unit->name;
     return NULL;
 }
 
@@ -253,10 +257,11 @@ static uint32_t largest_of(const struct call_log_values *v)
     return e > 0 || v->count[0] > v->zeros ? e << 23 | 0x7fffff : 0;
 }
 
-/* The operands of all excerpts, and the places where their products may be computed. */
+/* The operands of all excerpts, and the targets on which their products may be computed.
+ */
 struct operands {
     struct matrix a[CALL_LOG_EXCERPTS_MAX], b[CALL_LOG_EXCERPTS_MAX];
-    const char *place[ADVISE_PLACES_MAX];
+    const char *target[ADVISE_TARGETS_MAX];
 };
 
 static bool read_operands(struct operands *to, const struct call_log_site *p,
@@ -289,7 +294,7 @@ static bool advise(struct advise *to, struct operands *o, const struct call_log_
     const struct norm_sample_metric *const metric = &norm_sample_metrics[0];
     uint32_t want;
     struct fault f;
-    o->place[0] = unit_of(p);
+    o->target[0] = unit_of(p);
     const struct advise_problem q = {
         .a = o->a,
         .b = o->b,
@@ -298,8 +303,8 @@ static bool advise(struct advise *to, struct operands *o, const struct call_log_
         .metric = metric,
         .want = how->want && decimal_read(&want, how->want) ? value_of_float(want)
                                                             : metric->want,
-        .place = o->place,
-        .places = o->place[0] ? 1 : advise_places(o->place),
+        .target = o->target,
+        .targets = o->target[0] ? 1 : advise_targets(o->target),
         .seed = x->seed,
         .input_a = how->folder,
         .input_b = how->folder,
@@ -319,7 +324,7 @@ static void add_advice(json_t *row, const struct call_log_site *p,
                      read_operands(&o, p, how->folder) && advise(&found, &o, p, how, x);
     json_object_set_new(row, "advice", any ? advice_text(&found) : json_null());
     json_object_set_new(row, "advice_on",
-                        any && found.choice ? json_string(found.choice->place)
+                        any && found.choice ? json_string(found.choice->target)
                                             : json_null());
     json_object_set_new(row, "advise", any ? advice_row(&found) : json_null());
     if (any) advise_clear(&found);

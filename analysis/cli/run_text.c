@@ -31,7 +31,7 @@ static json_t *size_json(const struct call_log_site *p, int i)
 }
 
 /* "train.py:12 step" of "/home/me/train.py:12 step < ...". */
-static json_t *short_place(const char *where)
+static json_t *short_site(const char *where)
 {
     char text[PLACE_MAX_BYTES];
     const size_t length = strcspn(where, "<") ? strcspn(where, "<") : strlen(where);
@@ -43,29 +43,30 @@ static json_t *short_place(const char *where)
 
 /* Read a configuration other than the program's own.  Returns false if it is the
    program's own, or if there is none. */
-static bool is_other(struct run_configuration *way, const char *line)
+static bool is_other(struct run_configuration *configuration, const char *line)
 {
-    return *line && run_configuration_read(way, line, NULL) == BITCUT_OK &&
-           !way->original;
+    return *line && run_configuration_read(configuration, line, NULL) == BITCUT_OK &&
+           !configuration->original;
 }
 
 static const char *evidence_of(const char *line)
 {
-    struct run_configuration way;
-    return is_other(&way, line) ? unit_evidence(way.gemm.unit) : NULL;
+    struct run_configuration configuration;
+    return is_other(&configuration, line) ? unit_evidence(configuration.gemm.unit) : NULL;
 }
 
 /* The recipe and the unit of a configuration, null for the original, and the
    configuration of the comparison. */
-static json_t *way_json(const struct call_log_site *p)
+static json_t *configuration_json(const struct call_log_site *p)
 {
-    struct run_configuration way;
-    const bool known = is_other(&way, p->way);
-    return json_pack("{s:o, s:s?, s:s?, s:s?, s:o, s:s?}", "way", json_text(p->way),
-                     "recipe", known ? way.gemm.recipe->name : NULL, "unit",
-                     known ? way.gemm.unit->name : NULL, "evidence", evidence_of(p->way),
-                     "against", text_if_any(p->against), "against_evidence",
-                     evidence_of(p->against));
+    struct run_configuration configuration;
+    const bool known = is_other(&configuration, p->configuration);
+    return json_pack("{s:o, s:s?, s:s?, s:s?, s:o, s:s?}", "configuration",
+                     json_text(p->configuration), "recipe",
+                     known ? configuration.gemm.recipe->name : NULL, "unit",
+                     known ? configuration.gemm.unit->name : NULL, "evidence",
+                     evidence_of(p->configuration), "against", text_if_any(p->against),
+                     "against_evidence", evidence_of(p->against));
 }
 
 /* The differences of the comparison, null if nothing was compared. */
@@ -108,11 +109,12 @@ static void add_calls(json_t *row, const struct call_log_site *p)
     json_object_set_new(row, "captured", json_count(p->captured));
 }
 
-static json_t *place_json(const struct call_log_site *p)
+static json_t *site_json(const struct call_log_site *p)
 {
-    json_t *const row = json_pack("{s:o, s:o, s:o, s:o}", "place", short_place(p->where),
-                                  "where", json_text(p->where), "native",
-                                  json_text(p->native), "routine", json_text(p->routine));
+    json_t *const row =
+        json_pack("{s:o, s:o, s:o, s:o}", "call_site", short_site(p->where), "where",
+                  json_text(p->where), "native", json_text(p->native), "routine",
+                  json_text(p->routine));
     add_calls(row, p);
     json_object_update_new(
         row, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "gemms",
@@ -122,13 +124,13 @@ static json_t *place_json(const struct call_log_site *p)
                        "products", json_number(p->products), "seconds",
                        json_number(p->seconds), "own_seconds",
                        json_number(p->own_seconds), "fault", text_if_any(p->fault)));
-    json_object_update_new(row, way_json(p));
+    json_object_update_new(row, configuration_json(p));
     json_object_update_new(row, difference_json(&p->difference));
     return row;
 }
 
 static const struct emit_column columns[] = {
-    { "place", "call site", 0, NULL },
+    { "call_site", "call site", 0, NULL },
     { "routine", "routine", 0, NULL },
     { "calls", "calls", 0, NULL },
     { "taken", "by bitcut", 0, NULL },
@@ -142,7 +144,7 @@ static const struct emit_column columns[] = {
     { "n", "n", 0, NULL },
     { "k", "k", 0, NULL },
     { "seconds", "seconds", 3, NULL },
-    { "way", "computed as", 0, NULL },
+    { "configuration", "computed as", 0, NULL },
     { "against", "against", 0, "-" },
     { "differ", "differ", 0, "-" },
     { "not_finite", "not finite", 0, "-" },
@@ -186,7 +188,7 @@ static void why_none(char *text, size_t size, const struct run_total *t,
                                          "cblas_sgemm64_", NULL };
     const char *const inside = program ? program_has(program, names) : NULL;
     text[0] = 0;
-    if (t->places || t->lost) return;
+    if (t->sites || t->lost) return;
     if (!t->processes)
         snprintf(text, size, "%s",
                  program ? "no process loaded the library and wrote a log: the program "
@@ -256,8 +258,8 @@ static void print_calls(uint64_t count, const char *how, const char *what)
    there are no more. */
 static const char *way_at(const struct run_total *t, size_t i)
 {
-    if (i < t->places) return t->place[i]->way;
-    return i < 2 * t->places ? t->place[i - t->places]->against : NULL;
+    if (i < t->sites) return t->site[i]->configuration;
+    return i < 2 * t->sites ? t->site[i - t->sites]->against : NULL;
 }
 
 /* The evidence for each unit that computed a product, once for each configuration. */
@@ -265,12 +267,12 @@ static void print_evidence(const struct run_total *t)
 {
     const char *line;
     for (size_t i = 0; (line = way_at(t, i)); i++) {
-        struct run_configuration way;
+        struct run_configuration configuration;
         size_t first = 0;
         while (strcmp(way_at(t, first), line) != 0) first++;
-        if (first < i || !is_other(&way, line)) continue;
-        text_print(stderr, "bitcut: run: %s: evidence of the unit: %s\n", way.line,
-                   unit_evidence(way.gemm.unit));
+        if (first < i || !is_other(&configuration, line)) continue;
+        text_print(stderr, "bitcut: run: %s: evidence of the unit: %s\n",
+                   configuration.line, unit_evidence(configuration.gemm.unit));
     }
 }
 
@@ -358,9 +360,9 @@ enum { ADVISED_MAX = 24 };
 static json_t *place_row(size_t *mismatches, const struct run_description *told, size_t i,
                          struct context *x)
 {
-    const struct call_log_site *const p = told->total->place[i];
+    const struct call_log_site *const p = told->total->site[i];
     const struct run_audit how = { told->folder, told->want, i < ADVISED_MAX };
-    json_t *const row = place_json(p);
+    json_t *const row = site_json(p);
     if (told->folder) *mismatches += run_audit_add(row, p, &how, x);
     return row;
 }
@@ -371,9 +373,9 @@ void run_describe(const struct run_description *told, struct context *x)
     x->emitter.table = true;
     size_t mismatches = 0;
     terminal_label(told->folder ? "run: audit" : NULL);
-    for (size_t i = 0; i < told->total->places; i++) {
+    for (size_t i = 0; i < told->total->sites; i++) {
         json_t *const row = place_row(&mismatches, told, i, x);
-        progress_report(&x->progress, i + 1, told->total->places);
+        progress_report(&x->progress, i + 1, told->total->sites);
         if (told->file) write_line(told->file, row);
         emit_row(&x->emitter, row);
     }

@@ -72,8 +72,8 @@ static void add_sum(json_t *object, const struct unit_trace *trace,
     if (s->inexact) json_object_set_new(object, "inexact", json_true());
     if (!s->cut) return;
     const struct term kept = s->aligned ? s->kept : shortest(s->kept);
-    json_object_set_new(object, "kept", json_whole(kept.negative, kept.significand));
-    json_object_set_new(object, "kept_unit", json_exponent(kept.exponent));
+    json_object_set_new(object, "retained", json_whole(kept.negative, kept.significand));
+    json_object_set_new(object, "retained_unit", json_exponent(kept.exponent));
 }
 
 static bool is_special(const struct trace_sum *s)

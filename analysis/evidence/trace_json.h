@@ -22,8 +22,8 @@
      aligned;
    - "sum" and "unit": the terms add up to sum * 2^unit; if "inexact" is true, to slightly
      more, by less than 2^unit;
-   - "kept" and "kept_unit", only where the sum is cut before it is rounded: the sum after
-     the cut;
+   - "retained" and "retained_unit", only where the sum is cut before it is rounded: the
+   sum after the cut;
    - "parts", only where partial sums are formed first: a list of such objects, with a
      "name" such as "s0 products", and "d" only if they are rounded.
 

@@ -92,7 +92,7 @@ static bool is_advice(const json_t *x)
         const char *const *columns;
     } lists[] = { { "retained", audit_kept_keys },
                   { "retained_by_exponent", audit_bits_keys },
-                  { "places", audit_chips_keys },
+                  { "targets", audit_chips_keys },
                   { "scales", audit_scales_keys } };
     if (!x || json_is_null(x)) return true;
     bool good = json_is_object(x);
@@ -113,13 +113,13 @@ static const struct json_kind
 /* clang-format on */
 
 static const struct json_field place_fields[] = {
-    { "place", &text },          { "where", &text },
+    { "call_site", &text },      { "where", &text },
     { "native", &words },        { "routine", &words },
     { "calls", &count },         { "taken", &count },
     { "passed", &count },        { "products", &number },
     { "seconds", &number },      { "m", &size_of },
     { "n", &size_of },           { "k", &size_of },
-    { "way", &words },           { "evidence", &words },
+    { "configuration", &words }, { "evidence", &words },
     { "against", &words },       { "against_evidence", &words },
     { "outputs", &count },       { "differ", &count },
     { "not_finite", &count },    { "difference", &number },
@@ -138,7 +138,7 @@ static const struct json_field total_fields[] = { { "own_seconds", &number },
 /* --- rows ------------------------------------------------------------------------- */
 
 struct reading {
-    json_t *places, **total;
+    json_t *sites, **total;
     json_t *names; /* the names of call sites, each with the last number given to it */
 };
 
@@ -146,7 +146,7 @@ struct reading {
    are distinguished by a number: figures have a panel for each. */
 static void name_place(json_t *names, json_t *row)
 {
-    const char *const name = json_string_value(json_object_get(row, "place"));
+    const char *const name = json_string_value(json_object_get(row, "call_site"));
     json_int_t n = json_integer_value(json_object_get(names, name)) + 1;
     json_t *own = json_string(name);
     for (; json_object_get(names, json_string_value(own)); n++) {
@@ -155,7 +155,7 @@ static void name_place(json_t *names, json_t *row)
     }
     json_object_set_new(names, json_string_value(own), json_integer(1));
     json_object_set_new(names, name, json_integer(n > 1 ? n - 1 : 1));
-    json_object_set_new(row, "place", own);
+    json_object_set_new(row, "call_site", own);
 }
 
 /* Rows of `bitcut run`: call sites, and the last one, for the whole run. */
@@ -163,15 +163,16 @@ static enum bitcut_status take_row(void *context, json_t *row, struct fault *f)
 {
     struct reading *const r = context;
     const char *const schema = json_string_value(json_object_get(row, "schema"));
-    const bool is_place = json_object_get(row, "where") || json_object_get(row, "place");
+    const bool is_site =
+        json_object_get(row, "where") || json_object_get(row, "call_site");
     enum bitcut_status status =
         schema && !strcmp(schema, "bitcut-run/1")
-            ? json_check_fields(row, is_place ? place_fields : total_fields, f)
+            ? json_check_fields(row, is_site ? place_fields : total_fields, f)
             : fault_set(f, BITCUT_BAD_FILE,
                         "expected a row written by bitcut run --audit -o FILE");
-    if (status == BITCUT_OK && is_place) {
+    if (status == BITCUT_OK && is_site) {
         name_place(r->names, row);
-        json_array_append(r->places, row);
+        json_array_append(r->sites, row);
     } else if (status == BITCUT_OK) {
         json_decref(*r->total);
         *r->total = json_incref(row);
@@ -180,20 +181,20 @@ static enum bitcut_status take_row(void *context, json_t *row, struct fault *f)
     return status;
 }
 
-enum bitcut_status audit_parse(json_t *places, json_t **total, size_t *line,
+enum bitcut_status audit_parse(json_t *sites, json_t **total, size_t *line,
                                const void *bytes, size_t size, struct fault *f)
 {
-    struct reading r = { places, total, json_object() };
+    struct reading r = { sites, total, json_object() };
     *total = NULL;
     enum bitcut_status status = json_lines_parse(line, bytes, size, take_row, &r, f);
     json_decref(r.names);
-    if (status != BITCUT_OK || json_array_size(places)) return status;
+    if (status != BITCUT_OK || json_array_size(sites)) return status;
     *line = 0;
     return fault_set(f, BITCUT_BAD_FILE,
                      "the file has no products; bitcut run --audit reports the reason");
 }
 
-enum bitcut_status audit_read(json_t *places, json_t **total, size_t *line,
+enum bitcut_status audit_read(json_t *sites, json_t **total, size_t *line,
                               const char *path, struct fault *f)
 {
     char *bytes;
@@ -202,7 +203,7 @@ enum bitcut_status audit_read(json_t *places, json_t **total, size_t *line,
     *line = 0;
     enum bitcut_status status = stream_read_file(&bytes, &size, path, JSON_LINES_MAX, f);
     if (status != BITCUT_OK) return status;
-    status = audit_parse(places, total, line, bytes, size, f);
+    status = audit_parse(sites, total, line, bytes, size, f);
     free(bytes);
     return status;
 }

@@ -139,7 +139,7 @@ enum bitcut_status report_write_json(const char *path, const struct section *s,
     json_t *head = json_pack("{s:s, s:s, s:s, s:s?, s:O?, s:s?, s:O?, s:O?}", "name",
                              s->name, "title", s->title, "what", s->what, "sees",
                              s->plot->sees, "provenance", s->provenance, "scale",
-                             s->scale, "kept", s->kept, "verdicts", s->verdicts);
+                             s->scale, "recorded", s->recorded, "verdicts", s->verdicts);
     char *text = json_dumps(head, JSON_COMPACT);
     text[strlen(text) - 1] = 0; /* without the closing brace */
     json_put(o.file, text);

@@ -18,13 +18,14 @@ struct section {
     json_t *failed;   /* the reason of a failure, a text; NULL: it did not fail */
     json_t *says;     /* an array of objects of texts "what" and "says"; NULL: none */
     json_t *verdicts; /* claim_verdict() of its claims, each with "scale", the scale of
-                         the rows, and "kept", the verdict from rows that come with
+                         the rows, and "recorded", the verdict from rows that come with
                          bitcut: an object with "verdict", "ours", "low", "high" and
                          "reason", or null; NULL: it has no claims */
     /* the scale of a study's rows (study_scales); NULL: it is no study */
     const char *scale;
-    json_t *kept; /* the rows that come with bitcut: an object of "scale", "seed", "file",
-                     "sha256", "points" and "of", the number of all points; NULL: none */
+    json_t *
+        recorded; /* the rows that come with bitcut: an object of "scale", "seed", "file",
+                 "sha256", "points" and "of", the number of all points; NULL: none */
     struct picture picture[PLOTS]; /* no bytes: no figure */
     json_t *provenance;            /* its provenance_of(); NULL: not run yet */
 };
@@ -105,7 +106,7 @@ json_t *report_all_changes(json_t *verdicts);
 /* The reason of a verdict and the reason of its stored verdict, without their common
    ending, and that ending. */
 struct report_reasons {
-    char own[REASON_MAX], kept[REASON_MAX]; /* empty if they are the same */
+    char own[REASON_MAX], recorded[REASON_MAX]; /* empty if they are the same */
     char both[REASON_MAX];
 };
 void report_reasons(struct report_reasons *r, const json_t *verdict);
@@ -135,7 +136,7 @@ bool report_has_figure(const struct section *s);
 bool report_shows_table(const struct section *s);
 
 /* Write a section as one object: "name", "title", "what", "sees" (or null), "provenance",
-   "scale", "kept" and "verdicts" (or null), and "rows", one per line. */
+   "scale", "recorded" and "verdicts" (or null), and "rows", one per line. */
 enum bitcut_status report_write_json(const char *path, const struct section *s,
                                      struct fault *f);
 

@@ -147,7 +147,7 @@ json_t *report_finding_sentence(const struct report_finding_part *part,
                  json_string_value(json_object_get(verdict, "claim")));
     if (report_changes(verdict))
         text_add(text, REASON_MAX, " (at the sizes of papers the verdict is: %s)",
-                 verdict_label(name_of(json_object_get(verdict, "kept"))));
+                 verdict_label(name_of(json_object_get(verdict, "recorded"))));
     *text = (char)toupper((unsigned char)*text);
     text_add(text, REASON_MAX, ".");
     return json_text(text);

@@ -77,11 +77,11 @@ static void write_finding(FILE *to, const json_t *finding, const char *note)
 static void write_recorded(FILE *to, const json_t *verdict)
 {
     char note[REPORT_CELL_MAX] = "";
-    const json_t *kept = json_object_get(verdict, "kept");
+    const json_t *recorded = json_object_get(verdict, "recorded");
     if (report_changes(verdict))
         snprintf(note, sizeof note, " (small: %s)",
                  verdict_label(json_string_value(json_object_get(verdict, "verdict"))));
-    if (json_is_object(kept)) write_finding(to, kept, note);
+    if (json_is_object(recorded)) write_finding(to, recorded, note);
     else markdown(to, " - |");
 }
 
@@ -91,8 +91,8 @@ static void write_reason(FILE *to, const json_t *verdict)
     report_reasons(&r, verdict);
     const char *const pieces[] = { *r.own ? "small: " : "",
                                    r.own,
-                                   *r.kept ? "; paper: " : "",
-                                   r.kept,
+                                   *r.recorded ? "; paper: " : "",
+                                   r.recorded,
                                    *r.own && *r.both ? "; both: " : "",
                                    r.both };
     markdown(to, " ");
@@ -105,8 +105,8 @@ static void write_reason(FILE *to, const json_t *verdict)
  */
 static void write_verdicts(FILE *to, json_t *all)
 {
-    const bool kept = report_has_recorded(all);
-    if (kept)
+    const bool recorded = report_has_recorded(all);
+    if (recorded)
         markdown(to,
                  "| claim | paper | printed | small sizes | sizes of papers | reason |\n"
                  "| --- | --- | --- | --- | --- | --- |\n");
@@ -120,7 +120,7 @@ static void write_verdicts(FILE *to, json_t *all)
         write_cell(to, verdict, "paper");
         write_cell(to, verdict, "printed");
         write_finding(to, verdict, "");
-        if (kept) write_recorded(to, verdict);
+        if (recorded) write_recorded(to, verdict);
         write_reason(to, verdict);
     }
     markdown(to, "\n");
@@ -197,12 +197,12 @@ static void write_rows(FILE *to, const struct section *s)
 /* A claim and its verdict. */
 static void write_item(FILE *to, const json_t *verdict)
 {
-    const json_t *kept = json_object_get(verdict, "kept");
+    const json_t *recorded = json_object_get(verdict, "recorded");
     markdown(to, "* **%s**",
              verdict_label(json_string_value(json_object_get(verdict, "verdict"))));
     if (report_changes(verdict))
         markdown(to, ", at the sizes of papers **%s**",
-                 verdict_label(json_string_value(json_object_get(kept, "verdict"))));
+                 verdict_label(json_string_value(json_object_get(recorded, "verdict"))));
     markdown(to, ": %s\n", json_string_value(json_object_get(verdict, "claim")));
 }
 

@@ -249,7 +249,7 @@ static void write_reason(FILE *to, const json_t *verdict)
     struct report_reasons r;
     report_reasons(&r, verdict);
     html(to, *r.own ? "<td><em>small:</em> %s" : "<td>%s", r.own);
-    if (*r.kept) html(to, "<br><em>paper:</em> %s", r.kept);
+    if (*r.recorded) html(to, "<br><em>paper:</em> %s", r.recorded);
     html(to, *r.own && *r.both ? "<br><em>both:</em> %s</td>" : "%s</td>", r.both);
 }
 
@@ -270,7 +270,7 @@ static void write_keys(FILE *to, const json_t *row)
 /* With the verdict by stored rows, if there is a column for it. */
 static void write_verdict(FILE *to, const json_t *row, bool column)
 {
-    const json_t *kept = json_object_get(row, "kept");
+    const json_t *recorded = json_object_get(row, "recorded");
     html(to, "<tr");
     write_keys(to, row);
     html(to, "><td><a href=\"#%s\">%s</a></td>", text_of(row, "study"),
@@ -280,8 +280,8 @@ static void write_verdict(FILE *to, const json_t *row, bool column)
     write_short(to, row, "printed");
     html(to, "</td>");
     write_found(to, row, column ? "small sizes" : "found", NULL);
-    if (json_is_object(kept))
-        write_found(to, kept, "sizes of papers", report_changes(row) ? row : NULL);
+    if (json_is_object(recorded))
+        write_found(to, recorded, "sizes of papers", report_changes(row) ? row : NULL);
     else if (column) html(to, "<td data-sizes=\"sizes of papers: \">-</td>");
     write_reason(to, row);
     html(to, "</tr>\n");

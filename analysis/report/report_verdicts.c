@@ -76,28 +76,28 @@ json_t *report_units(json_t *all)
 /* The name of the scale of stored rows, if the report's own rows are small. */
 static const char *recorded_scale(void) { return study_scales[STUDY_PAPER].name; }
 
-static json_t *kept_of(const json_t *verdict)
+static json_t *recorded_of(const json_t *verdict)
 {
-    json_t *kept = json_object_get(verdict, "kept");
-    return json_is_object(kept) ? kept : NULL;
+    json_t *recorded = json_object_get(verdict, "recorded");
+    return json_is_object(recorded) ? recorded : NULL;
 }
 
 /* The verdicts by stored rows, for the claims that have them: an array that the caller
    releases. */
 static json_t *all_recorded(json_t *all)
 {
-    json_t *kept = json_array();
+    json_t *recorded = json_array();
     for (size_t i = 0; i < json_array_size(all); i++)
-        if (kept_of(json_array_get(all, i)))
-            json_array_append(kept, kept_of(json_array_get(all, i)));
-    return kept;
+        if (recorded_of(json_array_get(all, i)))
+            json_array_append(recorded, recorded_of(json_array_get(all, i)));
+    return recorded;
 }
 
 bool report_has_recorded(json_t *all)
 {
-    json_t *kept = all_recorded(all);
-    const size_t count = json_array_size(kept);
-    json_decref(kept);
+    json_t *recorded = all_recorded(all);
+    const size_t count = json_array_size(recorded);
+    json_decref(recorded);
     return count > 0;
 }
 
@@ -131,15 +131,15 @@ static void add_scale(json_t *scales, const char *name, const char *from, json_t
 
 json_t *report_scales(json_t *all)
 {
-    json_t *scales = json_array(), *kept = all_recorded(all);
+    json_t *scales = json_array(), *recorded = all_recorded(all);
     const char *own = json_array_size(all) ? text_of(all, 0, "scale") : NULL;
     add_scale(scales, own,
               own && !strcmp(own, recorded_scale())
                   ? "rows that come with bitcut, or else rows computed for this report"
                   : "computed for this report",
               all);
-    add_scale(scales, recorded_scale(), "rows that come with bitcut", kept);
-    json_decref(kept);
+    add_scale(scales, recorded_scale(), "rows that come with bitcut", recorded);
+    json_decref(recorded);
     return scales;
 }
 
@@ -160,8 +160,9 @@ json_t *report_about_scales(json_t *all)
 
 bool report_changes(const json_t *verdict)
 {
-    return kept_of(verdict) && !json_equal(json_object_get(verdict, "verdict"),
-                                           json_object_get(kept_of(verdict), "verdict"));
+    return recorded_of(verdict) &&
+           !json_equal(json_object_get(verdict, "verdict"),
+                       json_object_get(recorded_of(verdict), "verdict"));
 }
 
 /* The names of claims with another verdict by stored rows, separated by ", ". */
@@ -182,8 +183,8 @@ static json_t *changed_names(size_t *changes, json_t *all)
 json_t *report_all_changes(json_t *all)
 {
     size_t changes;
-    json_t *kept = all_recorded(all), *names = changed_names(&changes, all), *text;
-    const size_t both = json_array_size(kept);
+    json_t *recorded = all_recorded(all), *names = changed_names(&changes, all), *text;
+    const size_t both = json_array_size(recorded);
     if (!both) text = json_string("");
     else if (!changes)
         text = json_sprintf("All %zu claims that are checked at both sizes have the same "
@@ -194,14 +195,14 @@ json_t *report_all_changes(json_t *all)
                             "another verdict at the sizes of papers: %s.",
                             both, changes, changes > 1 ? "ve" : "s",
                             json_string_value(names));
-    json_decref(kept);
+    json_decref(recorded);
     json_decref(names);
     return text;
 }
 
 json_t *report_recorded(const struct section *s)
 {
-    const json_t *k = s->kept;
+    const json_t *k = s->recorded;
     if (!k) return json_string("");
     return json_sprintf("Sizes of papers: %lld of %lld points come with bitcut, in "
                         "studies/%s, SHA-256 %s. The command bitcut study %s --scale %s "
@@ -229,14 +230,16 @@ static size_t common_end(const char *a, const char *b)
 void report_reasons(struct report_reasons *r, const json_t *verdict)
 {
     const char *own = json_string_value(json_object_get(verdict, "reason"));
-    const char *kept = json_string_value(json_object_get(kept_of(verdict), "reason"));
-    const size_t end = kept ? common_end(own, kept) : 0;
+    const char *recorded =
+        json_string_value(json_object_get(recorded_of(verdict), "reason"));
+    const size_t end = recorded ? common_end(own, recorded) : 0;
     *r = (struct report_reasons){ .own = "" };
-    if (!kept || !strcmp(own, kept)) {
+    if (!recorded || !strcmp(own, recorded)) {
         snprintf(r->both, sizeof r->both, "%s", own);
         return;
     }
     snprintf(r->own, sizeof r->own, "%.*s", (int)(strlen(own) - end), own);
-    snprintf(r->kept, sizeof r->kept, "%.*s", (int)(strlen(kept) - end), kept);
+    snprintf(r->recorded, sizeof r->recorded, "%.*s", (int)(strlen(recorded) - end),
+             recorded);
     if (end) snprintf(r->both, sizeof r->both, "%s", own + strlen(own) - end + 2);
 }

@@ -18,10 +18,10 @@ struct product product_nth(const struct product *p, size_t i)
     return one;
 }
 
-struct bitcut_gemm product_configured(const struct bitcut_gemm *way,
+struct bitcut_gemm product_configured(const struct bitcut_gemm *configuration,
                                       const struct bitcut_gemm *of)
 {
-    struct bitcut_gemm g = *way;
+    struct bitcut_gemm g = *configuration;
     g.count = of->count;
     g.m = of->m, g.n = of->n, g.k = of->k;
     g.alpha = of->alpha, g.beta = of->beta;
@@ -154,10 +154,11 @@ static bool team_fits(void)
     return room != NULL;
 }
 
-enum bitcut_status product_compute(const struct product *p, const struct bitcut_gemm *way,
+enum bitcut_status product_compute(const struct product *p,
+                                   const struct bitcut_gemm *configuration,
                                    const struct gemm_options *o, struct fault *f)
 {
-    struct bitcut_gemm g = product_configured(way, &p->gemm);
+    struct bitcut_gemm g = product_configured(configuration, &p->gemm);
     char why[BITCUT_TEXT_MAX] = "not enough memory";
     uint32_t *a = NULL, *b = NULL;
     enum bitcut_status status = BITCUT_NO_MEMORY;

@@ -29,17 +29,18 @@ double product_count(const struct product *p);
 
 /* The recipe, unit and variations of one GEMM, with the sizes, matrices and scalars of
    another. */
-struct bitcut_gemm product_configured(const struct bitcut_gemm *way,
+struct bitcut_gemm product_configured(const struct bitcut_gemm *configuration,
                                       const struct bitcut_gemm *of);
 
 /* GEMM i of a batch, as a single GEMM. */
 struct product product_nth(const struct product *p, size_t i);
 
 /* Compute D, with every element that bitcut_gemm() gives for the whole GEMM, by the
-   recipe, unit and variations of `way`.  Unless BITCUT_OK is returned, D is unchanged or
-   partly written.  Returns BITCUT_BAD_ARGUMENT and BITCUT_UNSUPPORTED as bitcut_gemm()
-   does; BITCUT_NO_MEMORY. */
-enum bitcut_status product_compute(const struct product *p, const struct bitcut_gemm *way,
+   recipe, unit and variations of `configuration`.  Unless BITCUT_OK is returned, D is
+   unchanged or partly written.  Returns BITCUT_BAD_ARGUMENT and BITCUT_UNSUPPORTED as
+   bitcut_gemm() does; BITCUT_NO_MEMORY. */
+enum bitcut_status product_compute(const struct product *p,
+                                   const struct bitcut_gemm *configuration,
                                    const struct gemm_options *options, struct fault *f);
 
 /* The position of element (i, j) of a matrix of rows x cols, in elements from the first.

@@ -112,15 +112,17 @@ static void leave(struct call *t)
 static void prepare(struct call *t)
 {
     const struct run_settings *const s = run_settings();
-    const struct run_configuration *const way = t->site.way;
-    t->end = way->original ? CALL_PASSED : CALL_TAKEN;
-    if (way->original && !s->audits && !s->compares) return;
-    if (!way->original && product_count(t->product) < (double)s->least) {
+    const struct run_configuration *const configuration = t->site.configuration;
+    t->end = configuration->original ? CALL_PASSED : CALL_TAKEN;
+    if (configuration->original && !s->audits && !s->compares) return;
+    if (!configuration->original && product_count(t->product) < (double)s->least) {
         t->end = CALL_LEFT;
         t->left = LEFT_SMALL;
     } else if (t->there && (!stream_call_open(t->there, t->product) ||
-                            (!way->original && !stream_call_choose(t->there, way)))) {
-        if (way->original) t->fault = t->there->fault; /* then nothing is compared */
+                            (!configuration->original &&
+                             !stream_call_choose(t->there, configuration)))) {
+        if (configuration->original)
+            t->fault = t->there->fault; /* then nothing is compared */
         else leave(t);
     }
 }
@@ -130,12 +132,12 @@ static void compute(struct call *t)
 {
     enum bitcut_status status;
     if (t->there) {
-        status = stream_call_start(t->there, t->site.way);
+        status = stream_call_start(t->there, t->site.configuration);
         if (status == BITCUT_BAD_ARGUMENT) leave(t);
         else if (status == BITCUT_OK) t->on_device += t->product->gemm.count;
         else t->fault = t->there->fault;
     } else {
-        status = call_compute(t, t->product, t->site.way, &t->fault);
+        status = call_compute(t, t->product, t->site.configuration, &t->fault);
     }
     if (status != BITCUT_OK && t->end != CALL_LEFT) t->end = CALL_FAILED;
 }
@@ -149,7 +151,7 @@ static void serve(struct call *t)
     if (run_settings()->audits) audit_begin(t);
     if (run_settings()->compares) shadow_begin(t);
     if (t->shadow && t->shadow->swaps) return; /* the original comes next */
-    if (!t->site.way->original) compute(t);
+    if (!t->site.configuration->original) compute(t);
 }
 
 /* The end of a call without a product. */

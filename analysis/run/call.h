@@ -87,12 +87,13 @@ void call_counted(const char *here);
 /* Compute a product in a configuration other than the original: a large product by the
    worker or on the device, which t->on_device counts. */
 enum bitcut_status call_compute(struct call *t, const struct product *p,
-                                const struct run_configuration *way, struct fault *f);
+                                const struct run_configuration *configuration,
+                                struct fault *f);
 
 /* The same for a product that is compared with a result of the CPU's own kernels; these
    kernels are not used for it. */
 enum bitcut_status call_compute_other(struct call *t, const struct product *p,
-                                      const struct run_configuration *way,
+                                      const struct run_configuration *configuration,
                                       struct fault *f);
 
 #endif

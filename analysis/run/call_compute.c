@@ -10,7 +10,7 @@
 
 struct computation {
     const struct product *product;
-    const struct bitcut_gemm *way;
+    const struct bitcut_gemm *configuration;
     bool compared; /* compared with the device's result */
     enum bitcut_status status;
     struct fault fault;
@@ -53,21 +53,23 @@ static void compute_on(void *context, int threads)
     /* For the CPU's own kernels: OpenMP allocates memory, and ends the process if there
        is none. */
     const int before = c->device ? threads_limit(threads) : 0;
-    c->status = product_compute(c->product, c->way, &options, &c->fault);
+    c->status = product_compute(c->product, c->configuration, &options, &c->fault);
     if (c->device && c->status == BITCUT_UNSUPPORTED) {
         run_device_failed(&c->fault);
         c->on_device = 0;
         options.offload = NULL;
-        c->status = product_compute(c->product, c->way, &options, &c->fault);
+        c->status = product_compute(c->product, c->configuration, &options, &c->fault);
     }
     if (c->device) threads_limit(before);
 }
 
 static enum bitcut_status compute_in(struct call *t, const struct product *p,
-                                     const struct run_configuration *way, bool compared,
-                                     struct fault *f)
+                                     const struct run_configuration *configuration,
+                                     bool compared, struct fault *f)
 {
-    struct computation c = { .product = p, .way = &way->gemm, .compared = compared };
+    struct computation c = { .product = p,
+                             .configuration = &configuration->gemm,
+                             .compared = compared };
     if (product_count(p) < SMALL) compute_on(&c, 1);
     else worker_call(compute_on, &c, run_settings()->threads);
     t->on_device += c.on_device;
@@ -76,16 +78,17 @@ static enum bitcut_status compute_in(struct call *t, const struct product *p,
 }
 
 enum bitcut_status call_compute(struct call *t, const struct product *p,
-                                const struct run_configuration *way, struct fault *f)
+                                const struct run_configuration *configuration,
+                                struct fault *f)
 {
-    return compute_in(t, p, way, false, f);
+    return compute_in(t, p, configuration, false, f);
 }
 
 enum bitcut_status call_compute_other(struct call *t, const struct product *p,
-                                      const struct run_configuration *way,
+                                      const struct run_configuration *configuration,
                                       struct fault *f)
 {
-    return compute_in(t, p, way, true, f);
+    return compute_in(t, p, configuration, true, f);
 }
 
 /* --- where it is ------------------------------------------------------------------ */

@@ -131,7 +131,7 @@ static int make_room(int file)
         limit.rlim_cur < sizeof(struct call_log))
         return EFBIG;
     return ftruncate(file, sizeof(struct call_log)) == 0
-               ? reserve(file, 0, offsetof(struct call_log, place))
+               ? reserve(file, 0, offsetof(struct call_log, site))
                : errno;
 }
 
@@ -171,17 +171,17 @@ struct call_log *call_log_open(const char *folder, struct fault *f)
 
 struct call_log_site *call_log_new_site(struct call_log *l)
 {
-    const uint32_t n = l->places;
-    if (n == CALL_LOG_PLACES_MAX) return NULL;
+    const uint32_t n = l->sites;
+    if (n == CALL_LOG_SITES_MAX) return NULL;
     if (!own_is_open()) {
         const int file = open(own_path, O_RDWR | O_CLOEXEC);
         if (file < 0) return NULL;
         own_keep(file);
         close(file);
     }
-    const bool room = reserve(own.file, (size_t)((char *)&l->place[n] - (char *)l),
-                              sizeof l->place[n]) == 0;
-    return room ? &l->place[n] : NULL;
+    const bool room = reserve(own.file, (size_t)((char *)&l->site[n] - (char *)l),
+                              sizeof l->site[n]) == 0;
+    return room ? &l->site[n] : NULL;
 }
 
 bool call_log_excerpt_name(char name[CALL_LOG_NAME_MAX], char *stem, size_t size,
@@ -207,9 +207,9 @@ static void clean(char *text, size_t size)
 
 #define CLEAN(text) clean(text, sizeof(text))
 
-static void clean_place(struct call_log_site *p)
+static void clean_site(struct call_log_site *p)
 {
-    CLEAN(p->routine), CLEAN(p->where), CLEAN(p->native), CLEAN(p->way);
+    CLEAN(p->routine), CLEAN(p->where), CLEAN(p->native), CLEAN(p->configuration);
     CLEAN(p->against), CLEAN(p->fault);
     if (p->excerpts > CALL_LOG_EXCERPTS_MAX) p->excerpts = CALL_LOG_EXCERPTS_MAX;
     for (uint32_t n = 0; n < p->excerpts; n++) CLEAN(p->excerpt[n].name);
@@ -220,8 +220,8 @@ static void clean_call_log(struct call_log *l)
     CLEAN(l->program), CLEAN(l->fault), CLEAN(l->libraries);
     CLEAN(l->device), CLEAN(l->device_fault);
     for (int i = 0; i < CALL_LOG_ROUTINES_MAX; i++) CLEAN(l->routine[i].name);
-    if (l->places > CALL_LOG_PLACES_MAX) l->places = CALL_LOG_PLACES_MAX;
-    for (uint32_t i = 0; i < l->places; i++) clean_place(&l->place[i]);
+    if (l->sites > CALL_LOG_SITES_MAX) l->sites = CALL_LOG_SITES_MAX;
+    for (uint32_t i = 0; i < l->sites; i++) clean_site(&l->site[i]);
 }
 
 static enum bitcut_status map_file(struct call_log **to, int file, uint64_t size,

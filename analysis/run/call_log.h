@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 enum {
-    CALL_LOG_PLACES_MAX = 1024,
+    CALL_LOG_SITES_MAX = 1024,
     CALL_LOG_ROUTINES_MAX = 576, /* the counted routines have 47 times 9 names and 130 */
     PLACE_MAX_BYTES = 256,
     ROUTINE_MAX_BYTES = 40,
@@ -79,7 +79,7 @@ struct call_log_site {
     char routine[ROUTINE_MAX_BYTES];
     char where[PLACE_MAX_BYTES];  /* a line of Python, or the same as `native` */
     char native[PLACE_MAX_BYTES]; /* library:function+offset                       */
-    char way[CONFIGURATION_LINE_MAX];     /* line of struct run_configuration */
+    char configuration[CONFIGURATION_LINE_MAX]; /* line of struct run_configuration */
     char against[CONFIGURATION_LINE_MAX]; /* configuration of the comparison; or "" */
     char fault[BITCUT_TEXT_MAX]; /* why the last call failed, or was not compared */
     uint64_t ended[CALL_ENDS];
@@ -115,10 +115,10 @@ struct call_log {
     char libraries[1024];          /* at the end: its libraries that have a BLAS */
     char device[BITCUT_TEXT_MAX];  /* the device that was opened, or "" */
     char device_fault[BITCUT_TEXT_MAX]; /* why no device could be opened, or "" */
-    _Atomic uint32_t places; /* entries written; all before this index are complete */
+    _Atomic uint32_t sites;  /* entries written; all before this index are complete */
     uint64_t lost;           /* calls from more call sites than the log has room for */
     struct call_log_routine routine[CALL_LOG_ROUTINES_MAX];
-    struct call_log_site place[CALL_LOG_PLACES_MAX];
+    struct call_log_site site[CALL_LOG_SITES_MAX];
 };
 
 /* Begin the log of this process in a folder, with zeros after its head.  Returns NULL if
@@ -127,7 +127,7 @@ struct call_log {
 struct call_log *call_log_open(const char *folder, struct fault *f);
 
 /* A new entry for a call site after those written, all zeros.  The caller fills it in and
-   then counts it in l->places.  Returns NULL if there is no room in the log or on the
+   then counts it in l->sites.  Returns NULL if there is no room in the log or on the
    disk. */
 struct call_log_site *call_log_new_site(struct call_log *l);
 

@@ -31,7 +31,7 @@ static int by_identity(const void *x, const void *y)
     const char *const texts[][2] = { { a->where, b->where },
                                      { a->native, b->native },
                                      { a->routine, b->routine },
-                                     { a->way, b->way },
+                                     { a->configuration, b->configuration },
                                      { a->against, b->against } };
     int order = 0;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0] && !order; i++)
@@ -43,15 +43,15 @@ static int by_identity(const void *x, const void *y)
 static bool make_room(struct run_total *t)
 {
     enum { FIRST = 64 };
-    const bool is_full = t->places >= FIRST && !(t->places & (t->places - 1));
-    if (t->places && !is_full) return true;
+    const bool is_full = t->sites >= FIRST && !(t->sites & (t->sites - 1));
+    if (t->sites && !is_full) return true;
     struct call_log_site **const more =
-        realloc(t->place, (t->places ? 2 * t->places : FIRST) * sizeof *more);
-    if (more) t->place = more;
+        realloc(t->site, (t->sites ? 2 * t->sites : FIRST) * sizeof *more);
+    if (more) t->site = more;
     return more;
 }
 
-static enum bitcut_status add_place(struct reading *r, const struct call_log_site *p)
+static enum bitcut_status add_site(struct reading *r, const struct call_log_site *p)
 {
     struct run_total *const t = &r->total;
     struct call_log_site *const *const same = tfind(p, &r->tree, by_identity);
@@ -59,7 +59,7 @@ static enum bitcut_status add_place(struct reading *r, const struct call_log_sit
     struct call_log_site *const own = make_room(t) ? malloc(sizeof *own) : NULL;
     if (!own) return BITCUT_NO_MEMORY;
     *own = *p;
-    t->place[t->places++] = own;
+    t->site[t->sites++] = own;
     return tsearch(own, &r->tree, by_identity) ? BITCUT_OK : BITCUT_NO_MEMORY;
 }
 
@@ -102,8 +102,8 @@ static enum bitcut_status add_call_log(struct reading *r, const struct call_log 
         memcpy(t->device_fault, l->device_fault, sizeof t->device_fault);
     add_libraries(t, l->libraries);
     for (int i = 0; i < CALL_LOG_ROUTINES_MAX; i++) add_routine(t, &l->routine[i]);
-    for (uint32_t i = 0; i < l->places && status == BITCUT_OK; i++)
-        status = add_place(r, &l->place[i]);
+    for (uint32_t i = 0; i < l->sites && status == BITCUT_OK; i++)
+        status = add_site(r, &l->site[i]);
     return status;
 }
 
@@ -118,8 +118,8 @@ static int by_products(const void *a, const void *b)
 
 static void finish(struct run_total *t)
 {
-    if (t->places) qsort(t->place, t->places, sizeof *t->place, by_products);
-    for (size_t i = 0; i < t->places; i++) call_log_site_add(t->sum, t->place[i]);
+    if (t->sites) qsort(t->site, t->sites, sizeof *t->site, by_products);
+    for (size_t i = 0; i < t->sites; i++) call_log_site_add(t->sum, t->site[i]);
 }
 
 /* --- the folder ------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ enum bitcut_status run_total_read(struct run_total *to, const char *folder,
     for (struct dirent *file; status == BITCUT_OK && (file = readdir(files));)
         status = add_file(&r, folder, file->d_name, f);
     closedir(files);
-    for (size_t i = 0; i < t->places; i++) tdelete(t->place[i], &r.tree, by_identity);
+    for (size_t i = 0; i < t->sites; i++) tdelete(t->site[i], &r.tree, by_identity);
     if (status == BITCUT_OK) finish(t), *to = *t;
     else run_total_clear(t);
     return status;
@@ -165,8 +165,8 @@ enum bitcut_status run_total_read(struct run_total *to, const char *folder,
 
 void run_total_clear(struct run_total *x)
 {
-    for (size_t i = 0; i < x->places; i++) free(x->place[i]);
-    free(x->place);
+    for (size_t i = 0; i < x->sites; i++) free(x->site[i]);
+    free(x->site);
     free(x->sum);
     *x = (struct run_total){ 0 };
 }

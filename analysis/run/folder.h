@@ -9,8 +9,8 @@
 struct run_total {
     size_t processes,
         ended; /* processes that wrote a log; those of them that ended normally */
-    struct call_log_site **place;
-    size_t places;
+    struct call_log_site **site;
+    size_t sites;
     struct call_log_site *sum; /* sum of the numbers of all call sites */
     struct call_log_routine routine[CALL_LOG_ROUTINES_MAX];
     uint64_t counted; /* calls of these routines */

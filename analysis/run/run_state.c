@@ -43,8 +43,9 @@ static void read_settings(void)
     pthread_atfork(NULL, NULL, begin_child);
     if (run_settings_read(&asked, &f) == BITCUT_OK) return;
     memcpy(settings_fault, f.text, sizeof settings_fault);
-    asked = (struct run_settings){ .way = { .original = true, .line = "original" },
-                                   .folder = asked.folder };
+    asked =
+        (struct run_settings){ .configuration = { .original = true, .line = "original" },
+                               .folder = asked.folder };
 }
 
 const struct run_settings *run_settings(void)
@@ -74,7 +75,7 @@ void run_complain(void)
 /* --- the call_log ----------------------------------------------------------------- */
 
 /* Hashes of the call sites in the log, so that few texts are compared. */
-static uint64_t place_hash[CALL_LOG_PLACES_MAX];
+static uint64_t site_hash[CALL_LOG_SITES_MAX];
 
 void run_lock(void) { pthread_mutex_lock(&lock); }
 
@@ -115,14 +116,15 @@ struct call_log_site *run_place(const char *routine, const struct run_site *site
 {
     struct call_log *const l = own_call_log();
     if (!l) return NULL;
-    const char *const key[] = { routine, site->where, site->native, site->way->line };
+    const char *const key[] = { routine, site->where, site->native,
+                                site->configuration->line };
     uint64_t h = 0xcbf29ce484222325;
     for (int i = 0; i < 4; i++) h = hash_text(h, key[i]);
-    for (uint32_t i = 0; i < l->places; i++) {
-        struct call_log_site *const p = &l->place[i];
-        if (place_hash[i] == h && !strcmp(p->routine, routine) &&
+    for (uint32_t i = 0; i < l->sites; i++) {
+        struct call_log_site *const p = &l->site[i];
+        if (site_hash[i] == h && !strcmp(p->routine, routine) &&
             !strcmp(p->where, site->where) && !strcmp(p->native, site->native) &&
-            !strcmp(p->way, site->way->line))
+            !strcmp(p->configuration, site->configuration->line))
             return p;
     }
     struct call_log_site *const p = call_log_new_site(l);
@@ -133,11 +135,11 @@ struct call_log_site *run_place(const char *routine, const struct run_site *site
     snprintf(p->routine, sizeof p->routine, "%s", routine);
     memcpy(p->where, site->where, sizeof p->where);
     memcpy(p->native, site->native, sizeof p->native);
-    snprintf(p->way, sizeof p->way, "%s", site->way->line);
+    snprintf(p->configuration, sizeof p->configuration, "%s", site->configuration->line);
     if (run_settings()->compares)
         memcpy(p->against, run_settings()->against.line, sizeof p->against);
     for (int i = 0; i < 3; i++) p->least[i] = UINT64_MAX;
-    place_hash[l->places++] = h;
+    site_hash[l->sites++] = h;
     return p;
 }
 
@@ -169,12 +171,12 @@ static void name_native(char name[PLACE_MAX_BYTES], const void *caller)
 void run_site(struct run_site *to, const void *caller)
 {
     const struct run_settings *const s = run_settings();
-    *to = (struct run_site){ .way = &s->way };
+    *to = (struct run_site){ .configuration = &s->configuration };
     if (!s->rules && !s->folder) return;
     name_native(to->native, caller);
     if (!s->python || !site_python(to->where, sizeof to->where))
         memcpy(to->where, to->native, sizeof to->where);
-    to->way = run_settings_configuration(s, to->where);
+    to->configuration = run_settings_configuration(s, to->where);
 }
 
 /* --- the process's beginning and end ---------------------------------------------- */

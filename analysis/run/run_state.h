@@ -21,7 +21,7 @@ void run_complain(void);
 /* The position of a call, and the configuration that computes it. */
 struct run_site {
     char where[PLACE_MAX_BYTES], native[PLACE_MAX_BYTES];
-    const struct run_configuration *way;
+    const struct run_configuration *configuration;
 };
 
 /* The same for a call from the code at `caller`. */

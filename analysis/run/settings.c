@@ -37,7 +37,7 @@ enum bitcut_status run_rule_read(struct run_rule *to, const char *text, struct f
                          "found \"%.*s\"",
                          text_fit(text, 60), text);
     snprintf(to->pattern, sizeof to->pattern, "%.*s", (int)length, text);
-    return run_configuration_read(&to->way, end + 1, f);
+    return run_configuration_read(&to->configuration, end + 1, f);
 }
 
 static enum bitcut_status read_rules(struct run_settings *s, const char *list,
@@ -84,7 +84,7 @@ static enum bitcut_status read_number(int *to, const char *value, struct fault *
 static enum bitcut_status take_configuration(struct run_settings *s, const char *value,
                                              struct fault *f)
 {
-    return run_configuration_read(&s->way, value, f);
+    return run_configuration_read(&s->configuration, value, f);
 }
 
 static enum bitcut_status take_against(struct run_settings *s, const char *value,
@@ -200,9 +200,10 @@ enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
     const char *const modules = secure_getenv("BITCUT_MODULES");
-    *to = (struct run_settings){ .way = { .original = true, .line = "original" },
-                                 .modules = modules ? strdup(modules) : NULL,
-                                 .python = true };
+    *to =
+        (struct run_settings){ .configuration = { .original = true, .line = "original" },
+                               .modules = modules ? strdup(modules) : NULL,
+                               .python = true };
     if (modules && !to->modules)
         status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     for (const struct setting *row = settings; row->name; row++) {
@@ -215,17 +216,17 @@ enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f)
     return status == BITCUT_OK ? check_all(to, f) : status;
 }
 
-bool run_rule_fits(const struct run_rule *r, const char *place)
+bool run_rule_fits(const struct run_rule *r, const char *site)
 {
-    const char *const slash = strrchr(place, '/');
-    return fnmatch(r->pattern, place, 0) == 0 ||
+    const char *const slash = strrchr(site, '/');
+    return fnmatch(r->pattern, site, 0) == 0 ||
            (slash && fnmatch(r->pattern, slash + 1, 0) == 0);
 }
 
 const struct run_configuration *run_settings_configuration(const struct run_settings *s,
-                                                           const char *place)
+                                                           const char *site)
 {
     for (const struct run_rule *r = s->rule; r < s->rule + s->rules; r++)
-        if (run_rule_fits(r, place)) return &r->way;
-    return &s->way;
+        if (run_rule_fits(r, site)) return &r->configuration;
+    return &s->configuration;
 }

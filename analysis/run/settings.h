@@ -47,11 +47,11 @@ struct run_configuration {
 /* Products of call sites that match the pattern use this configuration. */
 struct run_rule {
     char pattern[PATTERN_MAX]; /* shell pattern for a call site or its last part */
-    struct run_configuration way;
+    struct run_configuration configuration;
 };
 
 struct run_settings {
-    struct run_configuration way;
+    struct run_configuration configuration;
     struct run_rule rule[SETTINGS_RULES_MAX]; /* the first match applies */
     int rules;
     bool compares; /* every product is also computed in the configuration */
@@ -88,10 +88,10 @@ const char *run_setting_unknown(char name[SETTING_NAME_MAX]);
 enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f);
 
 /* Whether a rule matches a call site. */
-bool run_rule_fits(const struct run_rule *r, const char *place);
+bool run_rule_fits(const struct run_rule *r, const char *site);
 
 /* The configuration for products of a call site. */
 const struct run_configuration *run_settings_configuration(const struct run_settings *s,
-                                                           const char *place);
+                                                           const char *site);
 
 #endif

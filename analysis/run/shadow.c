@@ -31,8 +31,9 @@ void shadow_free(struct shadow *s)
    one. */
 void shadow_begin(struct call *t)
 {
-    const struct run_configuration *const own = t->site.way, *const other =
-                                                                 &run_settings()->against;
+    const struct run_configuration *const own = t->site.configuration, *const other =
+                                                                           &run_settings()
+                                                                                ->against;
     if (own->original && other->original) return;
     const double began = seconds_now();
     const struct product *const seen = call_see(t);

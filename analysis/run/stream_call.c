@@ -113,11 +113,13 @@ static struct bitcut_gemm part(const struct stream_call *c, size_t i)
     return g->a.each ? gemm_nth(g, i) : *g;
 }
 
-bool stream_call_choose(struct stream_call *c, const struct run_configuration *way)
+bool stream_call_choose(struct stream_call *c,
+                        const struct run_configuration *configuration)
 {
     const struct bitcut_gemm g = part(c, 0);
-    if (c->capture && stream_choice_left(c->gpu, way, &g)) return leave(c, LEFT_CAPTURE);
-    if (stream_choice(&c->work, c->gpu, way, &g, &c->fault) != BITCUT_OK)
+    if (c->capture && stream_choice_left(c->gpu, configuration, &g))
+        return leave(c, LEFT_CAPTURE);
+    if (stream_choice(&c->work, c->gpu, configuration, &g, &c->fault) != BITCUT_OK)
         return leave(c, LEFT_KERNEL);
     return true;
 }
@@ -207,7 +209,7 @@ static void *work_room(size_t *bytes, size_t least, size_t good, struct stream_c
 }
 
 enum bitcut_status stream_call_start(struct stream_call *c,
-                                     const struct run_configuration *way)
+                                     const struct run_configuration *configuration)
 {
     const struct room_of of = { streams_of(c), c->gpu->is.number, c->stream, c->capture };
     const struct bitcut_gemm first = part(c, 0);
@@ -220,7 +222,8 @@ enum bitcut_status stream_call_start(struct stream_call *c,
         if (status == BITCUT_BAD_ARGUMENT) leave(c, LEFT_KERNEL);
     } else leave(c, c->capture ? LEFT_CAPTURE : LEFT_MEMORY);
     if (at != c->workspace) room_leave(at, &of);
-    if (c->capture && status != BITCUT_OK) stream_choice_leave(c->gpu, way, &first);
+    if (c->capture && status != BITCUT_OK)
+        stream_choice_leave(c->gpu, configuration, &first);
     return status;
 }
 

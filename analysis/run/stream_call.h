@@ -42,13 +42,14 @@ struct stream_call {
 bool stream_call_open(struct stream_call *c, const struct product *p);
 
 /* Choose the computation.  Returns false if the call is left to the library. */
-bool stream_call_choose(struct stream_call *c, const struct run_configuration *way);
+bool stream_call_choose(struct stream_call *c,
+                        const struct run_configuration *configuration);
 
 /* Start the computation in the stream, with the caller's workspace or memory of the
    stream.  Returns BITCUT_UNSUPPORTED if the device failed, with the reason in c->fault;
    BITCUT_BAD_ARGUMENT if nothing was started and the call is left to the library. */
 enum bitcut_status stream_call_start(struct stream_call *c,
-                                     const struct run_configuration *way);
+                                     const struct run_configuration *configuration);
 
 /* The product in CPU memory: A, B, and C if it is read, as they are in the stream now,
    and D, which shares C's memory if it does in the product.  Returns NULL if they cannot

@@ -12,7 +12,7 @@ enum { SHAPES_MAX = 1024, OPERANDS = 4 };
 /* The data on which the kernels of a graph depend. */
 struct shape {
     int device;
-    const struct run_configuration *way;
+    const struct run_configuration *configuration;
     size_t count, m, n, k;
     struct {
         enum bitcut_layout layout;
@@ -42,21 +42,21 @@ static void enter(void)
 }
 
 enum bitcut_status stream_choice(struct gpu_work *to, const struct run_gpu *gpu,
-                                 const struct run_configuration *way,
+                                 const struct run_configuration *configuration,
                                  const struct bitcut_gemm *of, struct fault *f)
 {
-    const struct bitcut_gemm g = product_configured(&way->gemm, of);
+    const struct bitcut_gemm g = product_configured(&configuration->gemm, of);
     return gpu_work_recall(to, gpu->chosen, &gpu->gpu, &gpu->is, &g, f);
 }
 
 /* --- GEMMs that graphs leave ------------------------------------------------------ */
 
 static struct shape shape_of(const struct run_gpu *gpu,
-                             const struct run_configuration *way,
+                             const struct run_configuration *configuration,
                              const struct bitcut_gemm *g)
 {
     return (struct shape){ .device = gpu->is.number,
-                           .way = way,
+                           .configuration = configuration,
                            .count = g->count,
                            .m = g->m,
                            .n = g->n,
@@ -70,8 +70,9 @@ static struct shape shape_of(const struct run_gpu *gpu,
 
 static bool same(const struct shape *x, const struct shape *y)
 {
-    bool yes = x->device == y->device && x->way == y->way && x->count == y->count &&
-               x->m == y->m && x->n == y->n && x->k == y->k && x->reads_c == y->reads_c;
+    bool yes = x->device == y->device && x->configuration == y->configuration &&
+               x->count == y->count && x->m == y->m && x->n == y->n && x->k == y->k &&
+               x->reads_c == y->reads_c;
     for (int i = 0; i < OPERANDS; i++)
         yes = yes && x->operand[i].layout == y->operand[i].layout &&
               x->operand[i].ld == y->operand[i].ld;
@@ -79,10 +80,11 @@ static bool same(const struct shape *x, const struct shape *y)
 }
 
 /* If there are more shapes than rows, graphs leave all of them. */
-bool stream_choice_left(const struct run_gpu *gpu, const struct run_configuration *way,
+bool stream_choice_left(const struct run_gpu *gpu,
+                        const struct run_configuration *configuration,
                         const struct bitcut_gemm *g)
 {
-    const struct shape asked = shape_of(gpu, way, g);
+    const struct shape asked = shape_of(gpu, configuration, g);
     enter();
     bool found = shapes_count == SHAPES_MAX;
     for (size_t i = 0; i < shapes_count && !found; i++) found = same(&shapes[i], &asked);
@@ -90,11 +92,13 @@ bool stream_choice_left(const struct run_gpu *gpu, const struct run_configuratio
     return found;
 }
 
-void stream_choice_leave(const struct run_gpu *gpu, const struct run_configuration *way,
+void stream_choice_leave(const struct run_gpu *gpu,
+                         const struct run_configuration *configuration,
                          const struct bitcut_gemm *g)
 {
-    if (stream_choice_left(gpu, way, g)) return;
+    if (stream_choice_left(gpu, configuration, g)) return;
     enter();
-    if (shapes_count < SHAPES_MAX) shapes[shapes_count++] = shape_of(gpu, way, g);
+    if (shapes_count < SHAPES_MAX)
+        shapes[shapes_count++] = shape_of(gpu, configuration, g);
     pthread_mutex_unlock(&lock);
 }

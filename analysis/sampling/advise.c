@@ -8,14 +8,14 @@
 
 enum { EXPONENT_BITS = 8 /* exponent bits of FP32: parts with as many have its range */ };
 
-size_t advise_places(const char *place[ADVISE_PLACES_MAX])
+size_t advise_targets(const char *target[ADVISE_TARGETS_MAX])
 {
     size_t count = 0;
-    for (const struct chip *c = chips; c->name && count < ADVISE_PLACES_MAX; c++) {
+    for (const struct chip *c = chips; c->name && count < ADVISE_TARGETS_MAX; c++) {
         bool first = true;
         for (const struct chip *other = chips; other < c; other++)
             first &= strcmp(other->architecture, c->architecture) != 0;
-        if (first) place[count++] = c->name;
+        if (first) target[count++] = c->name;
     }
     return count;
 }
@@ -31,7 +31,7 @@ static const struct {
 
 enum { VARIATIONS = sizeof variations / sizeof variations[0], RECIPES_MAX = 64 };
 
-/* Trials at one place. */
+/* Trials at one target. */
 struct list {
     struct advise_trial *at;
     size_t count, room;
@@ -57,14 +57,14 @@ static bool differs(const struct bitcut_split *s, const struct bitcut_format *wo
            (scaled && variations[v].scale != s->scale);
 }
 
-static void add(struct list *l, const struct advise_problem *q, const char *place,
+static void add(struct list *l, const struct advise_problem *q, const char *target,
                 const struct bitcut_recipe *r, const struct bitcut_format *words)
 {
-    const struct bitcut_unit *u = unit_find(place, words);
+    const struct bitcut_unit *u = unit_find(target, words);
     if (!u || (!r->split && (u->a != words || words == &formats[FORMAT_F32]))) return;
     for (int v = 0; v < VARIATIONS && l->count < l->room; v++) {
         struct advise_trial *const t = &l->at[l->count];
-        *t = (struct advise_trial){ .place = place, .gemm = gemm_of(r, u) };
+        *t = (struct advise_trial){ .target = target, .gemm = gemm_of(r, u) };
         t->gemm.scale = variations[v].scale;
         t->gemm.equilibrate = variations[v].equilibrate;
         if (!differs(r->split, words, v) ||
@@ -72,8 +72,8 @@ static void add(struct list *l, const struct advise_problem *q, const char *plac
             gemm_plan_on_unit(&t->plan, &t->gemm, NULL) != BITCUT_OK)
             continue;
         t->advice = (struct bitcut_advice){ .size = sizeof t->advice,
-                                            .cost = plan_cost(&t->plan, place) };
-        t->tflops = plan_tflops(&t->plan, place);
+                                            .cost = plan_cost(&t->plan, target) };
+        t->tflops = plan_tflops(&t->plan, target);
         t->products = t->plan.terms * count_products(q);
         l->count++;
     }
@@ -90,14 +90,14 @@ static int compare(const void *x, const void *y)
     return a->gemm.scale < b->gemm.scale ? -1 : a->gemm.scale > b->gemm.scale;
 }
 
-static void fill(struct list *l, const struct advise_problem *q, const char *place)
+static void fill(struct list *l, const struct advise_problem *q, const char *target)
 {
     l->count = 0;
     for (const struct bitcut_recipe *r = recipes; r->name; r++) {
         if (q->recipe && r != q->recipe) continue;
-        if (r->split) add(l, q, place, r, r->split->word[0].format);
+        if (r->split) add(l, q, target, r, r->split->word[0].format);
         for (const struct bitcut_format *f = formats; !r->split && f->name; f++)
-            add(l, q, place, r, f);
+            add(l, q, target, r, f);
     }
     qsort(l->at, l->count, sizeof *l->at, compare);
 }
@@ -181,7 +181,7 @@ static bool is_better(const struct advise_trial *x, const struct advise_trial *y
     return errs_less(x, y);
 }
 
-/* The best of all places, and the data that all trials share. */
+/* The best of all targets, and the data that all trials share. */
 static void choose(struct advise *to)
 {
     for (size_t p = 0; p < to->bests; p++) {
@@ -201,14 +201,14 @@ static enum bitcut_status search(struct advise *to, const struct advise_samples 
     const struct advise_problem *const q = &to->problem;
     struct list l = { .room = RECIPES_MAX * VARIATIONS };
     l.at = memory_allocate(l.room, sizeof *l.at);
-    to->trial = memory_allocate(l.room * q->places, sizeof *to->trial);
+    to->trial = memory_allocate(l.room * q->targets, sizeof *to->trial);
     enum bitcut_status status =
         l.at && to->trial
             ? BITCUT_OK
             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for recipes");
-    for (size_t p = 0; p < q->places && status == BITCUT_OK; p++) {
-        progress_report(s->progress, p, q->places);
-        fill(&l, q, q->place[p]);
+    for (size_t p = 0; p < q->targets && status == BITCUT_OK; p++) {
+        progress_report(s->progress, p, q->targets);
+        fill(&l, q, q->target[p]);
         status = search_place(to, &l, s, f);
     }
     free(l.at);
@@ -226,14 +226,14 @@ const struct advise_trial *advise_best(const struct advise *x)
 
 /* --- values, and how to scale them ------------------------------------------------ */
 
-/* Where scales are compared: on the recommended place, or else where f16 parts are
+/* Where scales are compared: on the recommended target, or else where f16 parts are
    possible. */
 static const struct bitcut_unit *unit_of_f16(const struct advise *x)
 {
     const struct bitcut_format *const f16 = &formats[FORMAT_F16];
-    const struct bitcut_unit *u = x->choice ? unit_find(x->choice->place, f16) : NULL;
-    for (size_t p = 0; p < x->problem.places && !(u && u->a == f16); p++)
-        u = unit_find(x->problem.place[p], f16);
+    const struct bitcut_unit *u = x->choice ? unit_find(x->choice->target, f16) : NULL;
+    for (size_t p = 0; p < x->problem.targets && !(u && u->a == f16); p++)
+        u = unit_find(x->problem.target[p], f16);
     return u && u->a == f16 ? u : NULL;
 }
 
@@ -283,7 +283,8 @@ static enum bitcut_status look_at_values(struct advise *to, const struct advise_
         status = advise_values_take(&to->values[i], i ? "B" : "A", i ? q->b : q->a,
                                     q->pairs, i == 1, f);
     for (int i = 0; i < kept && status == BITCUT_OK; i++)
-        status = advise_values_keep(&to->kept, &to->values[i], q->place, q->places, &how, f);
+        status =
+            advise_values_keep(&to->kept, &to->values[i], q->target, q->targets, &how, f);
     return status == BITCUT_OK ? add_scales(to, s, &how, f) : status;
 }
 

@@ -8,9 +8,9 @@
 #include "analysis/sampling/norm_sample.h"
 #include "emu/gemm.h"
 
-/* The first chip of every architecture, into `place`.  Returns their number. */
-enum { ADVISE_PLACES_MAX = 64 };
-size_t advise_places(const char *place[ADVISE_PLACES_MAX]);
+/* The first chip of every architecture, into `target`.  Returns their number. */
+enum { ADVISE_TARGETS_MAX = 64 };
+size_t advise_targets(const char *target[ADVISE_TARGETS_MAX]);
 
 /* The input, for one product or several.  Places are chips or units, as for unit_find(),
    and must be known. */
@@ -22,8 +22,8 @@ struct advise_problem {
     const struct norm_sample_metric *metric;
     double want;                        /* required error in that metric */
     const struct bitcut_recipe *recipe; /* NULL: any recipe */
-    const char *const *place;
-    size_t places; /* at most ADVISE_PLACES_MAX */
+    const char *const *target;
+    size_t targets; /* at most ADVISE_TARGETS_MAX */
     uint64_t seed;
     const char *input_a, *input_b; /* origin of the last pair, for the output; input_b is
                                       NULL: B is A transposed */
@@ -36,7 +36,7 @@ struct advise_trial {
        infinite values mean that parts overflow; `reaches`: it was checked, and `high` is
        at most the required error */
     struct bitcut_advice advice;
-    const char *place;
+    const char *target;
     struct bitcut_gemm gemm; /* recipe, unit and variations */
     struct gemm_plan plan;
     double tflops;   /* for A B there, by peak rates; 0: unknown */
@@ -68,8 +68,8 @@ struct advise {
     bool all;                   /* the first samples are all outputs */
     struct advise_trial *trial; /* in the order in which they were tried */
     size_t trials;
-    const struct advise_trial *best[ADVISE_PLACES_MAX]; /* the recommendation at each
-                                                           place where a recipe runs */
+    const struct advise_trial *best[ADVISE_TARGETS_MAX]; /* the recommendation at each
+                                                           target where a recipe runs */
     size_t bests;
     /* the best of these; NULL: none reaches the required error */
     const struct advise_trial *choice;
@@ -83,7 +83,7 @@ struct advise {
 /* Its fields (lib/base/record.h). */
 extern const struct record_field advise_fields[];
 
-/* Try recipes at every place until one reaches the required error in each product.
+/* Try recipes at every target until one reaches the required error in each product.
    Recipes with fewer products come first; among equal numbers of products the smallest
    error wins.  Equilibrated rows and columns are used only if no other recipe reaches it.
    A GEMM has the variations of its recipe's row; with f16 parts also the scales 2^10 and
@@ -91,7 +91,7 @@ extern const struct record_field advise_fields[];
 
    Each GEMM is computed on the first sample, with the bits of the whole result.  If it
    seems to reach the required error, it is computed on the second sample, which has to
-   confirm it.  If nothing reaches it at a place, the best there is the GEMM with the
+   confirm it.  If nothing reaches it at a target, the best there is the GEMM with the
    smallest error.  The choice is the fastest by peak rates if any rate is known,
    otherwise the one with the fewest products; among equals the one with the smallest
    error.  The result depends on the seed, not on the number of threads.

@@ -86,7 +86,7 @@ static enum bitcut_status read_and_find(struct bitcut_advice *to,
                                         struct advise_problem *q, int threads,
                                         struct fault *f)
 {
-    const char *place[ADVISE_PLACES_MAX] = { g->unit ? g->unit->name : NULL };
+    const char *target[ADVISE_TARGETS_MAX] = { g->unit ? g->unit->name : NULL };
     struct matrix a = { .at = NULL }, b = { .at = NULL };
     enum bitcut_status status =
         view_matrix(&a, &g->a, 0, g->m, g->k, threads) &&
@@ -97,8 +97,8 @@ static enum bitcut_status read_and_find(struct bitcut_advice *to,
     q->b = &b;
     q->pairs = 1;
     q->recipe = g->recipe;
-    q->place = place;
-    q->places = g->unit ? 1 : advise_places(place);
+    q->target = target;
+    q->targets = g->unit ? 1 : advise_targets(target);
     if (status == BITCUT_OK) status = find(to, found, g, q, threads, f);
     matrix_clear(&a);
     matrix_clear(&b);
@@ -110,7 +110,7 @@ enum bitcut_status bitcut_advise(struct bitcut_advice *to, struct bitcut_gemm *f
                                  const struct bitcut_advice_options *options, int threads,
                                  char *why)
 {
-    struct advise_problem q = { .places = 0 };
+    struct advise_problem q = { .targets = 0 };
     struct bitcut_gemm g;
     struct fault f;
     enum bitcut_status status =

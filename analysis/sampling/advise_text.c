@@ -23,12 +23,12 @@ static bool same_chips(const struct chip *x, const struct chip *y)
            (x->rates && y->rates ? !strcmp(x->rates, y->rates) : x->rates == y->rates);
 }
 
-/* All chips with the architecture and rates of a place, or its name. */
+/* All chips with the architecture and rates of a target, or its name. */
 static void describe_all_chips(char *text, size_t size, const void *trial)
 {
-    const char *const place = ((const struct advise_trial *)trial)->place;
-    const struct chip *const chip = table_find(TABLE(chips), place);
-    if (!chip) text_add(text, size, "%s", place);
+    const char *const target = ((const struct advise_trial *)trial)->target;
+    const struct chip *const chip = table_find(TABLE(chips), target);
+    if (!chip) text_add(text, size, "%s", target);
     for (const struct chip *c = chips; chip && c->name; c++)
         if (same_chips(c, chip)) text_append(text, size, c->name);
 }
@@ -48,8 +48,8 @@ static void describe_trial_split(char *text, size_t size, const void *trial)
     split_label(text, size, &((const struct advise_trial *)trial)->plan.split_a);
 }
 
-#define TRIAL(place, key, unit, what)                                                    \
-    RECORD_INNER(struct advise_trial, place, key, unit, what)
+#define TRIAL(field, key, unit, what)                                                    \
+    RECORD_INNER(struct advise_trial, field, key, unit, what)
 #define ADVICE(member, key, unit, what)                                                  \
     RECORD_MEMBER(struct advise_trial, advice.member, #member, key, unit, what)
 #define MAYBE(member, key, what)                                                         \
@@ -58,8 +58,8 @@ static void describe_trial_split(char *text, size_t size, const void *trial)
 const struct record_field advise_trial_fields[] = {
     /* clang-format off */
     RECORD_SENTENCE(describe_line, "gemm", "the GEMM as a line (bitcut_gemm_read())"),
-    TRIAL(place, "place", "", "the chip or unit that was asked for"),
-    RECORD_SENTENCE(describe_all_chips, "chips", "all of the architecture and rates of that place"),
+    TRIAL(target, "target", "", "the chip or unit that was asked for"),
+    RECORD_SENTENCE(describe_all_chips, "chips", "all of the architecture and rates of that target"),
     TRIAL(gemm.unit, "unit", "", "what it runs on"),
     RECORD_TEXT_OF(evidence, "evidence", "what that unit's model rests on"),
     TRIAL(gemm.recipe, "recipe", "", "how the GEMM is put together"),
@@ -85,8 +85,8 @@ const struct record_field advise_trial_fields[] = {
 
 /* --- fields of an answer ---------------------------------------------------------- */
 
-#define SCALE(place, key, unit, what)                                                    \
-    RECORD_INNER(struct advise_scale, place, key, unit, what)
+#define SCALE(field, key, unit, what)                                                    \
+    RECORD_INNER(struct advise_scale, field, key, unit, what)
 
 const struct record_field advise_scale_fields[] = {
     SCALE(recipe, "recipe", "", "how the GEMM is put together"),
@@ -134,7 +134,7 @@ static bool is_transposed(const void *answer)
     return !((const struct advise *)answer)->problem.input_b;
 }
 
-#define ANSWER(place, key, what) RECORD_INNER(struct advise, place, key, "", what)
+#define ANSWER(field, key, what) RECORD_INNER(struct advise, field, key, "", what)
 
 const struct record_field advise_fields[] = {
     /* clang-format off */
@@ -152,7 +152,7 @@ const struct record_field advise_fields[] = {
     ANSWER(checks, "checks", "outputs of the second samples"),
     ANSWER(all, "all", "whether the first samples are all outputs"),
     RECORD_POINTER(struct advise, choice, advise_trial_fields, "advice", "the best; null: none reaches what is wanted"),
-    RECORD_ITEMS(each_best, advise_trial_fields, "places", "what is advised at each place, or errs least there"),
+    RECORD_ITEMS(each_best, advise_trial_fields, "targets", "what is advised at each target, or errs least there"),
     RECORD_STRUCT(struct advise, values[0], advise_values_fields, "values_a", "values of A"),
     RECORD_STRUCT(struct advise, values[1], advise_values_fields, "values_b", "values of B"),
     RECORD_ITEMS(each_kept, advise_retained_fields, "retained", "what splits keep of them"),
@@ -281,7 +281,7 @@ static bool are_alike(const struct advise_trial *x, const struct advise_trial *y
            x->advice.cost == y->advice.cost && x->advice.reaches == y->advice.reaches;
 }
 
-/* Whether a place before i has the same cheapest recipe. */
+/* Whether a target before i has the same cheapest recipe. */
 static bool is_alike_before(const struct advise *x, size_t i)
 {
     for (size_t j = 0; j < i; j++)
@@ -289,7 +289,7 @@ static bool is_alike_before(const struct advise *x, size_t i)
     return false;
 }
 
-/* The places from `first` on with the same cheapest recipe. */
+/* The targets from `first` on with the same cheapest recipe. */
 static void describe_places(char *text, size_t size, const struct advise *x, size_t first)
 {
     for (size_t i = first; i < x->bests; i++) {
@@ -320,7 +320,7 @@ void advise_describe_best(char *text, size_t size, const void *answer)
     }
 }
 
-/* The range of the errors of the places with the same cheapest recipe. */
+/* The range of the errors of the targets with the same cheapest recipe. */
 static void describe_errors(char *text, size_t size, const struct advise *x, size_t first)
 {
     double least = x->best[first]->advice.error, most = least;
@@ -362,7 +362,7 @@ void advise_describe_worst_case(char *text, size_t size, const void *answer)
     if (!t || !isfinite(t->advice.bound)) return;
     describe_error(text, size, x, t->advice.bound);
     if (x->bests > 1)
-        text_add(text, size, " with %s on %s", t->gemm.recipe->name, t->place);
+        text_add(text, size, " with %s on %s", t->gemm.recipe->name, t->target);
 }
 
 /* Among several chips, those with known rates are compared. */
@@ -378,7 +378,7 @@ void advise_describe_fastest(char *text, size_t size, const void *answer)
     }
     text_add(text, size,
              "%s: at most %.3g TFLOP/s of A B by peak rates (bitcut list rates), ",
-             t->place, t->tflops);
+             t->target, t->tflops);
     describe_gemm(text, size, t);
     for (size_t i = 0; i < x->bests; i++) {
         if (has_rate(x->best[i])) continue;

@@ -93,8 +93,8 @@ static const void *each_exponent(const void *record, size_t i, void *room)
     return NULL;
 }
 
-#define VALUES(place, key, what)                                                         \
-    RECORD_INNER(struct advise_values, own.place, key, "", what)
+#define VALUES(field, key, what)                                                         \
+    RECORD_INNER(struct advise_values, own.field, key, "", what)
 
 const struct record_field advise_values_fields[] = {
     VALUES(values, "values", "elements of all matrices"),
@@ -159,8 +159,8 @@ static bool is_one(const void *kept)
     return !((const struct advise_retained *)kept)->all;
 }
 
-#define KEPT(place, key, unit, what)                                                     \
-    RECORD_INNER(struct advise_retained, place, key, unit, what)
+#define KEPT(field, key, unit, what)                                                     \
+    RECORD_INNER(struct advise_retained, field, key, unit, what)
 
 const struct record_field advise_retained_fields[] = {
     /* clang-format off */
@@ -238,11 +238,11 @@ static bool is_repeated(const struct bitcut_split *s)
 }
 
 /* Whether one of the units reads subnormal parts of the format as zeros. */
-static bool flushes(const char *const *place, size_t places,
+static bool flushes(const char *const *target, size_t targets,
                     const struct bitcut_format *words)
 {
-    for (size_t p = 0; p < places; p++) {
-        const struct bitcut_unit *u = unit_find(place[p], words);
+    for (size_t p = 0; p < targets; p++) {
+        const struct bitcut_unit *u = unit_find(target[p], words);
         if (u && u->a == words && u->flush_inputs) return true;
     }
     return false;
@@ -269,14 +269,14 @@ static enum bitcut_status keep_split(struct advise_retained_list *to,
 
 enum bitcut_status advise_values_keep(struct advise_retained_list *to,
                                       const struct advise_values *v,
-                                      const char *const *place, size_t places,
+                                      const char *const *target, size_t targets,
                                       const struct advise_how *how, struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
     for (const struct bitcut_split *s = splits; s->name && status == BITCUT_OK; s++) {
         if (s == &splits[SPLIT_F32] || is_repeated(s)) continue;
         status = keep_split(to, v, s, false, how, f);
-        if (status == BITCUT_OK && flushes(place, places, s->word[0].format))
+        if (status == BITCUT_OK && flushes(target, targets, s->word[0].format))
             status = keep_split(to, v, s, true, how, f);
     }
     return status;

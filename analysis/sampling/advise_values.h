@@ -56,11 +56,11 @@ struct advise_how {
 
 /* Append what splits retain, by exponent and in total, for every row of the table.
    Splits with low parts are tried with every scale from 0 to 14; equal results are
-   merged.  If a place has a unit that flushes parts, its reading is included as well.  At
+   merged.  If a target has a unit that flushes parts, its reading is included as well. At
    most 2^14 values of an exponent are measured, evenly chosen. */
 enum bitcut_status advise_values_keep(struct advise_retained_list *to,
                                       const struct advise_values *v,
-                                      const char *const *place, size_t places,
+                                      const char *const *target, size_t targets,
                                       const struct advise_how *how, struct fault *f);
 
 /* The entry for all values together, with the scale of the split. */

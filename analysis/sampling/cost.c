@@ -9,9 +9,9 @@ static double by_bytes(const struct bitcut_format *f)
     return f->bits <= 8 ? 0.5 : f->bits <= 16 ? 1 : 2;
 }
 
-double plan_cost(const struct gemm_plan *p, const char *place)
+double plan_cost(const struct gemm_plan *p, const char *target)
 {
-    const struct rate_row *row = rate_find(place);
+    const struct rate_row *row = rate_find(target);
     double sum = 0;
     for (int t = 0; t < p->terms; t++) {
         const struct bitcut_format *f = p->unit[t]->a;
@@ -21,7 +21,7 @@ double plan_cost(const struct gemm_plan *p, const char *place)
     return sum;
 }
 
-double plan_tflops(const struct gemm_plan *p, const char *place)
+double plan_tflops(const struct gemm_plan *p, const char *target)
 {
-    return rate_tflops_of(place) / plan_cost(p, place);
+    return rate_tflops_of(target) / plan_cost(p, target);
 }

@@ -8,9 +8,9 @@
 /* The sum over the terms of a plan, on the chip or unit with that name, by the table of
    rates (emu/rate.h).  Where it has no row, the cost is in proportion to the bytes of a
    part. */
-double plan_cost(const struct gemm_plan *plan, const char *place);
+double plan_cost(const struct gemm_plan *plan, const char *target);
 
 /* Largest TFLOP/s of A B by the same rates; 0: unknown. */
-double plan_tflops(const struct gemm_plan *plan, const char *place);
+double plan_tflops(const struct gemm_plan *plan, const char *target);
 
 #endif

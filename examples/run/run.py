@@ -32,7 +32,7 @@ PROGRAMS = {
     'solve': (['octave-cli', '-q', 'solve.m'], {'LD_LIBRARY_PATH': REFERENCE}),
     'products': (['Rscript', 'products.R'], {}),
 }
-WAYS = ['own', 'ootomo@a100', 'legemm@mi210', 'ootomo@mi210', 'ootomo@mi210,equilibrate',
+CONFIGURATIONS = ['own', 'ootomo@a100', 'legemm@mi210', 'ootomo@mi210', 'ootomo@mi210,equilibrate',
         'bf16x3@h100', 'cublas-tf32@a100', 'plain@h100', 'plain@mi210']
 # Where products are compared: of training those without a scale, as it is by default.
 COMPARED_WITH = {'train': ['1']}
@@ -46,16 +46,16 @@ def call(command, **more):
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{')]
 
 
-def options(way):
-    recipe, unit, *more = re.split('[@,]', way)
+def options(configuration):
+    recipe, unit, *more = re.split('[@,]', configuration)
     return ['--recipe', recipe, '--unit', unit, *('--' + x for x in more)]
 
 
-def again(way, start, routine, alpha, beta, half):
+def again(configuration, start, routine, alpha, beta, half):
     """Whether bitcut gemm gives the D of a call that was kept, to the bit."""
     files = ['-a', start + '.a.npy', '-b', start + '.b.npy']
     files += ['-c', start + '.c.npy'] if float(beta) else []
-    call(['bitcut', 'gemm', *options(way), *files, '--alpha', alpha, '--beta', beta,
+    call(['bitcut', 'gemm', *options(configuration), *files, '--alpha', alpha, '--beta', beta,
           '-o', start + '.e.npy', '--reference', 'none', '--threads', '1'])
     d, e = (np.load(start + x).view(np.uint32) for x in ('.d.npy', '.e.npy'))
     there = {'all': lambda x: x, 'upper': np.triu, 'lower': np.tril}[half]
@@ -68,9 +68,9 @@ def lines_of(folder):
             yield from ((name[:-6], line.split()) for line in file)
 
 
-def run_way(command, libraries, way, shim):
+def run_configuration(command, libraries, configuration, shim):
     began = time.monotonic()
-    if way == 'own':
+    if configuration == 'own':
         return call(command, **libraries), {'seconds': time.monotonic() - began}
     with tempfile.TemporaryDirectory() as work:
         kept, behind = (os.path.join(work, x) for x in ('kept', 'behind'))
@@ -78,13 +78,13 @@ def run_way(command, libraries, way, shim):
         os.mkdir(behind)
         in_front = 'LD_PRELOAD=' + shim + '/record.so:$LD_PRELOAD exec "$@"'
         began = time.monotonic()
-        rows = call(['bitcut', 'run', *options(way), '--threads', '1', '-o', work + '/log', '--',
+        rows = call(['bitcut', 'run', *options(configuration), '--threads', '1', '-o', work + '/log', '--',
                      '/bin/sh', '-c', in_front, 'sh', *command], **libraries, RECORD=kept,
                     BEHIND=behind, LD_PRELOAD=shim + '/behind.so')
         seconds = time.monotonic() - began
         with open(work + '/log') as file:
             total = [json.loads(line) for line in file][-1]
-        same = [again(way, start + '.' + x[0], *x[1:])
+        same = [again(configuration, start + '.' + x[0], *x[1:])
                 for start, x in lines_of(kept) if x[0] != 'calls']
         passed = sum(int(x[1]) for _, x in lines_of(behind) if x[0] == 'calls')
     return rows, {'seconds': seconds, 'product_seconds': total['seconds'],
@@ -93,19 +93,19 @@ def run_way(command, libraries, way, shim):
                   'sampled': len(same), 'equal': sum(map(bool, same))}
 
 
-def compare(command, libraries, way):
-    """A row a place: how the way's products differ from those of the program; and the time."""
+def compare(command, libraries, configuration):
+    """One row per call site: how the configuration's products differ from those of the program; and the time."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as work:
-        call(['bitcut', 'run', '--against', way, '--threads', '1', '-o', work + '/log', '--',
+        call(['bitcut', 'run', '--against', configuration, '--threads', '1', '-o', work + '/log', '--',
               *command], **libraries)
         with open(work + '/log') as file:
             rows = [json.loads(line) for line in file]
     total = rows.pop()
     seconds = time.monotonic() - began
-    keys = 'place', 'routine', 'calls', 'm', 'n', 'k', 'differ', 'outputs', 'difference', 'largest'
-    places = [{'case': 'place', **{x: row[x] for x in keys}} for row in rows]
-    return places + [{'case': 'compared', 'seconds': seconds, 'calls': total['calls'],
+    keys = 'call_site', 'routine', 'calls', 'm', 'n', 'k', 'differ', 'outputs', 'difference', 'largest'
+    sites = [{'case': 'call_site', **{x: row[x] for x in keys}} for row in rows]
+    return sites + [{'case': 'compared', 'seconds': seconds, 'calls': total['calls'],
                       'own_seconds': total['own_seconds']}]
 
 
@@ -115,13 +115,13 @@ def audit(command, libraries):
         call(['bitcut', 'run', '--audit', '--threads', '1', '-o', work + '/log', '--', *command],
              **libraries)
         with open(work + '/log') as file:
-            *places, total = (json.loads(line) for line in file)
-    return {'case': 'audit', 'calls': total['calls'], 'places': len(places),
-            'watched': sum(x['watched'] for x in places),
-            'judged': sum(x['judged'] for x in places),
-            'relres': max(x['relres'] or 0 for x in places),
-            'backward': max(x['backward_max'] or 0 for x in places),
-            'advice': ', '.join(sorted({x['advice'] or 'none' for x in places if x['advise']})),
+            *sites, total = (json.loads(line) for line in file)
+    return {'case': 'audit', 'calls': total['calls'], 'call_sites': len(sites),
+            'watched': sum(x['watched'] for x in sites),
+            'compared': sum(x['compared'] for x in sites),
+            'relres': max(x['relres'] or 0 for x in sites),
+            'backward': max(x['backward_max'] or 0 for x in sites),
+            'advice': ', '.join(sorted({x['advice'] or 'none' for x in sites if x['advise']})),
             'own_seconds': total['own_seconds'], 'elapsed': total['elapsed'],
             'share': 100 * total['own_seconds'] / total['elapsed']}
 
@@ -138,20 +138,20 @@ def main(path, programs):
 
         for program in programs:
             own = {}
-            for way in WAYS:
-                rows, calls = run_way(*PROGRAMS[program], way, shim)
+            for configuration in CONFIGURATIONS:
+                rows, calls = run_configuration(*PROGRAMS[program], configuration, shim)
                 for row in rows:
                     own.setdefault(row['case'], row['digest'])
                     row['same'] = row['digest'] == own[row['case']]
-                    write(program=program, way=way, **row)
-                write(program=program, way=way, case='calls', **calls)
-                print(program, way, calls, flush=True)
-            for way in COMPARED:
+                    write(program=program, configuration=configuration, **row)
+                write(program=program, configuration=configuration, case='calls', **calls)
+                print(program, configuration, calls, flush=True)
+            for configuration in COMPARED:
                 command, libraries = PROGRAMS[program]
                 command = command + COMPARED_WITH.get(program, [])
-                for row in compare(command, libraries, way):
-                    write(program=program, way=way, **row)
-            write(program=program, way='own', **audit(*PROGRAMS[program]))
+                for row in compare(command, libraries, configuration):
+                    write(program=program, configuration=configuration, **row)
+            write(program=program, configuration='own', **audit(*PROGRAMS[program]))
 
 
 if __name__ == '__main__':

@@ -15,26 +15,26 @@ awk '
         n = split(list, key)
         for (i = 1; i <= n; i++)
             if (get(key[i]) != "")
-                value[get("program"), get("way"), get("case"), key[i]] = get(key[i])
+                value[get("program"), get("configuration"), get("case"), key[i]] = get(key[i])
     }
-    function number(format, program, way, of, key,    x) {
-        x = value[program, way, of, key]
+    function number(format, program, configuration, of, key,    x) {
+        x = value[program, configuration, of, key]
         return x == "" || x ~ /inf|nan/ ? "none" : sprintf(format, x)
     }
-    function name(way,    more) {
-        if (way == "own") return "its own FP32"
-        sub(/@/, "@@", way)
-        if (sub(/,equilibrate/, "", way)) more = ", equilibrated"
-        return "@code{" way "}" more
+    function name(configuration,    more) {
+        if (configuration == "own") return "its own FP32"
+        sub(/@/, "@@", configuration)
+        if (sub(/,equilibrate/, "", configuration)) more = ", equilibrated"
+        return "@code{" configuration "}" more
     }
     # FORMAT:PROGRAM:CASE:KEY, with commas between, a column each.
     function table(columns,    w, i, n, column, part, line) {
         n = split(columns, column, ",")
-        for (w = 1; w <= ways; w++) {
-            line = "@item " name(way[w])
+        for (w = 1; w <= configurations; w++) {
+            line = "@item " name(configuration[w])
             for (i = 1; i <= n; i++) {
                 split(column[i], part, ":")
-                line = line " @tab " number(part[1], part[2], way[w], part[3], part[4])
+                line = line " @tab " number(part[1], part[2], configuration[w], part[3], part[4])
             }
             print line
         }
@@ -43,11 +43,11 @@ awk '
     function calls(    p, w, line, taken, sampled, equal, original) {
         for (p = 1; p <= programs; p++) {
             taken = sampled = equal = original = 0
-            for (w = 2; w <= ways; w++) {
-                taken += value[program[p], way[w], "calls", "taken"]
-                sampled += value[program[p], way[w], "calls", "sampled"]
-                equal += value[program[p], way[w], "calls", "equal"]
-                original += value[program[p], way[w], "calls", "original"]
+            for (w = 2; w <= configurations; w++) {
+                taken += value[program[p], configuration[w], "calls", "taken"]
+                sampled += value[program[p], configuration[w], "calls", "sampled"]
+                equal += value[program[p], configuration[w], "calls", "equal"]
+                original += value[program[p], configuration[w], "calls", "original"]
             }
             print "@item " program[p] " @tab " taken " @tab " original " @tab " equal " of " \
                 sampled " @tab " number("%.1f", program[p], "own", "calls", "seconds") " @tab " \
@@ -62,14 +62,14 @@ awk '
         for (p = 1; p <= programs; p++) {
             of = program[p]
             print "@item " of " @tab " value[of, "own", "audit", "calls"] " @tab " \
-                value[of, "own", "audit", "places"] " @tab " \
+                value[of, "own", "audit", "call_sites"] " @tab " \
                 value[of, "own", "audit", "watched"] " @tab " \
                 number("%.1f %%", of, "own", "audit", "share") " @tab " \
                 number("%.1e", of, "own", "audit", "relres") " @tab " \
                 number("%.1f", of, "own", "audit", "backward") " @tab " advice[of]
         }
     }
-    function places(    i, line) {
+    function call_sites(    i, line) {
         for (i = 1; i <= spots; i++) {
             line = spot[i]
             print "@item " line " @tab " sprintf("%.1g", apart[line, "plain@h100"]) " @tab " \
@@ -77,27 +77,27 @@ awk '
                 sprintf("%.1g", apart[line, "ootomo@mi210"])
         }
     }
-    get("case") == "place" && get("program") == "train" {
-        at = get("place")
+    get("case") == "call_site" && get("program") == "train" {
+        at = get("call_site")
         sub(/.*:/, "", at)
         sub(/ .*/, "", at)
         at = at " @tab " get("m") " x " get("n") " x " get("k")
         if (!(at in known)) { known[at] = 1; spot[++spots] = at }
-        apart[at, get("way")] = get("difference")
+        apart[at, get("configuration")] = get("difference")
     }
-    get("case") == "place" { next }
+    get("case") == "call_site" { next }
     get("case") == "audit" {
         at = get("program")
         match($0, /"advice": "[^"]*"/)
         advice[at] = substr($0, RSTART + 11, RLENGTH - 12)
     }
-    !(get("way") in is_way) { is_way[get("way")] = 1; way[++ways] = get("way") }
+    !(get("configuration") in is_configuration) { is_configuration[get("configuration")] = 1; configuration[++configurations] = get("configuration") }
     !(get("program") in is_program) {
         is_program[get("program")] = 1
         program[++programs] = get("program")
     }
     { keep("relres first labels passes inertia loss weights error orthogonality residual values " \
-           "steps taken original sampled equal seconds calls places watched share backward") }
+           "steps taken original sampled equal seconds calls call_sites watched share backward") }
     END {
         calls()
         audits()
@@ -108,7 +108,7 @@ awk '
               "%.0f:kmeans:numpy:passes,%.0f:kmeans:numpy:inertia")
         table("%.4f:train:loss * 1:loss,%.1e:train:loss * 1:weights,%.4f:train:loss * 4096:loss," \
               "%.1e:train:loss * 4096:weights")
-        places()
+        call_sites()
         table("%.1e:least_squares:lstsq 1e1:error,%.1e:least_squares:lstsq 1e4:error," \
               "%.1e:least_squares:qr 1e1:error,%.1e:least_squares:qr 1e4:error," \
               "%.1e:least_squares:qr 1e1:orthogonality,%.1e:least_squares:qr 1e1:residual")

@@ -4,8 +4,8 @@ products as several units compute them:
     transformer.py ROWS.jsonl [STEPS [WAY...]]
     transformer.py --table ROWS.jsonl        (the table of the manual)
 
-A row a way: the loss at each step, and how far the weights are from those of FP64 in the end.
-The way fp64 computes all in FP64, own the products as PyTorch does, every other one as
+One row per configuration: the loss at each step, and how far the weights are from those of FP64 in the end.
+The configuration fp64 computes all in FP64, own the products as PyTorch does, every other one as
 `bitcut gemm` does.  All else of a step (normalization, softmax, Adam) is PyTorch's FP32."""
 import contextlib
 import hashlib
@@ -20,7 +20,7 @@ from torch import nn
 
 import bitcut
 
-WAYS = {  # and what the manual calls them
+CONFIGURATIONS = {  # and what the manual calls them
     "fp64": "FP64", "own": "FP32 of PyTorch", "fp32@fma/f32": "FP32, k in order",
     "ootomo@a100": "@code{ootomo}, A100", "cublas-tf32@a100": "TF32, A100",
     "plain@cdna3/mfma.16x16x8.f32.xf32,split=tf32,high=rz": "xf32, MI300",
@@ -91,24 +91,24 @@ def batches(text, letters):
         yield torch.stack([numbers[i:i + CONTEXT + 1] for i in starts])
 
 
-def emulation(way):
-    if "@" not in way:
+def emulation(configuration):
+    if "@" not in configuration:
         return contextlib.nullcontext()
-    recipe, unit, *more = way.replace("@", ",", 1).split(",")
+    recipe, unit, *more = configuration.replace("@", ",", 1).split(",")
     items = (x.partition("=") for x in more)
     return bitcut.emulate(recipe, unit, strict=True, threads=1,
                           **{key: value or True for key, _, value in items})
 
 
-def train(way, steps):
+def train(configuration, steps):
     """The losses, all weights, and what was computed by bitcut."""
     text = sentences()
     letters = sorted(set(text))
     model, data = Transformer(len(letters)), batches(text, letters)
-    if way == "fp64":
+    if configuration == "fp64":
         model.double()
     optimizer = torch.optim.Adam(model.parameters(), RATE)
-    block, losses = emulation(way), []
+    block, losses = emulation(configuration), []
     for piece, _ in zip(data, range(steps)):
         optimizer.zero_grad()
         with block:
@@ -125,28 +125,28 @@ def table(path):
     """Lines of Texinfo: losses at some steps, and the largest differences to FP64 up to some."""
     with open(path) as file:
         rows = [json.loads(line) for line in file]
-    exact = next(row["loss"] for row in rows if row["way"] == "fp64")
+    exact = next(row["loss"] for row in rows if row["configuration"] == "fp64")
     for row in rows:
         apart = [abs(x - y) for x, y in zip(row["loss"], exact)]
-        print("@item", WAYS[row["way"]],
+        print("@item", CONFIGURATIONS[row["configuration"]],
               *("@tab %.4f" % row["loss"][step - 1] for step in (50, 100, 200)),
               *("@tab %.0e" % max(apart[:steps]) for steps in (1, 20, 100)),
               "@tab %.1e" % row["weights"])
 
 
-def main(path, steps=STEPS, *ways):
+def main(path, steps=STEPS, *configurations):
     if path == "--table":
         return table(steps)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     exact = None
     with open(path, "w") as file:
-        for way in ways or WAYS:
+        for configuration in configurations or CONFIGURATIONS:
             began = time.monotonic()
-            losses, weights, taken = train(way, int(steps))
+            losses, weights, taken = train(configuration, int(steps))
             seconds = time.monotonic() - began
-            exact = weights if way == "fp64" else exact
-            row = {"way": way, "steps": len(losses), "taken": taken, "seconds": round(seconds, 1),
+            exact = weights if configuration == "fp64" else exact
+            row = {"configuration": configuration, "steps": len(losses), "taken": taken, "seconds": round(seconds, 1),
                    "digest": hashlib.sha256(weights.numpy().tobytes()).hexdigest()[:16]}
             if exact is not None:
                 row["weights"] = ((weights - exact).norm() / exact.norm()).item()

@@ -19,12 +19,12 @@ SOURCE = pathlib.Path(os.environ.get("srcdir", pathlib.Path(__file__).parents[2]
 ROWS = SOURCE / "data/torch/transformer.jsonl"
 RUN = f"import runpy; runpy.run_path({str(SOURCE / 'examples/torch/transformer.py')!r}, " \
     "run_name='__main__')"
-STEPS, WAYS = 4, ("own", "plain@mi210", "plain@a100")
+STEPS, CONFIGURATIONS = 4, ("own", "plain@mi210", "plain@a100")
 
 
 def losses(path):
     with open(path) as file:
-        return {row["way"]: row["loss"] for row in map(json.loads, file)}
+        return {row["configuration"]: row["loss"] for row in map(json.loads, file)}
 
 
 @needs_numpy
@@ -36,15 +36,15 @@ class Transformer(unittest.TestCase):
         self.assertEqual({len(x) for x in kept.values()}, {200})
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "rows.jsonl")
-            done = python(f"import sys; sys.argv[1:] = [{str(path)!r}, '{STEPS}', *{WAYS}]\n{RUN}")
+            done = python(f"import sys; sys.argv[1:] = [{str(path)!r}, '{STEPS}', *{CONFIGURATIONS}]\n{RUN}")
             self.assertEqual(done.returncode, 0, done.stderr)
             now = losses(path)
-        for way in WAYS:
+        for configuration in CONFIGURATIONS:
             # The units' products are the same everywhere, PyTorch's softmax is not.
-            for got, want in zip(now[way], kept[way]):
-                self.assertAlmostEqual(got, want, 4, way)
-        for way, other in zip(WAYS, WAYS[1:]):
-            self.assertGreater(abs(kept[way][STEPS - 1] - kept[other][STEPS - 1]), 2e-4)
+            for got, want in zip(now[configuration], kept[configuration]):
+                self.assertAlmostEqual(got, want, 4, configuration)
+        for configuration, other in zip(CONFIGURATIONS, CONFIGURATIONS[1:]):
+            self.assertGreater(abs(kept[configuration][STEPS - 1] - kept[other][STEPS - 1]), 2e-4)
 
     def test_table(self):
         """The manual has the table of the rows."""

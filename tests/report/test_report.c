@@ -26,11 +26,11 @@ static json_t *verdict(const char *claim, const char *unit, enum claim_outcome v
                      unit ? "published models only" : NULL, "origin", "paper");
 }
 
-/* The same at the small scale, with what kept rows say of it. */
+/* The same at the small scale, with what recorded rows say of it. */
 static json_t *also_kept(json_t *verdict, enum claim_outcome v, const char *reason)
 {
     json_object_set_new(verdict, "scale", json_string("small"));
-    json_object_set_new(verdict, "kept",
+    json_object_set_new(verdict, "recorded",
                         json_pack("{s:s, s:f, s:s, s:s}", "verdict", verdicts[v].name,
                                   "ours", 3.25, "reason", reason, "origin", "paper"));
     return verdict;
@@ -329,7 +329,7 @@ static void check_scales(report_form *form, const char *const *pieces)
         also_kept(verdict("second", "a100", VERDICT_AGREES), VERDICT_DIFFERS,
                   "as <it> was"),
         alone);
-    s[0].kept = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i}", "scale", "paper", "seed", 1,
+    s[0].recorded = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i}", "scale", "paper", "seed", 1,
                           "file", "b.jsonl", "sha256", "digest", "points", 3, "of", 4);
     const struct page page = { .title = "A report",
                                .command = "bitcut",
@@ -339,7 +339,7 @@ static void check_scales(report_form *form, const char *const *pieces)
                                .count = 3 };
     ck_assert_int_eq(report_write(folder.path, form, &page, NULL), BITCUT_OK);
     check_order(text_of(folder.path), pieces);
-    json_decref(s[0].kept);
+    json_decref(s[0].recorded);
     clear_sections(s);
     scratch_remove(&folder);
 }
@@ -400,7 +400,7 @@ END_TEST
 START_TEST(reasons_are_told_apart)
 {
     static const struct {
-        const char *small, *paper, *own, *kept, *both;
+        const char *small, *paper, *own, *recorded, *both;
     } cases[] = { { "a", NULL, "", "", "a" },
                   { "a; b", "a; b", "", "", "a; b" },
                   { "1 case; b; c", "2 cases; b; c", "1 case", "2 cases", "b; c" },
@@ -411,10 +411,10 @@ START_TEST(reasons_are_told_apart)
         struct report_reasons r;
         json_t *v = json_pack("{s:s}", "reason", cases[i].small);
         if (cases[i].paper)
-            json_object_set_new(v, "kept", json_pack("{s:s}", "reason", cases[i].paper));
+            json_object_set_new(v, "recorded", json_pack("{s:s}", "reason", cases[i].paper));
         report_reasons(&r, v);
         ck_assert_str_eq(r.own, cases[i].own);
-        ck_assert_str_eq(r.kept, cases[i].kept);
+        ck_assert_str_eq(r.recorded, cases[i].recorded);
         ck_assert_str_eq(r.both, cases[i].both);
         json_decref(v);
     }

@@ -148,7 +148,7 @@ static float a[COUNT][ROOM], b[COUNT][ROOM], c[COUNT][ROOM], want[COUNT][ROOM];
 static const float *each_a[COUNT], *each_b[COUNT];
 static float *each_c[COUNT];
 
-/* What a call of a routine in one way says; matrices are stored for it, and in `want`
+/* What a call of a routine in one configuration says; matrices are stored for it, and in `want`
    what C's memory is to be. */
 static struct call prepare(const struct problem *p, int order, int ta, int tb, int half,
                            int count)
@@ -351,19 +351,19 @@ static void try_products(const struct name *f)
             make_problem(&p, is(f, "ssyrk")   ? SYRK
                              : is(f, "ssymm") ? (enum kind)sides[i % 2]
                                               : GEMM);
-            for (int way = 0; way < 9; way++) {
-                const int ta = N + way % 3, tb = N + way / 3;
+            for (int configuration = 0; configuration < 9; configuration++) {
+                const int ta = N + configuration % 3, tb = N + configuration / 3;
                 if (is(f, "ssyrk"))
                     try_taken(f, &p, order[o], ta, ta == N ? 112 : N,
-                              way & 1 ? UPPER : LOWER, 1);
+                              configuration & 1 ? UPPER : LOWER, 1);
                 else if (is(f, "ssymm"))
-                    try_taken(f, &p, order[o], N, N, way & 1 ? UPPER : LOWER, 1);
+                    try_taken(f, &p, order[o], N, N, configuration & 1 ? UPPER : LOWER, 1);
                 else
                     try_taken(f, &p, order[o], ta, tb, 0,
-                              batched(f) ? 1 + way % COUNT : 1);
+                              batched(f) ? 1 + configuration % COUNT : 1);
             }
-            for (int way = 0; way < 3; way++)
-                try_empty(f, &p, order[o], p.kind == GEMM ? 0 : way & 1 ? UPPER : LOWER);
+            for (int configuration = 0; configuration < 3; configuration++)
+                try_empty(f, &p, order[o], p.kind == GEMM ? 0 : configuration & 1 ? UPPER : LOWER);
         }
         make_problem(&p, is(f, "ssyrk") ? SYRK : is(f, "ssymm") ? SYMM_LEFT : GEMM);
         for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)

@@ -37,11 +37,11 @@ static void call_log_check(const struct call_log *l)
 {
     CHECK(l->program), CHECK(l->fault), CHECK(l->libraries);
     CHECK(l->device), CHECK(l->device_fault);
-    must(l->places <= CALL_LOG_PLACES_MAX);
+    must(l->sites <= CALL_LOG_SITES_MAX);
     for (int i = 0; i < CALL_LOG_ROUTINES_MAX; i++) CHECK(l->routine[i].name);
-    for (uint32_t i = 0; i < l->places; i++) {
-        const struct call_log_site *const p = &l->place[i];
-        CHECK(p->routine), CHECK(p->where), CHECK(p->native), CHECK(p->way);
+    for (uint32_t i = 0; i < l->sites; i++) {
+        const struct call_log_site *const p = &l->site[i];
+        CHECK(p->routine), CHECK(p->where), CHECK(p->native), CHECK(p->configuration);
         CHECK(p->against), CHECK(p->fault);
         must(p->excerpts <= CALL_LOG_EXCERPTS_MAX);
         for (uint32_t n = 0; n < p->excerpts; n++) CHECK(p->excerpt[n].name);

@@ -95,9 +95,9 @@ static struct bitcut_matrix given(const struct held *x)
 
 /* D by bitcut_gemm() of whole row-major matrices without gaps. */
 static uint32_t *expected(const struct held *a, const struct held *b,
-                          const struct held *c, const struct bitcut_gemm *way)
+                          const struct held *c, const struct bitcut_gemm *configuration)
 {
-    struct bitcut_gemm g = *way;
+    struct bitcut_gemm g = *configuration;
     char why[BITCUT_TEXT_MAX];
     const size_t m = c->rows, n = c->cols, k = a->cols;
     uint32_t *const x = malloc((m * k + 1) * 4), *const y = malloc((k * n + 1) * 4),
@@ -135,19 +135,19 @@ static void check(const struct held *d, const uint32_t *before, const uint32_t *
 }
 
 static void try(struct held *a, struct held *b, struct held *d, enum half half,
-                const struct bitcut_gemm *way, int threads, const char *what)
+                const struct bitcut_gemm *configuration, int threads, const char *what)
 {
     struct product p = { .d = half, .a = a->half, .b = b->half };
     struct fault f;
     bitcut_gemm_init(&p.gemm, sizeof p.gemm);
     p.gemm.m = d->rows, p.gemm.n = d->cols, p.gemm.k = a->cols;
-    p.gemm.alpha = way->alpha, p.gemm.beta = way->beta;
+    p.gemm.alpha = configuration->alpha, p.gemm.beta = configuration->beta;
     p.gemm.a = given(a), p.gemm.b = given(b), p.gemm.c = p.gemm.d = given(d);
     uint32_t *const before = malloc((d->all + 1) * 4);
     memcpy(before, d->at, d->all * 4);
-    uint32_t *const want = expected(a, b, d, way);
-    const struct bitcut_gemm bare = gemm_of(way->recipe, way->unit);
-    struct bitcut_gemm asked = *way;
+    uint32_t *const want = expected(a, b, d, configuration);
+    const struct bitcut_gemm bare = gemm_of(configuration->recipe, configuration->unit);
+    struct bitcut_gemm asked = *configuration;
     asked.alpha = bare.alpha, asked.beta = bare.beta; /* of no account */
     ck_assert_msg(product_compute(&p, &asked,
                                   &(struct gemm_options){ .threads = threads },
@@ -158,12 +158,12 @@ static void try(struct held *a, struct held *b, struct held *d, enum half half,
     free(want);
 }
 
-static void scale(struct bitcut_gemm *way, uint64_t *rng)
+static void scale(struct bitcut_gemm *configuration, uint64_t *rng)
 {
     static const uint32_t alphas[] = { 0x3f800000, 0xbf800000, 0x3fa00001 },
                           betas[] = { 0, 0x80000000, 0x3f800000, 0xc0490fdb };
-    way->alpha = alphas[test_between(rng, 0, 2)];
-    way->beta = betas[test_between(rng, 0, 3)];
+    configuration->alpha = alphas[test_between(rng, 0, 2)];
+    configuration->beta = betas[test_between(rng, 0, 3)];
 }
 
 static void free_all(struct held *x, int count)
@@ -175,15 +175,15 @@ START_TEST(whole_products)
 {
     uint64_t rng = test_seed();
     for (int tries = 0; tries < test_cases(300, 5000); tries++) {
-        struct bitcut_gemm way = way_of(tries % WAYS);
+        struct bitcut_gemm configuration = way_of(tries % WAYS);
         const size_t m = (size_t)test_between(&rng, 1, 20),
                      n = (size_t)test_between(&rng, 1, 20),
                      k = (size_t)test_between(&rng, 1, 40);
-        scale(&way, &rng);
+        scale(&configuration, &rng);
         struct held x[3] = { held_make(m, k, HALF_BOTH, NO_NUMBER, &rng),
                              held_make(k, n, HALF_BOTH, NO_NUMBER, &rng),
                              held_make(m, n, HALF_BOTH, UNTOUCHED, &rng) };
-        try(&x[0], &x[1], &x[2], HALF_BOTH, &way, 1 + tries % 2, ways[tries % WAYS]);
+        try(&x[0], &x[1], &x[2], HALF_BOTH, &configuration, 1 + tries % 2, ways[tries % WAYS]);
         free_all(x, 3);
     }
 }
@@ -193,17 +193,17 @@ END_TEST
 static void try_rank(size_t n, size_t k, int way_at, enum half half, int threads,
                      uint64_t *rng)
 {
-    struct bitcut_gemm way = way_of(way_at);
-    scale(&way, rng);
+    struct bitcut_gemm configuration = way_of(way_at);
+    scale(&configuration, rng);
     struct held x[2] = { held_make(n, k, HALF_BOTH, NO_NUMBER, rng),
                          held_make(n, n, half, NO_NUMBER, rng) };
     struct held b = x[0];
     b.rows = k, b.cols = n;
     b.layout = x[0].layout == BITCUT_ROW_MAJOR ? BITCUT_COLUMN_MAJOR : BITCUT_ROW_MAJOR;
-    if (!(way.beta & 0x7fffffff))
+    if (!(configuration.beta & 0x7fffffff))
         for (size_t i = 0; i < x[1].all; i++) x[1].at[i] = NO_NUMBER + (uint32_t)i % 9;
     x[1].half = HALF_BOTH; /* expected() sees it all: the other half counts for nothing */
-    try(&x[0], &b, &x[1], half, &way, threads, ways[way_at]);
+    try(&x[0], &b, &x[1], half, &configuration, threads, ways[way_at]);
     free_all(x, 2);
 }
 
@@ -228,18 +228,18 @@ START_TEST(symmetric)
 {
     uint64_t rng = test_seed() + 2;
     for (int tries = 0; tries < test_cases(300, 5000); tries++) {
-        struct bitcut_gemm way = way_of(tries % WAYS);
+        struct bitcut_gemm configuration = way_of(tries % WAYS);
         const size_t m = (size_t)test_between(&rng, 1, 25),
                      n = (size_t)test_between(&rng, 1, 25);
         const bool left = tries & 1;
         const enum half half = tries & 2 ? HALF_UPPER : HALF_LOWER;
-        scale(&way, &rng);
+        scale(&configuration, &rng);
         struct held x[3] = {
             held_make(m, left ? m : n, left ? half : HALF_BOTH, NO_NUMBER, &rng),
             held_make(left ? m : n, n, left ? HALF_BOTH : half, NO_NUMBER, &rng),
             held_make(m, n, HALF_BOTH, UNTOUCHED, &rng)
         };
-        try(&x[0], &x[1], &x[2], HALF_BOTH, &way, 1 + tries % 2, ways[tries % WAYS]);
+        try(&x[0], &x[1], &x[2], HALF_BOTH, &configuration, 1 + tries % 2, ways[tries % WAYS]);
         free_all(x, 3);
     }
 }
@@ -274,10 +274,10 @@ START_TEST(batches)
             p.gemm.a.at = p.gemm.b.at = p.gemm.d.at = NULL;
         }
         p.gemm.c = p.gemm.d;
-        const struct bitcut_gemm way = way_of(1);
+        const struct bitcut_gemm configuration = way_of(1);
         ck_assert(product_count(&p) == COUNT * M * N * K);
         for (int i = 0; i < COUNT; i++) {
-            struct bitcut_gemm g = way;
+            struct bitcut_gemm g = configuration;
             g.m = M, g.n = N, g.k = K, g.beta = g.alpha;
             g.a = (struct bitcut_matrix){ .at = pointers ? each_a[i] : a + i * ROOM,
                                           .ld = K + 1 };
@@ -291,7 +291,7 @@ START_TEST(batches)
                       one.gemm.c.at == one.gemm.d.at && !one.gemm.a.each);
         }
         ck_assert_int_eq(
-            product_compute(&p, &way, &(struct gemm_options){ .threads = 2 }, &f),
+            product_compute(&p, &configuration, &(struct gemm_options){ .threads = 2 }, &f),
             BITCUT_OK);
         ck_assert(!memcmp(d, want, sizeof d));
     }
@@ -327,32 +327,32 @@ START_TEST(failures)
 {
     uint32_t one = 0x3f800000, d = 5;
     struct product p = { .d = HALF_BOTH };
-    const struct bitcut_gemm way = way_of(0);
+    const struct bitcut_gemm configuration = way_of(0);
     struct fault f;
     bitcut_gemm_init(&p.gemm, sizeof p.gemm);
     p.gemm.m = p.gemm.n = p.gemm.k = 1;
     p.gemm.a.at = p.gemm.b.at = &one;
     p.gemm.d.to = NULL;
     ck_assert_int_eq(
-        product_compute(&p, &way, &(struct gemm_options){ .threads = 1 }, &f),
+        product_compute(&p, &configuration, &(struct gemm_options){ .threads = 1 }, &f),
         BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(f.text, "D must not be NULL");
     p.gemm.d.to = (char *)&d + 1;
     ck_assert_int_eq(
-        product_compute(&p, &way, &(struct gemm_options){ .threads = 1 }, &f),
+        product_compute(&p, &configuration, &(struct gemm_options){ .threads = 1 }, &f),
         BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(f.text, "D is not aligned to 4 bytes");
     p.gemm.d.to = &d;
     p.gemm.n = p.gemm.m = SIZE_MAX / 8;
     p.d = HALF_UPPER;
     ck_assert_int_eq(
-        product_compute(&p, &way, &(struct gemm_options){ .threads = 1 }, &f),
+        product_compute(&p, &configuration, &(struct gemm_options){ .threads = 1 }, &f),
         BITCUT_NO_MEMORY);
     ck_assert_str_eq(f.text, "not enough memory");
     p.d = HALF_BOTH, p.a = HALF_LOWER;
     p.gemm.k = p.gemm.m;
     ck_assert_int_eq(
-        product_compute(&p, &way, &(struct gemm_options){ .threads = 1 }, &f),
+        product_compute(&p, &configuration, &(struct gemm_options){ .threads = 1 }, &f),
         BITCUT_NO_MEMORY);
     ck_assert_uint_eq(d, 5);
 }

@@ -25,7 +25,7 @@ static void find_ledger(char path[512], const char *name)
     ck_assert_int_eq(found, 1);
 }
 
-/* Write one place down, as if `n` were what was seen. */
+/* Write one site down, as if `n` were what was seen. */
 static void write_place(struct call_log *l, const char *where, unsigned n)
 {
     struct call_log_site *const p = call_log_new_site(l);
@@ -33,7 +33,7 @@ static void write_place(struct call_log *l, const char *where, unsigned n)
     strcpy(p->routine, "sgemm_");
     snprintf(p->where, sizeof p->where, "%s", where);
     snprintf(p->native, sizeof p->native, "%s", where);
-    strcpy(p->way, "fp32@fma/f32");
+    strcpy(p->configuration, "fp32@fma/f32");
     p->ended[CALL_TAKEN] = n;
     p->ended[CALL_FAILED] = 1;
     snprintf(p->fault, sizeof p->fault, "fault %u", n);
@@ -47,7 +47,7 @@ static void write_place(struct call_log *l, const char *where, unsigned n)
         (struct call_log_difference){ 10, n, 1, n, { 4 * n, 2 * n }, n, 3 * n };
     p->values[0].count[n] = 4;
     p->values[1].zeros = n;
-    l->places++;
+    l->sites++;
 }
 
 START_TEST(written_and_read)
@@ -57,20 +57,20 @@ START_TEST(written_and_read)
     struct fault f;
     char path[512];
     ck_assert(l && l->process == getpid() && strstr(l->program, "test_call_log"));
-    ck_assert(l->places == 0 && !l->ended && !*l->fault);
+    ck_assert(l->sites == 0 && !l->ended && !*l->fault);
     write_place(l, "somewhere", 7);
     find_ledger(path, at.folder);
     ck_assert_int_eq(call_log_read(&back, path, &f), BITCUT_OK); /* it still goes on */
-    ck_assert(!memcmp(back->place, l->place, sizeof l->place[0]) && back->places == 1);
+    ck_assert(!memcmp(back->site, l->site, sizeof l->site[0]) && back->sites == 1);
     call_log_close(back);
     call_log_close(l);
     ck_assert_int_eq(call_log_read(&back, path, &f), BITCUT_OK);
-    ck_assert_str_eq(back->place[0].where, "somewhere");
+    ck_assert_str_eq(back->site[0].where, "somewhere");
     /* What is read is a copy. */
-    back->places = 0;
+    back->sites = 0;
     call_log_close(back);
     ck_assert_int_eq(call_log_read(&back, path, &f), BITCUT_OK);
-    ck_assert_uint_eq(back->places, 1);
+    ck_assert_uint_eq(back->sites, 1);
     call_log_close(back);
     scratch_remove(&at);
 }
@@ -82,9 +82,9 @@ START_TEST(all_places)
     struct call_log *const l = call_log_open(at.folder, NULL);
     struct run_total t;
     struct fault f;
-    for (unsigned i = 0; i < CALL_LOG_PLACES_MAX; i++) {
+    for (unsigned i = 0; i < CALL_LOG_SITES_MAX; i++) {
         char where[32];
-        snprintf(where, sizeof where, "place %u", i);
+        snprintf(where, sizeof where, "site %u", i);
         write_place(l, where, 1 + i % 250);
     }
     ck_assert_ptr_eq(call_log_new_site(l), NULL);
@@ -95,7 +95,7 @@ START_TEST(all_places)
     }
     call_log_close(l);
     ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_OK);
-    ck_assert_uint_eq(t.places, CALL_LOG_PLACES_MAX);
+    ck_assert_uint_eq(t.sites, CALL_LOG_SITES_MAX);
     ck_assert(t.lost == 3 && t.counted == 2 * CALL_LOG_ROUTINES_MAX);
     run_total_clear(&t);
     scratch_remove(&at);
@@ -126,10 +126,10 @@ START_TEST(processes)
         ck_assert_int_eq(waitpid(process, &status, 0), process);
     }
     ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_OK);
-    ck_assert(t.processes == 4 && t.ended == 1 && t.places == 2);
+    ck_assert(t.processes == 4 && t.ended == 1 && t.sites == 2);
     ck_assert(t.sum->ended[CALL_TAKEN] == 5 + 3 * 9 && t.sum->ended[CALL_FAILED] == 4);
     ck_assert(t.sum->seconds == 2 && t.sum->own_seconds == 1 && t.counted == 33);
-    const struct call_log_site *const p = t.place[0]; /* the one with more products */
+    const struct call_log_site *const p = t.site[0]; /* the one with more products */
     ck_assert_str_eq(p->where, "here");
     ck_assert(p->ended[CALL_TAKEN] == 23 && p->gemms == 46 && p->products == 23e6);
     ck_assert(p->least[0] == 5 && p->least[2] == 3 && p->most[0] == 9 &&
@@ -156,13 +156,13 @@ static void check_damaged(const char *folder, const char *path, const void *byte
                           size_t size)
 {
     struct call_log *l = NULL;
-    struct run_total t = { .places = 77 };
+    struct run_total t = { .sites = 77 };
     struct fault f = { .text = "" };
     scratch_write(path, bytes, size);
     ck_assert_int_eq(call_log_read(&l, path, &f), BITCUT_BAD_FILE);
     ck_assert_msg(strstr(f.text, "this version of bitcut run") && !l, "%s", f.text);
     ck_assert_int_eq(run_total_read(&t, folder, &f), BITCUT_BAD_FILE);
-    ck_assert_msg(strstr(f.text, ".ledger: not written") && t.places == 77, "%s", f.text);
+    ck_assert_msg(strstr(f.text, ".ledger: not written") && t.sites == 77, "%s", f.text);
 }
 
 START_TEST(damaged)
@@ -185,20 +185,20 @@ START_TEST(damaged)
     check_damaged(at.folder, path, bytes, size);
     bytes[offsetof(struct call_log, bytes)] ^= 1;
 
-    /* Texts without an end, and more places than there are, stay within it. */
+    /* Texts without an end, and more sites than there are, stay within it. */
     memset(bytes + offsetof(struct call_log, program), 'x', PLACE_MAX_BYTES);
-    memset(bytes + offsetof(struct call_log, places), 0xff, sizeof(uint32_t));
+    memset(bytes + offsetof(struct call_log, sites), 0xff, sizeof(uint32_t));
     memset(bytes + offsetof(struct call_log, routine), 'x', sizeof l->routine);
-    memset(bytes + offsetof(struct call_log, place), 'x', sizeof l->place);
+    memset(bytes + offsetof(struct call_log, site), 'x', sizeof l->site);
     scratch_write(path, bytes, size);
     ck_assert_int_eq(call_log_read(&back, path, &f), BITCUT_OK);
-    ck_assert_uint_eq(back->places, CALL_LOG_PLACES_MAX);
+    ck_assert_uint_eq(back->sites, CALL_LOG_SITES_MAX);
     ck_assert_uint_eq(strlen(back->program), PLACE_MAX_BYTES - 1);
-    const struct call_log_site *const last = &back->place[CALL_LOG_PLACES_MAX - 1];
+    const struct call_log_site *const last = &back->site[CALL_LOG_SITES_MAX - 1];
     ck_assert(strlen(last->routine) == ROUTINE_MAX_BYTES - 1 &&
               strlen(last->where) == PLACE_MAX_BYTES - 1 &&
               strlen(last->native) == PLACE_MAX_BYTES - 1 &&
-              strlen(last->way) == CONFIGURATION_LINE_MAX - 1 &&
+              strlen(last->configuration) == CONFIGURATION_LINE_MAX - 1 &&
               strlen(last->fault) == BITCUT_TEXT_MAX - 1 &&
               strlen(back->routine[CALL_LOG_ROUTINES_MAX - 1].name) ==
                   ROUTINE_MAX_BYTES - 1);
@@ -281,7 +281,7 @@ START_TEST(hostile)
     struct run_total t;
     struct fault f;
     write_place(l, "a\x1b[1m\xff\xe2\x80\xae", 1);
-    memset(l->place[0].native, 'n', PLACE_MAX_BYTES);
+    memset(l->site[0].native, 'n', PLACE_MAX_BYTES);
     memset(l->device, 0x9b, sizeof l->device);
     strcpy(l->device_fault, "one\ntwo");
     strcpy(l->libraries, "lib\x07");
@@ -289,9 +289,9 @@ START_TEST(hostile)
     strcpy(l->routine[0].name, "r\x08");
     call_log_close(l);
     ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_OK);
-    ck_assert_uint_eq(t.places, 1);
-    ck_assert_str_eq(t.place[0]->where, "a?[1m??");
-    ck_assert_uint_eq(strlen(t.place[0]->native), PLACE_MAX_BYTES - 1);
+    ck_assert_uint_eq(t.sites, 1);
+    ck_assert_str_eq(t.site[0]->where, "a?[1m??");
+    ck_assert_uint_eq(strlen(t.site[0]->native), PLACE_MAX_BYTES - 1);
     ck_assert_uint_eq(strspn(t.device, "?"), sizeof t.device - 1);
     ck_assert_str_eq(t.device_fault, "one?two");
     ck_assert_str_eq(t.libraries, "lib?");
@@ -326,7 +326,7 @@ START_TEST(folders)
     struct fault f;
     scratch_write(at.path, "text", 4);
     ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_OK);
-    ck_assert(t.processes == 0 && t.places == 0 && !*t.libraries);
+    ck_assert(t.processes == 0 && t.sites == 0 && !*t.libraries);
     run_total_clear(&t);
     call_log_close(call_log_open(at.folder, NULL));
     run_folder_remove(at.folder);

@@ -49,12 +49,12 @@ static void good_in_folder(const char *name, const char *value)
 START_TEST(defaults)
 {
     good(NULL, NULL);
-    ck_assert(s.way.original && !s.rules && !s.compares && !s.audits && s.python);
+    ck_assert(s.configuration.original && !s.rules && !s.compares && !s.audits && s.python);
     ck_assert(!s.folder && !s.threads);
-    ck_assert_str_eq(s.way.line, "original");
+    ck_assert_str_eq(s.configuration.line, "original");
     for (const struct setting *row = settings; row->name; row++) { /* "" says nothing */
         good(row->name, "");
-        ck_assert(s.way.original && !s.rules && !s.compares && !s.audits && s.python &&
+        ck_assert(s.configuration.original && !s.rules && !s.compares && !s.audits && s.python &&
                   !s.folder);
     }
 }
@@ -63,13 +63,13 @@ END_TEST
 START_TEST(each)
 {
     good("BITCUT_RUN", "legemm@mi210,slices=2");
-    ck_assert(!s.way.original && s.way.gemm.order.slices == 2);
-    ck_assert_str_eq(s.way.gemm.recipe->name, "legemm");
-    ck_assert(strstr(s.way.line, "legemm@cdna2/") && strstr(s.way.line, ",slices=2"));
+    ck_assert(!s.configuration.original && s.configuration.gemm.order.slices == 2);
+    ck_assert_str_eq(s.configuration.gemm.recipe->name, "legemm");
+    ck_assert(strstr(s.configuration.line, "legemm@cdna2/") && strstr(s.configuration.line, ",slices=2"));
     good("BITCUT_RUN", "original");
-    ck_assert(s.way.original);
+    ck_assert(s.configuration.original);
     good_in_folder("BITCUT_RUN_AGAINST", "original");
-    ck_assert(s.compares && s.against.original && s.way.original);
+    ck_assert(s.compares && s.against.original && s.configuration.original);
     good_in_folder("BITCUT_RUN_AGAINST", "fp32@fma/f32");
     ck_assert(s.compares && !s.against.original);
     ck_assert_str_eq(s.against.line, "fp32@fma/f32");
@@ -99,7 +99,7 @@ START_TEST(rules)
     ck_assert_str_eq(s.rule[0].pattern, "*train.py:*");
     ck_assert_str_eq(s.rule[2].pattern, "x y:*");
     static const struct {
-        const char *place;
+        const char *site;
         int rule;
     } rows[] = {
         { "/home/me/train.py:12 step", 0 },
@@ -111,12 +111,12 @@ START_TEST(rules)
         { "", 3 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        ck_assert_msg(run_settings_configuration(&s, rows[i].place) ==
-                          &s.rule[rows[i].rule].way,
-                      "%s: not by rule %d", rows[i].place, rows[i].rule);
+        ck_assert_msg(run_settings_configuration(&s, rows[i].site) ==
+                          &s.rule[rows[i].rule].configuration,
+                      "%s: not by rule %d", rows[i].site, rows[i].rule);
     good("BITCUT_RUN_RULES", "a=original");
-    ck_assert_ptr_eq(run_settings_configuration(&s, "b"), &s.way);
-    ck_assert_ptr_eq(run_settings_configuration(&s, "a"), &s.rule[0].way);
+    ck_assert_ptr_eq(run_settings_configuration(&s, "b"), &s.configuration);
+    ck_assert_ptr_eq(run_settings_configuration(&s, "a"), &s.rule[0].configuration);
 }
 END_TEST
 

@@ -174,16 +174,16 @@ START_TEST(lines_drawn)
 }
 END_TEST
 
-static double cost(const char *recipe, const char *place)
+static double cost(const char *recipe, const char *target)
 {
     struct bitcut_gemm g = gemm_of(bitcut_recipe_find(recipe), NULL);
     struct gemm_plan plan;
     const struct bitcut_format *words =
         g.recipe->split ? g.recipe->split->word[0].format : &formats[FORMAT_F16];
-    g.unit = unit_find(place, words);
+    g.unit = unit_find(target, words);
     ck_assert(g.unit != NULL);
     ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
-    return plan_cost(&plan, place);
+    return plan_cost(&plan, target);
 }
 
 /* Who makes the units of the chip's architecture. */
@@ -226,45 +226,45 @@ START_TEST(costs)
 }
 END_TEST
 
-/* Ask for A B at those places; the choice, or NULL. */
+/* Ask for A B at those targets; the choice, or NULL. */
 static const struct advise_trial *ask(struct advise *found, struct matrix *a,
                                       struct matrix *b, double want,
-                                      const char *const *place, size_t places)
+                                      const char *const *target, size_t targets)
 {
     const struct advise_problem q = { .a = a,
                                       .b = b,
                                       .pairs = 1,
                                       .metric = &norm_sample_metrics[0],
                                       .want = want,
-                                      .place = place,
-                                      .places = places,
+                                      .target = target,
+                                      .targets = targets,
                                       .seed = 1 };
     ck_assert_int_eq(advise_find(found, &q, 1, NULL, NULL), BITCUT_OK);
     return found->choice;
 }
 
 /* The choice reaches what is wanted on all outputs and is the fastest of those whose rates
-   are known; at no place a recipe of fewer products does, and
+   are known; at no target a recipe of fewer products does, and
    lines are equilibrated only where nothing of as many products does without. */
 static void check_choice(const char *input, size_t m, size_t n, size_t k, double want)
 {
-    static const char *const place[] = { "a100", "mi210" };
+    static const char *const target[] = { "a100", "mi210" };
     struct matrix a = family(input, INPUT_A, m, k, 3),
                   b = family(input, INPUT_B, k, n, 4);
     struct advise found;
-    const struct advise_trial *t = ask(&found, &a, &b, want, place, 2);
+    const struct advise_trial *t = ask(&found, &a, &b, want, target, 2);
     ck_assert_msg(t && t->advice.reaches, "%s: nothing has %g", input, want);
     ck_assert(of_all(&t->gemm, &a, &b, METRIC_RELRES) <= want);
     ck_assert_uint_eq(found.bests, 2);
     for (size_t p = 0; p < 2; p++) {
         const struct advise_trial *best = found.best[p];
-        ck_assert(best->place == place[p] && best->advice.reaches &&
+        ck_assert(best->target == target[p] && best->advice.reaches &&
                   best->tflops <= t->tflops);
         ck_assert_msg(of_all(&best->gemm, &a, &b, METRIC_RELRES) <= want, "%s on %s: %s",
-                      input, place[p], best->gemm.recipe->name);
+                      input, target[p], best->gemm.recipe->name);
         for (size_t i = 0; i < found.trials; i++) {
             const struct advise_trial *other = &found.trial[i];
-            if (other->place != place[p]) continue;
+            if (other->target != target[p]) continue;
             ck_assert(other->advice.cost <= best->advice.cost);
             const bool cheaper = other->advice.cost < best->advice.cost ||
                                  (best->gemm.equilibrate && !other->gemm.equilibrate);
@@ -290,11 +290,11 @@ END_TEST
 
 START_TEST(nothing_reaches)
 {
-    static const char *const place[] = { "v100" };
+    static const char *const target[] = { "v100" };
     struct matrix a = family("urand(-1,1)", INPUT_A, 30, 40, 3);
     struct matrix b = family("urand(-1,1)", INPUT_B, 40, 20, 4);
     struct advise found;
-    ck_assert(!ask(&found, &a, &b, 1e-12, place, 1));
+    ck_assert(!ask(&found, &a, &b, 1e-12, target, 1));
     const struct advise_trial *best = advise_best(&found);
     ck_assert(best && best == found.best[0]);
     ck_assert(!best->advice.reaches && !isnan(best->advice.checked));
@@ -353,7 +353,7 @@ enum { PRODUCTS_MAX = 4 };
    each; so it does of values elsewhere that its words must hold. */
 static void check_several(const int *exponent, size_t count, int elsewhere, uint64_t seed)
 {
-    static const char *const place[] = { "h100" };
+    static const char *const target[] = { "h100" };
     struct matrix a[PRODUCTS_MAX], b[PRODUCTS_MAX], turned_a[PRODUCTS_MAX],
         turned_b[PRODUCTS_MAX];
     struct advise_problem q = { .a = a,
@@ -361,8 +361,8 @@ static void check_several(const int *exponent, size_t count, int elsewhere, uint
                                 .pairs = count,
                                 .metric = &norm_sample_metrics[0],
                                 .want = 1e-6,
-                                .place = place,
-                                .places = 1,
+                                .target = target,
+                                .targets = 1,
                                 .seed = 1 };
     struct advise found, other;
     char input[40];
