@@ -520,7 +520,7 @@ class Retention(Result):
 
     def _figure(self):
         kept = [(row["exponent"], row["bits"]) for row in reversed(self.exponents)]
-        return line(f"Bits that {self.split} keeps", kept, "exponent of the value",
+        return line(f"Bits that {self.split} retains", kept, "exponent of the value",
                     "bits retained, of 24", top=25) if kept else ""
 
 

@@ -291,4 +291,40 @@ START_TEST(measured_answers)
 }
 END_TEST
 
-TEST_MAIN("engine", engine_is_spec, engine_is_spec_one_step_away, published_example, measured_answers)
+/* Sums of zeros: c and each product are +0 or -0, product 0 or all others differ. */
+static void zeros_compare(const struct bitcut_unit *u)
+{
+    const uint64_t sign_a = (uint64_t)1 << (u->a->bits - 1),
+                   sign_c = (uint64_t)1 << (u->c->bits - 1);
+    for (int signs = 0; signs < 8; signs++) {
+        struct sample s;
+        memset(&s, 0, sizeof s);
+        unit_scales(&s, u);
+        for (int k = 0; k < u->k; k++)
+            s.a[k] = (k ? signs & 1 : signs & 2) ? sign_a : 0;
+        s.c = signs & 4 ? sign_c : 0;
+        const uint64_t want = sample_spec(u, &s), got = sample_dot(u, &s);
+        ck_assert_msg(got == want,
+                      "%s, zero %d, c %d, product 0 %d, others %d: %" PRIx64
+                      ", not %" PRIx64,
+                      u->name, (int)u->zero, signs >> 2, signs >> 1 & 1, signs & 1, got,
+                      want);
+    }
+}
+
+/* Every unit with every rule for the sign of a zero sum. */
+START_TEST(signed_zeros)
+{
+    for (const struct bitcut_unit *u = units; u->name; u++) {
+        if (!u->a->has_sign || u->a->special == SPECIAL_INTEGER) continue;
+        for (int zero = ZERO_POSITIVE; zero <= ZERO_IEEE; zero++) {
+            struct bitcut_unit changed = *u;
+            changed.zero = (enum zero_sign)zero;
+            if (unit_sound(&changed)) zeros_compare(&changed);
+        }
+    }
+}
+END_TEST
+
+TEST_MAIN("engine", engine_is_spec, engine_is_spec_one_step_away, published_example, measured_answers,
+          signed_zeros)
