@@ -167,6 +167,29 @@ void gemm_describe_epilogue(char *text, size_t size, const void *answer)
         text_add(text, size, "%s%s", s == step ? "" : ", ", epilogue_steps[*s].name);
 }
 
+/* --- quantization ----------------------------------------------------------------- */
+
+static void describe_quantized(char *text, size_t size, const char *name,
+                               const struct quantized *x)
+{
+    char error[NUMBER_SAID_MAX], bits[NUMBER_SAID_MAX];
+    number_said(error, quantized_error(x), 3);
+    number_said(bits, quantized_bits(x), 3);
+    text_add(text, size, "%s%s by %s: relative error %s", *text ? "; " : "", name,
+             x->quantizer->name, error);
+    if (x->error > 0) text_add(text, size, " (%s bits)", bits);
+    text_add(text, size, ", %zu of %zu elements became zero, %zu saturated", x->zeros,
+             x->elements, x->saturated);
+}
+
+void gemm_describe_quantization(char *text, size_t size, const void *answer)
+{
+    const struct gemm_description *const d = answer;
+    for (int i = 0; d->quantized && i < 2; i++)
+        if (d->quantized[i].quantizer)
+            describe_quantized(text, size, i ? "B" : "A", &d->quantized[i]);
+}
+
 /* --- matrices --------------------------------------------------------------------- */
 
 /* The update, such as "2 A B + 0.5 C". */

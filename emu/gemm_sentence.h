@@ -5,6 +5,7 @@
 
 #include "lib/base/record.h"
 #include "lib/gemm/plan.h"
+#include "lib/number/quantizer.h"
 
 /* A GEMM on a unit, its plan, and the device that ran it. */
 struct gemm_description {
@@ -15,6 +16,7 @@ struct gemm_description {
                                              NULL; one if all are the same             */
     size_t m, n, k;
     const char *input_a, *input_b; /* files or families; NULL: unknown   */
+    const struct quantized *quantized; /* A and B; NULL: neither was quantized */
     bool seeded; /* whether A or B was drawn with `seed`               */
     uint64_t seed;
 };
@@ -29,6 +31,9 @@ void gemm_describe_sum(char *text, size_t size, const void *answer);
 void gemm_describe_epilogue(char *text, size_t size, const void *answer);
 void gemm_describe_matrices(char *text, size_t size, const void *answer);
 
+/* What quantization retains of A and of B; empty without it. */
+void gemm_describe_quantization(char *text, size_t size, const void *answer);
+
 /* The format to which D is rounded; empty for f32. */
 void gemm_describe_result(char *text, size_t size, const void *answer);
 
@@ -39,6 +44,7 @@ const char *number_said(char text[NUMBER_SAID_MAX], double x, int digits);
 /* The lines of the first four sentences, and of the format of D. */
 #define GEMM_LINES                                                                       \
     { "recipe", gemm_describe_what_ran, RECORD_ALWAYS, NULL },                           \
+        { "quantization", gemm_describe_quantization, RECORD_ALWAYS, NULL },             \
         { "parts", gemm_describe_words, RECORD_ALWAYS, NULL },                           \
         { "sum over k", gemm_describe_sum, RECORD_ALWAYS, NULL },                        \
         { "epilogue", gemm_describe_epilogue, RECORD_ALWAYS, NULL },                     \

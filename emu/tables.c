@@ -8,6 +8,7 @@
 #include "lib/gemm/recipe.h"
 #include "lib/input/input.h"
 #include "lib/io/listing.h"
+#include "lib/number/quantizer.h"
 
 /* --- one function a table --------------------------------------------------------- */
 
@@ -102,6 +103,22 @@ static void describe_split(struct field_writer *w, const void *row)
     write_text_field(w, "source", s->source);
 }
 
+static void describe_quantizer(struct field_writer *w, const void *row)
+{
+    static const char *const rules[] = { [SCALE_DIVIDE] = "amax / largest",
+                                         [SCALE_FLOOR] = "power of two, floor",
+                                         [SCALE_CEIL] = "power of two, ceil",
+                                         [SCALE_EVEN] = "power of two, amax rounded",
+                                         [SCALE_TWO_LEVEL] = "two levels" };
+    const struct bitcut_quantizer *q = row;
+    write_format_field(w, "format", q->element);
+    write_format_field(w, "scale", q->scale);
+    write_integer_field(w, "lines", (int)q->lines);
+    write_integer_field(w, "depth", (int)q->depth);
+    write_text_field(w, "rule", rules[q->rule]);
+    write_text_field(w, "source", q->source);
+}
+
 /* The letter of a part: high, low, lowest of three, or a copy of the value. */
 static char letter_of(const struct bitcut_split *s, int word)
 {
@@ -191,6 +208,8 @@ static const struct bitcut_table tables[] = {
       ROWS(roundings),   NULL },
     { "splits",     "splits of an FP32 value into short parts",
       ROWS(splits),      describe_split },
+    { "quantizers", "how FP32 matrices become short elements with scales",
+      ROWS(quantizers),  describe_quantizer },
     { "recipes",    "whole GEMMs made of instructions",
       ROWS(recipes),     describe_recipe },
     { "frameworks", "what libraries compute on processors, as recipes on units",

@@ -116,6 +116,7 @@ const volatile sig_atomic_t *bitcut_stop_on(const volatile sig_atomic_t *stop);
 struct bitcut_format;   /* number format: f16, bf16, tf32, e4m3, f32, ... */
 struct bitcut_rounding; /* rounding rule: rn, rna, rz, ru, rd, odd, cut, sr, ... */
 struct bitcut_split;    /* split: markidis, halfhalf, bitcut, ...         */
+struct bitcut_quantizer; /* quantizer: fp8-rows, mxfp8, nvfp4, ...        */
 struct bitcut_recipe;   /* recipe of a GEMM: plain, ootomo, legemm, ...   */
 struct bitcut_unit;     /* matrix unit: hopper/mma.m16n8k16.f32.f16, ...  */
 
@@ -136,6 +137,12 @@ const struct bitcut_rounding *bitcut_rounding_find(const char *name);
    Returns: the row; NULL if no row has this name, or name is NULL.
    In:      name: a name of `bitcut list splits`, or NULL. */
 const struct bitcut_split *bitcut_split_find(const char *name);
+
+/* Find a quantizer by its name.
+
+   Returns: the row; NULL if no row has this name, or name is NULL.
+   In:      name: a name of `bitcut list quantizers`, or NULL. */
+const struct bitcut_quantizer *bitcut_quantizer_find(const char *name);
 
 /* Find a recipe by its name.
 
@@ -314,6 +321,46 @@ enum bitcut_status bitcut_format_convert_array(size_t *changed, void *to_array,
                                                const void *from_array,
                                                const struct bitcut_format *from,
                                                size_t count) BITCUT_CHECK_RESULT;
+
+/* Count the blocks of a quantizer in a matrix.
+
+   Args:    quantizer: the quantizer.
+            lines, k:  size of the matrix.
+   Out:     line_blocks, k_blocks: number of blocks along lines and along k. */
+void bitcut_quantizer_blocks(size_t *line_blocks, size_t *k_blocks,
+                             const struct bitcut_quantizer *quantizer, size_t lines,
+                             size_t k) BITCUT_NONNULL(1, 2, 3);
+
+/* Quantize a matrix: A, or B transposed.
+
+   Returns: BITCUT_OK; BITCUT_BAD_ARGUMENT if an element is an infinity or a NaN; then
+            nothing is written.
+   Args:    quantizer: the quantizer.
+            lines, k:  size of x: rows of A or columns of B, and k.
+   In:      x: lines x k FP32 encodings, the k of a line one after the other.
+   Out:     elements:     lines x k FP32 encodings of values of the element format.  May be
+                          x.
+            scales:       FP32 encodings of values of the scale format, [block of
+                          lines][block of k].
+            matrix_scale: FP32 encoding of the scale of the matrix; 1 if the quantizer has
+                          none.
+            why:          text for people, or NULL.
+   - x is approximately element times scale of its block times matrix_scale.
+   - The element is the quotient of x and (scale times matrix_scale), both rounded to FP32,
+     rounded to the element format, to nearest even.  Quotients above the largest value
+     become the largest value.
+   - A block of zeros has the scale 1.  A scale that would round to 0 is the smallest value
+     above 0.  A scale that is too large is the largest value of its format.
+   - `bitcut list quantizers` has the formats, the blocks, the rule for scales, and the
+     source of each quantizer.
+   - In a GEMM, scale_a and scale_b take the scales, with `lines` and `depth` of the row;
+     alpha takes the product of the scales of the matrices. */
+enum bitcut_status bitcut_quantize(uint32_t *elements, uint32_t *scales,
+                                   uint32_t *matrix_scale,
+                                   const struct bitcut_quantizer *quantizer,
+                                   const uint32_t *x, size_t lines, size_t k,
+                                   char why[BITCUT_TEXT_MAX]) BITCUT_CHECK_RESULT
+    BITCUT_NONNULL(3, 4);
 
 /* Split an FP32 value into parts, the high part first.
 

@@ -63,6 +63,7 @@ static json_t *describe(const struct setup *s, const struct context *x)
 {
     json_t *row = json_object();
     setup_describe(row, &s->gemm, &s->plan);
+    quantized_json(row, s->quantized);
     json_object_update_new(
         row, json_pack("{s:I, s:I, s:I, s:o, s:o, s:o}", "m", (json_int_t)s->a.rows, "n",
                        (json_int_t)s->b.cols, "k", (json_int_t)s->a.cols, "input_a",

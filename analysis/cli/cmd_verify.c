@@ -205,6 +205,7 @@ static json_t *describe(const struct verified *v, const struct code_result *code
         code_command_describe(row, code);
     }
     setup_describe(row, v->gemm.gemm.gemm, v->gemm.gemm.plan);
+    if (v->gemm.gemm.quantized) quantized_json(row, v->gemm.gemm.quantized);
     emulating_device_describe(row, &device);
     record_json(row, verified_fields, v);
     return row;
@@ -249,6 +250,7 @@ static int compare(struct context *x, const struct setup *s, const struct matrix
     const char *what;
     struct fault f;
     if (verified_find(&v, &what, &q, &how, &f) != BITCUT_OK) return fail(what, &f);
+    v.gemm.gemm.quantized = s->quantized;
     if (code) {
         snprintf(executed, sizeof executed, "%s, executed", code->target->name);
         v.gemm.gemm.kernel = o->code.symbol;

@@ -9,7 +9,7 @@
 /* The options, `setup.epilogue` in the struct of a command. */
 struct epilogue_options {
     const char *epilogue, *start, *scaling, *bias, *format_bias, *scale_a, *scale_b,
-        *format_scale, *block_a, *block_b, *clamp;
+        *format_scale, *block_a, *block_b, *quantize_a, *quantize_b, *clamp;
     bool bias_rows;
     uint32_t scale_d;
 };
@@ -46,6 +46,10 @@ struct epilogue_options {
           OPTION(COMMAND, setup.epilogue.block_a, TEXT, "RxK") },                        \
         { "block-b", "columns and k of B that share a factor, as 128x128",               \
           OPTION(COMMAND, setup.epilogue.block_b, TEXT, "CxK") },                        \
+        { "quantize-a", "quantize A first, by a row of bitcut list quantizers",          \
+          OPTION(COMMAND, setup.epilogue.quantize_a, TEXT, "Q") },                       \
+        { "quantize-b", "quantize B first",                                              \
+          OPTION(COMMAND, setup.epilogue.quantize_b, TEXT, "Q") },                       \
         { "scaling",                                                                     \
           "where factors are applied (bitcut list scalings; default epilogue)",          \
           OPTION(COMMAND, setup.epilogue.scaling, TEXT, "S") },                          \

@@ -165,6 +165,8 @@ int setup_open_gemm(struct setup *s, const char *name)
     g->alpha = o->alpha;
     g->beta = o->beta != SETUP_BETA_UNSET ? o->beta : o->c ? F32_ONE : 0;
     g->equilibrate = o->equilibrate;
+    status = quantize_options_read(s->quantized, g, &o->epilogue);
+    if (status != EXIT_GOOD) return status;
     return matrix_option_format(&g->d.format, &o->files, MATRIX_D);
 }
 
@@ -263,8 +265,10 @@ static int extend(struct setup *s)
 {
     struct fault f;
     struct bitcut_gemm taken;
-    const int status = epilogue_options_apply(&s->gemm, &s->extra, &s->options->epilogue,
-                                              s->a.rows, s->b.cols, s->a.cols);
+    int status = epilogue_options_apply(&s->gemm, &s->extra, &s->options->epilogue,
+                                        s->a.rows, s->b.cols, s->a.cols);
+    if (status == EXIT_GOOD)
+        status = quantize_options_apply(s->quantized, &s->gemm, &s->extra, &s->a, &s->b);
     if (status != EXIT_GOOD || !s->gemm.unit) return status;
     if (gemm_take(&taken, &s->gemm, &f) != BITCUT_OK) return fail("--clamp", &f);
     if (epilogue_check_operands(&s->gemm, &f) != BITCUT_OK) return fail("--epilogue", &f);
@@ -370,6 +374,7 @@ struct gemm_description setup_description(const struct setup *s, const struct co
                                       .k = s->a.cols,
                                       .input_a = s->input_a,
                                       .input_b = s->input_b,
+                                      .quantized = s->quantized,
                                       .seeded = seeded && s->drawn,
                                       .seed = x->seed };
 }

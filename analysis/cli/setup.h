@@ -6,6 +6,7 @@
 #include "analysis/cli/command.h"
 #include "analysis/cli/epilogue_option.h"
 #include "analysis/cli/matrix_option.h"
+#include "analysis/cli/quantize_option.h"
 #include "emu/gemm.h"
 #include "emu/gemm_sentence.h"
 #include "lib/gemm/matrix.h"
@@ -109,6 +110,7 @@ struct setup {
     struct matrix a, b, c;               /* c.at is NULL unless -c was given */
     const char *input_a, *input_b;       /* origin of A and B: a family or a file */
     struct epilogue_files extra;         /* bias and factors of gemm */
+    struct quantized quantized[2];       /* what quantization did to A and B */
     bool drawn; /* whether A or B is from a family, drawn by a seed */
 };
 

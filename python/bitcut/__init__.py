@@ -13,9 +13,9 @@ import warnings
 from typing import Any
 
 from ._arrays import Array
-from ._calls import (Advice, Budget, Explanation, Fit, Gemm, Metrics, Retention, Tolerances,
-                     Verification, Words, advise, bound, budget, convert, exact, explain, fit, gemm,
-                     judge, mma, retention, split, tolerance, verify, workspace)
+from ._calls import (Advice, Budget, Explanation, Fit, Gemm, Metrics, Quantized, Retention,
+                     Tolerances, Verification, Words, advise, bound, budget, convert, exact, explain, fit, gemm,
+                     judge, mma, quantize, retention, split, tolerance, verify, workspace)
 from ._device import devices
 from ._library import (BadArgument, BadFile, BadType, Error, NoMemory, NotFound, Unsupported,
                        __version__, path as library)
@@ -47,8 +47,8 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Emulation",
-           "Error", "Explanation", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Retention",
+           "Error", "Explanation", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Quantized", "Retention",
            "Table", "Tolerances", "Unsupported", "Verification", "Words", "advise", "bound", "budget", "convert",
-           "devices", "emulate", "exact", "explain", "fit", "gemm", "judge", "library", "mma", "retention",
+           "devices", "emulate", "exact", "explain", "fit", "gemm", "judge", "library", "mma", "quantize", "retention",
            "split", "table", "tables", "tolerance", "verify", "workspace",
            *sorted(_tables_of_library)]

@@ -25,7 +25,7 @@ TAKEN = "f4, f2, f8 whose values FP32 holds, and u1, u2, u4 as encodings of a fo
 def element_bytes(format: str) -> int:
     """Bytes of an encoding in an array."""
     from ._tables import formats
-    return formats().find(format)["held_in"] // 8
+    return (formats().find(format)["held_in"] + 7) // 8
 
 
 class _Buffer(ctypes.Structure):
@@ -424,6 +424,22 @@ def convert(to: int, to_format: str, source: int, format: str, count: int,
                                           format_row(to_format), rounding, source or None,
                                           format_row(format), count))
     return changed.value
+
+
+def transposed(x: Any):
+    """An FP32 matrix without gaps, transposed: an array of its own."""
+    view, np = look(x, "X"), numpy()
+    to = empty(view.shape[::-1], "f32")
+    if np is not None:
+        low = (ctypes.c_char * max(4 * view.count, 1)).from_address(view.address or id(view))
+        to[...] = np.ndarray(view.shape, "f4", low).T
+        return to
+    rows, cols = view.shape
+    source = (ctypes.c_uint32 * view.count).from_address(view.address or id(view))
+    there = (ctypes.c_uint32 * view.count).from_address(look(to, "X").address)
+    for j in range(cols):
+        there[j * rows:(j + 1) * rows] = source[j::cols]
+    return to
 
 
 def contiguous(view: View) -> View:

@@ -17,7 +17,7 @@ from ._library import (DIMENSION_MAX, Advice as _Advice, AdviceOptions, BadArgum
                        Part, Recording,
                        Tolerances as _Tolerances, ToleranceOptions, ToleranceVerdict, byref,
                        c_double, check, compute,
-                       format_row, fresh, fresh_gemm, lib, text, values)
+                       format_row, fresh, fresh_gemm, lib, read, text, values)
 from ._results import Result, text_object, text_table
 from ._tables import _read, value_of
 
@@ -455,6 +455,66 @@ def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Words:
     return Words(split=split, scale=said["scale"], formats=list(said["formats"]),
                  levels=list(said["levels"]), copies=list(said["copies"]), words=words,
                  _of=x, _copy=copy)
+
+
+class Quantized(Result):
+    """A matrix as short elements and scales.
+
+    ``values`` are FP32 numbers of the format ``format``.  ``scales`` has the format
+    ``scale_format``: ``format_scale_a`` or ``format_scale_b`` of gemm().  ``block`` is
+    ``block_a`` or ``block_b``, ``matrix_scale`` a factor of ``alpha``.
+    """
+
+    def dequantized(self):
+        """Return values times scales, in FP64 (requires NumPy)."""
+        np = _arrays.numpy()
+        if np is None:
+            raise BadType("dequantized() requires NumPy")
+        lines, depth = (size or n for size, n in zip(self.block, self._shape))
+        scales = self._factors if self.side == "a" else self._factors.T
+        each = np.repeat(np.repeat(scales, lines, 0), depth, 1)[:self._shape[0], :self._shape[1]]
+        each = each if self.side == "a" else each.T
+        return self.values.astype("f8") * each * self.matrix_scale
+
+
+def quantize(x: Any, quantizer: str, side: str = "a", *, copy: bool = False) -> Quantized:
+    """Quantize an operand of a GEMM: short elements, and scales of blocks.
+
+    Args:    x: FP32 values, a matrix (rows of A, or B by rows)
+             quantizer: a name of quantizers()
+             side: "a" or "b": blocks extend along the columns of A, or along the rows of B
+             copy: copy an array with gaps
+    Returns: Quantized; its arrays are arguments of gemm(), verify() and judge()
+    Raises:  BadArgument: unknown quantizer or side, no matrix, or an infinity or NaN in `x`
+             BadType: not an array of FP32 values
+
+    >>> q = bitcut.quantize(numpy.float32([[1, 2, 1000]]), "fp8-rows")
+    >>> q.values.tolist(), q.scales.round(3).tolist(), q.block
+    ([[0.4375, 0.875, 448.0]], [[2.232]], (1, 0))
+    """
+    row = lib.bitcut_quantizer_find(text(quantizer, "quantizer"))
+    if not row:
+        raise BadArgument(f"{quantizer}: unknown quantizer; bitcut.quantizers() has all")
+    if side not in ("a", "b"):
+        raise BadArgument(f"side: {side!r} is neither 'a' nor 'b'")
+    view = _values(x, copy)
+    if len(view.shape) != 2:
+        raise BadArgument(f"X: {len(view.shape)} dimensions; a matrix has 2")
+    view = view if side == "a" else look(_arrays.transposed(view), "X")
+    said, across, along = _read("quantizers").find(quantizer), ctypes.c_size_t(), ctypes.c_size_t()
+    lib.bitcut_quantizer_blocks(ctypes.byref(across), ctypes.byref(along), row, *view.shape)
+    values = _arrays.empty(view.shape, "f32")
+    scales = _arrays.empty((across.value, along.value), "f32")
+    whole = ctypes.c_uint32()
+    read(lib.bitcut_quantize, look(values, "values").address, look(scales, "scales").address,
+         byref(whole), row, view.address or None, *view.shape)
+    if side == "b":
+        values, scales = _arrays.transposed(values), _arrays.transposed(scales)
+    return Quantized(quantizer=quantizer, side=side, format=said["format"],
+                     scale_format=said["scale"], block=(said["lines"], said["depth"]),
+                     matrix_scale=ctypes.c_float.from_buffer(whole).value, values=values,
+                     scales=scales if said["scale"] == "f32" else convert(scales, said["scale"]),
+                     _shape=tuple(view.shape), _factors=scales)
 
 
 def convert(x: Any, to: str = "f32", *, format: Optional[str] = None, rounding: str = "rn",
