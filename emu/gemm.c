@@ -282,7 +282,9 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, size_t i,
     struct job job = *same;
     enum bitcut_status status = job_prepare(&job, g, i, threads);
     if (status == BITCUT_OK) status = job_run(&job, threads);
-    if (status == BITCUT_OK && job.widened) store_widened(g, &job);
+    if (status == BITCUT_OK && job.unrounded)
+        memcpy(g->d.to, job.d, g->m * g->n * sizeof *job.d);
+    else if (status == BITCUT_OK && job.widened) store_widened(g, &job);
     else if (status == BITCUT_OK) store(g, i, &job);
     operand_end(&job.a, job.keep_a);
     operand_end(&job.b, job.keep_b);
@@ -432,6 +434,7 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                        .keep_a = o->words ? &o->words->a : NULL,
                        .keep_b = o->words ? &o->words->b : NULL,
                        .widened = o->widened,
+                       .unrounded = o->unrounded,
                        .progress = o->progress };
     enum bitcut_status status = choose_kernels(&job, o->simd, f);
     if (status != BITCUT_OK || !g->m || !g->n || !g->count) return status;

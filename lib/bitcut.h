@@ -1075,7 +1075,8 @@ struct bitcut_part {
    error.
 
    Returns: BITCUT_OK.
-            BITCUT_BAD_ARGUMENT: as bitcut_gemm(), or the batch has no GEMM i.
+            BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM i; or the GEMM
+            has a bias, factors, a start or other steps of an epilogue.
             BITCUT_NO_MEMORY.
    Args:    count:   number of parts wanted.
             i:       position of the GEMM in the batch.
@@ -1104,7 +1105,9 @@ const char *bitcut_budget_part(size_t p);
 
 /* Compute an error bound for each output of a GEMM.
 
-   Where D is finite, |D - (alpha A B + beta C)| is at most the bound.
+   Where D is finite, |D - (alpha A B + beta C)| is at most the bound.  With a bias,
+   factors, a start or other steps, the exact value of all steps takes the place of alpha
+   A B + beta C, as for bitcut_gemm_judge().
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM i; or the bound
@@ -1130,6 +1133,10 @@ const char *bitcut_budget_part(size_t p);
    - "running", "biased" and "underflow" follow the emulator step by step, and take about
      1 us for each product.
    - "underflow" bounds only the part of the error budget with this name.
+   - With a bias, factors, a start or other steps, these three do not apply, and an output
+     also has no limit if a magnitude of its sum is above a 16th of the largest number of
+     its accumulators, since a step may hide an overflow; if a step may overflow; or if
+     the start is multiplied after it entered a sum.  amax is not written.
    - The result is the same for any number of threads.
    - Source: the manual, "Error bounds", has the formulas and their sources. */
 enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, size_t i,

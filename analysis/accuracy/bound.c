@@ -150,6 +150,23 @@ enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_g
     return BITCUT_OK;
 }
 
+/* Pose the sums of a GEMM with steps: alpha = 1, without C. */
+static void set_sums(struct bound_problem *to)
+{
+    to->sums_gemm = *to->gemm;
+    to->sums_gemm.alpha = F32_ONE;
+    to->sums_gemm.beta = 0;
+    to->gemm = &to->sums_gemm;
+    to->sums_x = *to->x;
+    to->sums_x.alpha = F32_ONE;
+    to->sums_x.beta = 0;
+    to->sums_x.c = NULL;
+    to->sums_x.a = to->x->multiplied_a;
+    to->sums_x.b = to->x->multiplied_b;
+    to->sums_x.magnitude = to->x->product_magnitude;
+    to->x = &to->sums_x;
+}
+
 enum bitcut_status bound_problem_make(struct bound_problem *to,
                                       const struct bitcut_gemm *g,
                                       const struct gemm_plan *plan,
@@ -158,8 +175,10 @@ enum bitcut_status bound_problem_make(struct bound_problem *to,
 {
     struct hostfp mode;
     *to = (struct bound_problem){
-        .gemm = g, .own = *plan, .plan = &to->own, .x = x, .given = given
+        .gemm = g, .own = *plan, .plan = &to->own, .x = x, .result = x, .given = given
     };
+    if (x->extra) set_sums(to);
+    g = to->gemm;
     gemm_plan_round_sums(&to->own, to->unit);
     plan = to->plan;
     if (accumulation_of(&to->path, plan, x->m && x->n ? x->k : 0) != BITCUT_OK)
@@ -178,6 +197,18 @@ static bool refuse(char why[BOUND_WHY_MAX], const char *form, const char *name)
     return false;
 }
 
+/* Why no bound in |A||B| holds: a unit aligns groups of products at the exponents of
+   their block scales, which may be far above all products. */
+static bool is_by_products(char why[BOUND_WHY_MAX], const struct bound_problem *x)
+{
+    const struct bitcut_unit *const u = x->plan->unit[0];
+    return !(summation_reads(u) & READS_GROUP) ||
+           refuse(why,
+                  "%s aligns products at the exponents of their scales; see the bound "
+                  "aligned",
+                  u->name);
+}
+
 static bool is_f32_word(const struct bitcut_split *s)
 {
     return s->words == 1 && format_holds(s->word[0].format, &formats[FORMAT_F32]);
@@ -187,6 +218,7 @@ static bool is_any_order(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     const struct gemm_plan *p = x->plan;
     const struct bitcut_unit *u = p->unit[0];
+    if (!is_by_products(why, x)) return false;
     if (p->terms != 1 || !is_f32_word(&p->split_a) || !is_f32_word(&p->split_b))
         return refuse(why, "%s does not multiply unrounded FP32 values", p->recipe->name);
     if (summation_aligns(u) || u->block != 1 || u->result != &formats[FORMAT_F32] ||
@@ -248,7 +280,7 @@ static bool truncates(const struct bitcut_unit *u)
 static bool is_zero_mean(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     const struct bitcut_unit *u = unit_that(x->plan, truncates);
-    if (!u) return true;
+    if (!u) return is_by_products(why, x);
     return refuse(
         why, "assumption violated: %s truncates, so the mean of its errors is not zero",
         u->name);
@@ -283,7 +315,7 @@ static bool is_words(char why[BOUND_WHY_MAX], const struct bound_problem *x)
     if (promotes(x->plan))
         return refuse(why, "%s promotes its accumulator; see the bound promoted",
                       x->plan->recipe->name);
-    return is_bounded(why, x);
+    return is_by_products(why, x) && is_bounded(why, x);
 }
 
 static bool is_promoted(char why[BOUND_WHY_MAX], const struct bound_problem *x)
@@ -291,7 +323,7 @@ static bool is_promoted(char why[BOUND_WHY_MAX], const struct bound_problem *x)
     if (!promotes(x->plan))
         return refuse(why, "%s does not promote; see the bound words",
                       x->plan->recipe->name);
-    return is_bounded(why, x);
+    return is_by_products(why, x) && is_bounded(why, x);
 }
 
 static struct bound_apriori words(const struct bound_problem *x)
@@ -302,8 +334,18 @@ static struct bound_apriori words(const struct bound_problem *x)
 
 /* --- rows: from events ------------------------------------------------------------ */
 
+/* The budget has no part for steps. */
+static bool is_plain(char why[BOUND_WHY_MAX], const struct bound_problem *x)
+{
+    return !x->x->extra ||
+           refuse(why, "%s",
+                  "this bound follows D = alpha A B + beta C step by step; "
+                  "it does not take a bias, factors or other steps");
+}
+
 static bool is_watched(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
+    if (!is_plain(why, x)) return false;
     return !x->given || refuse(why, "%s",
                                "not available for a given D: this bound follows the sums "
                                "of the emulator");
@@ -320,13 +362,6 @@ static double biased(const struct bound_watched *w)
     for (int part = BUDGET_REPRESENTATION; part <= BUDGET_DROPPED; part++)
         mean += w->budget.part[part];
     return fabs(mean) + LAMBDA * w->budget.drift_spread;
-}
-
-static bool is_any(char why[BOUND_WHY_MAX], const struct bound_problem *x)
-{
-    (void)why;
-    (void)x;
-    return true;
 }
 
 static double underflow(const struct bound_watched *w) { return w->underflow; }
@@ -412,7 +447,7 @@ const struct bound_row bounds[] = {
                           .kind = BOUND_RIGOROUS,
                           .source = "derived here",
                           .underflow = true,
-                          .applies = is_any,
+                          .applies = is_plain,
                           .watched = underflow },
     { 0 }
 };

@@ -130,7 +130,7 @@ static int make_source(struct work *w, const struct context *x)
         return operands_parse(&w->families.a, &w->families.b, s, o);
     }
     const int status = operands_make(s, o, x);
-    w->data = (struct gemm_data){ s->a, s->b, s->c };
+    w->data = (struct gemm_data){ .a = s->a, .b = s->b, .c = s->c };
     w->shuffled = (struct shuffled_source){ &w->data, x->seed };
     w->q.source = shuffled_runs(&w->shuffled);
     w->q.m = s->a.rows;

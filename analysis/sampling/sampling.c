@@ -169,7 +169,9 @@ enum bitcut_status sample_run_prepare(struct sample_run *to,
         r.d && (!b || r.allowance)
             ? source->make(&r.data, source->context, rows, cols, run, f)
             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the results");
-    if (status == BITCUT_OK) status = gemm_data_judge(&r.j, &r.data, g, f);
+    if (status == BITCUT_OK)
+        status =
+            gemm_data_judge(&r.j, &r.data, g, &(struct gemm_options){ .threads = 1 }, f);
     if (status == BITCUT_OK && b) status = sample_run_allow(&r, g, b, f);
     r.x = r.j.comparison;
     r.x.d = r.d;

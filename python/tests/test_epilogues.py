@@ -109,7 +109,7 @@ class Epilogues(Folder):
         bias = whole(N)
         with self.assertRaisesRegex(bitcut.BadArgument, "unknown epilogue"):
             self.gemm(epilogue="rounds")
-        for call in (bitcut.explain, bitcut.bound, bitcut.tolerance):
+        for call in (bitcut.explain, bitcut.budget, bitcut.tolerance):
             with self.assertRaisesRegex(bitcut.BadArgument, "does not take a bias"):
                 if call is bitcut.explain:
                     call(self.c, self.a, self.b, bias=bias, seconds=1)
@@ -121,6 +121,21 @@ class Epilogues(Folder):
         self.assertIn("round", bitcut.steps().names())
         self.assertIn("promoted", bitcut.scalings().names())
         self.assertIn("c", bitcut.starts().names())
+
+    def test_bounds(self):
+        """No error of a GEMM with a bias, factors and a clamp is above its bound."""
+        rng = numpy.random.default_rng(7)
+        a, b = rng.normal(size=(M, K)).astype("f4"), rng.normal(size=(K, N)).astype("f4")
+        bias = rng.normal(size=N).astype("f4")
+        rows = rng.uniform(0.5, 2, (M, 1)).astype("f4")
+        given = {"recipe": "plain", "unit": "h100", "bias": bias, "scale_a": rows,
+                 "epilogue": "fused+clamp", "clamp": (-3, 3)}
+        exact = (rows.astype("f8") * a) @ b.astype("f8") + bias
+        error = abs(bitcut.gemm(a, b, **given).d - numpy.clip(exact, -3, 3))
+        limit = bitcut.bound(a, b, **given)
+        self.assertTrue((error <= limit).all() and (limit < 1).all() and error.max() > 0)
+        with self.assertRaisesRegex(bitcut.BadArgument, "the error budget takes"):
+            bitcut.budget(a, b, **given)
 
 
 if __name__ == "__main__":

@@ -175,7 +175,7 @@ END_TEST
 static struct gemm_data falling(int how, size_t m, size_t k, uint64_t seed)
 {
     const struct family x = { "positive", k, seed };
-    struct gemm_data to;
+    struct gemm_data to = { .bias_rows = false };
     family_make(&to, &x, m, m, 0, NULL);
     for (size_t i = 0; i < m; i++)
         for (size_t p = 0; p < k; p++) {
