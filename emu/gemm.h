@@ -44,6 +44,11 @@ struct gemm_scratch {
     size_t bytes;
 };
 
+/* Check that slices and lanes of the plan's order begin with blocks of the factors that
+   are applied to sums, for the k of g. */
+enum bitcut_status gemm_check_order(const struct bitcut_gemm *g,
+                                    const struct gemm_plan *plan, struct fault *f);
+
 /* The smallest number of products of a GEMM for which the transfer to a device and back
    is worthwhile. */
 enum { GEMM_OFFLOAD_MIN = 1 << 22 };

@@ -1170,6 +1170,9 @@ enum { BITCUT_DECADES = 7 };
    - u = 2^-24.  C is the exact alpha A B + beta C.  |A||B| is the sum of magnitudes
      |alpha| |A||B| + |beta C|.
    - A limit is infinite where there is none.
+   - With a bias, factors, a start or other steps, C is the exact value of all steps, |A||B|
+     the sum of the magnitudes of all its terms, as bitcut_gemm_judge() has it, and ||A||
+     ||B|| the Frobenius norm of these sums.
    - If the format of D has fewer bits than f32, all limits except rtol and atol are for
    the f32 result before it is rounded to D: the limits do not depend on the format, and
    |D - C| may be half an ulp of D more.  rtol and atol include the rounding.
@@ -1227,8 +1230,9 @@ struct bitcut_tolerances {
             options: the options, or NULL.
    Out:     to:      the limits; written only on success.
             why:     the reason.
-   - The bound is a priori: it follows from the recipe, the unit, the order and k (the
-     manual, "Error bounds").
+   - The bound is a priori: it follows from the recipe, the unit, the steps, the order, k and
+     the formats of A and B (the manual, "Error bounds").
+   - amax is not written.
    - Observed limits come from runs on the given matrices.  A run computes some rows and
      columns with k in random orders.
    - Formula: of the largest errors of n runs let t be the median, let r = n/2 of them be

@@ -264,6 +264,16 @@ static double least_before(const struct gemm_plan *p, const struct accumulation 
 
 /* --- starts ----------------------------------------------------------------------- */
 
+bool start_is_scaled(const struct gemm_plan *p)
+{
+    bool scaled = p->equilibrate;
+    for (int t = 0; t < p->terms; t++) scaled |= p->term[t].scaled;
+    const bool enters = p->start == BITCUT_START_C || p->start == BITCUT_START_BIAS;
+    return p->start && (p->equilibrate ||
+                        (enters && (scaled || p->scaling >= BITCUT_SCALING_PROMOTED ||
+                                    format_is_integer(p->unit[0]->c))));
+}
+
 /* Set the error of the start: beta c is rounded, and then to the accumulator's format.
    After that it meets at most what a product of accumulator 0 meets. */
 static void add_start(struct accumulation_error *e, const struct gemm_plan *p,

@@ -72,6 +72,11 @@ struct accumulation_error accumulation_error_of(const struct gemm_plan *plan,
 struct accumulation_error accumulation_error_any(const struct gemm_plan *plan, size_t k,
                                                  uint32_t alpha, uint32_t beta);
 
+/* Whether a start is multiplied after it entered its sum: by factors at promotions, by
+   the scale of accumulators between terms, or by that of rows and columns.  D is not A B
+   plus the start then, and has no limit. */
+bool start_is_scaled(const struct gemm_plan *plan);
+
 /* e^x - 1. */
 double path_growth(double x);
 

@@ -68,10 +68,14 @@ struct bound_apriori {
 };
 
 /* The bound for a checked GEMM g on a unit, for any A, B and C with k products per
-   output.  The sizes and matrices of g are not read.  With `any_order` the bound holds
-   for every order of k-steps, slices and lanes; only the format of partial sums is taken
-   from g->order (analysis/accuracy/accumulation_error.h).  Returns BITCUT_NO_MEMORY if
-   memory runs out. */
+   output, of the formats of g's matrices.  An operand in another format than f32 that a
+   single part holds has no error of parts.  With a bias, factors, a start or other steps,
+   `relative` is that of D relative to its magnitude, infinite if there is none for all
+   data, and the other numbers are those of its sums, which bound_rest() takes to D.  The
+   sizes of g and the elements of its matrices are not read.  With `any_order` the bound
+   holds for every order of k-steps, slices and lanes; only the format of partial sums is
+   taken from g->order (analysis/accuracy/accumulation_error.h).  Returns BITCUT_NO_MEMORY
+   if memory runs out. */
 enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_gemm *g,
                                  size_t k, bool any_order, struct fault *f);
 
@@ -194,9 +198,17 @@ enum bitcut_status bound_limits(double *limit, double *size, const struct bound_
 
 /* Replace the limits of the sums of a GEMM with steps by those of its D, before D is
    rounded to its format.  If `size` is not NULL, set it to the largest |v| of each output
-   before this rounding.  Returns BITCUT_NO_MEMORY if memory runs out. */
-enum bitcut_status bound_apply_epilogue(double *limit, double *size,
+   before this rounding.  `least`: limits count only what is lost below the normal
+   numbers.  Returns BITCUT_NO_MEMORY if memory runs out. */
+enum bitcut_status bound_apply_epilogue(double *limit, double *size, bool least,
                                         const struct bound_problem *x, struct fault *f);
+
+/* bound_apriori_rest() for the D of g with the constants c = bound_apriori(): with steps,
+   what their roundings lose below the normal numbers is added, and an output that may
+   overflow has NaN.  Returns BITCUT_NO_MEMORY if memory runs out. */
+enum bitcut_status bound_rest(double *rest, const struct bound_apriori *c,
+                              const struct bitcut_gemm *g, const struct comparison *x,
+                              struct fault *f);
 
 /* Simulate output `at`, i n + j, step by step. */
 enum bitcut_status bound_watch(struct bound_watched *to, const struct bound_problem *x,

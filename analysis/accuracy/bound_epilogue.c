@@ -16,19 +16,6 @@ static double start_of(const struct epilogue_values *e, size_t i, size_t j)
     return epilogue_started(e, (struct exact_output){ 0, 0 }, i, j).magnitude;
 }
 
-/* Whether a start is multiplied after it entered its sum: by factors at promotions, by
-   the scale of accumulators between terms, or by that of rows and columns.  D is not A B
-   plus the start then. */
-static bool start_is_scaled(const struct gemm_plan *p)
-{
-    bool scaled = p->equilibrate;
-    for (int t = 0; t < p->terms; t++) scaled |= p->term[t].scaled;
-    const bool enters = p->start == BITCUT_START_C || p->start == BITCUT_START_BIAS;
-    return p->start && (p->equilibrate ||
-                        (enters && (scaled || p->scaling >= BITCUT_SCALING_PROMOTED ||
-                                    format_is_integer(p->unit[0]->c))));
-}
-
 /* The magnitude below which no sum overflows. */
 static double largest_sum(const struct gemm_plan *p)
 {
@@ -69,14 +56,14 @@ struct lines {
 
 /* The error by which factors of elements are rounded before the split. */
 static double multiplying_error(const struct bound_problem *x, const struct lines *l,
-                                size_t at)
+                                bool least, size_t at)
 {
     const struct epilogue_values *const e = x->x->extra;
     const size_t i = at / x->x->n, j = at % x->x->n;
     const double both = (e->a.at != NULL) + (e->b.at != NULL);
     return e->scaling != BITCUT_SCALING_OPERAND
                ? 0
-               : expm1(both * U) * x->x->magnitude[at] +
+               : (least ? 0 : expm1(both * U) * x->x->magnitude[at]) +
                      0x1p-149 * (l->sum_a[i] + l->sum_b[j] + 0x1p-126 * (double)x->x->k);
 }
 
@@ -93,36 +80,43 @@ static bool is_in_range(const struct bound_problem *x, const struct lines *l,
             factor_least(&e->a, i) * factor_least(&e->b, j) >= 0x1p-126);
 }
 
+/* The bound of D from the limit of its sum; `least`: of what is lost below the normal
+   numbers alone. */
 static struct output_bound bound_of(const struct bound_problem *x, const struct lines *l,
-                                    double limit, size_t at)
+                                    bool least, double limit, size_t at)
 {
     const struct epilogue_values *const e = x->x->extra;
     const size_t i = at / x->x->n, j = at % x->x->n;
     const struct exact_output sum = { x->x->product[at], x->x->product_magnitude[at] },
                               v = epilogue_started(e, sum, i, j);
-    const double start = start_of(e, i, j) * x->way.start,
-                 error = limit + multiplying_error(x, l, at) + (start > 0 ? start : 0);
+    const double start = least ? 0 : start_of(e, i, j) * x->way.start,
+                 error =
+                     limit + multiplying_error(x, l, least, at) + (start > 0 ? start : 0);
     if (!is_in_range(x, l, v, i, j) || !isfinite(error))
         return (struct output_bound){ .error = NAN };
     const struct output_bound before = {
-        .error = error, .size = fabs(v.value) + v.magnitude * 0x1p-36 + error
+        .error = error,
+        .size = least ? v.magnitude : fabs(v.value) + v.magnitude * 0x1p-36 + error,
+        .least = least
     };
     return epilogue_bound(e, before, v, i, j);
 }
 
-static void apply(double *limit, double *size, const struct bound_problem *x,
+static void apply(double *limit, double *size, bool least, const struct bound_problem *x,
                   const struct lines *l)
 {
+    const struct epilogue_values *const e = x->x->extra;
     const bool none = start_is_scaled(x->plan);
+    const double grows = least ? epilogue_relative(e->step, e->result, 0) : 0x1p-40;
     for (size_t at = 0; at < x->x->m * x->x->n; at++) {
-        const struct output_bound b = bound_of(x, l, limit[at], at);
+        const struct output_bound b = bound_of(x, l, least, limit[at], at);
         const bool bounded = !none && isfinite(b.error) && isfinite(b.size);
-        limit[at] = bounded ? b.error * (1 + 0x1p-40) : (double)NAN;
+        limit[at] = bounded ? b.error * (1 + grows) : (double)NAN;
         if (size) size[at] = bounded ? b.size : (double)NAN;
     }
 }
 
-enum bitcut_status bound_apply_epilogue(double *limit, double *size,
+enum bitcut_status bound_apply_epilogue(double *limit, double *size, bool least,
                                         const struct bound_problem *x, struct fault *f)
 {
     const struct comparison *const c = x->x;
@@ -135,7 +129,7 @@ enum bitcut_status bound_apply_epilogue(double *limit, double *size,
     hostfp_enter(&mode);
     line_sums(l.sum_a, c->a, m, k, k, 1);
     line_sums(l.sum_b, c->b, n, k, 1, n);
-    apply(limit, size, x, &l);
+    apply(limit, size, least, x, &l);
     hostfp_leave(&mode);
     free(room);
     return BITCUT_OK;

@@ -571,6 +571,7 @@ enum bitcut_status bound_limits(double *limit, double *size, const struct bound_
         row->fill      ? row->fill(limit, x, threads, progress, f)
         : row->watched ? watch_all(limit, row, x, threads, progress, f)
                        : from_constants(limit, row, x, f);
-    return status != BITCUT_OK || !x->x->extra ? status
-                                               : bound_apply_epilogue(limit, size, x, f);
+    return status != BITCUT_OK || !x->x->extra
+               ? status
+               : bound_apply_epilogue(limit, size, false, x, f);
 }

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Streams of a run: for rows, columns and the order of k. */
 enum { STREAM_ROWS = 64, STREAM_COLUMNS, STREAM_K, STREAMS = 3 };
@@ -134,28 +135,97 @@ static enum bitcut_status pick_factors(struct matrix *to, const struct matrix *f
     return status;
 }
 
+static enum bitcut_status pick_extra(struct gemm_data *to, const struct gemm_data *from,
+                                     const struct picked *p, struct fault *f)
+{
+    static const size_t zero = 0;
+    enum bitcut_status status = BITCUT_OK;
+    to->depth_a = from->depth_a;
+    to->depth_b = from->depth_b;
+    to->bias_rows = from->bias_rows;
+    if (from->bias.at)
+        status = pick(&to->bias, &from->bias, &zero, 1, to->bias_rows ? p->row : p->col,
+                      to->bias_rows ? p->rows : p->cols, f);
+    if (status == BITCUT_OK)
+        status = pick_factors(&to->scale_a, &from->scale_a, p, to->depth_a, false, f);
+    return status == BITCUT_OK
+               ? pick_factors(&to->scale_b, &from->scale_b, p, to->depth_b, true, f)
+               : status;
+}
+
 static enum bitcut_status pick_all(struct gemm_data *to, const struct gemm_data *from,
                                    const struct picked *p, struct fault *f)
 {
-    static const size_t zero = 0;
     const size_t k = from->a.cols;
-    struct gemm_data x = { .depth_a = from->depth_a,
-                           .depth_b = from->depth_b,
-                           .bias_rows = from->bias_rows };
+    struct gemm_data x = { .bias_rows = false };
     enum bitcut_status status = pick(&x.a, &from->a, p->row, p->rows, p->at, k, f);
     if (status == BITCUT_OK) status = pick(&x.b, &from->b, p->at, k, p->col, p->cols, f);
     if (status == BITCUT_OK && from->c.at)
         status = pick(&x.c, &from->c, p->row, p->rows, p->col, p->cols, f);
-    if (status == BITCUT_OK && from->bias.at)
-        status = pick(&x.bias, &from->bias, &zero, 1, x.bias_rows ? p->row : p->col,
-                      x.bias_rows ? p->rows : p->cols, f);
-    if (status == BITCUT_OK)
-        status = pick_factors(&x.scale_a, &from->scale_a, p, x.depth_a, false, f);
-    if (status == BITCUT_OK)
-        status = pick_factors(&x.scale_b, &from->scale_b, p, x.depth_b, true, f);
+    if (status == BITCUT_OK) status = pick_extra(&x, from, p, f);
     if (status == BITCUT_OK) *to = x;
     else gemm_data_clear(&x);
     return status;
+}
+
+enum bitcut_status gemm_data_draw_extra(struct gemm_data *to,
+                                        const struct gemm_data *from, size_t rows,
+                                        size_t cols, uint64_t seed, uint64_t run,
+                                        struct fault *f)
+{
+    const size_t m = from->a.rows, k = from->a.cols, n = from->b.cols;
+    const uint64_t stream = run * STREAMS;
+    size_t *const row = memory_allocate(m, sizeof *row),
+                  *const col = memory_allocate(n, sizeof *col),
+                  *const at = memory_allocate(k, sizeof *at);
+    struct gemm_data x = { .bias_rows = false };
+    enum bitcut_status status =
+        row && col && at
+            ? BITCUT_OK
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a sample");
+    if (status == BITCUT_OK) {
+        draw(row, rows, m, true, rng_start(seed, stream + STREAM_ROWS));
+        draw(col, cols, n, true, rng_start(seed, stream + STREAM_COLUMNS));
+        for (size_t p = 0; p < k; p++) at[p] = p;
+        const struct picked p = { row, col, at, rows, cols };
+        status = pick_extra(&x, from, &p, f);
+    }
+    free(row);
+    free(col);
+    free(at);
+    if (status != BITCUT_OK) {
+        gemm_data_clear_extra(&x);
+        return status;
+    }
+    to->bias = x.bias, to->bias_rows = x.bias_rows;
+    to->scale_a = x.scale_a, to->depth_a = x.depth_a;
+    to->scale_b = x.scale_b, to->depth_b = x.depth_b;
+    return BITCUT_OK;
+}
+
+static bool copy_matrix(struct matrix *to, const struct matrix *from)
+{
+    if (!from->at) return true;
+    if (matrix_init(to, from->rows, from->cols, NULL) != BITCUT_OK) return false;
+    memcpy(to->at, from->at, from->rows * from->cols * sizeof *to->at);
+    return true;
+}
+
+enum bitcut_status gemm_data_copy(struct gemm_data *to, const struct gemm_data *from,
+                                  struct fault *f)
+{
+    struct gemm_data x = { .depth_a = from->depth_a,
+                           .depth_b = from->depth_b,
+                           .bias_rows = from->bias_rows };
+    if (copy_matrix(&x.a, &from->a) && copy_matrix(&x.b, &from->b) &&
+        copy_matrix(&x.c, &from->c) && copy_matrix(&x.bias, &from->bias) &&
+        copy_matrix(&x.scale_a, &from->scale_a) &&
+        copy_matrix(&x.scale_b, &from->scale_b)) {
+        *to = x;
+        return BITCUT_OK;
+    }
+    gemm_data_clear(&x);
+    return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
 }
 
 /* The k of whole blocks of both factors, and the k that share both factors; 0: all do. */

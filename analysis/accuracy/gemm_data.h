@@ -39,6 +39,18 @@ enum bitcut_status gemm_data_shuffle(struct gemm_data *to, const struct gemm_dat
                                      size_t rows, size_t cols, uint64_t seed,
                                      uint64_t run, bool ordered, struct fault *f);
 
+/* All of it.  BITCUT_NO_MEMORY leaves nothing to clear. */
+enum bitcut_status gemm_data_copy(struct gemm_data *to, const struct gemm_data *from,
+                                  struct fault *f);
+
+/* What epilogue and scaling read for that many rows of A and columns of B, which other
+   matrices take the place of: of `from`, whose A and B are m x k and k x n, lines drawn
+   by seed and run.  BITCUT_NO_MEMORY leaves nothing to clear. */
+enum bitcut_status gemm_data_draw_extra(struct gemm_data *to,
+                                        const struct gemm_data *from, size_t rows,
+                                        size_t cols, uint64_t seed, uint64_t run,
+                                        struct fault *f);
+
 /* The same matrices with product at[p] at position p: `at` has k numbers, each once.
    Products that share factors of a block of k stay in it, in this order.
    BITCUT_NO_MEMORY leaves nothing to clear. */

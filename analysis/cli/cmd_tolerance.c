@@ -32,6 +32,7 @@ static const struct tolerance_options defaults = { .setup = SETUP_DEFAULTS,
 static const struct option_row options[] = {
     SETUP_OPTIONS(tolerance),
     OPERAND_OPTIONS(tolerance),
+    EPILOGUE_OPTIONS(tolerance),
     { "d", "check this result of -a and -b against the limits",
       OPTION(tolerance, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(tolerance, setup.files),
@@ -56,6 +57,7 @@ struct families {
     struct input a, b;
     size_t k;
     uint64_t seed; /* of run 0; each run adds 1 */
+    const struct gemm_data *extra; /* bias and factors of all lines */
 };
 
 static enum bitcut_status families_make(struct gemm_data *to, const void *context,
@@ -69,6 +71,8 @@ static enum bitcut_status families_make(struct gemm_data *to, const void *contex
         source_generate(&p.a, &x->a, INPUT_A, rows, x->k, seed, 1, f);
     if (status == BITCUT_OK)
         status = source_generate(&p.b, &x->b, INPUT_B, x->k, cols, seed, 1, f);
+    if (status == BITCUT_OK)
+        status = gemm_data_draw_extra(&p, x->extra, rows, cols, x->seed, run, f);
     if (status == BITCUT_OK) *to = p;
     else gemm_data_clear(&p);
     return status;
@@ -123,11 +127,14 @@ static int make_source(struct work *w, const struct context *x)
     if (!s->options->a && !s->options->b && !s->options->c) {
         w->families.seed = x->seed;
         w->families.k = o->k;
+        w->families.extra = &w->data;
+        w->data.a.rows = o->m, w->data.a.cols = o->k, w->data.b.cols = o->n;
         w->q.source = (struct run_source){ .make = families_make, .context = &w->families };
         w->q.m = o->m;
         w->q.n = o->n;
         w->q.k = o->k;
-        return operands_parse(&w->families.a, &w->families.b, s, o);
+        const int status = operands_parse(&w->families.a, &w->families.b, s, o);
+        return status == EXIT_GOOD ? setup_extend(s, o->m, o->n, o->k) : status;
     }
     const int status = operands_make(s, o, x);
     w->data = (struct gemm_data){ .a = s->a, .b = s->b, .c = s->c };
@@ -149,6 +156,7 @@ static int read_d(struct work *w, const char *path)
 static int make(struct work *w, const struct context *x)
 {
     struct tolerance_options *const o = &w->o;
+    struct fault f;
     *o = *(const struct tolerance_options *)x->own;
     w->s.options = &o->setup;
     if (o->input) o->operands.input_a = o->operands.input_b = o->input;
@@ -159,6 +167,10 @@ static int make(struct work *w, const struct context *x)
     if (status != EXIT_GOOD) return status;
     if (!w->q.m || !w->q.n || !w->q.k)
         return complain("-m, -n, -k", "must be at least 1");
+    w->s.gemm.a.format = w->data.a.format;
+    w->s.gemm.b.format = w->data.b.format;
+    if (gemm_data_take_extra(&w->data, &w->s.gemm, 0, x->threads, &f) != BITCUT_OK)
+        return fail("tolerance", &f);
     w->q.gemm = &w->s.gemm;
     w->q.two = !strcmp(o->reference, "kernel");
     w->q.runs = o->seeds;
@@ -259,6 +271,7 @@ static int run(struct context *x)
     if (status == EXIT_GOOD) status = make(&w, x);
     if (status == EXIT_GOOD) status = find(&w, x);
     matrix_clear(&w.d);
+    gemm_data_clear_extra(&w.data);
     setup_clear(&w.s);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "analysis/accuracy/short_result.h"
 #include "analysis/sampling/python_lines.h"
 #include "lib/base/text.h"
+#include "lib/gemm/epilogue.h"
 
 #include <math.h>
 #include <string.h>
@@ -113,6 +114,16 @@ static void describe_data(char *text, size_t size, const void *answer)
     if (a->shuffled) text_add(text, size, "; in each run k in another order");
     else
         text_add(text, size, ", of seeds from %llu on", (unsigned long long)a->gemm.seed);
+}
+
+/* What |A||B| and ||A|| ||B|| mean for a GEMM with steps. */
+static void describe_magnitudes(char *text, size_t size, const void *answer)
+{
+    const struct tolerance_answer *const a = answer;
+    if (gemm_is_extended(a->gemm.gemm))
+        text_add(text, size,
+                 "|A||B| includes factors, bias and beta C, with their "
+                 "absolute values; ||A|| ||B|| is the norm of these sums");
 }
 
 /* The number of outputs and runs from which a number comes. */
@@ -383,6 +394,7 @@ const struct record_line tolerance_lines[] = {
     { "parts",         gemm_describe_words,    RECORD_ALWAYS, NULL },
     { "matrices",      describe_data,          RECORD_ALWAYS, NULL },
     { "result",        describe_result,        RECORD_ALWAYS, NULL },
+    { "magnitudes",    describe_magnitudes,    RECORD_ALWAYS, NULL },
     { "componentwise", tolerance_describe_component,     RECORD_ALWAYS, NULL },
     { "normwise",      describe_norm,          RECORD_ALWAYS, NULL },
     { "allclose",      describe_allclose,      RECORD_ALWAYS, NULL },

@@ -190,9 +190,11 @@ struct exact_output epilogue_started(const struct epilogue_values *x,
 struct output_bound epilogue_bound(const struct epilogue_values *x, struct output_bound b,
                                    struct exact_output v, size_t i, size_t j);
 
-/* The relative error of all steps of x, an upper bound for |v - V| / (the magnitude of V,
-   struct exact_output), for a sum whose own relative error is `before`; except what
-   roundings lose below the normal numbers.  Each rounding multiplies by at most 1 + u. */
-double epilogue_relative(const struct epilogue_values *x, double before);
+/* The relative error of D after these steps, an upper bound for |v - V| / (the magnitude
+   of V, struct exact_output), for a sum whose own relative error is `before` and a D of
+   the format `result`; except what roundings lose below the normal numbers.  Each
+   rounding multiplies by at most 1 + u. */
+double epilogue_relative(const unsigned char *step, const struct bitcut_format *result,
+                         double before);
 
 #endif

@@ -477,13 +477,13 @@ struct output_bound epilogue_bound(const struct epilogue_values *x, struct outpu
     return b;
 }
 
-double epilogue_relative(const struct epilogue_values *x, double before)
+double epilogue_relative(const unsigned char *step, const struct bitcut_format *result,
+                         double before)
 {
+    const double u = format_holds(result, f32) ? 0 : ldexp(1, -1 - result->fraction_bits);
     double sum = 0;
-    const double u =
-        format_holds(x->result, f32) ? 0 : ldexp(1, -1 - x->result->fraction_bits);
-    for (const unsigned char *s = x->step; *s; s++)
-        sum += epilogue_steps[*s].roundings * 0x1p-24 +
-               epilogue_steps[*s].roundings_to_d * u;
+    for (; *step; step++)
+        sum += epilogue_steps[*step].roundings * 0x1p-24 +
+               epilogue_steps[*step].roundings_to_d * u;
     return before + (1 + before) * expm1(sum);
 }

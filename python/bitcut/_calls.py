@@ -927,6 +927,7 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
 
     With k in a random order, a correct D exceeds each known limit with a probability of at most
     `false_alarm`.  In its own order it never does, if the runs have all outputs (``outputs`` is m n).
+    With a bias, factors, a start or steps of an epilogue, D is compared with the exact value of all steps.
 
     Args:    a: A, (m, k)
              b: B, (k, n)

@@ -24,6 +24,7 @@ struct drawn {
     uint32_t a[M_MAX * K_MAX], b[K_MAX * N_MAX], c[M_MAX * N_MAX], bias[N_MAX];
     uint32_t scale_a[M_MAX * K_MAX], scale_b[K_MAX * N_MAX];
     uint8_t unit_a[M_MAX * K_MAX], unit_b[K_MAX * N_MAX];
+    uint16_t short_a[M_MAX * K_MAX], short_b[K_MAX * N_MAX];
     uint32_t d[M_MAX * N_MAX];
     double limit[M_MAX * N_MAX];
 };
@@ -178,6 +179,23 @@ static void draw_steps(struct drawn *x, uint64_t *rng)
     ck_assert_int_eq(epilogue_check_operands(g, &f), BITCUT_OK);
 }
 
+/* An operand in a short format: its elements are rounded to it. */
+static void shorten(struct bitcut_matrix *to, uint16_t *room, uint32_t *values,
+                    size_t count, const struct bitcut_format *format)
+{
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    if (format_bytes(format) > 2) return;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t code =
+            bitcut_format_convert(format, &roundings[ROUND_RN], f32, values[i]);
+        if (format_bytes(format) == 1) ((uint8_t *)room)[i] = (uint8_t)code;
+        else room[i] = (uint16_t)code;
+        values[i] =
+            (uint32_t)bitcut_format_convert(f32, &roundings[ROUND_RN], format, code);
+    }
+    *to = (struct bitcut_matrix){ .at = room, .format = format };
+}
+
 static void draw(struct drawn *x, uint64_t *rng)
 {
     static const int results[] = { FORMAT_F32,  FORMAT_F32,  FORMAT_F16, FORMAT_BF16,
@@ -197,6 +215,9 @@ static void draw(struct drawn *x, uint64_t *rng)
     fill(x->bias, N_MAX, test_between(rng, 0, CLASSES - 1), rng);
     x->g.m = x->m, x->g.n = x->n, x->g.k = x->k;
     x->g.a.at = x->a, x->g.b.at = x->b, x->g.c.at = x->c, x->g.d.to = x->d;
+    if (test_between(rng, 0, 2)) return;
+    shorten(&x->g.a, x->short_a, x->a, x->m * x->k, x->g.unit->a);
+    shorten(&x->g.b, x->short_b, x->b, x->k * x->n, x->g.unit->b);
 }
 
 /* --- the exact value --------------------------------------------------------------- */

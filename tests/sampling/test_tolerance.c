@@ -435,7 +435,7 @@ START_TEST(orders_in_turn)
     const struct tolerance_problem q = question_of(&g, &x, 16);
     const struct tolerance t = found(&q, 0);
     struct bitcut_order order[ORDERS_MAX];
-    const size_t orders = order_set(order, &g);
+    const size_t orders = order_set(order, &g, q.k);
     double error[TURNS];
     struct power p;
     struct tail all;
