@@ -859,7 +859,7 @@ enum bitcut_status bitcut_gemm_verify(struct bitcut_difference *to,
    - With a bias, factors, a start or other steps of an epilogue, C stands for what the
      GEMM gives in exact arithmetic, correct to a few units of 2^-53 of the sum of all
      magnitudes; steps that only round change nothing.  Metrics that grade a result are
-     NaN.
+     NaN, and `normwise` is relative to the Frobenius norm of the magnitudes.
    - If D is C, the call cannot read the original C: keep a copy of C, or measure A B with
      beta = 0. */
 enum bitcut_status bitcut_gemm_judge(double *values, size_t count,

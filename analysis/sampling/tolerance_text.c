@@ -322,6 +322,21 @@ static void describe_note(char *text, size_t size, const void *answer)
         text_add(text, size, "bitcut verify compares the bits, which may still differ");
 }
 
+/* The error of the operands, apart from that of the kernel. */
+static void describe_quantisation(char *text, size_t size, const void *answer)
+{
+    const struct quantisation_error *const q =
+        ((const struct tolerance_answer *)answer)->quantisation;
+    if (!q) return;
+    text_add(text, size,
+             "%.3g of ||C0||, C0 the exact result of the original matrices; up to %.3g "
+             "|A0||B0|, at output (%zu, %zu)",
+             q->relres, q->component, q->worst_at[0], q->worst_at[1]);
+    if (q->has_d)
+        text_add(text, size, "; D is %.3g of ||C0|| from C0, of which the kernel has %.3g",
+                 q->d_relres, q->d_own);
+}
+
 /* --- power ------------------------------------------------------------------------ */
 
 /* The number of faults that are rejected always, sometimes, never. */
@@ -400,6 +415,7 @@ const struct record_line tolerance_lines[] = {
     { "allclose",      describe_allclose,      RECORD_ALWAYS, NULL },
     VERDICT_LINES(tolerance_describe_given, tolerance_describe_typical, tolerance_describe_worst_case),
     { "note",          describe_note,          RECORD_ALWAYS, NULL },
+    { "quantisation",  describe_quantisation,  RECORD_ALWAYS, NULL },
     { "power",         describe_power,         RECORD_ALWAYS, NULL },
     { "NumPy",         describe_numpy,         RECORD_CODE,   NULL },
     { "PyTorch",       describe_torch,         RECORD_CODE,   NULL },

@@ -3,6 +3,7 @@
    results are accepted, and faults of these parts are rejected. */
 #include "analysis/sampling/checked_result.h"
 #include "analysis/sampling/power.h"
+#include "analysis/sampling/quantisation_error.h"
 #include "lib/gemm/epilogue.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
@@ -264,6 +265,54 @@ START_TEST(faults_are_rejected)
 }
 END_TEST
 
+/* --- quantised operands ------------------------------------------------------------ */
+
+/* Originals that are the operands times their factors have no error, and D is as far from
+   them as from C; originals that are 1/64 larger have 1/65 of ||C0||, apart from D's. */
+START_TEST(quantisation_is_apart)
+{
+    static uint32_t d[SIZE * SIZE];
+    uint64_t rng = test_seed() + 3;
+    for (int i = 0; i < test_cases(8, 80); i++) {
+        struct values v;
+        struct gemm_data all;
+        struct matrix original, none = { 0 };
+        struct quantisation_error e;
+        const struct gemm_options one = { .threads = 1 };
+        const double by = i / 2 % 2 ? 1 + 0x1p-6 : 1;
+        values_fill(&v, &rng);
+        for (int l = 0; l < SIZE; l++) /* products with 8 bits of factors are exact */
+            v.line_a[l] &= 0xffff0000, v.line_b[l] &= 0xffff0000;
+        for (int l = 0; l < SIZE * BLOCKS; l++)
+            v.block_a[l] &= 0xffff0000, v.block_b[l] &= 0xffff0000;
+        const struct bitcut_gemm g = gemm_of_kind(i % 2 ? BLOCK_SCALES : ROW_SCALES, &v);
+        const struct family x = { "urand(-1,1)", DEPTH, test_bits(&rng) };
+        family_make(&all, &x, SIZE, SIZE, 0, NULL);
+        for (size_t p = 0; p < SIZE * DEPTH; p++)
+            all.a.at[p] &= 0xffff8000, all.b.at[p] &= 0xffff8000;
+        ck_assert_int_eq(gemm_data_take_extra(&all, &g, 0, 1, NULL), BITCUT_OK);
+        ck_assert_int_eq(gemm_data_run(d, &all, &g, NULL), BITCUT_OK);
+        ck_assert_int_eq(matrix_init(&original, SIZE, DEPTH, NULL), BITCUT_OK);
+        for (size_t p = 0; p < SIZE * DEPTH; p++) {
+            const size_t line = p / DEPTH,
+                         at = i % 2 ? line * BLOCKS + p % DEPTH / BLOCK : line;
+            original.at[p] = bits_of_float(
+                (float)(value_of_float(all.a.at[p]) * by *
+                        value_of_float(i % 2 ? v.block_a[at] : v.line_a[at])));
+        }
+        ck_assert_int_eq(
+            quantisation_find(&e, &g, &all, &original, &none, d, &one, NULL), BITCUT_OK);
+        ck_assert_msg(fabs(e.relres - (1 - 1 / by)) < 2e-7, "case %d: %g", i, e.relres);
+        ck_assert(e.component <= 1 - 1 / by + 2e-7 && e.worst_at[0] < SIZE);
+        ck_assert(e.has_d && e.d_own > 0 && e.d_own < 1e-2);
+        if (by == 1) ck_assert(fabs(e.d_relres - e.d_own) < 1e-6);
+        else ck_assert(e.d_relres > e.relres - e.d_own);
+        matrix_clear(&original);
+        gemm_data_clear(&all);
+    }
+}
+END_TEST
+
 /* A GEMM without steps has no faults of steps. */
 START_TEST(plain_has_no_faults_of_steps)
 {
@@ -282,4 +331,4 @@ START_TEST(plain_has_no_faults_of_steps)
 END_TEST
 
 TEST_MAIN("extended tolerance", samples_have_the_same_outputs, right_results_are_accepted,
-          faults_are_rejected, plain_has_no_faults_of_steps)
+          faults_are_rejected, quantisation_is_apart, plain_has_no_faults_of_steps)
