@@ -945,6 +945,7 @@ struct bitcut_explanation {
      if its shape fits only then, or if D is much closer to the exact result then.
    - If D has another format than f32, all NaN are equal.
    - If D is C, the call cannot read the original C: keep a copy of C.
+   - If nothing gives D, `text` says whether D has a bias or factors that were not given.
    - `runs` is false if the GEMM cannot express a part of the result, such as another
      order of the products, or if D differs at some outputs.  `text` says so.
    - *report and *found are written only on success.
