@@ -405,4 +405,35 @@ START_TEST(no_error_beyond)
 }
 END_TEST
 
-TEST_MAIN("extended bound", no_error_beyond)
+/* One product and one promotion: every rounding counts. */
+START_TEST(one_promotion)
+{
+    static struct drawn x;
+    uint64_t rng = test_seed() + 1;
+    struct tally tally = { 0 };
+    mpfr_t v, t;
+    mpfr_inits2(EXACT_BITS, v, t, (mpfr_ptr)0);
+    for (int i = test_cases(4000, 40000); i; i--) {
+        x = (struct drawn){ .m = 1, .n = 1, .k = 1 };
+        x.g = gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", NULL));
+        fill(x.a, 1, 0, &rng);
+        fill(x.b, 1, 0, &rng);
+        fill(x.scale_a, 1, 0, &rng);
+        fill(x.scale_b, 1, 0, &rng);
+        x.g.m = x.g.n = x.g.k = 1;
+        x.g.a.at = x.a, x.g.b.at = x.b, x.g.d.to = x.d;
+        x.g.d.format = &formats[FORMAT_F32];
+        x.g.scaling = (enum bitcut_scaling)test_between(
+            &rng, BITCUT_SCALING_PROMOTED, BITCUT_SCALING_PROMOTED_TURNS_B);
+        x.g.promote = 1;
+        x.g.scale_a = factors(x.scale_a, NULL, 0, 0);
+        x.g.scale_b = factors(x.scale_b, NULL, 0, 0);
+        ck_assert_int_eq(bitcut_gemm(NULL, &x.g, 1, NULL), BITCUT_OK);
+        check(&tally, &x, v, t, NULL);
+    }
+    mpfr_clears(v, t, (mpfr_ptr)0);
+    ck_assert(tally.limits == tally.outputs && tally.most > 0.6);
+}
+END_TEST
+
+TEST_MAIN("extended bound", no_error_beyond, one_promotion)
