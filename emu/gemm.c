@@ -282,7 +282,9 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, size_t i,
     struct job job = *same;
     enum bitcut_status status = job_prepare(&job, g, i, threads);
     if (status == BITCUT_OK) status = job_run(&job, threads);
-    if (status == BITCUT_OK && job.widened) store_widened(g, &job);
+    if (status == BITCUT_OK && job.unrounded)
+        memcpy(g->d.to, job.d, g->m * g->n * sizeof *job.d);
+    else if (status == BITCUT_OK && job.widened) store_widened(g, &job);
     else if (status == BITCUT_OK) store(g, i, &job);
     operand_end(&job.a, job.keep_a);
     operand_end(&job.b, job.keep_b);
@@ -387,22 +389,35 @@ static size_t first_sequence(const struct job *job)
 
 /* Check that every sequence of k begins with a block of the factors that are applied to
    its sums. */
-static enum bitcut_status check_blocks(const struct job *job, const struct bitcut_gemm *g,
-                                       struct fault *f)
+static enum bitcut_status check_blocks(const struct k_parts *parts, size_t step,
+                                       const struct bitcut_gemm *g, struct fault *f)
 {
-    const size_t step = (size_t)job->plan->k_step;
     const size_t depth[] = { factor_depth(&g->scale_a), factor_depth(&g->scale_b) };
     if (g->scaling != BITCUT_SCALING_UNIT && !gemm_scales_promotions(g)) return BITCUT_OK;
-    bool fits = !job->parts.element;
+    bool fits = !parts->element;
     for (int x = 0; x < 2; x++)
-        for (size_t i = 0; depth[x] && i < job->parts.count; i++)
-            fits &= job->parts.first[i] * step % depth[x] == 0 &&
+        for (size_t i = 0; depth[x] && i < parts->count; i++)
+            fits &= parts->first[i] * step % depth[x] == 0 &&
                     (g->scaling == BITCUT_SCALING_UNIT || depth[x] % step == 0 ||
                      depth[x] >= g->k);
     return fits ? BITCUT_OK
                 : fault_set(f, BITCUT_BAD_ARGUMENT,
                             "blocks of factors must consist of k-steps, and slices of k "
                             "must consist of blocks");
+}
+
+enum bitcut_status gemm_check_order(const struct bitcut_gemm *g,
+                                    const struct gemm_plan *plan, struct fault *f)
+{
+    struct k_parts parts;
+    if (!gemm_has_scales(g)) return BITCUT_OK;
+    enum bitcut_status status =
+        k_parts_make(&parts, &plan->order, g->k, (size_t)plan->k_step);
+    if (status != BITCUT_OK)
+        return fault_set(f, status, "not enough memory for the order of k");
+    status = check_blocks(&parts, (size_t)plan->k_step, g, f);
+    k_parts_clear(&parts);
+    return status;
 }
 
 enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
@@ -432,6 +447,7 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                        .keep_a = o->words ? &o->words->a : NULL,
                        .keep_b = o->words ? &o->words->b : NULL,
                        .widened = o->widened,
+                       .unrounded = o->unrounded,
                        .progress = o->progress };
     enum bitcut_status status = choose_kernels(&job, o->simd, f);
     if (status != BITCUT_OK || !g->m || !g->n || !g->count) return status;
@@ -439,7 +455,7 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
     job.schedule = schedule_make(plan, g->unit, job.parts.steps);
     if (status == BITCUT_OK) {
         job.first = first_sequence(&job);
-        status = check_blocks(&job, g, f);
+        status = check_blocks(&job.parts, (size_t)plan->k_step, g, f);
     }
     if (status == BITCUT_OK) status = run_all(g, &job, o->threads);
     if (status == BITCUT_NO_MEMORY)

@@ -44,6 +44,11 @@ struct gemm_scratch {
     size_t bytes;
 };
 
+/* Check that slices and lanes of the plan's order begin with blocks of the factors that
+   are applied to sums, for the k of g. */
+enum bitcut_status gemm_check_order(const struct bitcut_gemm *g,
+                                    const struct gemm_plan *plan, struct fault *f);
+
 /* The smallest number of products of a GEMM for which the transfer to a device and back
    is worthwhile. */
 enum { GEMM_OFFLOAD_MIN = 1 << 22 };
@@ -83,7 +88,8 @@ struct gemm_options {
     const struct gemm_watch *watch;  /* for a GEMM with one output; or NULL; slower     */
     const struct gemm_offload *offload; /* takes GEMMs with many products; or NULL  */
     bool widened; /* whether D is an array of FP32 encodings, without gaps, of the values
-                     that its format gives                                            */
+                     that its format gives                                          */
+    bool unrounded; /* the same with the values before the rounding to its format     */
 };
 
 /* Run g on its unit, as bitcut_gemm() (lib/bitcut.h) describes.  The result is

@@ -64,16 +64,6 @@ static enum bitcut_status compare_all(struct bitcut_difference *to,
     return BITCUT_OK;
 }
 
-/* Remove the steps that write amax of the caller's GEMM; they change no output. */
-static void leave_amax(struct bitcut_gemm *g)
-{
-    unsigned char *to = g->epilogue;
-    for (const unsigned char *s = g->epilogue; *s; s++)
-        if (*s != BITCUT_STEP_AMAX) *to++ = *s;
-    *to = BITCUT_STEP_END;
-    g->amax = NULL;
-}
-
 /* Compute the emulator's D of all GEMMs, one after the other without gaps, in memory that
    the caller frees. */
 static enum bitcut_status emulate(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
@@ -90,7 +80,7 @@ static enum bitcut_status emulate(struct bitcut_gemm *ran, const struct bitcut_g
         fault_set(&f, BITCUT_NO_MEMORY, "not enough memory for the emulator's D");
         return fault_write(why, BITCUT_NO_MEMORY, &f);
     }
-    leave_amax(&g);
+    epilogue_leave_amax(&g);
     g.d = (struct bitcut_matrix){ .to = d, .format = g.d.format, .stride = g.m * g.n };
     const enum bitcut_status status = bitcut_gemm(ran, &g, threads, why);
     if (status != BITCUT_OK) free(d);

@@ -49,7 +49,7 @@ struct job {
     size_t m, n, ldd;
     struct kept_words *keep_a, *keep_b; /* NULL: parts are not stored */
     struct gemm_scratch *scratch;       /* NULL: scratch is not reused */
-    bool widened;                       /* as in struct gemm_options */
+    bool widened, unrounded;            /* as in struct gemm_options */
     const struct gemm_watch *watch;     /* NULL in general */
     const struct progress *progress;    /* read within a tile, too; may be NULL      */
 };

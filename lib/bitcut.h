@@ -906,7 +906,7 @@ enum bitcut_status bitcut_gemm_verify(struct bitcut_difference *to,
    - With a bias, factors, a start or other steps of an epilogue, C stands for what the
      GEMM gives in exact arithmetic, correct to a few units of 2^-53 of the sum of all
      magnitudes; steps that only round change nothing.  Metrics that grade a result are
-     NaN.
+     NaN, and `normwise` is relative to the Frobenius norm of the magnitudes.
    - If D is C, the call cannot read the original C: keep a copy of C, or measure A B with
      beta = 0. */
 enum bitcut_status bitcut_gemm_judge(double *values, size_t count,
@@ -992,6 +992,7 @@ struct bitcut_explanation {
      if its shape fits only then, or if D is much closer to the exact result then.
    - If D has another format than f32, all NaN are equal.
    - If D is C, the call cannot read the original C: keep a copy of C.
+   - If nothing gives D, `text` says whether D has a bias or factors that were not given.
    - `runs` is false if the GEMM cannot express a part of the result, such as another
      order of the products, or if D differs at some outputs.  `text` says so.
    - *report and *found are written only on success.
@@ -1122,7 +1123,8 @@ struct bitcut_part {
    error.
 
    Returns: BITCUT_OK.
-            BITCUT_BAD_ARGUMENT: as bitcut_gemm(), or the batch has no GEMM i.
+            BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM i; or the GEMM
+            has a bias, factors, a start or other steps of an epilogue.
             BITCUT_NO_MEMORY.
    Args:    count:   number of parts wanted.
             i:       position of the GEMM in the batch.
@@ -1151,7 +1153,9 @@ const char *bitcut_budget_part(size_t p);
 
 /* Compute an error bound for each output of a GEMM.
 
-   Where D is finite, |D - (alpha A B + beta C)| is at most the bound.
+   Where D is finite, |D - (alpha A B + beta C)| is at most the bound.  With a bias,
+   factors, a start or other steps, the exact value of all steps takes the place of alpha
+   A B + beta C, as for bitcut_gemm_judge().
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm(); the batch has no GEMM i; or the bound
@@ -1177,6 +1181,10 @@ const char *bitcut_budget_part(size_t p);
    - "running", "biased" and "underflow" follow the emulator step by step, and take about
      1 us for each product.
    - "underflow" bounds only the part of the error budget with this name.
+   - With a bias, factors, a start or other steps, these three do not apply, and an output
+     also has no limit if a magnitude of its sum is above a 16th of the largest number of
+     its accumulators, since a step may hide an overflow; if a step may overflow; or if
+     the start is multiplied after it entered a sum.  amax is not written.
    - The result is the same for any number of threads.
    - Source: the manual, "Error bounds", has the formulas and their sources. */
 enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, size_t i,
@@ -1210,6 +1218,9 @@ enum { BITCUT_DECADES = 7 };
    - u = 2^-24.  C is the exact alpha A B + beta C.  |A||B| is the sum of magnitudes
      |alpha| |A||B| + |beta C|.
    - A limit is infinite where there is none.
+   - With a bias, factors, a start or other steps, C is the exact value of all steps, |A||B|
+     the sum of the magnitudes of all its terms, as bitcut_gemm_judge() has it, and ||A||
+     ||B|| the Frobenius norm of these sums.
    - If the format of D has fewer bits than f32, all limits except rtol and atol are for
    the f32 result before it is rounded to D: the limits do not depend on the format, and
    |D - C| may be half an ulp of D more.  rtol and atol include the rounding.
@@ -1267,8 +1278,9 @@ struct bitcut_tolerances {
             options: the options, or NULL.
    Out:     to:      the limits; written only on success.
             why:     the reason.
-   - The bound is a priori: it follows from the recipe, the unit, the order and k (the
-     manual, "Error bounds").
+   - The bound is a priori: it follows from the recipe, the unit, the steps, the order, k and
+     the formats of A and B (the manual, "Error bounds").
+   - amax is not written.
    - Observed limits come from runs on the given matrices.  A run computes some rows and
      columns with k in random orders.
    - Formula: of the largest errors of n runs let t be the median, let r = n/2 of them be

@@ -179,6 +179,19 @@ static double scalars_of(uint32_t alpha, uint32_t beta)
     return (alpha != F32_ONE) + (beta << 1 != 0);
 }
 
+/* Roundings of a promotion with factors, beyond those of one without: of s_a s_b and of
+   the first promotion, which adds to 0; or of s_a s_b and of its product; or of the
+   product with the first factor and of the first promotion. */
+static double scalings_of(const struct gemm_plan *p, int i)
+{
+    return i == 0 && p->scaling >= BITCUT_SCALING_PROMOTED ? 2 : 0;
+}
+
+static bool starts_in_slice(const struct gemm_plan *p)
+{
+    return p->start == BITCUT_START_SLICE_C || p->start == BITCUT_START_SLICE_BIAS;
+}
+
 /* The scale from accumulator i to D. */
 static struct met after_met(const struct gemm_plan *p, const struct accumulation *path,
                             int i, uint32_t alpha, uint32_t beta)
@@ -188,7 +201,9 @@ static struct met after_met(const struct gemm_plan *p, const struct accumulation
                             ? round_error(p->order.partial_format, TO_NEAREST_EVEN)
                             : 0;
     const struct met own =
-        met_of(folds_of(p, i) + additions + scalars_of(alpha, beta), U);
+        met_of(folds_of(p, i) + scalings_of(p, i) + starts_in_slice(p) + additions +
+                   scalars_of(alpha, beta),
+               U);
     const double stored = p->order.partial_store ? 1 : 1 + additions;
     return met_add(own, 1, met_of(stored, sums));
 }
@@ -240,10 +255,38 @@ static double least_before(const struct gemm_plan *p, const struct accumulation 
         if (term.scaled) all += (double)path->all * least_rn(p->unit[t]->c);
         if (term.accumulator == 0) instructions += count;
     }
-    if (p->promote || p->tile_k) all += instructions * least_rn(f32);
+    const double each = p->scaling >= BITCUT_SCALING_PROMOTED ? 2 : 1;
+    if (p->promote || p->tile_k) all += each * instructions * least_rn(f32);
     all += lanes * p->accumulators * least_rn(f32);
     return all + 2 * lanes *
                      (least_rn(p->order.partial_format ? p->order.partial_format : f32));
+}
+
+/* --- starts ----------------------------------------------------------------------- */
+
+bool start_is_scaled(const struct gemm_plan *p)
+{
+    bool scaled = p->equilibrate;
+    for (int t = 0; t < p->terms; t++) scaled |= p->term[t].scaled;
+    const bool enters = p->start == BITCUT_START_C || p->start == BITCUT_START_BIAS;
+    return p->start && (p->equilibrate ||
+                        (enters && (scaled || p->scaling >= BITCUT_SCALING_PROMOTED ||
+                                    format_is_integer(p->unit[0]->c))));
+}
+
+/* Set the error of the start: beta c is rounded, and then to the accumulator's format.
+   After that it meets at most what a product of accumulator 0 meets. */
+static void add_start(struct accumulation_error *e, const struct gemm_plan *p,
+                      struct met product)
+{
+    const struct bitcut_format *const c = p->unit[0]->c;
+    const double flushed = p->unit[0]->flush_inputs ? ldexp(1, format_emin(c)) : 0;
+    if (!p->start) return;
+    e->start =
+        path_growth(product.all + U +
+                    (c == &formats[FORMAT_F32] ? 0 : round_error(c, TO_NEAREST_EVEN)));
+    e->before +=
+        (1 + e->start) * (least_rn(&formats[FORMAT_F32]) + least_rn(c) + flushed);
 }
 
 /* --- the whole -------------------------------------------------------------------- */
@@ -256,18 +299,21 @@ struct accumulation_error accumulation_error_of(const struct gemm_plan *p,
                  back = p->equilibrate ? fabs(value_of_float(alpha)) : 0;
     struct accumulation_error e = { .update = beta << 1 != 0 ? U : 0,
                                     .additions = additions_of(p, path) };
+    struct met of_start = { 0 };
     double most = 0;
     assert(hostfp_entered());
     for (int t = 0; t < p->terms; t++) {
         const int i = p->term[t].accumulator;
         const struct met met =
             met_add(accumulator_met(p, path, i), 1, after_met(p, path, i, alpha, beta));
+        if (i == 0) of_start = met_most(of_start, met);
         e.term[t] = path_growth(met.all);
         e.block[t] = path_growth(met.block);
         e.squares[t] = met.squares;
         most = larger_double(most, e.term[t]);
     }
     e.before = (1 + most) * least_before(p, path);
+    add_start(&e, p, of_start);
     e.after = (1 + most) * (back + scalars) * least_rn(&formats[FORMAT_F32]);
     return e;
 }
@@ -278,6 +324,7 @@ static void keep_larger(struct accumulation_error *to, const struct accumulation
         to->term[t] = larger_double(to->term[t], x->term[t]);
     to->update = larger_double(to->update, x->update);
     to->before = larger_double(to->before, x->before);
+    to->start = larger_double(to->start, x->start);
     to->after = larger_double(to->after, x->after);
 }
 

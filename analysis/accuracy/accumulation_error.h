@@ -22,7 +22,9 @@ enum bitcut_status accumulation_of(struct accumulation *to, const struct gemm_pl
 
 /* A bound on the error after the split: |D - (alpha S + beta c)| is at most
 
-     |alpha| (sum of term[t] |S_t| + before) + update |beta c| + after.
+     |alpha| (sum of term[t] |S_t| + before) + update |beta c| + after,
+
+   plus `start` times the magnitude of what accumulators start from, if the plan says so.
 
    S is the sum of the products in the terms.  |S_t| is the sum of the magnitudes of the
    products of term t; parts are taken without their scale, and aligned as in
@@ -40,10 +42,13 @@ enum bitcut_status accumulation_of(struct accumulation *to, const struct gemm_pl
    of it if the step rounds to nearest. kappa is the error of its summation relative to
    all its terms; the error relative to its products is met once (struct step_error).  A
    unit with c_last rounds once more.  Sums in FP32 have v = u = 2^-24; sums of slices
-   also have the v of their own format.  Underflow is added. */
+   also have the v of their own format.  Underflow is added.
+
+   With factors at promotions, S is the sum of the multiplied products, and `before` has
+   to be multiplied by the largest of 1, s_a and s_b, and again for their product. */
 struct accumulation_error {
     double term[RECIPE_TERMS_MAX];
-    double update, before, after;
+    double update, before, after, start;
 
     /* The same as `term`, by the bound of Blanchard et al., for units that round each of
        their operations (summation_aligns() is false).  A step rounds its result; in a
@@ -66,6 +71,11 @@ struct accumulation_error accumulation_error_of(const struct gemm_plan *plan,
    all l.  Lanes that are added have at least one product each. */
 struct accumulation_error accumulation_error_any(const struct gemm_plan *plan, size_t k,
                                                  uint32_t alpha, uint32_t beta);
+
+/* Whether a start is multiplied after it entered its sum: by factors at promotions, by
+   the scale of accumulators between terms, or by that of rows and columns.  D is not A B
+   plus the start then, and has no limit. */
+bool start_is_scaled(const struct gemm_plan *plan);
 
 /* e^x - 1. */
 double path_growth(double x);

@@ -19,6 +19,11 @@
    probability below 2 exp(-LAMBDA^2 / 2), 5e-11 for each rounding or output. */
 #define LAMBDA 7
 
+static bool aligns_by_scales(const struct bitcut_unit *u)
+{
+    return summation_reads(u) & READS_GROUP;
+}
+
 /* --- constants -------------------------------------------------------------------- */
 
 /* The accumulation error of each term, in proportion to its size. */
@@ -79,10 +84,39 @@ static void relate_to_lines(struct bound_apriori *x, const struct gemm_plan *p,
     x->lines = before * a * b;
 }
 
-/* The largest errors of operands; scaled operands are FP32 as well. */
-static struct retained_max most_of(const struct gemm_plan *p, enum bitcut_operand operand)
+/* The format of all elements of an operand if its only part has them exactly; otherwise
+   NULL. */
+static const struct bitcut_format *exact_format(const struct gemm_plan *p,
+                                                const struct bitcut_split *split,
+                                                const struct bitcut_format *format)
+{
+    const bool multiplied = p->equilibrate || p->scaling == BITCUT_SCALING_OPERAND;
+    return format && format != &formats[FORMAT_F32] && !multiplied && split->words == 1 &&
+                   format_holds(split->word[0].format, format)
+               ? format
+               : NULL;
+}
+
+/* The largest errors of elements that their part has exactly. */
+static struct retained_max most_of_exact(const struct retained_reader *r,
+                                         const struct bitcut_format *format)
+{
+    const double least = r->least[0];
+    struct retained_max most = { .most = format_largest_value(format) };
+    most.times.at[RETAINED_WHOLE] = most.times.at[RETAINED_WORD] = 1;
+    if (r->flush[0]) most.beside.at[RETAINED_REST] = least;
+    if (r->aligns[0]) most.beside.at[RETAINED_WORD] = least;
+    if (r->flush[0] || r->aligns[0]) most.from = most.normal = most.full = least;
+    return most;
+}
+
+/* The largest errors of operands; scaled operands are FP32 as well.  The format of an
+   operand is NULL for any FP32 values. */
+static struct retained_max most_of(const struct gemm_plan *p, enum bitcut_operand operand,
+                                   const struct bitcut_format *format)
 {
     const struct retained_reader r = retained_reader_of(p, operand);
+    if (exact_format(p, r.split, format)) return most_of_exact(&r, format);
     struct retained_max most = retained_max_of(&r);
     if (p->equilibrate) {
         most.beside.at[RETAINED_REST] += 0x1p-150;
@@ -91,11 +125,13 @@ static struct retained_max most_of(const struct gemm_plan *p, enum bitcut_operan
     return most;
 }
 
-static struct bound_apriori constants_of(const struct gemm_plan *p, double alpha,
+static struct bound_apriori constants_of(const struct gemm_plan *p,
+                                         const struct bitcut_gemm *g, double alpha,
                                          const struct accumulation_error *e,
                                          const struct term_errors *way)
 {
-    const struct retained_max a = most_of(p, BITCUT_A), b = most_of(p, BITCUT_B);
+    const struct retained_max a = most_of(p, BITCUT_A, g->a.format),
+                              b = most_of(p, BITCUT_B, g->b.format);
     const double relative =
         larger_double(product_error(p, way, &a.times, &b.times), e->update);
     const struct bound_beside any = beside_of(p, way, &a, &b, &a.beside, &b.beside);
@@ -126,6 +162,19 @@ static struct term_errors as_built(const struct accumulation_error *e)
     return way;
 }
 
+/* The relative error of D from that of the sums of a GEMM with steps, in u. */
+static double relative_of_steps(const struct bitcut_gemm *g, const struct gemm_plan *p,
+                                const struct accumulation_error *e, double relative)
+{
+    unsigned char step[EPILOGUE_STEPS_MAX];
+    const bool operands = g->scaling == BITCUT_SCALING_OPERAND && gemm_has_scales(g);
+    double before = larger_double(relative * U, e->start);
+    epilogue_of(step, g);
+    if (operands) before += (1 + before) * expm1(2 * U);
+    if (start_is_scaled(p) || aligns_by_scales(p->unit[0])) return INFINITY;
+    return upward(epilogue_relative(step, matrix_format(&g->d), before) / U);
+}
+
 enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_gemm *g,
                                  size_t k, bool any_order, struct fault *f)
 {
@@ -133,6 +182,8 @@ enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_g
     struct bitcut_unit own[RECIPE_TERMS_MAX];
     struct accumulation path = { 0 };
     struct hostfp mode;
+    const bool extended = gemm_is_extended(g);
+    const uint32_t alpha = extended ? F32_ONE : g->alpha, beta = extended ? 0 : g->beta;
     enum bitcut_status status = gemm_plan_on_unit(&p, g, f);
     if (status == BITCUT_OK && !any_order) {
         status = accumulation_of(&path, &p, k);
@@ -142,12 +193,30 @@ enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_g
     hostfp_enter(&mode);
     gemm_plan_round_sums(&p, own);
     const struct accumulation_error e =
-        any_order ? accumulation_error_any(&p, k, g->alpha, g->beta)
-                  : accumulation_error_of(&p, &path, g->alpha, g->beta);
+        any_order ? accumulation_error_any(&p, k, alpha, beta)
+                  : accumulation_error_of(&p, &path, alpha, beta);
     const struct term_errors way = as_built(&e);
-    *to = constants_of(&p, alpha_of(g), &e, &way);
+    *to = constants_of(&p, g, fabs(value_of_float(alpha)), &e, &way);
+    if (extended) to->relative = relative_of_steps(g, &p, &e, to->relative);
     hostfp_leave(&mode);
     return BITCUT_OK;
+}
+
+/* Pose the sums of a GEMM with steps: alpha = 1, without C. */
+static void set_sums(struct bound_problem *to)
+{
+    to->sums_gemm = *to->gemm;
+    to->sums_gemm.alpha = F32_ONE;
+    to->sums_gemm.beta = 0;
+    to->gemm = &to->sums_gemm;
+    to->sums_x = *to->x;
+    to->sums_x.alpha = F32_ONE;
+    to->sums_x.beta = 0;
+    to->sums_x.c = NULL;
+    to->sums_x.a = to->x->multiplied_a;
+    to->sums_x.b = to->x->multiplied_b;
+    to->sums_x.magnitude = to->x->product_magnitude;
+    to->x = &to->sums_x;
 }
 
 enum bitcut_status bound_problem_make(struct bound_problem *to,
@@ -158,8 +227,10 @@ enum bitcut_status bound_problem_make(struct bound_problem *to,
 {
     struct hostfp mode;
     *to = (struct bound_problem){
-        .gemm = g, .own = *plan, .plan = &to->own, .x = x, .given = given
+        .gemm = g, .own = *plan, .plan = &to->own, .x = x, .result = x, .given = given
     };
+    if (x->extra) set_sums(to);
+    g = to->gemm;
     gemm_plan_round_sums(&to->own, to->unit);
     plan = to->plan;
     if (accumulation_of(&to->path, plan, x->m && x->n ? x->k : 0) != BITCUT_OK)
@@ -170,12 +241,39 @@ enum bitcut_status bound_problem_make(struct bound_problem *to,
     return BITCUT_OK;
 }
 
+enum bitcut_status bound_rest(double *rest, const struct bound_apriori *c,
+                              const struct bitcut_gemm *g, const struct comparison *x,
+                              struct fault *f)
+{
+    struct bound_problem problem;
+    struct gemm_plan plan;
+    if (!x->extra) return bound_apriori_rest(rest, c, gemm_equilibrates(g), x, f);
+    enum bitcut_status status = gemm_plan_on_unit(&plan, g, f);
+    if (status == BITCUT_OK) status = bound_problem_make(&problem, g, &plan, x, false, f);
+    if (status == BITCUT_OK)
+        status = bound_apriori_rest(rest, c, plan.equilibrate, problem.x, f);
+    return status == BITCUT_OK ? bound_apply_epilogue(rest, NULL, true, &problem, f)
+                               : status;
+}
+
 /* --- rows: any order -------------------------------------------------------------- */
 
 static bool refuse(char why[BOUND_WHY_MAX], const char *form, const char *name)
 {
     snprintf(why, BOUND_WHY_MAX, form, name);
     return false;
+}
+
+/* Why no bound in |A||B| holds: a unit aligns groups of products at the exponents of
+   their block scales, which may be far above all products. */
+static bool is_by_products(char why[BOUND_WHY_MAX], const struct bound_problem *x)
+{
+    const struct bitcut_unit *const u = x->plan->unit[0];
+    return !aligns_by_scales(u) ||
+           refuse(why,
+                  "%s aligns products at the exponents of their scales; see the bound "
+                  "aligned",
+                  u->name);
 }
 
 static bool is_f32_word(const struct bitcut_split *s)
@@ -187,6 +285,7 @@ static bool is_any_order(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     const struct gemm_plan *p = x->plan;
     const struct bitcut_unit *u = p->unit[0];
+    if (!is_by_products(why, x)) return false;
     if (p->terms != 1 || !is_f32_word(&p->split_a) || !is_f32_word(&p->split_b))
         return refuse(why, "%s does not multiply unrounded FP32 values", p->recipe->name);
     if (summation_aligns(u) || u->block != 1 || u->result != &formats[FORMAT_F32] ||
@@ -209,7 +308,7 @@ static struct bound_apriori any_order(const struct bound_problem *x)
                  sums = ((double)x->x->k + larger_double(fused, 0)) * U;
     const struct term_errors way = { .term = { sums +
                                                (1 + sums) * path_growth(scalars * U) } };
-    return constants_of(p, alpha_of(x->gemm), &x->way, &way);
+    return constants_of(p, x->gemm, alpha_of(x->gemm), &x->way, &way);
 }
 
 /* --- rows: operations that are rounded one by one --------------------------------- */
@@ -236,7 +335,7 @@ static struct bound_apriori block_fma(const struct bound_problem *x)
 {
     struct term_errors way;
     for (int t = 0; t < RECIPE_TERMS_MAX; t++) way.term[t] = x->way.block[t];
-    return constants_of(x->plan, alpha_of(x->gemm), &x->way, &way);
+    return constants_of(x->plan, x->gemm, alpha_of(x->gemm), &x->way, &way);
 }
 
 static bool truncates(const struct bitcut_unit *u)
@@ -248,7 +347,7 @@ static bool truncates(const struct bitcut_unit *u)
 static bool is_zero_mean(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
     const struct bitcut_unit *u = unit_that(x->plan, truncates);
-    if (!u) return true;
+    if (!u) return is_by_products(why, x);
     return refuse(
         why, "assumption violated: %s truncates, so the mean of its errors is not zero",
         u->name);
@@ -261,7 +360,7 @@ static struct bound_apriori zero_mean(const struct bound_problem *x)
         const double squares = x->way.squares[t];
         way.term[t] = expm1(LAMBDA * sqrt(squares) + squares / (1 - 0x1p-8));
     }
-    return constants_of(x->plan, alpha_of(x->gemm), &x->way, &way);
+    return constants_of(x->plan, x->gemm, alpha_of(x->gemm), &x->way, &way);
 }
 
 /* --- rows: constants of parts ----------------------------------------------------- */
@@ -283,7 +382,7 @@ static bool is_words(char why[BOUND_WHY_MAX], const struct bound_problem *x)
     if (promotes(x->plan))
         return refuse(why, "%s promotes its accumulator; see the bound promoted",
                       x->plan->recipe->name);
-    return is_bounded(why, x);
+    return is_by_products(why, x) && is_bounded(why, x);
 }
 
 static bool is_promoted(char why[BOUND_WHY_MAX], const struct bound_problem *x)
@@ -291,19 +390,29 @@ static bool is_promoted(char why[BOUND_WHY_MAX], const struct bound_problem *x)
     if (!promotes(x->plan))
         return refuse(why, "%s does not promote; see the bound words",
                       x->plan->recipe->name);
-    return is_bounded(why, x);
+    return is_by_products(why, x) && is_bounded(why, x);
 }
 
 static struct bound_apriori words(const struct bound_problem *x)
 {
     const struct term_errors way = as_built(&x->way);
-    return constants_of(x->plan, alpha_of(x->gemm), &x->way, &way);
+    return constants_of(x->plan, x->gemm, alpha_of(x->gemm), &x->way, &way);
 }
 
 /* --- rows: from events ------------------------------------------------------------ */
 
+/* The budget has no part for steps. */
+static bool is_plain(char why[BOUND_WHY_MAX], const struct bound_problem *x)
+{
+    return !x->x->extra ||
+           refuse(why, "%s",
+                  "this bound follows D = alpha A B + beta C step by step; "
+                  "it does not take a bias, factors or other steps");
+}
+
 static bool is_watched(char why[BOUND_WHY_MAX], const struct bound_problem *x)
 {
+    if (!is_plain(why, x)) return false;
     return !x->given || refuse(why, "%s",
                                "not available for a given D: this bound follows the sums "
                                "of the emulator");
@@ -320,13 +429,6 @@ static double biased(const struct bound_watched *w)
     for (int part = BUDGET_REPRESENTATION; part <= BUDGET_DROPPED; part++)
         mean += w->budget.part[part];
     return fabs(mean) + LAMBDA * w->budget.drift_spread;
-}
-
-static bool is_any(char why[BOUND_WHY_MAX], const struct bound_problem *x)
-{
-    (void)why;
-    (void)x;
-    return true;
 }
 
 static double underflow(const struct bound_watched *w) { return w->underflow; }
@@ -412,7 +514,7 @@ const struct bound_row bounds[] = {
                           .kind = BOUND_RIGOROUS,
                           .source = "derived here",
                           .underflow = true,
-                          .applies = is_any,
+                          .applies = is_plain,
                           .watched = underflow },
     { 0 }
 };

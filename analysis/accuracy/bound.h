@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds on the error |D - (alpha A B + beta C)| of a GEMM. */
+/* Bounds on the error |D - (alpha A B + beta C)| of a GEMM.
+
+   A GEMM with a bias, factors, a start or other steps of an epilogue is bounded in two
+   parts.  First come the sums of its products, as those of a GEMM with alpha = 1 and
+   without C: rows of the table of bounds give their limits.
+
+   - Factors that the unit or promotions apply multiply the magnitudes of their products,
+     |s_a a| |b s_b|, and what underflows of them; each promotion rounds twice more.
+   - Factors that multiply elements before the split are rounded: with e elements of a
+     product that have factors, ((1 + u)^e - 1) |s_a a| |b s_b| is added, and what this
+     rounding loses below 2^-126.
+   - A start is a further term of the sum.  It meets the roundings of its accumulator.
+
+   Then come the steps, from one to the next (struct epilogue_step).  All magnitudes of an
+   output must be below 2^-4 times the largest number of its sums, because a step such as
+   relu may hide an overflow; otherwise the output has no limit. */
 #ifndef BITCUT_ANALYSIS_ACCURACY_BOUND_H
 #define BITCUT_ANALYSIS_ACCURACY_BOUND_H
 
@@ -53,10 +68,14 @@ struct bound_apriori {
 };
 
 /* The bound for a checked GEMM g on a unit, for any A, B and C with k products per
-   output.  The sizes and matrices of g are not read.  With `any_order` the bound holds
-   for every order of k-steps, slices and lanes; only the format of partial sums is taken
-   from g->order (analysis/accuracy/accumulation_error.h).  Returns BITCUT_NO_MEMORY if
-   memory runs out. */
+   output, of the formats of g's matrices.  An operand in another format than f32 that a
+   single part holds has no error of parts.  With a bias, factors, a start or other steps,
+   `relative` is that of D relative to its magnitude, infinite if there is none for all
+   data, and the other numbers are those of its sums, which bound_rest() takes to D.  The
+   sizes of g and the elements of its matrices are not read.  With `any_order` the bound
+   holds for every order of k-steps, slices and lanes; only the format of partial sums is
+   taken from g->order (analysis/accuracy/accumulation_error.h).  Returns BITCUT_NO_MEMORY
+   if memory runs out. */
 enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_gemm *g,
                                  size_t k, bool any_order, struct fault *f);
 
@@ -87,6 +106,10 @@ struct bound_problem {
     struct gemm_plan own;
     struct bitcut_unit unit[RECIPE_TERMS_MAX];
     const struct comparison *x;
+    const struct comparison *result; /* D and its exact value; the same, except for a GEMM
+                                        with steps: x and gemm have its sums then */
+    struct comparison sums_x;
+    struct bitcut_gemm sums_gemm;
     bool given; /* D was given, not computed by the emulator */
     struct accumulation path;
     struct accumulation_error way;
@@ -94,7 +117,8 @@ struct bound_problem {
     const struct exact_sums *sums;
 };
 
-/* Set *to, with `sums` NULL.  Returns BITCUT_NO_MEMORY if memory runs out. */
+/* Set *to, with `sums` NULL.  *to refers to itself and cannot be copied.  Returns
+   BITCUT_NO_MEMORY if memory runs out. */
 enum bitcut_status bound_problem_make(struct bound_problem *to,
                                       const struct bitcut_gemm *g,
                                       const struct gemm_plan *plan,
@@ -163,12 +187,28 @@ enum {
 
 extern const struct bound_row bounds[]; /* ended by a row whose name is NULL */
 
-/* The limits of all m n outputs by a row that applies.  The result does not depend on the
+/* The limits of all m n outputs by a row that applies, before D is rounded to its format.
+   For a GEMM with steps, `size` is set to the largest |v| before this rounding, unless it
+   is NULL.  The result does not depend on the
    number of threads.  Returns BITCUT_NO_MEMORY, or BITCUT_UNSUPPORTED if asked to stop.
  */
-enum bitcut_status bound_limits(double *limit, const struct bound_row *row,
+enum bitcut_status bound_limits(double *limit, double *size, const struct bound_row *row,
                                 const struct bound_problem *x, int threads,
                                 const struct progress *progress, struct fault *f);
+
+/* Replace the limits of the sums of a GEMM with steps by those of its D, before D is
+   rounded to its format.  If `size` is not NULL, set it to the largest |v| of each output
+   before this rounding.  `least`: limits count only what is lost below the normal
+   numbers.  Returns BITCUT_NO_MEMORY if memory runs out. */
+enum bitcut_status bound_apply_epilogue(double *limit, double *size, bool least,
+                                        const struct bound_problem *x, struct fault *f);
+
+/* bound_apriori_rest() for the D of g with the constants c = bound_apriori(): with steps,
+   what their roundings lose below the normal numbers is added, and an output that may
+   overflow has NaN.  Returns BITCUT_NO_MEMORY if memory runs out. */
+enum bitcut_status bound_rest(double *rest, const struct bound_apriori *c,
+                              const struct bitcut_gemm *g, const struct comparison *x,
+                              struct fault *f);
 
 /* Simulate output `at`, i n + j, step by step. */
 enum bitcut_status bound_watch(struct bound_watched *to, const struct bound_problem *x,

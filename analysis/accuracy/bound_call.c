@@ -25,11 +25,13 @@ struct call {
 };
 
 static enum bitcut_status call_take(struct call *to, const struct bitcut_gemm *gemm,
-                                    size_t i, int threads, struct fault *f)
+                                    size_t i, bool plain, int threads, struct fault *f)
 {
     *to = (struct call){ .gemm = { .size = 0 } };
     enum bitcut_status status =
-        gemm_take_plain(&to->gemm, gemm, "an error bound or budget", f);
+        plain ? gemm_take_plain(&to->gemm, gemm, "the error budget", f)
+              : gemm_take(&to->gemm, gemm, f);
+    if (status == BITCUT_OK) epilogue_leave_amax(&to->gemm);
     if (status == BITCUT_OK) status = gemm_plan_on_unit(&to->plan, &to->gemm, f);
     if (status == BITCUT_OK && (i >= to->gemm.count || threads < 0))
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "invalid GEMM index or thread count");
@@ -69,7 +71,7 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
 {
     struct call c;
     struct fault f;
-    enum bitcut_status status = call_take(&c, gemm, i, threads, &f);
+    enum bitcut_status status = call_take(&c, gemm, i, true, threads, &f);
     if (status == BITCUT_OK && count && !parts)
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of parts must not be NULL");
@@ -80,9 +82,11 @@ enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
 
 /* --- bounds ----------------------------------------------------------------------- */
 
-static enum bitcut_status find_limits(double *limit, const struct bound_row *row,
-                                      const struct call *c, const struct comparison *x,
-                                      int threads, struct fault *f)
+/* `size`: as in bound_limits(). */
+static enum bitcut_status find_limits(double *limit, double *size,
+                                      const struct bound_row *row, const struct call *c,
+                                      const struct comparison *x, int threads,
+                                      struct fault *f)
 {
     struct bound_problem problem;
     char why[BOUND_WHY_MAX];
@@ -90,24 +94,47 @@ static enum bitcut_status find_limits(double *limit, const struct bound_row *row
         bound_problem_make(&problem, &c->gemm, &c->plan, x, false, f);
     if (status != BITCUT_OK) return status;
     if (!row->applies(why, &problem)) return fault_set(f, BITCUT_UNSUPPORTED, "%s", why);
-    return bound_limits(limit, row, &problem, threads, progress_of_thread(), f);
+    return bound_limits(limit, size, row, &problem, threads, progress_of_thread(), f);
 }
 
-/* Add the rounding of D to a short format: |D| is at most |C| plus the limit.  An output
-   that may overflow has no limit. */
-static void add_rounding(double *limit, const struct bitcut_gemm *g,
+/* Add the rounding of D to a short format: |D| before it is at most |C| plus the limit,
+   or `size`, unless that is NULL.  An output that may overflow has no limit. */
+static void add_rounding(double *limit, const double *size, const struct bitcut_gemm *g,
                          const uint64_t *exact)
 {
     struct hostfp mode;
     hostfp_enter(&mode);
     for (size_t i = 0; i < g->m * g->n; i++) {
-        const double most = (fabs(double_of_bits(exact[i])) + limit[i]) * (1 + 0x1p-50);
+        const double most =
+            size ? size[i] : (fabs(double_of_bits(exact[i])) + limit[i]) * (1 + 0x1p-50);
         const double rounding =
-            isfinite(most) ? result_rounding(g->d.format, most) : (double)NAN;
+            isfinite(most) ? format_rounding_error(g->d.format, most) : (double)NAN;
         limit[i] =
             isfinite(rounding) ? (limit[i] + rounding) * (1 + 0x1p-50) : (double)NAN;
     }
     hostfp_leave(&mode);
+}
+
+/* The limits of a GEMM with steps. */
+static enum bitcut_status find_extended(double *limit, const struct bound_row *row,
+                                        const struct call *c, int threads,
+                                        struct fault *f)
+{
+    const struct bitcut_gemm *const g = &c->gemm;
+    const struct gemm_options options = { .threads = threads,
+                                          .progress = progress_of_thread() };
+    double *const size = memory_allocate(g->m, g->n * sizeof *size);
+    struct judge j;
+    if (!size) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
+    enum bitcut_status status = gemm_data_judge(&j, &c->data, g, &options, f);
+    if (status == BITCUT_OK) {
+        status = find_limits(limit, size, row, c, &j.comparison, threads, f);
+        if (status == BITCUT_OK && result_is_short(g->d.format))
+            add_rounding(limit, size, g, NULL);
+        judge_clear(&j);
+    }
+    free(size);
+    return status;
 }
 
 /* The limits with |A||B|, from which they are computed. */
@@ -135,8 +162,8 @@ static enum bitcut_status find_bound(double *limit, const struct bound_row *row,
         size && (exact || !rounds)
             ? exact_gemm(NULL, exact, size, NULL, &options, x.m, x.n, x.k, x.a, x.b, f)
             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
-    if (status == BITCUT_OK) status = find_limits(limit, row, c, &x, threads, f);
-    if (status == BITCUT_OK && rounds) add_rounding(limit, g, exact);
+    if (status == BITCUT_OK) status = find_limits(limit, NULL, row, c, &x, threads, f);
+    if (status == BITCUT_OK && rounds) add_rounding(limit, NULL, g, exact);
     free(exact);
     free(size);
     return status;
@@ -149,14 +176,15 @@ enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, s
         name ? table_find(TABLE(bounds), name) : &bounds[BOUND_ALIGNED];
     struct call c;
     struct fault f;
-    enum bitcut_status status = call_take(&c, gemm, i, threads, &f);
+    enum bitcut_status status = call_take(&c, gemm, i, false, threads, &f);
     if (status == BITCUT_OK && !row)
         status = fault_set(&f, BITCUT_BAD_ARGUMENT, "unknown bound");
     if (status == BITCUT_OK && !limit && c.gemm.m && c.gemm.n)
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of limits must not be NULL");
     if (status == BITCUT_OK && c.gemm.m && c.gemm.n)
-        status = find_bound(limit, row, &c, threads, &f);
+        status = gemm_is_extended(&c.gemm) ? find_extended(limit, row, &c, threads, &f)
+                                           : find_bound(limit, row, &c, threads, &f);
     gemm_data_clear(&c.data);
     return fault_write(why, status, &f);
 }

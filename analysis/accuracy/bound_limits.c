@@ -2,6 +2,7 @@
 #include "analysis/accuracy/bound_limits.h"
 
 #include "analysis/split/representation_error.h"
+#include "emu/summation.h"
 #include "lib/base/size.h"
 #include "lib/base/threads.h"
 #include "lib/exact/exact.h"
@@ -25,6 +26,29 @@ static enum bitcut_status no_memory(struct fault *f)
 static double alpha_of(const struct bound_problem *x)
 {
     return fabs(value_of_float(x->x->alpha));
+}
+
+/* --- factors of products ---------------------------------------------------------- */
+
+/* The magnitude by which the unit or a promotion multiplies products with element p of a
+   row of A or a column of B. */
+static double factor_at(const struct comparison *x, bool of_b, size_t line, size_t p)
+{
+    if (!x->extra || x->extra->scaling < BITCUT_SCALING_UNIT) return 1;
+    return fabs(
+        value_of_float(scale_factor(of_b ? &x->extra->b : &x->extra->a, line, p)));
+}
+
+/* The largest of these, and 1. */
+static double factor_most(const struct comparison *x, bool of_b, size_t line)
+{
+    double most = 1;
+    if (!x->extra || x->extra->scaling < BITCUT_SCALING_UNIT) return most;
+    const struct scale_factors *const all = of_b ? &x->extra->b : &x->extra->a;
+    for (size_t b = 0; all->at && b < all->blocks; b++)
+        most = larger_double(
+            most, fabs(value_of_float(all->at[line / all->lines * all->blocks + b])));
+    return most;
 }
 
 /* --- from constants --------------------------------------------------------------- */
@@ -115,30 +139,40 @@ enum bitcut_status bound_apriori_limits(double *limit, const struct bound_aprior
 
 /* A row of A or a column of B: its magnitudes, and the underflow of each element. */
 struct elements {
-    const double *size;
+    const double *size, *factor; /* size: times the factor, factor_at() */
     const unsigned char *level;
     double most;
     bool full; /* no element underflows */
 };
 
-/* Set size[lines][k] and level[lines][k] for `lines` rows or columns. */
-static void elements_find(struct elements *to, double *size, unsigned char *level,
+/* Memory for numbers of elements, [lines][k] each. */
+struct element_room {
+    double *size, *factor;
+    unsigned char *level;
+};
+
+/* Set these for `lines` rows of A or columns of B. */
+static void elements_find(struct elements *to, struct element_room r,
                           const struct bound_apriori *c, bool equilibrate,
-                          const uint32_t *x, size_t lines, size_t k, size_t across,
-                          size_t along)
+                          const struct comparison *x, bool of_b)
 {
-    for (size_t i = 0; i < lines; i++, size += k, level += k) {
-        to[i] = (struct elements){ size, level, 0, true };
+    const uint32_t *const at = of_b ? x->b : x->a;
+    const size_t k = x->k, lines = of_b ? x->n : x->m, across = of_b ? 1 : k,
+                 along = of_b ? x->n : 1;
+    for (size_t i = 0; i < lines; i++, r.size += k, r.factor += k, r.level += k) {
+        to[i] = (struct elements){ r.size, r.factor, r.level, 0, true };
         for (size_t p = 0; p < k; p++) {
-            size[p] = fabs(value_of_float(x[i * across + p * along]));
-            to[i].most = larger_double(to[i].most, size[p]);
+            r.size[p] = fabs(value_of_float(at[i * across + p * along]));
+            r.factor[p] = factor_at(x, of_b, i, p);
+            to[i].most = larger_double(to[i].most, r.size[p]);
         }
         const double by = equilibrate ? to[i].most : 1;
         for (size_t p = 0; p < k; p++) {
-            level[p] = size[p] == 0 || size[p] >= c->from * by ? FULL
-                       : size[p] >= c->normal * by             ? LOW
-                                                               : ANY;
-            to[i].full = to[i].full && level[p] == FULL;
+            r.level[p] = r.size[p] == 0 || r.size[p] >= c->from * by ? FULL
+                         : r.size[p] >= c->normal * by               ? LOW
+                                                                     : ANY;
+            to[i].full = to[i].full && r.level[p] == FULL;
+            r.size[p] *= r.factor[p];
         }
     }
 }
@@ -154,8 +188,9 @@ static double rest_of(const struct addends *add, const struct elements *a,
 {
     double sum = 0;
     for (size_t p = 0; p < k; p++)
-        sum += add->of_a[b->level[p]] * a->size[p] + add->of_b[a->level[p]] * b->size[p] +
-               add->each[a->level[p]][b->level[p]];
+        sum += add->of_a[b->level[p]] * a->size[p] * b->factor[p] +
+               add->of_b[a->level[p]] * b->size[p] * a->factor[p] +
+               add->each[a->level[p]][b->level[p]] * a->factor[p] * b->factor[p];
     return sum;
 }
 
@@ -176,8 +211,9 @@ static void rest_fill(double *rest, const struct bound_apriori *c, bool equilibr
                 .each = { { 0 }, { 0, low, any }, { 0, any, any } },
             };
             const double sum = a->full && b->full ? 0 : rest_of(&add, a, b, x->k);
-            rest[i * x->n + j] =
-                raised(c->least + c->lines * a->most * b->most + alpha * sum, x->k);
+            const double factors = factor_most(x, false, i) * factor_most(x, true, j);
+            rest[i * x->n + j] = raised(
+                (c->least + c->lines * a->most * b->most) * factors + alpha * sum, x->k);
             if (!(a->most <= c->most && b->most <= c->most)) rest[i * x->n + j] = NAN;
         }
 }
@@ -188,15 +224,17 @@ enum bitcut_status bound_apriori_rest(double *rest, const struct bound_apriori *
 {
     const size_t m = x->m, n = x->n, k = x->k, lines = m + n;
     struct elements *const line = memory_allocate(lines, sizeof *line);
-    double *const size = memory_allocate(lines, k * sizeof *size);
+    double *const size = memory_allocate(lines, 2 * k * sizeof *size);
     unsigned char *const level = memory_allocate(lines, k);
     const bool enough = line && size && level;
     struct hostfp mode;
     hostfp_enter(&mode);
     if (enough) {
-        elements_find(line, size, level, c, equilibrate, x->a, m, k, k, 1);
-        elements_find(line + m, size + m * k, level + m * k, c, equilibrate, x->b, n, k,
-                      1, n);
+        const struct element_room of_a = { size, size + lines * k, level },
+                                  of_b = { size + m * k, of_a.factor + m * k,
+                                           level + m * k };
+        elements_find(line, of_a, c, equilibrate, x, false);
+        elements_find(line + m, of_b, c, equilibrate, x, true);
         rest_fill(rest, c, equilibrate, x, line, line + m);
     }
     hostfp_leave(&mode);
@@ -213,6 +251,7 @@ struct side {
     struct retained_reader reader;
     const uint32_t *at;
     size_t lines, across, along;
+    bool of_b;
     int *exponent; /* for each row or column: the exponent by which it is equilibrated, */
     int *scaled;   /* and the exponent that scales its largest magnitude to about 1 */
 };
@@ -266,6 +305,11 @@ static uint32_t upward(double x)
     return (double)y < x ? bits + 1 : bits;
 }
 
+static bool aligns_by_scales(const struct bound_problem *x)
+{
+    return summation_reads(x->plan->unit[0]) & READS_GROUP;
+}
+
 /* The exponent of the largest finite magnitude of a row or column, plus the exponent by
    which it is equilibrated. */
 static void measure_line(struct side *s, const struct bound_problem *x, size_t line)
@@ -273,7 +317,8 @@ static void measure_line(struct side *s, const struct bound_problem *x, size_t l
     const uint32_t *const at = s->at + line * s->across;
     double most = 0;
     for (size_t p = 0; p < x->x->k; p++) {
-        const double v = fabs(value_of_float(at[p * s->along]));
+        const double v =
+            fabs(value_of_float(at[p * s->along])) * factor_at(x->x, s->of_b, line, p);
         if (isfinite(v) && v > most) most = v;
     }
     s->exponent[line] = retained_exponent(x->plan, &s->reader, at, x->x->k, s->along);
@@ -281,12 +326,21 @@ static void measure_line(struct side *s, const struct bound_problem *x, size_t l
     s->scaled[line] += s->exponent[line];
 }
 
-static struct retained retained_at(const struct side *s, size_t line, size_t p)
+/* The magnitudes of element p of a line, times its factor.  A unit that aligns groups of
+   products at the exponents of their scales does so for zeros too: each counts as the
+   smallest normal number of its part. */
+static struct retained retained_at(const struct side *s, const struct bound_problem *x,
+                                   bool of_b, size_t line, size_t p)
 {
     struct retained plain;
     retained_of(&plain, &s->reader, s->at[line * s->across + p * s->along], p,
                 s->exponent[line]);
-    return retained_aligned(&plain, &s->reader);
+    struct retained all = retained_aligned(&plain, &s->reader);
+    const double factor = factor_at(x->x, of_b, line, p);
+    if (aligns_by_scales(x))
+        all.at[RETAINED_WORD] = larger_double(all.at[RETAINED_WORD], s->reader.least[0]);
+    for (int i = 0; i < RETAINED_FIELDS; i++) all.at[i] *= factor;
+    return all;
 }
 
 static void fill_line_of_a(struct factors *t, size_t i)
@@ -294,7 +348,7 @@ static void fill_line_of_a(struct factors *t, size_t i)
     const size_t k = t->x->x->k, size = t->a.lines * k;
     measure_line(&t->a, t->x, i);
     for (size_t p = 0; p < k; p++) {
-        const struct retained a = retained_at(&t->a, i, p);
+        const struct retained a = retained_at(&t->a, t->x, false, i, p);
         for (int n = 0; n < t->fields; n++)
             t->of_a[(size_t)n * size + i * k + p] =
                 upward(ldexp(error_beside(t->x, &a, t->field[n]), -t->a.scaled[i]));
@@ -306,7 +360,7 @@ static void fill_line_of_b(struct factors *t, size_t j)
     const size_t k = t->x->x->k, size = t->b.lines * k;
     measure_line(&t->b, t->x, j);
     for (size_t p = 0; p < k; p++) {
-        const struct retained b = retained_at(&t->b, j, p);
+        const struct retained b = retained_at(&t->b, t->x, true, j, p);
         for (int n = 0; n < t->fields; n++)
             t->of_b[(size_t)n * size + p * t->b.lines + j] =
                 upward(ldexp(b.at[t->field[n]], -t->b.scaled[j]));
@@ -348,7 +402,8 @@ static bool factors_init(struct factors *t, const struct bound_problem *x)
                                   .at = c->b,
                                   .lines = c->n,
                                   .across = 1,
-                                  .along = c->n } };
+                                  .along = c->n,
+                                  .of_b = true } };
     find_fields(t);
     size_t of_a, of_b, of_d;
     return size_multiply(&of_a, c->m, c->k) && size_multiply(&of_b, c->n, c->k) &&
@@ -361,6 +416,16 @@ static bool factors_init(struct factors *t, const struct bound_problem *x)
            (t->product = memory_allocate(of_d, sizeof *t->product));
 }
 
+/* The error by products of padding, which count as the smallest numbers, with scales of
+   1, where a unit aligns by scales. */
+static double padding_error(const struct factors *t)
+{
+    const size_t step = (size_t)t->x->plan->k_step, k = t->x->x->k;
+    if (!aligns_by_scales(t->x)) return 0;
+    return (double)((step - k % step) % step) * t->a.reader.least[0] *
+           t->b.reader.least[0] * t->x->way.term[0];
+}
+
 /* The sum of the errors of elements, then underflow, and beta C. */
 static double finish(const struct factors *t, size_t i, size_t j, double sum)
 {
@@ -370,9 +435,12 @@ static double finish(const struct factors *t, size_t i, size_t j, double sum)
     const double alpha = alpha_of(x),
                  of_c = gemm_reads_c(x->gemm) ? fabs(value_of_float(c->beta) *
                                                      value_of_float(c->c[i * c->n + j]))
-                                              : 0;
+                                              : 0,
+                 before =
+                     x->way.before * factor_most(c, false, i) * factor_most(c, true, j) +
+                     padding_error(t);
     const double limit =
-        alpha * ldexp(sum + x->way.before, -back) + x->way.after + x->way.update * of_c;
+        alpha * ldexp(sum + before, -back) + x->way.after + x->way.update * of_c;
     return isfinite(limit) ? raised(limit, c->k) : NAN;
 }
 
@@ -394,11 +462,16 @@ static void finish_all(double *limit, const struct factors *t, int threads)
     }
 }
 
-static bool all_zero(const uint32_t *x, size_t count)
+/* Whether numbers times zeros are zeros: one array has only zeros, the other one no
+   infinity. */
+static bool gives_zero(const uint32_t *zeros, size_t count, const uint32_t *other,
+                       size_t other_count)
 {
-    uint32_t any = 0;
-    for (size_t i = 0; i < count; i++) any |= x[i];
-    return any == 0;
+    uint32_t any = 0, most = 0;
+    for (size_t i = 0; i < count; i++) any |= zeros[i];
+    for (size_t i = 0; !any && i < other_count; i++)
+        most = most > other[i] ? most : other[i];
+    return !any && most < 0x7f800000;
 }
 
 static enum bitcut_status multiply(double *limit, const struct factors *t, int threads,
@@ -416,7 +489,9 @@ static enum bitcut_status multiply(double *limit, const struct factors *t, int t
                                                                             (size_t)n *
                                                                                 c->n *
                                                                                 c->k;
-        if (all_zero(of_a, c->m * c->k) || all_zero(of_b, c->n * c->k)) continue;
+        if (gives_zero(of_a, c->m * c->k, of_b, c->n * c->k) ||
+            gives_zero(of_b, c->n * c->k, of_a, c->m * c->k))
+            continue;
         const enum bitcut_status status = exact_gemm(
             NULL, NULL, t->product, NULL, &options, c->m, c->n, c->k, of_a, of_b, f);
         if (status != BITCUT_OK) return status;
@@ -466,16 +541,37 @@ static enum bitcut_status watch_all(double *limit, const struct bound_row *row,
     return worst == BITCUT_OK ? progress_end(worst, progress, f) : no_memory(f);
 }
 
-enum bitcut_status bound_limits(double *limit, const struct bound_row *row,
-                                const struct bound_problem *x, int threads,
-                                const struct progress *progress, struct fault *f)
+/* The limits of a row that has constants.  With steps, the underflow is that of each
+   product, with its factors. */
+static enum bitcut_status from_constants(double *limit, const struct bound_row *row,
+                                         const struct bound_problem *x, struct fault *f)
 {
     struct hostfp mode;
-    if (!x->x->m || !x->x->n) return BITCUT_OK;
-    if (row->fill) return row->fill(limit, x, threads, progress, f);
-    if (row->watched) return watch_all(limit, row, x, threads, progress, f);
     hostfp_enter(&mode);
     const struct bound_apriori constants = row->constants(x);
     hostfp_leave(&mode);
-    return bound_apriori_limits(limit, &constants, x->plan->equilibrate, x->x, f);
+    if (!x->x->extra)
+        return bound_apriori_limits(limit, &constants, x->plan->equilibrate, x->x, f);
+    const enum bitcut_status status =
+        bound_apriori_rest(limit, &constants, x->plan->equilibrate, x->x, f);
+    if (status != BITCUT_OK) return status;
+    hostfp_enter(&mode);
+    for (size_t i = 0; i < x->x->m * x->x->n; i++)
+        limit[i] += constants.relative * U * x->x->magnitude[i] * (1 + 0x1p-20);
+    hostfp_leave(&mode);
+    return BITCUT_OK;
+}
+
+enum bitcut_status bound_limits(double *limit, double *size, const struct bound_row *row,
+                                const struct bound_problem *x, int threads,
+                                const struct progress *progress, struct fault *f)
+{
+    if (!x->x->m || !x->x->n) return BITCUT_OK;
+    const enum bitcut_status status =
+        row->fill      ? row->fill(limit, x, threads, progress, f)
+        : row->watched ? watch_all(limit, row, x, threads, progress, f)
+                       : from_constants(limit, row, x, f);
+    return status != BITCUT_OK || !x->x->extra
+               ? status
+               : bound_apply_epilogue(limit, size, false, x, f);
 }

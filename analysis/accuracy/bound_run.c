@@ -102,8 +102,8 @@ static bool is_small(const struct bound_problem *x, size_t at)
     const struct bitcut_format *const c = x->plan->unit[0]->c, *const sums =
                                                                    x->plan->order
                                                                        .partial_format;
-    const double alpha = fabs(value_of_float(x->x->alpha)),
-                 size = x->x->magnitude[at] / fmin(1, alpha);
+    const double alpha = fabs(value_of_float(x->result->alpha)),
+                 size = x->result->magnitude[at] / fmin(1, alpha);
     const int emax =
         sums ? smaller_int(format_emax(c), format_emax(sums)) : format_emax(c);
     return size < ldexp(1, emax - 4) && !(sums && x->plan->equilibrate);
@@ -113,8 +113,9 @@ static bool is_small(const struct bound_problem *x, size_t at)
 static bool is_limited(const struct bound_problem *x, size_t at, double limit)
 {
     const bool finite =
-        f32_is_finite(x->x->d[at]) && f32_is_finite(x->x->reference32[at]);
-    if (!isfinite(limit) || !f32_is_finite(x->x->reference32[at])) return false;
+        f32_is_finite(x->result->d[at]) && f32_is_finite(x->result->reference32[at]);
+    if (!isfinite(limit) || !f32_is_finite(x->result->reference32[at])) return false;
+    if (x->result->extra) return true; /* its limit says so */
     return is_small(x, at) ||
            (finite && x->plan->recipe->zeroed == RECIPE_ZEROES_NOTHING);
 }
@@ -148,14 +149,15 @@ static bool tally_init(struct tally *t, size_t count)
 static void take(struct bound_result *to, struct tally *t, const struct bound_problem *x,
                  size_t at, double limit, double error)
 {
-    const double exact = double_of_bits(x->x->reference64[at]),
-                 unit = U * x->x->magnitude[at], ratio = error == 0 ? 0 : error / limit;
+    const double exact = double_of_bits(x->result->reference64[at]),
+                 unit = U * x->result->magnitude[at],
+                 ratio = error == 0 ? 0 : error / limit;
     to->outputs++;
     to->violations += error > limit + 0x1p-52 * fabs(exact);
-    if (to->worst == x->x->m * x->x->n || ratio > to->ratio) {
+    if (to->worst == x->result->m * x->result->n || ratio > to->ratio) {
         to->worst = at;
-        to->worst_at[0] = at / x->x->n;
-        to->worst_at[1] = at % x->x->n;
+        to->worst_at[0] = at / x->result->n;
+        to->worst_at[1] = at % x->result->n;
         to->ratio = ratio;
         to->worst_error = unit > 0 ? error / unit : 0;
         to->worst_limit = unit > 0 ? limit / unit : 0;
@@ -180,8 +182,8 @@ static struct bound_result result_of(const struct bound_row *row,
                                      const struct bound_problem *x)
 {
     struct bound_result r = { .row = row,
-                              .worst = x->x->m * x->x->n,
-                              .format = x->x->format };
+                              .worst = x->result->m * x->result->n,
+                              .format = x->result->format };
     r.applies = row->applies(r.why, x);
     return r;
 }
@@ -195,7 +197,7 @@ enum bitcut_status bound_run_row(struct bound_result *to, const struct bound_row
                                  const struct bound_problem *x, int threads,
                                  const struct progress *progress, struct fault *f)
 {
-    const size_t count = x->x->m * x->x->n;
+    const size_t count = x->result->m * x->result->n;
     struct tally t;
     struct hostfp mode;
     *to = result_of(row, x);
@@ -205,12 +207,13 @@ enum bitcut_status bound_run_row(struct bound_result *to, const struct bound_row
         free(limit);
         return no_memory(f);
     }
-    const enum bitcut_status status = bound_limits(limit, row, x, threads, progress, f);
+    const enum bitcut_status status =
+        bound_limits(limit, NULL, row, x, threads, progress, f);
     hostfp_enter(&mode);
     to->looked = count;
     for (size_t at = 0; at < count && status == BITCUT_OK; at++)
         if (is_limited(x, at, limit[at]))
-            take(to, &t, x, at, limit[at], metric_unrounded(x->x, at));
+            take(to, &t, x, at, limit[at], metric_unrounded(x->result, at));
     settle(to, &t);
     hostfp_leave(&mode);
     free(limit);
@@ -223,9 +226,9 @@ enum { CHUNK = 64 };
 
 static struct spread_evenly sample_of(const struct bound_problem *x, size_t samples)
 {
-    return spread_evenly(x->x->m * x->x->n,
+    return spread_evenly(x->result->m * x->result->n,
                          samples ? (double)samples
-                                 : 0x1p20 / larger_double(1, (double)x->x->k));
+                                 : 0x1p20 / larger_double(1, (double)x->result->k));
 }
 
 static enum bitcut_status watch(struct bound_watched *to, const struct bound_problem *x,
@@ -292,6 +295,9 @@ static enum bitcut_status run_all_watched(struct bound_result results[BOUNDS],
     struct tally t[BOUNDS] = { { .limit = NULL } };
     struct hostfp mode;
     enum bitcut_status status = BITCUT_OK;
+    bool any = false;
+    for (int r = 0; r < BOUNDS; r++) any |= bounds[r].watched && results[r].applies;
+    if (!any) return BITCUT_OK;
     for (int r = 0; r < BOUNDS; r++)
         if (bounds[r].watched && !tally_init(&t[r], s.count)) status = BITCUT_NO_MEMORY;
     hostfp_enter(&mode);
@@ -322,15 +328,11 @@ enum bitcut_status bound_find(struct bound_result results[BOUNDS],
                               const struct bound_request *q,
                               const struct gemm_options *options, struct fault *f)
 {
-    const struct gemm_data *const p = q->data;
-    const struct exact_update update = { q->gemm->alpha, q->gemm->beta, p->c.at };
     struct bound_problem problem;
     struct judge j;
-    enum bitcut_status status =
-        judge_init(&j, &references[0], &p->a, &p->b, &update, options, f);
+    enum bitcut_status status = gemm_data_judge(&j, q->data, q->gemm, options, f);
     if (status != BITCUT_OK) return status;
     j.comparison.d = q->d;
-    j.comparison.format = q->gemm->d.format;
     status = bound_problem_make(&problem, q->gemm, q->plan, &j.comparison, q->given, f);
     if (status == BITCUT_OK)
         status = bound_run(results, &problem, q->samples, options->threads,

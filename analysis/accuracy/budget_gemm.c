@@ -118,7 +118,7 @@ enum bitcut_status budget_at(struct budget_output *to, const struct bitcut_gemm 
 static double ulp_at(const struct bitcut_format *format, double x)
 {
     int exponent;
-    if (result_is_short(format)) return result_ulp(format, x);
+    if (result_is_short(format)) return format_ulp(format, x);
     if (x == 0) return ldexp(1, LEAST_EXPONENT);
     frexp(x, &exponent);
     return ldexp(1, larger_int(exponent - 1 - FRACTION, LEAST_EXPONENT));

@@ -44,7 +44,8 @@ static struct term word_term(const struct operand *o, int word, enum stage stage
     const struct bitcut_unit *u = gemm_plan_reader(o->plan, o->which, word);
     const struct bitcut_format *const own = o->split->word[word].format;
     struct number x = format_decode(f, encoding);
-    if (u && stage >= STAGE_SMALL && u->flush_inputs && format_is_subnormal(own, x))
+    if (u && stage >= STAGE_SMALL && unit_flushes_operands(u) &&
+        format_is_subnormal(own, x))
         x = format_decode(f, 0);
     struct term t = number_term(f, x);
     t.exponent -= o->split->word[word].level * o->split->scale;

@@ -83,8 +83,8 @@ static double norm_of(const uint32_t *at, size_t stride, size_t k,
     return sqrt(all);
 }
 
-/* Write the values as the reference. */
-static void store(struct comparison *p, const struct exact_output *all,
+/* Write the values as the reference, and the sums and their magnitudes. */
+static void store(struct comparison *p, double *product, const struct exact_output *all,
                   const struct epilogue_values *x)
 {
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
@@ -94,8 +94,11 @@ static void store(struct comparison *p, const struct exact_output *all,
     double *const size = (double *)(uintptr_t)p->magnitude,
                   *const row = (double *)(uintptr_t)p->row_norm,
                   *const col = (double *)(uintptr_t)p->col_norm;
-    for (size_t at = 0; at < p->m * p->n; at++) {
+    const size_t count = p->m * p->n;
+    for (size_t at = 0; at < count; at++) {
         const struct exact_output v = epilogue_exact(x, all[at], at / p->n, at % p->n);
+        product[at] = all[at].value;
+        product[count + at] = all[at].magnitude;
         to64[at] = bits_of_double(v.value);
         to32[at] =
             (uint32_t)bitcut_format_convert(f32, &roundings[ROUND_RN], f64, to64[at]);
@@ -104,6 +107,24 @@ static void store(struct comparison *p, const struct exact_output *all,
     for (size_t i = 0; i < p->m; i++)
         row[i] = norm_of(p->a + i * p->k, 1, p->k, &x->a, i);
     for (size_t j = 0; j < p->n; j++) col[j] = norm_of(p->b + j, p->n, p->k, &x->b, j);
+}
+
+/* The elements of A or B times their factors, rounded, as a kernel that multiplies before
+   the split has them; the elements themselves without factors.  NULL: no memory. */
+static const uint32_t *multiply(const uint32_t *at, const struct scale_factors *factors,
+                                size_t rows, size_t cols, bool by_columns)
+{
+    if (!factors->at) return at;
+    uint32_t *const to = memory_allocate(rows, cols * sizeof *to);
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    for (size_t i = 0; to && i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            to[i * cols + j] =
+                f32_multiply(at[i * cols + j], by_columns ? scale_factor(factors, j, i)
+                                                          : scale_factor(factors, i, j));
+    hostfp_leave(&saved);
+    return to;
 }
 
 /* Add all blocks of k; the sums of a single block are those that the judge has. */
@@ -129,29 +150,42 @@ static enum bitcut_status add_blocks(struct exact_output *all,
     return BITCUT_OK;
 }
 
+/* The arrays of a comparison for a GEMM with steps, which judge_clear() frees. */
+static bool extend(struct comparison *p, const struct bitcut_gemm *g, size_t i,
+                   int threads)
+{
+    struct epilogue_values *const x = calloc(1, sizeof *x);
+    const bool operands = g->scaling == BITCUT_SCALING_OPERAND;
+    p->extra = x;
+    p->product = memory_allocate(p->m, 2 * p->n * sizeof *p->product);
+    p->multiplied_a = p->a, p->multiplied_b = p->b;
+    if (!x || !p->product || !epilogue_make(x, g, i, F32_NAN, threads)) return false;
+    p->product_magnitude = p->product + p->m * p->n;
+    if (operands) p->multiplied_a = multiply(p->a, &x->a, p->m, p->k, false);
+    if (operands) p->multiplied_b = multiply(p->b, &x->b, p->k, p->n, true);
+    return p->multiplied_a && p->multiplied_b;
+}
+
 enum bitcut_status judge_extend(struct judge *j, const struct bitcut_gemm *g, size_t i,
                                 const struct gemm_options *options, struct fault *f)
 {
     struct comparison *const p = &j->comparison;
-    struct epilogue_values x;
     const size_t count = p->m * p->n;
     struct exact_output *const all = calloc(count ? count : 1, sizeof *all);
     struct block_sums own = { memory_allocate(count, sizeof *own.sum),
                               memory_allocate(count, sizeof *own.size) };
     enum bitcut_status status = BITCUT_OK;
-    if (!epilogue_make(&x, g, i, F32_NAN, options->threads) || !all || !own.sum ||
-        !own.size)
+    if (!extend(p, g, i, options->threads) || !all || !own.sum || !own.size)
         status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the reference");
     if (status == BITCUT_OK && count)
-        status = add_blocks(all, &x, p, g->scaling == BITCUT_SCALING_EPILOGUE, &own,
+        status = add_blocks(all, p->extra, p, g->scaling == BITCUT_SCALING_EPILOGUE, &own,
                             options, f);
     if (status == BITCUT_OK && count) {
         struct hostfp saved;
         hostfp_enter(&saved);
-        store(p, all, &x);
+        store(p, (double *)(uintptr_t)p->product, all, p->extra);
         hostfp_leave(&saved);
     }
-    epilogue_clear(&x);
     free(own.sum);
     free(own.size);
     free(all);

@@ -16,6 +16,8 @@
      them.
    - `magnitude` is the same with the absolute values of all terms and factors; norms of
      lines are those of the multiplied elements.
+   - The members of j->comparison for such a GEMM are set; judge_clear() frees them.  The
+     judge is to be cleared after a failure as well.
 
    BITCUT_NO_MEMORY; BITCUT_UNSUPPORTED if `options` ask to stop. */
 enum bitcut_status judge_extend(struct judge *j, const struct bitcut_gemm *g, size_t i,

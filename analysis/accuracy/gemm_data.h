@@ -5,20 +5,33 @@
 
 #include "analysis/accuracy/judge.h"
 
-/* A (m x k), B (k x n) and C (m x n). c.at is NULL if there is no C. */
+/* A (m x k), B (k x n) and C (m x n), and what epilogue and scaling read: the bias, and
+   the factors of each row of A, m x blocks of k, and of each column of B, blocks of k x
+   n. `at` is NULL where there is no such matrix. */
 struct gemm_data {
-    struct matrix a, b, c;
+    struct matrix a, b, c, bias, scale_a, scale_b;
+    size_t depth_a, depth_b; /* k that share a factor; 0: all */
+    bool bias_rows;          /* the bias is m numbers, not n  */
 };
 
 void gemm_data_clear(struct gemm_data *p);
+
+/* What epilogue and scaling of GEMM i of a checked batch read, for the sizes of A and B
+   of `to`.  BITCUT_NO_MEMORY leaves nothing of it to clear.  gemm_data_clear_extra()
+   frees this part alone. */
+enum bitcut_status gemm_data_take_extra(struct gemm_data *to, const struct bitcut_gemm *g,
+                                        size_t i, int threads, struct fault *f);
+void gemm_data_clear_extra(struct gemm_data *p);
 
 /* The operands of GEMM i of a checked batch.  BITCUT_NO_MEMORY leaves nothing to clear.
  */
 enum bitcut_status gemm_data_take(struct gemm_data *to, const struct bitcut_gemm *g,
                                   size_t i, int threads, struct fault *f);
 
-/* Sample at most `rows` rows of A and `cols` columns of B, drawn by seed and run, with k
-   in a random order, the same for both.  Exact outputs and their |A||B| stay the same.
+/* Sample at most `rows` rows of A and `cols` columns of B, with their bias and factors,
+   drawn by seed and run, with k in a random order, the same for both.  Exact outputs and
+   their |A||B| stay the same: products that share factors stay together, in blocks that
+   are moved as a whole.
    With `ordered` the same rows and columns are taken, and k stays in order.  Run 0 leaves
    k in order; it also leaves rows or columns in order if it has all of them.
    BITCUT_NO_MEMORY leaves nothing to clear. */
@@ -26,8 +39,21 @@ enum bitcut_status gemm_data_shuffle(struct gemm_data *to, const struct gemm_dat
                                      size_t rows, size_t cols, uint64_t seed,
                                      uint64_t run, bool ordered, struct fault *f);
 
-/* The same matrices with product p moved to position at[p]: `at` has k numbers, each
-   once.  BITCUT_NO_MEMORY leaves nothing to clear. */
+/* All of it.  BITCUT_NO_MEMORY leaves nothing to clear. */
+enum bitcut_status gemm_data_copy(struct gemm_data *to, const struct gemm_data *from,
+                                  struct fault *f);
+
+/* What epilogue and scaling read for that many rows of A and columns of B, which other
+   matrices take the place of: of `from`, whose A and B are m x k and k x n, lines drawn
+   by seed and run.  BITCUT_NO_MEMORY leaves nothing to clear. */
+enum bitcut_status gemm_data_draw_extra(struct gemm_data *to,
+                                        const struct gemm_data *from, size_t rows,
+                                        size_t cols, uint64_t seed, uint64_t run,
+                                        struct fault *f);
+
+/* The same matrices with product at[p] at position p: `at` has k numbers, each once.
+   Products that share factors of a block of k stay in it, in this order.
+   BITCUT_NO_MEMORY leaves nothing to clear. */
 enum bitcut_status gemm_data_order(struct gemm_data *to, const struct gemm_data *from,
                                    const size_t *at, struct fault *f);
 
@@ -40,13 +66,20 @@ enum { GEMM_DATA_OUTPUTS_MIN = 256 };
 void gemm_data_block(size_t *rows, size_t *cols, size_t m, size_t n, size_t k,
                      double products);
 
-/* The exact result with which D of g, in its format, is compared, on one thread. */
+/* Set sizes and matrices of a GEMM, D as gemm_set_dense() does, and what its epilogue and
+   scaling read.  Its factors are FP32 then. */
+void gemm_data_set(struct bitcut_gemm *to, const struct gemm_data *p, uint32_t *d);
+
+/* The exact result with which D of g, in its format, is compared. */
 enum bitcut_status gemm_data_judge(struct judge *j, const struct gemm_data *p,
-                                   const struct bitcut_gemm *g, struct fault *f);
+                                   const struct bitcut_gemm *g,
+                                   const struct gemm_options *options, struct fault *f);
 
 /* D of g, a GEMM on a unit, on one thread: FP32 encodings, rounded to the format of g's
-   D. */
+   D; or before this rounding, which is the last one. */
 enum bitcut_status gemm_data_run(uint32_t *d, const struct gemm_data *p,
                                  const struct bitcut_gemm *g, struct fault *f);
+enum bitcut_status gemm_data_run_unrounded(uint32_t *d, const struct gemm_data *p,
+                                           const struct bitcut_gemm *g, struct fault *f);
 
 #endif

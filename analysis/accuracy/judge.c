@@ -144,6 +144,16 @@ enum bitcut_status judge_grade(struct judge *j, struct error_bound *e,
     return BITCUT_OK;
 }
 
+static void clear_extra(struct comparison *x)
+{
+    struct epilogue_values *const extra = (void *)(uintptr_t)x->extra;
+    if (extra) epilogue_clear(extra);
+    free(extra);
+    free((double *)(uintptr_t)x->product);
+    if (x->multiplied_a != x->a) free((uint32_t *)(uintptr_t)x->multiplied_a);
+    if (x->multiplied_b != x->b) free((uint32_t *)(uintptr_t)x->multiplied_b);
+}
+
 void judge_clear(struct judge *j)
 {
     free(own32(&j->comparison));
@@ -151,4 +161,5 @@ void judge_clear(struct judge *j)
     free(own_size(&j->comparison));
     free(own_norms(&j->comparison));
     free((double *)(uintptr_t)j->comparison.limit);
+    clear_extra(&j->comparison);
 }

@@ -32,7 +32,7 @@ static bool is_finite_at(const struct comparison *x, size_t i)
 {
     return f32_is_finite(x->reference32[i]) &&
            (!result_is_short(x->format) ||
-            fabs(exact_at(x, i)) < result_overflow(x->format));
+            fabs(exact_at(x, i)) < format_overflow(x->format));
 }
 
 static double short_error(const struct comparison *x, size_t i)
@@ -201,7 +201,7 @@ static double short_ulps_at(const struct comparison *x, size_t i)
 {
     if (!is_finite_at(x, i) || !f32_is_finite(x->d[i])) return metric_error(x, i);
     const double rounded = value_of_float(result_rounded(x->format, exact_at(x, i)));
-    return (value_of_float(x->d[i]) - rounded) / result_ulp(x->format, rounded);
+    return (value_of_float(x->d[i]) - rounded) / format_ulp(x->format, rounded);
 }
 
 /* The signed error of element i relative to the correctly rounded result, in its ulps. */
@@ -231,7 +231,7 @@ static double limit_at(const struct comparison *x, size_t i)
 {
     const double limit = fp32_limit_at(x, i);
     if (!result_is_short(x->format) || limit == 0) return limit;
-    const double rounding = result_rounding(x->format, size_at(x, i) + limit);
+    const double rounding = format_rounding_error(x->format, size_at(x, i) + limit);
     return isfinite(rounding) ? limit + rounding : 0;
 }
 
@@ -326,12 +326,25 @@ static double mixed_max(const struct comparison *x, int threads)
     return most_of(x, elements(x), mixed_at, threads);
 }
 
-static double normwise_of(const struct comparison *x, term_of *error, int threads)
+static double magnitude_at(const struct comparison *x, size_t i)
 {
+    return isfinite(x->magnitude[i]) ? x->magnitude[i] : 0;
+}
+
+/* ||A|| ||B||, or the norm of all magnitudes, for which a bound of each output relative
+   to its magnitude holds as well. */
+static double norm_of_products(const struct comparison *x, int threads)
+{
+    if (x->extra) return frobenius(x, elements(x), magnitude_at, threads);
     const double a = frobenius(x, x->m * x->k, a_at, threads),
                  b = frobenius(x, x->k * x->n, b_at, threads);
-    const double size = fabs(finite_or_0(x->alpha)) * (a * b) +
-                        frobenius(x, elements(x), c_at, threads);
+    return fabs(finite_or_0(x->alpha)) * (a * b) +
+           frobenius(x, elements(x), c_at, threads);
+}
+
+static double normwise_of(const struct comparison *x, term_of *error, int threads)
+{
+    const double size = norm_of_products(x, threads);
     return quotient(frobenius(x, elements(x), error, threads), size);
 }
 

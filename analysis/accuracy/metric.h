@@ -4,6 +4,7 @@
 #define BITCUT_ANALYSIS_ACCURACY_METRIC_H
 
 #include "lib/bitcut.h"
+#include "lib/gemm/epilogue.h"
 
 /* The input of metrics: m x n results and the exact alpha A B + beta C; A is m x k, B is
    k x n. */
@@ -22,6 +23,15 @@ struct comparison {
     const uint32_t *c;                 /* not read if beta is +-0 */
     const double *limit; /* from error_bound_fp32(); NULL: there is no grade */
     double words;        /* from error_bound_recipe(), in u */
+
+    /* A GEMM with a bias, factors, a start or other steps, set by judge_extend(): what
+       its epilogue reads; NULL: alpha and beta C alone.  The next two are then the exact
+       sums of products without start and steps, and their magnitudes; with the factors,
+       unless steps apply these.  The last two are A and B times their factors, each
+       element rounded, if these are multiplied before the split; otherwise A and B. */
+    const struct epilogue_values *extra;
+    const double *product, *product_magnitude;
+    const uint32_t *multiplied_a, *multiplied_b;
 };
 
 /* Largest error of parts, in u in 1-norms, dropped products included, that counts as FP32

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/accuracy/short_result.h"
 
-#include "lib/base/size.h"
 #include "lib/number/bits.h"
 
 #include <math.h>
@@ -21,30 +20,6 @@ double result_unit(const struct bitcut_format *format)
 const char *result_name(const struct bitcut_format *format)
 {
     return (format ? format : f32)->name;
-}
-
-double result_ulp(const struct bitcut_format *format, double x)
-{
-    int exponent = format_emin(format);
-    if (x != 0) frexp(x, &exponent), exponent--;
-    return ldexp(1, larger_int(exponent, format_emin(format)) - format->fraction_bits);
-}
-
-static double largest(const struct bitcut_format *format)
-{
-    return format_to_double(format, format_largest(format, false));
-}
-
-double result_overflow(const struct bitcut_format *format)
-{
-    const double most = largest(format);
-    return most + result_ulp(format, most) / 2;
-}
-
-double result_rounding(const struct bitcut_format *format, double most)
-{
-    return fabs(most) < result_overflow(format) ? result_ulp(format, most) / 2
-                                                : (double)INFINITY;
 }
 
 void result_round(uint32_t *d, size_t count, const struct bitcut_format *format)
@@ -69,7 +44,7 @@ struct preimage {
 /* A result beyond the range: values of that sign, or of both signs for NaN. */
 static struct preimage overflowing(const struct bitcut_format *format, bool negative)
 {
-    const double least = result_overflow(format);
+    const double least = format_overflow(format);
     return negative ? (struct preimage){ -INFINITY, -least }
                     : (struct preimage){ least, INFINITY };
 }
@@ -77,11 +52,12 @@ static struct preimage overflowing(const struct bitcut_format *format, bool nega
 /* Values of magnitude |x| that round to |d|, a finite value. */
 static struct preimage around(const struct bitcut_format *format, double d)
 {
-    const double size = fabs(d), ulp = result_ulp(format, size);
+    const double size = fabs(d), ulp = format_ulp(format, size);
     int exponent;
     const bool power =
         frexp(size, &exponent) == 0.5 && exponent - 1 > format_emin(format);
-    const double above = size == largest(format) ? (double)INFINITY : size + ulp / 2,
+    const double above = size == format_largest_value(format) ? (double)INFINITY
+                                                              : size + ulp / 2,
                  below = size - (power ? ulp / 4 : ulp / 2);
     return d < 0 ? (struct preimage){ -above, -below }
                  : (struct preimage){ below, above };
@@ -97,7 +73,7 @@ double result_gap(const struct bitcut_format *format, uint32_t d, double c)
     const double value = value_of_float(d);
     if (isnan(c)) return isnan(value) ? 0 : (double)INFINITY;
     if (isfinite(value))
-        return isinf(c) && fabs(value) != largest(format)
+        return isinf(c) && fabs(value) != format_largest_value(format)
                    ? (double)INFINITY
                    : distance(around(format, value), c);
     if (isinf(value))

@@ -26,20 +26,6 @@ int result_unit_exponent(const struct bitcut_format *format);
 /* The name of the format of results; NULL stands for f32. */
 const char *result_name(const struct bitcut_format *format);
 
-/* The distance of values at |x| in a short format: 2^(e - fraction bits), where 2^e <=
-   |x| < 2^(e + 1), or e is the smallest normal exponent if |x| is below the normal
-   numbers.  x is finite. */
-double result_ulp(const struct bitcut_format *format, double x);
-
-/* The magnitude from which on a short format rounds to nearest out of its range: half an
-   ulp above the largest value.  Such a result is infinite, NaN in a format without
-   infinities, or the largest value where the conversion saturates. */
-double result_overflow(const struct bitcut_format *format);
-
-/* The largest |RN(x) - x| for |x| <= most in a short format: half an ulp at `most`.
-   Infinite if some x may overflow. */
-double result_rounding(const struct bitcut_format *format, double most);
-
 /* Round each FP32 encoding to the format, to nearest even.  Nothing changes for a format
    that is not short.  A NaN becomes the NaN of FP32. */
 void result_round(uint32_t *d, size_t count, const struct bitcut_format *format);

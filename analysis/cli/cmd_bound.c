@@ -17,6 +17,7 @@ static const struct bound_options defaults = { .setup = SETUP_DEFAULTS,
 static const struct option_row options[] = {
     SETUP_OPTIONS(bound),
     OPERAND_OPTIONS(bound),
+    EPILOGUE_OPTIONS(bound),
     { "d", "check this D instead of the emulated D", OPTION(bound, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(bound, setup.files),
     { "samples",
@@ -60,7 +61,7 @@ static int judge_d(struct context *x, const struct setup *s, const struct matrix
 {
     const struct bound_options *const o = x->own;
     const struct gemm_options how = context_options(x);
-    const struct gemm_data data = { s->a, s->b, s->c };
+    struct gemm_data data = { .a = s->a, .b = s->b, .c = s->c };
     const struct bound_request q = { .gemm = &s->gemm,
                                      .plan = &s->plan,
                                      .data = &data,
@@ -69,7 +70,11 @@ static int judge_d(struct context *x, const struct setup *s, const struct matrix
                                      .samples = o->samples };
     struct bound_result results[BOUNDS];
     struct fault f;
-    if (bound_find(results, &q, &how, &f) != BITCUT_OK) return fail("bound", &f);
+    if (gemm_data_take_extra(&data, &s->gemm, 0, x->threads, &f) != BITCUT_OK)
+        return fail("bound", &f);
+    const enum bitcut_status status = bound_find(results, &q, &how, &f);
+    gemm_data_clear_extra(&data);
+    if (status != BITCUT_OK) return fail("bound", &f);
     for (int i = 0; i < BOUNDS; i++) print_result(x, s, &results[i]);
     emit_summary(&x->emitter, bound_lines, results);
     return bound_broken(results) ? EXIT_FOUND : EXIT_GOOD;

@@ -175,7 +175,7 @@ static int answer(struct context *x, const struct setup *s, const struct device_
     const struct gemm_command_options *const o = x->own;
     const struct reference *const reference =
         gemm_is_extended(&s->gemm) ? NULL : table_find(TABLE(references), o->reference);
-    const struct gemm_data data = { s->a, s->b, s->c };
+    const struct gemm_data data = { .a = s->a, .b = s->b, .c = s->c };
     struct gemm_options how = context_options(x);
     struct judged judged;
     struct budget_answer budget = { .worst = NULL };

@@ -158,7 +158,7 @@ static int choose_unit(bool *flush, const struct bitcut_split *split, const char
     const struct bitcut_unit *unit = NULL;
     const int status =
         name ? setup_unit(&unit, name, split->word[0].format, split->name) : EXIT_GOOD;
-    *flush = unit && unit->flush_inputs;
+    *flush = unit && unit_flushes_operands(unit);
     return status;
 }
 

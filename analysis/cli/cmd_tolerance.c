@@ -15,7 +15,7 @@
 struct tolerance_options {
     struct setup_options setup;
     struct operand_options operands;
-    const char *d, *input, *reference;
+    const char *d, *original_a, *original_b, *input, *reference;
     size_t seeds, power;
     uint32_t false_alarm;
     bool verbose;
@@ -32,9 +32,13 @@ static const struct tolerance_options defaults = { .setup = SETUP_DEFAULTS,
 static const struct option_row options[] = {
     SETUP_OPTIONS(tolerance),
     OPERAND_OPTIONS(tolerance),
+    EPILOGUE_OPTIONS(tolerance),
     { "d", "check this result of -a and -b against the limits",
       OPTION(tolerance, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(tolerance, setup.files),
+    { "original-a", "A before it was quantised, to report the error of quantisation",
+      OPTION(tolerance, original_a, TEXT, "FILE") },
+    { "original-b", "the same for B", OPTION(tolerance, original_b, TEXT, "FILE") },
     { "input", "generate A and B by this family", OPTION(tolerance, input, TEXT, "I") },
     { "seeds", "number of runs from which the limits are taken (default 100)",
       OPTION(tolerance, seeds, COUNT, "N") },
@@ -56,6 +60,7 @@ struct families {
     struct input a, b;
     size_t k;
     uint64_t seed; /* of run 0; each run adds 1 */
+    const struct gemm_data *extra; /* bias and factors of all lines */
 };
 
 static enum bitcut_status families_make(struct gemm_data *to, const void *context,
@@ -69,6 +74,8 @@ static enum bitcut_status families_make(struct gemm_data *to, const void *contex
         source_generate(&p.a, &x->a, INPUT_A, rows, x->k, seed, 1, f);
     if (status == BITCUT_OK)
         status = source_generate(&p.b, &x->b, INPUT_B, x->k, cols, seed, 1, f);
+    if (status == BITCUT_OK)
+        status = gemm_data_draw_extra(&p, x->extra, rows, cols, x->seed, run, f);
     if (status == BITCUT_OK) *to = p;
     else gemm_data_clear(&p);
     return status;
@@ -83,6 +90,7 @@ struct work {
     struct families families;
     struct gemm_data data;
     struct matrix d; /* d.at is NULL without -d */
+    struct matrix original_a, original_b; /* the same of their options */
     struct shuffled_source shuffled;
     struct tolerance_problem q;
 };
@@ -110,6 +118,9 @@ static int check_options(const struct tolerance_options *o)
         return complain("-d", "requires -a and -b, the factors of D");
     if (o->d && !strcmp(o->reference, "kernel"))
         return complain("-d", "requires --reference exact");
+    if ((o->original_a && !o->setup.a) || (o->original_b && !o->setup.b))
+        return complain(o->original_a && !o->setup.a ? "--original-a" : "--original-b",
+                        "requires the quantised matrix, -a or -b");
     if (o->input && (o->operands.input_a || o->operands.input_b))
         return complain("--input", "cannot be combined with --input-a and --input-b");
     return EXIT_GOOD;
@@ -123,14 +134,19 @@ static int make_source(struct work *w, const struct context *x)
     if (!s->options->a && !s->options->b && !s->options->c) {
         w->families.seed = x->seed;
         w->families.k = o->k;
+        w->families.extra = &w->data;
+        w->data.a.rows = o->m, w->data.a.cols = o->k, w->data.b.cols = o->n;
         w->q.source = (struct run_source){ .make = families_make, .context = &w->families };
         w->q.m = o->m;
         w->q.n = o->n;
         w->q.k = o->k;
-        return operands_parse(&w->families.a, &w->families.b, s, o);
+        if (s->quantized[0].quantizer || s->quantized[1].quantizer)
+            return complain("--quantize-a, --quantize-b", "require -a and -b");
+        const int status = operands_parse(&w->families.a, &w->families.b, s, o);
+        return status == EXIT_GOOD ? setup_extend(s, o->m, o->n, o->k) : status;
     }
     const int status = operands_make(s, o, x);
-    w->data = (struct gemm_data){ s->a, s->b, s->c };
+    w->data = (struct gemm_data){ .a = s->a, .b = s->b, .c = s->c };
     w->shuffled = (struct shuffled_source){ &w->data, x->seed };
     w->q.source = shuffled_runs(&w->shuffled);
     w->q.m = s->a.rows;
@@ -146,9 +162,24 @@ static int read_d(struct work *w, const char *path)
     return status == EXIT_GOOD ? setup_check_shape("D", &w->d, w->q.m, w->q.n) : status;
 }
 
+/* Read a matrix before it was quantised. */
+static int read_original(struct matrix *to, const char *path, const char *option,
+                         const struct matrix *quantised)
+{
+    struct encoded_matrix m;
+    struct matrix_request r = { .format_option = option, .shape_option = option };
+    struct fault f;
+    if (!path) return EXIT_GOOD;
+    if (matrix_file_read(&m, path, &r, &f) != BITCUT_OK ||
+        encoded_f32(to, &m, &f) != BITCUT_OK)
+        return fail(path, &f);
+    return setup_check_shape(option, to, quantised->rows, quantised->cols);
+}
+
 static int make(struct work *w, const struct context *x)
 {
     struct tolerance_options *const o = &w->o;
+    struct fault f;
     *o = *(const struct tolerance_options *)x->own;
     w->s.options = &o->setup;
     if (o->input) o->operands.input_a = o->operands.input_b = o->input;
@@ -156,9 +187,17 @@ static int make(struct work *w, const struct context *x)
     int status = setup_gemm(&w->s);
     if (status == EXIT_GOOD) status = make_source(w, x);
     if (status == EXIT_GOOD) status = read_d(w, o->d);
+    if (status == EXIT_GOOD)
+        status = read_original(&w->original_a, o->original_a, "--original-a", &w->s.a);
+    if (status == EXIT_GOOD)
+        status = read_original(&w->original_b, o->original_b, "--original-b", &w->s.b);
     if (status != EXIT_GOOD) return status;
     if (!w->q.m || !w->q.n || !w->q.k)
         return complain("-m, -n, -k", "must be at least 1");
+    w->s.gemm.a.format = w->data.a.format;
+    w->s.gemm.b.format = w->data.b.format;
+    if (gemm_data_take_extra(&w->data, &w->s.gemm, 0, x->threads, &f) != BITCUT_OK)
+        return fail("tolerance", &f);
     w->q.gemm = &w->s.gemm;
     w->q.two = !strcmp(o->reference, "kernel");
     w->q.runs = o->seeds;
@@ -208,6 +247,11 @@ static json_t *answer_json(const struct work *w, const struct tolerance_answer *
         record_json(given, given_fields, a->given);
         json_object_set_new(row, "given", given);
     }
+    if (a->quantisation) {
+        json_t *const error = json_object();
+        record_json(error, quantisation_fields, a->quantisation);
+        json_object_set_new(row, "quantisation", error);
+    }
     if (!a->power) return row;
     json_t *const list = json_array();
     for (size_t i = 0; i < a->power->rows; i++) {
@@ -228,11 +272,17 @@ static int find(const struct work *w, struct context *x)
     struct tolerance t;
     struct tolerance_given given;
     struct power p = { .row = NULL };
+    struct quantisation_error quantisation;
+    const struct gemm_options how = context_options(x);
+    const bool originals = w->original_a.at || w->original_b.at;
     struct fault f;
     enum bitcut_status status = tolerance_find(&t, q, x->threads, &x->progress, &f);
     if (status == BITCUT_OK && o->d)
         status = tolerance_judge(&given, &t.limits, q, &w->data, w->d.at, x->threads,
                                  &x->progress, &f);
+    if (status == BITCUT_OK && originals)
+        status = quantisation_find(&quantisation, q->gemm, &w->data, &w->original_a,
+                                   &w->original_b, w->d.at, &how, &f);
     if (status == BITCUT_OK && o->power)
         status =
             power_measure(&p, q, &t, o->power, x->seed, x->threads, &x->progress, &f);
@@ -244,6 +294,7 @@ static int find(const struct work *w, struct context *x)
                                         .problem = q,
                                         .shuffled = q->source.as_is != NULL,
                                         .given = o->d ? &given : NULL,
+                                        .quantisation = originals ? &quantisation : NULL,
                                         .power = o->power ? &p : NULL };
     emit_answer(&x->emitter, answer_json(w, &a, x), tolerance_lines, &a);
     power_clear(&p);
@@ -259,6 +310,9 @@ static int run(struct context *x)
     if (status == EXIT_GOOD) status = make(&w, x);
     if (status == EXIT_GOOD) status = find(&w, x);
     matrix_clear(&w.d);
+    matrix_clear(&w.original_a);
+    matrix_clear(&w.original_b);
+    gemm_data_clear_extra(&w.data);
     setup_clear(&w.s);
     return status;
 }

@@ -236,7 +236,7 @@ static int compare(struct context *x, const struct setup *s, const struct matrix
                    const struct code_result *code)
 {
     const struct verify_options *const o = x->own;
-    const struct gemm_data data = { s->a, s->b, s->c };
+    const struct gemm_data data = { .a = s->a, .b = s->b, .c = s->c };
     const struct gemm_options how = context_options(x);
     const struct verify_problem q = { .gemm = &s->gemm,
                                       .plan = &s->plan,

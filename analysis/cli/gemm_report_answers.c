@@ -177,7 +177,7 @@ int gemm_answers_read(struct gemm_answers *a)
     if (status == EXIT_GOOD) status = check_matrices(a);
     s->input_a = o->a;
     s->input_b = o->b;
-    a->data = (struct gemm_data){ s->a, s->b, s->c };
+    a->data = (struct gemm_data){ .a = s->a, .b = s->b, .c = s->c };
     return status == EXIT_GOOD && o->recipe ? take_asked(a) : status;
 }
 

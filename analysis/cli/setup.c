@@ -260,15 +260,12 @@ static int expand(struct matrix *c, size_t rows, size_t cols)
     return EXIT_GOOD;
 }
 
-/* Apply the options of bias, factors and epilogue, and plan the GEMM with them. */
-static int extend(struct setup *s)
+int setup_extend(struct setup *s, size_t m, size_t n, size_t k)
 {
     struct fault f;
     struct bitcut_gemm taken;
-    int status = epilogue_options_apply(&s->gemm, &s->extra, &s->options->epilogue,
-                                        s->a.rows, s->b.cols, s->a.cols);
-    if (status == EXIT_GOOD)
-        status = quantize_options_apply(s->quantized, &s->gemm, &s->extra, &s->a, &s->b);
+    const int status =
+        epilogue_options_apply(&s->gemm, &s->extra, &s->options->epilogue, m, n, k);
     if (status != EXIT_GOOD || !s->gemm.unit) return status;
     if (gemm_take(&taken, &s->gemm, &f) != BITCUT_OK) return fail("--clamp", &f);
     if (epilogue_check_operands(&s->gemm, &f) != BITCUT_OK) return fail("--epilogue", &f);
@@ -280,7 +277,9 @@ static int extend(struct setup *s)
 int setup_finish(struct setup *s)
 {
     int status = setup_check_inner(s, s->options->a);
-    if (status == EXIT_GOOD) status = extend(s);
+    if (status == EXIT_GOOD)
+        status = quantize_options_apply(s->quantized, &s->gemm, &s->extra, &s->a, &s->b);
+    if (status == EXIT_GOOD) status = setup_extend(s, s->a.rows, s->b.cols, s->a.cols);
     if (status != EXIT_GOOD) return status;
     if (!s->options->c) {
         if (!gemm_reads_c(&s->gemm)) return matrix_unread("-c", &s->options->files);

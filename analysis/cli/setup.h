@@ -144,6 +144,10 @@ int setup_check_pair(const struct matrix *a, const struct matrix *b);
    be set.  Prints messages and returns an exit status. */
 int setup_finish(struct setup *s);
 
+/* Apply the options of bias, factors and epilogue for a GEMM of m x n x k, and plan it
+   with them, as setup_finish() does.  Prints messages and returns an exit status. */
+int setup_extend(struct setup *s, size_t m, size_t n, size_t k);
+
 /* Complain about a matrix, called `name`, that has another shape.  Prints a message and
    returns an exit status. */
 int setup_check_shape(const char *name, const struct matrix *m, size_t rows, size_t cols);

@@ -177,10 +177,20 @@ static void finish_all(uint32_t *d, const struct candidate *x, const struct spac
     }
 }
 
+/* The bias and the factors of the rows and columns of a block. */
+static void set_extra(struct bitcut_gemm *g, const struct bitcut_gemm *from)
+{
+    g->bias = from->bias;
+    g->bias_rows = from->bias_rows;
+    g->scale_a = from->scale_a;
+    g->scale_b = from->scale_b;
+}
+
 /* Run the GEMM of x; `products`: without alpha and C. */
 static enum bitcut_status run_operands(uint32_t *d, const struct candidate *x,
-                                       const struct block *b, const struct operands *o,
-                                       bool products, const struct gemm_options *options,
+                                       const struct space *s, const struct block *b,
+                                       const struct operands *o, bool products,
+                                       const struct gemm_options *options,
                                        struct fault *f)
 {
     const struct respelling spelling = { x, o, b };
@@ -196,6 +206,13 @@ static enum bitcut_status run_operands(uint32_t *d, const struct candidate *x,
     for (int t = 0; t < RECIPE_TERMS_MAX && candidate_uniform(x); t++)
         plan.unit[t] = &x->unit;
     gemm_set_dense(&g, d, b->rows, b->cols, o->k, o->a, o->b, b->c);
+    if (b->extra) set_extra(&g, b->extra);
+    if (gemm_is_extended(&g)) {
+        if (products || (o->k != b->k && gemm_has_scales(&g)))
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "this fault does not fit the steps");
+        g.d.format = s->format; /* steps may round to it */
+        own.unrounded = true;
+    }
     return gemm_run_plan(&g, &plan, &own, f);
 }
 
@@ -209,7 +226,7 @@ enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
         operands_make(&o, x, b)
             ? BITCUT_OK
             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the operands");
-    if (status == BITCUT_OK) status = run_operands(d, x, b, &o, products, options, f);
+    if (status == BITCUT_OK) status = run_operands(d, x, s, b, &o, products, options, f);
     if (status == BITCUT_OK) finish_all(d, x, s, b, products);
     operands_clear(&o);
     return status;

@@ -5,6 +5,7 @@
 #include "analysis/identify/find.h"
 #include "analysis/identify/quick_check.h"
 #include "analysis/identify/region.h"
+#include "analysis/identify/untold_operand.h"
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
 #include "lib/number/bits.h"
@@ -187,6 +188,8 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
         status = explain_find(e, screen, sample, NULL, is_plain(sample) ? 0 : o->seconds,
                               o, f);
     if (status == BITCUT_OK && e->best.sampled) status = finish(e, sample, end, o, f);
+    if (status == BITCUT_OK && !e->answer.found)
+        e->untold = untold_operand_find(sample, e->q.alpha, e->q.beta);
     return status;
 }
 

@@ -40,6 +40,8 @@ struct explanation {
     struct bitcut_explanation answer; /* must be first: the part for callers */
     struct problem q;                 /* the matrices as they are read */
     struct space space;
+    const char *untold;  /* a bias or factors that D has and that were not given, as a
+                            sentence; NULL: none, or a hypothesis gives D              */
     double error;        /* median |D - exact| in 2^-24 |A||B|                          */
     /* the hypothesis that gives everything that was compared, or most of it */
     struct verdict best;

@@ -60,6 +60,8 @@ struct block {
     size_t *row, *col;       /* positions in D as it is read */
     uint32_t *a, *b, *c, *d; /* rows x k, k x cols, rows x cols twice; c may be NULL */
     const struct problem *q; /* the problem, which must stay at its address */
+    const struct bitcut_gemm *extra; /* with the bias and the factors of these rows and
+                                        columns, which every hypothesis reads; or NULL */
 };
 
 /* The block of those rows and columns.  BITCUT_NO_MEMORY leaves nothing to clear. */

@@ -139,6 +139,7 @@ static void describe_none(char *text, const struct explanation *e)
 {
     text_add(text, SENTENCE_MAX, "No hypothesis gives D, of %zu tried%s", e->answer.tried,
              e->answer.complete ? "" : " in the seconds given");
+    if (e->untold) text_add(text, SENTENCE_MAX, "; %s", e->untold);
 }
 
 static void describe_nearest(char *text, const struct explanation *e)

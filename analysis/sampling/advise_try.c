@@ -154,7 +154,7 @@ static enum bitcut_status find_bound(double *to, const struct advise_trial *t,
     if (status != BITCUT_OK || !row->applies(why, &problem)) return status;
     double *const limit = memory_allocate(x->m * x->n, sizeof *limit);
     if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for limits");
-    status = bound_limits(limit, row, &problem, all->threads, all->progress, f);
+    status = bound_limits(limit, NULL, row, &problem, all->threads, all->progress, f);
     if (status == BITCUT_OK) {
         struct hostfp mode;
         hostfp_enter(&mode);

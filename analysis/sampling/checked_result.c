@@ -112,13 +112,12 @@ enum bitcut_status tolerance_judge(struct tolerance_given *to,
                                    int threads, const struct progress *progress,
                                    struct fault *f)
 {
-    const struct exact_update update = { q->gemm->alpha, q->gemm->beta, data->c.at };
     const struct gemm_options options = { .threads = threads, .progress = progress };
     struct bound_apriori bound;
     struct sample_run r = { .allowance = memory_allocate(q->m * q->n, sizeof(double)) };
     enum bitcut_status status =
         r.allowance
-            ? judge_init(&r.j, &references[0], &data->a, &data->b, &update, &options, f)
+            ? gemm_data_judge(&r.j, data, q->gemm, &options, f)
             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits of D");
     if (status == BITCUT_OK)
         status = bound_apriori(&bound, q->gemm, q->k, q->any_order, f);

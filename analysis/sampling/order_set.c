@@ -22,17 +22,21 @@ enum { ORDERS = sizeof orders / sizeof *orders };
 
 _Static_assert((int)ORDERS < (int)ORDERS_MAX, "room for one more order");
 
-size_t order_set(struct bitcut_order order[ORDERS_MAX], const struct bitcut_gemm *g)
+size_t order_set(struct bitcut_order order[ORDERS_MAX], const struct bitcut_gemm *g,
+                 size_t k)
 {
     struct bitcut_gemm other = *g;
     struct gemm_plan plan;
     size_t count = 1;
+    struct bitcut_gemm sized = *g;
     order[0] = g->order;
+    sized.k = k;
     for (size_t i = 0; i < ORDERS; i++) {
         other.order = orders[i];
         other.order.partial_format = g->order.partial_format;
         other.order.partial_store = g->order.partial_store;
-        if (gemm_plan_on_unit(&plan, &other, NULL) == BITCUT_OK)
+        if (gemm_plan_on_unit(&plan, &other, NULL) == BITCUT_OK &&
+            gemm_check_order(&sized, &plan, NULL) == BITCUT_OK)
             order[count++] = other.order;
     }
     return count;

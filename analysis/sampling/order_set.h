@@ -7,8 +7,9 @@
 
 enum { ORDERS_MAX = 16 };
 
-/* The order of g first, then the orders of the table that g can have.  Returns their
-   number. g is a checked GEMM on a unit. */
-size_t order_set(struct bitcut_order order[ORDERS_MAX], const struct bitcut_gemm *g);
+/* The order of g first, then the orders of the table that g can have for this k.  Returns
+   their number. g is a checked GEMM on a unit. */
+size_t order_set(struct bitcut_order order[ORDERS_MAX], const struct bitcut_gemm *g,
+                 size_t k);
 
 #endif

@@ -35,10 +35,11 @@ const struct record_field power_fields[] = {
 };
 
 enum {
-    PRODUCTS = 1 << 16, /* of a run                                               */
-    CORRECT = 2,        /* rows of correct kernels: unchanged, and in another order */
-    DRAWS = 4,          /* tries to find a variant that changes D */
-    STREAM = 1 << 20    /* first stream of faults; each row of each run has its own */
+    PRODUCTS = 1 << 16,    /* of a run                                               */
+    CORRECT = 2,           /* rows of correct kernels: unchanged, and in another order */
+    DRAWS = 4,             /* tries to find a variant that changes D */
+    STREAM = 1 << 20,      /* first stream of faults; each row of each run has its own */
+    STREAM_STEPS = 1 << 30 /* the same for faults of steps */
 };
 
 /* The result of one row in one run. */
@@ -53,7 +54,8 @@ struct power_study {
     const struct tolerance *t;
     struct power_trial *trial; /* row i in run n is at i * runs + n */
     struct bitcut_order order[ORDERS_MAX];
-    size_t orders, rows, cols, faults, runs;
+    size_t orders, rows, cols, runs;
+    size_t faults, others; /* all; those that need no steps, which come first */
     uint64_t seed;
 };
 
@@ -65,6 +67,7 @@ struct power_run {
     struct block block;
     struct space space;
     struct k_range range[RANGES_MAX];
+    struct bitcut_gemm extra; /* with the bias and the factors of the run */
     uint32_t *d;
 };
 
@@ -83,6 +86,26 @@ static void judge_trial(struct power_trial *to, const struct power_study *s,
     to->ran = true;
 }
 
+/* D of the run's GEMM with other data, or another epilogue. */
+static enum bitcut_status compute_misled(const struct power_study *s,
+                                         const struct power_fault *fault,
+                                         struct power_run *run, struct rng *r,
+                                         struct fault *f)
+{
+    struct gemm_data data;
+    struct bitcut_gemm g = *s->q->gemm;
+    enum bitcut_status status = gemm_data_copy(&data, &run->r.data, f);
+    if (status != BITCUT_OK) return status;
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    const bool changes = fault->mislead(&data, &g, r);
+    hostfp_leave(&mode);
+    status = changes ? gemm_data_run(run->r.d, &data, &g, f)
+                     : fault_set(f, BITCUT_BAD_ARGUMENT, "the fault changes nothing");
+    gemm_data_clear(&data);
+    return status;
+}
+
 static enum bitcut_status compute_faulty(const struct power_study *s,
                                          const struct power_fault *fault,
                                          const struct candidate *x, struct power_run *run,
@@ -91,11 +114,21 @@ static enum bitcut_status compute_faulty(const struct power_study *s,
     const struct gemm_options options = { .threads = 1 };
     const size_t count = run->block.rows * run->block.cols;
     enum bitcut_status status = BITCUT_OK;
+    if (fault->mislead) return compute_misled(s, fault, run, r, f);
     if (fault->spoil) memcpy(run->r.d, run->d, count * sizeof *run->d);
     else status = candidate_run(run->r.d, x, &run->space, &run->block, &options, f);
     if (fault->spoil) fault->spoil(run->r.d, run->block.rows, run->block.cols, r);
     result_round(run->r.d, count, s->q->gemm->d.format);
     return status;
+}
+
+/* The stream of a fault in a run.  Faults of steps have streams of their own, so that
+   they change no draw of others. */
+static uint64_t stream_of(const struct power_study *s, const struct power_fault *fault,
+                          uint64_t number, size_t index)
+{
+    return fault->mislead ? STREAM_STEPS + number * s->faults + index
+                          : STREAM + number * (s->others + 1) + index;
 }
 
 /* A variant of the fault that changes D, if one is drawn. */
@@ -104,10 +137,11 @@ static enum bitcut_status try_fault(struct power_trial *to, const struct power_s
                                     struct fault *f)
 {
     const size_t bytes = run->block.rows * run->block.cols * sizeof *run->d;
-    struct rng r = rng_start(s->seed, STREAM + number * (s->faults + 1) + index);
     struct power_fault fault;
     struct candidate x;
     power_fault_nth(&fault, index);
+    struct rng r = rng_start(s->seed, stream_of(s, &fault, number, index));
+    if (fault.mislead && !gemm_is_extended(s->q->gemm)) return BITCUT_OK;
     for (int draw = 0; draw < DRAWS; draw++) {
         if (!power_fault_make(&x, &fault, s->q->gemm, &run->space, &run->block, &r))
             return BITCUT_OK;
@@ -143,7 +177,7 @@ static void draw_ranges(struct power_run *run, const struct power_study *s,
                         uint64_t number)
 {
     const size_t k = run->block.k, step = smaller((size_t)s->q->gemm->unit->k, k);
-    struct rng r = rng_start(s->seed, STREAM + number * (s->faults + 1) + s->faults);
+    struct rng r = rng_start(s->seed, STREAM + number * (s->others + 1) + s->others);
     const size_t one = (size_t)rand_below(rng_bits(&r), k),
                  from = (size_t)rand_below(rng_bits(&r), k / step) * step;
     run->range[0] = (struct k_range){ one, one + 1 };
@@ -168,8 +202,21 @@ static enum bitcut_status make_block(struct power_run *run, const struct power_s
                                      .format = matrix_format(&s->q->gemm->d),
                                      .alpha = s->q->gemm->alpha,
                                      .beta = s->q->gemm->beta };
-    run->block = (struct block){ rows,    cols,    p->a.cols, line,   line,
-                                 p->a.at, p->b.at, p->c.at,   run->d, &run->problem };
+    run->block = (struct block){ .rows = rows,
+                                 .cols = cols,
+                                 .k = p->a.cols,
+                                 .row = line,
+                                 .col = line,
+                                 .a = p->a.at,
+                                 .b = p->b.at,
+                                 .c = p->c.at,
+                                 .d = run->d,
+                                 .q = &run->problem };
+    if (gemm_is_extended(s->q->gemm)) {
+        run->extra = *s->q->gemm;
+        gemm_data_set(&run->extra, p, run->d);
+        run->block.extra = &run->extra;
+    }
     draw_ranges(run, s, number);
     run->space = (struct space){ .range = run->range,
                                  .ranges = RANGES_MAX,
@@ -274,8 +321,8 @@ enum bitcut_status power_measure(struct power *to, const struct tolerance_proble
 {
     struct power_study s = { .q = q, .t = t, .runs = runs, .seed = seed };
     struct power_fault fault;
-    while (power_fault_nth(&fault, s.faults)) s.faults++;
-    s.orders = order_set(s.order, q->gemm);
+    for (; power_fault_nth(&fault, s.faults); s.faults++) s.others += !fault.mislead;
+    s.orders = order_set(s.order, q->gemm, q->k);
     gemm_data_block(&s.rows, &s.cols, q->m, q->n, q->k, PRODUCTS);
     const size_t rows = CORRECT + s.faults;
     struct power_row *const row = calloc(rows, sizeof *row);

@@ -2,6 +2,7 @@
 #include "analysis/sampling/power_fault.h"
 
 #include "analysis/accuracy/bound.h"
+#include "analysis/accuracy/short_result.h"
 #include "lib/base/size.h"
 #include "lib/number/fma.h"
 
@@ -132,20 +133,145 @@ static void output_of_neighbour(uint32_t *d, size_t m, size_t n, struct rng *r)
     d[at] = d[at ? at - 1 : smaller(1, m * n - 1)];
 }
 
-enum { TILE = 8 };
+enum { TILE_SIDE = 8 };
 
 /* The tile to the left of another, or above it, replaces it. */
 static void tile_twice(uint32_t *d, size_t m, size_t n, struct rng *r)
 {
-    const bool across = n > TILE;
-    const size_t from = across ? 1 : n, rows = smaller(TILE, m), cols = smaller(TILE, n);
+    const bool across = n > TILE_SIDE;
+    const size_t from = across ? 1 : n, rows = smaller(TILE_SIDE, m),
+                 cols = smaller(TILE_SIDE, n);
     (void)r;
-    if (!across && m <= TILE) return;
+    if (!across && m <= TILE_SIDE) return;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++) {
-            const size_t to = across ? i * n + j + TILE : (i + TILE) * n + j;
-            if (across ? j + TILE < n : i + TILE < m) d[to] = d[to - TILE * from];
+            const size_t to = across ? i * n + j + TILE_SIDE : (i + TILE_SIDE) * n + j;
+            if (across ? j + TILE_SIDE < n : i + TILE_SIDE < m)
+                d[to] = d[to - TILE_SIDE * from];
         }
+}
+
+/* --- another epilogue ------------------------------------------------------------- */
+
+/* The factors of A or of B, drawn if there are both; NULL: there are none. */
+static struct matrix *any_factors(struct gemm_data *p, struct rng *r)
+{
+    const bool of_b = p->scale_a.at && p->scale_b.at ? rand_below(rng_bits(r), 2)
+                                                     : p->scale_b.at != NULL;
+    struct matrix *const x = of_b ? &p->scale_b : &p->scale_a;
+    return x->at ? x : NULL;
+}
+
+static bool scale_truncated(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r)
+{
+    struct matrix *const x = any_factors(p, r);
+    (void)g;
+    for (size_t i = 0; x && i < x->rows * x->cols; i++) x->at[i] &= 0xff800000;
+    return x;
+}
+
+/* Each line or column of a matrix is the next one; the last one stays. */
+static void move_up(struct matrix *x, bool columns)
+{
+    for (size_t i = 0; i + !columns < x->rows; i++)
+        for (size_t j = 0; j + columns < x->cols; j++)
+            x->at[i * x->cols + j] =
+                columns ? x->at[i * x->cols + j + 1] : x->at[(i + 1) * x->cols + j];
+}
+
+/* Of the next block of k; if all k have one, of the next row or column. */
+static bool scale_of_neighbour(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r)
+{
+    struct matrix *const x = any_factors(p, r);
+    (void)g;
+    if (!x) return false;
+    const bool of_a = x == &p->scale_a, blocks = (of_a ? x->cols : x->rows) > 1;
+    move_up(x, of_a == blocks);
+    return true;
+}
+
+static bool scale_twice(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r)
+{
+    struct matrix *const x = any_factors(p, r);
+    (void)g;
+    for (size_t i = 0; x && i < x->rows * x->cols; i++)
+        x->at[i] = f32_multiply(x->at[i], x->at[i]);
+    return x;
+}
+
+static bool bias_lost(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r)
+{
+    (void)g, (void)r;
+    for (size_t i = 0; p->bias.at && i < p->bias.cols; i++) p->bias.at[i] = 0;
+    return p->bias.at;
+}
+
+static bool bias_of_neighbour(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r)
+{
+    (void)g, (void)r;
+    if (p->bias.at) move_up(&p->bias, true);
+    return p->bias.at;
+}
+
+static bool bias_rounded(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r)
+{
+    (void)r;
+    if (!p->bias.at || !result_is_short(g->d.format)) return false;
+    result_round(p->bias.at, p->bias.cols, g->d.format);
+    return true;
+}
+
+static bool alpha_twice(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r)
+{
+    (void)p, (void)r;
+    g->alpha = f32_multiply(g->alpha, g->alpha);
+    return true;
+}
+
+/* Saturates at the largest value of e4m3fnuz. */
+static bool saturated_at_240(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r)
+{
+    unsigned char *const at =
+        memchr(g->epilogue, BITCUT_STEP_SATURATE, sizeof g->epilogue);
+    (void)p, (void)r;
+    if (!at || g->d.format != &formats[FORMAT_E4M3] ||
+        memchr(g->epilogue, BITCUT_STEP_CLAMP, sizeof g->epilogue))
+        return false;
+    *at = BITCUT_STEP_CLAMP;
+    g->clamp_low = 0xc3700000;
+    g->clamp_high = 0x43700000;
+    return true;
+}
+
+/* A matrix of A or B with more k, which repeat those before `from`. */
+static bool pad(struct matrix *x, size_t more, size_t from, bool of_b)
+{
+    const size_t rows = x->rows + (of_b ? more : 0), cols = x->cols + (of_b ? 0 : more);
+    struct matrix all;
+    if (matrix_init(&all, rows, cols, NULL) != BITCUT_OK) return false;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) {
+            const size_t k = of_b ? i : j, end = of_b ? x->rows : x->cols,
+                         at = k < end ? k : k - from;
+            all.at[i * cols + j] =
+                of_b ? x->at[at * x->cols + j] : x->at[i * x->cols + at];
+        }
+    matrix_clear(x);
+    *x = all;
+    return true;
+}
+
+/* The partial k-step, or block of factors, at the end is filled with what the one before
+   it has there. */
+static bool stale_padding(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r)
+{
+    struct gemm_plan plan;
+    (void)r;
+    if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK) return false;
+    const size_t k = p->a.cols, step = (size_t)plan.k_step,
+                 more = (step - k % step) % step;
+    return more && k > step && pad(&p->a, more, step, false) &&
+           pad(&p->b, more, step, true);
 }
 
 /* --- the table -------------------------------------------------------------------- */
@@ -182,6 +308,32 @@ static const struct power_fault more_faults[] = {
     { .name = "one tile twice",
       .what = "8 x 8 outputs are replaced by their neighbours",
       .spoil = tile_twice },
+    { .name = "scale truncated",
+      .what = "factors of A or B are truncated to powers of two",
+      .mislead = scale_truncated },
+    { .name = "scale of neighbour",
+      .what = "factors of A or B are those of the next block, row or column",
+      .mislead = scale_of_neighbour },
+    { .name = "scale applied twice",
+      .what = "factors of A or B are applied twice",
+      .mislead = scale_twice },
+    { .name = "bias lost", .what = "the bias is not added", .mislead = bias_lost },
+    { .name = "bias of neighbour",
+      .what = "the bias is that of the next column or row",
+      .mislead = bias_of_neighbour },
+    { .name = "bias rounded first",
+      .what = "the bias is rounded to the format of D before it is added",
+      .mislead = bias_rounded },
+    { .name = "alpha applied twice",
+      .what = "alpha is applied twice",
+      .mislead = alpha_twice },
+    { .name = "saturated at 240",
+      .what = "a D in e4m3 saturates at 240, the largest value of e4m3fnuz, not at 448",
+      .mislead = saturated_at_240 },
+    { .name = "stale padding",
+      .what =
+          "the partial k-step at the end is filled with elements of the one before it",
+      .mislead = stale_padding },
     { 0 }
 };
 

@@ -3,6 +3,7 @@
 #ifndef BITCUT_ANALYSIS_SAMPLING_POWER_FAULT_H
 #define BITCUT_ANALYSIS_SAMPLING_POWER_FAULT_H
 
+#include "analysis/accuracy/gemm_data.h"
 #include "analysis/identify/fault.h"
 #include "lib/number/rand.h"
 
@@ -18,12 +19,16 @@ struct power_fault {
     /* Change how it reads the matrices. */
     void (*alter)(struct candidate *x, const struct block *b, struct rng *r);
 
+    /* Change the data and the epilogue of a GEMM with steps.  Returns false if nothing
+       changes.  The calling thread is in the mode of hostfp_enter(). */
+    bool (*mislead)(struct gemm_data *p, struct bitcut_gemm *g, struct rng *r);
+
     /* Change the m x n outputs. */
     void (*spoil)(uint32_t *d, size_t m, size_t n, struct rng *r);
 };
 
-/* Fault i, counted from 0, the faults of explain first.  Returns false after the last
-   one. */
+/* Fault i, counted from 0, the faults of explain first, those of steps last.  Returns
+   false after the last one. */
 bool power_fault_nth(struct power_fault *to, size_t i);
 
 /* The candidate for g with the fault, in a variant that is drawn.  Returns false if there

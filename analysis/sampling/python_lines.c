@@ -3,6 +3,7 @@
 
 #include "analysis/accuracy/short_result.h"
 #include "lib/base/text.h"
+#include "lib/gemm/epilogue.h"
 #include "lib/io/listing.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
@@ -238,7 +239,7 @@ int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX], const struct python_l
     const double limit = observed ? t->with_underflow : t->bound,
                  lost = observed || rest ? 0 : 2 * t->underflow;
     int count = 1;
-    if (isinf(alone ? t->limit : limit)) return 0;
+    if (isinf(alone ? t->limit : limit) || gemm_is_extended(q->gemm)) return 0;
     write_exact(exact, l, q->two);
     write_sum(sum, sizeof sum, l, q->gemm, false);
     write_sum(size, sizeof size, l, q->gemm, true);

@@ -38,8 +38,9 @@ enum { PYTHON_LINES = 9, PYTHON_LINE_MAX = 500 };
    - for observed limits, an assertion of the normwise limit;
    - an assertion by allclose(), where its limits exist.
 
-   Returns the number of lines.  For two results, D2 is the other one.  Limits are rounded
-   up, by at most 1 %. */
+   Returns the number of lines; 0 for a GEMM with a bias, factors or other steps, which
+   Python tests by bitcut.testing.  For two results, D2 is the other one.  Limits are
+   rounded up, by at most 1 %. */
 int python_lines(char line[PYTHON_LINES][PYTHON_LINE_MAX],
                  const struct python_library *library, const struct tolerance *t,
                  const struct tolerance_problem *q, bool observed);

@@ -86,18 +86,18 @@ enum bitcut_status sample_run_allow(struct sample_run *r, const struct bitcut_ge
                                     const struct bound_apriori *b, struct fault *f)
 {
     const struct comparison *const x = &r->j.comparison;
-    const bool equilibrate = gemm_equilibrates(g);
     struct bound_apriori any = *b;
     struct hostfp mode;
     any.relative = 0;
     any.from = any.normal = INFINITY;
     enum bitcut_status status =
-        bound_apriori_limits(r->allowance, &any, equilibrate, x, f);
+        x->extra ? bound_rest(r->allowance, &any, g, x, f)
+                 : bound_apriori_limits(r->allowance, &any, gemm_equilibrates(g), x, f);
     if (status != BITCUT_OK) return status;
     hostfp_enter(&mode);
     r->any = most_of_any(r->allowance, x);
     hostfp_leave(&mode);
-    status = bound_apriori_rest(r->allowance, b, equilibrate, x, f);
+    status = bound_rest(r->allowance, b, g, x, f);
     r->bounded = status == BITCUT_OK;
     for (size_t i = 0; i < x->m * x->n && r->bounded; i++)
         r->bounded = isfinite(r->allowance[i]);
@@ -169,7 +169,9 @@ enum bitcut_status sample_run_prepare(struct sample_run *to,
         r.d && (!b || r.allowance)
             ? source->make(&r.data, source->context, rows, cols, run, f)
             : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the results");
-    if (status == BITCUT_OK) status = gemm_data_judge(&r.j, &r.data, g, f);
+    if (status == BITCUT_OK)
+        status =
+            gemm_data_judge(&r.j, &r.data, g, &(struct gemm_options){ .threads = 1 }, f);
     if (status == BITCUT_OK && b) status = sample_run_allow(&r, g, b, f);
     r.x = r.j.comparison;
     r.x.d = r.d;
@@ -198,6 +200,12 @@ enum bitcut_status sample_run_compute(struct sample_run *r, const struct bitcut_
                                       struct fault *f)
 {
     return gemm_data_run(r->d, &r->data, g, f);
+}
+
+enum bitcut_status sample_run_unrounded(struct sample_run *r, const struct bitcut_gemm *g,
+                                        struct fault *f)
+{
+    return gemm_data_run_unrounded(r->d, &r->data, g, f);
 }
 
 double sample_run_rest(const struct sample_run *r)

@@ -78,9 +78,11 @@ enum bitcut_status sample_run_make(struct sample_run *to, const struct run_sourc
                                    size_t cols, uint64_t run, struct fault *f);
 void sample_run_clear(struct sample_run *r);
 
-/* D of g, on the run's matrices. */
+/* D of g, on the run's matrices; and before it is rounded to its format. */
 enum bitcut_status sample_run_compute(struct sample_run *r, const struct bitcut_gemm *g,
                                       struct fault *f);
+enum bitcut_status sample_run_unrounded(struct sample_run *r, const struct bitcut_gemm *g,
+                                        struct fault *f);
 
 /* The largest (|D - C| - allowance) / |A||B| over all outputs, in u = 2^-24; 0 if no
    output has a product.  The caller is under hostfp_enter(). */

@@ -136,10 +136,9 @@ static enum bitcut_status allow_own(struct sample_run *run, const struct study_o
     run->own_allowance = calloc(count, sizeof *run->own_allowance);
     if (!run->own_allowance)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the limits");
-    return run->bounded
-               ? bound_apriori_rest(run->own_allowance, &s->own_bound,
-                                    gemm_equilibrates(s->q->gemm), &run->j.comparison, f)
-               : BITCUT_OK;
+    return run->bounded ? bound_rest(run->own_allowance, &s->own_bound, s->q->gemm,
+                                     &run->j.comparison, f)
+                        : BITCUT_OK;
 }
 
 /* D in the first `orders` orders, with the matrices of the run.  The first order counts
@@ -149,10 +148,9 @@ static enum bitcut_status try_orders(struct run_report *r, enum whose own, enum 
                                      struct sample_run *run, struct fault *f)
 {
     struct bitcut_gemm g = *s->q->gemm;
-    g.d.format = NULL;
     for (size_t o = 0; o < orders; o++) {
         g.order = s->order[o];
-        const enum bitcut_status status = sample_run_compute(run, &g, f);
+        const enum bitcut_status status = sample_run_unrounded(run, &g, f);
         if (status != BITCUT_OK) return status;
         if (!o && own != all) take_own_errors(r, own, run);
         take_errors(r, all, run);
@@ -549,7 +547,7 @@ static enum bitcut_status prepare(struct study_of_runs *s, double **room,
     if (status == BITCUT_OK)
         status = bound_apriori(&s->own_bound, q->gemm, q->k, false, f);
     if (status != BITCUT_OK) return status;
-    if (q->any_order) s->orders = order_set(s->order, q->gemm);
+    if (q->any_order) s->orders = order_set(s->order, q->gemm, q->k);
     for (int i = 0; i < ARRANGEMENTS; i++)
         s->arranged[i] = i == AS_IS ? q->source.as_is != NULL : q->any_order;
     gemm_data_block(&s->rows, &s->cols, q->m, q->n, q->k, PRODUCTS);

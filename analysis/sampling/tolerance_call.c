@@ -88,7 +88,8 @@ enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
         to ? check_size(to->size, &f)
            : fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of limits must not be NULL");
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
-    if (status == BITCUT_OK) status = gemm_take_plain(&g, gemm, "tolerance", &f);
+    if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
+    if (status == BITCUT_OK) epilogue_leave_amax(&g);
     if (status == BITCUT_OK) status = check_gemm(&g, &f);
     if (status == BITCUT_OK) status = find(&t, &g, &o, threads, &f);
     if (status == BITCUT_OK) {
@@ -145,7 +146,8 @@ enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
     if (status == BITCUT_OK && o.two)
         status = fault_set(&f, BITCUT_BAD_ARGUMENT, "D requires the exact reference");
-    if (status == BITCUT_OK) status = gemm_take_plain(&g, gemm, "tolerance", &f);
+    if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
+    if (status == BITCUT_OK) epilogue_leave_amax(&g);
     if (status == BITCUT_OK) status = check_gemm(&g, &f);
     if (status == BITCUT_OK) status = gemm_check_matrices(&g, true, &f);
     if (status == BITCUT_OK) status = judge(&v, limits, &g, &o, threads, &f);

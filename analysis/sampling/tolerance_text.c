@@ -4,6 +4,7 @@
 #include "analysis/accuracy/short_result.h"
 #include "analysis/sampling/python_lines.h"
 #include "lib/base/text.h"
+#include "lib/gemm/epilogue.h"
 
 #include <math.h>
 #include <string.h>
@@ -113,6 +114,16 @@ static void describe_data(char *text, size_t size, const void *answer)
     if (a->shuffled) text_add(text, size, "; in each run k in another order");
     else
         text_add(text, size, ", of seeds from %llu on", (unsigned long long)a->gemm.seed);
+}
+
+/* What |A||B| and ||A|| ||B|| mean for a GEMM with steps. */
+static void describe_magnitudes(char *text, size_t size, const void *answer)
+{
+    const struct tolerance_answer *const a = answer;
+    if (gemm_is_extended(a->gemm.gemm))
+        text_add(text, size,
+                 "|A||B| includes factors, bias and beta C, with their "
+                 "absolute values; ||A|| ||B|| is the norm of these sums");
 }
 
 /* The number of outputs and runs from which a number comes. */
@@ -311,6 +322,21 @@ static void describe_note(char *text, size_t size, const void *answer)
         text_add(text, size, "bitcut verify compares the bits, which may still differ");
 }
 
+/* The error of the operands, apart from that of the kernel. */
+static void describe_quantisation(char *text, size_t size, const void *answer)
+{
+    const struct quantisation_error *const q =
+        ((const struct tolerance_answer *)answer)->quantisation;
+    if (!q) return;
+    text_add(text, size,
+             "%.3g of ||C0||, C0 the exact result of the original matrices; up to %.3g "
+             "|A0||B0|, at output (%zu, %zu)",
+             q->relres, q->component, q->worst_at[0], q->worst_at[1]);
+    if (q->has_d)
+        text_add(text, size, "; D is %.3g of ||C0|| from C0, of which the kernel has %.3g",
+                 q->d_relres, q->d_own);
+}
+
 /* --- power ------------------------------------------------------------------------ */
 
 /* The number of faults that are rejected always, sometimes, never. */
@@ -383,11 +409,13 @@ const struct record_line tolerance_lines[] = {
     { "parts",         gemm_describe_words,    RECORD_ALWAYS, NULL },
     { "matrices",      describe_data,          RECORD_ALWAYS, NULL },
     { "result",        describe_result,        RECORD_ALWAYS, NULL },
+    { "magnitudes",    describe_magnitudes,    RECORD_ALWAYS, NULL },
     { "componentwise", tolerance_describe_component,     RECORD_ALWAYS, NULL },
     { "normwise",      describe_norm,          RECORD_ALWAYS, NULL },
     { "allclose",      describe_allclose,      RECORD_ALWAYS, NULL },
     VERDICT_LINES(tolerance_describe_given, tolerance_describe_typical, tolerance_describe_worst_case),
     { "note",          describe_note,          RECORD_ALWAYS, NULL },
+    { "quantisation",  describe_quantisation,  RECORD_ALWAYS, NULL },
     { "power",         describe_power,         RECORD_ALWAYS, NULL },
     { "NumPy",         describe_numpy,         RECORD_CODE,   NULL },
     { "PyTorch",       describe_torch,         RECORD_CODE,   NULL },

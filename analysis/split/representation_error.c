@@ -29,7 +29,7 @@ struct retained_reader retained_reader_of(const struct gemm_plan *p,
         r.unit[w] = ldexp(1, -r.split->scale * r.split->word[w].level);
         r.small[w] = least_normal(own, r.unit[w]);
         r.least[w] = least_normal(read, r.unit[w]);
-        r.flush[w] = u && u->flush_inputs;
+        r.flush[w] = u && unit_flushes_operands(u);
         r.aligns[w] = u && summation_aligns(u);
     }
     return r;

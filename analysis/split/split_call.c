@@ -97,7 +97,8 @@ enum bitcut_status bitcut_split_measure(double *values, size_t count,
                                    .cols = elements,
                                    .at = (uint32_t *)(uintptr_t)x };
     struct exponents of = { .at = NULL };
-    struct request q = { .split = { .split = split, .flush = unit && unit->flush_inputs },
+    struct request q = { .split = { .split = split,
+                                    .flush = unit && unit_flushes_operands(unit) },
                          .from = from,
                          .to = to,
                          .threads = threads,

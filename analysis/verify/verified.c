@@ -529,9 +529,9 @@ enum bitcut_status verified_find(struct verified *to, const char **what,
     *what = "sample";
     enum bitcut_status status = take_sample(part, q, f);
     if (status != BITCUT_OK) return status;
-    const struct gemm_data data = { matrix_of(part->a, part->rows, part->k),
-                                    matrix_of(part->b, part->k, part->cols),
-                                    matrix_of(part->c, part->rows, part->cols) };
+    const struct gemm_data data = { .a = matrix_of(part->a, part->rows, part->k),
+                                    .b = matrix_of(part->b, part->k, part->cols),
+                                    .c = matrix_of(part->c, part->rows, part->cols) };
     const struct matrix d = matrix_of(part->d, part->rows, part->cols);
     struct verify_problem some = *q;
     some.data = &data;

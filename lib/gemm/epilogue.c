@@ -5,7 +5,6 @@
 #include "lib/base/text.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
-#include "lib/number/round.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,312 +40,6 @@ const struct table_row starts[] = {
                                                 "first slice" },
     { 0 }
 };
-
-/* --- arithmetic ------------------------------------------------------------------- */
-
-/* a b and a + b, each rounded once, with the NaN of the epilogue. */
-static uint32_t multiply(const struct epilogue_values *x, uint32_t a, uint32_t b)
-{
-    return f32_fused(x->nan, a, b, (a ^ b) & 0x80000000u);
-}
-
-static uint32_t add(const struct epilogue_values *x, uint32_t a, uint32_t b)
-{
-    return f32_fused(x->nan, a, F32_ONE, b);
-}
-
-static struct exact_output times(struct exact_output v, uint32_t factor)
-{
-    const double y = value_of_float(factor);
-    return (struct exact_output){ v.value * y, v.magnitude * fabs(y) };
-}
-
-static struct exact_output plus(struct exact_output v, double addend)
-{
-    return (struct exact_output){ v.value + addend, v.magnitude + fabs(addend) };
-}
-
-/* NaN stays. */
-static struct exact_output limited(struct exact_output v, double low, double high)
-{
-    if (v.value < low) v.value = low;
-    if (v.value > high) v.value = high;
-    return v;
-}
-
-/* A value rounded to the format of D. */
-static uint32_t shortened(const struct epilogue_values *x, uint32_t v)
-{
-    if (f32_is_nan(v)) return v;
-    v = f32_through(x->result, &roundings[ROUND_RN], v);
-    return f32_is_nan(v) ? x->nan : v;
-}
-
-static uint32_t c_at(const struct epilogue_values *x, size_t i, size_t j)
-{
-    return x->c[i * x->ldc + j];
-}
-
-static uint32_t bias_at(const struct epilogue_values *x, size_t i, size_t j)
-{
-    return x->bias[x->bias_rows ? i : j];
-}
-
-/* beta c, rounded; +0 without C. */
-static uint32_t beta_c(const struct epilogue_values *x, size_t i, size_t j)
-{
-    return x->c ? multiply(x, x->beta, c_at(x, i, j)) : 0;
-}
-
-static double beta_c_exact(const struct epilogue_values *x, size_t i, size_t j)
-{
-    return x->c ? value_of_float(x->beta) * value_of_float(c_at(x, i, j)) : 0;
-}
-
-/* --- the steps -------------------------------------------------------------------- */
-
-/* Each step has two functions: of v, the FP32 sum of output (i, j), and of its exact
-   value, unless the step only rounds or records. */
-#define STEP(name)                                                                       \
-    static uint32_t name(const struct epilogue_values *x, uint32_t v, size_t i, size_t j)
-#define EXACT(name)                                                                      \
-    static struct exact_output name(const struct epilogue_values *x,                     \
-                                    struct exact_output v, size_t i, size_t j)
-#define UNUSED_PLACE (void)x, (void)i, (void)j
-
-STEP(by_alpha)
-{
-    UNUSED_PLACE;
-    return multiply(x, x->alpha, v);
-}
-
-EXACT(by_alpha_exact)
-{
-    UNUSED_PLACE;
-    return times(v, x->alpha);
-}
-
-STEP(plus_c) { return f32_fused(x->nan, x->beta, c_at(x, i, j), v); }
-STEP(plus_rounded_c) { return add(x, v, beta_c(x, i, j)); }
-STEP(plus_short_c) { return add(x, v, shortened(x, beta_c(x, i, j))); }
-EXACT(plus_c_exact) { return plus(v, beta_c_exact(x, i, j)); }
-
-STEP(alpha_plus_c) { return f32_fused(x->nan, x->alpha, v, beta_c(x, i, j)); }
-EXACT(alpha_plus_c_exact) { return plus(times(v, x->alpha), beta_c_exact(x, i, j)); }
-
-STEP(scales_plus_c)
-{
-    const uint32_t a = multiply(x, x->alpha, scale_factor(&x->a, i, 0)),
-                   all = multiply(x, a, scale_factor(&x->b, j, 0));
-    return f32_fused(x->nan, all, v, beta_c(x, i, j));
-}
-
-EXACT(by_factors_exact)
-{
-    return times(times(v, scale_factor(&x->a, i, 0)), scale_factor(&x->b, j, 0));
-}
-
-EXACT(scales_plus_c_exact)
-{
-    return alpha_plus_c_exact(x, by_factors_exact(x, v, i, j), i, j);
-}
-
-STEP(plus_bias) { return add(x, v, bias_at(x, i, j)); }
-EXACT(plus_bias_exact) { return plus(v, value_of_float(bias_at(x, i, j))); }
-
-STEP(by_factors)
-{
-    return multiply(x, multiply(x, scale_factor(&x->a, i, 0), scale_factor(&x->b, j, 0)),
-                    v);
-}
-
-STEP(by_factor_a)
-{
-    (void)j;
-    return multiply(x, scale_factor(&x->a, i, 0), v);
-}
-
-EXACT(by_factor_a_exact)
-{
-    (void)j;
-    return times(v, scale_factor(&x->a, i, 0));
-}
-
-STEP(by_factor_b)
-{
-    (void)i;
-    return multiply(x, scale_factor(&x->b, j, 0), v);
-}
-
-EXACT(by_factor_b_exact)
-{
-    (void)i;
-    return times(v, scale_factor(&x->b, j, 0));
-}
-
-STEP(by_scale_d)
-{
-    UNUSED_PLACE;
-    return multiply(x, x->scale_d, v);
-}
-
-EXACT(by_scale_d_exact)
-{
-    UNUSED_PLACE;
-    return times(v, x->scale_d);
-}
-
-STEP(positive_part)
-{
-    UNUSED_PLACE;
-    return v >> 31 && !f32_is_nan(v) ? 0 : v;
-}
-
-EXACT(positive_part_exact)
-{
-    UNUSED_PLACE;
-    return limited(v, 0, INFINITY);
-}
-
-/* The order of FP32 encodings other than NaN as integers, with -0 below +0. */
-static int64_t rank(uint32_t x)
-{
-    const int64_t magnitude = x & 0x7fffffff;
-    return x >> 31 ? -1 - magnitude : magnitude;
-}
-
-STEP(clamped)
-{
-    UNUSED_PLACE;
-    if (f32_is_nan(v)) return v;
-    if (rank(v) < rank(x->clamp_low)) v = x->clamp_low;
-    return rank(v) > rank(x->clamp_high) ? x->clamp_high : v;
-}
-
-EXACT(clamped_exact)
-{
-    UNUSED_PLACE;
-    return limited(v, value_of_float(x->clamp_low), value_of_float(x->clamp_high));
-}
-
-STEP(rounded)
-{
-    UNUSED_PLACE;
-    return shortened(x, v);
-}
-
-/* The largest value of the format of D in FP32, which holds it. */
-static uint32_t largest_of(const struct bitcut_format *format)
-{
-    return (uint32_t)bitcut_format_convert(&formats[FORMAT_F32], &roundings[ROUND_RN],
-                                           format, format_largest(format, false));
-}
-
-STEP(saturated)
-{
-    const uint32_t most = largest_of(x->result);
-    UNUSED_PLACE;
-    return f32_is_nan(v) || (v & 0x7fffffff) <= most ? v : (v & 0x80000000u) | most;
-}
-
-EXACT(saturated_exact)
-{
-    const double most = value_of_float(largest_of(x->result));
-    UNUSED_PLACE;
-    return limited(v, -most, most);
-}
-
-/* Magnitudes of FP32 have the order of their encodings. */
-STEP(recorded)
-{
-    const uint32_t magnitude = f32_is_nan(v) ? 0 : v & 0x7fffffff;
-    uint32_t most = __atomic_load_n(x->amax, __ATOMIC_RELAXED);
-    UNUSED_PLACE;
-    while (most < magnitude &&
-           !__atomic_compare_exchange_n(x->amax, &most, magnitude, true, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED))
-        continue;
-    return v;
-}
-
-#undef STEP
-#undef EXACT
-
-/* clang-format off */
-const struct epilogue_step epilogue_steps[] = {
-    [BITCUT_STEP_END] = { "end", "ends the list; no list names it", NULL, NULL, 0 },
-    [BITCUT_STEP_FUSED] = { "fused", "scales, alpha, c and bias, as far as there are operands",
-                            NULL, NULL, 0 },
-    [BITCUT_STEP_ALPHA] = { "alpha", "v = alpha v", by_alpha, by_alpha_exact, READS_ALPHA },
-    [BITCUT_STEP_C] = { "c", "v = beta C + v, one rounding", plus_c, plus_c_exact, READS_C },
-    [BITCUT_STEP_ALPHA_C] = { "alpha-c", "v = alpha v + beta C, beta C rounded first, then one rounding",
-                              alpha_plus_c, alpha_plus_c_exact, READS_ALPHA | READS_C },
-    [BITCUT_STEP_SCALES_C] = { "scales-c", "v = ((alpha s_a) s_b) v + beta C, both products and beta C rounded first",
-                               scales_plus_c, scales_plus_c_exact,
-                               READS_ALPHA | READS_C | NEEDS_FACTORS },
-    [BITCUT_STEP_C_APART] = { "c-apart", "v = v + beta C, beta C rounded first",
-                              plus_rounded_c, plus_c_exact, READS_C },
-    [BITCUT_STEP_C_SHORT] = { "c-short", "v = v + beta C, beta C rounded to the format of D first",
-                              plus_short_c, plus_c_exact, READS_C },
-    [BITCUT_STEP_BIAS] = { "bias", "v = v + bias", plus_bias, plus_bias_exact, NEEDS_BIAS },
-    [BITCUT_STEP_SCALES] = { "scales", "v = v (s_a s_b), s_a s_b rounded first",
-                             by_factors, by_factors_exact, NEEDS_FACTORS },
-    [BITCUT_STEP_SCALE_A] = { "scale-a", "v = v s_a, the factor of the row",
-                              by_factor_a, by_factor_a_exact, NEEDS_A },
-    [BITCUT_STEP_SCALE_B] = { "scale-b", "v = v s_b, the factor of the column",
-                              by_factor_b, by_factor_b_exact, NEEDS_B },
-    [BITCUT_STEP_SCALE_D] = { "scale-d", "v = v times the scale of D",
-                              by_scale_d, by_scale_d_exact, READS_SCALE_D },
-    [BITCUT_STEP_RELU] = { "relu", "v = +0 unless v > 0; NaN stays",
-                           positive_part, positive_part_exact, 0 },
-    [BITCUT_STEP_CLAMP] = { "clamp", "v is limited to an interval; NaN stays",
-                            clamped, clamped_exact, READS_CLAMP },
-    [BITCUT_STEP_ROUND] = { "round", "v is rounded to the format of D", rounded, NULL, 0 },
-    [BITCUT_STEP_SATURATE] = { "saturate", "v is limited to the largest value of the format of D; NaN stays",
-                               saturated, saturated_exact, 0 },
-    [BITCUT_STEP_AMAX] = { "amax", "records the largest |v| of all outputs",
-                           recorded, NULL, NEEDS_AMAX },
-    { 0 }
-};
-/* clang-format on */
-
-enum { STEPS = sizeof epilogue_steps / sizeof *epilogue_steps - 1 };
-
-void epilogue_run(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
-                  size_t count)
-{
-    for (const unsigned char *s = x->step; *s; s++)
-        for (size_t p = 0; p < count; p++)
-            d[p] = epilogue_steps[*s].run(x, d[p], i, j + p);
-}
-
-/* What accumulators start from. */
-static bool starts_from_c(enum bitcut_start start)
-{
-    return start == BITCUT_START_C || start == BITCUT_START_SLICE_C;
-}
-
-static bool starts_from_bias(enum bitcut_start start)
-{
-    return start == BITCUT_START_BIAS || start == BITCUT_START_SLICE_BIAS;
-}
-
-uint32_t epilogue_start(const struct epilogue_values *x, size_t i, size_t j)
-{
-    return starts_from_c(x->start)      ? beta_c(x, i, j)
-           : starts_from_bias(x->start) ? bias_at(x, i, j)
-                                        : 0;
-}
-
-struct exact_output epilogue_exact(const struct epilogue_values *x, struct exact_output v,
-                                   size_t i, size_t j)
-{
-    if (starts_from_c(x->start)) v = plus_c_exact(x, v, i, j);
-    if (starts_from_bias(x->start)) v = plus_bias_exact(x, v, i, j);
-    for (const unsigned char *s = x->step; *s; s++)
-        if (epilogue_steps[*s].exact) v = epilogue_steps[*s].exact(x, v, i, j);
-    return v;
-}
 
 /* --- named lists ------------------------------------------------------------------ */
 
@@ -404,10 +97,11 @@ static bool read_steps(unsigned char step[BITCUT_EPILOGUE_MAX], const char *text
     while (*text) {
         const size_t length = strcspn(text, "+");
         int s = 1;
-        while (s < STEPS && (strlen(epilogue_steps[s].name) != length ||
-                             memcmp(epilogue_steps[s].name, text, length) != 0))
+        while (s < EPILOGUE_STEP_COUNT &&
+               (strlen(epilogue_steps[s].name) != length ||
+                memcmp(epilogue_steps[s].name, text, length) != 0))
             s++;
-        if (s == STEPS || count + 1 == BITCUT_EPILOGUE_MAX) return false;
+        if (s == EPILOGUE_STEP_COUNT || count + 1 == BITCUT_EPILOGUE_MAX) return false;
         step[count++] = (unsigned char)s;
         text += length;
         if (*text && !*++text) return false; /* ends with "+" */
@@ -463,8 +157,8 @@ static unsigned char *add_fused(unsigned char *to, const struct bitcut_gemm *g)
     if (gemm_has_scales(g) && g->scaling == BITCUT_SCALING_EPILOGUE)
         *to++ = BITCUT_STEP_SCALES;
     *to++ = BITCUT_STEP_ALPHA;
-    if (!starts_from_c(g->start)) *to++ = BITCUT_STEP_C;
-    if (gemm_has_bias(g) && !starts_from_bias(g->start)) *to++ = BITCUT_STEP_BIAS;
+    if (!start_is_c(g->start)) *to++ = BITCUT_STEP_C;
+    if (gemm_has_bias(g) && !start_is_bias(g->start)) *to++ = BITCUT_STEP_BIAS;
     return to;
 }
 
@@ -477,12 +171,21 @@ void epilogue_of(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm 
     *to = BITCUT_STEP_END;
 }
 
+void epilogue_leave_amax(struct bitcut_gemm *g)
+{
+    unsigned char *to = g->epilogue;
+    for (const unsigned char *s = g->epilogue; *s; s++)
+        if (*s != BITCUT_STEP_AMAX) *to++ = *s;
+    *to = BITCUT_STEP_END;
+    g->amax = NULL;
+}
+
 /* What steps, start and scaling read of a GEMM. */
 static unsigned reads_of(const struct bitcut_gemm *g)
 {
     unsigned char step[EPILOGUE_STEPS_MAX];
-    unsigned reads = (starts_from_c(g->start) ? READS_C : 0) |
-                     (starts_from_bias(g->start) ? NEEDS_BIAS : 0) |
+    unsigned reads = (start_is_c(g->start) ? READS_C : 0) |
+                     (start_is_bias(g->start) ? NEEDS_BIAS : 0) |
                      (g->scaling != BITCUT_SCALING_EPILOGUE ? NEEDS_FACTORS : 0);
     epilogue_of(step, g);
     for (const unsigned char *s = step; *s; s++) reads |= epilogue_steps[*s].reads;
@@ -527,7 +230,7 @@ static enum bitcut_status check_steps(const struct bitcut_gemm *g, struct fault 
 {
     size_t count = 0;
     while (count < BITCUT_EPILOGUE_MAX && g->epilogue[count])
-        if (g->epilogue[count++] >= STEPS)
+        if (g->epilogue[count++] >= EPILOGUE_STEP_COUNT)
             return fault_set(f, BITCUT_BAD_ARGUMENT, "unknown step of the epilogue");
     if (count == BITCUT_EPILOGUE_MAX)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "the epilogue has no end");
@@ -589,7 +292,7 @@ enum bitcut_status epilogue_check_operands(const struct bitcut_gemm *g, struct f
     struct operand all[OPERANDS];
     operands_of(all, g);
     enum bitcut_status status = BITCUT_OK;
-    if (starts_from_bias(g->start))
+    if (start_is_bias(g->start))
         status = check_needs(all, NEEDS_BIAS, "a start from the bias", f);
     if (status == BITCUT_OK && g->scaling != BITCUT_SCALING_EPILOGUE)
         status = check_needs(all, NEEDS_FACTORS, "a scaling", f);

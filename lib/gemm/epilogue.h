@@ -26,6 +26,7 @@ static inline uint32_t scale_factor(const struct scale_factors *x, size_t line, 
 struct epilogue_values {
     unsigned char step[EPILOGUE_STEPS_MAX]; /* without steps that change nothing        */
     enum bitcut_start start;
+    enum bitcut_scaling scaling;
     uint32_t alpha, beta, scale_d, clamp_low, clamp_high, nan;
     const struct bitcut_format *result; /* format of D                                  */
     uint32_t *c;                        /* row-major, or NULL                           */
@@ -42,6 +43,14 @@ struct exact_output {
     double value, magnitude;
 };
 
+/* A bound on the computed v of an output: v differs from its exact value by at most
+   `error`, and |v| is at most `size`.  With `least`, `error` counts only what roundings
+   lose below the normal numbers of a format. */
+struct output_bound {
+    double error, size;
+    bool least;
+};
+
 /* What a step reads besides v.  An operand that it needs must be there; C is +0 where
    beta is +-0. */
 enum {
@@ -56,17 +65,46 @@ enum {
     READS_CLAMP = 1 << 8
 };
 
-/* A step: v after it, and the exact value after it (NULL: as before). */
+/* A step: v after it, the exact value after it (NULL: as before), and the bound after it
+   (NULL: as before), for the exact value after it.
+
+   Let e bound |v - V|, where V is exact.  The bounds are, with h(x) half an ulp of FP32
+   at x, or half its smallest subnormal number below the normal numbers:
+   - v f, with a factor whose computed value differs from f by at most d: e' = |f| e +
+     d |v|, and the rounding adds h(|V f| + e').  A product of factors has d = h, again
+   for each of its roundings.
+   - v + c, with an addend whose computed value differs from c by at most d: e' = e + d,
+     and the rounding adds h(|V + c| + e').  A multiply-add rounds once.
+   - relu, clamp, saturate: e, because |f(v) - f(V)| <= |v - V|; |v| is within the limits.
+   - round: h of the format of D is added.
+   A value that may overflow has an infinite error.
+   Source: Higham 2002, sections 2.2 and 3.1, applied to every operation. */
 struct epilogue_step {
     const char *name, *what;
     uint32_t (*run)(const struct epilogue_values *x, uint32_t v, size_t i, size_t j);
     struct exact_output (*exact)(const struct epilogue_values *x, struct exact_output v,
                                  size_t i, size_t j);
+    struct output_bound (*bound)(const struct epilogue_values *x, struct output_bound b,
+                                 struct exact_output after, size_t i, size_t j);
     unsigned reads;
+    int roundings, roundings_to_d; /* the most roundings to FP32, and to the format of D,
+                                      that a term of v meets                        */
 };
 
 /* By enum bitcut_step; ended by a row whose name is NULL. */
+enum { EPILOGUE_STEP_COUNT = BITCUT_STEP_AMAX + 1 };
 extern const struct epilogue_step epilogue_steps[];
+
+/* What accumulators start from. */
+static inline bool start_is_c(enum bitcut_start start)
+{
+    return start == BITCUT_START_C || start == BITCUT_START_SLICE_C;
+}
+
+static inline bool start_is_bias(enum bitcut_start start)
+{
+    return start == BITCUT_START_BIAS || start == BITCUT_START_SLICE_BIAS;
+}
 
 /* The names of enum bitcut_scaling and enum bitcut_start, by value. */
 extern const struct table_row scalings[], starts[];
@@ -94,6 +132,9 @@ void epilogue_write(char text[EPILOGUE_TEXT_MAX],
 
 /* The steps of a GEMM that gemm_take() accepted, with those for which "fused" stands. */
 void epilogue_of(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm *g);
+
+/* Remove the steps that write amax of the caller's GEMM; they change no output. */
+void epilogue_leave_amax(struct bitcut_gemm *g);
 
 /* Whether a GEMM has factors of A or of B, or a bias. */
 bool gemm_has_scales(const struct bitcut_gemm *g);
@@ -137,9 +178,23 @@ void epilogue_run(const struct epilogue_values *x, uint32_t *d, size_t i, size_t
    they start from nothing. */
 uint32_t epilogue_start(const struct epilogue_values *x, size_t i, size_t j);
 
-/* The exact value of output (i, j) whose exact sum is v: the start and all steps.  The
-   calling thread is in the mode of hostfp_enter(). */
+/* The exact value of output (i, j) whose exact sum is v: the start and all steps; and
+   after the start alone.  The calling thread is in the mode of hostfp_enter(). */
 struct exact_output epilogue_exact(const struct epilogue_values *x, struct exact_output v,
                                    size_t i, size_t j);
+struct exact_output epilogue_started(const struct epilogue_values *x,
+                                     struct exact_output v, size_t i, size_t j);
+
+/* The bound after all steps, from the bound b of the sum whose exact value, with the
+   start, is v.  The calling thread is in the mode of hostfp_enter(). */
+struct output_bound epilogue_bound(const struct epilogue_values *x, struct output_bound b,
+                                   struct exact_output v, size_t i, size_t j);
+
+/* The relative error of D after these steps, an upper bound for |v - V| / (the magnitude
+   of V, struct exact_output), for a sum whose own relative error is `before` and a D of
+   the format `result`; except what roundings lose below the normal numbers.  Each
+   rounding multiplies by at most 1 + u. */
+double epilogue_relative(const unsigned char *step, const struct bitcut_format *result,
+                         double before);
 
 #endif

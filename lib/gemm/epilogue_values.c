@@ -49,6 +49,7 @@ bool epilogue_make(struct epilogue_values *x, const struct bitcut_gemm *g, size_
                    uint32_t nan, int threads)
 {
     *x = (struct epilogue_values){ .start = g->start,
+                                   .scaling = g->scaling,
                                    .alpha = g->alpha,
                                    .beta = g->beta,
                                    .scale_d = g->scale_d,

@@ -206,3 +206,27 @@ bool format_is_finite(const struct bitcut_format *format, uint64_t encoding)
 {
     return format_decode(format, encoding).kind < NUMBER_INF;
 }
+
+double format_largest_value(const struct bitcut_format *f)
+{
+    return format_to_double(f, format_largest(f, false));
+}
+
+double format_ulp(const struct bitcut_format *f, double x)
+{
+    int exponent = format_emin(f);
+    if (x != 0) frexp(x, &exponent), exponent--;
+    const int least = format_emin(f);
+    return ldexp(1, (exponent > least ? exponent : least) - f->fraction_bits);
+}
+
+double format_overflow(const struct bitcut_format *f)
+{
+    const double most = format_largest_value(f);
+    return most + format_ulp(f, most) / 2;
+}
+
+double format_rounding_error(const struct bitcut_format *f, double most)
+{
+    return fabs(most) < format_overflow(f) ? format_ulp(f, most) / 2 : (double)INFINITY;
+}

@@ -122,4 +122,21 @@ bool format_holds(const struct bitcut_format *wide, const struct bitcut_format *
    a result. */
 double format_to_double(const struct bitcut_format *format, uint64_t encoding);
 
+/* The largest finite value. */
+double format_largest_value(const struct bitcut_format *format);
+
+/* The distance of the values of a format at |x|: 2^(e - fraction bits), where 2^e <= |x|
+   < 2^(e + 1), or e is the smallest normal exponent if |x| is below the normal numbers. x
+   is finite. */
+double format_ulp(const struct bitcut_format *format, double x);
+
+/* The magnitude from which on a format rounds to nearest out of its range: half an ulp
+   above the largest value.  Such a result is infinite, NaN in a format without
+   infinities, or the largest value where the conversion saturates. */
+double format_overflow(const struct bitcut_format *format);
+
+/* The largest |RN(x) - x| for |x| <= most: half an ulp at `most`.  Infinite if some x may
+   overflow. */
+double format_rounding_error(const struct bitcut_format *format, double most);
+
 #endif

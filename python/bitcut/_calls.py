@@ -885,7 +885,8 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
     """Compute an error bound for each output of gemm().
 
     A D that overflows has no bound, though there may be a number for it.  With `format_d` the bound
-    includes the rounding to this format, and an output that may overflow in it has NaN.
+    includes the rounding to this format, and an output that may overflow in it has NaN.  Biases, factors
+    and steps of an epilogue are bounded too: D is compared with the exact value of all steps.
 
     Args:    a: A, (m, k) or (count, m, k)
              b: B, (k, n) or (count, k, n)
@@ -986,6 +987,7 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
 
     With k in a random order, a correct D exceeds each known limit with a probability of at most
     `false_alarm`.  In its own order it never does, if the runs have all outputs (``outputs`` is m n).
+    With a bias, factors, a start or steps of an epilogue, D is compared with the exact value of all steps.
 
     Args:    a: A, (m, k)
              b: B, (k, n)

@@ -71,12 +71,16 @@ def _too_weak_zero(what: str) -> TestTooWeak:
     return TestTooWeak(f"a D of zeros would pass: {what}; weak=True allows it")
 
 
+# What explain() does not take; scaling and scale_d need one of these.
+EXTRA = ("bias", "scale_a", "scale_b", "start", "epilogue")
+
+
 # --- what is asserted ----------------------------------------------------------------------
 
 
 def _explained(d, a, b, recipe: str, unit: str, given: dict, seconds: float) -> str:
     """What computed it, if that can be said: a fault of the recipe on the unit, or else anything."""
-    if not seconds:
+    if not seconds or any(given.get(key) is not None for key in EXTRA):
         return ""
     few = {key: given[key] for key in ("c", "alpha", "beta", "format_a", "format_b", "format_c",
                                        "format_d", "copy") if key in given}
@@ -168,6 +172,10 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
     in the order of the recipe passes if the runs have all outputs, that is up to 2^20 products with
     `order` the GEMM's own.  With k in a random order it fails with a probability of at most `false_alarm`
     for each limit, as far as 100 runs can tell.  In an order that was not tried, its errors may be larger.
+
+    With a bias, factors, a start or steps of an epilogue, D is compared with the exact value of all steps:
+    with the product of the operands times their factors, if these are quantised.  |A||B| then includes
+    the factors, the bias and beta C, with their absolute values.
 
     A D of f16, bf16 or fp8 is compared before its rounding: the limits are those of the FP32 sums, and half
     an ulp of D is allowed in addition.  D is not rounded if its type is f4, whatever its values; use

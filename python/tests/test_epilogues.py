@@ -7,6 +7,7 @@ import unittest
 from helper import Folder, needs_numpy, numpy, uniform
 
 import bitcut
+import bitcut.testing
 
 WAY = {"recipe": "fp32", "unit": "fma/f32"}
 M, N, K = 6, 5, 256
@@ -109,18 +110,56 @@ class Epilogues(Folder):
         bias = whole(N)
         with self.assertRaisesRegex(bitcut.BadArgument, "unknown epilogue"):
             self.gemm(epilogue="rounds")
-        for call in (bitcut.explain, bitcut.bound, bitcut.tolerance):
+        for call in (bitcut.explain, bitcut.budget, bitcut.advise):
             with self.assertRaisesRegex(bitcut.BadArgument, "does not take a bias"):
                 if call is bitcut.explain:
                     call(self.c, self.a, self.b, bias=bias, seconds=1)
                 else:
                     call(self.a, self.b, bias=bias, **WAY)
 
+    def test_tolerance(self):
+        """A right D of each kind is close; one with a fault of its epilogue is not."""
+        rng = numpy.random.default_rng(11)
+        a, b = rng.normal(size=(16, K)).astype("f4"), rng.normal(size=(K, 24)).astype("f4")
+        bias = rng.normal(size=24).astype("f4")
+        rows, cols = rng.uniform(0.5, 2, (16, 1)), rng.uniform(0.5, 2, (1, 24))
+        blocks = rng.uniform(0.5, 2, (16, 2)).astype("f4")
+        rows, cols = rows.astype("f4"), cols.astype("f4")
+        cases = (
+            ({"bias": bias, "format_d": "bf16"}, {"bias": numpy.roll(bias, 1)}),
+            ({"scale_a": rows, "scale_b": cols}, {"scale_a": rows * rows}),
+            ({"scale_a": blocks, "block_a": (1, 128), "scaling": "promoted", "promote": 8},
+             {"scale_a": numpy.roll(blocks, 1, 1)}),
+            ({"bias": bias, "epilogue": "fused-relu"}, {"bias": bias * 0}),
+        )
+        for given, fault in cases:
+            way = {"recipe": "plain", "unit": "h100", **given}
+            close = {**way, "order": None, "seconds": 0, "runs": 30}
+            bitcut.testing.assert_gemm_close(bitcut.gemm(a, b, **way).d, a, b, **close)
+            with self.assertRaisesRegex(AssertionError, "not close"):
+                bitcut.testing.assert_gemm_close(bitcut.gemm(a, b, **{**way, **fault}).d,
+                                                 a, b, **close)
+
     def test_tables(self):
         self.assertIn("fused", bitcut.epilogues().names())
         self.assertIn("round", bitcut.steps().names())
         self.assertIn("promoted", bitcut.scalings().names())
         self.assertIn("c", bitcut.starts().names())
+
+    def test_bounds(self):
+        """No error of a GEMM with a bias, factors and a clamp is above its bound."""
+        rng = numpy.random.default_rng(7)
+        a, b = rng.normal(size=(M, K)).astype("f4"), rng.normal(size=(K, N)).astype("f4")
+        bias = rng.normal(size=N).astype("f4")
+        rows = rng.uniform(0.5, 2, (M, 1)).astype("f4")
+        given = {"recipe": "plain", "unit": "h100", "bias": bias, "scale_a": rows,
+                 "epilogue": "fused+clamp", "clamp": (-3, 3)}
+        exact = (rows.astype("f8") * a) @ b.astype("f8") + bias
+        error = abs(bitcut.gemm(a, b, **given).d - numpy.clip(exact, -3, 3))
+        limit = bitcut.bound(a, b, **given)
+        self.assertTrue((error <= limit).all() and (limit < 1).all() and error.max() > 0)
+        with self.assertRaisesRegex(bitcut.BadArgument, "the error budget takes"):
+            bitcut.budget(a, b, **given)
 
 
 if __name__ == "__main__":

@@ -47,13 +47,13 @@ START_TEST(roundings_of_formats)
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         const struct bitcut_format *const f = &formats[want[i].format];
         ck_assert(result_is_short(f) && result_unit_exponent(f) == want[i].exponent);
-        ck_assert_double_eq(result_overflow(f), want[i].overflow);
-        ck_assert_double_eq(result_rounding(f, 0), want[i].least);
-        ck_assert_double_eq(result_rounding(f, ldexp(1, format_emin(f)) / 2),
+        ck_assert_double_eq(format_overflow(f), want[i].overflow);
+        ck_assert_double_eq(format_rounding_error(f, 0), want[i].least);
+        ck_assert_double_eq(format_rounding_error(f, ldexp(1, format_emin(f)) / 2),
                             want[i].least);
-        ck_assert_double_eq(result_rounding(f, 1), result_unit(f));
-        ck_assert_double_eq(result_rounding(f, 0.99), result_unit(f) / 2);
-        ck_assert(isinf(result_rounding(f, want[i].overflow)));
+        ck_assert_double_eq(format_rounding_error(f, 1), result_unit(f));
+        ck_assert_double_eq(format_rounding_error(f, 0.99), result_unit(f) / 2);
+        ck_assert(isinf(format_rounding_error(f, want[i].overflow)));
     }
 }
 END_TEST

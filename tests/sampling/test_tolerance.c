@@ -175,7 +175,7 @@ END_TEST
 static struct gemm_data falling(int how, size_t m, size_t k, uint64_t seed)
 {
     const struct family x = { "positive", k, seed };
-    struct gemm_data to;
+    struct gemm_data to = { .bias_rows = false };
     family_make(&to, &x, m, m, 0, NULL);
     for (size_t i = 0; i < m; i++)
         for (size_t p = 0; p < k; p++) {
@@ -435,7 +435,7 @@ START_TEST(orders_in_turn)
     const struct tolerance_problem q = question_of(&g, &x, 16);
     const struct tolerance t = found(&q, 0);
     struct bitcut_order order[ORDERS_MAX];
-    const size_t orders = order_set(order, &g);
+    const size_t orders = order_set(order, &g, q.k);
     double error[TURNS];
     struct power p;
     struct tail all;

@@ -189,7 +189,7 @@ static bool compute(struct sample_run *r, const struct bitcut_gemm *g, bool any,
 {
     struct bitcut_order order[ORDERS_MAX];
     struct bitcut_gemm own = *g;
-    const size_t orders = order_set(order, g);
+    const size_t orders = order_set(order, g, r->data.a.cols);
     if (any) {
         struct gemm_data other;
         size_t *const at = malloc(r->data.a.cols * sizeof *at);

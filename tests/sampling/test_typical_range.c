@@ -37,7 +37,7 @@ static bool same_problem(const struct gemm_data *x, const struct gemm_data *y)
 /* A problem whose numbers tell where they were. */
 static struct gemm_data numbered(size_t m, size_t n, size_t k)
 {
-    struct gemm_data p;
+    struct gemm_data p = { .bias_rows = false };
     matrix_init(&p.a, m, k, NULL);
     matrix_init(&p.b, k, n, NULL);
     matrix_init(&p.c, m, n, NULL);
@@ -115,7 +115,7 @@ static double error_of(const struct bitcut_gemm *g, const struct gemm_data *p)
     struct hostfp mode;
     uint32_t *const d = malloc(p->a.rows * p->b.cols * sizeof *d);
     ck_assert_int_eq(gemm_data_run(d, p, g, NULL), BITCUT_OK);
-    ck_assert_int_eq(gemm_data_judge(&j, p, g, NULL), BITCUT_OK);
+    ck_assert_int_eq(gemm_data_judge(&j, p, g, &(struct gemm_options){ .threads = 1 }, NULL), BITCUT_OK);
     j.comparison.d = d;
     hostfp_enter(&mode);
     const double error = metrics[METRIC_BACKWARD_MAX].value(&j.comparison, 1);
