@@ -252,11 +252,11 @@ static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm 
 
 /* Write D as FP32 encodings of the values of its format; the NaN of a short format is
    that of FP32, as when a file of that format is read. */
-static void store_widened(const struct bitcut_gemm *g, const struct job *job)
+static void store_widened(const struct bitcut_gemm *g, size_t i, const struct job *job)
 {
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     const struct bitcut_format *const format = matrix_format(&g->d);
-    uint32_t *const to = g->d.to;
+    uint32_t *const to = (uint32_t *)g->d.to + gemm_first_row(g, i) * g->n;
     for (size_t at = 0; at < g->m * g->n; at++) {
         const uint32_t x = f32_through(format, &roundings[ROUND_RN], job->d[at]);
         to[at] = format != f32 && f32_is_nan(x) ? (uint32_t)f32->nan : x;
@@ -282,7 +282,7 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, size_t i,
     struct job job = *same;
     enum bitcut_status status = job_prepare(&job, g, i, threads);
     if (status == BITCUT_OK) status = job_run(&job, threads);
-    if (status == BITCUT_OK && job.widened) store_widened(g, &job);
+    if (status == BITCUT_OK && job.widened) store_widened(g, i, &job);
     else if (status == BITCUT_OK) store(g, i, &job);
     operand_end(&job.a, job.keep_a);
     operand_end(&job.b, job.keep_b);

@@ -35,6 +35,23 @@ enum bitcut_status gemm_data_take(struct gemm_data *to, const struct bitcut_gemm
     return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
 }
 
+/* The elements of a matrix of one GEMM. */
+static struct matrix borrowed(const struct bitcut_matrix *x, size_t rows, size_t cols)
+{
+    return (
+        struct matrix){ .rows = rows, .cols = cols, .at = (uint32_t *)(uintptr_t)x->at };
+}
+
+void gemm_data_of(struct gemm_data *to, struct matrix *d, const struct bitcut_gemm *all,
+                  size_t i)
+{
+    const struct bitcut_gemm g = gemm_nth(all, i);
+    *to = (struct gemm_data){ borrowed(&g.a, g.m, g.k), borrowed(&g.b, g.k, g.n),
+                              borrowed(&g.c, g.m, g.n) };
+    *d = borrowed(&g.d, g.m, g.n);
+    d->format = g.d.format;
+}
+
 /* The first `most` of 0 to count - 1 in random order, or in order. */
 static void draw(size_t *to, size_t most, size_t count, bool shuffled, struct rng r)
 {

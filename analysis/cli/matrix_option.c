@@ -32,10 +32,10 @@ static int shape_read(struct matrix_request *r, const char *text)
     int side[3];
     r->has_shape = text;
     if (!text) return EXIT_GOOD;
-    if (!option_tile(side, text, 2, 1, INT_MAX) || side[2])
+    if (!option_tile(side, text, 2, 1, INT_MAX) || (side[2] && !r->batch))
         return complain(r->shape_option, "must be rows and columns, for example 64x256");
-    r->rows = (size_t)side[0];
-    r->cols = (size_t)side[1];
+    r->dims = side[2] ? 3 : 2;
+    for (int i = 0; i < r->dims; i++) r->dim[i] = (size_t)side[i];
     return EXIT_GOOD;
 }
 
@@ -45,13 +45,68 @@ int matrix_read(struct encoded_matrix *m, const char *option, const char *path,
     const int matrix = matrix_of(option);
     struct matrix_request r = { .format_option = names[matrix].format,
                                 .shape_option = names[matrix].shape,
-                                .vector = matrix == MATRIX_C };
+                                .vector = matrix == MATRIX_C,
+                                .batch = o->batches };
     struct fault f;
     if (!path) return complain(option, "is required; give A, B and D, .npy or .mtx");
     int status = matrix_option_format(&r.format, o, matrix);
     if (status == EXIT_GOOD) status = shape_read(&r, o->shape_of[matrix]);
     if (status != EXIT_GOOD) return status;
     return matrix_file_read(m, path, &r, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
+}
+
+/* Refuse a matrix of a batch of `count`, that of option -x. */
+static int fail_count(int matrix, const struct matrix *m, size_t count)
+{
+    static const char *const option[MATRICES] = { "-a", "-b", "-c", "-d" };
+    struct fault f;
+    if (m->is_batch)
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%zu matrices, but the batch has %zu",
+                  m->count, count);
+    else
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "one matrix, but the batch has %zu; expected a 3-D array", count);
+    return fail(option[matrix], &f);
+}
+
+/* Reduce batches to the matrices of one GEMM. */
+static int select_one(struct matrix *const of[MATRICES], bool is_batch, size_t count,
+                      size_t index)
+{
+    struct fault f;
+    if (!is_batch) return complain("--index", "requires a batch: a 3-D array");
+    if (index >= count) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%zu is not below %zu, the number of GEMMs",
+                  index, count);
+        return fail("--index", &f);
+    }
+    for (int i = 0; i < MATRICES; i++)
+        matrix_select(of[i], of[i]->count == 1 ? 0 : index);
+    return EXIT_GOOD;
+}
+
+int matrix_batch(bool *is_batch, size_t *count, struct matrix *const of[MATRICES],
+                 const struct matrix_options *o)
+{
+    *is_batch = false;
+    *count = 1;
+    for (int i = MATRIX_A; i <= MATRIX_C; i++) {
+        if (!of[i]->is_batch) continue;
+        if (!*is_batch || *count == 1) *count = of[i]->count;
+        *is_batch = true;
+    }
+    for (int i = MATRIX_A; i <= MATRIX_D; i++) {
+        const struct matrix *const m = of[i];
+        const bool fits = i == MATRIX_D && m->at
+                              ? m->is_batch == *is_batch && matrix_count(m) == *count
+                              : !m->is_batch || m->count == *count || m->count == 1;
+        if (!fits) return fail_count(i, m, *count);
+    }
+    if (!o->batches || o->index == SIZE_MAX) return EXIT_GOOD;
+    const int status = select_one(of, *is_batch, *count, o->index);
+    *is_batch = false;
+    *count = 1;
+    return status;
 }
 
 int matrix_unread(const char *option, const struct matrix_options *o)

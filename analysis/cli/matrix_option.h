@@ -14,7 +14,22 @@ enum { MATRIX_A, MATRIX_B, MATRIX_C, MATRIX_D, MATRICES };
 struct matrix_options {
     const char *format; /* of A and B */
     const char *format_of[MATRICES], *shape_of[MATRICES];
+    bool batches; /* whether the command takes batches: arrays of three dimensions */
+    size_t index; /* the only GEMM of a batch to look at; SIZE_MAX: all; read only with
+                     `batches` */
 };
+
+/* Its initial value in a command that takes batches, and the row of `index`. */
+#define MATRIX_BATCHES                                                                   \
+    {                                                                                    \
+        .batches = true, .index = SIZE_MAX                                               \
+    }
+
+#define MATRIX_OPTION_INDEX(COMMAND, FILES)                                              \
+    {                                                                                    \
+        "index", "take GEMM I of a batch alone, counted from 0 (default: all)",          \
+            OPTION(COMMAND, FILES.index, COUNT, "I")                                     \
+    }
 
 /* The rows of A and B together, of each, of C, and of D.  FILES: the member. */
 #define MATRIX_OPTION_BOTH(COMMAND, FILES)                                               \
@@ -62,6 +77,14 @@ int matrix_option_format(const struct bitcut_format **format,
    messages and returns an exit status. */
 int matrix_read(struct encoded_matrix *m, const char *option, const char *path,
                 const struct matrix_options *o);
+
+/* The number of GEMMs of the matrices of -a, -b, -c and -d, of which some may be missing
+   (at is NULL).  Batches have the same number of matrices; a single matrix, and a batch
+   of one, of A, B or C belongs to all GEMMs.  *is_batch: whether A, B or C is a batch; D
+   has to be one then.  With `index`, batches are reduced to the matrices of this GEMM,
+   and *is_batch is false.  Prints messages and returns an exit status. */
+int matrix_batch(bool *is_batch, size_t *count, struct matrix *const of[MATRICES],
+                 const struct matrix_options *o);
 
 /* Complain about options of a matrix that is not read from a file.  Returns an exit
    status. */

@@ -200,6 +200,7 @@ int setup_read_result(struct setup *s, struct matrix *d, const char *path)
 {
     const int status = setup_read(d, "-d", path, files_of(s));
     if (status == EXIT_GOOD) s->gemm.d.format = d->format;
+    if (status == EXIT_GOOD) s->d = d;
     return status;
 }
 
@@ -250,9 +251,17 @@ static int expand(struct matrix *c, size_t rows, size_t cols)
     const bool is_row = c->rows == 1 && c->cols == cols && rows != 1,
                is_column = c->cols == 1 && c->rows == rows && cols != 1;
     if (!is_row && !is_column) return EXIT_GOOD;
-    if (matrix_init(&all, rows, cols, &f) != BITCUT_OK) return fail("C", &f);
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++) all.at[i * cols + j] = c->at[is_row ? j : i];
+    const size_t count = matrix_count(c);
+    size_t lines;
+    if (!size_multiply(&lines, count, rows))
+        return fault_set(&f, BITCUT_NO_MEMORY, "not enough memory"), fail("C", &f);
+    if (matrix_init(&all, lines, cols, &f) != BITCUT_OK) return fail("C", &f);
+    for (size_t i = 0; i < lines; i++)
+        for (size_t j = 0; j < cols; j++)
+            all.at[i * cols + j] = c->at[is_row ? i / rows * cols + j : i];
+    all.rows = rows;
+    all.is_batch = c->is_batch;
+    all.count = c->count;
     matrix_clear(c);
     *c = all;
     return EXIT_GOOD;
@@ -273,30 +282,61 @@ static int extend(struct setup *s)
                                                                 : fail("--scaling", &f);
 }
 
-int setup_finish(struct setup *s)
+static int read_c(struct setup *s)
 {
-    int status = setup_check_inner(s, s->options->a);
-    if (status == EXIT_GOOD) status = extend(s);
-    if (status != EXIT_GOOD) return status;
     if (!s->options->c) {
         if (!gemm_reads_c(&s->gemm)) return matrix_unread("-c", &s->options->files);
         return complain("--beta", "must be 0 without -c");
     }
-    status = setup_read(&s->c, "-c", s->options->c, &s->options->files);
+    int status = setup_read(&s->c, "-c", s->options->c, &s->options->files);
     if (status == EXIT_GOOD) status = expand(&s->c, s->a.rows, s->b.cols);
     if (status != EXIT_GOOD) return status;
     return setup_check_shape("C", &s->c, s->a.rows, s->b.cols);
+}
+
+int setup_finish(struct setup *s)
+{
+    struct matrix none = { 0 };
+    struct matrix *const of[MATRICES] = { &s->a, &s->b, &s->c, s->d ? s->d : &none };
+    int status = setup_check_inner(s, s->options->a);
+    if (status == EXIT_GOOD) status = extend(s);
+    if (status == EXIT_GOOD) status = read_c(s);
+    if (status == EXIT_GOOD && s->d)
+        status = setup_check_shape("D", s->d, s->a.rows, s->b.cols);
+    return status == EXIT_GOOD
+               ? matrix_batch(&s->is_batch, &s->count, of, &s->options->files)
+               : status;
+}
+
+/* The distance from one matrix of a batch to the next. */
+static size_t stride_of(const struct matrix *m)
+{
+    return matrix_count(m) > 1 ? m->rows * m->cols : 0;
+}
+
+struct bitcut_gemm setup_gemms(const struct setup *s, uint32_t *d)
+{
+    struct bitcut_gemm g = s->gemm;
+    gemm_set_dense(&g, d, s->a.rows, s->b.cols, s->a.cols, s->a.at, s->b.at, s->c.at);
+    g.count = s->is_batch ? s->count : 1;
+    g.a.stride = stride_of(&s->a);
+    g.b.stride = stride_of(&s->b);
+    g.c.stride = stride_of(&s->c);
+    g.d.stride = g.m * g.n;
+    return g;
 }
 
 int setup_run_encoded(struct encoded_matrix *d, const struct setup *s,
                       const struct context *x)
 {
     struct fault f;
-    struct bitcut_gemm g = s->gemm;
+    const struct bitcut_format *const format = matrix_format(&s->gemm.d);
     const struct gemm_options options = context_options(x);
-    if (encoded_init(d, s->a.rows, s->b.cols, matrix_format(&s->gemm.d), &f) != BITCUT_OK)
-        return fail("D", &f);
-    gemm_set_dense(&g, d->at, d->rows, d->cols, s->a.cols, s->a.at, s->b.at, s->c.at);
+    const enum bitcut_status made =
+        s->is_batch ? encoded_init_batch(d, s->count, s->a.rows, s->b.cols, format, &f)
+                    : encoded_init(d, s->a.rows, s->b.cols, format, &f);
+    if (made != BITCUT_OK) return fail("D", &f);
+    struct bitcut_gemm g = setup_gemms(s, d->at);
     g.d.format = d->format;
     if (gemm_check_matrices(&g, true, &f) == BITCUT_OK &&
         gemm_run(&g, &options, &f) == BITCUT_OK)
@@ -368,6 +408,8 @@ struct gemm_description setup_description(const struct setup *s, const struct co
                                       .m = s->a.rows,
                                       .n = s->b.cols,
                                       .k = s->a.cols,
+                                      .is_batch = s->is_batch,
+                                      .count = s->count,
                                       .input_a = s->input_a,
                                       .input_b = s->input_b,
                                       .seeded = seeded && s->drawn,

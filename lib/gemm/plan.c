@@ -398,6 +398,8 @@ struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i)
     return one;
 }
 
+size_t gemm_first_row(const struct bitcut_gemm *g, size_t i) { return i * g->m; }
+
 /* A matrix to check. */
 struct checked {
     const char *name;

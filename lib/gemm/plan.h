@@ -134,6 +134,10 @@ const void *matrix_nth(const struct bitcut_matrix *x, size_t i);
 /* GEMM i of a batch, as a single GEMM. */
 struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i);
 
+/* The row of all D, one under the other, at which D of GEMM i begins; i may be g->count.
+ */
+size_t gemm_first_row(const struct bitcut_gemm *g, size_t i);
+
 /* Check the addresses of the matrices that the GEMM reads and writes.
 
    BITCUT_BAD_ARGUMENT: a leading dimension is too small; a size in bytes does not fit 64
