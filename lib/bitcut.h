@@ -904,7 +904,8 @@ struct bitcut_explain_options {
 /* Characters of the sentence of an explanation, with the final 0. */
 enum { BITCUT_EXPLANATION_MAX = 1024 };
 
-/* Result of bitcut_explain(). */
+/* Result of bitcut_explain().  A struct may end before "Since size 2"; then these members
+   are not written. */
 struct bitcut_explanation {
     size_t size;       /* sizeof this struct, as the caller was compiled               */
     bool found;        /* whether a hypothesis, with its faults and the places that
@@ -920,13 +921,17 @@ struct bitcut_explanation {
                                        them that differ, and all outputs               */
     size_t tried;                   /* number of hypotheses tried                      */
     char text[BITCUT_EXPLANATION_MAX]; /* the result in one sentence of English        */
+
+    /* Since size 2. */
+    size_t gemms, explained;        /* GEMMs, and GEMMs whose D the hypothesis gives   */
+    size_t gemm; /* first GEMM whose D it does not give; `gemms` if it gives all       */
 };
 
 /* Find what computed D of a GEMM: the recipe, its unit, its parts, its promotion, the
    order of k, and faults of the kernel (the manual, "bitcut explain").
 
    Returns: BITCUT_OK.
-            BITCUT_BAD_ARGUMENT: as bitcut_gemm() for matrices; `count` is not 1; D has no
+            BITCUT_BAD_ARGUMENT: as bitcut_gemm() for matrices; D has no
             elements; no GEMM runs on the unit; the size of a struct is unknown; or
             `seconds` is negative or NaN.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
@@ -944,6 +949,11 @@ struct bitcut_explanation {
    - A matrix has any format and layout that bitcut_gemm() accepts.  It is read transposed
      if its shape fits only then, or if D is much closer to the exact result then.
    - If D has another format than f32, all NaN are equal.
+   - Of a batch, the hypothesis is searched on the first GEMM, and compared with all GEMMs.
+     If it does not give all of them, the first other GEMM is searched too, and the
+     hypothesis that gives more GEMMs is returned.  `compared`, `differ` and `total` count
+     the outputs of all GEMMs; `text` names the GEMMs that the hypothesis does not give,
+     and says what computed one of them.
    - If D is C, the call cannot read the original C: keep a copy of C.
    - `runs` is false if the GEMM cannot express a part of the result, such as another
      order of the products, or if D differs at some outputs.  `text` says so.

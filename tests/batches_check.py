@@ -141,6 +141,51 @@ def kinds():
     return wrong
 
 
+def emulated(a, b, *how):
+    bitcut("gemm", *how, *save(a=a, b=b), "--reference", "none", "-o", "d.npy")
+    return np.load("d.npy")
+
+
+def explained(a, b, d, *words, status=0):
+    return json.loads(bitcut("explain", *save(a=a, b=b, d=d), "--seconds", "5", "--json", *words,
+                             status=status))
+
+
+def differs(said, **wanted):
+    return "".join(f"{key}: {said.get(key)}, not {value}; " for key, value in wanted.items()
+                   if said.get(key) != value)
+
+
+def explanations():
+    """One hypothesis holds for all GEMMs, or explain names those that it does not give."""
+    a, b = (draw.standard_normal(s).astype("f4") for s in ((5, 8, 64), (5, 64, 8)))
+    d = emulated(a, b, *HOW)
+    said = explained(a, b, d)
+    wrong = differs(said, found=True, gemms=5, explained=5, compared=320, total=320, differ=0,
+                    recipe="ootomo", others=None)
+    wrong += "" if "in all 5 GEMMs" in said["hypothesis"] else said["hypothesis"]
+    # one GEMM by another recipe: not the first one, and the first one
+    for i in (3, 0):
+        mixed = d.copy()
+        mixed[i] = emulated(a[i], b[i], "--recipe", "plain", "--unit", "h100")
+        said = explained(a, b, mixed, status=1)
+        wrong += differs(said, found=False, explained=4, others=f"GEMM {i}", recipe="ootomo",
+                         other_gemm=i, searched=int(i == 0))
+        wrong += "" if said["other"].startswith("D is plain on hopper") else said["other"]
+        wrong += differs(explained(a, b, mixed, "--index", i), recipe="plain", gemms=None)
+    # a neighbour's operand, as by a wrong stride
+    for i, j, x, y, name in ((2, 1, 1, 2, "A"), (4, 0, 4, 0, "B"), (1, 3, 3, 3, "A and B")):
+        stride = d.copy()
+        stride[i] = emulated(a[x], b[y], *HOW)
+        said = explained(a, b, stride, status=1)
+        wrong += differs(said, explained=4, others=f"GEMM {i}",
+                         other=f"the same, with {name} of GEMM {j}")
+    # an output of the last GEMM
+    bits(d)[4, 7, 7] ^= 1
+    said = explained(a, b, d, "--recipe", "ootomo", status=1)
+    return wrong + differs(said, explained=4, others="GEMM 4", differ=1, searched=0)
+
+
 def empty():
     """Batches without GEMMs, and GEMMs without elements, have nothing to compare."""
     wrong = ""
@@ -191,6 +236,7 @@ if __name__ == "__main__":
         check(f"random batch {i}", one_batch())
     check("errors of the largest", largest())
     check("kinds of files", kinds())
+    check("explanations", explanations())
     check("empty batches", empty())
     check("refusals", refusals())
     print(f"1..{count}")

@@ -124,6 +124,8 @@ runs > out 2>&1 || cat out >> run.failed
     prints gemm gemm --recipe legemm --unit a100 $two -o two-D.npy
     # shellcheck disable=SC2086 # words
     prints verify verify --recipe legemm --unit h100 $two -d two-D.npy --seconds 2
+    # shellcheck disable=SC2086 # words
+    prints explain explain $two -d two-D.npy --seconds 2
     prints explain explain -a A.npy -b B.npy -d D.npy -d D2.npy --recipe legemm --seconds 2
     printf '\377' | dd of=D2.npy bs=1 seek=200 conv=notrunc 2> err
     prints explain explain -a A.npy -b B.npy -d D2.npy --recipe legemm --unit \

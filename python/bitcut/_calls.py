@@ -975,9 +975,12 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
             **given) -> Explanation:
     """Find what computed D: the recipe, the unit, the order of k and the fault.
 
-    Args:    d: the result, (m, n)
-             a: A, (m, k)
-             b: B, (k, n)
+    Of a batch, the hypothesis is searched on one GEMM and compared with all: ``explained`` of ``gemms``
+    GEMMs have it, and ``gemm`` is the first one that has not.
+
+    Args:    d: the result, (m, n) or (count, m, n)
+             a: A, (m, k) or (count, m, k)
+             b: B, (k, n) or (count, k, n)
              recipe: the only recipe to try; None: all
              unit: the only unit to try; None: all
              samples: number of outputs to search on; 0: 4096
@@ -994,7 +997,7 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
     True
     """
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d, needs=(),
-                 how=("recipe", "unit"), batch=False)
+                 how=("recipe", "unit"))
     options, found, g = fresh(ExplainOptions), fresh(_Explanation), fresh_gemm()
     options.samples = integer(samples, "samples", DIMENSION_MAX)
     options.seconds, options.seed = real(seconds, "seconds"), integer(seed, "seed", SEED_MAX)
