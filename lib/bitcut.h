@@ -1221,7 +1221,7 @@ struct bitcut_tolerances {
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm() for the GEMM and its matrices; `count`
-            is not 1; a size is 0; the size of a struct is unknown; or `false_alarm` is no
+            or a size is 0; the size of a struct is unknown; or `false_alarm` is no
             probability.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
@@ -1255,14 +1255,16 @@ struct bitcut_tolerances {
    - The underflow terms of an output are a sum over its products with an element below a
      threshold (the manual, "Tolerances").  bitcut_tolerance_judge() adds them.
    - A limit that even D = 0 satisfies tests nothing.  `zeros` is above 0 then.
+   - A batch has one set of limits, which hold for every D; p counts the outputs of all D.
+     Each run has one GEMM of the batch, and runs are spread evenly over the rows of all D.
    - The result is the same for any number of threads. */
 enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
                                     const struct bitcut_gemm *gemm,
                                     const struct bitcut_tolerance_options *options,
                                     int threads, char *why) BITCUT_CHECK_RESULT;
 
-/* Verdict of bitcut_tolerance_judge().  A struct may end before "Since size 2"; then
-   these members are not written. */
+/* Verdict of bitcut_tolerance_judge().  A struct may end before "Since size 2" or "Since
+   size 3"; then these members are not written. */
 struct bitcut_tolerance_verdict {
     size_t size;           /* sizeof this struct, as the caller was compiled           */
     bool accepted;         /* whether D keeps all limits that are known, and is NaN or
@@ -1281,6 +1283,9 @@ struct bitcut_tolerance_verdict {
     /* Since size 2. */
     size_t worst_at[2]; /* row and column of `worst`                                   */
     double relres;      /* ||D - C|| / ||C||                                           */
+
+    /* Since size 3. */
+    size_t gemm; /* GEMM of a batch to which `component` and `worst` belong            */
 };
 
 /* Judge D of a GEMM by the limits of bitcut_tolerance().
@@ -1298,7 +1303,9 @@ struct bitcut_tolerance_verdict {
    error before the rounding to it: the distance of C from the nearest value that rounds,
    to nearest even, to D.  It is in u = 2^-24 as well.  Values beyond the range of the
    format round to an infinity, to NaN in a format without infinities, or to the largest
-   value. */
+   value.
+   - Of a batch, every D is compared.  A D that is rejected rejects the batch.  Errors are
+     the largest of all D, and numbers of outputs are those of all D. */
 enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
                                           const struct bitcut_tolerances *limits,
                                           const struct bitcut_gemm *gemm,

@@ -186,6 +186,23 @@ def explanations():
     return wrong + differs(said, explained=4, others="GEMM 4", differ=1, searched=0)
 
 
+def limits():
+    """Limits of a batch, and the GEMM that exceeds them."""
+    a, b = (draw.standard_normal(s).astype("f4") for s in ((3, 6, 64), (3, 64, 7)))
+    d = emulated(a, b, *HOW)
+    off = d.copy()
+    off[2, 5, 1] *= 1.01
+    wrong = ""
+    for given, status, text in ((d, 0, "ACCEPTED"), (off, 1, r"REJECTED.*\(5, 1\) of GEMM 2, 1 of 126")):
+        words = ["tolerance", *HOW, *save(a=a, b=b, d=given), "--power", 0, "--seeds", 20]
+        wrong += says(text, status, *words)
+        said = json.loads(bitcut(*words, "--json", status=status))
+        wrong += differs(said, count=3) + differs(said["given"], above=int(status))
+        wrong += "" if said["given"]["gemm"] == 2 or not status else str(said["given"])
+    wrong += says("REJECTED", 1, *words, "--index", 2) + says("ACCEPTED", 0, *words, "--index", 1)
+    return wrong
+
+
 def empty():
     """Batches without GEMMs, and GEMMs without elements, have nothing to compare."""
     wrong = ""
@@ -237,6 +254,7 @@ if __name__ == "__main__":
     check("errors of the largest", largest())
     check("kinds of files", kinds())
     check("explanations", explanations())
+    check("limits", limits())
     check("empty batches", empty())
     check("refusals", refusals())
     print(f"1..{count}")

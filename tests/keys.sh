@@ -134,6 +134,8 @@ runs > out 2>&1 || cat out >> run.failed
         'bitcut gemm -a $BITCUT_A -b $BITCUT_B -o $BITCUT_D --recipe plain --unit h100 --reference none'
     prints bound bound --recipe legemm --unit h100 $small
     prints tolerance tolerance --recipe legemm --unit h100 $small --power 1 --seeds 5
+    # shellcheck disable=SC2086 # words
+    prints tolerance tolerance --recipe legemm --unit h100 $two -d two-D.npy --power 0 --seeds 5
     prints tolerance tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --power 0 \
         --seeds 5
     prints advise advise -a A.npy -b B.npy --unit h100

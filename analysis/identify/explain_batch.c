@@ -308,16 +308,10 @@ enum bitcut_status explain_batch(struct explanation *e, const struct problem *q,
                                  const struct explain_options *o, struct fault *f)
 {
     struct coverage c;
-    size_t searched = q->gemms, total = 0;
+    size_t searched = 0;
     if (!q->is_batch) return explain_run(e, q, o, f);
-    for (size_t i = 0; i < q->gemms; i++) {
-        const struct problem one = problem_nth(q, i);
-        const size_t outputs = one.d.rows * one.d.cols;
-        if (outputs && searched == q->gemms) searched = i;
-        total += outputs;
-        if (!outputs && !one.d.cols) break; /* no D has elements */
-    }
-    if (searched == q->gemms) return fault_set(f, BITCUT_BAD_ARGUMENT, "D is empty");
+    const size_t total = q->gemms ? matrix_count(&q->d) * q->d.rows * q->d.cols : 0;
+    if (!total) return fault_set(f, BITCUT_BAD_ARGUMENT, "D is empty");
     enum bitcut_status status = search_one(e, &c, q, searched, o, f);
     if (status != BITCUT_OK) return status;
     e->other[0] = e->others[0] = e->given[0] = 0;

@@ -503,15 +503,9 @@ static void place(const struct verified *v, struct differing *x)
 /* The GEMM of an output of a batch, whose row is one of all D, one under the other. */
 static void place_in_batch(struct differing *x, const struct bitcut_gemm *all)
 {
-    size_t low = 0, high = all->count;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (gemm_first_row(all, middle) <= x->row) low = middle;
-        else high = middle;
-    }
     x->of_batch = true;
-    x->gemm = low;
-    x->row -= gemm_first_row(all, low);
+    x->gemm = gemm_of_row(all, x->row);
+    x->row -= gemm_first_row(all, x->gemm);
 }
 
 static void count_identical(struct verified *v, const struct bitcut_gemm *all,

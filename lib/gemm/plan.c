@@ -400,6 +400,17 @@ struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i)
 
 size_t gemm_first_row(const struct bitcut_gemm *g, size_t i) { return i * g->m; }
 
+size_t gemm_of_row(const struct bitcut_gemm *g, size_t row)
+{
+    size_t low = 0, high = g->count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (gemm_first_row(g, middle) <= row) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
 /* A matrix to check. */
 struct checked {
     const char *name;

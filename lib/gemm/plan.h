@@ -138,6 +138,9 @@ struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i);
  */
 size_t gemm_first_row(const struct bitcut_gemm *g, size_t i);
 
+/* The GEMM to which a row of all D belongs. */
+size_t gemm_of_row(const struct bitcut_gemm *g, size_t row);
+
 /* Check the addresses of the matrices that the GEMM reads and writes.
 
    BITCUT_BAD_ARGUMENT: a leading dimension is too small; a size in bytes does not fit 64

@@ -891,9 +891,11 @@ class Tolerances(Result):
               threads: int = 0, **given) -> "Verdict":
         """Compare D with these limits, which tolerance() computed for the other arguments.
 
-        Args:    d: the result, (m, n), of any type that gemm() takes
-                 a: A, (m, k)
-                 b: B, (k, n)
+        Of a batch, every D is compared; ``gemm`` of the verdict has the largest error.
+
+        Args:    d: the result, (m, n) or (count, m, n), of any type that gemm() takes
+                 a: A, (m, k) or (count, m, k)
+                 b: B, (k, n) or (count, k, n)
                  recipe: the recipe of the limits
                  unit: their unit
                  order: their order of k
@@ -903,7 +905,7 @@ class Tolerances(Result):
         Raises:  BadArgument: a shape or a name does not fit
         """
         p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
-                            "order": None if order == "any" else order}, d=d, batch=False)
+                            "order": None if order == "any" else order}, d=d)
         options, found, limits = fresh(ToleranceOptions), fresh(ToleranceVerdict), fresh(_Tolerances)
         options.any_order = order == "any"
         for name in values(limits):
@@ -926,9 +928,10 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
 
     With k in a random order, a correct D exceeds each known limit with a probability of at most
     `false_alarm`.  In its own order it never does, if the runs have all outputs (``outputs`` is m n).
+    A batch has one set of limits, for every D; `false_alarm` is that of all D together.
 
-    Args:    a: A, (m, k)
-             b: B, (k, n)
+    Args:    a: A, (m, k) or (count, m, k)
+             b: B, (k, n) or (count, k, n)
              recipe: a name of recipes()
              unit: a name of units() or chips()
              order: order of k, as gemm() takes it; "any": the kernel may add in any order
@@ -947,7 +950,7 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
     True
     """
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
-                        "order": None if order == "any" else order}, batch=False)
+                        "order": None if order == "any" else order})
     options, found = fresh(ToleranceOptions), fresh(_Tolerances)
     options.runs, options.false_alarm = integer(runs, "runs", DIMENSION_MAX), real(false_alarm, "false_alarm")
     options.seed, options.two = integer(seed, "seed", SEED_MAX), bool(two)

@@ -6,6 +6,7 @@ import unittest
 from helper import needs_numpy, numpy
 
 import bitcut
+import bitcut.testing
 
 WAY = {"recipe": "ootomo", "unit": "h100"}
 
@@ -70,6 +71,66 @@ class Explanations(unittest.TestCase):
             self.explain(self.d[:3])
         with self.assertRaisesRegex(bitcut.BadArgument, "empty|no elements"):
             self.explain(self.d[:0], self.a[:0], self.b[:0])
+
+
+@needs_numpy
+class Limits(unittest.TestCase):
+    def setUp(self):
+        self.a, self.b = batch(3, 6, 64, seed=4), batch(3, 64, 7, seed=5)
+        self.d = bitcut.gemm(self.a, self.b, **WAY).d
+
+    def test_judge(self):
+        """The verdict on a batch is made of those on its GEMMs by the same limits."""
+        off = self.d.copy()
+        off[2, 5, 3] *= 1 + 2**-12
+        off[1, 0, 6] = numpy.nan
+        for order in (None, "any"):
+            t = bitcut.tolerance(self.a, self.b, **WAY, order=order, runs=20)
+            for d in (self.d, off):
+                v = t.judge(d, self.a, self.b, **WAY, order=order)
+                each = [t.judge(d[i], self.a[i], self.b[i], **WAY, order=order) for i in range(3)]
+                worst = max(range(3), key=lambda i: each[i].component)
+                self.assertEqual(bool(v), all(each))
+                self.assertEqual((v.gemm, list(v.worst_at)), (worst, list(each[worst].worst_at)))
+                for name in ("component", "norm", "with_underflow", "relres"):
+                    self.assertEqual(getattr(v, name), max(getattr(x, name) for x in each))
+                for name in ("above", "beyond", "wrong"):
+                    self.assertEqual(getattr(v, name), sum(getattr(x, name) for x in each))
+            self.assertTrue(t.judge(self.d, self.a, self.b, **WAY, order=order))
+            self.assertEqual((v.wrong, v.gemm), (1, 1))
+
+    def test_outputs_are_counted(self):
+        """Of equal GEMMs the runs are equal, and limits grow with their number alone."""
+        a, b = self.a[0], self.b[0]
+        limits = [bitcut.tolerance(numpy.stack([a] * n), b, **WAY, runs=40).limit
+                  for n in (2, 16, 128)]
+        self.assertEqual(sorted(set(limits)), limits)
+        one = bitcut.tolerance(a[None], b, **WAY, runs=40)
+        self.assertEqual(one.to_dict(), bitcut.tolerance(a, b, **WAY, runs=40).to_dict())
+
+    def test_every_gemm_has_runs(self):
+        """A GEMM of small sums and one of a large element are both in the typical range."""
+        a = self.a.copy()
+        a[1] = 1e-30
+        small = bitcut.tolerance(a, self.b, **WAY, runs=20).underflow
+        self.assertGreater(small, bitcut.tolerance(self.a, self.b, **WAY, runs=20).underflow)
+
+    def test_assertion(self):
+        bitcut.testing.assert_gemm_close(self.d, self.a, self.b, **WAY)
+        for i in range(3):
+            d = self.d.copy()
+            d[i, 2, 4] += 1e-3
+            with self.assertRaisesRegex(AssertionError, rf"output \({i}, 2, 4\)"):
+                bitcut.testing.assert_gemm_close(d, self.a, self.b, seconds=0, **WAY)
+            d[i] = numpy.roll(self.d[i], 1, 0)
+            with self.assertRaisesRegex(AssertionError, rf"output \({i}, "):
+                bitcut.testing.assert_gemm_close(d, self.a, self.b, seconds=0, **WAY)
+        with self.assertRaisesRegex(bitcut.testing.TestTooWeak, "zeros"):
+            bitcut.testing.assert_gemm_close(0 * self.d, 0 * self.a, self.b, **WAY)
+
+    def test_refused(self):
+        with self.assertRaisesRegex(bitcut.BadArgument, "number of GEMMs"):
+            bitcut.tolerance(self.a[:0], self.b[:0], **WAY)
 
 
 if __name__ == "__main__":

@@ -515,7 +515,7 @@ START_TEST(calls_refused)
         uint32_t beta;
     } wrong[] = { { NULL, right.unit, 1, 2, 2, x, 0 },
                   { right.recipe, NULL, 1, 2, 2, x, 0 },
-                  { right.recipe, right.unit, 2, 2, 2, x, 0 },
+                  { right.recipe, right.unit, 0, 2, 2, x, 0 },
                   { right.recipe, right.unit, 1, 0, 2, x, 0 },
                   { right.recipe, right.unit, 1, 2, 0, x, 0 },
                   { right.recipe, right.unit, 1, 2, 2, NULL, 0 },
