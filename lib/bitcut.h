@@ -669,7 +669,19 @@ struct bitcut_gemm {
     const struct bitcut_rounding *sum_rounding; /* rounding rule of every step of the
                                                    units, see "Rounding of sums" below;
                                                    NULL: the units' own                 */
+    const int32_t *offsets; /* the ends of `count` groups of rows, see "Groups" below, or
+                               NULL                                                     */
 };
+
+/* Groups.  With `offsets`, GEMM i of `count` has rows offsets[i - 1] to offsets[i] - 1 of
+   A, C and D, where offsets[-1] stands for 0; so A is m x k, C and D are m x n, where m is
+   the number of rows of all groups, and B is one k x n matrix for each group.
+   - offsets ascends, and ends with m.  A group may be empty.
+   - A, C, D, and a bias or factors of rows, have no stride and no array of pointers.
+   - A group consists of blocks of factors of A, except the last one.
+   - This is the grouped GEMM of torch._grouped_mm, with a 2-D A and a 3-D B.
+   - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_judge(), bitcut_tolerance() and
+     bitcut_tolerance_judge() take groups.  Other calls, and devices, refuse them. */
 
 /* Epilogue.  The sum of an output is v, after the sums of slices are added and the
    equilibration is undone.  The steps of `epilogue` change v, one after the other.  Then v

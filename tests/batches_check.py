@@ -113,6 +113,69 @@ def one_batch():
     return wrong
 
 
+def one_grouped():
+    """What is wrong with random groups: gemm, verify and tolerance; each group alone."""
+    rows = draw.integers(0, 6, int(draw.integers(1, 6)))
+    rows[draw.integers(len(rows))] = 3
+    ends, groups = np.cumsum(rows).astype("i4"), len(rows)
+    m, n, k = int(ends[-1]), int(draw.integers(1, 9)), int(draw.integers(1, 70))
+    a, b, c = (draw.standard_normal(s).astype("f4") for s in ((m, k), (groups, k, n), (m, n)))
+    np.save("ends.npy", ends)
+    np.save("bias.npy", draw.standard_normal(n).astype("f4"))
+    words = [["--beta", "2"], ["--bias", "bias.npy"], ["--format-d", "bf16"]][draw.integers(3)]
+    arrays = {"a": a, "b": b, **({"c": c} if "--beta" in words else {})}
+    given = [*save(**arrays), "--offsets", "ends.npy"]
+    bitcut("gemm", *HOW, *given, *words, "--reference", "none", "-o", "d.npy")
+    d = np.load("d.npy")
+    for i in range(groups):
+        of = slice(int(ends[i] - rows[i]), int(ends[i]))
+        files = save(**{x + "1": y[of] for x, y in arrays.items() if x != "b"}, b1=b[i])
+        bitcut("gemm", *HOW, *files, *words, "--reference", "none", "-o", "d1.npy")
+        if d.shape != (m, n) or (bits(np.load("d1.npy")) != bits(d[of])).any():
+            return f"group {i} of {rows}: {words}"
+    verify = [*HOW, *given, *words, "--seconds", 0]
+    wrong = says(f"{groups} of {groups} GEMMs are identical", 0, "verify", *verify, "-d", "d.npy")
+    row, col = int(draw.integers(m)), int(draw.integers(n))
+    group = int(np.searchsorted(ends, row, "right"))
+    off = d.copy()
+    bits(off)[row, col] ^= 1
+    np.save("off.npy", off)
+    said = json.loads(bitcut("verify", *verify, "-d", "off.npy", "--json", status=1))
+    place = {"gemm": group, "at": [row - int(ends[group] - rows[group]), col]}
+    wrong += differs(said["first"], **place) + differs(said, identical=groups - 1, mismatches=1)
+    bitcut("verify", *verify, "-d", "off.npy", "--index", group, status=1)
+    if "--beta" in words:
+        limits = ["tolerance", *HOW, *given, *words, "--power", 0, "--seeds", 9]
+        wrong += says("ACCEPTED", 0, *limits, "-d", "d.npy")
+        off[row, col] += 0.5
+        np.save("off.npy", off)
+        wrong += says(rf"\({place['at'][0]}, {col}\) of GEMM {group}, 1 of {m * n} ", 1, *limits,
+                      "-d", "off.npy")
+    return wrong
+
+
+def group_refusals():
+    z = lambda *shape: np.zeros(shape, "f4")
+    save(a=z(6, 8), b=z(3, 8, 5), b2=z(2, 8, 5), a3=z(3, 2, 8), d=z(6, 5))
+    np.savez("o.npz", good=np.int32([2, 2, 6]), short=np.int32([2, 2, 5]), down=np.int32([4, 2, 6]),
+             below=np.int32([-1, 2, 6]), long=np.int64([2, 2, 6]), none=np.int32([]))
+    a, b = ["-a", "a.npy"], ["-b", "b.npy"]
+    cases = [
+        ("must end with 6, the rows of A, found 5", 2, [*a, *b, "--offsets", "o.npz:short"]),
+        ("must ascend; element 1 is 2 after 4", 2, [*a, *b, "--offsets", "o.npz:down"]),
+        ("must ascend; element 0 is -1 after 0", 2, [*a, *b, "--offsets", "o.npz:below"]),
+        ("must end with 6", 2, [*a, *b, "--offsets", "o.npz:none"]),
+        ("o.npz:long", 3, [*a, *b, "--offsets", "o.npz:long"]),
+        ("-b: 2 matrices, but there are 3 groups", 2, [*a, "-b", "b2.npy", "--offsets", "o.npz:good"]),
+        ("takes A, C and D of two", 2, ["-a", "a3.npy", *b, "--offsets", "o.npz:below"]),
+        ("3 is not below 3, the number of groups", 2,
+         [*a, *b, "--offsets", "o.npz:good", "--index", "3"]),
+    ]
+    np.savez("o2.npz", two=np.int32([1, 2]))
+    cases[6] = ("takes A, C and D of two", 2, ["-a", "a3.npy", *b, "--offsets", "o2.npz:two"])
+    return "".join(says(text, status, "gemm", *HOW, *words) for text, status, words in cases)
+
+
 def largest():
     """gemm reports the errors of the GEMM with the largest one."""
     a, b = (draw.standard_normal(s).astype("f4") for s in ((4, 6, 96), (4, 96, 5)))
@@ -251,6 +314,9 @@ def refusals():
 if __name__ == "__main__":
     for i in range(12):
         check(f"random batch {i}", one_batch())
+    for i in range(12):
+        check(f"random groups {i}", one_grouped())
+    check("refusals of groups", group_refusals())
     check("errors of the largest", largest())
     check("kinds of files", kinds())
     check("explanations", explanations())

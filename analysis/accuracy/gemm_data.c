@@ -24,10 +24,11 @@ void gemm_data_clear(struct gemm_data *p)
 enum bitcut_status gemm_data_take(struct gemm_data *to, const struct bitcut_gemm *g,
                                   size_t i, int threads, struct fault *f)
 {
+    const struct bitcut_gemm one = gemm_nth(g, i);
     struct gemm_data x = { 0 };
-    if (view_matrix(&x.a, &g->a, i, g->m, g->k, threads) &&
-        view_matrix(&x.b, &g->b, i, g->k, g->n, threads) &&
-        (!gemm_reads_c(g) || view_matrix(&x.c, &g->c, i, g->m, g->n, threads))) {
+    if (view_matrix(&x.a, &one.a, 0, one.m, one.k, threads) &&
+        view_matrix(&x.b, &one.b, 0, one.k, one.n, threads) &&
+        (!gemm_reads_c(g) || view_matrix(&x.c, &one.c, 0, one.m, one.n, threads))) {
         *to = x;
         return BITCUT_OK;
     }

@@ -34,6 +34,7 @@ static const struct option_row options[] = {
     EPILOGUE_OPTIONS(gemm_command),
     { "format-d", "format to which D is rounded at the end (default f32)",
       OPTION(gemm_command, setup.files.format_of[MATRIX_D], TEXT, "F") },
+    MATRIX_OPTION_OFFSETS(gemm_command, setup.files),
     MATRIX_OPTION_INDEX(gemm_command, setup.files),
     { "save-a", "write A to this file, .npy or .mtx",
       OPTION(gemm_command, save_a, TEXT, "FILE") },
@@ -175,17 +176,20 @@ static int judge_largest(struct judged *to, size_t *gemm, const struct setup *s,
                          const struct gemm_options *how, const struct context *x)
 {
     const struct bitcut_gemm all = setup_gemms(s, d->at);
+    bool any = false;
     for (size_t i = 0; i < s->count; i++) {
         struct gemm_data data;
         struct judged one;
         struct matrix of;
         struct fault f;
         gemm_data_of(&data, &of, &all, i);
+        if (s->offsets && !of.rows) continue;
         if (judged_find(&one, &s->gemm, &data, &of, reference, x->seed, how, &f) !=
             BITCUT_OK)
             return fail("reference", &f);
         const double error = one.value[METRIC_BACKWARD_MAX];
-        if (i && !(error > to->value[METRIC_BACKWARD_MAX])) continue;
+        if (any && !(error > to->value[METRIC_BACKWARD_MAX])) continue;
+        any = true;
         *to = one;
         *gemm = i;
     }
@@ -199,7 +203,7 @@ static int answer(struct context *x, const struct setup *s, const struct device_
     const struct matrix *const d = &r->d;
     const struct gemm_command_options *const o = x->own;
     const struct reference *const reference =
-        gemm_is_extended(&s->gemm) || !s->count
+        gemm_is_extended(&s->gemm) || !s->count || (s->offsets && !s->a.rows)
             ? NULL
             : table_find(TABLE(references), o->reference);
     const struct gemm_data data = { s->a, s->b, s->c };

@@ -34,6 +34,7 @@ static const struct option_row options[] = {
     { "d", "check this result of -a and -b against the limits",
       OPTION(tolerance, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(tolerance, setup.files),
+    MATRIX_OPTION_OFFSETS(tolerance, setup.files),
     MATRIX_OPTION_INDEX(tolerance, setup.files),
     { "input", "generate A and B by this family", OPTION(tolerance, input, TEXT, "I") },
     { "seeds", "number of runs from which the limits are taken (default 100)",
@@ -136,7 +137,7 @@ static int make_source(struct work *w, const struct context *x)
     if (s->is_batch) w->q.batch = &w->all;
     w->shuffled = (struct shuffled_source){ &w->data, x->seed, w->q.batch };
     w->q.source = shuffled_runs(&w->shuffled);
-    w->q.m = s->a.rows;
+    w->q.m = w->all.offsets ? gemm_fewest_rows(&w->all) : s->a.rows;
     w->q.n = s->b.cols;
     w->q.k = s->a.cols;
     return status;
@@ -158,7 +159,8 @@ static int make(struct work *w, const struct context *x)
     if (status == EXIT_GOOD) status = read_d(w, o->d);
     if (status == EXIT_GOOD) status = make_source(w, x);
     if (status != EXIT_GOOD) return status;
-    if (w->s.is_batch && !w->s.count) return complain("-a, -b", "have no GEMMs");
+    if (w->s.is_batch && (!w->s.count || !w->q.m))
+        return complain("-a, -b", "have no GEMMs");
     if (!w->q.m || !w->q.n || !w->q.k)
         return complain("-m, -n, -k", "must be at least 1");
     w->q.gemm = &w->s.gemm;

@@ -51,6 +51,7 @@ static const struct option_row options[] = {
     EPILOGUE_OPTIONS(verify),
     { "d", "the result to check", OPTION(verify, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(verify, setup.files),
+    MATRIX_OPTION_OFFSETS(verify, setup.files),
     MATRIX_OPTION_INDEX(verify, setup.files),
     { "kernel",
       "kernel to run on the device: a name or its beginning, DEVICE/NAME (cpu/amx), "
@@ -148,6 +149,7 @@ static const struct option_use uses[] = {
     { "shape-b",  OF_FILE | OF_CODE,   KERNEL_TAKES_NONE        },
     { "shape-c",  OF_FILE | OF_CODE,   KERNEL_TAKES_NONE        },
     { "shape-d",  OF_FILE,             "requires -d, a file"    },
+    { "offsets", OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "index",   OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "alpha",   OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "beta",    OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The names of the options of one matrix. */
 static const struct names {
@@ -107,6 +108,71 @@ int matrix_batch(bool *is_batch, size_t *count, struct matrix *const of[MATRICES
     *is_batch = false;
     *count = 1;
     return status;
+}
+
+int matrix_offsets(int32_t **offsets, size_t *count, size_t rows,
+                   const struct matrix_options *o)
+{
+    static const char option[] = "--offsets";
+    struct matrix_request r = { .format = &formats[FORMAT_S32],
+                                .format_option = "i4",
+                                .shape_option = "--shape-a",
+                                .vector = true };
+    struct encoded_matrix m;
+    struct fault f;
+    if (matrix_file_read(&m, o->offsets, &r, &f) != BITCUT_OK)
+        return fail(o->offsets, &f);
+    *offsets = m.at;
+    *count = m.rows * m.cols;
+    int32_t before = 0;
+    for (size_t i = 0; i < *count; before = (*offsets)[i++])
+        if ((*offsets)[i] < before) {
+            fault_set(&f, BITCUT_BAD_ARGUMENT, "must ascend; element %zu is %d after %d",
+                      i, (int)(*offsets)[i], (int)before);
+            return fail(option, &f);
+        }
+    if ((size_t)before == rows) return EXIT_GOOD;
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "must end with %zu, the rows of A, found %d", rows,
+              (int)before);
+    return fail(option, &f);
+}
+
+/* Keep rows [from, to). */
+static void keep_rows(struct matrix *m, size_t from, size_t to)
+{
+    if (!m->at) return;
+    memmove(m->at, m->at + from * m->cols, (to - from) * m->cols * sizeof *m->at);
+    m->rows = to - from;
+}
+
+int matrix_groups(struct matrix *const of[MATRICES], const int32_t *offsets, size_t count,
+                  const struct matrix_options *o)
+{
+    struct matrix *const b = of[MATRIX_B];
+    struct fault f;
+    for (int i = MATRIX_A; i <= MATRIX_D; i++)
+        if (i != MATRIX_B && of[i]->is_batch)
+            return complain("--offsets",
+                            "takes A, C and D of two dimensions: the rows of "
+                            "all groups, one under the other");
+    if (b->is_batch && b->count != count && b->count != 1) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%zu matrices, but there are %zu groups",
+                  b->count, count);
+        return fail("-b", &f);
+    }
+    if (o->index == SIZE_MAX) return EXIT_GOOD;
+    if (o->index >= count) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%zu is not below %zu, the number of groups",
+                  o->index, count);
+        return fail("--index", &f);
+    }
+    const size_t from = o->index ? (size_t)offsets[o->index - 1] : 0,
+                 to = (size_t)offsets[o->index];
+    matrix_select(b, b->count == 1 ? 0 : o->index);
+    keep_rows(of[MATRIX_A], from, to);
+    keep_rows(of[MATRIX_C], from, to);
+    keep_rows(of[MATRIX_D], from, to);
+    return EXIT_GOOD;
 }
 
 int matrix_unread(const char *option, const struct matrix_options *o)

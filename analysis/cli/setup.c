@@ -294,6 +294,25 @@ static int read_c(struct setup *s)
     return setup_check_shape("C", &s->c, s->a.rows, s->b.cols);
 }
 
+/* Read the groups of rows; with --index there is one GEMM. */
+static int take_groups(struct setup *s, struct matrix *const of[MATRICES])
+{
+    const struct matrix_options *const o = &s->options->files;
+    int status = matrix_offsets(&s->offsets, &s->count, s->a.rows, o);
+    if (status == EXIT_GOOD && o->index != SIZE_MAX && s->options->epilogue.bias_rows)
+        status = complain("--index", "cannot be combined with --offsets and --bias-rows");
+    if (status == EXIT_GOOD && o->index != SIZE_MAX && s->gemm.scale_a.lines)
+        status =
+            complain("--index", "cannot be combined with --offsets and factors of rows");
+    if (status == EXIT_GOOD) status = matrix_groups(of, s->offsets, s->count, o);
+    s->is_batch = o->index == SIZE_MAX;
+    if (s->is_batch) return status;
+    free(s->offsets);
+    s->offsets = NULL;
+    s->count = 1;
+    return status;
+}
+
 int setup_finish(struct setup *s)
 {
     struct matrix none = { 0 };
@@ -303,9 +322,10 @@ int setup_finish(struct setup *s)
     if (status == EXIT_GOOD) status = read_c(s);
     if (status == EXIT_GOOD && s->d)
         status = setup_check_shape("D", s->d, s->a.rows, s->b.cols);
-    return status == EXIT_GOOD
-               ? matrix_batch(&s->is_batch, &s->count, of, &s->options->files)
-               : status;
+    if (status != EXIT_GOOD) return status;
+    return s->options->files.offsets
+               ? take_groups(s, of)
+               : matrix_batch(&s->is_batch, &s->count, of, &s->options->files);
 }
 
 /* The distance from one matrix of a batch to the next. */
@@ -323,6 +343,9 @@ struct bitcut_gemm setup_gemms(const struct setup *s, uint32_t *d)
     g.b.stride = stride_of(&s->b);
     g.c.stride = stride_of(&s->c);
     g.d.stride = g.m * g.n;
+    if (!s->offsets) return g;
+    g.offsets = s->offsets;
+    g.d.stride = 0;
     return g;
 }
 
@@ -333,8 +356,9 @@ int setup_run_encoded(struct encoded_matrix *d, const struct setup *s,
     const struct bitcut_format *const format = matrix_format(&s->gemm.d);
     const struct gemm_options options = context_options(x);
     const enum bitcut_status made =
-        s->is_batch ? encoded_init_batch(d, s->count, s->a.rows, s->b.cols, format, &f)
-                    : encoded_init(d, s->a.rows, s->b.cols, format, &f);
+        s->is_batch && !s->offsets
+            ? encoded_init_batch(d, s->count, s->a.rows, s->b.cols, format, &f)
+            : encoded_init(d, s->a.rows, s->b.cols, format, &f);
     if (made != BITCUT_OK) return fail("D", &f);
     struct bitcut_gemm g = setup_gemms(s, d->at);
     g.d.format = d->format;
@@ -360,6 +384,8 @@ void setup_clear(struct setup *s)
     matrix_clear(&s->b);
     matrix_clear(&s->c);
     epilogue_files_clear(&s->extra);
+    free(s->offsets);
+    s->offsets = NULL;
 }
 
 /* The unit of each term, unless all run on the GEMM's unit. */

@@ -113,6 +113,7 @@ struct setup {
     struct matrix *d;                    /* the D that was read, or NULL */
     bool is_batch; /* whether there are `count` GEMMs; after setup_finish() */
     size_t count;  /* 1 if it is no batch */
+    int32_t *offsets;                    /* ends of `count` groups of rows, or NULL */
     const char *input_a, *input_b;       /* origin of A and B: a family or a file */
     struct epilogue_files extra;         /* bias and factors of gemm */
     bool drawn; /* whether A or B is from a family, drawn by a seed */

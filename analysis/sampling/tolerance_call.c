@@ -54,7 +54,7 @@ static enum bitcut_status find(struct bitcut_tolerances *to, const struct bitcut
                                const struct bitcut_tolerance_options *o, int threads,
                                struct fault *f)
 {
-    const bool is_batch = g->count != 1;
+    const bool is_batch = g->count != 1 || g->offsets;
     struct gemm_data data = { 0 };
     struct tolerance t;
     enum bitcut_status status =
@@ -63,9 +63,10 @@ static enum bitcut_status find(struct bitcut_tolerances *to, const struct bitcut
     const struct shuffled_source source = { &data, o->seed, is_batch ? g : NULL };
     struct bitcut_gemm one = *g; /* as each GEMM is computed */
     one.count = 1;
+    one.offsets = NULL;
     const struct tolerance_problem q = { .gemm = &one,
                                          .source = shuffled_runs(&source),
-                                         .m = g->m,
+                                         .m = gemm_fewest_rows(g),
                                          .n = g->n,
                                          .k = g->k,
                                          .batch = source.batch,
@@ -92,7 +93,7 @@ enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
         to ? check_size(to->size, &f)
            : fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of limits must not be NULL");
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
-    if (status == BITCUT_OK) status = gemm_take_plain(&g, gemm, "tolerance", &f);
+    if (status == BITCUT_OK) status = gemm_take_plain_groups(&g, gemm, "tolerance", &f);
     if (status == BITCUT_OK) status = check_gemm(&g, &f);
     if (status == BITCUT_OK) status = find(&t, &g, &o, threads, &f);
     if (status == BITCUT_OK) {
@@ -113,6 +114,7 @@ static enum bitcut_status judge(struct bitcut_tolerance_verdict *to,
     struct tolerance_given given;
     struct bitcut_gemm one = *g; /* as each GEMM is computed */
     one.count = 1;
+    one.offsets = NULL;
     const struct tolerance_problem q = { .gemm = &one,
                                          .m = g->m,
                                          .n = g->n,
@@ -147,7 +149,7 @@ enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
     if (status == BITCUT_OK && o.two)
         status = fault_set(&f, BITCUT_BAD_ARGUMENT, "D requires the exact reference");
-    if (status == BITCUT_OK) status = gemm_take_plain(&g, gemm, "tolerance", &f);
+    if (status == BITCUT_OK) status = gemm_take_plain_groups(&g, gemm, "tolerance", &f);
     if (status == BITCUT_OK) status = check_gemm(&g, &f);
     if (status == BITCUT_OK) status = gemm_check_matrices(&g, true, &f);
     if (status == BITCUT_OK) status = judge(&v, limits, &g, &o, threads, &f);

@@ -571,7 +571,7 @@ enum bitcut_status verified_find(struct verified *to, const char **what,
                                             .n = q->d->cols,
                                             .k = q->data->a.cols,
                                             .is_batch = q->batch != NULL,
-                                            .count = matrix_count(q->d) },
+                                            .count = q->batch ? q->batch->count : 1 },
                              .total = matrix_count(q->d) * q->d->rows * q->d->cols,
                              .by_code = q->code };
     if (q->code) to->instructions = q->code->counts.instructions;

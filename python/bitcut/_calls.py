@@ -69,7 +69,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          format_c: Optional[str] = None, format_d: Optional[str] = None, out: Any = None,
          copy: bool = False, threads: int = 0, kernel: Optional[str] = None,
          any_promotion: bool = False, any_slices: bool = False, stream: Any = None,
-         workspace: Any = None, device: Optional[str] = None) -> Gemm:
+         workspace: Any = None, device: Optional[str] = None,
+         offsets: Any = None) -> Gemm:
     """Compute D = alpha A B + beta C by a recipe on a matrix unit, bit for bit.
 
     The result has every bit that a kernel with this recipe gives on this unit.
@@ -136,6 +137,9 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
              workspace: on a device, an array of as many bytes as workspace() says; None: new memory
              device: "cpu": arrays of the host, by the matrix unit of the processor (AMX, AVX512-BF16), if
                  devices() has it; OMP_NUM_THREADS is its number of threads
+             offsets: ends of groups of rows, integers: rows offsets[i-1] to offsets[i] - 1 of A, C and D
+                 belong to group i, and B has a matrix for each group, as in torch._grouped_mm; None: no
+                 groups
     Returns: Gemm, with the matrix in ``d``
     Raises:  BadArgument: a shape, a name or a number does not fit
              BadType: an argument is no array, or unknown
@@ -158,7 +162,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
                 format_a=format_a, format_b=format_b, format_c=format_c,
                 format_d=format_d, copy=copy, writes=True, kernel=kernel,
                 any_promotion=any_promotion, any_slices=any_slices, stream=stream,
-                device=device)
+                device=device, offsets=offsets)
     g, said = p.struct, {}
     if p.place:
         ran = _device.start(p, workspace)
@@ -200,7 +204,7 @@ HOW = ("recipe", "unit", "split", "split_a", "split_b", "high", "low", "sum_roun
        "scaling")
 WHAT = ("c", "alpha", "beta", "bias", "bias_rows", "scale_a", "scale_b", "block_a", "block_b",
         "scale_d", "clamp", "format_bias", "format_scale_a", "format_scale_b", "format_a",
-        "format_b", "format_c", "format_d", "copy")
+        "format_b", "format_c", "format_d", "copy", "offsets")
 
 
 def _needs(given: dict, names):
@@ -280,7 +284,8 @@ def verify(d: Any, a: Any, b: Any, *, recipe: str, unit: str, threads: int = 0,
             _threads(threads), keep=(p, found, ran), products=p.products())
     first = None
     if found.differ:
-        at = ([found.gemm] if p.is_batch else []) + [found.row, found.column]
+        first = p.offsets[found.gemm - 1] if p.offsets and found.gemm else 0  # row of the group
+        at = ([found.gemm] if p.is_batch else []) + [first + found.row, found.column]
         first = {"at": at, "given": _decoded(found.given, p.d.format),
                  "expected": _decoded(found.expected, p.d.format)}
     return Verification(**described(ran), line=line_of(ran), compared=found.compared,

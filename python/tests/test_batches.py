@@ -133,5 +133,73 @@ class Limits(unittest.TestCase):
             bitcut.tolerance(self.a[:0], self.b[:0], **WAY)
 
 
+@needs_numpy
+class Groups(unittest.TestCase):
+    """Groups of rows against gemm() of each group."""
+
+    def test_random(self):
+        for seed in range(30):
+            draw = numpy.random.default_rng(seed)
+            rows = draw.integers(0, 5, int(draw.integers(1, 6)))
+            rows[-1] += 1
+            ends, groups = numpy.cumsum(rows), len(rows)
+            m, n, k = int(ends[-1]), int(draw.integers(1, 7)), int(draw.integers(1, 50))
+            a, b = batch(m, k, seed=seed), batch(groups, k, n, seed=seed + 1000)
+            out = numpy.zeros((m, n), "f4")
+            if seed % 2:
+                a, out = numpy.asfortranarray(a), numpy.asfortranarray(out)
+            if seed % 3 == 1:
+                b = b[0]
+            rowwise = {"bias": batch(m, seed=seed), "bias_rows": True, "epilogue": "fused",
+                       "scale_a": batch(m, 1, seed=seed + 1), "block_a": (1, 0)}
+            rowwise = rowwise if seed % 5 > 2 else {}
+            d = bitcut.gemm(a, b, **WAY, **rowwise, offsets=ends, out=out).d
+            self.assertEqual(d.shape, (m, n))
+            for i in range(groups):
+                of = slice(int(ends[i] - rows[i]), int(ends[i]))
+                own = {**rowwise, **{x: rowwise[x][of] for x in ("bias", "scale_a") if x in rowwise}}
+                one = bitcut.gemm(a[of], b if b.ndim == 2 else b[i], **WAY, **own).d
+                self.assertEqual(d[of].tobytes(), one.tobytes(), (seed, i, rows))
+            self.assertTrue(bitcut.verify(d, a, b, **WAY, **rowwise, offsets=ends))
+            off = d.copy()
+            at = [int(draw.integers(m)), int(draw.integers(n))]
+            off[tuple(at)] += 1
+            found = bitcut.verify(off, a, b, **WAY, **rowwise, offsets=ends)
+            self.assertEqual((found.differ, found.first["at"]), (1, at))
+            group = int(numpy.searchsorted(ends, at[0], "right"))
+            errors = [bitcut.judge(off, a, b, **WAY, index=i, offsets=ends,
+                                   **rowwise).relres if rows[i] else 0 for i in range(groups)]
+            self.assertEqual(int(numpy.argmax(errors)), group)
+
+    def test_limits(self):
+        ends = [2, 2, 7, 12]
+        a, b = batch(12, 64, seed=6), batch(4, 64, 7, seed=7)
+        d = bitcut.gemm(a, b, **WAY, offsets=ends).d
+        t = bitcut.tolerance(a, b, **WAY, runs=20, offsets=ends)
+        self.assertEqual(t.outputs, 14)  # of the smallest group
+        self.assertTrue(t.judge(d, a, b, **WAY, offsets=ends))
+        off = d.copy()
+        off[8, 3] *= 1.01
+        v = t.judge(off, a, b, **WAY, offsets=ends)
+        self.assertEqual((bool(v), v.gemm, list(v.worst_at), v.above), (False, 3, [1, 3], 1))
+
+    def test_refused(self):
+        a, b = batch(6, 8, seed=1), batch(3, 8, 5, seed=2)
+        for offsets, words in (([2, 2, 5], "end with 5, but A has 6 rows"), ([4, 2, 6], "ascend"),
+                               ([2, 6], "2 groups, but B has 3"), ([], "0 groups")):
+            with self.assertRaisesRegex(bitcut.BadArgument, words):
+                bitcut.gemm(a, b, **WAY, offsets=offsets)
+        with self.assertRaisesRegex(bitcut.BadArgument, "2 dimensions"):
+            bitcut.gemm(batch(3, 2, 8, seed=1), b, **WAY, offsets=[1, 2, 2])
+        for call in (bitcut.bound, bitcut.budget):
+            with self.assertRaisesRegex(bitcut.BadArgument, "does not take groups"):
+                call(a, b, **WAY, offsets=[2, 2, 6])
+        with self.assertRaisesRegex(bitcut.BadArgument, "explain does not take groups"):
+            bitcut.explain(numpy.zeros((6, 5), "f4"), a, b, offsets=[2, 2, 6])
+        with self.assertRaisesRegex(bitcut.BadArgument, "block of factors"):
+            bitcut.gemm(a, b, **WAY, offsets=[1, 2, 6], scale_a=batch(3, 1, seed=1),
+                        block_a=(2, 0))
+
+
 if __name__ == "__main__":
     unittest.main()
