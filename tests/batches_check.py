@@ -81,6 +81,7 @@ def random_batch():
     if draw.random() < 0.3:
         np.save("bias.npy", draw.standard_normal(n).astype("f4"))
         words += ["--bias", "bias.npy"]
+    words += ["--threads", draw.integers(1, 4)]
     return batch, arrays, words
 
 
@@ -123,6 +124,7 @@ def one_grouped():
     np.save("ends.npy", ends)
     np.save("bias.npy", draw.standard_normal(n).astype("f4"))
     words = [["--beta", "2"], ["--bias", "bias.npy"], ["--format-d", "bf16"]][draw.integers(3)]
+    words += ["--threads", draw.integers(1, 4)]
     arrays = {"a": a, "b": b, **({"c": c} if "--beta" in words else {})}
     given = [*save(**arrays), "--offsets", "ends.npy"]
     bitcut("gemm", *HOW, *given, *words, "--reference", "none", "-o", "d.npy")
