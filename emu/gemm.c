@@ -230,17 +230,17 @@ void gemm_words_clear(struct gemm_words *w)
 /* Prepare the operands, C, and a separate D, so that D may be C and a stopped run leaves
    it unchanged. */
 static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm *g,
-                                      size_t i, int threads)
+                                      int threads)
 {
-    const struct view va = view_of(&g->a, i, g->m, g->k, false),
-                      vb = view_of(&g->b, i, g->k, g->n, true);
+    const struct view va = view_of(&g->a, 0, g->m, g->k, false),
+                      vb = view_of(&g->b, 0, g->k, g->n, true);
     const struct side a = { &g->a, &job->plan->split_a, va, g->m, false },
                       b = { &g->b, &job->plan->split_b, vb, g->n, true };
     size_t count;
     if (!size_multiply(&count, job->m, job->n) ||
         !(job->d = memory_allocate(count, sizeof *job->d)))
         return BITCUT_NO_MEMORY;
-    if (!epilogue_make(&job->epilogue, g, i, job->schedule.nan, threads))
+    if (!epilogue_make(&job->epilogue, g, 0, job->schedule.nan, threads))
         return BITCUT_NO_MEMORY;
     if (job->epilogue.amax) *job->epilogue.amax = 0;
     const enum bitcut_status status =
@@ -252,20 +252,21 @@ static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm 
 
 /* Write D as FP32 encodings of the values of its format; the NaN of a short format is
    that of FP32, as when a file of that format is read. */
-static void store_widened(const struct bitcut_gemm *g, const struct job *job)
+static void store_widened(const struct bitcut_gemm *g, size_t first_row,
+                          const struct job *job)
 {
     const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     const struct bitcut_format *const format = matrix_format(&g->d);
-    uint32_t *const to = g->d.to;
+    uint32_t *const to = job->widened_d + first_row * g->n;
     for (size_t at = 0; at < g->m * g->n; at++) {
         const uint32_t x = f32_through(format, &roundings[ROUND_RN], job->d[at]);
         to[at] = format != f32 && f32_is_nan(x) ? (uint32_t)f32->nan : x;
     }
 }
 
-static void store(const struct bitcut_gemm *g, size_t i, const struct job *job)
+static void store(const struct bitcut_gemm *g, const struct job *job)
 {
-    const struct view d = view_of(&g->d, i, g->m, g->n, false);
+    const struct view d = view_of(&g->d, 0, g->m, g->n, false);
     const bool whole = d.format == &formats[FORMAT_F32] && d.along == 1;
     for (size_t line = 0; line < g->m; line++) {
         const uint32_t *const from = job->d + line * g->n;
@@ -276,16 +277,20 @@ static void store(const struct bitcut_gemm *g, size_t i, const struct job *job)
 }
 
 /* Run GEMM i of a batch, with a job that is the same for all. */
-static enum bitcut_status run_one(const struct bitcut_gemm *g, size_t i,
+static enum bitcut_status run_one(const struct bitcut_gemm *all, size_t i,
                                   const struct job *same, int threads)
 {
     struct job job = *same;
-    enum bitcut_status status = job_prepare(&job, g, i, threads);
-    if (status == BITCUT_OK) status = job_run(&job, threads);
+    const struct bitcut_gemm one = gemm_nth(all, i);
+    job.m = one.m;
+    enum bitcut_status status = job_prepare(&job, &one, threads);
+    if (status == BITCUT_OK && one.m) status = job_run(&job, threads);
     if (status == BITCUT_OK && job.unrounded)
-        memcpy(g->d.to, job.d, g->m * g->n * sizeof *job.d);
-    else if (status == BITCUT_OK && job.widened) store_widened(g, &job);
-    else if (status == BITCUT_OK) store(g, i, &job);
+        memcpy(job.widened_d + gemm_first_row(all, i) * one.n, job.d,
+               one.m * one.n * sizeof *job.d);
+    else if (status == BITCUT_OK && job.widened)
+        store_widened(&one, gemm_first_row(all, i), &job);
+    else if (status == BITCUT_OK) store(&one, &job);
     operand_end(&job.a, job.keep_a);
     operand_end(&job.b, job.keep_b);
     free(job.d);
@@ -369,6 +374,7 @@ static enum bitcut_status run_on_device(bool *took, const struct bitcut_gemm *g,
     *took = true;
     for (size_t i = 0; i < g->count && *took && status == BITCUT_OK; i++) {
         const struct bitcut_gemm one = gemm_nth(g, i);
+        if (!one.m) continue;
         status = progress_stopped(o->progress)
                      ? fault_set(f, BITCUT_UNSUPPORTED, "stopped")
                      : o->offload->run(took, &one, plan, o->offload->context, f);
@@ -448,6 +454,7 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                        .keep_b = o->words ? &o->words->b : NULL,
                        .widened = o->widened,
                        .unrounded = o->unrounded,
+                       .widened_d = g->d.to,
                        .progress = o->progress };
     enum bitcut_status status = choose_kernels(&job, o->simd, f);
     if (status != BITCUT_OK || !g->m || !g->n || !g->count) return status;

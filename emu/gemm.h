@@ -88,7 +88,7 @@ struct gemm_options {
     const struct gemm_watch *watch;  /* for a GEMM with one output; or NULL; slower     */
     const struct gemm_offload *offload; /* takes GEMMs with many products; or NULL  */
     bool widened; /* whether D is an array of FP32 encodings, without gaps, of the values
-                     that its format gives                                          */
+                     that its format gives; one D under the other in a batch          */
     bool unrounded; /* the same with the values before the rounding to its format     */
 };
 

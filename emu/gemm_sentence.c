@@ -218,6 +218,8 @@ void gemm_describe_matrices(char *text, size_t size, const void *answer)
 {
     const struct gemm_description *const g = answer;
     describe_update(text, size, g->gemm);
+    if (g->is_batch)
+        text_add(text, size, ", %zu GEMM%s", g->count, g->count == 1 ? "" : "s");
     describe_operand(text, size, "D", g->m, g->n, NULL);
     describe_operand(text, size, "A", g->m, g->k, g->input_a);
     describe_operand(text, size, "B", g->k, g->n, g->input_b);

@@ -15,6 +15,8 @@ struct gemm_description {
     const char *method[RECIPE_TERMS_MAX]; /* how a device emulates each product; ended by
                                              NULL; one if all are the same             */
     size_t m, n, k;
+    bool is_batch; /* whether there are `count` GEMMs of these sizes */
+    size_t count;
     const char *input_a, *input_b; /* files or families; NULL: unknown   */
     const struct quantized *quantized; /* A and B; NULL: neither was quantized */
     bool seeded; /* whether A or B was drawn with `seed`               */

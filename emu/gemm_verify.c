@@ -34,9 +34,11 @@ static uint64_t encoding_at(const struct view *v, size_t i, size_t j)
 static void compare_one(struct bitcut_difference *to, const struct bitcut_gemm *given,
                         const struct bitcut_gemm *expected, size_t gemm)
 {
-    const struct view x = view_of(&given->d, gemm, given->m, given->n, false),
-                      y = view_of(&expected->d, gemm, given->m, given->n, false);
-    for (size_t i = 0; i < given->m; i++)
+    const struct bitcut_gemm one = gemm_nth(given, gemm),
+                             other = gemm_nth(expected, gemm);
+    const struct view x = view_of(&one.d, 0, one.m, one.n, false),
+                      y = view_of(&other.d, 0, one.m, one.n, false);
+    for (size_t i = 0; i < one.m; i++)
         for (size_t j = 0; j < given->n; j++) {
             const uint64_t got = encoding_at(&x, i, j), want = encoding_at(&y, i, j);
             to->compared++;
@@ -72,8 +74,8 @@ static enum bitcut_status emulate(struct bitcut_gemm *ran, const struct bitcut_g
     struct fault f;
     struct bitcut_gemm g = *gemm;
     size_t count;
-    const bool fits =
-        size_multiply(&count, g.m, g.n) && size_multiply(&count, count, g.count);
+    const bool fits = size_multiply(&count, g.m, g.n) &&
+                      size_multiply(&count, count, g.offsets ? 1 : g.count);
     void *const d =
         fits ? memory_allocate(count, (size_t)format_bytes(matrix_format(&g.d))) : NULL;
     if (!d) {
@@ -81,7 +83,9 @@ static enum bitcut_status emulate(struct bitcut_gemm *ran, const struct bitcut_g
         return fault_write(why, BITCUT_NO_MEMORY, &f);
     }
     epilogue_leave_amax(&g);
-    g.d = (struct bitcut_matrix){ .to = d, .format = g.d.format, .stride = g.m * g.n };
+    g.d = (struct bitcut_matrix){ .to = d,
+                                  .format = g.d.format,
+                                  .stride = g.offsets ? 0 : g.m * g.n };
     const enum bitcut_status status = bitcut_gemm(ran, &g, threads, why);
     if (status != BITCUT_OK) free(d);
     return status;

@@ -50,6 +50,7 @@ struct job {
     struct kept_words *keep_a, *keep_b; /* NULL: parts are not stored */
     struct gemm_scratch *scratch;       /* NULL: scratch is not reused */
     bool widened, unrounded;            /* as in struct gemm_options */
+    uint32_t *widened_d;                /* D of all GEMMs, if `widened` */
     const struct gemm_watch *watch;     /* NULL in general */
     const struct progress *progress;    /* read within a tile, too; may be NULL      */
 };

@@ -716,7 +716,19 @@ struct bitcut_gemm {
     const struct bitcut_rounding *sum_rounding; /* rounding rule of every step of the
                                                    units, see "Rounding of sums" below;
                                                    NULL: the units' own                 */
+    const int32_t *offsets; /* the ends of `count` groups of rows, see "Groups" below, or
+                               NULL                                                     */
 };
+
+/* Groups.  With `offsets`, GEMM i of `count` has rows offsets[i - 1] to offsets[i] - 1 of
+   A, C and D, where offsets[-1] stands for 0; so A is m x k, C and D are m x n, where m is
+   the number of rows of all groups, and B is one k x n matrix for each group.
+   - offsets ascends, and ends with m.  A group may be empty.
+   - A, C, D, and a bias or factors of rows, have no stride and no array of pointers.
+   - A group consists of blocks of factors of A, except the last one.
+   - This is the grouped GEMM of torch._grouped_mm, with a 2-D A and a 3-D B.
+   - bitcut_gemm(), bitcut_gemm_verify(), bitcut_gemm_judge(), bitcut_tolerance() and
+     bitcut_tolerance_judge() take groups.  Other calls, and devices, refuse them. */
 
 /* Epilogue.  The sum of an output is v, after the sums of slices are added and the
    equilibration is undone.  The steps of `epilogue` change v, one after the other.  Then v
@@ -951,7 +963,8 @@ struct bitcut_explain_options {
 /* Characters of the sentence of an explanation, with the final 0. */
 enum { BITCUT_EXPLANATION_MAX = 1024 };
 
-/* Result of bitcut_explain(). */
+/* Result of bitcut_explain().  A struct may end before "Since size 2"; then these members
+   are not written. */
 struct bitcut_explanation {
     size_t size;       /* sizeof this struct, as the caller was compiled               */
     bool found;        /* whether a hypothesis, with its faults and the places that
@@ -967,13 +980,17 @@ struct bitcut_explanation {
                                        them that differ, and all outputs               */
     size_t tried;                   /* number of hypotheses tried                      */
     char text[BITCUT_EXPLANATION_MAX]; /* the result in one sentence of English        */
+
+    /* Since size 2. */
+    size_t gemms, explained;        /* GEMMs, and GEMMs whose D the hypothesis gives   */
+    size_t gemm; /* first GEMM whose D it does not give; `gemms` if it gives all       */
 };
 
 /* Find what computed D of a GEMM: the recipe, its unit, its parts, its promotion, the
    order of k, and faults of the kernel (the manual, "bitcut explain").
 
    Returns: BITCUT_OK.
-            BITCUT_BAD_ARGUMENT: as bitcut_gemm() for matrices; `count` is not 1; D has no
+            BITCUT_BAD_ARGUMENT: as bitcut_gemm() for matrices; D has no
             elements; no GEMM runs on the unit; the size of a struct is unknown; or
             `seconds` is negative or NaN.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
@@ -991,6 +1008,11 @@ struct bitcut_explanation {
    - A matrix has any format and layout that bitcut_gemm() accepts.  It is read transposed
      if its shape fits only then, or if D is much closer to the exact result then.
    - If D has another format than f32, all NaN are equal.
+   - Of a batch, the hypothesis is searched on the first GEMM, and compared with all GEMMs.
+     If it does not give all of them, the first other GEMM is searched too, and the
+     hypothesis that gives more GEMMs is returned.  `compared`, `differ` and `total` count
+     the outputs of all GEMMs; `text` names the GEMMs that the hypothesis does not give,
+     and says what computed one of them.
    - If D is C, the call cannot read the original C: keep a copy of C.
    - If nothing gives D, `text` says whether D has a bias or factors that were not given.
    - `runs` is false if the GEMM cannot express a part of the result, such as another
@@ -1269,7 +1291,7 @@ struct bitcut_tolerances {
 
    Returns: BITCUT_OK.
             BITCUT_BAD_ARGUMENT: as bitcut_gemm() for the GEMM and its matrices; `count`
-            is not 1; a size is 0; the size of a struct is unknown; or `false_alarm` is no
+            or a size is 0; the size of a struct is unknown; or `false_alarm` is no
             probability.
             BITCUT_UNSUPPORTED: as bitcut_gemm().
             BITCUT_NO_MEMORY.
@@ -1304,14 +1326,16 @@ struct bitcut_tolerances {
    - The underflow terms of an output are a sum over its products with an element below a
      threshold (the manual, "Tolerances").  bitcut_tolerance_judge() adds them.
    - A limit that even D = 0 satisfies tests nothing.  `zeros` is above 0 then.
+   - A batch has one set of limits, which hold for every D; p counts the outputs of all D.
+     Each run has one GEMM of the batch, and runs are spread evenly over the rows of all D.
    - The result is the same for any number of threads. */
 enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
                                     const struct bitcut_gemm *gemm,
                                     const struct bitcut_tolerance_options *options,
                                     int threads, char *why) BITCUT_CHECK_RESULT;
 
-/* Verdict of bitcut_tolerance_judge().  A struct may end before "Since size 2"; then
-   these members are not written. */
+/* Verdict of bitcut_tolerance_judge().  A struct may end before "Since size 2" or "Since
+   size 3"; then these members are not written. */
 struct bitcut_tolerance_verdict {
     size_t size;           /* sizeof this struct, as the caller was compiled           */
     bool accepted;         /* whether D keeps all limits that are known, and is NaN or
@@ -1330,6 +1354,9 @@ struct bitcut_tolerance_verdict {
     /* Since size 2. */
     size_t worst_at[2]; /* row and column of `worst`                                   */
     double relres;      /* ||D - C|| / ||C||                                           */
+
+    /* Since size 3. */
+    size_t gemm; /* GEMM of a batch to which `component` and `worst` belong            */
 };
 
 /* Judge D of a GEMM by the limits of bitcut_tolerance().
@@ -1347,7 +1374,9 @@ struct bitcut_tolerance_verdict {
    error before the rounding to it: the distance of C from the nearest value that rounds,
    to nearest even, to D.  It is in u = 2^-24 as well.  Values beyond the range of the
    format round to an infinity, to NaN in a format without infinities, or to the largest
-   value. */
+   value.
+   - Of a batch, every D is compared.  A D that is rejected rejects the batch.  Errors are
+     the largest of all D, and numbers of outputs are those of all D. */
 enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
                                           const struct bitcut_tolerances *limits,
                                           const struct bitcut_gemm *gemm,

@@ -117,6 +117,15 @@ runs > out 2>&1 || cat out >> run.failed
         --at 1,2 --worst 1 --seconds 0
     prints verify verify --recipe legemm --unit h100 -a S.npy -b B.npy -d D.npy --budget \
         --at 1,2 --seconds 0
+    bitcut gemm --recipe legemm --unit h100 -m 32 -n 16 -k 32 --save-a two.npy --reference none > out
+    tail -c 4096 two.npy > two.bin
+    two="-a two.bin --shape-a 2x16x32 --format-a f32 -b B.npy"
+    # shellcheck disable=SC2086 # words
+    prints gemm gemm --recipe legemm --unit a100 $two -o two-D.npy
+    # shellcheck disable=SC2086 # words
+    prints verify verify --recipe legemm --unit h100 $two -d two-D.npy --seconds 2
+    # shellcheck disable=SC2086 # words
+    prints explain explain $two -d two-D.npy --seconds 2
     prints explain explain -a A.npy -b B.npy -d D.npy -d D2.npy --recipe legemm --seconds 2
     printf '\377' | dd of=D2.npy bs=1 seek=200 conv=notrunc 2> err
     prints explain explain -a A.npy -b B.npy -d D2.npy --recipe legemm --unit \
@@ -125,6 +134,8 @@ runs > out 2>&1 || cat out >> run.failed
         'bitcut gemm -a $BITCUT_A -b $BITCUT_B -o $BITCUT_D --recipe plain --unit h100 --reference none'
     prints bound bound --recipe legemm --unit h100 $small
     prints tolerance tolerance --recipe legemm --unit h100 $small --power 1 --seeds 5
+    # shellcheck disable=SC2086 # words
+    prints tolerance tolerance --recipe legemm --unit h100 $two -d two-D.npy --power 0 --seeds 5
     prints tolerance tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --original-a A.npy --power 0 \
         --seeds 5
     prints advise advise -a A.npy -b B.npy --unit h100
@@ -181,8 +192,8 @@ every_line() {
 }
 
 echo 1..23
-ok_if_empty "gemm" "$(same gemm gemm 'a GEMM' metrics budget 'may emulated')"
-ok_if_empty "verify" "$(same verify verify 'a GEMM' budget)"
+ok_if_empty "gemm" "$(same gemm gemm gemm_batch 'a GEMM' metrics budget 'may emulated')"
+ok_if_empty "verify" "$(same verify verify verify_batch 'a GEMM' budget)"
 ok_if_empty "explain" "$(same explain explain 'a GEMM')"
 ok_if_empty "explain --probe" "$(same probed 'probe of a program')"
 ok_if_empty "bound" "$(same bound bound 'a GEMM')"

@@ -48,6 +48,7 @@ struct judged;
 struct gemm_answer {
     struct gemm_description gemm;       /* must be first */
     const struct judged *judged;        /* NULL: the result was not compared */
+    size_t largest;                     /* GEMM of a batch that `judged` is about */
     const struct budget_answer *budget; /* NULL: no budget was requested */
 };
 

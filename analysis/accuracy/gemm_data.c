@@ -75,16 +75,34 @@ enum bitcut_status gemm_data_take_extra(struct gemm_data *to, const struct bitcu
 enum bitcut_status gemm_data_take(struct gemm_data *to, const struct bitcut_gemm *g,
                                   size_t i, int threads, struct fault *f)
 {
+    const struct bitcut_gemm one = gemm_nth(g, i);
     struct gemm_data x = { 0 };
-    if (view_matrix(&x.a, &g->a, i, g->m, g->k, threads) &&
-        view_matrix(&x.b, &g->b, i, g->k, g->n, threads) &&
-        (!gemm_reads_c(g) || view_matrix(&x.c, &g->c, i, g->m, g->n, threads)) &&
-        gemm_data_take_extra(&x, g, i, threads, NULL) == BITCUT_OK) {
+    if (view_matrix(&x.a, &one.a, 0, one.m, one.k, threads) &&
+        view_matrix(&x.b, &one.b, 0, one.k, one.n, threads) &&
+        (!gemm_reads_c(g) || view_matrix(&x.c, &one.c, 0, one.m, one.n, threads)) &&
+        gemm_data_take_extra(&x, &one, 0, threads, NULL) == BITCUT_OK) {
         *to = x;
         return BITCUT_OK;
     }
     gemm_data_clear(&x);
     return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
+}
+
+/* The elements of a matrix of one GEMM. */
+static struct matrix borrowed(const struct bitcut_matrix *x, size_t rows, size_t cols)
+{
+    return (
+        struct matrix){ .rows = rows, .cols = cols, .at = (uint32_t *)(uintptr_t)x->at };
+}
+
+void gemm_data_of(struct gemm_data *to, struct matrix *d, const struct bitcut_gemm *all,
+                  size_t i)
+{
+    const struct bitcut_gemm g = gemm_nth(all, i);
+    *to = (struct gemm_data){ borrowed(&g.a, g.m, g.k), borrowed(&g.b, g.k, g.n),
+                              borrowed(&g.c, g.m, g.n) };
+    *d = borrowed(&g.d, g.m, g.n);
+    d->format = g.d.format;
 }
 
 /* The first `most` of 0 to count - 1 in random order, or in order. */

@@ -21,18 +21,16 @@ static void dense_clear(struct dense *x)
     matrix_clear(&x->d);
 }
 
-static bool gather_all(struct dense *x, const struct bitcut_gemm *g, size_t i,
-                       int threads)
+static bool gather_all(struct dense *x, const struct bitcut_gemm *g, int threads)
 {
-    return view_matrix(&x->a, &g->a, i, g->m, g->k, threads) &&
-           view_matrix(&x->b, &g->b, i, g->k, g->n, threads) &&
-           view_matrix(&x->d, &g->d, i, g->m, g->n, threads) &&
-           (!gemm_reads_c(g) || view_matrix(&x->c, &g->c, i, g->m, g->n, threads));
+    return view_matrix(&x->a, &g->a, 0, g->m, g->k, threads) &&
+           view_matrix(&x->b, &g->b, 0, g->k, g->n, threads) &&
+           view_matrix(&x->d, &g->d, 0, g->m, g->n, threads) &&
+           (!gemm_reads_c(g) || view_matrix(&x->c, &g->c, 0, g->m, g->n, threads));
 }
 
 static enum bitcut_status judge(double *values, size_t count, const struct bitcut_gemm *g,
-                                size_t i, const struct dense *x, int threads,
-                                struct fault *f)
+                                const struct dense *x, int threads, struct fault *f)
 {
     const struct exact_update update = { g->alpha, g->beta, x->c.at };
     const bool extended = gemm_is_extended(g);
@@ -44,7 +42,7 @@ static enum bitcut_status judge(double *values, size_t count, const struct bitcu
     enum bitcut_status status = judge_init(&j, &references[0], &x->a, &x->b,
                                            extended ? NULL : &update, &options, f);
     if (status != BITCUT_OK) return status;
-    if (extended) status = judge_extend(&j, g, i, &options, f);
+    if (extended) status = judge_extend(&j, g, 0, &options, f);
     else if (g->unit) status = judge_grade(&j, &error, g, &options, f);
     if (status == BITCUT_OK) {
         j.comparison.d = x->d.at;
@@ -83,9 +81,10 @@ enum bitcut_status bitcut_gemm_judge(double *values, size_t count,
     if (status == BITCUT_OK && count && !values)
         status =
             fault_set(&f, BITCUT_BAD_ARGUMENT, "the array of values must not be NULL");
-    if (status == BITCUT_OK && !gather_all(&x, &g, i, threads))
+    if (status == BITCUT_OK) g = gemm_nth(&g, i);
+    if (status == BITCUT_OK && !gather_all(&x, &g, threads))
         status = fault_set(&f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
-    if (status == BITCUT_OK) status = judge(values, count, &g, i, &x, threads, &f);
+    if (status == BITCUT_OK) status = judge(values, count, &g, &x, threads, &f);
     dense_clear(&x);
     return fault_write(why, status, &f);
 }

@@ -30,6 +30,7 @@ const struct record answers[] = {
     ANSWER(bitcut_difference, "verify", "part of D with differences", difference_fields),
     ANSWER(bitcut_explanation, "explain", "result of the search for what computed D", explain_fields),
     INNER(explanation, "explain", "the hypothesis that gives most of D", explain_best_fields),
+    INNER(explanation, "explain", "the GEMMs of a batch", explain_batch_fields),
     INNER(box, "explain.parts", "a region that differs", explain_part_fields),
     INNER(placed, "explain.equal", "another hypothesis that gives the sample", explain_equal_fields),
     INNER(bin, "explain.ulps", "outputs by their distance", explain_bin_fields),

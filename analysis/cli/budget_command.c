@@ -116,6 +116,9 @@ int budget_check(const struct budget_options *o, const struct setup *s)
         return complain("--budget",
                         "takes D = alpha A B + beta C; it does not take a bias, "
                         "factors or steps of an epilogue");
+    if ((o->all || o->at || o->worst) && s->is_batch)
+        return complain("--budget, --at, --worst",
+                        "require --index, one GEMM of the batch");
     if (!o->at || parse_at(&i, &j, o->at, s)) return EXIT_GOOD;
     fault_set(&f, BITCUT_BAD_ARGUMENT,
               "expected I,J with a row below %zu and a column below %zu, found \"%.40s\"",

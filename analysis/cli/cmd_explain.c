@@ -23,6 +23,7 @@ struct explain_command_options {
 };
 
 static const struct explain_command_options defaults = {
+    .files = MATRIX_BATCHES,
     .alpha = F32_ONE,
     .beta = SETUP_BETA_UNSET,
     .samples = 4096,
@@ -48,6 +49,7 @@ static const struct option_row options[] = {
     MATRIX_OPTIONS_AB(explain_command, files),
     MATRIX_OPTIONS_C(explain_command, files),
     MATRIX_OPTIONS_D(explain_command, files),
+    MATRIX_OPTION_INDEX(explain_command, files),
     { "alpha", "intended factor of A B (default 1)",
       OPTION(explain_command, alpha, F32, "X") },
     { "beta", "intended factor of C (default 0, or 1 with -c)",
@@ -126,7 +128,7 @@ static int explain(struct explanation *e, struct context *x, const struct proble
                    const struct explain_options *o)
 {
     struct fault f;
-    if (explain_run(e, q, o, &f) != BITCUT_OK) return fail("explain", &f);
+    if (explain_batch(e, q, o, &f) != BITCUT_OK) return fail("explain", &f);
     e->device = emulating_device_name(&device);
     print(x, e);
     if (!e->interrupted) return e->answer.found ? EXIT_GOOD : EXIT_FOUND;
@@ -190,6 +192,23 @@ static int narrow(struct problem *q, const struct explain_command_options *o)
     return o->unit && !q->unit ? fail_unit(o->unit, false) : EXIT_GOOD;
 }
 
+/* The GEMMs of the problem, or the GEMM of --index alone; of two results it must be one.
+ */
+static int take_batch(struct problem *q, struct matrix *other,
+                      const struct explain_command_options *o)
+{
+    struct matrix *const all[MATRICES] = { &q->a, &q->b, &q->c, &q->d };
+    const bool same =
+        q->d.is_batch == other->is_batch && matrix_count(&q->d) == matrix_count(other);
+    if (o->d.count > 1 && !same)
+        return complain("-d", "requires two results of the same shape");
+    const int status = matrix_batch(&q->is_batch, &q->gemms, all, &o->files);
+    if (status == EXIT_GOOD && q->is_batch && o->d.count > 1)
+        return complain("-d", "compares two results of one GEMM; give --index");
+    if (o->d.count > 1) matrix_select(other, o->files.index);
+    return status;
+}
+
 /* The matrices of one problem, and its D or two. */
 static int read_all(struct problem q[RESULTS], const struct explain_command_options *o)
 {
@@ -197,12 +216,15 @@ static int read_all(struct problem q[RESULTS], const struct explain_command_opti
     if (status == EXIT_GOOD) status = setup_read(&q[0].b, "-b", o->b, &o->files);
     if (status == EXIT_GOOD && !o->c) status = matrix_unread("-c", &o->files);
     if (status == EXIT_GOOD && o->c) status = setup_read(&q[0].c, "-c", o->c, &o->files);
+    for (int i = 0; (!i || i < o->d.count) && status == EXIT_GOOD; i++)
+        status = setup_read(&q[i].d, "-d", o->d.text[i], &o->files);
+    if (status == EXIT_GOOD) status = take_batch(&q[0], &q[1].d, o);
     for (int i = 0; (!i || i < o->d.count) && status == EXIT_GOOD; i++) {
+        const struct matrix d = q[i].d;
         q[i] = q[0];
-        if (i) q[i].d = (struct matrix){ 0 };
+        q[i].d = d;
         q[i].name = o->d.text[i];
-        status = setup_read(&q[i].d, "-d", q[i].name, &o->files);
-        if (status == EXIT_GOOD) q[i].format = problem_format(&q[i].d);
+        q[i].format = problem_format(&d);
     }
     return status;
 }

@@ -21,7 +21,7 @@ struct gemm_command_options {
     bool verbose;
 };
 
-static const struct gemm_command_options defaults = { .setup = SETUP_DEFAULTS,
+static const struct gemm_command_options defaults = { .setup = SETUP_BATCH_DEFAULTS,
                                                       .operands = OPERAND_DEFAULTS,
                                                       .reference = "exact" };
 
@@ -34,6 +34,8 @@ static const struct option_row options[] = {
     EPILOGUE_OPTIONS(gemm_command),
     { "format-d", "format to which D is rounded at the end (default f32)",
       OPTION(gemm_command, setup.files.format_of[MATRIX_D], TEXT, "F") },
+    MATRIX_OPTION_OFFSETS(gemm_command, setup.files),
+    MATRIX_OPTION_INDEX(gemm_command, setup.files),
     { "save-a", "write A to this file, .npy or .mtx",
       OPTION(gemm_command, save_a, TEXT, "FILE") },
     { "save-b", "write B to this file", OPTION(gemm_command, save_b, TEXT, "FILE") },
@@ -69,6 +71,7 @@ static json_t *describe(const struct setup *s, const struct context *x)
                        (json_int_t)s->b.cols, "k", (json_int_t)s->a.cols, "input_a",
                        json_text(s->input_a), "input_b", json_text(s->input_b), "seed",
                        json_seed(x->seed)));
+    if (s->is_batch) json_object_set_new(row, "count", json_count(s->count));
     return row;
 }
 
@@ -126,7 +129,8 @@ static int compute(struct result *r, json_t *row, const struct setup *s,
     const int status = g->on_device ? device_gemm_run(&r->d, g, s) : emulate(r, s, x);
     if (status != EXIT_GOOD) return status;
     const double seconds = seconds_now() - start;
-    const double products = (double)d->rows * (double)d->cols * (double)s->a.cols;
+    const double products =
+        (double)matrix_count(d) * (double)d->rows * (double)d->cols * (double)s->a.cols;
     json_object_set_new(row, "seconds", json_number(seconds));
     json_object_set_new(row, "products_per_second",
                         json_number(products * s->plan.terms / seconds));
@@ -167,6 +171,32 @@ static int save_result(const struct result *r, const char *path)
     return encoded_write(path, &r->encoded, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
 }
 
+/* Compare D; of a batch, the D with the largest componentwise error, GEMM *gemm. */
+static int judge_largest(struct judged *to, size_t *gemm, const struct setup *s,
+                         const struct matrix *d, const struct reference *reference,
+                         const struct gemm_options *how, const struct context *x)
+{
+    const struct bitcut_gemm all = setup_gemms(s, d->at);
+    bool any = false;
+    for (size_t i = 0; i < s->count; i++) {
+        struct gemm_data data;
+        struct judged one;
+        struct matrix of;
+        struct fault f;
+        gemm_data_of(&data, &of, &all, i);
+        if (s->offsets && !of.rows) continue;
+        if (judged_find(&one, &s->gemm, &data, &of, reference, x->seed, how, &f) !=
+            BITCUT_OK)
+            return fail("reference", &f);
+        const double error = one.value[METRIC_BACKWARD_MAX];
+        if (any && !(error > to->value[METRIC_BACKWARD_MAX])) continue;
+        any = true;
+        *to = one;
+        *gemm = i;
+    }
+    return EXIT_GOOD;
+}
+
 /* Compare D, write files, and print everything requested.  Takes over the row. */
 static int answer(struct context *x, const struct setup *s, const struct device_gemm *g,
                   const struct result *r, json_t *row)
@@ -174,20 +204,21 @@ static int answer(struct context *x, const struct setup *s, const struct device_
     const struct matrix *const d = &r->d;
     const struct gemm_command_options *const o = x->own;
     const struct reference *const reference =
-        gemm_is_extended(&s->gemm) ? NULL : table_find(TABLE(references), o->reference);
+        gemm_is_extended(&s->gemm) || !s->count || (s->offsets && !s->a.rows)
+            ? NULL
+            : table_find(TABLE(references), o->reference);
     const struct gemm_data data = { .a = s->a, .b = s->b, .c = s->c };
     struct gemm_options how = context_options(x);
     struct judged judged;
     struct budget_answer budget = { .worst = NULL };
     struct budget_problem problem;
-    struct fault f;
+    size_t largest = 0;
     int status = EXIT_GOOD;
     if (g->on_device) how.offload = &g->offload.offload;
-    if (reference) {
-        if (judged_find(&judged, &s->gemm, &data, d, reference, x->seed, &how, &f) ==
-            BITCUT_OK)
-            record_json(row, judged_fields, &judged);
-        else status = fail("reference", &f);
+    if (reference) status = judge_largest(&judged, &largest, s, d, reference, &how, x);
+    if (reference && status == EXIT_GOOD) {
+        record_json(row, judged_fields, &judged);
+        if (s->is_batch) json_object_set_new(row, "largest", json_count(largest));
     }
     if (status == EXIT_GOOD)
         status = budget_ask(&budget, &problem, &o->budget, s, &data, d, x);
@@ -197,6 +228,7 @@ static int answer(struct context *x, const struct setup *s, const struct device_
     if (status == EXIT_GOOD) {
         struct gemm_answer a = { .gemm = setup_description(s, x, true),
                                  .judged = reference ? &judged : NULL,
+                                 .largest = largest,
                                  .budget = &budget };
         write_place_field(&a.gemm, g);
         budget_json(row, &budget);
@@ -234,6 +266,9 @@ static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct c
                         "is required without --kernel, for example --recipe ootomo");
     status = setup_open_gemm(s, recipe ? recipe : g->kernel->recipe);
     if (status == EXIT_GOOD) status = operands_make(s, &o->operands, x);
+    if (status == EXIT_GOOD && s->is_batch)
+        return complain(o->kernel ? "--kernel" : "--device",
+                        "takes one GEMM of a batch; give --index");
     return status == EXIT_GOOD ? device_gemm_choose(g, s) : status;
 }
 
@@ -276,7 +311,8 @@ const struct command command_gemm = {
     .own_size = sizeof defaults,
     .defaults = &defaults,
     .operands = "",
-    .output = "D, a file .npy or .mtx (--format-d f16: f2; other formats: encodings)",
+    .output = "D, a file .npy or .mtx (--format-d f16: f2; other formats: encodings; of a "
+              "batch 3-D)",
     .task = TASK_COMPUTE,
     .first = true,
     .examples = {

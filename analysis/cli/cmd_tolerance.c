@@ -21,13 +21,12 @@ struct tolerance_options {
     bool verbose;
 };
 
-static const struct tolerance_options defaults = { .setup = SETUP_DEFAULTS,
+static const struct tolerance_options defaults = { .setup = SETUP_BATCH_DEFAULTS,
                                                    .operands = OPERAND_DEFAULTS,
                                                    .reference = "exact",
                                                    .seeds = 100,
                                                    .power = 20,
-                                                   .false_alarm =
-                                                       0x358637bd /* 1e-6 */ };
+                                                   .false_alarm = 0x358637bd /* 1e-6 */ };
 
 static const struct option_row options[] = {
     SETUP_OPTIONS(tolerance),
@@ -39,6 +38,8 @@ static const struct option_row options[] = {
     { "original-a", "A before it was quantised, to report the error of quantisation",
       OPTION(tolerance, original_a, TEXT, "FILE") },
     { "original-b", "the same for B", OPTION(tolerance, original_b, TEXT, "FILE") },
+    MATRIX_OPTION_OFFSETS(tolerance, setup.files),
+    MATRIX_OPTION_INDEX(tolerance, setup.files),
     { "input", "generate A and B by this family", OPTION(tolerance, input, TEXT, "I") },
     { "seeds", "number of runs from which the limits are taken (default 100)",
       OPTION(tolerance, seeds, COUNT, "N") },
@@ -91,6 +92,7 @@ struct work {
     struct gemm_data data;
     struct matrix d; /* d.at is NULL without -d */
     struct matrix original_a, original_b; /* the same of their options */
+    struct bitcut_gemm all; /* of a batch */
     struct shuffled_source shuffled;
     struct tolerance_problem q;
 };
@@ -147,9 +149,11 @@ static int make_source(struct work *w, const struct context *x)
     }
     const int status = operands_make(s, o, x);
     w->data = (struct gemm_data){ .a = s->a, .b = s->b, .c = s->c };
-    w->shuffled = (struct shuffled_source){ &w->data, x->seed };
+    w->all = setup_gemms(s, w->d.at);
+    if (s->is_batch) w->q.batch = &w->all;
+    w->shuffled = (struct shuffled_source){ &w->data, x->seed, w->q.batch };
     w->q.source = shuffled_runs(&w->shuffled);
-    w->q.m = s->a.rows;
+    w->q.m = w->all.offsets ? gemm_fewest_rows(&w->all) : s->a.rows;
     w->q.n = s->b.cols;
     w->q.k = s->a.cols;
     return status;
@@ -157,9 +161,7 @@ static int make_source(struct work *w, const struct context *x)
 
 static int read_d(struct work *w, const char *path)
 {
-    if (!path) return EXIT_GOOD;
-    const int status = setup_read_result(&w->s, &w->d, path);
-    return status == EXIT_GOOD ? setup_check_shape("D", &w->d, w->q.m, w->q.n) : status;
+    return path ? setup_read_result(&w->s, &w->d, path) : EXIT_GOOD;
 }
 
 /* Read a matrix before it was quantised. */
@@ -185,13 +187,15 @@ static int make(struct work *w, const struct context *x)
     if (o->input) o->operands.input_a = o->operands.input_b = o->input;
     w->q.any_order = take_any_order(&o->setup);
     int status = setup_gemm(&w->s);
-    if (status == EXIT_GOOD) status = make_source(w, x);
     if (status == EXIT_GOOD) status = read_d(w, o->d);
+    if (status == EXIT_GOOD) status = make_source(w, x);
     if (status == EXIT_GOOD)
         status = read_original(&w->original_a, o->original_a, "--original-a", &w->s.a);
     if (status == EXIT_GOOD)
         status = read_original(&w->original_b, o->original_b, "--original-b", &w->s.b);
     if (status != EXIT_GOOD) return status;
+    if (w->s.is_batch && (!w->s.count || !w->q.m))
+        return complain("-a, -b", "have no GEMMs");
     if (!w->q.m || !w->q.n || !w->q.k)
         return complain("-m, -n, -k", "must be at least 1");
     w->s.gemm.a.format = w->data.a.format;
@@ -241,7 +245,8 @@ static json_t *answer_json(const struct work *w, const struct tolerance_answer *
     const struct tolerance_options *const o = x->own;
     json_t *row = describe(w, x);
     record_json(row, tolerance_fields, &a->found->limits);
-    add_python(row, a->found, a->problem);
+    if (w->s.is_batch) json_object_set_new(row, "count", json_count(w->s.count));
+    else add_python(row, a->found, a->problem);
     if (a->given) {
         json_t *const given = json_object();
         record_json(given, given_fields, a->given);
@@ -278,8 +283,10 @@ static int find(const struct work *w, struct context *x)
     struct fault f;
     enum bitcut_status status = tolerance_find(&t, q, x->threads, &x->progress, &f);
     if (status == BITCUT_OK && o->d)
-        status = tolerance_judge(&given, &t.limits, q, &w->data, w->d.at, x->threads,
-                                 &x->progress, &f);
+        status = q->batch ? tolerance_judge_batch(&given, &t.limits, q, x->threads,
+                                                  &x->progress, &f)
+                          : tolerance_judge(&given, &t.limits, q, &w->data, w->d.at,
+                                            x->threads, &x->progress, &f);
     if (status == BITCUT_OK && originals)
         status = quantisation_find(&quantisation, q->gemm, &w->data, &w->original_a,
                                    &w->original_b, w->d.at, &how, &f);

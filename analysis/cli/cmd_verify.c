@@ -26,7 +26,7 @@ struct verify_options {
 };
 
 static const struct verify_options defaults = {
-    .setup = SETUP_DEFAULTS,
+    .setup = SETUP_BATCH_DEFAULTS,
     .operands = { .m = SIZE_MAX, .n = SIZE_MAX, .k = SIZE_MAX },
     .seconds = SIZE_MAX
 };
@@ -51,6 +51,8 @@ static const struct option_row options[] = {
     EPILOGUE_OPTIONS(verify),
     { "d", "the result to check", OPTION(verify, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(verify, setup.files),
+    MATRIX_OPTION_OFFSETS(verify, setup.files),
+    MATRIX_OPTION_INDEX(verify, setup.files),
     { "kernel",
       "kernel to run on the device: a name or its beginning, DEVICE/NAME (cpu/amx), "
       "DEVICE/RECIPE (hip/legemm: the best of a recipe), all, or split",
@@ -147,6 +149,8 @@ static const struct option_use uses[] = {
     { "shape-b",  OF_FILE | OF_CODE,   KERNEL_TAKES_NONE        },
     { "shape-c",  OF_FILE | OF_CODE,   KERNEL_TAKES_NONE        },
     { "shape-d",  OF_FILE,             "requires -d, a file"    },
+    { "offsets", OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
+    { "index",   OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "alpha",   OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "beta",    OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
     { "m",       OF_KERNELS | OF_CODE, OF_ONE_SHAPE             },
@@ -173,15 +177,21 @@ static const struct option_use uses[] = {
 
 /* --- a result from a file --------------------------------------------------------- */
 
-/* What computed D, if it differs from the requested GEMM. */
+/* What computed D, if it differs from the requested GEMM; in a batch, the first D that
+   differs. */
 static int explain_d(struct verified *v, const struct setup *s, const struct matrix *d,
                      const struct context *x)
 {
     const struct block *const part = v->part.row ? &v->part : NULL;
-    struct problem q = { .a = s->a,
-                         .b = s->b,
-                         .c = s->c,
-                         .d = *d,
+    const struct bitcut_gemm all = setup_gemms(s, d->at);
+    struct gemm_data data;
+    struct matrix one;
+    gemm_data_of(&data, &one, &all, v->found.gemm);
+    one.format = d->format;
+    struct problem q = { .a = data.a,
+                         .b = data.b,
+                         .c = data.c,
+                         .d = one,
                          .alpha = s->gemm.alpha,
                          .beta = s->gemm.beta,
                          .said = &s->gemm };
@@ -238,10 +248,12 @@ static int compare(struct context *x, const struct setup *s, const struct matrix
     const struct verify_options *const o = x->own;
     const struct gemm_data data = { .a = s->a, .b = s->b, .c = s->c };
     const struct gemm_options how = context_options(x);
+    const struct bitcut_gemm all = setup_gemms(s, NULL);
     const struct verify_problem q = { .gemm = &s->gemm,
                                       .plan = &s->plan,
                                       .data = &data,
                                       .d = d,
+                                      .batch = s->is_batch ? &all : NULL,
                                       .code = code,
                                       .samples = o->samples,
                                       .seed = x->seed };
@@ -262,12 +274,6 @@ static int compare(struct context *x, const struct setup *s, const struct matrix
     return status;
 }
 
-static int compare_file(struct context *x, const struct setup *s, const struct matrix *d)
-{
-    const int status = setup_check_shape("D", d, s->a.rows, s->b.cols);
-    return status == EXIT_GOOD ? compare(x, s, d, NULL) : status;
-}
-
 static int run_file(struct context *x)
 {
     const struct verify_options *const o = x->own;
@@ -285,10 +291,12 @@ static int run_file(struct context *x)
     if (status == EXIT_GOOD && gemm_is_extended(&s.gemm) && o->samples)
         status = complain("--samples", "cannot be combined with a bias, factors or steps "
                                        "of an epilogue");
+    if (status == EXIT_GOOD && s.is_batch && o->samples)
+        status = complain("--samples", "requires --index, one GEMM of the batch");
     if (status == EXIT_GOOD) status = budget_check(&o->budget, &s);
     if (status == EXIT_GOOD)
         status = emulating_device_open(&device, x, o->device, "verify");
-    if (status == EXIT_GOOD) status = compare_file(x, &s, &got);
+    if (status == EXIT_GOOD) status = compare(x, &s, &got, NULL);
     emulating_device_close(&device, x);
     matrix_clear(&got);
     setup_clear(&s);
@@ -309,6 +317,8 @@ static int run_code(struct context *x)
     if (operands.k == SIZE_MAX) operands.k = usual.k;
     int status = setup_gemm(&s);
     if (status == EXIT_GOOD) status = operands_make(&s, &operands, x);
+    if (status == EXIT_GOOD && s.is_batch)
+        status = complain("--hsaco", "takes one GEMM of a batch; give --index");
     if (status == EXIT_GOOD) status = budget_check(&o->budget, &s);
     if (status == EXIT_GOOD)
         status = code_command_run(&r, &s, &o->code, o->device, seconds_run(o), x);

@@ -399,7 +399,7 @@ static enum bitcut_status ask_tolerance(struct gemm_answers *a, struct fault *f)
 static int find_tolerance(struct gemm_answers *a)
 {
     struct fault f;
-    a->shuffled = (struct shuffled_source){ &a->data, a->context->seed };
+    a->shuffled = (struct shuffled_source){ .data = &a->data, .seed = a->context->seed };
     a->limits = (struct tolerance_problem){ .gemm = &a->s.gemm,
                                             .source = shuffled_runs(&a->shuffled),
                                             .m = a->s.a.rows,

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The names of the options of one matrix. */
 static const struct names {
@@ -32,10 +33,10 @@ static int shape_read(struct matrix_request *r, const char *text)
     int side[3];
     r->has_shape = text;
     if (!text) return EXIT_GOOD;
-    if (!option_tile(side, text, 2, 1, INT_MAX) || side[2])
+    if (!option_tile(side, text, 2, 1, INT_MAX) || (side[2] && !r->batch))
         return complain(r->shape_option, "must be rows and columns, for example 64x256");
-    r->rows = (size_t)side[0];
-    r->cols = (size_t)side[1];
+    r->dims = side[2] ? 3 : 2;
+    for (int i = 0; i < r->dims; i++) r->dim[i] = (size_t)side[i];
     return EXIT_GOOD;
 }
 
@@ -45,13 +46,133 @@ int matrix_read(struct encoded_matrix *m, const char *option, const char *path,
     const int matrix = matrix_of(option);
     struct matrix_request r = { .format_option = names[matrix].format,
                                 .shape_option = names[matrix].shape,
-                                .vector = matrix == MATRIX_C };
+                                .vector = matrix == MATRIX_C,
+                                .batch = o->batches };
     struct fault f;
     if (!path) return complain(option, "is required; give A, B and D, .npy or .mtx");
     int status = matrix_option_format(&r.format, o, matrix);
     if (status == EXIT_GOOD) status = shape_read(&r, o->shape_of[matrix]);
     if (status != EXIT_GOOD) return status;
     return matrix_file_read(m, path, &r, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
+}
+
+/* Refuse a matrix of a batch of `count`, that of option -x. */
+static int fail_count(int matrix, const struct matrix *m, size_t count)
+{
+    static const char *const option[MATRICES] = { "-a", "-b", "-c", "-d" };
+    struct fault f;
+    if (m->is_batch)
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%zu matrices, but the batch has %zu",
+                  m->count, count);
+    else
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "one matrix, but the batch has %zu; expected a 3-D array", count);
+    return fail(option[matrix], &f);
+}
+
+/* Reduce batches to the matrices of one GEMM. */
+static int select_one(struct matrix *const of[MATRICES], bool is_batch, size_t count,
+                      size_t index)
+{
+    struct fault f;
+    if (!is_batch) return complain("--index", "requires a batch: a 3-D array");
+    if (index >= count) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%zu is not below %zu, the number of GEMMs",
+                  index, count);
+        return fail("--index", &f);
+    }
+    for (int i = 0; i < MATRICES; i++)
+        matrix_select(of[i], of[i]->count == 1 ? 0 : index);
+    return EXIT_GOOD;
+}
+
+int matrix_batch(bool *is_batch, size_t *count, struct matrix *const of[MATRICES],
+                 const struct matrix_options *o)
+{
+    *is_batch = false;
+    *count = 1;
+    for (int i = MATRIX_A; i <= MATRIX_C; i++) {
+        if (!of[i]->is_batch) continue;
+        if (!*is_batch || *count == 1) *count = of[i]->count;
+        *is_batch = true;
+    }
+    for (int i = MATRIX_A; i <= MATRIX_D; i++) {
+        const struct matrix *const m = of[i];
+        const bool fits = i == MATRIX_D && m->at
+                              ? m->is_batch == *is_batch && matrix_count(m) == *count
+                              : !m->is_batch || m->count == *count || m->count == 1;
+        if (!fits) return fail_count(i, m, *count);
+    }
+    if (!o->batches || o->index == SIZE_MAX) return EXIT_GOOD;
+    const int status = select_one(of, *is_batch, *count, o->index);
+    *is_batch = false;
+    *count = 1;
+    return status;
+}
+
+int matrix_offsets(int32_t **offsets, size_t *count, size_t rows,
+                   const struct matrix_options *o)
+{
+    static const char option[] = "--offsets";
+    struct matrix_request r = { .format = &formats[FORMAT_S32],
+                                .format_option = "i4",
+                                .shape_option = "--shape-a",
+                                .vector = true };
+    struct encoded_matrix m;
+    struct fault f;
+    if (matrix_file_read(&m, o->offsets, &r, &f) != BITCUT_OK)
+        return fail(o->offsets, &f);
+    *offsets = m.at;
+    *count = m.rows * m.cols;
+    int32_t before = 0;
+    for (size_t i = 0; i < *count; before = (*offsets)[i++])
+        if ((*offsets)[i] < before) {
+            fault_set(&f, BITCUT_BAD_ARGUMENT, "must ascend; element %zu is %d after %d",
+                      i, (int)(*offsets)[i], (int)before);
+            return fail(option, &f);
+        }
+    if ((size_t)before == rows) return EXIT_GOOD;
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "must end with %zu, the rows of A, found %d", rows,
+              (int)before);
+    return fail(option, &f);
+}
+
+/* Keep rows [from, to). */
+static void keep_rows(struct matrix *m, size_t from, size_t to)
+{
+    if (!m->at) return;
+    memmove(m->at, m->at + from * m->cols, (to - from) * m->cols * sizeof *m->at);
+    m->rows = to - from;
+}
+
+int matrix_groups(struct matrix *const of[MATRICES], const int32_t *offsets, size_t count,
+                  const struct matrix_options *o)
+{
+    struct matrix *const b = of[MATRIX_B];
+    struct fault f;
+    for (int i = MATRIX_A; i <= MATRIX_D; i++)
+        if (i != MATRIX_B && of[i]->is_batch)
+            return complain("--offsets",
+                            "takes A, C and D of two dimensions: the rows of "
+                            "all groups, one under the other");
+    if (b->is_batch && b->count != count && b->count != 1) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%zu matrices, but there are %zu groups",
+                  b->count, count);
+        return fail("-b", &f);
+    }
+    if (o->index == SIZE_MAX) return EXIT_GOOD;
+    if (o->index >= count) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%zu is not below %zu, the number of groups",
+                  o->index, count);
+        return fail("--index", &f);
+    }
+    const size_t from = o->index ? (size_t)offsets[o->index - 1] : 0,
+                 to = (size_t)offsets[o->index];
+    matrix_select(b, b->count == 1 ? 0 : o->index);
+    keep_rows(of[MATRIX_A], from, to);
+    keep_rows(of[MATRIX_C], from, to);
+    keep_rows(of[MATRIX_D], from, to);
+    return EXIT_GOOD;
 }
 
 int matrix_unread(const char *option, const struct matrix_options *o)

@@ -14,7 +14,23 @@ enum { MATRIX_A, MATRIX_B, MATRIX_C, MATRIX_D, MATRICES };
 struct matrix_options {
     const char *format; /* of A and B */
     const char *format_of[MATRICES], *shape_of[MATRICES];
+    bool batches; /* whether the command takes batches: arrays of three dimensions */
+    const char *offsets; /* file of the ends of groups of rows, or NULL */
+    size_t index; /* the only GEMM of a batch to look at; SIZE_MAX: all; read only with
+                     `batches` */
 };
+
+/* Its initial value in a command that takes batches, and the row of `index`. */
+#define MATRIX_BATCHES                                                                   \
+    {                                                                                    \
+        .batches = true, .index = SIZE_MAX                                               \
+    }
+
+#define MATRIX_OPTION_INDEX(COMMAND, FILES)                                              \
+    {                                                                                    \
+        "index", "take GEMM I of a batch alone, counted from 0 (default: all)",          \
+            OPTION(COMMAND, FILES.index, COUNT, "I")                                     \
+    }
 
 /* The rows of A and B together, of each, of C, and of D.  FILES: the member. */
 #define MATRIX_OPTION_BOTH(COMMAND, FILES)                                               \
@@ -53,6 +69,15 @@ struct matrix_options {
             OPTION(COMMAND, FILES.shape_of[MATRIX_D], TEXT, "MxN")                       \
     }
 
+#define MATRIX_OPTION_OFFSETS(COMMAND, FILES)                                            \
+    {                                                                                    \
+        "offsets",                                                                       \
+            "a file with the end of each group of rows of A and D, i4: B has a matrix "  \
+            "for "                                                                       \
+            "each group",                                                                \
+            OPTION(COMMAND, FILES.offsets, TEXT, "FILE")                                 \
+    }
+
 /* The format of a matrix, MATRIX_A to MATRIX_D; NULL if no option names one.  Prints
    messages and returns an exit status. */
 int matrix_option_format(const struct bitcut_format **format,
@@ -62,6 +87,25 @@ int matrix_option_format(const struct bitcut_format **format,
    messages and returns an exit status. */
 int matrix_read(struct encoded_matrix *m, const char *option, const char *path,
                 const struct matrix_options *o);
+
+/* The number of GEMMs of the matrices of -a, -b, -c and -d, of which some may be missing
+   (at is NULL).  Batches have the same number of matrices; a single matrix, and a batch
+   of one, of A, B or C belongs to all GEMMs.  *is_batch: whether A, B or C is a batch; D
+   has to be one then.  With `index`, batches are reduced to the matrices of this GEMM,
+   and *is_batch is false.  Prints messages and returns an exit status. */
+int matrix_batch(bool *is_batch, size_t *count, struct matrix *const of[MATRICES],
+                 const struct matrix_options *o);
+
+/* Read the file of --offsets: *count ends of groups, for a matrix of `rows` rows, which
+   the caller frees.  Prints messages and returns an exit status. */
+int matrix_offsets(int32_t **offsets, size_t *count, size_t rows,
+                   const struct matrix_options *o);
+
+/* Check the matrices of `count` groups, which are those of matrix_batch().  With `index`,
+   they are reduced to the matrices of this group.  Prints messages and returns an exit
+   status. */
+int matrix_groups(struct matrix *const of[MATRICES], const int32_t *offsets, size_t count,
+                  const struct matrix_options *o);
 
 /* Complain about options of a matrix that is not read from a file.  Returns an exit
    status. */

@@ -202,6 +202,7 @@ int setup_read_result(struct setup *s, struct matrix *d, const char *path)
 {
     const int status = setup_read(d, "-d", path, files_of(s));
     if (status == EXIT_GOOD) s->gemm.d.format = d->format;
+    if (status == EXIT_GOOD) s->d = d;
     return status;
 }
 
@@ -252,9 +253,17 @@ static int expand(struct matrix *c, size_t rows, size_t cols)
     const bool is_row = c->rows == 1 && c->cols == cols && rows != 1,
                is_column = c->cols == 1 && c->rows == rows && cols != 1;
     if (!is_row && !is_column) return EXIT_GOOD;
-    if (matrix_init(&all, rows, cols, &f) != BITCUT_OK) return fail("C", &f);
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++) all.at[i * cols + j] = c->at[is_row ? j : i];
+    const size_t count = matrix_count(c);
+    size_t lines;
+    if (!size_multiply(&lines, count, rows))
+        return fault_set(&f, BITCUT_NO_MEMORY, "not enough memory"), fail("C", &f);
+    if (matrix_init(&all, lines, cols, &f) != BITCUT_OK) return fail("C", &f);
+    for (size_t i = 0; i < lines; i++)
+        for (size_t j = 0; j < cols; j++)
+            all.at[i * cols + j] = c->at[is_row ? i / rows * cols + j : i];
+    all.rows = rows;
+    all.is_batch = c->is_batch;
+    all.count = c->count;
     matrix_clear(c);
     *c = all;
     return EXIT_GOOD;
@@ -274,32 +283,94 @@ int setup_extend(struct setup *s, size_t m, size_t n, size_t k)
                                                                 : fail("--scaling", &f);
 }
 
-int setup_finish(struct setup *s)
+static int read_c(struct setup *s)
 {
-    int status = setup_check_inner(s, s->options->a);
-    if (status == EXIT_GOOD)
-        status = quantize_options_apply(s->quantized, &s->gemm, &s->extra, &s->a, &s->b);
-    if (status == EXIT_GOOD) status = setup_extend(s, s->a.rows, s->b.cols, s->a.cols);
-    if (status != EXIT_GOOD) return status;
     if (!s->options->c) {
         if (!gemm_reads_c(&s->gemm)) return matrix_unread("-c", &s->options->files);
         return complain("--beta", "must be 0 without -c");
     }
-    status = setup_read(&s->c, "-c", s->options->c, &s->options->files);
+    int status = setup_read(&s->c, "-c", s->options->c, &s->options->files);
     if (status == EXIT_GOOD) status = expand(&s->c, s->a.rows, s->b.cols);
     if (status != EXIT_GOOD) return status;
     return setup_check_shape("C", &s->c, s->a.rows, s->b.cols);
+}
+
+/* Read the groups of rows; with --index there is one GEMM. */
+static int take_groups(struct setup *s, struct matrix *const of[MATRICES])
+{
+    const struct matrix_options *const o = &s->options->files;
+    int status = matrix_offsets(&s->offsets, &s->count, s->a.rows, o);
+    if (status == EXIT_GOOD && o->index != SIZE_MAX && s->options->epilogue.bias_rows)
+        status = complain("--index", "cannot be combined with --offsets and --bias-rows");
+    if (status == EXIT_GOOD && o->index != SIZE_MAX && s->gemm.scale_a.lines)
+        status =
+            complain("--index", "cannot be combined with --offsets and factors of rows");
+    if (status == EXIT_GOOD) status = matrix_groups(of, s->offsets, s->count, o);
+    s->is_batch = o->index == SIZE_MAX;
+    if (s->is_batch) return status;
+    free(s->offsets);
+    s->offsets = NULL;
+    s->count = 1;
+    return status;
+}
+
+static int quantize_operands(struct setup *s)
+{
+    if (!s->quantized[0].quantizer && !s->quantized[1].quantizer) return EXIT_GOOD;
+    if (s->a.is_batch || s->b.is_batch)
+        return complain("--quantize-a, --quantize-b", "take arrays of two dimensions");
+    return quantize_options_apply(s->quantized, &s->gemm, &s->extra, &s->a, &s->b);
+}
+
+int setup_finish(struct setup *s)
+{
+    struct matrix none = { 0 };
+    struct matrix *const of[MATRICES] = { &s->a, &s->b, &s->c, s->d ? s->d : &none };
+    int status = setup_check_inner(s, s->options->a);
+    if (status == EXIT_GOOD) status = quantize_operands(s);
+    if (status == EXIT_GOOD) status = setup_extend(s, s->a.rows, s->b.cols, s->a.cols);
+    if (status == EXIT_GOOD) status = read_c(s);
+    if (status == EXIT_GOOD && s->d)
+        status = setup_check_shape("D", s->d, s->a.rows, s->b.cols);
+    if (status != EXIT_GOOD) return status;
+    return s->options->files.offsets
+               ? take_groups(s, of)
+               : matrix_batch(&s->is_batch, &s->count, of, &s->options->files);
+}
+
+/* The distance from one matrix of a batch to the next. */
+static size_t stride_of(const struct matrix *m)
+{
+    return matrix_count(m) > 1 ? m->rows * m->cols : 0;
+}
+
+struct bitcut_gemm setup_gemms(const struct setup *s, uint32_t *d)
+{
+    struct bitcut_gemm g = s->gemm;
+    gemm_set_dense(&g, d, s->a.rows, s->b.cols, s->a.cols, s->a.at, s->b.at, s->c.at);
+    g.count = s->is_batch ? s->count : 1;
+    g.a.stride = stride_of(&s->a);
+    g.b.stride = stride_of(&s->b);
+    g.c.stride = stride_of(&s->c);
+    g.d.stride = g.m * g.n;
+    if (!s->offsets) return g;
+    g.offsets = s->offsets;
+    g.d.stride = 0;
+    return g;
 }
 
 int setup_run_encoded(struct encoded_matrix *d, const struct setup *s,
                       const struct context *x)
 {
     struct fault f;
-    struct bitcut_gemm g = s->gemm;
+    const struct bitcut_format *const format = matrix_format(&s->gemm.d);
     const struct gemm_options options = context_options(x);
-    if (encoded_init(d, s->a.rows, s->b.cols, matrix_format(&s->gemm.d), &f) != BITCUT_OK)
-        return fail("D", &f);
-    gemm_set_dense(&g, d->at, d->rows, d->cols, s->a.cols, s->a.at, s->b.at, s->c.at);
+    const enum bitcut_status made =
+        s->is_batch && !s->offsets
+            ? encoded_init_batch(d, s->count, s->a.rows, s->b.cols, format, &f)
+            : encoded_init(d, s->a.rows, s->b.cols, format, &f);
+    if (made != BITCUT_OK) return fail("D", &f);
+    struct bitcut_gemm g = setup_gemms(s, d->at);
     g.d.format = d->format;
     if (gemm_check_matrices(&g, true, &f) == BITCUT_OK &&
         gemm_run(&g, &options, &f) == BITCUT_OK)
@@ -323,6 +394,8 @@ void setup_clear(struct setup *s)
     matrix_clear(&s->b);
     matrix_clear(&s->c);
     epilogue_files_clear(&s->extra);
+    free(s->offsets);
+    s->offsets = NULL;
 }
 
 /* The unit of each term, unless all run on the GEMM's unit. */
@@ -371,6 +444,8 @@ struct gemm_description setup_description(const struct setup *s, const struct co
                                       .m = s->a.rows,
                                       .n = s->b.cols,
                                       .k = s->a.cols,
+                                      .is_batch = s->is_batch,
+                                      .count = s->count,
                                       .input_a = s->input_a,
                                       .input_b = s->input_b,
                                       .quantized = s->quantized,

@@ -29,12 +29,15 @@ struct setup_options {
 enum { SETUP_UNSET = INT_MIN };
 #define SETUP_BETA_UNSET 0x7fc0be7au /* a NaN that no decimal text gives */
 
-#define SETUP_DEFAULTS                                                                   \
+#define SETUP_DEFAULTS_OF(...)                                                           \
     {                                                                                    \
         .alpha = F32_ONE, .beta = SETUP_BETA_UNSET, .round_seed = SETUP_UNSET,           \
         .scale = SETUP_UNSET, .terms = SETUP_UNSET, .promote = SETUP_UNSET,              \
-        .tile_k = SETUP_UNSET, .slices = 1, .epilogue = EPILOGUE_DEFAULTS                \
+        .tile_k = SETUP_UNSET, .slices = 1, .epilogue = EPILOGUE_DEFAULTS, __VA_ARGS__   \
     }
+
+#define SETUP_DEFAULTS       SETUP_DEFAULTS_OF(.files = { .format = NULL })
+#define SETUP_BATCH_DEFAULTS SETUP_DEFAULTS_OF(.files = MATRIX_BATCHES)
 
 /* The rows, which come first in the table of a command.  DEFAULT: the user's defaults
    apply to them. */
@@ -108,6 +111,10 @@ struct setup {
                                 D, NULL: f32 */
     struct gemm_plan plan;               /* of gemm                          */
     struct matrix a, b, c;               /* c.at is NULL unless -c was given */
+    struct matrix *d;                    /* the D that was read, or NULL */
+    bool is_batch; /* whether there are `count` GEMMs; after setup_finish() */
+    size_t count;  /* 1 if it is no batch */
+    int32_t *offsets;                    /* ends of `count` groups of rows, or NULL */
     const char *input_a, *input_b;       /* origin of A and B: a family or a file */
     struct epilogue_files extra;         /* bias and factors of gemm */
     struct quantized quantized[2];       /* what quantization did to A and B */
@@ -140,13 +147,17 @@ int setup_open_gemm(struct setup *s, const char *recipe);
 int setup_check_inner(const struct setup *s, bool has_a);
 int setup_check_pair(const struct matrix *a, const struct matrix *b);
 
-/* Read -c if it was given, and check the shapes of all three matrices. s->a and s->b must
-   be set.  Prints messages and returns an exit status. */
+/* Read -c if it was given, and check the shapes of all matrices, and their numbers in a
+   batch.  s->a and s->b must be set; D if it is read.  Prints messages and returns an
+   exit status. */
 int setup_finish(struct setup *s);
 
 /* Apply the options of bias, factors and epilogue for a GEMM of m x n x k, and plan it
    with them, as setup_finish() does.  Prints messages and returns an exit status. */
 int setup_extend(struct setup *s, size_t m, size_t n, size_t k);
+
+/* The GEMM, or the batch, with its matrices, and D in FP32 without gaps. */
+struct bitcut_gemm setup_gemms(const struct setup *s, uint32_t *d);
 
 /* Complain about a matrix, called `name`, that has another shape.  Prints a message and
    returns an exit status. */
@@ -158,7 +169,8 @@ int setup_read(struct matrix *m, const char *option, const char *path,
                const struct matrix_options *files);
 
 /* The same for -d, the D of s->gemm, which takes the format of the file.  It is decided
-   here alone; call it after setup_gemm().  Prints and returns an exit status. */
+   here alone; call it after setup_gemm().  setup_finish() checks its shape if it is
+   called later.  Prints and returns an exit status. */
 int setup_read_result(struct setup *s, struct matrix *d, const char *path);
 
 /* Emulate: allocate *d and fill it with the result, in the format of s->gemm.d.  Prints

@@ -18,8 +18,10 @@ size_t difference_first(struct differing first[DIFFERING_MAX], const struct pair
     size_t count = 0;
     for (size_t at = 0; at < x->m * x->n && count < DIFFERING_MAX; at++)
         if (x->d[at] != x->h[at])
-            first[count++] =
-                (struct differing){ at / x->n, at % x->n, x->d[at], x->h[at] };
+            first[count++] = (struct differing){ .row = at / x->n,
+                                                 .col = at % x->n,
+                                                 .given = x->d[at],
+                                                 .expected = x->h[at] };
     return count;
 }
 
@@ -247,7 +249,18 @@ bool difference_describe(struct box *b, const struct pair_of *x)
 
 /* --- outputs ---------------------------------------------------------------------- */
 
+static bool is_of_batch(const void *differing)
+{
+    return ((const struct differing *)differing)->of_batch;
+}
+
+static const struct record_field differing_gemm[] = {
+    RECORD_INNER(struct differing, gemm, "gemm", "", "GEMM of the batch, counted from 0"),
+    { 0 }
+};
+
 const struct record_field differing_fields[] = {
+    RECORD_TOGETHER(is_of_batch, differing_gemm, "", "GEMM of the batch, counted from 0"),
     RECORD_PAIR(struct differing, row, "at", "", "row and column, counted from 0"),
     RECORD_ENCODING(struct differing, given, "given", "value of D there, in FP32"),
     RECORD_ENCODING(struct differing, expected, "expected", "the correct value, in FP32"),
@@ -258,8 +271,10 @@ void differing_describe(char *text, size_t size, const struct differing *first,
                         size_t count, size_t from)
 {
     enum { SAID = 4 };
-    for (size_t i = from; i < count && i < SAID; i++)
-        text_add(text, size, "%sD[%zu, %zu] is 0x%08x, expected 0x%08x",
-                 *text ? "; " : "", first[i].row, first[i].col, (unsigned)first[i].given,
-                 (unsigned)first[i].expected);
+    for (size_t i = from; i < count && i < SAID; i++) {
+        text_add(text, size, "%sD[", *text ? "; " : "");
+        if (first[i].of_batch) text_add(text, size, "%zu, ", first[i].gemm);
+        text_add(text, size, "%zu, %zu] is 0x%08x, expected 0x%08x", first[i].row,
+                 first[i].col, (unsigned)first[i].given, (unsigned)first[i].expected);
+    }
 }

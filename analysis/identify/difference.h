@@ -22,13 +22,16 @@ struct box {
 struct differing {
     size_t row, col;
     uint32_t given, expected;
+    bool of_batch; /* whether it belongs to GEMM `gemm` of a batch */
+    size_t gemm;
 };
 
 enum { DIFFERING_MAX = 16 };
 
 extern const struct record_field differing_fields[];
 
-/* Append the first entries of a list, "D[0, 3] is 0x3f800001, expected 0x3f800000; ...".
+/* Append the first entries of a list, "D[0, 3] is 0x3f800001, expected 0x3f800000; ...";
+   the first index is the GEMM of a batch.
    Indices and encodings are in Python's notation. */
 void differing_describe(char *text, size_t size, const struct differing *first,
                         size_t count, size_t from);

@@ -269,9 +269,7 @@ static bool same_term(struct recipe_term x, struct recipe_term y)
            x.scaled == y.scaled;
 }
 
-/* Whether the GEMM describes the hypothesis completely: there is no fault, and its
-   products have an order that the GEMM can have. */
-static bool says_all(const struct verdict *v)
+bool explain_says_all(const struct verdict *v)
 {
     struct gemm_plan plan;
     if (!v->sampled || v->h.at[AXIS_FAULT] ||
@@ -288,7 +286,10 @@ static void conclude(struct explanation *e)
 {
     struct bitcut_explanation *const a = &e->answer;
     a->size = sizeof *a;
-    a->runs = a->compared && !a->differ && says_all(&e->best);
+    a->runs = a->compared && !a->differ && explain_says_all(&e->best);
+    a->gemms = 1;
+    a->explained = a->found;
+    a->gemm = a->found;
     a->fault = explain_fault(e);
     a->matched = e->best.matched;
     a->sampled = e->best.sampled;

@@ -25,7 +25,13 @@ struct explain_options {
                                  whose positions are reported; or NULL */
 };
 
-enum { EQUALS_MAX = 64, PARTS_MAX = 4, SENTENCE_MAX = 1000, CHANGES_MAX = 600 };
+enum {
+    EQUALS_MAX = 64,
+    PARTS_MAX = 4,
+    SENTENCE_MAX = 1000,
+    CHANGES_MAX = 600,
+    LIST_MAX = 120
+};
 
 /* A hypothesis and its agreement with D. */
 struct verdict {
@@ -57,6 +63,12 @@ struct explanation {
     double distance[RECIPES_MAX]; /* struct search: distance of each unchanged recipe, by
                                      position */
     double seconds;               /* time that the search took */
+    bool is_batch;   /* `answer` is about all GEMMs; all other members describe */
+    size_t searched; /* GEMM `searched` */
+    char given[LIST_MAX], others[LIST_MAX]; /* GEMMs that the hypothesis gives, and the
+                                               other ones, such as "GEMMs 0 to 2, 5" */
+    size_t other_gemm;                      /* one of the other GEMMs, and */
+    char other[SENTENCE_MAX];               /* what computed its D; "": unknown */
     const char *device; /* what computed in place of the emulator; NULL: no device was
                            requested */
 };
@@ -68,10 +80,21 @@ enum bitcut_status explain_run(struct explanation *e, const struct problem *q,
                                const struct explain_options *o, struct fault *f);
 void explain_clear(struct explanation *e);
 
+/* The same for a batch, or for one GEMM.  The hypothesis is searched on the first GEMM
+   that has outputs, and compared with all GEMMs.  If it does not give all, the first
+   other GEMM is searched too; the hypothesis that gives more GEMMs is the answer.  The
+   time limit holds for each search and each comparison. */
+enum bitcut_status explain_batch(struct explanation *e, const struct problem *q,
+                                 const struct explain_options *o, struct fault *f);
+
+/* Whether the GEMM describes the hypothesis completely: there is no fault, and its
+   products have an order that the GEMM can have. */
+bool explain_says_all(const struct verdict *v);
+
 /* Its fields and sentences (lib/base/record.h). */
 extern const struct record_field explain_fields[], explain_best_fields[],
-    explain_part_fields[], explain_equal_fields[], explain_bin_fields[],
-    explain_distance_fields[];
+    explain_batch_fields[], explain_part_fields[], explain_equal_fields[],
+    explain_bin_fields[], explain_distance_fields[];
 extern const struct record_line explain_lines[];
 record_describe explain_describe_text, explain_describe_verdict, explain_describe_nearest,
     explain_describe_error, explain_describe_distances, explain_describe_sum,

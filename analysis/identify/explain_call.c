@@ -4,7 +4,9 @@
 #include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- input ------------------------------------------------------------------------ */
 
@@ -32,9 +34,6 @@ static enum bitcut_status take_options(struct explain_options *to,
 
 static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *f)
 {
-    if (g->count != 1)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "the number of GEMMs must be 1, found %zu", g->count);
     if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
@@ -49,6 +48,37 @@ static void problem_clear(struct problem *q)
     matrix_clear(&q->d);
 }
 
+/* Matrix i of every GEMM, or the only one. */
+static enum bitcut_status take(struct matrix *to, const struct bitcut_matrix *x,
+                               const struct bitcut_gemm *g, size_t rows, size_t cols,
+                               int threads, struct fault *f)
+{
+    const size_t count = x->each || x->stride ? g->count : 1, each = rows * cols;
+    struct matrix all;
+    size_t lines = 0;
+    enum bitcut_status status =
+        size_multiply(&lines, count, rows)
+            ? matrix_init(&all, lines, cols, f)
+            : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
+    if (status != BITCUT_OK) return status;
+    for (size_t i = 0; each && i < count && status == BITCUT_OK; i++) {
+        struct matrix one;
+        if (view_matrix(&one, x, i, rows, cols, threads))
+            memcpy(all.at + i * each, one.at, each * sizeof *one.at);
+        else
+            status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
+        if (status == BITCUT_OK) matrix_clear(&one);
+    }
+    if (status != BITCUT_OK) return matrix_clear(&all), status;
+    *to = (struct matrix){ .rows = rows,
+                           .cols = cols,
+                           .at = all.at,
+                           .format = matrix_format(x),
+                           .is_batch = g->count != 1,
+                           .count = count };
+    return BITCUT_OK;
+}
+
 static enum bitcut_status problem_take(struct problem *to, const struct bitcut_gemm *g,
                                        int threads, struct fault *f)
 {
@@ -56,16 +86,17 @@ static enum bitcut_status problem_take(struct problem *to, const struct bitcut_g
                          .alpha = g->alpha,
                          .beta = g->beta,
                          .recipe = g->recipe,
-                         .unit = g->unit };
-    if (!view_matrix(&q.a, &g->a, 0, g->m, g->k, threads) ||
-        !view_matrix(&q.b, &g->b, 0, g->k, g->n, threads) ||
-        !view_matrix(&q.d, &g->d, 0, g->m, g->n, threads) ||
-        (gemm_reads_c(g) && !view_matrix(&q.c, &g->c, 0, g->m, g->n, threads))) {
-        problem_clear(&q);
-        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the matrices");
-    }
-    *to = q;
-    return BITCUT_OK;
+                         .unit = g->unit,
+                         .is_batch = g->count != 1,
+                         .gemms = g->count };
+    enum bitcut_status status = take(&q.a, &g->a, g, g->m, g->k, threads, f);
+    if (status == BITCUT_OK) status = take(&q.b, &g->b, g, g->k, g->n, threads, f);
+    if (status == BITCUT_OK) status = take(&q.d, &g->d, g, g->m, g->n, threads, f);
+    if (status == BITCUT_OK && gemm_reads_c(g))
+        status = take(&q.c, &g->c, g, g->m, g->n, threads, f);
+    if (status == BITCUT_OK) *to = q;
+    else problem_clear(&q);
+    return status;
 }
 
 /* --- output ----------------------------------------------------------------------- */
@@ -89,6 +120,7 @@ static struct bitcut_gemm gemm_found(const struct explanation *e,
     g.m = problem_m(&e->q);
     g.n = problem_n(&e->q);
     g.k = problem_k(&e->q);
+    g.count = asked->count;
     g.a = asked->a;
     g.b = asked->b;
     g.c = asked->c;
@@ -112,11 +144,15 @@ static enum bitcut_status explain_gemm(struct bitcut_explanation *report,
     if (!e) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     enum bitcut_status status = problem_take(&q, g, o->threads, f);
     if (status != BITCUT_OK) return free(e), status;
-    status = explain_run(e, &q, o, f);
+    status = explain_batch(e, &q, o, f);
     if (status == BITCUT_OK) {
         const struct bitcut_gemm settled = gemm_found(e, g);
         gemm_give(found, &settled);
-        if (report) *report = e->answer;
+        if (report) {
+            const size_t size = report->size;
+            memcpy(report, &e->answer, size);
+            report->size = size;
+        }
         explain_clear(e);
     }
     free(e);
@@ -134,8 +170,10 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
     struct bitcut_gemm g;
     struct hostfp saved;
     struct fault f;
+    static const size_t older[2] = { offsetof(struct bitcut_explanation, gemms) };
     enum bitcut_status status =
-        report ? struct_check("reports", report->size, sizeof *report, &f) : BITCUT_OK;
+        report ? struct_check_since("reports", report->size, sizeof *report, older, &f)
+               : BITCUT_OK;
     if (status == BITCUT_OK) status = gemm_check_place(found, &f);
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
     if (status == BITCUT_OK) status = gemm_take_plain(&g, gemm, "explain", &f);

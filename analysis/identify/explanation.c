@@ -181,8 +181,37 @@ const struct record_field explain_best_fields[] = {
 #define ANSWER(place, key, what)                                                         \
     RECORD_MEMBER(struct explanation, answer.place, #place, key, "", what)
 
+static bool is_batch(const void *answer)
+{
+    return ((const struct explanation *)answer)->is_batch;
+}
+
+static bool has_others(const void *answer)
+{
+    return *((const struct explanation *)answer)->others;
+}
+
+static bool has_other(const void *answer)
+{
+    return *((const struct explanation *)answer)->other;
+}
+
+const struct record_field explain_batch_fields[] = {
+    OF_ALL(answer.gemms, "gemms", "", "GEMMs of the batch"),
+    OF_ALL(answer.explained, "explained", "", "GEMMs whose D the hypothesis gives"),
+    OF_ALL(searched, "searched", "", "GEMM on which the hypothesis was found"),
+    RECORD_INNER_IF(struct explanation, others, "others", "",
+                    "GEMMs whose D it does not give, or null", has_others),
+    RECORD_INNER_IF(struct explanation, other_gemm, "other_gemm", "",
+                    "one of these GEMMs, or null", has_other),
+    RECORD_INNER_IF(struct explanation, other, "other", "",
+                    "what computed its D, or null", has_other),
+    { 0 }
+};
+
 const struct record_field explain_fields[] = {
     /* clang-format off */
+    RECORD_TOGETHER(is_batch, explain_batch_fields, "", "GEMMs of a batch"),
     RECORD_TOGETHER(was_tried, explain_best_fields, "", "the hypothesis that gives most "
                                                         "of D"),
     OF_ALL(q.name, "d", "", "the file of D"),
@@ -215,6 +244,9 @@ const struct record_field explain_fields[] = {
     ANSWER(fault, "", "the name of the fault, or none"),
     ANSWER(matched, "", "outputs of the sample that this GEMM gives"),
     ANSWER(sampled, "", "outputs of the sample"),
+    ANSWER(gemms, "", "GEMMs"),
+    ANSWER(explained, "", "GEMMs whose D the hypothesis gives"),
+    ANSWER(gemm, "", "first GEMM whose D it does not give"),
     { 0 }
     /* clang-format on */
 };

@@ -39,6 +39,26 @@ uint32_t problem_c(const struct problem *q, size_t i, size_t j)
     return element(&q->c, q->transposed_d, i, j);
 }
 
+/* Matrix i, with borrowed elements. */
+static struct matrix nth(const struct matrix *x, size_t i)
+{
+    struct matrix one = *x;
+    if (x->is_batch && x->count != 1) one.at += i * x->rows * x->cols;
+    one.is_batch = false;
+    return one;
+}
+
+struct problem problem_nth(const struct problem *q, size_t i)
+{
+    struct problem one = *q;
+    one.a = nth(&q->a, i);
+    one.b = nth(&q->b, i);
+    if (q->c.at) one.c = nth(&q->c, i);
+    one.d = nth(&q->d, i);
+    one.is_batch = false;
+    return one;
+}
+
 bool problem_fits(const struct problem *q)
 {
     const size_t m = problem_m(q), n = problem_n(q);
@@ -63,7 +83,8 @@ const struct bitcut_format *problem_format(const struct matrix *d)
                                    FORMAT_F16 }; /* f16 contains most of bf16's numbers */
     if (d->format && d->format != &formats[FORMAT_F32]) return d->format;
     for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++)
-        if (format_has_all(&formats[shorter[i]], d->at, d->rows * d->cols))
+        if (format_has_all(&formats[shorter[i]], d->at,
+                           matrix_count(d) * d->rows * d->cols))
             return &formats[shorter[i]];
     return &formats[FORMAT_F32];
 }

@@ -21,7 +21,13 @@ struct problem {
        it; or NULL */
     const struct bitcut_gemm *said;
     const char *name;               /* name of D, or NULL */
+    bool is_batch; /* whether the matrices belong to `gemms` GEMMs; each is a batch or
+                      belongs to all */
+    size_t gemms;
 };
+
+/* GEMM i of a batch, with matrices whose elements stay the batch's. */
+struct problem problem_nth(const struct problem *q, size_t i);
 
 /* Sizes of the GEMM for the matrices as they are read. */
 size_t problem_m(const struct problem *q);

@@ -88,6 +88,7 @@ static void describe_counts(char *text, const struct explanation *e)
 {
     const size_t same = e->answer.compared - e->answer.differ;
     text_add(text, SENTENCE_MAX, ": %zu of %zu outputs agree", same, e->answer.compared);
+    if (e->is_batch) text_add(text, SENTENCE_MAX, ", in all %zu GEMMs", e->answer.gemms);
     if (e->answer.compared < e->answer.total)
         text_add(text, SENTENCE_MAX, " (D has %zu%s)", e->answer.total,
                  e->interrupted ? "" : "; more seconds look at more");
@@ -121,13 +122,20 @@ static void describe_parts(char *text, const struct explanation *e)
         text_add(text, SENTENCE_MAX, "; and in %zu more places", e->parts - PARTS_MAX);
 }
 
+/* A hypothesis that does not give all GEMMs of a batch. */
+static bool is_of_some(const struct explanation *e)
+{
+    return e->is_batch && e->answer.explained < e->answer.gemms && e->best.sampled &&
+           !(e->interrupted && !e->answer.compared);
+}
+
 /* A hypothesis that misses a single output is still only the nearest. */
 void explain_describe_nearest(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
     const size_t same = e->answer.compared - e->answer.differ;
     char nearest[SENTENCE_MAX] = "";
-    if (e->answer.found || !same) return;
+    if (e->answer.found || !same || is_of_some(e)) return;
     text_add(nearest, sizeof nearest, "%zu of %zu outputs%s: ", same, e->answer.compared,
              e->parts ? "" : ", which may be chance");
     name_hypothesis(nearest, e);
@@ -182,11 +190,39 @@ static void describe_found(char *text, const struct explanation *e)
     describe_parts(text, e);
 }
 
+/* The GEMMs that it gives, the GEMMs that it does not give, and what computed one of
+   these. */
+static void describe_some(char *text, const struct explanation *e)
+{
+    if (e->answer.explained) {
+        text_add(text, SENTENCE_MAX, "D of %s is ", e->given);
+        name_hypothesis(text, e);
+        describe_parts(text, e);
+        describe_reading(text, &e->q);
+        text_add(text, SENTENCE_MAX, ": %zu of %zu GEMMs; D of %s is not",
+                 e->answer.explained, e->answer.gemms, e->others);
+    } else {
+        text_add(text, SENTENCE_MAX,
+                 "No hypothesis gives D of a whole GEMM, of %zu tried%s; the nearest of "
+                 "GEMM %zu is ",
+                 e->answer.tried, e->answer.complete ? "" : " in the seconds given",
+                 e->searched);
+        name_hypothesis(text, e);
+    }
+    if (*e->other)
+        text_add(text, SENTENCE_MAX, ". GEMM %zu: %s", e->other_gemm, e->other);
+}
+
 /* Lines have what was tried, what else gives the same, and what is nearest. */
 void explain_describe_verdict(char *text, size_t size, const void *answer)
 {
     const struct explanation *const e = answer;
     char all[SENTENCE_MAX] = "";
+    if (is_of_some(e)) {
+        describe_some(all, e);
+        text_add(text, size, "%s", all);
+        return;
+    }
     if (e->interrupted && !e->answer.compared) describe_interrupted_search(all, e);
     else if (e->answer.found) describe_found(all, e);
     else describe_none(all, e);
@@ -199,6 +235,10 @@ void explain_describe_verdict(char *text, size_t size, const void *answer)
 void explain_describe(char text[SENTENCE_MAX], const struct explanation *e)
 {
     text[0] = 0;
+    if (is_of_some(e)) {
+        describe_some(text, e);
+        return;
+    }
     if (e->interrupted && !e->answer.compared) describe_interrupted_search(text, e);
     else if (e->answer.found) describe_found(text, e);
     else describe_nearest(text, e);

@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/sampling/checked_result.h"
 
+#include "lib/base/size.h"
+#include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define VERDICT(member, key, unit, what)                                                 \
     RECORD_MEMBER(struct tolerance_given, verdict.member, #member, key, unit, what)
 #define ACCEPTED(at, key)                                                                \
     RECORD_INNER(struct tolerance_given, accepted[at], "accepted." key, "",              \
                  "whether the test accepts D")
+
+static bool is_of_batch(const void *given)
+{
+    return ((const struct tolerance_given *)given)->of_batch;
+}
+
+static const struct record_field given_gemm[] = {
+    RECORD_INNER(struct tolerance_given, verdict.gemm, "gemm", "",
+                 "GEMM of the batch with the largest error"),
+    { 0 }
+};
 
 const struct record_field given_fields[] = {
     /* clang-format off */
@@ -37,6 +51,8 @@ const struct record_field given_fields[] = {
     RECORD_INNER(struct tolerance_given, bins, "ulp_histogram", "",
                  "outputs by distance from the exact result, in steps of the format of D"),
     VERDICT(worst, "", "", "the row and the column of that output"),
+    VERDICT(gemm, "", "", "the GEMM of that output"),
+    RECORD_TOGETHER(is_of_batch, given_gemm, "", "GEMM of a batch"),
     { 0 }
     /* clang-format on */
 };
@@ -130,5 +146,64 @@ enum bitcut_status tolerance_judge(struct tolerance_given *to,
         status = judge_zeros(to, &r, t, f);
     }
     sample_run_clear(&r);
+    return status;
+}
+
+/* Add the verdict on GEMM i. */
+static void add_given(struct tolerance_given *all, const struct tolerance_given *one,
+                      size_t i, bool first)
+{
+    struct bitcut_tolerance_verdict *const v = &all->verdict;
+    const struct bitcut_tolerance_verdict *const x = &one->verdict;
+    if (first) {
+        *all = *one;
+        v->gemm = i;
+        return;
+    }
+    if (x->component > v->component) {
+        v->component = x->component;
+        v->worst = x->worst;
+        memcpy(v->worst_at, x->worst_at, sizeof v->worst_at);
+        v->gemm = i;
+    }
+    v->with_underflow = larger_double(v->with_underflow, x->with_underflow);
+    v->norm = larger_double(v->norm, x->norm);
+    v->relres = larger_double(v->relres, x->relres);
+    v->accepted &= x->accepted;
+    v->zeros_accepted &= x->zeros_accepted;
+    v->above += x->above;
+    v->beyond += x->beyond;
+    v->wrong += x->wrong;
+    for (int c = 0; c < CRITERIA; c++) all->accepted[c] &= one->accepted[c];
+    for (int b = 0; b < HISTOGRAM_BINS; b++) all->bins[b] += one->bins[b];
+}
+
+enum bitcut_status tolerance_judge_batch(struct tolerance_given *to,
+                                         const struct bitcut_tolerances *t,
+                                         const struct tolerance_problem *q, int threads,
+                                         const struct progress *progress, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    bool first = true;
+    for (size_t i = 0; i < q->batch->count && status == BITCUT_OK; i++) {
+        const struct bitcut_gemm g = gemm_nth(q->batch, i);
+        struct tolerance_problem one = *q;
+        struct tolerance_given given;
+        struct gemm_data data;
+        struct matrix d = { 0 };
+        one.batch = NULL;
+        one.m = g.m;
+        if (!g.m || !g.n) continue;
+        status = gemm_data_take(&data, &g, 0, threads, f);
+        if (status != BITCUT_OK) break;
+        status = view_matrix(&d, &g.d, 0, g.m, g.n, threads)
+                     ? tolerance_judge(&given, t, &one, &data, d.at, threads, progress, f)
+                     : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for D");
+        if (status == BITCUT_OK) add_given(to, &given, i, first);
+        first = false;
+        matrix_clear(&d);
+        gemm_data_clear(&data);
+    }
+    to->of_batch = true;
     return status;
 }

@@ -10,6 +10,7 @@ struct tolerance_given {
     struct bitcut_tolerance_verdict verdict; /* must be first: the answer */
     bool accepted[CRITERIA];     /* by each test; false if an output is wrong */
     size_t bins[HISTOGRAM_BINS]; /* ulp_histogram()                                   */
+    bool of_batch;
 };
 
 /* The fields: those of the verdict and the other members (lib/base/record.h). */
@@ -24,5 +25,14 @@ enum bitcut_status tolerance_judge(struct tolerance_given *to,
                                    const struct gemm_data *data, const uint32_t *d,
                                    int threads, const struct progress *progress,
                                    struct fault *f);
+
+/* The same for every D of q->batch, whose D is read, by the limits of the batch.  A D
+   that is rejected rejects the batch; errors are the largest ones, and `worst` belongs to
+   the GEMM that the verdict names; numbers of outputs are those of all GEMMs. */
+enum bitcut_status tolerance_judge_batch(struct tolerance_given *to,
+                                         const struct bitcut_tolerances *t,
+                                         const struct tolerance_problem *q, int threads,
+                                         const struct progress *progress,
+                                         struct fault *f);
 
 #endif

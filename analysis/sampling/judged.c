@@ -289,10 +289,19 @@ void judged_describe_grade(char *text, size_t size, const void *answer)
     if (j) text_add(text, size, "%s", j->grade);
 }
 
+static void describe_largest(char *text, size_t size, const void *answer)
+{
+    const struct gemm_answer *const a = answer;
+    if (a->judged && a->gemm.is_batch)
+        text_add(text, size, "GEMM %zu of %zu; its componentwise error is the largest",
+                 a->largest, a->gemm.count);
+}
+
 const struct record_line judged_lines[] = {
     /* clang-format off */
     GEMM_LINES,
     { "matrices",            gemm_describe_matrices, RECORD_ALWAYS,  NULL },
+    { "errors of",           describe_largest,       RECORD_ALWAYS,  NULL },
     { "componentwise error", describe_componentwise, RECORD_ALWAYS,  NULL },
     { "relative error",      describe_relative,      RECORD_ALWAYS,  NULL },
     { "error in ulps",       describe_ulps,          RECORD_ALWAYS,  NULL },

@@ -40,18 +40,40 @@ runs_do(size_t count,
     return first;
 }
 
+/* The row of a run among `rows`: the fractions of run times the golden ratio are spread
+   evenly over [0, 1) for any number of runs (Knuth, TAOCP 3, section 6.4, theorem S). */
+static size_t row_of_run(uint64_t run, size_t rows)
+{
+    const uint64_t fraction = run * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)((unsigned __int128)fraction * rows >> 64);
+}
+
+static enum bitcut_status draw(struct gemm_data *to, const struct shuffled_source *s,
+                               size_t rows, size_t cols, uint64_t run, bool ordered,
+                               struct fault *f)
+{
+    struct gemm_data one;
+    if (!s->batch)
+        return gemm_data_shuffle(to, s->data, rows, cols, s->seed, run + 1, ordered, f);
+    const size_t all = gemm_first_row(s->batch, s->batch->count);
+    enum bitcut_status status =
+        gemm_data_take(&one, s->batch, gemm_of_row(s->batch, row_of_run(run, all)), 1, f);
+    if (status != BITCUT_OK) return status;
+    status = gemm_data_shuffle(to, &one, rows, cols, s->seed, run + 1, ordered, f);
+    gemm_data_clear(&one);
+    return status;
+}
+
 static enum bitcut_status shuffle(struct gemm_data *to, const void *context, size_t rows,
                                   size_t cols, uint64_t run, struct fault *f)
 {
-    const struct shuffled_source *const s = context;
-    return gemm_data_shuffle(to, s->data, rows, cols, s->seed, run + 1, false, f);
+    return draw(to, context, rows, cols, run, false, f);
 }
 
 static enum bitcut_status pick(struct gemm_data *to, const void *context, size_t rows,
                                size_t cols, uint64_t run, struct fault *f)
 {
-    const struct shuffled_source *const s = context;
-    return gemm_data_shuffle(to, s->data, rows, cols, s->seed, run + 1, true, f);
+    return draw(to, context, rows, cols, run, true, f);
 }
 
 struct run_source shuffled_runs(const struct shuffled_source *from)

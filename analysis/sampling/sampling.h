@@ -31,10 +31,14 @@ struct run_source {
     const void *context;
 };
 
-/* The runs of gemm_data_shuffle(), from the first random one on. */
+/* The runs of gemm_data_shuffle(), from the first random one on.  Of a batch, each run
+   has one GEMM: the GEMM of a row of all D, and runs have rows that are spread evenly, so
+   all rows are as likely. */
 struct shuffled_source {
-    const struct gemm_data *data;
+    const struct gemm_data *data; /* not read if there is a batch */
     uint64_t seed;
+    const struct bitcut_gemm
+        *batch; /* a checked batch in which some D has rows, or NULL */
 };
 
 struct run_source shuffled_runs(const struct shuffled_source *from);

@@ -551,7 +551,8 @@ static enum bitcut_status prepare(struct study_of_runs *s, double **room,
     for (int i = 0; i < ARRANGEMENTS; i++)
         s->arranged[i] = i == AS_IS ? q->source.as_is != NULL : q->any_order;
     gemm_data_block(&s->rows, &s->cols, q->m, q->n, q->k, PRODUCTS);
-    s->whole = q->source.as_is && s->rows == q->m && s->cols == q->n;
+    const bool one = !q->batch || q->batch->count == 1;
+    s->whole = one && q->source.as_is && s->rows == q->m && s->cols == q->n;
     s->r = memory_allocate(q->runs, sizeof *s->r);
     *room = memory_allocate(q->runs, (SAMPLE + 1) * sizeof **room);
     if (s->r && *room) return BITCUT_OK;
@@ -572,8 +573,10 @@ enum bitcut_status tolerance_find(struct tolerance *to, const struct tolerance_p
     status = runs_do(q->runs, run_one, &s, threads, progress, f);
     if (status == BITCUT_OK) {
         hostfp_enter(&mode);
-        const double blocks =
-            (double)q->m * (double)q->n / ((double)s.rows * (double)s.cols);
+        const double all = (double)(q->batch ? gemm_first_row(q->batch, q->batch->count)
+                                             : q->m) *
+                           (double)q->n,
+                     blocks = all / ((double)s.rows * (double)s.cols);
         struct reports x = { .r = s.r,
                              .count = q->runs,
                              .arranged = !s.arranged[AS_IS] ? 0

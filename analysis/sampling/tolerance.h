@@ -9,7 +9,9 @@
 struct tolerance_problem {
     const struct bitcut_gemm *gemm; /* recipe, unit, order, alpha and beta are read */
     struct run_source source;
-    size_t m, n, k; /* of the tested GEMM */
+    size_t m, n, k; /* of the tested GEMM; of a batch, of its GEMM with the fewest rows */
+    const struct bitcut_gemm *batch; /* the tested batch, with its matrices; NULL: one
+                                        GEMM.  A limit is exceeded if any D exceeds it. */
     bool any_order; /* k may be in any order, not only the GEMM's order */
     bool two;    /* D is compared with another correct result in place of the exact one */
     size_t runs; /* at least 1 */

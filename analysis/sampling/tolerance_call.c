@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Limits for tests of a caller's GEMM, as declared in lib/bitcut.h. */
 #include "analysis/sampling/checked_result.h"
-#include "lib/gemm/view.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -32,9 +31,9 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
     struct gemm_plan plan;
     if (!g->recipe || !g->unit)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "recipe and unit are required");
-    if (g->count != 1 || !g->m || !g->n || !g->k)
+    if (!g->count || !g->m || !g->n || !g->k)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "the GEMM must be a single one with m, n and k of at least 1");
+                         "the number of GEMMs, m, n and k must be at least 1");
     if (g->a.prepared || g->b.prepared)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "prepared operands are accepted by device calls only");
@@ -55,16 +54,22 @@ static enum bitcut_status find(struct bitcut_tolerances *to, const struct bitcut
                                const struct bitcut_tolerance_options *o, int threads,
                                struct fault *f)
 {
-    struct gemm_data data;
+    const bool is_batch = g->count != 1 || g->offsets;
+    struct gemm_data data = { 0 };
     struct tolerance t;
-    enum bitcut_status status = gemm_data_take(&data, g, 0, threads, f);
+    enum bitcut_status status =
+        is_batch ? BITCUT_OK : gemm_data_take(&data, g, 0, threads, f);
     if (status != BITCUT_OK) return status;
-    const struct shuffled_source source = { &data, o->seed };
-    const struct tolerance_problem q = { .gemm = g,
+    const struct shuffled_source source = { &data, o->seed, is_batch ? g : NULL };
+    struct bitcut_gemm one = *g; /* as each GEMM is computed */
+    one.count = 1;
+    one.offsets = NULL;
+    const struct tolerance_problem q = { .gemm = &one,
                                          .source = shuffled_runs(&source),
-                                         .m = g->m,
+                                         .m = gemm_fewest_rows(g),
                                          .n = g->n,
                                          .k = g->k,
+                                         .batch = source.batch,
                                          .any_order = o->any_order,
                                          .two = o->two,
                                          .runs = o->runs,
@@ -107,21 +112,19 @@ static enum bitcut_status judge(struct bitcut_tolerance_verdict *to,
                                 const struct bitcut_tolerance_options *o, int threads,
                                 struct fault *f)
 {
-    struct gemm_data data;
-    struct matrix d = { 0 };
     struct tolerance_given given;
-    enum bitcut_status status = gemm_data_take(&data, g, 0, threads, f);
-    if (status != BITCUT_OK) return status;
-    const struct tolerance_problem q = {
-        .gemm = g, .m = g->m, .n = g->n, .k = g->k, .any_order = o->any_order
-    };
-    status = view_matrix(&d, &g->d, 0, g->m, g->n, threads)
-                 ? tolerance_judge(&given, limits, &q, &data, d.at, threads,
-                                   progress_of_thread(), f)
-                 : fault_set(f, BITCUT_NO_MEMORY, "not enough memory for D");
+    struct bitcut_gemm one = *g; /* as each GEMM is computed */
+    one.count = 1;
+    one.offsets = NULL;
+    const struct tolerance_problem q = { .gemm = &one,
+                                         .m = g->m,
+                                         .n = g->n,
+                                         .k = g->k,
+                                         .batch = g,
+                                         .any_order = o->any_order };
+    const enum bitcut_status status =
+        tolerance_judge_batch(&given, limits, &q, threads, progress_of_thread(), f);
     if (status == BITCUT_OK) *to = given.verdict;
-    matrix_clear(&d);
-    gemm_data_clear(&data);
     return status;
 }
 
@@ -132,7 +135,8 @@ enum bitcut_status bitcut_tolerance_judge(struct bitcut_tolerance_verdict *to,
                                           int threads, char *why)
 {
     struct bitcut_tolerance_options o = { .size = sizeof o };
-    static const size_t older[2] = { offsetof(struct bitcut_tolerance_verdict, worst_at) };
+    static const size_t older[2] = { offsetof(struct bitcut_tolerance_verdict, worst_at),
+                                     offsetof(struct bitcut_tolerance_verdict, gemm) };
     struct bitcut_tolerance_verdict v;
     struct bitcut_gemm g;
     struct fault f;

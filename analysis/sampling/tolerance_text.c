@@ -293,13 +293,18 @@ void tolerance_describe_given(char *text, size_t size, const void *answer)
                  v->wrong);
     if (limited)
         text_add(text, size,
-                 "; largest error%s %.3g u |A||B| (limit %.3g) at output (%zu, %zu)",
+                 "; largest error%s %.3g u |A||B| (limit %.3g) at output (%zu, %zu)%s",
                  t->known ? "" : " beyond underflow",
                  t->known ? v->component : v->with_underflow,
-                 t->known ? t->limit : t->with_underflow, v->worst_at[0], v->worst_at[1]);
+                 t->known ? t->limit : t->with_underflow, v->worst_at[0], v->worst_at[1],
+                 a->given->of_batch ? " of" : "");
+    if (limited && a->given->of_batch) text_add(text, size, " GEMM %zu", v->gemm);
     if (limited && v->above)
         text_add(text, size, ", %zu of %zu outputs exceed it", v->above,
-                 a->problem->m * a->problem->n);
+                 (a->problem->batch
+                      ? gemm_first_row(a->problem->batch, a->problem->batch->count)
+                      : a->problem->m) *
+                     a->problem->n);
     if (limited)
         text_add(text, size, "; normwise %.3g (limit %.3g)%s", v->norm,
                  t->norm_known ? t->norm_limit : t->norm_with_underflow,
@@ -386,6 +391,7 @@ static void describe_python(char *text, size_t size, const struct tolerance_answ
                             int library)
 {
     char line[PYTHON_LINES][PYTHON_LINE_MAX];
+    if (a->problem->batch) return; /* the lines are those of one GEMM */
     const int count = python_lines(line, &python_libraries[library], a->found, a->problem,
                                    true),
               close = tolerance_closes(&a->found->limits);

@@ -84,7 +84,7 @@ enum bitcut_status typical_range_find(struct typical_range *to,
     double square[2 * GROUPS_MAX];
     struct hostfp mode;
     hostfp_enter(&mode);
-    const struct shuffled_source from = { p, seed };
+    const struct shuffled_source from = { .data = p, .seed = seed };
     struct shared s = { square, g, shuffled_runs(&from),
                         sampling_plan_of(m, n, p->a.cols) };
     const enum bitcut_status status =

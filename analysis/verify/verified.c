@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- fields ----------------------------------------------------------------------- */
 
@@ -26,6 +27,7 @@ D_HAS(d_has_words, *v->first.differ)
 D_HAS(d_is_explained, *v->hypothesis)
 D_HAS(d_is_by_code, v->by_code)
 D_HAS(d_is_a_file, !v->by_code)
+D_HAS(d_is_batch, v->of_batch)
 
 static const void *differing_at(const void *answer, size_t i, void *room)
 {
@@ -54,7 +56,19 @@ static const struct record_field d_words[] = {
     { 0 }
 };
 
+static const struct record_field d_gemm[] = {
+    OF_D(found.gemm, "gemm", "GEMM of the batch, counted from 0"),
+    { 0 }
+};
+
+static const struct record_field d_batch[] = {
+    OF_D(gemms, "count", "GEMMs of the batch"),
+    OF_D(identical, "identical", "GEMMs whose outputs all agree"),
+    { 0 }
+};
+
 static const struct record_field d_first[] = {
+    RECORD_TOGETHER(d_is_batch, d_gemm, "", "GEMM of the batch"),
     RECORD_PAIR(struct verified, found.row, "at", "", "row and column"),
     OF_D(first.model, "emulator", "value of the emulator"),
     RECORD_TOGETHER(d_is_a_file, d_file, "", "value in the file"),
@@ -70,6 +84,7 @@ const struct record_field verified_fields[] = {
     OF_D(gemm.gemm.m, "m", "rows of D"),
     OF_D(gemm.gemm.n, "n", "columns of D"),
     OF_D(gemm.gemm.k, "k", "columns of A"),
+    RECORD_TOGETHER(d_is_batch, d_batch, "", "GEMMs of a batch"),
     OF_D(found.compared, "compared", "outputs compared"),
     OF_D(total, "total", "outputs of D"),
     OF_D(found.differ, "mismatches", "outputs that differ"),
@@ -240,6 +255,8 @@ static void d_compared(char *text, size_t size, const void *answer)
         text_add(text, size, "%zu of %zu outputs, bit for bit, a sample (--seed)",
                  compared, v->total);
     else text_add(text, size, "all %zu outputs, bit for bit", compared);
+    if (v->of_batch)
+        text_add(text, size, "; %zu of %zu GEMMs are identical", v->identical, v->gemms);
 }
 
 static void d_differ(char *text, size_t size, const void *answer)
@@ -252,6 +269,7 @@ void verified_describe_first(char *text, size_t size, const void *answer)
 {
     const struct verified *const v = answer;
     if (!v->found.differ) return;
+    if (v->of_batch) text_add(text, size, "GEMM %zu, ", v->found.gemm);
     text_add(text, size, "row %zu, column %zu: ", v->found.row, v->found.column);
     apart_describe(text, size, &v->first, v->by_code ? "the device" : "the file",
                    "the emulator", true);
@@ -266,6 +284,8 @@ void verified_describe_verdict(char *text, size_t size, const void *answer)
         text_add(text, size,
                  "D differs from this recipe on this unit in %zu of %zu outputs",
                  v->found.differ, v->found.compared);
+    else if (!v->total)
+        text_add(text, size, "there is nothing to compare: D has no elements");
     else
         text_add(text, size, "%s equals this recipe on this unit, bit for bit",
                  sample ? "the sample of D" : "D");
@@ -458,10 +478,12 @@ static struct matrix matrix_of(uint32_t *at, size_t rows, size_t cols)
 static enum bitcut_status emulate(struct matrix *want, const struct verify_problem *q,
                                   const struct gemm_options *options, struct fault *f)
 {
-    struct bitcut_gemm g = *q->gemm;
+    struct bitcut_gemm g = q->batch ? *q->batch : *q->gemm;
     struct gemm_options own = *options;
-    gemm_set_dense(&g, want->at, want->rows, want->cols, q->data->a.cols, q->data->a.at,
-                   q->data->b.at, q->data->c.at);
+    if (!q->batch)
+        gemm_set_dense(&g, want->at, want->rows, want->cols, q->data->a.cols,
+                       q->data->a.at, q->data->b.at, q->data->c.at);
+    g.d.to = want->at;
     own.widened = gemm_is_extended(&g); /* its steps may round to the format of D */
     if (own.widened) g.d.format = q->gemm->d.format;
     const enum bitcut_status status = gemm_run(&g, &own, f);
@@ -471,22 +493,49 @@ static enum bitcut_status emulate(struct matrix *want, const struct verify_probl
 }
 
 /* The position in all of D of an output of the part. */
-static void place(struct verified *v, size_t *row, size_t *col)
+static void place(const struct verified *v, struct differing *x)
 {
     if (!v->part.row) return;
-    *row = v->part.row[*row];
-    *col = v->part.col[*col];
+    x->row = v->part.row[x->row];
+    x->col = v->part.col[x->col];
 }
 
-static void compare(struct verified *v, const struct matrix *want, const uint32_t *d)
+/* The GEMM of an output of a batch, whose row is one of all D, one under the other. */
+static void place_in_batch(struct differing *x, const struct bitcut_gemm *all)
 {
+    x->of_batch = true;
+    x->gemm = gemm_of_row(all, x->row);
+    x->row -= gemm_first_row(all, x->gemm);
+}
+
+static void count_identical(struct verified *v, const struct bitcut_gemm *all,
+                            const struct pair_of *x)
+{
+    v->of_batch = true;
+    v->gemms = all->count;
+    for (size_t i = 0; x->m && x->n && i < all->count; i++) {
+        const size_t from = gemm_first_row(all, i) * x->n,
+                     elements = gemm_first_row(all, i + 1) * x->n - from;
+        v->identical +=
+            !elements || !memcmp(x->d + from, x->h + from, elements * sizeof *x->d);
+    }
+    if (!x->m || !x->n) v->identical = v->gemms;
+}
+
+static void compare(struct verified *v, const struct matrix *want,
+                    const struct verify_problem *q)
+{
+    const uint32_t *const d = q->d->at;
     const struct pair_of of = { .m = want->rows, .n = want->cols, .d = d, .h = want->at };
     v->found.compared = of.m * of.n;
     for (size_t i = 0; i < v->found.compared; i++) v->found.differ += d[i] != of.h[i];
     v->listed = difference_first(v->differing, &of);
+    if (q->batch) count_identical(v, q->batch, &of);
     for (size_t i = 0; i < v->listed; i++)
-        place(v, &v->differing[i].row, &v->differing[i].col);
+        if (q->batch) place_in_batch(&v->differing[i], q->batch);
+        else place(v, &v->differing[i]);
     if (!v->listed) return;
+    v->found.gemm = v->differing[0].gemm;
     v->found.row = v->differing[0].row;
     v->found.column = v->differing[0].col;
     v->found.given = v->differing[0].given;
@@ -501,11 +550,12 @@ static enum bitcut_status compare_all(struct verified *v, const char **what,
 {
     struct matrix want;
     *what = "D";
-    enum bitcut_status status = matrix_init(&want, q->d->rows, q->d->cols, f);
+    const size_t rows = q->batch ? gemm_first_row(q->batch, q->batch->count) : q->d->rows;
+    enum bitcut_status status = matrix_init(&want, rows, q->d->cols, f);
     if (status != BITCUT_OK) return status;
     *what = "gemm";
     status = emulate(&want, q, options, f);
-    if (status == BITCUT_OK) compare(v, &want, q->d->at);
+    if (status == BITCUT_OK) compare(v, &want, q);
     matrix_clear(&want);
     return status;
 }
@@ -519,8 +569,10 @@ enum bitcut_status verified_find(struct verified *to, const char **what,
                                             .plan = q->plan,
                                             .m = q->d->rows,
                                             .n = q->d->cols,
-                                            .k = q->data->a.cols },
-                             .total = q->d->rows * q->d->cols,
+                                            .k = q->data->a.cols,
+                                            .is_batch = q->batch != NULL,
+                                            .count = q->batch ? q->batch->count : 1 },
+                             .total = matrix_count(q->d) * q->d->rows * q->d->cols,
                              .by_code = q->code };
     if (q->code) to->instructions = q->code->counts.instructions;
     if (q->code) to->matrix = q->code->counts.matrix;

@@ -19,6 +19,8 @@ struct verify_problem {
     const struct gemm_plan *plan;
     const struct gemm_data *data;
     const struct matrix *d;
+    const struct bitcut_gemm *batch; /* the GEMMs of a batch, with their matrices in FP32;
+                                        or NULL; `samples` must be 0 then */
     const struct code_result *code; /* the code that computed D, whose elements have its
                                        format; NULL: unknown */
     size_t samples; /* number of outputs in random rows and columns; 0: all */
@@ -31,6 +33,8 @@ struct verified {
     struct gemm_answer gemm; /* must be first; m, n, k of the whole D */
     struct bitcut_difference found;
     size_t total;
+    bool of_batch;
+    size_t gemms, identical; /* GEMMs of a batch, and GEMMs whose outputs all agree */
     struct apart first;
     struct differing differing[DIFFERING_MAX];
     size_t listed;

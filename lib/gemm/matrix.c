@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum bitcut_status matrix_init(struct matrix *m, size_t rows, size_t cols,
                                struct fault *f)
@@ -21,6 +22,14 @@ void matrix_clear(struct matrix *m)
 {
     free(m->at);
     *m = (struct matrix){ 0 };
+}
+
+void matrix_select(struct matrix *m, size_t i)
+{
+    const size_t each = m->rows * m->cols;
+    if (!m->is_batch) return;
+    if (i && each) memmove(m->at, m->at + i * each, each * sizeof *m->at);
+    m->is_batch = false;
 }
 
 /* Set the number of elements of `bytes` bytes.  False if memory cannot hold them, or if

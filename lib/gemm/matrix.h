@@ -12,10 +12,21 @@ struct matrix {
     uint32_t *at;
     const struct bitcut_format *format; /* format from which the elements were widened,
                                            such as f16 of a file of f2; NULL: f32 */
+    bool is_batch; /* whether there are `count` such matrices, one after the other */
+    size_t count;  /* read only of a batch */
 };
 
-/* Allocate rows x cols elements without setting them.  BITCUT_NO_MEMORY leaves *m
-   unchanged. */
+/* The number of matrices: 1 unless it is a batch. */
+static inline size_t matrix_count(const struct matrix *m)
+{
+    return m->is_batch ? m->count : 1;
+}
+
+/* Keep matrix i of a batch, or of one matrix the matrix itself. */
+void matrix_select(struct matrix *m, size_t i);
+
+/* Allocate one matrix of rows x cols elements without setting them.  BITCUT_NO_MEMORY
+   leaves *m unchanged. */
 enum bitcut_status matrix_init(struct matrix *m, size_t rows, size_t cols,
                                struct fault *f);
 void matrix_clear(struct matrix *m);

@@ -5,6 +5,7 @@
 #include "lib/gemm/order.h"
 #include "lib/number/equilibrate.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* --- a caller's GEMM -------------------------------------------------------------- */
@@ -89,8 +90,9 @@ enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *f
     return check_numbers(to, f);
 }
 
-enum bitcut_status gemm_take_plain(struct bitcut_gemm *to, const struct bitcut_gemm *from,
-                                   const char *who, struct fault *f)
+enum bitcut_status gemm_take_plain_groups(struct bitcut_gemm *to,
+                                          const struct bitcut_gemm *from, const char *who,
+                                          struct fault *f)
 {
     const enum bitcut_status status = gemm_take(to, from, f);
     if (status != BITCUT_OK || !gemm_is_extended(to)) return status;
@@ -98,6 +100,14 @@ enum bitcut_status gemm_take_plain(struct bitcut_gemm *to, const struct bitcut_g
                      "%s takes D = alpha A B + beta C; it does not take a bias, factors, "
                      "a start or other steps of an epilogue",
                      who);
+}
+
+enum bitcut_status gemm_take_plain(struct bitcut_gemm *to, const struct bitcut_gemm *from,
+                                   const char *who, struct fault *f)
+{
+    const enum bitcut_status status = gemm_take_plain_groups(to, from, who, f);
+    if (status != BITCUT_OK || !to->offsets) return status;
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not take groups", who);
 }
 
 enum bitcut_status gemm_check_place(const struct bitcut_gemm *to, struct fault *f)
@@ -383,9 +393,42 @@ static void pick(struct bitcut_matrix *x, size_t i)
     x->each = NULL;
 }
 
+size_t gemm_first_row(const struct bitcut_gemm *g, size_t i)
+{
+    if (!g->offsets) return i * g->m;
+    return i ? (size_t)g->offsets[i - 1] : 0;
+}
+
+/* Let a matrix of rows x cols begin at row `from`, or at column `from`. */
+static void begin_at(struct bitcut_matrix *x, size_t rows, size_t cols, size_t from,
+                     bool of_columns)
+{
+    if (!x->at) return;
+    x->ld = matrix_ld(x, rows, cols);
+    const bool apart = of_columns == (x->layout == BITCUT_COLUMN_MAJOR);
+    x->at = (const char *)x->at +
+            from * (apart ? x->ld : 1) * (size_t)format_bytes(matrix_format(x));
+}
+
+/* The rows of group i, as a single GEMM; matrices that belong to groups are picked. */
+static void pick_rows(struct bitcut_gemm *one, const struct bitcut_gemm *g, size_t i)
+{
+    const size_t first = gemm_first_row(g, i);
+    begin_at(&one->a, g->m, g->k, first, false);
+    begin_at(&one->c, g->m, g->n, first, false);
+    begin_at(&one->d, g->m, g->n, first, false);
+    if (g->bias_rows) begin_at(&one->bias, 1, g->m, first, true);
+    if (g->scale_a.lines)
+        begin_at(&one->scale_a.at, factor_lines(&g->scale_a, g->m),
+                 factor_blocks(&g->scale_a, g->k), first / g->scale_a.lines, false);
+    one->m = gemm_first_row(g, i + 1) - first;
+    one->offsets = NULL;
+}
+
 struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i)
 {
     struct bitcut_gemm one = *g;
+    if (g->offsets) pick_rows(&one, g, i);
     pick(&one.a, i);
     pick(&one.b, i);
     pick(&one.c, i);
@@ -396,6 +439,29 @@ struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i)
     if (one.amax) one.amax += i;
     one.count = 1;
     return one;
+}
+
+size_t gemm_fewest_rows(const struct bitcut_gemm *g)
+{
+    size_t least = 0;
+    if (!g->offsets) return g->count ? g->m : 0;
+    for (size_t i = 0; i < g->count; i++) {
+        const size_t rows = gemm_first_row(g, i + 1) - gemm_first_row(g, i);
+        if (rows && (!least || rows < least)) least = rows;
+    }
+    return least;
+}
+
+/* Of several groups that begin at the same row, all but the last are empty. */
+size_t gemm_of_row(const struct bitcut_gemm *g, size_t row)
+{
+    size_t low = 0, high = g->count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (gemm_first_row(g, middle) <= row) low = middle;
+        else high = middle;
+    }
+    return low;
 }
 
 /* A matrix to check. */
@@ -499,6 +565,47 @@ static bool agree(const struct bitcut_matrix *c, const struct bitcut_matrix *d,
                      matrix_ld(c, m->rows, m->cols) == matrix_ld(d, m->rows, m->cols));
 }
 
+/* Check the groups of rows. */
+static enum bitcut_status check_groups(const struct bitcut_gemm *g, struct fault *f)
+{
+    const struct {
+        const char *name;
+        const struct bitcut_matrix *x;
+        bool of_rows;
+    } all[] = { { "A", &g->a, true },
+                { "C", &g->c, true },
+                { "D", &g->d, true },
+                { "the bias", &g->bias, g->bias_rows },
+                { "factors of A", &g->scale_a.at, g->scale_a.lines } };
+    int64_t before = 0;
+    if (!g->offsets) return BITCUT_OK;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].of_rows && (all[i].x->stride || all[i].x->each))
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "%s: groups are rows of one matrix, without a stride or "
+                             "pointers",
+                             all[i].name);
+    for (size_t i = 0; i < g->count; before = g->offsets[i++]) {
+        if (g->offsets[i] < before)
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "offsets must ascend; offset %zu is %d after %" PRId64, i,
+                             (int)g->offsets[i], before);
+        if (g->scale_a.lines && (size_t)before % g->scale_a.lines &&
+            (g->scale_a.at.at || g->scale_a.at.each))
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "group %zu does not begin with a block of factors of A", i);
+    }
+    if ((uint64_t)before == g->m) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "offsets end with %" PRId64 ", but A has %zu rows", before, g->m);
+}
+
+/* The number of matrices whose rows are those of the groups. */
+static size_t matrices_of_rows(const struct bitcut_gemm *g)
+{
+    return g->offsets && g->count ? 1 : g->count;
+}
+
 /* Check the bias and the factors. */
 static enum bitcut_status check_epilogue(const struct bitcut_gemm *g, bool pointers,
                                          struct fault *f)
@@ -519,11 +626,12 @@ static enum bitcut_status check_epilogue(const struct bitcut_gemm *g, bool point
 
 enum bitcut_status gemm_check_operands(const struct bitcut_gemm *g, struct fault *f)
 {
-    const size_t count = g->m && g->n ? g->count : 0;
-    const struct checked a = { "A", &g->a, count, g->m, g->k, false },
+    const size_t count = g->m && g->n ? g->count : 0, of_rows = matrices_of_rows(g);
+    const struct checked a = { "A", &g->a, count ? of_rows : 0, g->m, g->k, false },
                          b = { "B", &g->b, count, g->k, g->n, false },
-                         c = { "C", &g->c, g->count, g->m, g->n, false };
-    enum bitcut_status status = check_matrix(&a, true, f);
+                         c = { "C", &g->c, of_rows, g->m, g->n, false };
+    enum bitcut_status status = check_groups(g, f);
+    if (status == BITCUT_OK) status = check_matrix(&a, true, f);
     if (status == BITCUT_OK) status = check_matrix(&b, true, f);
     if (status == BITCUT_OK) status = check_epilogue(g, true, f);
     return status == BITCUT_OK && gemm_reads_c(g) ? check_matrix(&c, true, f) : status;
@@ -533,14 +641,15 @@ enum bitcut_status gemm_check_matrices(const struct bitcut_gemm *g, bool pointer
                                        struct fault *f)
 {
     const bool reads_c = gemm_reads_c(g), empty = !g->m || !g->n || !g->count;
+    const size_t of_rows = matrices_of_rows(g);
     const struct checked all[] = {
-        { "A", &g->a, empty ? 0 : g->count, g->m, g->k, false },
+        { "A", &g->a, empty ? 0 : of_rows, g->m, g->k, false },
         { "B", &g->b, empty ? 0 : g->count, g->k, g->n, false },
-        { "D", &g->d, g->count, g->m, g->n, true },
-        { "C", &g->c, g->count, g->m, g->n, false },
+        { "D", &g->d, of_rows, g->m, g->n, true },
+        { "C", &g->c, of_rows, g->m, g->n, false },
     };
     const struct checked *const d = &all[2];
-    enum bitcut_status status = BITCUT_OK;
+    enum bitcut_status status = check_groups(g, f);
     for (int i = 0; i < 3 + reads_c && status == BITCUT_OK; i++)
         status = check_matrix(&all[i], pointers, f);
     if (status == BITCUT_OK) status = check_epilogue(g, pointers, f);

@@ -76,6 +76,11 @@ enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *f
 enum bitcut_status gemm_take_plain(struct bitcut_gemm *to, const struct bitcut_gemm *from,
                                    const char *who, struct fault *f);
 
+/* The same for a call that also takes groups; gemm_take_plain() refuses them. */
+enum bitcut_status gemm_take_plain_groups(struct bitcut_gemm *to,
+                                          const struct bitcut_gemm *from, const char *who,
+                                          struct fault *f);
+
 /* Check a struct to which a GEMM will be returned.  It may be NULL. */
 enum bitcut_status gemm_check_place(const struct bitcut_gemm *to, struct fault *f);
 
@@ -131,8 +136,18 @@ size_t matrix_ld(const struct bitcut_matrix *x, size_t rows, size_t cols);
 /* The first element of matrix i of a batch whose pointers can be read here. */
 const void *matrix_nth(const struct bitcut_matrix *x, size_t i);
 
-/* GEMM i of a batch, as a single GEMM. */
+/* GEMM i of a batch or of groups, as a single GEMM. */
 struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i);
+
+/* The row of all D, one under the other, at which D of GEMM i begins; i may be g->count.
+ */
+size_t gemm_first_row(const struct bitcut_gemm *g, size_t i);
+
+/* The fewest rows of a D that has rows; 0 if there is none. */
+size_t gemm_fewest_rows(const struct bitcut_gemm *g);
+
+/* The GEMM to which a row of all D belongs. */
+size_t gemm_of_row(const struct bitcut_gemm *g, size_t row);
 
 /* Check the addresses of the matrices that the GEMM reads and writes.
 

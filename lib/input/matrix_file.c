@@ -140,7 +140,6 @@ static enum bitcut_status read_raw(struct tensor *t, struct stream *s,
                                    const struct request *r, struct fault *f)
 {
     const struct matrix_request *const u = r->user;
-    const size_t dim[] = { u->rows, u->cols };
     enum bitcut_status status = no_members(r, f);
     if (status) return status;
     if (!u->format)
@@ -149,13 +148,17 @@ static enum bitcut_status read_raw(struct tensor *t, struct stream *s,
                          u->format_option);
     const struct tensor_type type = { "raw", format_bytes(u->format), NULL };
     size_t bytes;
-    if (!tensor_bytes(&bytes, 2, dim, (size_t)type.bytes) || bytes != s->size)
+    if (!tensor_bytes(&bytes, u->dims, u->dim, (size_t)type.bytes) || bytes != s->size) {
+        char shape[80] = "";
+        for (int i = 0; i < u->dims; i++)
+            text_add(shape, sizeof shape, "%s%zu", i ? " x " : "", u->dim[i]);
         return fault_set(f, BITCUT_BAD_FILE,
-                         "%zu x %zu elements of %d bytes do not make the %" PRIu64
+                         "%s elements of %d bytes do not make the %" PRIu64
                          " bytes of the file",
-                         u->rows, u->cols, type.bytes, s->size);
+                         shape, type.bytes, s->size);
+    }
     struct tensor new;
-    status = tensor_init(&new, 2, dim, &type, f);
+    status = tensor_init(&new, u->dims, u->dim, &type, f);
     if (status) return status;
     status = tensor_read_elements(&new, s, f);
     if (status) tensor_clear(&new);
@@ -311,8 +314,50 @@ enum bitcut_status encoded_init(struct encoded_matrix *m, size_t rows, size_t co
     if (!at)
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for %zu x %zu elements",
                          rows, cols);
-    *m = (struct encoded_matrix){ rows, cols, format, at };
+    *m = (struct encoded_matrix){ rows, cols, format, at, false, 0 };
     return BITCUT_OK;
+}
+
+enum bitcut_status encoded_init_batch(struct encoded_matrix *m, size_t count, size_t rows,
+                                      size_t cols, const struct bitcut_format *format,
+                                      struct fault *f)
+{
+    struct encoded_matrix all;
+    size_t lines;
+    if (!size_multiply(&lines, count, rows))
+        return fault_set(f, BITCUT_NO_MEMORY,
+                         "not enough memory for %zu matrices of %zu x %zu elements",
+                         count, rows, cols);
+    const enum bitcut_status status = encoded_init(&all, lines, cols, format, f);
+    if (status) return status;
+    *m = (struct encoded_matrix){ rows, cols, format, all.at, true, count };
+    return BITCUT_OK;
+}
+
+/* One matrix or a batch, as another one is. */
+static enum bitcut_status init_like(struct encoded_matrix *m,
+                                    const struct encoded_matrix *like,
+                                    const struct bitcut_format *format, struct fault *f)
+{
+    return like->is_batch
+               ? encoded_init_batch(m, like->count, like->rows, like->cols, format, f)
+               : encoded_init(m, like->rows, like->cols, format, f);
+}
+
+static size_t elements_of(const struct encoded_matrix *m)
+{
+    return (m->is_batch ? m->count : 1) * m->rows * m->cols;
+}
+
+/* Write the position of element i, such as "[0, 2]". */
+static const char *position(char text[80], const struct encoded_matrix *m, size_t i)
+{
+    const size_t row = i / m->cols;
+    *text = 0;
+    text_add(text, 80, "[");
+    if (m->is_batch) text_add(text, 80, "%zu, ", row / m->rows);
+    text_add(text, 80, "%zu, %zu]", m->is_batch ? row % m->rows : row, i % m->cols);
+    return text;
 }
 
 /* Whether y of one format is the value x of another; NaN is NaN. */
@@ -341,9 +386,10 @@ static struct array array_of(const struct encoded_matrix *m)
 {
     const struct bitcut_format *const x = m->format, *const f32 = &formats[FORMAT_F32];
     return (struct array){
-        .dims = 2,
-        .dim = { m->rows, m->cols },
-        .count = m->rows * m->cols,
+        .dims = m->is_batch ? 3 : 2,
+        .dim = { m->is_batch ? m->count : m->rows, m->is_batch ? m->rows : m->cols,
+                 m->cols },
+        .count = elements_of(m),
         .bytes = format_bytes(x),
         .floating = x == &formats[FORMAT_F16] || x == &formats[FORMAT_F64] ||
                     (x->bits == f32->bits && x->exponent_bits == f32->exponent_bits),
@@ -360,6 +406,7 @@ static enum bitcut_status convert_each(struct encoded_matrix *to,
     const struct array a = array_of(m);
     struct array b = array_of(to);
     uint64_t y;
+    char at[80];
     size_t i = 0;
     for (; i < a.count && value_set(&y, to->format, m->format, array_get(&a, i)); i++)
         array_set(&b, i, y);
@@ -367,13 +414,13 @@ static enum bitcut_status convert_each(struct encoded_matrix *to,
     const double x = format_to_double(m->format, array_get(&a, i));
     if (!option)
         return fault_set(f, BITCUT_BAD_FILE,
-                         "element [%zu, %zu] is not an FP32 value; convert the array to "
+                         "element %s is not an FP32 value; convert the array to "
                          "f4 (NumPy: astype('f4'))",
-                         i / m->cols, i % m->cols);
+                         position(at, m, i));
     return fault_set(f, BITCUT_BAD_FILE,
-                     "element [%zu, %zu], %.9g, is not a value of %s; "
+                     "element %s, %.9g, is not a value of %s; "
                      "%s must name a format that has every value of the file",
-                     i / m->cols, i % m->cols, x, to->format->name, option);
+                     position(at, m, i), x, to->format->name, option);
 }
 
 /* Convert all elements; every one must keep its value.  On success *m has the format. */
@@ -384,22 +431,24 @@ static enum bitcut_status convert(struct encoded_matrix *m,
     struct encoded_matrix new;
     size_t changed;
     if (m->format == to) return BITCUT_OK;
-    enum bitcut_status status = encoded_init(&new, m->rows, m->cols, to, f);
+    enum bitcut_status status = init_like(&new, m, to, f);
     if (status) return status;
     status = bitcut_format_convert_array(&changed, new.at, to, &roundings[ROUND_RN],
-                                         m->at, m->format, m->rows * m->cols);
+                                         m->at, m->format, elements_of(m));
     if (!status && changed) status = convert_each(&new, m, option, f);
     encoded_clear(status ? &new : m);
     if (!status) *m = new;
     return status;
 }
 
-/* Check that elements are encodings of a format. */
+/* Check that elements are encodings of a format; m has their positions. */
 static enum bitcut_status encodings_check(const struct tensor *t,
+                                          const struct encoded_matrix *m,
                                           const struct bitcut_format *format,
                                           struct fault *f)
 {
     const struct array *const a = &t->array;
+    char at[80];
     if (a->bytes != format_bytes(format))
         return fault_set(
             f, BITCUT_BAD_FILE,
@@ -408,9 +457,8 @@ static enum bitcut_status encodings_check(const struct tensor *t,
     for (size_t i = 0; format->bits < 8 * a->bytes && i < a->count; i++)
         if (array_get(a, i) >> format->bits)
             return fault_set(f, BITCUT_BAD_FILE,
-                             "element [%zu, %zu], 0x%" PRIx64
-                             ", is not an encoding of %s",
-                             i / a->dim[1], i % a->dim[1], array_get(a, i), format->name);
+                             "element %s, 0x%" PRIx64 ", is not an encoding of %s",
+                             position(at, m, i), array_get(a, i), format->name);
     return BITCUT_OK;
 }
 
@@ -442,16 +490,19 @@ static enum bitcut_status matrix_of_tensor(struct encoded_matrix *m, struct tens
         t->array.dim[1] = t->array.dim[0];
         t->array.dim[0] = 1;
     }
-    if (t->array.dims != 2)
-        return fault_set(f, BITCUT_BAD_FILE, "expected a 2-D array, found %d-D",
-                         t->array.dims);
+    const bool is_batch = t->array.dims == 3 && r->batch;
+    if (t->array.dims != 2 && !is_batch)
+        return fault_set(f, BITCUT_BAD_FILE, "expected a 2-D array%s, found %d-D",
+                         r->batch ? ", or 3-D for a batch" : "", t->array.dims);
+    const size_t *const dim = t->array.dim + is_batch;
+    struct encoded_matrix new = { dim[0],        dim[1],   from,
+                                  t->array.data, is_batch, t->array.dim[0] };
     if (!to) return no_format(t, r->format_option, f);
     if (!from) {
-        const enum bitcut_status status = encodings_check(t, to, f);
+        const enum bitcut_status status = encodings_check(t, &new, to, f);
         if (status) return status;
-        from = to;
+        new.format = to;
     } else if (!r->format && from == &formats[FORMAT_F64]) to = f32;
-    struct encoded_matrix new = { t->array.dim[0], t->array.dim[1], from, t->array.data };
     t->array.data = NULL;
     const enum bitcut_status status = convert(&new, to, option, f);
     if (status) encoded_clear(&new);
@@ -481,11 +532,9 @@ void encoded_clear(struct encoded_matrix *m)
 enum bitcut_status encoded_copy(struct encoded_matrix *m,
                                 const struct encoded_matrix *from, struct fault *f)
 {
-    const size_t count = from->rows * from->cols;
-    const enum bitcut_status status =
-        encoded_init(m, from->rows, from->cols, from->format, f);
+    const enum bitcut_status status = init_like(m, from, from->format, f);
     if (status) return status;
-    memcpy(m->at, from->at, count * (size_t)format_bytes(from->format));
+    memcpy(m->at, from->at, elements_of(from) * (size_t)format_bytes(from->format));
     return BITCUT_OK;
 }
 
@@ -504,7 +553,9 @@ enum bitcut_status encoded_f32(struct matrix *m, struct encoded_matrix *from,
         *m = (struct matrix){ .rows = from->rows,
                               .cols = from->cols,
                               .at = from->at,
-                              .format = was == f32 ? NULL : was };
+                              .format = was == f32 ? NULL : was,
+                              .is_batch = from->is_batch,
+                              .count = from->count };
     else encoded_clear(from);
     *from = (struct encoded_matrix){ 0 };
     return status;
@@ -516,6 +567,7 @@ static enum bitcut_status write_text(const char *path, const struct encoded_matr
 {
     struct matrix values;
     size_t changed;
+    if (m->is_batch) return fault_set(f, BITCUT_BAD_ARGUMENT, MATRIX_FILE_NO_BATCH);
     enum bitcut_status status = matrix_init(&values, m->rows, m->cols, f);
     if (status) return status;
     status = bitcut_format_convert_array(&changed, values.at, &formats[FORMAT_F32],

@@ -6,11 +6,14 @@
 #include "lib/gemm/matrix.h"
 #include "lib/number/format.h"
 
-/* A row-major matrix of encodings without gaps, each of format_bytes(format) bytes. */
+/* A row-major matrix of encodings without gaps, each of format_bytes(format) bytes, or a
+   batch of them, as struct matrix says. */
 struct encoded_matrix {
     size_t rows, cols;
     const struct bitcut_format *format;
     void *at;
+    bool is_batch;
+    size_t count;
 };
 
 /* What a user says about a matrix in a file. */
@@ -18,8 +21,10 @@ struct matrix_request {
     const struct bitcut_format *format; /* NULL: the format of the file             */
     const char *format_option, *shape_option; /* for messages: "--format-a"         */
     bool vector;       /* whether an array of one dimension is a row */
+    bool batch;        /* whether an array of three dimensions is a batch */
     bool has_shape;    /* of a file that is only elements          */
-    size_t rows, cols; /* read only with has_shape                 */
+    int dims;          /* 2, or 3 of a batch; like dim, read only with has_shape */
+    size_t dim[3];     /* [count,] rows, columns */
 };
 
 /* Read a matrix from the file `path`, or from `path` = FILE:NAME: the member NAME of
@@ -37,20 +42,26 @@ struct matrix_request {
    - Without r->format, f64 is converted to f32 in the same way.
 
    BITCUT_BAD_FILE: a malformed file (the readers of lib/io say more); another number of
-   dimensions than 2; an element that is no value or encoding of the format (the first one
-   is named); a format that is missing, or has another size than the elements;
-   several members and no NAME.  BITCUT_BAD_ARGUMENT: the kind of file is unknown; it has
-   no members but there is a NAME; it has a shape but r->has_shape, or the other way
-   round. BITCUT_UNSUPPORTED: the file cannot be read.  BITCUT_NO_MEMORY.  *m is set only
-   on success; encoded_clear() frees it. */
+   dimensions than 2, or 3 with r->batch; an element that is no value or encoding of the
+   format (the first one is named); a format that is missing, or has another size than the
+   elements; several members and no NAME.  BITCUT_BAD_ARGUMENT: the kind of file is
+   unknown; it has no members but there is a NAME; it has a shape but r->has_shape, or the
+   other way round. BITCUT_UNSUPPORTED: the file cannot be read.  BITCUT_NO_MEMORY.  *m is
+   set only on success; encoded_clear() frees it. */
 enum bitcut_status matrix_file_read(struct encoded_matrix *m, const char *path,
                                     const struct matrix_request *r, struct fault *f);
 
-/* Allocate a matrix without setting its elements.  BITCUT_NO_MEMORY leaves *m unchanged.
+/* Allocate one matrix without setting its elements.  BITCUT_NO_MEMORY leaves *m
+ * unchanged.
  */
 enum bitcut_status encoded_init(struct encoded_matrix *m, size_t rows, size_t cols,
                                 const struct bitcut_format *format, struct fault *f);
 void encoded_clear(struct encoded_matrix *m);
+
+/* The same for a batch of `count` matrices. */
+enum bitcut_status encoded_init_batch(struct encoded_matrix *m, size_t count, size_t rows,
+                                      size_t cols, const struct bitcut_format *format,
+                                      struct fault *f);
 
 /* Copy a matrix.  BITCUT_NO_MEMORY leaves *m unchanged. */
 enum bitcut_status encoded_copy(struct encoded_matrix *m,
@@ -66,8 +77,9 @@ enum bitcut_status encoded_f32(struct matrix *m, struct encoded_matrix *from,
                                struct fault *f);
 
 /* Write the matrix to `path`, by its ending.  .npy: f16, f32 and f64 as f2, f4 and f8,
-   tf32 and e8m13 as f4, and other formats as encodings, u1, u2 or u4.  .mtx: values,
-   which FP32 must be able to represent. */
+   tf32 and e8m13 as f4, and other formats as encodings, u1, u2 or u4.  .mtx: values of
+   one matrix, which FP32 must be able to represent. */
+#define MATRIX_FILE_NO_BATCH ".mtx stores one matrix; write a batch to .npy"
 enum bitcut_status encoded_write(const char *path, const struct encoded_matrix *m,
                                  struct fault *f);
 

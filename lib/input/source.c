@@ -16,13 +16,21 @@ static bool ends_with(const char *text, const char *end)
 static enum bitcut_status write_npy(const char *path, const struct matrix *m,
                                     struct fault *f)
 {
-    const struct array a = { .dims = 2,
-                             .dim = { m->rows, m->cols },
-                             .count = m->rows * m->cols,
+    const struct array a = { .dims = m->is_batch ? 3 : 2,
+                             .dim = { m->is_batch ? m->count : m->rows,
+                                      m->is_batch ? m->rows : m->cols, m->cols },
+                             .count = matrix_count(m) * m->rows * m->cols,
                              .bytes = 4,
                              .floating = true,
                              .data = m->at };
     return npy_write(path, &a, f);
+}
+
+static enum bitcut_status write_mtx(const char *path, const struct matrix *m,
+                                    struct fault *f)
+{
+    if (m->is_batch) return fault_set(f, BITCUT_BAD_ARGUMENT, MATRIX_FILE_NO_BATCH);
+    return mtx_write(path, m, f);
 }
 
 /* --- the table of file types that are written ------------------------------------- */
@@ -34,7 +42,7 @@ struct file_type {
 
 static const struct file_type file_types[] = {
     { ".npy", write_npy },
-    { ".mtx", mtx_write },
+    { ".mtx", write_mtx },
 };
 
 static const struct file_type *file_type(const char *path, struct fault *f)

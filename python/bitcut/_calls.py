@@ -69,7 +69,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          format_c: Optional[str] = None, format_d: Optional[str] = None, out: Any = None,
          copy: bool = False, threads: int = 0, kernel: Optional[str] = None,
          any_promotion: bool = False, any_slices: bool = False, stream: Any = None,
-         workspace: Any = None, device: Optional[str] = None) -> Gemm:
+         workspace: Any = None, device: Optional[str] = None,
+         offsets: Any = None) -> Gemm:
     """Compute D = alpha A B + beta C by a recipe on a matrix unit, bit for bit.
 
     The result has every bit that a kernel with this recipe gives on this unit.
@@ -136,6 +137,9 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
              workspace: on a device, an array of as many bytes as workspace() says; None: new memory
              device: "cpu": arrays of the host, by the matrix unit of the processor (AMX, AVX512-BF16), if
                  devices() has it; OMP_NUM_THREADS is its number of threads
+             offsets: ends of groups of rows, integers: rows offsets[i-1] to offsets[i] - 1 of A, C and D
+                 belong to group i, and B has a matrix for each group, as in torch._grouped_mm; None: no
+                 groups
     Returns: Gemm, with the matrix in ``d``
     Raises:  BadArgument: a shape, a name or a number does not fit
              BadType: an argument is no array, or unknown
@@ -158,7 +162,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
                 format_a=format_a, format_b=format_b, format_c=format_c,
                 format_d=format_d, copy=copy, writes=True, kernel=kernel,
                 any_promotion=any_promotion, any_slices=any_slices, stream=stream,
-                device=device)
+                device=device, offsets=offsets)
     g, said = p.struct, {}
     if p.place:
         ran = _device.start(p, workspace)
@@ -200,7 +204,7 @@ HOW = ("recipe", "unit", "split", "split_a", "split_b", "high", "low", "sum_roun
        "scaling")
 WHAT = ("c", "alpha", "beta", "bias", "bias_rows", "scale_a", "scale_b", "block_a", "block_b",
         "scale_d", "clamp", "format_bias", "format_scale_a", "format_scale_b", "format_a",
-        "format_b", "format_c", "format_d", "copy")
+        "format_b", "format_c", "format_d", "copy", "offsets")
 
 
 def _needs(given: dict, names):
@@ -280,7 +284,8 @@ def verify(d: Any, a: Any, b: Any, *, recipe: str, unit: str, threads: int = 0,
             _threads(threads), keep=(p, found, ran), products=p.products())
     first = None
     if found.differ:
-        at = ([found.gemm] if p.is_batch else []) + [found.row, found.column]
+        first = p.offsets[found.gemm - 1] if p.offsets and found.gemm else 0  # row of the group
+        at = ([found.gemm] if p.is_batch else []) + [first + found.row, found.column]
         first = {"at": at, "given": _decoded(found.given, p.d.format),
                  "expected": _decoded(found.expected, p.d.format)}
     return Verification(**described(ran), line=line_of(ran), compared=found.compared,
@@ -952,9 +957,11 @@ class Tolerances(Result):
               threads: int = 0, **given) -> "Verdict":
         """Compare D with these limits, which tolerance() computed for the other arguments.
 
-        Args:    d: the result, (m, n), of any type that gemm() takes
-                 a: A, (m, k)
-                 b: B, (k, n)
+        Of a batch, every D is compared; ``gemm`` of the verdict has the largest error.
+
+        Args:    d: the result, (m, n) or (count, m, n), of any type that gemm() takes
+                 a: A, (m, k) or (count, m, k)
+                 b: B, (k, n) or (count, k, n)
                  recipe: the recipe of the limits
                  unit: their unit
                  order: their order of k
@@ -964,7 +971,7 @@ class Tolerances(Result):
         Raises:  BadArgument: a shape or a name does not fit
         """
         p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
-                            "order": None if order == "any" else order}, d=d, batch=False)
+                            "order": None if order == "any" else order}, d=d)
         options, found, limits = fresh(ToleranceOptions), fresh(ToleranceVerdict), fresh(_Tolerances)
         options.any_order = order == "any"
         for name in values(limits):
@@ -988,9 +995,10 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
     With k in a random order, a correct D exceeds each known limit with a probability of at most
     `false_alarm`.  In its own order it never does, if the runs have all outputs (``outputs`` is m n).
     With a bias, factors, a start or steps of an epilogue, D is compared with the exact value of all steps.
+    A batch has one set of limits, for every D; `false_alarm` is that of all D together.
 
-    Args:    a: A, (m, k)
-             b: B, (k, n)
+    Args:    a: A, (m, k) or (count, m, k)
+             b: B, (k, n) or (count, k, n)
              recipe: a name of recipes()
              unit: a name of units() or chips()
              order: order of k, as gemm() takes it; "any": the kernel may add in any order
@@ -1009,7 +1017,7 @@ def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None
     True
     """
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given,
-                        "order": None if order == "any" else order}, batch=False)
+                        "order": None if order == "any" else order})
     options, found = fresh(ToleranceOptions), fresh(_Tolerances)
     options.runs, options.false_alarm = integer(runs, "runs", DIMENSION_MAX), real(false_alarm, "false_alarm")
     options.seed, options.two = integer(seed, "seed", SEED_MAX), bool(two)
@@ -1037,9 +1045,12 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
             **given) -> Explanation:
     """Find what computed D: the recipe, the unit, the order of k and the fault.
 
-    Args:    d: the result, (m, n)
-             a: A, (m, k)
-             b: B, (k, n)
+    Of a batch, the hypothesis is searched on one GEMM and compared with all: ``explained`` of ``gemms``
+    GEMMs have it, and ``gemm`` is the first one that has not.
+
+    Args:    d: the result, (m, n) or (count, m, n)
+             a: A, (m, k) or (count, m, k)
+             b: B, (k, n) or (count, k, n)
              recipe: the only recipe to try; None: all
              unit: the only unit to try; None: all
              samples: number of outputs to search on; 0: 4096
@@ -1056,7 +1067,7 @@ def explain(d: Any, a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optio
     True
     """
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d, needs=(),
-                 how=("recipe", "unit"), batch=False)
+                 how=("recipe", "unit"))
     options, found, g = fresh(ExplainOptions), fresh(_Explanation), fresh_gemm()
     options.samples = integer(samples, "samples", DIMENSION_MAX)
     options.seconds, options.seed = real(seconds, "seconds"), integer(seed, "seed", SEED_MAX)

@@ -319,7 +319,7 @@ class Problem:
                  batch=True, on_device=False, stream=None, device=None, bias=None,
                  bias_rows=False, scale_a=None, scale_b=None, block_a=None, block_b=None,
                  scale_d=1.0, clamp=None, format_bias=None, format_scale_a=None,
-                 format_scale_b=None, **how):
+                 format_scale_b=None, offsets=None, **how):
         operand = functools.partial(Operand, on_device=writes or on_device)
         self.a, self.b = operand(a, "A", format_a, copy), operand(b, "B", format_b, copy)
         self.c = operand(c, "C", format_c, copy) if c is not None else None
@@ -340,6 +340,9 @@ class Problem:
             raise BadArgument(f"batches of {sorted(batches)} matrices do not fit together")
         self.is_batch = bool(batches)
         g.count = max(batches) if batches and 0 not in batches else int(not batches)
+        self.offsets = None
+        if offsets is not None:
+            self._take_groups(offsets)
         if self.is_batch and not batch:
             raise BadArgument("a batch; here one matrix is looked at: A, B and D have 2 "
                               "dimensions")
@@ -369,7 +372,21 @@ class Problem:
                 operand.fill(matrix)
         self._extend(bias, bias_rows, scale_a, scale_b, block_a, block_b, scale_d, clamp,
                      format_bias, format_scale_a, format_scale_b, copy)
-        self.keep = [a, b, c, d, self.extras] + [o.view for o in operands + [self.d] if o]
+        self.keep = [a, b, c, d, self.extras, self.offsets] + [o.view for o in operands + [self.d] if o]
+
+    def _take_groups(self, offsets):
+        """The ends of groups of rows: A, C and D have the rows of all."""
+        if self.place:
+            raise BadArgument("offsets: a device does not take groups")
+        if any(o and o.batch is not None for o in (self.a, self.c)):
+            raise BadArgument("offsets: A, C and D have 2 dimensions, the rows of all groups")
+        ends = [integer(x, "offsets") for x in (offsets.tolist() if hasattr(offsets, "tolist")
+                                                else offsets)]
+        if self.b.batch not in (None, 1, len(ends)):
+            raise BadArgument(f"offsets: {len(ends)} groups, but B has {self.b.batch} matrices")
+        self.is_batch, self.struct.count = False, len(ends)
+        self.offsets = (_arrays.ctypes.c_int32 * max(len(ends), 1))(*ends)
+        self.struct.offsets = _arrays.ctypes.addressof(self.offsets)
 
     def _extend(self, bias, bias_rows, scale_a, scale_b, block_a, block_b, scale_d, clamp,
                 format_bias, format_scale_a, format_scale_b, copy):

@@ -142,19 +142,19 @@ def _derivation(t: Tolerances, false_alarm: float, order: OrderLike, format: str
             f"{t.underflow:.3g} u |A||B| in the runs; u = 2^-24" + result)
 
 
-def _beyond(v, t: Tolerances) -> list:
+def _beyond(v, t: Tolerances, batch: bool) -> list:
     """What of D exceeds its limit; a NaN does."""
-    wrong = []
+    wrong, at = [], ((v.gemm,) if batch else ()) + tuple(v.worst_at)
     if v.wrong > t.wrong:
         wrong.append(f"{v.wrong:.0f} outputs are NaN or infinite where the exact result is "
                      "finite, or finite where it is not")
     above = f"; {v.above} outputs exceed their limit" if v.above else ""
     if t.known and not v.component <= t.limit:
         wrong.append(f"largest error {v.component:.4g} u |A||B| (limit {t.limit:.3g}) at output "
-                     f"{tuple(v.worst_at)}{above}")
+                     f"{at}{above}")
     elif v.above:
         wrong.append(f"largest error beyond underflow {v.with_underflow:.4g} u |A||B| (limit "
-                     f"{t.with_underflow:.3g}) at output {tuple(v.worst_at)}{above}")
+                     f"{t.with_underflow:.3g}) at output {at}{above}")
     if t.norm_known and not v.norm <= t.norm_limit:
         wrong.append(f"normwise error {v.norm:.4g} u ||A|| ||B|| (limit {t.norm_limit:.3g})")
     if not (v.accepted or v.wrong or wrong):
@@ -181,9 +181,11 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
     an ulp of D is allowed in addition.  D is not rounded if its type is f4, whatever its values; use
     format_d for encodings.
 
-    Args:    d: the result to test, (m, n), of any type that gemm() takes
-             a: A, (m, k)
-             b: B, (k, n)
+    Of a batch, every D is compared with the same limits; an output is named by GEMM, row and column.
+
+    Args:    d: the result to test, (m, n) or (count, m, n), of any type that gemm() takes
+             a: A, (m, k) or (count, m, k)
+             b: B, (k, n) or (count, k, n)
              recipe: a name of recipes()
              unit: a name of units() or chips()
              order: order of k: "any", or as gemm() takes it
@@ -202,7 +204,8 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
     >>> bitcut.testing.assert_gemm_close(kernel(a, b), a, b, recipe="ootomo", unit="h100")
     """
     __tracebackhide__ = True
-    format = Operand(d, "D", given.get("format_d"), given.get("copy", False)).format
+    result = Operand(d, "D", given.get("format_d"), given.get("copy", False))
+    format = result.format
     if format != "f32":
         given = {**given, "format_d": format}
     t = tolerance(a, b, recipe=recipe, unit=unit, order=order, runs=runs, false_alarm=false_alarm,
@@ -212,15 +215,15 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
         how["order"] = order
     v = t.judge(d, a, b, **{**how, "order": order})
     zeros = _zeros(Operand(d, "D", given.get("format_d"), given.get("copy", False)))
-    of_zeros = judge(zeros, a, b, **how)
-    wrong = _beyond(v, t)
+    of_zeros = sum(judge(zeros, a, b, index=i, **how).wrong for i in range(result.batch or 1))
+    wrong = _beyond(v, t, result.batch is not None)
     if wrong:
         raise AssertionError(f"D is not close to {recipe} on {unit}: " + "; ".join(wrong)
                              + _derivation(t, false_alarm, order, format)
                              + _explained(d, a, b, recipe, unit, given, seconds))
     if weak:
         return
-    if of_zeros.wrong >= look(d, "D").count:
+    if of_zeros >= look(d, "D").count:
         raise TestTooWeak("no exact result is a number: nothing was compared; weak=True allows "
                           "it")
     if v.zeros_accepted:

@@ -262,7 +262,13 @@ START_TEST(refuses)
     ck_assert(bitcut_explain(NULL, NULL, &p.g, NULL, -1, NULL) == bad);
     g.count = 2;
     ck_assert(bitcut_explain(NULL, &found, &g, NULL, 1, why) == bad);
-    ck_assert_str_eq(why, "the number of GEMMs must be 1, found 2");
+    ck_assert_str_eq(why, "the stride of D is too small: its matrices overlap");
+    g.count = 0;
+    ck_assert(bitcut_explain(NULL, &found, &g, NULL, 1, why) == bad);
+    ck_assert_str_eq(why, "D is empty");
+    g.count = SIZE_MAX, g.m = 0; /* at once */
+    ck_assert(bitcut_explain(NULL, &found, &g, NULL, 1, why) == bad);
+    ck_assert_str_eq(why, "D is empty");
     g = p.g, g.d.to = NULL;
     ck_assert(bitcut_explain(NULL, &found, &g, NULL, 1, NULL) == bad);
     g = p.g, g.m = 0;

@@ -324,7 +324,7 @@ START_TEST(raw_files)
     ck_assert_int_eq(matrix_file_read(&m, s.path, &r, &f), BITCUT_BAD_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(f.text, "unknown kind of matrix file"));
     r.has_shape = true;
-    r.rows = 2, r.cols = 3;
+    r.dims = 2, r.dim[0] = 2, r.dim[1] = 3;
     ck_assert_int_eq(matrix_file_read(&m, s.path, &r, &f), BITCUT_BAD_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(f.text, "--shape-a requires --format-a"));
     r.format = &formats[FORMAT_BF16];
@@ -339,11 +339,11 @@ START_TEST(raw_files)
         { 2, 2 }, { 3, 3 }, { 0, 0 }, { SIZE_MAX, SIZE_MAX }, { SIZE_MAX / 2, 2 }
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        r.rows = wrong[i].rows, r.cols = wrong[i].cols;
+        r.dim[0] = wrong[i].rows, r.dim[1] = wrong[i].cols;
         ck_assert_int_eq(matrix_file_read(&m, s.path, &r, &f), BITCUT_BAD_FILE);
         ck_assert_ptr_nonnull(strstr(f.text, "do not make the 12 bytes"));
     }
-    r.rows = 6, r.cols = 4;
+    r.dim[0] = 6, r.dim[1] = 4;
     ck_assert_int_eq(matrix_file_read(&m, corpus("archive/tensor.pt"), &r, &f),
                      BITCUT_BAD_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(f.text, "a shape of its own; omit --shape-a"));

@@ -24,7 +24,7 @@ START_TEST(any_order_is_wider)
         struct tolerance_problem q = question_of(&g, &x, 12);
         struct gemm_data from;
         family_make(&from, &x, 12, 12, 0, NULL);
-        const struct shuffled_source source = { &from, test_seed() };
+        const struct shuffled_source source = { .data = &from, .seed = test_seed() };
         if (i % 2) q.source = shuffled_runs(&source);
         const struct bitcut_tolerances own = found(&q, 0).limits;
         q.any_order = true;
@@ -84,7 +84,7 @@ START_TEST(limits_before_the_rounding)
     struct gemm_data from;
     uint32_t d[M * M];
     family_make(&from, &x, M, M, 0, NULL);
-    const struct shuffled_source source = { &from, 5 };
+    const struct shuffled_source source = { .data = &from, .seed = 5 };
     struct tolerance_problem q = question_of(&g, &x, M);
     q.source = shuffled_runs(&source);
     const struct bitcut_tolerances wide = found(&q, 0).limits;

@@ -400,7 +400,7 @@ START_TEST(epilogues_and_pairs)
     from.c = c.a;
     g.alpha = bits_of_float(1.5f);
     g.beta = bits_of_float(-0.5f);
-    const struct shuffled_source source = { &from, test_seed() };
+    const struct shuffled_source source = { .data = &from, .seed = test_seed() };
     struct tolerance_problem q = question_of(&g, &x, 16);
     q.source = shuffled_runs(&source);
     q.two = true;
@@ -481,7 +481,7 @@ START_TEST(calls)
     struct gemm_data from;
     uint32_t turned[20 * 100], d[20 * 20];
     family_make(&from, &x, 20, 20, 0, NULL);
-    const struct shuffled_source source = { &from, 3 };
+    const struct shuffled_source source = { .data = &from, .seed = 3 };
     struct bitcut_gemm g = gemm_named("ootomo", "h100");
     struct tolerance_problem q = question_of(&g, &x, 20);
     q.source = shuffled_runs(&source);
@@ -515,7 +515,7 @@ START_TEST(calls_refused)
         uint32_t beta;
     } wrong[] = { { NULL, right.unit, 1, 2, 2, x, 0 },
                   { right.recipe, NULL, 1, 2, 2, x, 0 },
-                  { right.recipe, right.unit, 2, 2, 2, x, 0 },
+                  { right.recipe, right.unit, 0, 2, 2, x, 0 },
                   { right.recipe, right.unit, 1, 0, 2, x, 0 },
                   { right.recipe, right.unit, 1, 2, 0, x, 0 },
                   { right.recipe, right.unit, 1, 2, 2, NULL, 0 },

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Batches: what is found on all GEMMs is what each GEMM alone gives."""
+
+import unittest
+
+from helper import needs_numpy, numpy
+
+import bitcut
+import bitcut.testing
+
+WAY = {"recipe": "ootomo", "unit": "h100"}
+
+
+def batch(*shape, seed):
+    return numpy.random.default_rng(seed).standard_normal(shape).astype("f4")
+
+
+@needs_numpy
+class Explanations(unittest.TestCase):
+    def setUp(self):
+        self.a, self.b = batch(4, 8, 48, seed=1), batch(4, 48, 8, seed=2)
+        self.d = bitcut.gemm(self.a, self.b, **WAY).d
+
+    def explain(self, d, a=None, b=None, **more):
+        return bitcut.explain(d, self.a if a is None else a, self.b if b is None else b, **more)
+
+    def test_all(self):
+        for d, a, b in ((self.d, self.a, self.b),
+                        (numpy.asfortranarray(self.d), self.a[::1], self.b)):
+            e = self.explain(numpy.ascontiguousarray(d), a, b)
+            self.assertTrue(e)
+            self.assertEqual((e.gemms, e.explained, e.gemm, e.compared, e.total),
+                             (4, 4, 4, 256, 256))
+            self.assertTrue(e.runs)
+            self.assertTrue(e.line.startswith("ootomo@hopper/mma.m16n8k16.f32.f16"), e.line)
+            self.assertIn("in all 4 GEMMs", e.text)
+
+    def test_shared(self):
+        d = bitcut.gemm(self.a, self.b[0], **WAY).d
+        self.assertEqual(self.explain(d, b=self.b[0]).explained, 4)
+
+    def test_c(self):
+        c = batch(4, 8, 8, seed=3)
+        d = bitcut.gemm(self.a, self.b, c=c, **WAY).d
+        self.assertEqual(self.explain(d, c=c).explained, 4)
+        other = self.explain(d, c=c[::-1].copy(), seconds=2)
+        self.assertFalse(other)
+
+    def test_some(self):
+        for i in (0, 2):
+            d = self.d.copy()
+            d[i] = bitcut.gemm(self.a[i], self.b[i], recipe="plain", unit="h100").d
+            e = self.explain(d, seconds=4)
+            self.assertFalse(e)
+            self.assertFalse(e.runs)
+            self.assertEqual((e.explained, e.gemm), (3, i))
+            self.assertIn(f"D of GEMM {i} is not", e.text)
+
+    def test_one(self):
+        e = self.explain(self.d[:1], self.a[:1], self.b[:1])
+        self.assertEqual((e.gemms, e.explained, e.total), (1, 1, 64))
+        self.assertEqual(self.explain(self.d[1], self.a[1], self.b[1]).gemms, 1)
+
+    def test_pointers(self):  # matrices apart from each other, and rows with gaps
+        wide = numpy.zeros((4, 8, 64), "f4")
+        wide[:, :, :48] = self.a
+        self.assertEqual(self.explain(self.d, wide[:, :, :48]).explained, 4)
+
+    def test_refused(self):
+        with self.assertRaisesRegex(bitcut.BadArgument, "D is"):
+            self.explain(self.d[:3])
+        with self.assertRaisesRegex(bitcut.BadArgument, "empty|no elements"):
+            self.explain(self.d[:0], self.a[:0], self.b[:0])
+
+
+@needs_numpy
+class Limits(unittest.TestCase):
+    def setUp(self):
+        self.a, self.b = batch(3, 6, 64, seed=4), batch(3, 64, 7, seed=5)
+        self.d = bitcut.gemm(self.a, self.b, **WAY).d
+
+    def test_judge(self):
+        """The verdict on a batch is made of those on its GEMMs by the same limits."""
+        off = self.d.copy()
+        off[2, 5, 3] *= 1 + 2**-12
+        off[1, 0, 6] = numpy.nan
+        for order in (None, "any"):
+            t = bitcut.tolerance(self.a, self.b, **WAY, order=order, runs=20)
+            for d in (self.d, off):
+                v = t.judge(d, self.a, self.b, **WAY, order=order)
+                each = [t.judge(d[i], self.a[i], self.b[i], **WAY, order=order) for i in range(3)]
+                worst = max(range(3), key=lambda i: each[i].component)
+                self.assertEqual(bool(v), all(each))
+                self.assertEqual((v.gemm, list(v.worst_at)), (worst, list(each[worst].worst_at)))
+                for name in ("component", "norm", "with_underflow", "relres"):
+                    self.assertEqual(getattr(v, name), max(getattr(x, name) for x in each))
+                for name in ("above", "beyond", "wrong"):
+                    self.assertEqual(getattr(v, name), sum(getattr(x, name) for x in each))
+            self.assertTrue(t.judge(self.d, self.a, self.b, **WAY, order=order))
+            self.assertEqual((v.wrong, v.gemm), (1, 1))
+
+    def test_outputs_are_counted(self):
+        """Of equal GEMMs the runs are equal, and limits grow with their number alone."""
+        a, b = self.a[0], self.b[0]
+        limits = [bitcut.tolerance(numpy.stack([a] * n), b, **WAY, runs=40).limit
+                  for n in (2, 16, 128)]
+        self.assertEqual(sorted(set(limits)), limits)
+        one = bitcut.tolerance(a[None], b, **WAY, runs=40)
+        self.assertEqual(one.to_dict(), bitcut.tolerance(a, b, **WAY, runs=40).to_dict())
+
+    def test_every_gemm_has_runs(self):
+        """A GEMM of small sums and one of a large element are both in the typical range."""
+        a = self.a.copy()
+        a[1] = 1e-30
+        small = bitcut.tolerance(a, self.b, **WAY, runs=20).underflow
+        self.assertGreater(small, bitcut.tolerance(self.a, self.b, **WAY, runs=20).underflow)
+
+    def test_assertion(self):
+        bitcut.testing.assert_gemm_close(self.d, self.a, self.b, **WAY)
+        for i in range(3):
+            d = self.d.copy()
+            d[i, 2, 4] += 1e-3
+            with self.assertRaisesRegex(AssertionError, rf"output \({i}, 2, 4\)"):
+                bitcut.testing.assert_gemm_close(d, self.a, self.b, seconds=0, **WAY)
+            d[i] = numpy.roll(self.d[i], 1, 0)
+            with self.assertRaisesRegex(AssertionError, rf"output \({i}, "):
+                bitcut.testing.assert_gemm_close(d, self.a, self.b, seconds=0, **WAY)
+        with self.assertRaisesRegex(bitcut.testing.TestTooWeak, "zeros"):
+            bitcut.testing.assert_gemm_close(0 * self.d, 0 * self.a, self.b, **WAY)
+
+    def test_refused(self):
+        with self.assertRaisesRegex(bitcut.BadArgument, "number of GEMMs"):
+            bitcut.tolerance(self.a[:0], self.b[:0], **WAY)
+
+
+@needs_numpy
+class Groups(unittest.TestCase):
+    """Groups of rows against gemm() of each group."""
+
+    def test_random(self):
+        for seed in range(30):
+            draw = numpy.random.default_rng(seed)
+            rows = draw.integers(0, 5, int(draw.integers(1, 6)))
+            rows[-1] += 1
+            ends, groups = numpy.cumsum(rows), len(rows)
+            m, n, k = int(ends[-1]), int(draw.integers(1, 7)), int(draw.integers(1, 50))
+            a, b = batch(m, k, seed=seed), batch(groups, k, n, seed=seed + 1000)
+            out = numpy.zeros((m, n), "f4")
+            if seed % 2:
+                a, out = numpy.asfortranarray(a), numpy.asfortranarray(out)
+            if seed % 3 == 1:
+                b = b[0]
+            rowwise = {"bias": batch(m, seed=seed), "bias_rows": True, "epilogue": "fused",
+                       "scale_a": batch(m, 1, seed=seed + 1), "block_a": (1, 0)}
+            rowwise = rowwise if seed % 5 > 2 else {}
+            d = bitcut.gemm(a, b, **WAY, **rowwise, offsets=ends, out=out).d
+            self.assertEqual(d.shape, (m, n))
+            for i in range(groups):
+                of = slice(int(ends[i] - rows[i]), int(ends[i]))
+                own = {**rowwise, **{x: rowwise[x][of] for x in ("bias", "scale_a") if x in rowwise}}
+                one = bitcut.gemm(a[of], b if b.ndim == 2 else b[i], **WAY, **own).d
+                self.assertEqual(d[of].tobytes(), one.tobytes(), (seed, i, rows))
+            self.assertTrue(bitcut.verify(d, a, b, **WAY, **rowwise, offsets=ends))
+            off = d.copy()
+            at = [int(draw.integers(m)), int(draw.integers(n))]
+            off[tuple(at)] += 1
+            found = bitcut.verify(off, a, b, **WAY, **rowwise, offsets=ends)
+            self.assertEqual((found.differ, found.first["at"]), (1, at))
+            group = int(numpy.searchsorted(ends, at[0], "right"))
+            errors = [bitcut.judge(off, a, b, **WAY, index=i, offsets=ends,
+                                   **rowwise).relres if rows[i] else 0 for i in range(groups)]
+            self.assertEqual(int(numpy.argmax(errors)), group)
+
+    def test_limits(self):
+        ends = [2, 2, 7, 12]
+        a, b = batch(12, 64, seed=6), batch(4, 64, 7, seed=7)
+        d = bitcut.gemm(a, b, **WAY, offsets=ends).d
+        t = bitcut.tolerance(a, b, **WAY, runs=20, offsets=ends)
+        self.assertEqual(t.outputs, 14)  # of the smallest group
+        self.assertTrue(t.judge(d, a, b, **WAY, offsets=ends))
+        off = d.copy()
+        off[8, 3] *= 1.01
+        v = t.judge(off, a, b, **WAY, offsets=ends)
+        self.assertEqual((bool(v), v.gemm, list(v.worst_at), v.above), (False, 3, [1, 3], 1))
+
+    def test_refused(self):
+        a, b = batch(6, 8, seed=1), batch(3, 8, 5, seed=2)
+        for offsets, words in (([2, 2, 5], "end with 5, but A has 6 rows"), ([4, 2, 6], "ascend"),
+                               ([2, 6], "2 groups, but B has 3"), ([], "0 groups")):
+            with self.assertRaisesRegex(bitcut.BadArgument, words):
+                bitcut.gemm(a, b, **WAY, offsets=offsets)
+        with self.assertRaisesRegex(bitcut.BadArgument, "2 dimensions"):
+            bitcut.gemm(batch(3, 2, 8, seed=1), b, **WAY, offsets=[1, 2, 2])
+        for call in (bitcut.bound, bitcut.budget):
+            with self.assertRaisesRegex(bitcut.BadArgument, "does not take groups"):
+                call(a, b, **WAY, offsets=[2, 2, 6])
+        with self.assertRaisesRegex(bitcut.BadArgument, "explain does not take groups"):
+            bitcut.explain(numpy.zeros((6, 5), "f4"), a, b, offsets=[2, 2, 6])
+        with self.assertRaisesRegex(bitcut.BadArgument, "block of factors"):
+            bitcut.gemm(a, b, **WAY, offsets=[1, 2, 6], scale_a=batch(3, 1, seed=1),
+                        block_a=(2, 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
