@@ -146,6 +146,7 @@ def one_grouped():
     place = {"gemm": group, "at": [row - int(ends[group] - rows[group]), col]}
     wrong += differs(said["first"], **place) + differs(said, identical=groups - 1, mismatches=1)
     bitcut("verify", *verify, "-d", "off.npy", "--index", group, status=1)
+    bitcut("verify", *verify, "-d", "d.npy", "--index", group)
     if "--beta" in words:
         limits = ["tolerance", *HOW, *given, *words, "--power", 0, "--seeds", 9]
         wrong += says("ACCEPTED", 0, *limits, "-d", "d.npy")
@@ -268,6 +269,19 @@ def limits():
     return wrong
 
 
+def short_c():
+    """One row or one column of C for each GEMM."""
+    a, b = (draw.standard_normal(s).astype("f4") for s in ((3, 5, 24), (24, 7)))
+    wrong = ""
+    for shape in ((1, 7), (5, 1)):
+        c = draw.standard_normal((3, *shape)).astype("f4")
+        bitcut("gemm", *HOW, *save(a=a, b=b, c=c), "--reference", "none", "-o", "d.npy")
+        d = np.load("d.npy")
+        want = np.stack([alone({"a": a, "b": b, "c": c}, i, 3, []) for i in range(3)])
+        wrong += f"{shape}" if (bits(d) != bits(want)).any() else ""
+    return wrong
+
+
 def empty():
     """Batches without GEMMs, and GEMMs without elements, have nothing to compare."""
     wrong = ""
@@ -321,6 +335,7 @@ if __name__ == "__main__":
     check("refusals of groups", group_refusals())
     check("errors of the largest", largest())
     check("kinds of files", kinds())
+    check("one row or column of C", short_c())
     check("explanations", explanations())
     check("limits", limits())
     check("empty batches", empty())
