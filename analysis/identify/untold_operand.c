@@ -127,16 +127,21 @@ static const struct pattern {
     const char *what;
 } patterns[] = {
     { is_factor, ALL, "D is a multiple of the exact result: a factor was not given" },
-    { is_bias, COLUMNS, "D less the exact result is the same in every row: a bias was not "
-                        "given, one number for each column" },
-    { is_bias, ROWS, "D less the exact result is the same in every column: a bias was not "
-                     "given, one number for each row" },
-    { is_factor, ROWS, "D over the exact result is the same in each row: factors of the "
-                       "rows of A were not given" },
-    { is_factor, COLUMNS, "D over the exact result is the same in each column: factors of "
-                          "the columns of B were not given" },
-    { is_factor, BOTH, "D over the exact result is a number of the row times one of the "
-                       "column: factors of rows of A and of columns of B were not given" },
+    { is_bias, COLUMNS,
+      "D less the exact result is the same in every row: a bias was not "
+      "given, one number for each column" },
+    { is_bias, ROWS,
+      "D less the exact result is the same in every column: a bias was not "
+      "given, one number for each row" },
+    { is_factor, ROWS,
+      "D over the exact result is the same in each row: factors of the "
+      "rows of A were not given" },
+    { is_factor, COLUMNS,
+      "D over the exact result is the same in each column: factors of "
+      "the columns of B were not given" },
+    { is_factor, BOTH,
+      "D over the exact result is a number of the row times one of the "
+      "column: factors of rows of A and of columns of B were not given" },
 };
 
 const char *untold_operand_find(const struct block *b, uint32_t alpha, uint32_t beta)

@@ -338,7 +338,8 @@ static void describe_quantisation(char *text, size_t size, const void *answer)
              "|A0||B0|, at output (%zu, %zu)",
              q->relres, q->component, q->worst_at[0], q->worst_at[1]);
     if (q->has_d)
-        text_add(text, size, "; D is %.3g of ||C0|| from C0, of which the kernel has %.3g",
+        text_add(text, size,
+                 "; D is %.3g of ||C0|| from C0, of which the kernel has %.3g",
                  q->d_relres, q->d_own);
 }
 
