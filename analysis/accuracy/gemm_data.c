@@ -99,8 +99,9 @@ void gemm_data_of(struct gemm_data *to, struct matrix *d, const struct bitcut_ge
                   size_t i)
 {
     const struct bitcut_gemm g = gemm_nth(all, i);
-    *to = (struct gemm_data){ borrowed(&g.a, g.m, g.k), borrowed(&g.b, g.k, g.n),
-                              borrowed(&g.c, g.m, g.n) };
+    *to = (struct gemm_data){ .a = borrowed(&g.a, g.m, g.k),
+                              .b = borrowed(&g.b, g.k, g.n),
+                              .c = borrowed(&g.c, g.m, g.n) };
     *d = borrowed(&g.d, g.m, g.n);
     d->format = g.d.format;
 }
