@@ -434,8 +434,11 @@ static enum bitcut_status matrix_of_tensor(struct encoded_matrix *m, struct tens
                                            const struct matrix_request *r,
                                            struct fault *f)
 {
-    const struct bitcut_format *const f32 = &formats[FORMAT_F32], *from = t->format,
-                                      *to = r->format ? r->format : t->format;
+    const bool integers =
+        !t->format && !r->format && t->array.bytes == 1 && *t->type != 'V';
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32],
+                                      *from = integers ? &formats[FORMAT_U8] : t->format,
+                                      *to = r->format ? r->format : from;
     const char *const option = r->format ? r->format_option : NULL;
     if (t->array.dims == 1 && r->vector) {
         t->array.dims = 2;
