@@ -6,6 +6,8 @@
 #include "lib/gemm/matrix.h"
 #include "lib/number/round.h"
 
+struct integer_problem;
+
 /* The given matrices, each of which may have to be read transposed. */
 struct problem {
     struct matrix a, b, c, d;           /* c.at is NULL: there is no C */
@@ -21,6 +23,8 @@ struct problem {
        it; or NULL */
     const struct bitcut_gemm *said;
     const char *name;               /* name of D, or NULL */
+    const struct integer_problem *integers; /* instead of the matrices, if those of A, B
+                                               and D are integers; or NULL */
 };
 
 /* Sizes of the GEMM for the matrices as they are read. */

@@ -13,17 +13,28 @@ struct view view_of(const struct bitcut_matrix *x, size_t i, size_t rows, size_t
                           turned ? ld : 1 };
 }
 
+/* Element p of a line as an encoding of its format. */
+static uint32_t encoding_at(const struct view *v, size_t line, size_t p)
+{
+    const size_t at = line * v->across + p * v->along;
+    switch (format_bytes(v->format)) {
+    case 1: return ((const uint8_t *)v->at)[at];
+    case 2: return ((const uint16_t *)(const void *)v->at)[at];
+    default: return ((const uint32_t *)(const void *)v->at)[at];
+    }
+}
+
+int32_t view_integer(const struct view *v, size_t line, size_t p)
+{
+    const struct number x = format_decode(v->format, encoding_at(v, line, p));
+    return (int32_t)(x.negative ? -(int64_t)x.significand : (int64_t)x.significand);
+}
+
 /* Element p of a line as an FP32 encoding. */
 static uint32_t view_get(const struct view *v, size_t line, size_t p)
 {
-    const size_t at = line * v->across + p * v->along;
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    uint32_t x;
-    switch (format_bytes(v->format)) {
-    case 1: x = ((const uint8_t *)v->at)[at]; break;
-    case 2: x = ((const uint16_t *)(const void *)v->at)[at]; break;
-    default: x = ((const uint32_t *)(const void *)v->at)[at];
-    }
+    const uint32_t x = encoding_at(v, line, p);
     if (v->format == f32) return x;
     return (uint32_t)bitcut_format_convert(f32, &roundings[ROUND_RN], v->format, x);
 }

@@ -17,6 +17,9 @@ struct view {
 struct view view_of(const struct bitcut_matrix *x, size_t i, size_t rows, size_t cols,
                     bool columns);
 
+/* Element p of a line of a view whose format is an integer's. */
+int32_t view_integer(const struct view *v, size_t line, size_t p);
+
 /* Set element p of a line to the value of an FP32 encoding in the format: rounded once,
    to nearest even.  A NaN becomes the NaN with its leading bits, or the only NaN of the
    format. */
