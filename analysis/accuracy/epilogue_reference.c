@@ -139,7 +139,7 @@ enum bitcut_status judge_extend(struct judge *j, const struct bitcut_gemm *g, si
     struct block_sums own = { memory_allocate(count, sizeof *own.sum),
                               memory_allocate(count, sizeof *own.size) };
     enum bitcut_status status = BITCUT_OK;
-    if (!epilogue_make(&x, g, i, F32_NAN, options->threads) || !all || !own.sum ||
+    if (!epilogue_make(&x, g, i, F32_NAN, false, options->threads) || !all || !own.sum ||
         !own.size)
         status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the reference");
     if (status == BITCUT_OK && count)

@@ -7,6 +7,8 @@
 #include "lib/gemm/configuration.h"
 #include "lib/gemm/order.h"
 
+#include "lib/number/bits.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,17 +170,41 @@ int setup_open_gemm(struct setup *s, const char *name)
     return matrix_option_format(&g->d.format, &o->files, MATRIX_D);
 }
 
+static enum bitcut_status plan_on_unit(struct setup *s, const struct bitcut_gemm *g,
+                                       struct fault *f)
+{
+    return (s->takes_integers ? gemm_plan_on_any : gemm_plan_on_unit)(&s->plan, g, f);
+}
+
+int setup_plan(struct setup *s)
+{
+    struct fault f;
+    if (plan_on_unit(s, &s->gemm, &f) == BITCUT_OK) return EXIT_GOOD;
+    return fail_gemm(s, &f);
+}
+
+/* D of a unit of integers is s32 unless an option says otherwise. */
+static void choose_result(struct setup *s)
+{
+    struct bitcut_gemm *const g = &s->gemm;
+    const struct epilogue_options *const e = &s->options->epilogue;
+    if (!s->takes_integers || !g->unit || !format_is_integer(g->unit->c) || g->d.format ||
+        e->scale_a || e->scale_b ||
+        memchr(g->epilogue, BITCUT_STEP_FLOAT, sizeof g->epilogue))
+        return;
+    g->d.format = &formats[FORMAT_S32];
+}
+
 int setup_gemm(struct setup *s)
 {
     const struct setup_options *const o = s->options;
-    struct fault f;
     if (!o->recipe || !o->unit)
         return complain("--recipe, --unit",
                         "are both required, for example --recipe ootomo --unit a100");
     const int status = setup_open_gemm(s, o->recipe);
     if (status != EXIT_GOOD) return status;
-    if (gemm_plan_on_unit(&s->plan, &s->gemm, &f) == BITCUT_OK) return EXIT_GOOD;
-    return fail_gemm(s, &f);
+    choose_result(s);
+    return setup_plan(s);
 }
 
 int setup_read(struct matrix *m, const char *option, const char *path,
@@ -269,23 +295,65 @@ static int extend(struct setup *s)
     if (gemm_take(&taken, &s->gemm, &f) != BITCUT_OK) return fail("--clamp", &f);
     if (epilogue_check_operands(&s->gemm, &f) != BITCUT_OK) return fail("--epilogue", &f);
     if (!gemm_is_extended(&s->gemm)) return EXIT_GOOD;
-    return gemm_plan_on_unit(&s->plan, &taken, &f) == BITCUT_OK ? EXIT_GOOD
-                                                                : fail("--scaling", &f);
+    return plan_on_unit(s, &taken, &f) == BITCUT_OK ? EXIT_GOOD : fail("--scaling", &f);
+}
+
+/* Check that a matrix of a file has integers of the format of the unit's operand; round
+   one of a family to it. */
+static int make_integers(struct matrix *m, const char *path, const char *option,
+                         const struct bitcut_format *format)
+{
+    const struct bitcut_rounding *const to_range = split_plain(format).word[0].rounding;
+    struct fault f;
+    for (size_t i = 0; i < m->rows * m->cols; i++) {
+        const uint32_t x = f32_through(format, to_range, m->at[i]);
+        if (path && value_of_float(x) != value_of_float(m->at[i])) {
+            fault_set(&f, BITCUT_BAD_FILE,
+                      "element [%zu, %zu], %.9g, is not a value of %s", i / m->cols,
+                      i % m->cols, value_of_float(m->at[i]), format->name);
+            return fail(option, &f);
+        }
+        m->at[i] = x;
+    }
+    return EXIT_GOOD;
+}
+
+/* C of a GEMM of integers. */
+static int read_integer_c(struct setup *s)
+{
+    const int status =
+        matrix_read(&s->integer_c, "-c", s->options->c, &s->options->files);
+    const struct matrix shape = { .rows = s->integer_c.rows, .cols = s->integer_c.cols };
+    return status == EXIT_GOOD ? setup_check_shape("C", &shape, s->a.rows, s->b.cols)
+                               : status;
 }
 
 int setup_finish(struct setup *s)
 {
     int status = setup_check_inner(s, s->options->a);
+    if (status == EXIT_GOOD && s->plan.integer)
+        status = make_integers(&s->a, s->options->a, "-a", s->gemm.unit->a);
+    if (status == EXIT_GOOD && s->plan.integer)
+        status = make_integers(&s->b, s->options->b, "-b", s->gemm.unit->b);
     if (status == EXIT_GOOD) status = extend(s);
     if (status != EXIT_GOOD) return status;
     if (!s->options->c) {
         if (!gemm_reads_c(&s->gemm)) return matrix_unread("-c", &s->options->files);
         return complain("--beta", "must be 0 without -c");
     }
+    if (s->plan.integer) return read_integer_c(s);
     status = setup_read(&s->c, "-c", s->options->c, &s->options->files);
     if (status == EXIT_GOOD) status = expand(&s->c, s->a.rows, s->b.cols);
     if (status != EXIT_GOOD) return status;
     return setup_check_shape("C", &s->c, s->a.rows, s->b.cols);
+}
+
+void setup_set_matrices(struct bitcut_gemm *g, const struct setup *s,
+                        const struct encoded_matrix *d)
+{
+    gemm_set_dense(g, d->at, d->rows, d->cols, s->a.cols, s->a.at, s->b.at, s->c.at);
+    g->d.format = d->format;
+    if (s->integer_c.at) g->c = encoded_view(&s->integer_c);
 }
 
 int setup_run_encoded(struct encoded_matrix *d, const struct setup *s,
@@ -296,8 +364,7 @@ int setup_run_encoded(struct encoded_matrix *d, const struct setup *s,
     const struct gemm_options options = context_options(x);
     if (encoded_init(d, s->a.rows, s->b.cols, matrix_format(&s->gemm.d), &f) != BITCUT_OK)
         return fail("D", &f);
-    gemm_set_dense(&g, d->at, d->rows, d->cols, s->a.cols, s->a.at, s->b.at, s->c.at);
-    g.d.format = d->format;
+    setup_set_matrices(&g, s, d);
     if (gemm_check_matrices(&g, true, &f) == BITCUT_OK &&
         gemm_run(&g, &options, &f) == BITCUT_OK)
         return EXIT_GOOD;
@@ -319,6 +386,7 @@ void setup_clear(struct setup *s)
     matrix_clear(&s->a);
     matrix_clear(&s->b);
     matrix_clear(&s->c);
+    encoded_clear(&s->integer_c);
     epilogue_files_clear(&s->extra);
 }
 

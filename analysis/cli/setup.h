@@ -109,6 +109,8 @@ struct setup {
     struct matrix a, b, c;               /* c.at is NULL unless -c was given */
     const char *input_a, *input_b;       /* origin of A and B: a family or a file */
     struct epilogue_files extra;         /* bias and factors of gemm */
+    bool takes_integers;                 /* whether the command takes units of integers */
+    struct encoded_matrix integer_c;     /* C of a GEMM of integers, instead of c       */
     bool drawn; /* whether A or B is from a family, drawn by a seed */
 };
 
@@ -127,6 +129,13 @@ int setup_unit(const struct bitcut_unit **unit, const char *name,
 /* Set s->gemm and s->plan from recipe, unit and variations.  Prints messages and returns
    an exit status. */
 int setup_gemm(struct setup *s);
+
+/* Make s->plan of s->gemm again.  Prints messages and returns an exit status. */
+int setup_plan(struct setup *s);
+
+/* Set the sizes and matrices of g from s, and D. */
+void setup_set_matrices(struct bitcut_gemm *g, const struct setup *s,
+                        const struct encoded_matrix *d);
 
 /* The same if a device determines the rest: the recipe has that name, s->gemm.unit is
    NULL unless --unit was given, and there is no plan. */

@@ -74,10 +74,14 @@ static struct exact_output limited(struct exact_output v, double low, double hig
     return v;
 }
 
-/* A value rounded to the format of D. */
+/* A value rounded to the format of D; to an integer without a range if D has integers. */
 static uint32_t shortened(const struct epilogue_values *x, uint32_t v)
 {
     if (f32_is_nan(v)) return v;
+    if (format_is_integer(x->result))
+        return (v & 0x7fffffff) < 0x4b000000
+                   ? f32_through(&formats[FORMAT_S32], &roundings[ROUND_RN], v)
+                   : v;
     v = f32_through(x->result, &roundings[ROUND_RN], v);
     return f32_is_nan(v) ? x->nan : v;
 }
@@ -242,10 +246,20 @@ static uint32_t largest_of(const struct bitcut_format *format)
                                            format, format_largest(format, false));
 }
 
+/* The least value of an integer format that s32 holds. */
+static int32_t lowest_of(const struct bitcut_format *f)
+{
+    return f->has_sign ? (int32_t) - (INT64_C(1) << (f->bits - 1)) : 0;
+}
+
 STEP(saturated)
 {
     const uint32_t most = largest_of(x->result);
     UNUSED_PLACE;
+    if (format_is_integer(x->result) && v >> 31 && !f32_is_nan(v)) {
+        const float low = (float)lowest_of(x->result);
+        return value_of_float(v) < low ? bits_of_float(low) : v;
+    }
     return f32_is_nan(v) || (v & 0x7fffffff) <= most ? v : (v & 0x80000000u) | most;
 }
 
@@ -269,6 +283,39 @@ STEP(recorded)
     return v;
 }
 
+/* Steps on s32 sums, modulo 2^32. */
+
+STEP(alpha_times)
+{
+    UNUSED_PLACE;
+    return (uint32_t)x->integer_alpha * v;
+}
+
+STEP(c_added) { return v + (x->c ? (uint32_t)x->integer_beta * c_at(x, i, j) : 0); }
+STEP(alpha_and_c) { return c_added(x, alpha_times(x, v, i, j), i, j); }
+STEP(bias_added) { return v + bias_at(x, i, j); }
+
+STEP(not_negative)
+{
+    UNUSED_PLACE;
+    return (int32_t)v > 0 ? v : 0;
+}
+
+STEP(within_range)
+{
+    const int32_t low = lowest_of(x->result),
+                  high = (int32_t)format_largest(x->result, false);
+    UNUSED_PLACE;
+    return (int32_t)v < low ? (uint32_t)low : (int32_t)v > high ? (uint32_t)high : v;
+}
+
+STEP(to_float)
+{
+    UNUSED_PLACE;
+    return (uint32_t)bitcut_format_convert(&formats[FORMAT_F32], &roundings[ROUND_RN],
+                                           &formats[FORMAT_S32], v);
+}
+
 #undef STEP
 #undef EXACT
 
@@ -277,18 +324,18 @@ const struct epilogue_step epilogue_steps[] = {
     [BITCUT_STEP_END] = { "end", "ends the list; no list names it", NULL, NULL, 0 },
     [BITCUT_STEP_FUSED] = { "fused", "scales, alpha, c and bias, as far as there are operands",
                             NULL, NULL, 0 },
-    [BITCUT_STEP_ALPHA] = { "alpha", "v = alpha v", by_alpha, by_alpha_exact, READS_ALPHA },
-    [BITCUT_STEP_C] = { "c", "v = beta C + v, one rounding", plus_c, plus_c_exact, READS_C },
+    [BITCUT_STEP_ALPHA] = { "alpha", "v = alpha v", by_alpha, by_alpha_exact, READS_ALPHA, alpha_times },
+    [BITCUT_STEP_C] = { "c", "v = beta C + v, one rounding", plus_c, plus_c_exact, READS_C, c_added },
     [BITCUT_STEP_ALPHA_C] = { "alpha-c", "v = alpha v + beta C, beta C rounded first, then one rounding",
-                              alpha_plus_c, alpha_plus_c_exact, READS_ALPHA | READS_C },
+                              alpha_plus_c, alpha_plus_c_exact, READS_ALPHA | READS_C, alpha_and_c },
     [BITCUT_STEP_SCALES_C] = { "scales-c", "v = ((alpha s_a) s_b) v + beta C, both products and beta C rounded first",
                                scales_plus_c, scales_plus_c_exact,
                                READS_ALPHA | READS_C | NEEDS_FACTORS },
     [BITCUT_STEP_C_APART] = { "c-apart", "v = v + beta C, beta C rounded first",
-                              plus_rounded_c, plus_c_exact, READS_C },
+                              plus_rounded_c, plus_c_exact, READS_C, c_added },
     [BITCUT_STEP_C_SHORT] = { "c-short", "v = v + beta C, beta C rounded to the format of D first",
                               plus_short_c, plus_c_exact, READS_C },
-    [BITCUT_STEP_BIAS] = { "bias", "v = v + bias", plus_bias, plus_bias_exact, NEEDS_BIAS },
+    [BITCUT_STEP_BIAS] = { "bias", "v = v + bias", plus_bias, plus_bias_exact, NEEDS_BIAS, bias_added },
     [BITCUT_STEP_SCALES] = { "scales", "v = v (s_a s_b), s_a s_b rounded first",
                              by_factors, by_factors_exact, NEEDS_FACTORS },
     [BITCUT_STEP_SCALE_A] = { "scale-a", "v = v s_a, the factor of the row",
@@ -298,14 +345,15 @@ const struct epilogue_step epilogue_steps[] = {
     [BITCUT_STEP_SCALE_D] = { "scale-d", "v = v times the scale of D",
                               by_scale_d, by_scale_d_exact, READS_SCALE_D },
     [BITCUT_STEP_RELU] = { "relu", "v = +0 unless v > 0; NaN stays",
-                           positive_part, positive_part_exact, 0 },
+                           positive_part, positive_part_exact, 0, not_negative },
     [BITCUT_STEP_CLAMP] = { "clamp", "v is limited to an interval; NaN stays",
                             clamped, clamped_exact, READS_CLAMP },
     [BITCUT_STEP_ROUND] = { "round", "v is rounded to the format of D", rounded, NULL, 0 },
     [BITCUT_STEP_SATURATE] = { "saturate", "v is limited to the largest value of the format of D; NaN stays",
-                               saturated, saturated_exact, 0 },
+                               saturated, saturated_exact, 0, within_range },
     [BITCUT_STEP_AMAX] = { "amax", "records the largest |v| of all outputs",
                            recorded, NULL, NEEDS_AMAX },
+    [BITCUT_STEP_FLOAT] = { "float", "v, an s32 sum, becomes FP32, to nearest", NULL, NULL, 0, to_float },
     { 0 }
 };
 /* clang-format on */
@@ -315,34 +363,42 @@ enum { STEPS = sizeof epilogue_steps / sizeof *epilogue_steps - 1 };
 void epilogue_run(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
                   size_t count)
 {
-    for (const unsigned char *s = x->step; *s; s++)
+    bool integer = x->integer;
+    for (const unsigned char *s = x->step; *s; s++) {
+        const struct epilogue_step *const step = &epilogue_steps[*s];
         for (size_t p = 0; p < count; p++)
-            d[p] = epilogue_steps[*s].run(x, d[p], i, j + p);
+            d[p] = (integer ? step->integer : step->run)(x, d[p], i, j + p);
+        integer &= *s != BITCUT_STEP_FLOAT;
+    }
 }
 
 /* What accumulators start from. */
-static bool starts_from_c(enum bitcut_start start)
+bool epilogue_starts_from_c(enum bitcut_start start)
 {
     return start == BITCUT_START_C || start == BITCUT_START_SLICE_C;
 }
 
-static bool starts_from_bias(enum bitcut_start start)
+bool epilogue_starts_from_bias(enum bitcut_start start)
 {
     return start == BITCUT_START_BIAS || start == BITCUT_START_SLICE_BIAS;
 }
 
 uint32_t epilogue_start(const struct epilogue_values *x, size_t i, size_t j)
 {
-    return starts_from_c(x->start)      ? beta_c(x, i, j)
-           : starts_from_bias(x->start) ? bias_at(x, i, j)
-                                        : 0;
+    if (x->integer)
+        return epilogue_starts_from_c(x->start)      ? c_added(x, 0, i, j)
+               : epilogue_starts_from_bias(x->start) ? bias_added(x, 0, i, j)
+                                                     : 0;
+    return epilogue_starts_from_c(x->start)      ? beta_c(x, i, j)
+           : epilogue_starts_from_bias(x->start) ? bias_at(x, i, j)
+                                                 : 0;
 }
 
 struct exact_output epilogue_exact(const struct epilogue_values *x, struct exact_output v,
                                    size_t i, size_t j)
 {
-    if (starts_from_c(x->start)) v = plus_c_exact(x, v, i, j);
-    if (starts_from_bias(x->start)) v = plus_bias_exact(x, v, i, j);
+    if (epilogue_starts_from_c(x->start)) v = plus_c_exact(x, v, i, j);
+    if (epilogue_starts_from_bias(x->start)) v = plus_bias_exact(x, v, i, j);
     for (const unsigned char *s = x->step; *s; s++)
         if (epilogue_steps[*s].exact) v = epilogue_steps[*s].exact(x, v, i, j);
     return v;
@@ -390,6 +446,10 @@ const struct epilogue epilogues[] = {
       "alpha and beta C after the product is rounded to D; each step is rounded to D",
       { STEP(ROUND), STEP(ALPHA), STEP(ROUND), STEP(C_SHORT) },
       "a framework's alpha * (A @ B) + beta * C in short formats" },
+    { "requantised",
+      "s32 sums to FP32, factors, alpha, bias, rounded, limited to the range of D",
+      { STEP(FLOAT), STEP(FUSED), STEP(ROUND), STEP(SATURATE) },
+      "PyTorch, quantized linear; oneDNN, int8 matmul" },
     { "cublaslt-fp8",
       "the same to an fp8 D with a scale, which saturates",
       { STEP(SCALES_C), STEP(SCALE_D), STEP(SATURATE) },
@@ -463,8 +523,9 @@ static unsigned char *add_fused(unsigned char *to, const struct bitcut_gemm *g)
     if (gemm_has_scales(g) && g->scaling == BITCUT_SCALING_EPILOGUE)
         *to++ = BITCUT_STEP_SCALES;
     *to++ = BITCUT_STEP_ALPHA;
-    if (!starts_from_c(g->start)) *to++ = BITCUT_STEP_C;
-    if (gemm_has_bias(g) && !starts_from_bias(g->start)) *to++ = BITCUT_STEP_BIAS;
+    if (!epilogue_starts_from_c(g->start)) *to++ = BITCUT_STEP_C;
+    if (gemm_has_bias(g) && !epilogue_starts_from_bias(g->start))
+        *to++ = BITCUT_STEP_BIAS;
     return to;
 }
 
@@ -481,8 +542,8 @@ void epilogue_of(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm 
 static unsigned reads_of(const struct bitcut_gemm *g)
 {
     unsigned char step[EPILOGUE_STEPS_MAX];
-    unsigned reads = (starts_from_c(g->start) ? READS_C : 0) |
-                     (starts_from_bias(g->start) ? NEEDS_BIAS : 0) |
+    unsigned reads = (epilogue_starts_from_c(g->start) ? READS_C : 0) |
+                     (epilogue_starts_from_bias(g->start) ? NEEDS_BIAS : 0) |
                      (g->scaling != BITCUT_SCALING_EPILOGUE ? NEEDS_FACTORS : 0);
     epilogue_of(step, g);
     for (const unsigned char *s = step; *s; s++) reads |= epilogue_steps[*s].reads;
@@ -589,7 +650,7 @@ enum bitcut_status epilogue_check_operands(const struct bitcut_gemm *g, struct f
     struct operand all[OPERANDS];
     operands_of(all, g);
     enum bitcut_status status = BITCUT_OK;
-    if (starts_from_bias(g->start))
+    if (epilogue_starts_from_bias(g->start))
         status = check_needs(all, NEEDS_BIAS, "a start from the bias", f);
     if (status == BITCUT_OK && g->scaling != BITCUT_SCALING_EPILOGUE)
         status = check_needs(all, NEEDS_FACTORS, "a scaling", f);

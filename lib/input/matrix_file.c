@@ -345,6 +345,7 @@ static struct array array_of(const struct encoded_matrix *m)
         .dim = { m->rows, m->cols },
         .count = m->rows * m->cols,
         .bytes = format_bytes(x),
+        .integers = format_is_integer(x) && x->has_sign,
         .floating = x == &formats[FORMAT_F16] || x == &formats[FORMAT_F64] ||
                     (x->bits == f32->bits && x->exponent_bits == f32->exponent_bits),
         .data = m->at

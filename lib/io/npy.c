@@ -480,7 +480,9 @@ enum { DICTIONARY_AT = LENGTH_AT + 2, DICTIONARY_BYTES = HEADER_BYTES - DICTIONA
 static const struct element *element_of(const struct array *a)
 {
     const struct element *e = elements;
-    while (e->name && (e->bytes != a->bytes || e->floating != a->floating)) e++;
+    while (e->name && (e->bytes != a->bytes || e->floating != a->floating ||
+                       (*e->name == 'i') != a->integers))
+        e++;
     return e->name ? e : NULL;
 }
 
