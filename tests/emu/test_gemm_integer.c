@@ -268,7 +268,7 @@ START_TEST(overflow)
                    most_b = u->b == bitcut_format_find("u8") ? 255 : -128;
         memset(a, (int)most_a, sizeof a);
         memset(b, (int)most_b, sizeof b);
-        for (int start = 0; start < 2; start++)
+        for (int start = 0; start < 3; start++) /* 2: two slices */
             for (size_t k = 256; k <= sizeof a; k *= 32) {
                 bitcut_gemm_init(&g, sizeof g);
                 g.recipe = bitcut_recipe_find("plain");
@@ -277,13 +277,16 @@ START_TEST(overflow)
                 g.b = (struct bitcut_matrix){ .at = b, .format = u->b };
                 g.c = (struct bitcut_matrix){ .at = &c, .format = s32_format };
                 g.d = (struct bitcut_matrix){ .to = &d, .format = s32_format };
-                g.beta = start ? 0x3f800000 : 0;
-                g.start = start ? BITCUT_START_C : BITCUT_START_ZERO;
+                g.beta = start == 1 ? 0x3f800000 : 0;
+                g.start = start == 1 ? BITCUT_START_C : BITCUT_START_ZERO;
+                g.order.slices = start == 2 ? 2 : 1;
                 ck_assert_msg(bitcut_gemm(NULL, &g, 1, why) == BITCUT_OK, "%s: %s", u->name, why);
-                long each = most_a * most_b, want = start ? c : 0;
+                const size_t slice = start == 2 ? k / 2 : k;
+                long each = most_a * most_b, want = start == 1 ? c : 0;
                 if (strstr(u->name, "vpmaddubsw")) each = -16384; /* half of a pair */
-                for (size_t p = 0; p < k; p += (size_t)u->k)
+                for (size_t p = 0; p < slice; p += (size_t)u->k)
                     want = s32(u, want + (long)u->k * each);
+                if (start == 2) want = s32(u, want + want);
                 ck_assert_msg(d == want, "%s, k %zu, start %d: %d, want %ld", u->name, k, start,
                               d, want);
             }
