@@ -159,23 +159,27 @@ static const struct vendor amd = {
       [EVIDENCE_PUBLISHED] = "published vectors" NOT_BY_US,
       [EVIDENCE_CONSISTENT] = "published models, not contradicted by vectors" NOT_BY_US,
       [EVIDENCE_OBSERVED] = "published observations" NOT_BY_US,
-      [EVIDENCE_MODELS] = "published models" NOT_BY_US },
+      [EVIDENCE_MODELS] = "published models" NOT_BY_US,
+      [EVIDENCE_DOCUMENTED] = "documented" NOT_BY_US },
 };
 
 static const struct vendor intel = {
     "Intel",
     { [EVIDENCE_RECORDED] = "recorded",
-      [EVIDENCE_DOCUMENTED] = "documented, not compared with hardware" },
+      [EVIDENCE_DOCUMENTED] = "documented, not compared with hardware",
+      [EVIDENCE_DEFINITION] = "defined by the Intel SDM" },
 };
 static const struct vendor x86 = {
     "Intel and AMD",
-    { [EVIDENCE_RECORDED] = "recorded" },
+    { [EVIDENCE_RECORDED] = "recorded",
+      [EVIDENCE_DEFINITION] = "defined by the Intel SDM" },
 };
 
 static const struct vendor arm = {
     "Arm",
     { [EVIDENCE_EMULATED] = "documented, equal to QEMU, not compared with hardware",
-      [EVIDENCE_DOCUMENTED] = "documented, not compared with hardware" },
+      [EVIDENCE_DOCUMENTED] = "documented, not compared with hardware",
+      [EVIDENCE_DEFINITION] = "defined by the Arm ARM" },
 };
 
 static const struct {
@@ -189,8 +193,8 @@ static const struct {
     { "blackwell", &nvidia }, { "rtx-blackwell", &nvidia },
     { "cdna1", &amd },        { "cdna2", &amd },
     { "cdna3", &amd },        { "rdna35", &amd },
-    { "amx", &intel },
-    { "avx512", &x86 },       { "amx-fp16", &intel },
+    { "amx", &intel },        { "avx512", &x86 },
+    { "amx-fp16", &intel },   { "avx2", &x86 },
     { "neon", &arm },         { "neon-fp8", &arm },
     { "sme", &arm },
 };
@@ -218,14 +222,15 @@ const char *unit_evidence(const struct bitcut_unit *u)
     return vendor_of(u)->evidence[u->evidence];
 }
 
-/* The first row of an architecture with operands of a format, an f32 accumulator and no
-   block scales; NULL if there is none. */
+/* The first row of an architecture with operands of a format, an f32 accumulator or, for
+   integers, that of integers, and no block scales; NULL if there is none. */
 static const struct bitcut_unit *first_of(const char *architecture,
                                           const struct bitcut_format *input)
 {
     const struct bitcut_unit *u = units;
-    while (u->name && !(is_of(u, architecture) && u->a == input && u->b == input &&
-                        u->c == &formats[FORMAT_F32] && !u->scale))
+    while (u->name &&
+           !(is_of(u, architecture) && u->a == input && u->b == input &&
+             (u->c == &formats[FORMAT_F32] || format_is_integer(input)) && !u->scale))
         u++;
     return u->name ? u : NULL;
 }

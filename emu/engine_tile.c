@@ -53,11 +53,11 @@ static void tell_instruction(const struct job *job, int t, const struct bitcut_u
 }
 
 /* The value of accumulator i in FP32, rounded to nearest if it is an integer with more
-   bits. */
+   bits; in a GEMM of integers, the s32 itself. */
 static uint32_t to_f32(const struct job *job, int i, uint64_t accumulator)
 {
     const struct bitcut_format *c = job->schedule.sum[i];
-    if (c == &formats[FORMAT_F32]) return (uint32_t)accumulator;
+    if (c == &formats[FORMAT_F32] || job->plan->integer) return (uint32_t)accumulator;
     if (format_decode(c, accumulator).kind == NUMBER_NAN) return job->schedule.nan;
     return (uint32_t)bitcut_format_convert(&formats[FORMAT_F32], &roundings[ROUND_RN], c,
                                            accumulator);
@@ -65,11 +65,13 @@ static uint32_t to_f32(const struct job *job, int i, uint64_t accumulator)
 
 static uint32_t add32(const struct job *job, uint32_t a, uint32_t b)
 {
+    if (job->plan->integer) return job_add_integers(job, a, b);
     return job_fma(&job->schedule, a, F32_ONE, b);
 }
 
 static uint64_t from_f32(const struct job *job, int i, uint32_t x)
 {
+    if (job->plan->integer) return x;
     return bitcut_format_convert(job->schedule.sum[i], &roundings[ROUND_RN],
                                  &formats[FORMAT_F32], x);
 }
@@ -325,12 +327,6 @@ static void tile_of_k(struct tile *t, const struct job *job, size_t from, size_t
             if (t->cell[i][j].done) promote(&t->cell[i][j], job);
 }
 
-/* What the first sum of an output starts from, or what is added to it. */
-static uint32_t start_of(const struct job *job, const struct cell *x)
-{
-    return epilogue_start(&job->epilogue, x->i, x->j);
-}
-
 static bool starts_in_accumulator(const struct job *job)
 {
     return job->plan->start == BITCUT_START_C || job->plan->start == BITCUT_START_BIAS;
@@ -341,7 +337,7 @@ static uint32_t cell_sum(const struct cell *x, const struct job *job, bool first
 {
     const uint32_t v = cell_fold(x, job);
     const bool adds = first && job->plan->start && !starts_in_accumulator(job);
-    return adds ? add32(job, v, start_of(job, x)) : v;
+    return adds ? add32(job, v, job_start(job, x->i, x->j)) : v;
 }
 
 /* Add the last retained sums of a cell to its sum of a sequence, as many as the order
@@ -368,7 +364,7 @@ static void start_cells(struct tile *t, const struct job *job)
     for (size_t i = 0; i < t->rows; i++)
         for (size_t j = 0; j < t->cols; j++) {
             struct cell *const x = &t->cell[i][j];
-            x->accumulator[0] = from_f32(job, 0, start_of(job, x));
+            x->accumulator[0] = from_f32(job, 0, job_start(job, x->i, x->j));
         }
 }
 
@@ -387,7 +383,7 @@ static void tile_sequence(struct tile *t, const struct job *job, size_t sequence
 /* The sum of an output without products. */
 static uint32_t empty_sum(const struct cell *x, const struct job *job)
 {
-    const uint32_t start = start_of(job, x);
+    const uint32_t start = job_start(job, x->i, x->j);
     return starts_in_accumulator(job) ? to_f32(job, 0, from_f32(job, 0, start)) : start;
 }
 

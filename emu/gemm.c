@@ -2,6 +2,7 @@
 #include "emu/gemm.h"
 
 #include "emu/engine_tile.h"
+#include "emu/fast/fast_integer.h"
 #include "emu/fast/fast_tile.h"
 #include "emu/job.h"
 #include "lib/base/size.h"
@@ -67,7 +68,9 @@ static void grid_run(const struct job *job, const struct grid *x, char *scratch,
                  cols = smaller(x->cols, job->n - j0);
     struct hostfp saved;
     hostfp_enter(&saved);
-    if (job->kernels) fast_run(job, x, scratch, i0, j0, rows, cols);
+    if (job->integers_b)
+        for (size_t i = i0; i < i0 + rows; i++) fast_integer_row(job, i, j0, cols);
+    else if (job->kernels) fast_run(job, x, scratch, i0, j0, rows, cols);
     else engine_run(job, (struct number *)(void *)scratch, i0, j0, rows, cols);
     hostfp_leave(&saved);
 }
@@ -240,7 +243,7 @@ static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm 
     if (!size_multiply(&count, job->m, job->n) ||
         !(job->d = memory_allocate(count, sizeof *job->d)))
         return BITCUT_NO_MEMORY;
-    if (!epilogue_make(&job->epilogue, g, 0, job->schedule.nan, threads))
+    if (!epilogue_make(&job->epilogue, g, 0, job->schedule.nan, job->plan->integer, threads))
         return BITCUT_NO_MEMORY;
     if (job->epilogue.amax) *job->epilogue.amax = 0;
     const enum bitcut_status status =
@@ -268,12 +271,23 @@ static void store(const struct bitcut_gemm *g, const struct job *job)
 {
     const struct view d = view_of(&g->d, 0, g->m, g->n, false);
     const bool whole = d.format == &formats[FORMAT_F32] && d.along == 1;
+    bool integers = job->epilogue.integer;
+    for (const unsigned char *s = job->epilogue.step; *s; s++)
+        integers &= *s != BITCUT_STEP_FLOAT;
     for (size_t line = 0; line < g->m; line++) {
         const uint32_t *const from = job->d + line * g->n;
         uint32_t *const to = (uint32_t *)(uintptr_t)d.at + (whole ? line * d.across : 0);
         if (whole) memcpy(to, from, g->n * sizeof *to);
-        for (size_t p = 0; !whole && p < g->n; p++) view_set(&d, line, p, from[p]);
+        for (size_t p = 0; !whole && p < g->n; p++)
+            (integers ? view_set_encoding : view_set)(&d, line, p, from[p]);
     }
+}
+
+static enum bitcut_status make_integers(struct job *job)
+{
+    job->integers_a = fast_integer_lines(&job->a);
+    if (job->integers_a) job->integers_b = fast_integer_lines(&job->b);
+    return job->integers_b ? BITCUT_OK : BITCUT_NO_MEMORY;
 }
 
 /* Run GEMM i of a batch, with a job that is the same for all. */
@@ -284,6 +298,7 @@ static enum bitcut_status run_one(const struct bitcut_gemm *all, size_t i,
     const struct bitcut_gemm one = gemm_nth(all, i);
     job.m = one.m;
     enum bitcut_status status = job_prepare(&job, &one, threads);
+    if (status == BITCUT_OK && fast_integer_takes(&job)) status = make_integers(&job);
     if (status == BITCUT_OK && one.m) status = job_run(&job, threads);
     if (status == BITCUT_OK && job.unrounded)
         memcpy(job.widened_d + gemm_first_row(all, i) * one.n, job.d,
@@ -294,6 +309,8 @@ static enum bitcut_status run_one(const struct bitcut_gemm *all, size_t i,
     operand_end(&job.a, job.keep_a);
     operand_end(&job.b, job.keep_b);
     free(job.d);
+    free(job.integers_a);
+    free(job.integers_b);
     epilogue_clear(&job.epilogue);
     return status;
 }
@@ -361,8 +378,9 @@ static bool is_for_device(const struct bitcut_gemm *g, const struct gemm_plan *p
                           const struct gemm_options *o)
 {
     const double products = (double)g->m * (double)g->n * (double)g->k;
-    return o->offload && !o->watch && !plan->faults && !gemm_is_extended(g) && g->count &&
-           products > 0 && products >= o->offload->least;
+    return o->offload && !o->watch && !plan->faults && !plan->integer &&
+           !gemm_is_extended(g) && g->count && products > 0 &&
+           products >= o->offload->least;
 }
 
 /* Run the GEMMs one after the other.  *took is false: the device runs none of them. */
@@ -476,7 +494,8 @@ enum bitcut_status gemm_run(const struct bitcut_gemm *g, const struct gemm_optio
                             struct fault *f)
 {
     struct gemm_plan plan;
-    enum bitcut_status status = gemm_plan_on_unit(&plan, g, f);
+    enum bitcut_status status =
+        (o->widened ? gemm_plan_on_unit : gemm_plan_on_any)(&plan, g, f);
     if (status == BITCUT_OK) status = gemm_check_matrices(g, true, f);
     return status == BITCUT_OK ? gemm_run_plan(g, &plan, o, f) : status;
 }
@@ -501,7 +520,7 @@ const struct bitcut_unit *bitcut_gemm_unit(const struct bitcut_gemm *gemm, size_
     struct bitcut_gemm g;
     struct gemm_plan plan;
     if (gemm_take(&g, gemm, NULL) != BITCUT_OK ||
-        gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK)
+        gemm_plan_on_any(&plan, &g, NULL) != BITCUT_OK)
         return NULL;
     return index < (size_t)plan.terms ? plan.unit[index] : NULL;
 }
@@ -517,7 +536,7 @@ enum bitcut_status gemm_call(struct bitcut_gemm *ran, const struct bitcut_gemm *
     if (status == BITCUT_OK) status = check_public(&g, options->threads, &f);
     if (status == BITCUT_OK) status = gemm_run(&g, options, &f);
     if (status != BITCUT_OK) return fault_write(why, status, &f);
-    gemm_plan_on_unit(&plan, &g, NULL);
+    gemm_plan_on_any(&plan, &g, NULL);
     gemm_settle(&g, &plan);
     gemm_give(ran, &g);
     return status;

@@ -29,6 +29,11 @@ void gemm_plan_round_sums(struct gemm_plan *plan,
 enum bitcut_status gemm_plan_on_unit(struct gemm_plan *plan, const struct bitcut_gemm *g,
                                      struct fault *f);
 
+/* The same, also for units of integers, whose GEMMs have s32 sums.  gemm_run() and
+   gemm_call() take them; other callers of plans do not. */
+enum bitcut_status gemm_plan_on_any(struct gemm_plan *plan, const struct bitcut_gemm *g,
+                                    struct fault *f);
+
 /* The parts of A and B, for successive runs on the same matrices, whose elements do not
    change.  A run uses the parts of the run before if it needs the same ones.  All zeros
    at first; gemm_words_clear() ends it.  Used by one thread. */

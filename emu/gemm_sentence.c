@@ -87,11 +87,32 @@ void gemm_describe_words(char *text, size_t size, const void *answer)
         text_add(text, size, "; %d product%s", p->terms, p->terms > 1 ? "s" : "");
 }
 
+/* What D is of s32 sums. */
+static void describe_integers(char *text, size_t size, const struct gemm_description *g)
+{
+    unsigned char step[EPILOGUE_STEPS_MAX];
+    const struct bitcut_format *const f = matrix_format(&g->gemm->d);
+    bool floats = false, saturates = false;
+    epilogue_of_integers(step, g->gemm);
+    for (const unsigned char *s = step; *s; s++) {
+        floats |= *s == BITCUT_STEP_FLOAT;
+        saturates |= *s == BITCUT_STEP_SATURATE;
+    }
+    text_add(text, size, "sums are s32, exact %s; %sD is %s",
+             g->gemm->unit->rounding.overflow == OVERFLOW_WRAP ? "modulo 2^32"
+                                                               : "up to its range",
+             floats ? "converted to FP32; " : "", f->name);
+    if (format_is_integer(f) && f->bits < 32)
+        text_add(text, size, saturates ? ", limited to its range" : ", modulo 2^%d",
+                 f->bits);
+}
+
 void gemm_describe_result(char *text, size_t size, const void *answer)
 {
-    const struct bitcut_format *const f =
-        matrix_format(&((const struct gemm_description *)answer)->gemm->d);
-    if (!format_holds(f, &formats[FORMAT_F32]))
+    const struct gemm_description *const g = answer;
+    const struct bitcut_format *const f = matrix_format(&g->gemm->d);
+    if (g->plan->integer) describe_integers(text, size, g);
+    else if (!format_holds(f, &formats[FORMAT_F32]))
         text_add(text, size, "each output is rounded to %s, to nearest even", f->name);
 }
 

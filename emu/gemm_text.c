@@ -64,7 +64,7 @@ enum bitcut_status configuration_line_read(struct bitcut_gemm *to, const char *l
     enum bitcut_status status = configuration_read(&g, list, f);
     if (status == BITCUT_OK) status = read_unit(&g, unit + 1, f);
     if (status == BITCUT_OK) status = gemm_take(&taken, &g, f);
-    if (status == BITCUT_OK) status = gemm_plan_on_unit(&plan, &taken, f);
+    if (status == BITCUT_OK) status = gemm_plan_on_any(&plan, &taken, f);
     if (status == BITCUT_OK) *to = taken;
     return status;
 }

@@ -94,6 +94,16 @@ static enum bitcut_status check_unit_scales(const struct bitcut_gemm *g,
 enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_gemm *g,
                                      struct fault *f)
 {
+    const enum bitcut_status status = gemm_plan_on_any(to, g, f);
+    if (status != BITCUT_OK || !to->integer) return status;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "%s accumulates in %s; only gemm, verify and explain take integers",
+                     g->unit->name, g->unit->c->name);
+}
+
+enum bitcut_status gemm_plan_on_any(struct gemm_plan *to, const struct bitcut_gemm *g,
+                                    struct fault *f)
+{
     const struct bitcut_unit *u = g->unit;
     struct gemm_plan p;
     if (!g->recipe || !u)
@@ -104,7 +114,11 @@ enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_g
     if (status == BITCUT_OK) status = find_units(&p, u, f);
     if (status == BITCUT_OK) status = check_k_step(&p, f);
     if (status != BITCUT_OK) return status;
-    if (u->c != &formats[FORMAT_F32] && u->c != &formats[FORMAT_F16] &&
+    if (p.integer != format_is_integer(u->c))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s multiplies %s by %s; use recipe plain", u->name, u->a->name,
+                         u->b->name);
+    if (!p.integer && u->c != &formats[FORMAT_F32] && u->c != &formats[FORMAT_F16] &&
         u->c != &formats[FORMAT_BF16])
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%s accumulates in %s; a recipe requires f32, f16 or bf16",

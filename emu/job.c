@@ -36,10 +36,25 @@ uint32_t job_fma(const struct schedule *s, uint32_t a, uint32_t b, uint32_t c)
     return f32_fused(s->nan, a, b, c);
 }
 
+uint32_t job_start(const struct job *job, size_t i, size_t j)
+{
+    return epilogue_start(&job->epilogue, i, j);
+}
+
+uint32_t job_add_integers(const struct job *job, uint32_t a, uint32_t b)
+{
+    const int64_t sum = (int64_t)(int32_t)a + (int32_t)b;
+    if (job->unit->rounding.overflow == OVERFLOW_WRAP) return a + b;
+    return sum > INT32_MAX   ? (uint32_t)INT32_MAX
+           : sum < INT32_MIN ? (uint32_t)INT32_MIN
+                             : (uint32_t)sum;
+}
+
 uint32_t job_sum(const struct job *job, size_t sequence, int added, uint32_t sum)
 {
     const uint8_t *const stored = job->parts.stored;
-    return f32_is_nan(sum) || (stored && stored[sequence] != added + 1)
+    return f32_is_nan(sum) || job->plan->integer ||
+                   (stored && stored[sequence] != added + 1)
                ? sum
                : f32_through(job->plan->order.partial_format, &roundings[ROUND_RN], sum);
 }
@@ -72,6 +87,6 @@ void job_finish(const struct job *job, size_t i, size_t j, const float *total,
     for (size_t p = 0; job->plan->equilibrate && p < count; p++)
         d[p] = equilibrate_scale(d[p], -job->a.exponents[i] - job->b.exponents[j + p]);
     for (size_t p = 0; p < count; p++)
-        if (f32_is_nan(d[p])) d[p] = job->schedule.nan;
+        if (f32_is_nan(d[p]) && !job->plan->integer) d[p] = job->schedule.nan;
     epilogue_run(&job->epilogue, d, i, j, count);
 }

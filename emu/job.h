@@ -45,6 +45,7 @@ struct job {
     struct k_parts parts;
     size_t first; /* the sequence of `parts` that contains k number 0 */
     struct words a, b;
+    int16_t *integers_a, *integers_b; /* fast_integer_lines(); NULL: not used */
     uint32_t *d;
     size_t m, n, ldd;
     struct kept_words *keep_a, *keep_b; /* NULL: parts are not stored */
@@ -62,6 +63,13 @@ bool gemm_unit_takes_words(const struct bitcut_unit *unit, const struct gemm_pla
 /* a b + c in FP32 to nearest even, for encodings, as in the recipe's epilogue.  The
    calling thread is in the mode of hostfp_enter(). */
 uint32_t job_fma(const struct schedule *schedule, uint32_t a, uint32_t b, uint32_t c);
+
+/* What the first sum of an output starts from, or what is added to it: an FP32 encoding,
+   of integers an s32. */
+uint32_t job_start(const struct job *job, size_t i, size_t j);
+
+/* The sum of two s32 encodings, by the unit's rule: modulo 2^32, or limited. */
+uint32_t job_add_integers(const struct job *job, uint32_t a, uint32_t b);
 
 /* The sum of a sequence after `added` retained sums were added to it, rounded as the
    order of k says. */

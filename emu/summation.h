@@ -104,8 +104,9 @@ struct summation {
 /* All summations.  A new summation needs a name here, and a file that defines
    sum_NAME. */
 #define SUMMATIONS(ROW)                                                                  \
-    ROW(fused) ROW(grouped) ROW(pairs) ROW(two_stage) ROW(serial) ROW(chains) ROW(dot)   \
-    ROW(complement)
+    ROW(fused)                                                                           \
+    ROW(grouped) ROW(pairs) ROW(two_stage) ROW(serial) ROW(chains) ROW(dot)              \
+        ROW(complement) ROW(saturated)
 
 #define SUMMATION(name) extern const struct summation sum_##name;
 SUMMATIONS(SUMMATION)

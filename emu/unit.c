@@ -6,8 +6,8 @@
 static bool integers_sound(const struct bitcut_unit *u)
 {
     return u->c == u->result && format_is_integer(u->a) && format_is_integer(u->b) &&
-           !u->via && !u->c_last && u->fraction == FRACTION_EXACT &&
-           u->summation->reads_exact;
+           !u->via && !u->c_last && u->summation->reads_exact &&
+           (u->fraction == FRACTION_EXACT || !(u->summation->reads & READS_FRACTION));
 }
 
 static bool formats_sound(const struct bitcut_unit *u)

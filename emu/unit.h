@@ -148,8 +148,8 @@ extern const struct chip chips[]; /* ended by a row whose name is NULL */
 
    It is the row of this name.  If `name` is a chip, it is the first row of its
    architecture, or else of its other architectures, with these operands, an f32
-   accumulator and no block scales; for f32 operands on a chip without such a row, fma/f32
-   (its vector units).  NULL if there is none. */
+   accumulator (for integers s32) and no block scales; for f32 operands on a chip without
+   such a row, fma/f32 (its vector units).  NULL if there is none. */
 const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format *input);
 
 /* The first row for operands in the formats `a` and `b` that belongs to the architecture

@@ -99,7 +99,9 @@ static const char *const flushes[] = { "no", "subnormal", "tiny", NULL };
 static const char *const directions[] = {
     "nearest even", "nearest away", "zero", "positive", "negative", "odd", NULL
 };
-static const char *const overflows[] = { "IEEE", "Inf", "largest", "modulo", NULL };
+static const char *const overflows[] = {
+    "IEEE", "Inf", "largest", "modulo", "range", NULL
+};
 
 /* clang-format off */
 static const struct field_kind number    = { get_int, set_int, tell_int, NULL, true };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "emu/summation.h"
+#include "emu/unit_integer.h"
 
-/* The table of matrix units.  Makers of GPUs document only the integer units.  The rows
-   name these sources:
+/* The table of matrix units.  Makers of GPUs document only the integer units, which
+   emu/unit_integer.h has.  The rows name these sources:
 
    MMA-Sim  Xie, Wang, Yang, Yang, arXiv 2511.10909 (models)
    MTC      Khattak and Mikaitis, arXiv 2512.07004, MATLAB-tensor-core (recorded vectors)
@@ -12,8 +13,6 @@
    EMR      recorded on an Intel Xeon, family 6 model 207, by the authors (data/README.md)
    ZEN4     recorded on an AMD EPYC by the authors (data/README.md)
    RDNA     ROCm/rocm-systems, issue 12056 (observations of gfx1151, and a model of them)
-   PTX      PTX ISA 9.0, mma and wgmma.mma_async: integers, exact, without .satfinite
-            modulo 2^32 (a definition)
    OY       Ootomo and Yokota 2022, section 3.2 (a definition, not hardware)
 
    The rows name the fields that published vectors and observations leave open.  Further
@@ -37,7 +36,6 @@
 #define ODD_FLUSH                                                                            \
     { .name = "odd, flushed", .direction = TO_ODD, .overflow = OVERFLOW_INF,                 \
       .flush = FLUSH_SUBNORMAL }
-#define WRAP { .name = "modulo 2^32", .direction = TO_NEAREST_EVEN, .overflow = OVERFLOW_WRAP }
 #define RZ_INF { .name = "rz, overflow to Inf", .direction = TO_ZERO, .overflow = OVERFLOW_INF }
 
 /* What a step of a tensor core rounds to: format, rule, NaN, and the format of C and D;
@@ -45,7 +43,6 @@
 #define TO_F32 .c = F(F32), .result = F(F32), .rounding = RZ_INF, .nan = 0x7fffffff
 #define TO_E8M13 .c = F(F32), .result = F(E8M13), .rounding = RZ_INF, .nan = 0x7fffffff
 #define TO_F16 .c = F(F16), .result = F(F16), .rounding = RNE, .nan = 0x7fff
-#define TO_S32 .c = F(S32), .result = F(S32), .rounding = WRAP, .nan = 0
 #define CDNA_F32 .c = F(F32), .result = F(F32), .nan = 0xffc00000
 
 /* The behaviour of each operation of x86's units, for any MXCSR: DAZ and FTZ. */
@@ -171,14 +168,6 @@
         .block = block_, .fraction = FRACTION_EXACT, .zero = ZERO_IEEE, PROVEN(__VA_ARGS__)  \
     }
 
-/* Integers, added without rounding. */
-#define INTEGER(name_, m_, n_, k_, ...)                                                      \
-    {                                                                                        \
-        .name = name_, .what = "integers: c and " #k_ " products added modulo 2^32",         \
-        SHAPE(m_, n_, k_), FROM(S8, S8), TO_S32, .summation = &sum_fused, .block = k_,       \
-        .fraction = FRACTION_EXACT, .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)               \
-    }
-
 /* Rounded products, rounded sums: the result of a processor without fused
    multiply-add. */
 #define MULTIPLY_ADD(name_, from_, to_, nan_, ...)                                           \
@@ -278,7 +267,7 @@ const struct bitcut_unit units[] = {
            MODELS, "MMA-Sim; two m16n8k4, which are published (MTC A100, A2)"),
     TENSOR("ampere/mma.m16n8k4.f32.tf32",  16, 8,  4, TF32, TF32, TO_F32, 4, 24, -132,
            PUBLISHED, "MTC A100, A2", "align_min flush_inputs overflow flush zero nan"),
-    INTEGER("ampere/mma.m16n8k32.s32.s8", 16, 8, 32, DEFINITION, "PTX"),
+    INTEGERS_NVIDIA("ampere", "mma", "m16n8k32", 16, 8, 32),
     CHAIN("ampere/mma.m8n8k4.f64.f64", 8, 8, 4, F64, NAN_F64_OPERAND,
           MODELS, "MMA-Sim; NaN as recorded on the H200"),
 
@@ -306,7 +295,7 @@ const struct bitcut_unit units[] = {
            PUBLISHED, "MTC Ada", "via overflow flush zero nan"),
     TENSOR("ada/mma.m16n8k32.f16.e5m2", 16, 8, 32, E5M2, E5M2, TO_F16,   16, 13,  -20,
            PUBLISHED, "MTC Ada", "via flush_inputs overflow flush zero nan"),
-    INTEGER("ada/mma.m16n8k32.s32.s8", 16, 8, 32, DEFINITION, "PTX"),
+    INTEGERS_NVIDIA("ada", "mma", "m16n8k32", 16, 8, 32),
     CHAIN("ada/mma.m8n8k4.f64.f64", 8, 8, 4, F64, NAN_F64_OPERAND,
           MODELS, "MMA-Sim; NaN as recorded on the H200"),
 
@@ -344,7 +333,7 @@ const struct bitcut_unit units[] = {
     CHAIN("hopper/mma.m16n8k8.f64.f64",  16, 8,  8, F64, NAN_F64_OPERAND, RECORDED, "H200"),
     CHAIN("hopper/mma.m16n8k4.f64.f64",  16, 8,  4, F64, NAN_F64_OPERAND, RECORDED, "H200"),
     CHAIN("hopper/mma.m8n8k4.f64.f64",    8, 8,  4, F64, NAN_F64_OPERAND, RECORDED, "H200"),
-    INTEGER("hopper/mma.m16n8k32.s32.s8", 16, 8, 32, DEFINITION, "PTX"),
+    INTEGERS_NVIDIA("hopper", "mma", "m16n8k32", 16, 8, 32),
     TENSOR("hopper/wgmma.m64n8k16.f32.f16",       64,   8, 16, F16,  F16,  TO_F32,   16, 25, -133,
            RECORDED, "H200"),
     TENSOR("hopper/wgmma.m64n256k16.f32.f16",     64, 256, 16, F16,  F16,  TO_F32,   16, 25, -133,
@@ -371,7 +360,7 @@ const struct bitcut_unit units[] = {
            RECORDED, "H200"),
     TENSOR("hopper/wgmma.m64n8k32.f16.e5m2.e4m3", 64,   8, 32, E5M2, E4M3, TO_F16,   32, 13,  -21,
            RECORDED, "H200"),
-    INTEGER("hopper/wgmma.m64n8k32.s32.s8", 64, 8, 32, DEFINITION, "PTX"),
+    INTEGERS_NVIDIA("hopper", "wgmma", "m64n8k32", 64, 8, 32),
 
     TENSOR("blackwell/mma.m16n8k16.f32.f16",  16, 8, 16, F16,  F16,  TO_F32, 16, 25, -133,
            PUBLISHED, "MTC B200", "via flush zero nan"),
@@ -475,6 +464,7 @@ const struct bitcut_unit units[] = {
           OBSERVED, "MMA-Sim; KMG", "zero nan_rule nan"),
     CHAIN("cdna1/mfma.16x16x1_4b.f32.f32", 16, 16, 1, F32, NAN_F32, MODELS, "MMA-Sim"),
     CHAIN("cdna1/mfma.4x4x1_16b.f32.f32",   4,  4, 1, F32, NAN_F32, MODELS, "MMA-Sim"),
+    INTEGERS_CDNA("cdna1"),
 
     PAIRS("cdna2/mfma.32x32x8.f32.f16",        32, 32,  8, F16,  F16,  CDNA_F32, 4,
           MODELS, "MMA-Sim; MIOpen notes on denormals"),
@@ -512,6 +502,7 @@ const struct bitcut_unit units[] = {
     CHAIN("cdna2/mfma.4x4x1_16b.f32.f32",  4,  4, 1, F32, NAN_F32, MODELS, "MMA-Sim"),
     CHAIN("cdna2/mfma.16x16x4.f64.f64",   16, 16, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
     CHAIN("cdna2/mfma.4x4x4_4b.f64.f64",   4,  4, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
+    INTEGERS_CDNA("cdna2"),
 
     TWO_STAGE("cdna3/mfma.32x32x8.f32.f16",      32, 32,  8, F16,      F16,      CDNA_F32,  8, false,
               MODELS, "MMA-Sim"),
@@ -561,6 +552,7 @@ const struct bitcut_unit units[] = {
     CHAIN("cdna3/mfma.4x4x1_16b.f32.f32",  4,  4, 1, F32, NAN_F32, MODELS, "MMA-Sim"),
     CHAIN("cdna3/mfma.16x16x4.f64.f64",   16, 16, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
     CHAIN("cdna3/mfma.4x4x4_4b.f64.f64",   4,  4, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
+    INTEGERS_CDNA3,
 
     INVERTED("rdna35/dot2.m1n1k2.f32.f16", 1, 1, 2, F16, F16, OBSERVED, "RDNA",
              "normalise floor via flush_inputs rounding flush zero nan"),
@@ -589,6 +581,9 @@ const struct bitcut_unit units[] = {
     DOT_ADD("sme/fmopa.m16n16k2.f32.f16", 16, 16, 2, F16, F16,
             EMULATED, "Arm ARM, FMOPA (widening, 2-way), FPCR.FZ and FZ16 0; QEMU"),
     ODD_PAIRS("sme/bfmopa.m16n16k2.f32.bf16", 16, 16, 2, EMULATED, "Arm ARM, BFMOPA (widening), FPCR.EBF 0; QEMU"),
+
+    INTEGERS_X86,
+    INTEGERS_ARM,
     { 0 }
     /* clang-format on */
 };

@@ -598,8 +598,10 @@ enum bitcut_step {
     BITCUT_STEP_ROUND,    /* v is rounded to the format of D                            */
     BITCUT_STEP_SATURATE, /* a v beyond the largest value of the format of D becomes
                              that value with the sign of v; NaN stays                   */
-    BITCUT_STEP_AMAX      /* *amax = the largest |v| of all outputs, NaN excluded; v
+    BITCUT_STEP_AMAX,     /* *amax = the largest |v| of all outputs, NaN excluded; v
                              stays                                                      */
+    BITCUT_STEP_FLOAT     /* v, an s32 sum of a GEMM of integers, becomes an FP32 value,
+                             to nearest even; see "Integers" below                      */
 };
 
 /* Largest number of steps of an epilogue, with the final BITCUT_STEP_END. */
@@ -745,6 +747,25 @@ struct bitcut_gemm {
      at the end of each block of k; tiles (`tile_k`) divide the blocks.  If `promote` and
      tile_k are 0, tile_k is the depth of a block.
    - Devices compute "fused" with alpha and beta C alone; they refuse everything else. */
+
+/* Integers.  On a unit of integers, whose accumulator is s32, no FP32 value takes part
+   until BITCUT_STEP_FLOAT.
+   - A and B have the format of the unit's operands, or values that are rounded to it, to
+     nearest, and limited to its range.  The recipe is plain; slices and lanes of k are
+   the only variation.
+   - Sums are exact modulo 2^32, or limited to the range of s32 after each instruction and
+     each addition of slices, as the unit does.  Modulo 2^32 the order does not matter.
+   - A list without BITCUT_STEP_FLOAT begins with it if D has no integers or there are
+     factors.  Before it, the steps ALPHA, C, ALPHA_C, C_APART, BIAS and RELU compute
+     modulo 2^32, SATURATE limits to the range of the format of D, and other steps are
+     refused; alpha and beta are integers, and C and the bias have integers (s8, u8, s16
+   or s32).  After it, steps are those of FP32.
+   - D of an s32 is taken modulo 2^bits of its format.  D of an FP32 value is, in a format
+     of integers, rounded to nearest even and taken modulo 2^bits; NaN gives 0.  SATURATE
+     limits to the range before.  s32 requires a v that is no FP32 value.
+   - Only bitcut_gemm(), bitcut_gemm_verify() and bitcut_explain() take integers.
+   - Source: the unit's; of alpha and beta, cuBLAS, CUBLAS_COMPUTE_32I with scale type
+     CUDA_R_32I, whose alpha and beta are int32. */
 
 /* Rounding of sums.  With `sum_rounding`, each step of an instruction rounds its sums,
    and its products if it rounds them, by this rule instead of the rule of its unit.

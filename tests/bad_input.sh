@@ -47,7 +47,6 @@ array 4x1.npy '<f4' '4, 1' $four
 array 4x2.npy '<f4' '4, 2' $four$four
 array 2x4.npy '<f4' '2, 4' $four$four
 array 2x2x1.npy '<f4' '2, 2, 1' $four
-array bytes.npy '|u1' '2, 2' $word
 array words.npy '<u2' '2, 2' $word$word
 array fraction.npy '<f8' '1, 1' $word$word # a binary64 value with 52 fraction bits
 array codes.npy '|u1' '32, 32' "$(printf '%01024d' 0)"

@@ -517,6 +517,59 @@ equals_told() {
     grep -q '^{"recipe":"cublas-tf32","unit":"hopper/mma.m16n8k8.f32.tf32",' out || cat out
 }
 
+# numbers FILE ROWS COLUMNS SEED LOW COUNT: integers from LOW on, as a .mtx file.
+numbers() {
+    awk -v m="$2" -v n="$3" -v x="$4" -v low="$5" -v count="$6" 'BEGIN {
+        print "%%MatrixMarket matrix array real general"
+        print m, n
+        for (i = 0; i < m * n; i++) {
+            x = (x * 16807) % 2147483647
+            print low + int(x / 7) % count
+        }
+    }' > "$1"
+}
+
+# product RULE: the product of A.mtx and B.mtx by a rule of its own, D.mtx.
+product() {
+    awk -v rule="$1" 'function limited(v, low, high) { return v < low ? low : v > high ? high : v }
+        FNR == 2 { rows = $1 }
+        FNR <= 2 { if (FILENAME == "A.mtx" && FNR == 2) m = $1; next }
+        { x[FILENAME, (FNR - 3) % rows, int((FNR - 3) / rows)] = $1
+          if (FILENAME == "A.mtx") k = int((FNR - 3) / rows) + 1
+          else n = int((FNR - 3) / rows) + 1 }
+        END {
+            print "%%MatrixMarket matrix array real general"
+            print m, n
+            for (j = 0; j < n; j++)
+                for (i = 0; i < m; i++) {
+                    s = 0
+                    for (p = 0; p < k; p += 2) {
+                        q = x["A.mtx", i, p] * x["B.mtx", p, j] + x["A.mtx", i, p + 1] * x["B.mtx", p + 1, j]
+                        s += rule == "pairs" ? limited(q, -32768, 32767) : q
+                    }
+                    if (rule == "modulo") s = ((s + 128) % 256 + 256) % 256 - 128
+                    if (rule == "limited") s = limited(s, -128, 127)
+                    print s
+                }
+        }' A.mtx B.mtx > D.mtx
+}
+
+# Products of integers are told by their sums and results, in one sentence, within a second.
+integers_told() {
+    while IFS='|' read -r rule low said; do
+        numbers A.mtx 64 64 11 "$low" 256
+        numbers B.mtx 64 64 12 -128 256
+        product "$rule"
+        run 0 explain -a A.mtx -b B.mtx -d D.mtx --json
+        grep -q "\"hypothesis\":\"D is $said: 4096 of 4096 outputs agree\"" out || cat out
+        grep -q '"seconds":0' out || cat out
+    done << 'END'
+modulo|-128|the exact product modulo 2^8 (s8)
+limited|0|the exact product, saturated at 8 bits (s8)
+pairs|0|the sum of pairs of products that saturate at 16 bits before they are added (VPMADDUBSW, without VNNI)
+END
+}
+
 ok_if_empty "without a fault the injector is the emulator" "$(right_on_all)"
 ok_if_empty "also where words are subnormal or overflow" "$(right_on_any_inputs)"
 ok_if_empty "also with slices and promotion" "$(right_in_any_order)"
@@ -539,4 +592,5 @@ exhaustive "explain finds a second order in some rows" rows_mixed
 ok_if_empty "explain says that nothing gives noise" "$(nothing_named)"
 ok_if_empty "explain tells distances and places" "$(distances_told)"
 ok_if_empty "explain tells each recipe of the same bits once" "$(equals_told)"
+ok_if_empty "explain tells what became of products of integers" "$(integers_told)"
 echo "1..$n"

@@ -549,6 +549,51 @@ stochastic_is_fixed() {
     sed 's/seed [0-9]*//' out | cmp -s - one.text && echo "seed 6 splits as seed 5"
 }
 
+# Units of integers: files, results that stay integers or become some, and refusals.
+integers_are_exact() {
+    unit="--recipe plain --unit avx512/vpdpbusd.m1n16k4.s32.u8.s8"
+    # shellcheck disable=SC2086 # words
+    run 0 gemm $unit -m 9 -n 7 -k 40 --input-a 'urand(0,255)' --input-b 'urand(-128,127)' \
+        --save-a A.npy --save-b B.npy -o D.npy --json
+    expect exact 63
+    expect overflow 0
+    head -c 128 D.npy | grep -q "'<i4'" || echo "D is not i4"
+    # shellcheck disable=SC2086
+    run 0 verify $unit -a A.npy -b B.npy -d D.npy --json
+    expect mismatches 0
+    # shellcheck disable=SC2086
+    run 1 verify $unit -a A.npy -b B.npy -d D.npy --alpha 2 --json
+    # shellcheck disable=SC2086
+    run 0 gemm $unit -a A.npy -b B.npy --format-d s8 -o D8.npy
+    run 0 explain -a A.npy -b B.npy -d D8.npy --json
+    grep -q 'D is the exact product modulo 2^8 (s8)' out || cat out
+    # shellcheck disable=SC2086
+    run 0 gemm $unit -a A.npy -b B.npy --format-d u8 --epilogue saturate -o D8.npy
+    run 0 explain -a A.npy -b B.npy -d D8.npy --json
+    grep -q 'D is the exact product, saturated at 8 bits (u8)' out || cat out
+    # shellcheck disable=SC2086
+    run 0 gemm $unit -a A.npy -b B.npy --format-d s8 --epilogue requantised --scale-a 0.001
+    while IFS='|' read -r words said; do
+        # shellcheck disable=SC2086
+        run "${said%% *}" gemm $unit $words
+        grep -q -- "${said#* }" err || { echo "$words:"; cat err; }
+    done << 'END'
+-a B.npy -b B.npy|2 B looks transposed
+-a A.npy -b B.npy --promote 2|2 sums of integers are exact
+-a A.npy -b B.npy --budget|2 does not apply to integers
+-a A.npy -b B.npy --reference fp32|2 must be exact or none
+-a A.npy -b B.npy --alpha 0.5|2 must be integers
+-a A.npy -b B.npy --epilogue relu+amax|2 amax
+END
+    # shellcheck disable=SC2086
+    run 2 tolerance $unit
+    grep -q 'only gemm, verify and explain take integers' err || cat err
+    # shellcheck disable=SC2086
+    run 2 bound $unit
+    grep -q 'only gemm, verify and explain take integers' err || cat err
+}
+
+ok_if_empty "sums of integers are exact" "$(integers_are_exact)"
 ok_if_empty "stochastic rounding is a function of its seed" "$(stochastic_is_fixed)"
 ok_if_empty "one and two threads give the same output" "$(threads_do_not_matter)"
 ok_if_empty "--seed" "$(seeds_matter)"

@@ -113,6 +113,9 @@ runs > out 2>&1 || cat out >> run.failed
     prints gemm gemm --recipe legemm --unit h100 $small --input-a 'specials(2)' \
         --save-a S.npy --budget --at 1,2
     prints D2 gemm --recipe legemm --unit a100 $small -o D2.npy --reference none
+    prints gemm gemm --recipe plain --unit hopper/mma.m16n8k32.s32.s8 $small \
+        --input-a 'urand(-100,100)' --input-b 'urand(-100,100)' --save-a IA.npy --save-b IB.npy \
+        --alpha 2 -o ID.npy
     prints verify verify --recipe legemm --unit h100 -a A.npy -b B.npy -d D2.npy --budget \
         --at 1,2 --worst 1 --seconds 0
     prints verify verify --recipe legemm --unit h100 -a S.npy -b B.npy -d D.npy --budget \
@@ -126,6 +129,7 @@ runs > out 2>&1 || cat out >> run.failed
     prints verify verify --recipe legemm --unit h100 $two -d two-D.npy --seconds 2
     # shellcheck disable=SC2086 # words
     prints explain explain $two -d two-D.npy --seconds 2
+    prints verify verify --recipe plain --unit hopper/mma.m16n8k32.s32.s8 -a IA.npy -b IB.npy -d ID.npy
     prints explain explain -a A.npy -b B.npy -d D.npy -d D2.npy --recipe legemm --seconds 2
     printf '\377' | dd of=D2.npy bs=1 seek=200 conv=notrunc 2> err
     prints explain explain -a A.npy -b B.npy -d D2.npy --recipe legemm --unit \

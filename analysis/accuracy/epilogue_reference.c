@@ -159,7 +159,7 @@ static bool extend(struct comparison *p, const struct bitcut_gemm *g, size_t i,
     p->extra = x;
     p->product = memory_allocate(p->m, 2 * p->n * sizeof *p->product);
     p->multiplied_a = p->a, p->multiplied_b = p->b;
-    if (!x || !p->product || !epilogue_make(x, g, i, F32_NAN, threads)) return false;
+    if (!x || !p->product || !epilogue_make(x, g, i, F32_NAN, false, threads)) return false;
     p->product_magnitude = p->product + p->m * p->n;
     if (operands) p->multiplied_a = multiply(p->a, &x->a, p->m, p->k, false);
     if (operands) p->multiplied_b = multiply(p->b, &x->b, p->k, p->n, true);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/accuracy/integer_answer.h"
 #include "analysis/answers/answers.h"
 
 #include "analysis/fit/fit_fields.h"
@@ -44,6 +45,8 @@ const struct record answers[] = {
           fit_nearest_fields),
     INNER(fitted, "fit.next", "inputs that distinguish the surviving rows", fit_next_fields),
     INNER(judged, "gemm", "comparison of a result with the exact result", judged_fields),
+    INNER(integer_answer, "gemm of integers", "outputs that are the exact integer", integer_gemm_fields),
+    INNER(integer_answer, "verify of integers", "comparison of two results of integers", integer_verify_fields),
     ANSWER(bitcut_tolerances, "tolerance", "limits of a test", tolerance_fields),
     ANSWER(bitcut_tolerance_verdict, "tolerance.given", "verdict on a result by such limits",
            given_fields),

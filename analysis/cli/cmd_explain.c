@@ -3,6 +3,7 @@
 #include "analysis/cli/explain_probe.h"
 #include "analysis/cli/row_value.h"
 #include "analysis/cli/setup.h"
+#include "analysis/identify/integers.h"
 #include "analysis/identify/result_pair.h"
 #include "lib/base/clock.h"
 #include "lib/io/json_record.h"
@@ -209,24 +210,66 @@ static int take_batch(struct problem *q, struct matrix *other,
     return status;
 }
 
+/* Matrices of integers, next to those of their FP32 values. */
+static struct integer_problem integers;
+
+/* Read a matrix, and its integers if it has some.  D of a product of integers is not
+   converted to FP32, which does not hold every s32. */
+static int read_one(struct matrix *m, struct integer_matrix *to, const char *option,
+                    const char *path, const struct explain_command_options *o)
+{
+    struct encoded_matrix x;
+    struct fault f;
+    const bool products = integers.a.at && integers.b.at && to != &integers.b;
+    const int status = matrix_read(&x, option, path, &o->files);
+    if (status != EXIT_GOOD) return status;
+    const struct bitcut_matrix view = encoded_view(&x);
+    const bool integer = format_is_integer(x.format) && !to->at;
+    if (integer && integer_matrix_take(to, &view, x.rows, x.cols, &f) != BITCUT_OK) {
+        encoded_clear(&x);
+        return fail(path, &f);
+    }
+    if (!integer || !products)
+        return encoded_f32(m, &x, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
+    encoded_clear(&x);
+    return EXIT_GOOD;
+}
+
+/* Use the integers if A, B and D have them. */
+static int choose_integers(struct problem *q, const struct explain_command_options *o)
+{
+    if (!integers.a.at || !integers.b.at || (!integers.d.at && !integers.c.at))
+        return EXIT_GOOD;
+    if (!integers.d.at || (o->c && !integers.c.at))
+        return complain(integers.d.at ? "-c" : "-d",
+                        "must have integers if A, B and the other one have them");
+    if (o->d.count > 1)
+        return complain("-d", "can be given once for products of integers");
+    q->integers = &integers;
+    return EXIT_GOOD;
+}
+
 /* The matrices of one problem, and its D or two. */
 static int read_all(struct problem q[RESULTS], const struct explain_command_options *o)
 {
-    int status = setup_read(&q[0].a, "-a", o->a, &o->files);
-    if (status == EXIT_GOOD) status = setup_read(&q[0].b, "-b", o->b, &o->files);
+    int status = read_one(&q[0].a, &integers.a, "-a", o->a, o);
+    if (status == EXIT_GOOD) status = read_one(&q[0].b, &integers.b, "-b", o->b, o);
     if (status == EXIT_GOOD && !o->c) status = matrix_unread("-c", &o->files);
-    if (status == EXIT_GOOD && o->c) status = setup_read(&q[0].c, "-c", o->c, &o->files);
+    if (status == EXIT_GOOD && o->c)
+        status = read_one(&q[0].c, &integers.c, "-c", o->c, o);
     for (int i = 0; (!i || i < o->d.count) && status == EXIT_GOOD; i++)
-        status = setup_read(&q[i].d, "-d", o->d.text[i], &o->files);
-    if (status == EXIT_GOOD) status = take_batch(&q[0], &q[1].d, o);
+        status = read_one(&q[i].d, &integers.d, "-d", o->d.text[i], o);
+    if (status == EXIT_GOOD && !q[0].d.at && (q[0].a.is_batch || q[0].b.is_batch))
+        status = complain("-a, -b", "of integers must have two dimensions");
+    if (status == EXIT_GOOD && q[0].d.at) status = take_batch(&q[0], &q[1].d, o);
     for (int i = 0; (!i || i < o->d.count) && status == EXIT_GOOD; i++) {
         const struct matrix d = q[i].d;
         q[i] = q[0];
         q[i].d = d;
         q[i].name = o->d.text[i];
-        q[i].format = problem_format(&d);
+        if (d.at) q[i].format = problem_format(&d);
     }
-    return status;
+    return status == EXIT_GOOD ? choose_integers(&q[0], o) : status;
 }
 
 static int check_options(const struct explain_command_options *o)
@@ -257,6 +300,7 @@ static int run(struct context *x)
     matrix_clear(&q[0].b);
     matrix_clear(&q[0].c);
     for (int i = 0; i < RESULTS; i++) matrix_clear(&q[i].d);
+    integer_problem_clear(&integers);
     return status;
 }
 

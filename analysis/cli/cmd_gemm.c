@@ -3,6 +3,7 @@
 #include "analysis/cli/budget_command.h"
 #include "analysis/cli/device_gemm.h"
 #include "analysis/cli/device_option.h"
+#include "analysis/cli/integer_command.h"
 #include "analysis/cli/operands.h"
 #include "analysis/cli/row_value.h"
 #include "analysis/sampling/judged.h"
@@ -252,6 +253,21 @@ static int run_on(struct context *x, const struct setup *s, const struct device_
     return status;
 }
 
+/* On a unit of integers.  Takes over the row. */
+static int run_integers(struct context *x, const struct setup *s, json_t *row)
+{
+    const struct gemm_command_options *const o = x->own;
+    int status = save(&s->a, o->save_a);
+    if (o->budget.all || o->budget.at || o->budget.worst)
+        status = complain("--budget", "does not apply to integers, which have no errors");
+    if (strcmp(o->reference, "exact") && strcmp(o->reference, "none"))
+        status = complain("--reference", "must be exact or none for integers");
+    if (status == EXIT_GOOD) status = save(&s->b, o->save_b);
+    if (status == EXIT_GOOD) return integer_gemm(x, s, x->output, row);
+    json_decref(row);
+    return status;
+}
+
 /* Compute the GEMM on a device, or on the emulator as a kernel does. */
 static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct context *x)
 {
@@ -284,7 +300,7 @@ static int run(struct context *x)
 {
     static const struct table_row none[] = { { "none", "" }, { 0 } };
     const struct gemm_command_options *const o = x->own;
-    struct setup s = { .options = &o->setup };
+    struct setup s = { .options = &o->setup, .takes_integers = true };
     struct device_gemm g = { 0 };
     x->emitter.verbose = o->verbose;
     if (!table_find(TABLE(none), o->reference) &&
@@ -296,7 +312,7 @@ static int run(struct context *x)
     if (status == EXIT_GOOD) {
         json_t *row = describe(&s, x);
         describe_place(row, &g);
-        status = run_on(x, &s, &g, row);
+        status = s.plan.integer ? run_integers(x, &s, row) : run_on(x, &s, &g, row);
     }
     device_gemm_close(&g);
     setup_clear(&s);

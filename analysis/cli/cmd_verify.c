@@ -5,6 +5,7 @@
 #include "analysis/cli/code_command.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/explain_text.h"
+#include "analysis/cli/integer_command.h"
 #include "analysis/cli/operands.h"
 #include "analysis/cli/row_value.h"
 #include "analysis/cli/setup.h"
@@ -274,10 +275,24 @@ static int compare(struct context *x, const struct setup *s, const struct matrix
     return status;
 }
 
+/* On a unit of integers, whose A and B were read. */
+static int verify_integers(struct context *x, struct setup *s)
+{
+    const struct verify_options *const o = x->own;
+    const int status = setup_finish(s);
+    if (status != EXIT_GOOD) return status;
+    if (o->samples || o->budget.at || o->budget.worst || o->budget.all)
+        return complain("--samples, --budget",
+                        "do not apply to integers, which have no errors");
+    if (!device_is_emulator(o->device))
+        return complain("--device", "units of integers require the emulator");
+    return integer_verify(x, s, o->d);
+}
+
 static int run_file(struct context *x)
 {
     const struct verify_options *const o = x->own;
-    struct setup s = { .options = &o->setup };
+    struct setup s = { .options = &o->setup, .takes_integers = true };
     struct matrix got = { 0 };
     if (o->samples && o->budget.at)
         return complain("--at", "cannot be combined with --samples");
@@ -286,6 +301,11 @@ static int run_file(struct context *x)
     int status = setup_gemm(&s);
     if (status == EXIT_GOOD) status = setup_read(&s.a, "-a", o->setup.a, &o->setup.files);
     if (status == EXIT_GOOD) status = setup_read(&s.b, "-b", o->setup.b, &o->setup.files);
+    if (status == EXIT_GOOD && s.plan.integer) {
+        status = verify_integers(x, &s);
+        setup_clear(&s);
+        return status;
+    }
     if (status == EXIT_GOOD) status = setup_read_result(&s, &got, o->d);
     if (status == EXIT_GOOD) status = setup_finish(&s);
     if (status == EXIT_GOOD && gemm_is_extended(&s.gemm) && o->samples)

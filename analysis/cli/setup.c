@@ -7,6 +7,8 @@
 #include "lib/gemm/configuration.h"
 #include "lib/gemm/order.h"
 
+#include "lib/number/bits.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,17 +172,41 @@ int setup_open_gemm(struct setup *s, const char *name)
     return matrix_option_format(&g->d.format, &o->files, MATRIX_D);
 }
 
+static enum bitcut_status plan_on_unit(struct setup *s, const struct bitcut_gemm *g,
+                                       struct fault *f)
+{
+    return (s->takes_integers ? gemm_plan_on_any : gemm_plan_on_unit)(&s->plan, g, f);
+}
+
+int setup_plan(struct setup *s)
+{
+    struct fault f;
+    if (plan_on_unit(s, &s->gemm, &f) == BITCUT_OK) return EXIT_GOOD;
+    return fail_gemm(s, &f);
+}
+
+/* D of a unit of integers is s32 unless an option says otherwise. */
+static void choose_result(struct setup *s)
+{
+    struct bitcut_gemm *const g = &s->gemm;
+    const struct epilogue_options *const e = &s->options->epilogue;
+    if (!s->takes_integers || !g->unit || !format_is_integer(g->unit->c) || g->d.format ||
+        e->scale_a || e->scale_b ||
+        memchr(g->epilogue, BITCUT_STEP_FLOAT, sizeof g->epilogue))
+        return;
+    g->d.format = &formats[FORMAT_S32];
+}
+
 int setup_gemm(struct setup *s)
 {
     const struct setup_options *const o = s->options;
-    struct fault f;
     if (!o->recipe || !o->unit)
         return complain("--recipe, --unit",
                         "are both required, for example --recipe ootomo --unit a100");
     const int status = setup_open_gemm(s, o->recipe);
     if (status != EXIT_GOOD) return status;
-    if (gemm_plan_on_unit(&s->plan, &s->gemm, &f) == BITCUT_OK) return EXIT_GOOD;
-    return fail_gemm(s, &f);
+    choose_result(s);
+    return setup_plan(s);
 }
 
 int setup_read(struct matrix *m, const char *option, const char *path,
@@ -279,8 +305,37 @@ int setup_extend(struct setup *s, size_t m, size_t n, size_t k)
     if (gemm_take(&taken, &s->gemm, &f) != BITCUT_OK) return fail("--clamp", &f);
     if (epilogue_check_operands(&s->gemm, &f) != BITCUT_OK) return fail("--epilogue", &f);
     if (!gemm_is_extended(&s->gemm)) return EXIT_GOOD;
-    return gemm_plan_on_unit(&s->plan, &taken, &f) == BITCUT_OK ? EXIT_GOOD
-                                                                : fail("--scaling", &f);
+    return plan_on_unit(s, &taken, &f) == BITCUT_OK ? EXIT_GOOD : fail("--scaling", &f);
+}
+
+/* Check that a matrix of a file has integers of the format of the unit's operand; round
+   one of a family to it. */
+static int make_integers(struct matrix *m, const char *path, const char *option,
+                         const struct bitcut_format *format)
+{
+    const struct bitcut_rounding *const to_range = split_plain(format).word[0].rounding;
+    struct fault f;
+    for (size_t i = 0; i < m->rows * m->cols; i++) {
+        const uint32_t x = f32_through(format, to_range, m->at[i]);
+        if (path && value_of_float(x) != value_of_float(m->at[i])) {
+            fault_set(&f, BITCUT_BAD_FILE,
+                      "element [%zu, %zu], %.9g, is not a value of %s", i / m->cols,
+                      i % m->cols, value_of_float(m->at[i]), format->name);
+            return fail(option, &f);
+        }
+        m->at[i] = x;
+    }
+    return EXIT_GOOD;
+}
+
+/* C of a GEMM of integers. */
+static int read_integer_c(struct setup *s)
+{
+    const int status =
+        matrix_read(&s->integer_c, "-c", s->options->c, &s->options->files);
+    const struct matrix shape = { .rows = s->integer_c.rows, .cols = s->integer_c.cols };
+    return status == EXIT_GOOD ? setup_check_shape("C", &shape, s->a.rows, s->b.cols)
+                               : status;
 }
 
 static int read_c(struct setup *s)
@@ -289,6 +344,7 @@ static int read_c(struct setup *s)
         if (!gemm_reads_c(&s->gemm)) return matrix_unread("-c", &s->options->files);
         return complain("--beta", "must be 0 without -c");
     }
+    if (s->plan.integer) return read_integer_c(s);
     int status = setup_read(&s->c, "-c", s->options->c, &s->options->files);
     if (status == EXIT_GOOD) status = expand(&s->c, s->a.rows, s->b.cols);
     if (status != EXIT_GOOD) return status;
@@ -322,12 +378,23 @@ static int quantize_operands(struct setup *s)
     return quantize_options_apply(s->quantized, &s->gemm, &s->extra, &s->a, &s->b);
 }
 
+static int make_both_integers(struct setup *s)
+{
+    if (s->a.is_batch || s->b.is_batch || s->options->files.offsets)
+        return complain("--unit", "units of integers take one GEMM, not a batch or groups");
+    const int status = make_integers(&s->a, s->options->a, "-a", s->gemm.unit->a);
+    return status == EXIT_GOOD
+               ? make_integers(&s->b, s->options->b, "-b", s->gemm.unit->b)
+               : status;
+}
+
 int setup_finish(struct setup *s)
 {
     struct matrix none = { 0 };
     struct matrix *const of[MATRICES] = { &s->a, &s->b, &s->c, s->d ? s->d : &none };
     int status = setup_check_inner(s, s->options->a);
     if (status == EXIT_GOOD) status = quantize_operands(s);
+    if (status == EXIT_GOOD && s->plan.integer) status = make_both_integers(s);
     if (status == EXIT_GOOD) status = setup_extend(s, s->a.rows, s->b.cols, s->a.cols);
     if (status == EXIT_GOOD) status = read_c(s);
     if (status == EXIT_GOOD && s->d)
@@ -353,6 +420,7 @@ struct bitcut_gemm setup_gemms(const struct setup *s, uint32_t *d)
     g.b.stride = stride_of(&s->b);
     g.c.stride = stride_of(&s->c);
     g.d.stride = g.m * g.n;
+    if (s->integer_c.at) g.c = encoded_view(&s->integer_c);
     if (!s->offsets) return g;
     g.offsets = s->offsets;
     g.d.stride = 0;
@@ -393,6 +461,7 @@ void setup_clear(struct setup *s)
     matrix_clear(&s->a);
     matrix_clear(&s->b);
     matrix_clear(&s->c);
+    encoded_clear(&s->integer_c);
     epilogue_files_clear(&s->extra);
     free(s->offsets);
     s->offsets = NULL;

@@ -118,6 +118,8 @@ struct setup {
     const char *input_a, *input_b;       /* origin of A and B: a family or a file */
     struct epilogue_files extra;         /* bias and factors of gemm */
     struct quantized quantized[2];       /* what quantization did to A and B */
+    bool takes_integers;                 /* whether the command takes units of integers */
+    struct encoded_matrix integer_c;     /* C of a GEMM of integers, instead of c       */
     bool drawn; /* whether A or B is from a family, drawn by a seed */
 };
 
@@ -136,6 +138,9 @@ int setup_unit(const struct bitcut_unit **unit, const char *name,
 /* Set s->gemm and s->plan from recipe, unit and variations.  Prints messages and returns
    an exit status. */
 int setup_gemm(struct setup *s);
+
+/* Make s->plan of s->gemm again.  Prints messages and returns an exit status. */
+int setup_plan(struct setup *s);
 
 /* The same if a device determines the rest: the recipe has that name, s->gemm.unit is
    NULL unless --unit was given, and there is no plan. */

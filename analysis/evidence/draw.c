@@ -60,7 +60,9 @@ uint64_t draw_wide(const struct bitcut_format *f, struct rng *rng)
 
 uint64_t draw_limit(const struct bitcut_format *f, struct rng *rng)
 {
-    const uint64_t least_normal = UINT64_C(1) << (f->fraction_bits + f->pad);
+    const bool is_unsigned = format_is_integer(f) && !f->has_sign; /* no normal number */
+    const uint64_t least_normal =
+        is_unsigned ? ones(f->bits) : UINT64_C(1) << (f->fraction_bits + f->pad);
     const uint64_t magnitudes[] = { 0, UINT64_C(1) << f->pad, least_normal - 1,
                                     least_normal, format_largest(f, false) };
     const uint64_t x = magnitudes[draw_between(rng, 0, 4)];

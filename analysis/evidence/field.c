@@ -76,7 +76,11 @@ static int via_range(int64_t *values, const struct bitcut_unit *u)
 
 static int carrier_range(int64_t *values, const struct bitcut_unit *u)
 {
-    (void)u;
+    if (format_is_integer(u->c)) {
+        values[0] = FORMAT_S16;
+        values[1] = FORMAT_S32;
+        return 2;
+    }
     values[0] = -1;
     values[1] = FORMAT_F64;
     return 2;
@@ -89,11 +93,11 @@ static int direction_range(int64_t *values, const struct bitcut_unit *u)
     return span(values, TO_NEAREST_EVEN, TO_ODD);
 }
 
-/* Only integers wrap. */
+/* Only integers wrap, or end with -2^31. */
 static int overflow_range(int64_t *values, const struct bitcut_unit *u)
 {
-    const bool wraps = format_is_integer(u->result);
-    return span(values, OVERFLOW_IEEE, wraps ? OVERFLOW_WRAP : OVERFLOW_SATURATE);
+    const bool integer = format_is_integer(u->result);
+    return span(values, OVERFLOW_IEEE, integer ? OVERFLOW_RANGE : OVERFLOW_SATURATE);
 }
 
 /* All ones, and the quiet NaN with no other bit, of both signs. */

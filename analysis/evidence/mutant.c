@@ -299,14 +299,21 @@ static bool keep_min_drops_nothing(const struct bitcut_unit *u,
 
 /* --- integers --------------------------------------------------------------------- */
 
-/* Sums of integers are exact, and modulo 2^bits they can be added in any parts.  They
-   have no NaN, no -0 and no subnormal numbers. */
+/* Sums of integers are exact.  They have no NaN, no -0 and no subnormal numbers. */
 static bool integers_are_exact(const struct bitcut_unit *u,
                                const struct bitcut_unit *mutant)
 {
-    return format_is_integer(u->result) && format_is_integer(mutant->result) &&
-           u->rounding.overflow == OVERFLOW_WRAP &&
-           mutant->rounding.overflow == OVERFLOW_WRAP;
+    return format_is_integer(u->result) && format_is_integer(mutant->result);
+}
+
+/* Modulo 2^bits they can be added in any parts.  If products are not negative, sums that
+   reach the end of a range stay there. */
+static bool integers_add_in_parts(const struct bitcut_unit *u,
+                                  const struct bitcut_unit *mutant)
+{
+    return integers_are_exact(u, mutant) && (u->rounding.overflow == OVERFLOW_WRAP ||
+                                             (u->rounding.overflow == OVERFLOW_RANGE &&
+                                              !u->a->has_sign && !u->b->has_sign));
 }
 
 /* --- the table -------------------------------------------------------------------- */
@@ -332,7 +339,7 @@ const struct proof proofs[] = {
     { "same values", "products are results", "sum", products_are_results },
     { "drops nothing", "no sum has a bit that low", "keep_min", keep_min_drops_nothing },
     { "cut again", "keep cuts at least as much", "sum_fraction", cut_again_by_keep },
-    { "integers", "modulo 2^bits all parts of a sum are one", "block", integers_are_exact },
+    { "integers", "modulo 2^bits, or without sign, all parts of a sum are one", "block", integers_add_in_parts },
     { "integers", "sums of integers are integers", "rounding", integers_are_exact },
     { "integers", "no integer is subnormal", "flush", integers_are_exact },
     { "integers", "no integer is subnormal", "flush_inputs", integers_are_exact },

@@ -3,6 +3,7 @@
 
 #include "analysis/identify/distinguishing_output.h"
 #include "analysis/identify/find.h"
+#include "analysis/identify/integers.h"
 #include "analysis/identify/quick_check.h"
 #include "analysis/identify/region.h"
 #include "analysis/identify/untold_operand.h"
@@ -296,6 +297,35 @@ static void conclude(struct explanation *e)
     explain_describe(a->text, e);
 }
 
+/* Explain D of matrices of FP32 values. */
+static enum bitcut_status
+search_matrices(struct explanation *x, const struct explain_options *o, struct fault *f)
+{
+    enum bitcut_status status = check_unit(&x->q, f);
+    if (status == BITCUT_OK) status = quick_check_read(&x->q, o->seed, f);
+    if (status == BITCUT_OK && (!problem_m(&x->q) || !problem_n(&x->q)))
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "D is empty");
+    if (status == BITCUT_OK && !problem_k(&x->q))
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "A and B have no products: k is 0");
+    if (status == BITCUT_OK) status = search_problem(x, o, f);
+    return status;
+}
+
+/* The same, after a search for changed products of integers, if all values are some. */
+static enum bitcut_status explain_values(struct explanation *x, const struct problem *q,
+                                         const struct explain_options *o, struct fault *f)
+{
+    struct integer_problem integers = integers_of_values(q);
+    if (integers.d.at && !q->recipe && !q->unit &&
+        explain_integers(x, &integers, o, NULL) == BITCUT_OK &&
+        !integers_are_changed(x)) {
+        *x = (struct explanation){ .of_integers = false };
+        x->q = *q;
+    }
+    integer_problem_clear(&integers);
+    return x->of_integers ? BITCUT_OK : search_matrices(x, o, f);
+}
+
 enum bitcut_status explain_run(struct explanation *e, const struct problem *q,
                                const struct explain_options *o, struct fault *f)
 {
@@ -304,18 +334,14 @@ enum bitcut_status explain_run(struct explanation *e, const struct problem *q,
     const double start = seconds_now();
     if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     x->q = *q;
-    enum bitcut_status status = check_unit(q, f);
-    if (status == BITCUT_OK) status = quick_check_read(&x->q, o->seed, f);
-    if (status == BITCUT_OK && (!problem_m(&x->q) || !problem_n(&x->q)))
-        status = fault_set(f, BITCUT_BAD_ARGUMENT, "D is empty");
-    if (status == BITCUT_OK && !problem_k(&x->q))
-        status = fault_set(f, BITCUT_BAD_ARGUMENT, "A and B have no products: k is 0");
-    if (status == BITCUT_OK) status = search_problem(x, o, f);
+    enum bitcut_status status =
+        q->integers ? explain_integers(x, q->integers, o, f) : explain_values(x, q, o, f);
+
     x->interrupted = progress_stopped(o->progress);
     x->seconds = seconds_now() - start;
     if (status == BITCUT_OK) {
         if (o->part) place_parts(x, o->part);
-        conclude(x);
+        if (!x->of_integers) conclude(x);
         *e = *x;
     } else explain_space_clear(&x->space);
     free(x);

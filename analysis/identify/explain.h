@@ -53,6 +53,7 @@ struct explanation {
     struct verdict best;
     struct verdict equal[EQUALS_MAX]; /* other hypotheses that give the whole sample */
     size_t equals;
+    bool of_integers;           /* explain_integers() has the answer */
     bool interrupted;           /* progress asked to stop; the result is as of then */
     struct box part[PARTS_MAX]; /* regions where D differs from the best hypothesis */
     size_t parts;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Explaining a result of a caller, as declared in lib/bitcut.h. */
-#include "analysis/identify/explain.h"
+#include "analysis/identify/integers.h"
 #include "lib/gemm/view.h"
 #include "lib/number/hostfp.h"
 
@@ -99,6 +99,31 @@ static enum bitcut_status problem_take(struct problem *to, const struct bitcut_g
     return status;
 }
 
+/* Take the matrices as integers if A, B and D have formats of integers.  Other matrices
+   do not hold every s32. */
+static enum bitcut_status integers_take(struct integer_problem *to,
+                                        const struct bitcut_gemm *g, struct fault *f)
+{
+    const bool all = format_is_integer(matrix_format(&g->a)) &&
+                     format_is_integer(matrix_format(&g->b)) &&
+                     format_is_integer(matrix_format(&g->d)),
+               reads_c = gemm_reads_c(g);
+    *to = (struct integer_problem){ .a = { .rows = 0 } };
+    if (all != format_is_integer(matrix_format(&g->d)) ||
+        (reads_c && all != format_is_integer(matrix_format(&g->c))))
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "C and D must have integers if A and B have integers, and only then");
+    if (!all) return BITCUT_OK;
+    enum bitcut_status status = integer_matrix_take(&to->a, &g->a, g->m, g->k, f);
+    if (status == BITCUT_OK) status = integer_matrix_take(&to->b, &g->b, g->k, g->n, f);
+    if (status == BITCUT_OK) status = integer_matrix_take(&to->d, &g->d, g->m, g->n, f);
+    if (status == BITCUT_OK && reads_c)
+        status = integer_matrix_take(&to->c, &g->c, g->m, g->n, f);
+    if (status != BITCUT_OK) integer_problem_clear(to);
+    return status;
+}
+
 /* --- output ----------------------------------------------------------------------- */
 
 static void turn(struct bitcut_matrix *x, bool transposed)
@@ -140,10 +165,13 @@ static enum bitcut_status explain_gemm(struct bitcut_explanation *report,
                                        const struct explain_options *o, struct fault *f)
 {
     struct explanation *const e = malloc(sizeof *e); /* too large for a thread's stack */
+    struct integer_problem integers;
     struct problem q;
     if (!e) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
-    enum bitcut_status status = problem_take(&q, g, o->threads, f);
-    if (status != BITCUT_OK) return free(e), status;
+    enum bitcut_status status = integers_take(&integers, g, f);
+    if (status == BITCUT_OK) status = problem_take(&q, g, o->threads, f);
+    if (status != BITCUT_OK) return free(e), integer_problem_clear(&integers), status;
+    if (integers.d.at) q.integers = &integers;
     status = explain_batch(e, &q, o, f);
     if (status == BITCUT_OK) {
         const struct bitcut_gemm settled = gemm_found(e, g);
@@ -157,6 +185,7 @@ static enum bitcut_status explain_gemm(struct bitcut_explanation *report,
     }
     free(e);
     problem_clear(&q);
+    integer_problem_clear(&integers);
     return status;
 }
 

@@ -261,6 +261,7 @@ void explain_describe_text(char *text, size_t size, const void *answer)
 void explain_describe_error(char *text, size_t size, const void *answer)
 {
     char error[NUMBER_SAID_MAX];
+    if (isnan(((const struct explanation *)answer)->error)) return;
     number_said(error, ((const struct explanation *)answer)->error, 3);
     text_add(text, size, "%s u |A||B| from the exact result, the median (u = 2^-24)",
              error);

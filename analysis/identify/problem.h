@@ -6,6 +6,8 @@
 #include "lib/gemm/matrix.h"
 #include "lib/number/round.h"
 
+struct integer_problem;
+
 /* The given matrices, each of which may have to be read transposed. */
 struct problem {
     struct matrix a, b, c, d;           /* c.at is NULL: there is no C */
@@ -24,6 +26,8 @@ struct problem {
     bool is_batch; /* whether the matrices belong to `gemms` GEMMs; each is a batch or
                       belongs to all */
     size_t gemms;
+    const struct integer_problem *integers; /* instead of the matrices, if those of A, B
+                                               and D are integers; or NULL */
 };
 
 /* GEMM i of a batch, with matrices whose elements stay the batch's. */

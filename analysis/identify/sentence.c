@@ -135,7 +135,7 @@ void explain_describe_nearest(char *text, size_t size, const void *answer)
     const struct explanation *const e = answer;
     const size_t same = e->answer.compared - e->answer.differ;
     char nearest[SENTENCE_MAX] = "";
-    if (e->answer.found || !same || is_of_some(e)) return;
+    if (e->answer.found || !same || e->of_integers || is_of_some(e)) return;
     text_add(nearest, sizeof nearest, "%zu of %zu outputs%s: ", same, e->answer.compared,
              e->parts ? "" : ", which may be chance");
     name_hypothesis(nearest, e);
@@ -223,12 +223,14 @@ void explain_describe_verdict(char *text, size_t size, const void *answer)
         text_add(text, size, "%s", all);
         return;
     }
-    if (e->interrupted && !e->answer.compared) describe_interrupted_search(all, e);
+    if (e->of_integers) text_add(all, sizeof all, "%s", e->answer.text);
+    else if (e->interrupted && !e->answer.compared) describe_interrupted_search(all, e);
     else if (e->answer.found) describe_found(all, e);
     else describe_none(all, e);
-    describe_reading(all, &e->q);
-    if (e->answer.found) describe_counts(all, e);
-    if (e->interrupted && e->answer.compared) describe_interrupted(all, e);
+    if (!e->of_integers) describe_reading(all, &e->q);
+    if (e->answer.found && !e->of_integers) describe_counts(all, e);
+    if (e->interrupted && e->answer.compared && !e->of_integers)
+        describe_interrupted(all, e);
     text_add(text, size, "%s", all);
 }
 

@@ -6,8 +6,9 @@
 #include "lib/base/status.h"
 #include "lib/base/table.h"
 
-/* Room for the steps of any GEMM; "fused" stands for four of them at most. */
-enum { EPILOGUE_STEPS_MAX = 4 * BITCUT_EPILOGUE_MAX };
+/* Room for the steps of any GEMM; "fused" stands for four of them at most, and FLOAT
+   may come first. */
+enum { EPILOGUE_STEPS_MAX = 4 * BITCUT_EPILOGUE_MAX + 1 };
 
 /* The factors of A or B as FP32 encodings. */
 struct scale_factors {
@@ -22,12 +23,15 @@ static inline uint32_t scale_factor(const struct scale_factors *x, size_t line, 
     return x->at ? x->at[line / x->lines * x->blocks + k / x->depth] : 0x3f800000;
 }
 
-/* What the steps read.  Arrays hold FP32 encodings. */
+/* What the steps read.  Arrays hold FP32 encodings; C and the bias hold s32 encodings if
+   steps on s32 sums, or the start of such sums, read them. */
 struct epilogue_values {
     unsigned char step[EPILOGUE_STEPS_MAX]; /* without steps that change nothing        */
     enum bitcut_start start;
     enum bitcut_scaling scaling;
     uint32_t alpha, beta, scale_d, clamp_low, clamp_high, nan;
+    bool integer; /* sums are s32, until BITCUT_STEP_FLOAT        */
+    int32_t integer_alpha, integer_beta; /* if steps on s32 sums read them              */
     const struct bitcut_format *result; /* format of D                                  */
     uint32_t *c;                        /* row-major, or NULL                           */
     size_t ldc;
@@ -78,6 +82,8 @@ enum {
    - relu, clamp, saturate: e, because |f(v) - f(V)| <= |v - V|; |v| is within the limits.
    - round: h of the format of D is added.
    A value that may overflow has an infinite error.
+
+   `integer` gives an s32 sum v after the step (NULL: s32 sums do not have the step).
    Source: Higham 2002, sections 2.2 and 3.1, applied to every operation. */
 struct epilogue_step {
     const char *name, *what;
@@ -89,6 +95,7 @@ struct epilogue_step {
     unsigned reads;
     int roundings, roundings_to_d; /* the most roundings to FP32, and to the format of D,
                                       that a term of v meets                        */
+    uint32_t (*integer)(const struct epilogue_values *x, uint32_t v, size_t i, size_t j);
 };
 
 /* By enum bitcut_step; ended by a row whose name is NULL. */
@@ -135,6 +142,16 @@ void epilogue_of(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm 
 
 /* Remove the steps that write amax of the caller's GEMM; they change no output. */
 void epilogue_leave_amax(struct bitcut_gemm *g);
+/* The same for s32 sums: BITCUT_STEP_FLOAT comes first if the list does not have it, and
+   D has no integers or there are factors. */
+void epilogue_of_integers(unsigned char to[EPILOGUE_STEPS_MAX],
+                          const struct bitcut_gemm *g);
+
+/* Check the epilogue of a GEMM of integers, or that of any other GEMM: the steps, the
+   formats of C, bias and D, and alpha and beta.  BITCUT_BAD_ARGUMENT names what does not
+   fit. */
+enum bitcut_status epilogue_check_sums(const struct bitcut_gemm *g, bool integer,
+                                       struct fault *f);
 
 /* Whether a GEMM has factors of A or of B, or a bias. */
 bool gemm_has_scales(const struct bitcut_gemm *g);
@@ -163,10 +180,10 @@ enum bitcut_status epilogue_check(const struct bitcut_gemm *g, struct fault *f);
 enum bitcut_status epilogue_check_operands(const struct bitcut_gemm *g, struct fault *f);
 
 /* Gather what the epilogue and the scaling of GEMM i of g read, a GEMM whose operands
-   were checked.  `nan` is the NaN of results.  False: no memory; epilogue_clear() frees
-   what was gathered. */
+   were checked.  `nan` is the NaN of results; `integer` that sums are s32.  False: no
+   memory; epilogue_clear() frees what was gathered. */
 bool epilogue_make(struct epilogue_values *x, const struct bitcut_gemm *g, size_t i,
-                   uint32_t nan, int threads);
+                   uint32_t nan, bool integer, int threads);
 void epilogue_clear(struct epilogue_values *x);
 
 /* Apply the steps to outputs (i, j) to (i, j + count - 1), whose sums are in d.  The

@@ -39,10 +39,14 @@ static struct exact_output limited(struct exact_output v, double low, double hig
     return v;
 }
 
-/* A value rounded to the format of D. */
+/* A value rounded to the format of D; to an integer without a range if D has integers. */
 static uint32_t shortened(const struct epilogue_values *x, uint32_t v)
 {
     if (f32_is_nan(v)) return v;
+    if (format_is_integer(x->result))
+        return (v & 0x7fffffff) < 0x4b000000
+                   ? f32_through(&formats[FORMAT_S32], &roundings[ROUND_RN], v)
+                   : v;
     v = f32_through(x->result, &roundings[ROUND_RN], v);
     return f32_is_nan(v) ? x->nan : v;
 }
@@ -352,10 +356,20 @@ static uint32_t largest_of(const struct bitcut_format *format)
                                            format, format_largest(format, false));
 }
 
+/* The least value of an integer format that s32 holds. */
+static int32_t lowest_of(const struct bitcut_format *f)
+{
+    return f->has_sign ? (int32_t) - (INT64_C(1) << (f->bits - 1)) : 0;
+}
+
 STEP(saturated)
 {
     const uint32_t most = largest_of(x->result);
     UNUSED_PLACE;
+    if (format_is_integer(x->result) && v >> 31 && !f32_is_nan(v)) {
+        const float low = (float)lowest_of(x->result);
+        return value_of_float(v) < low ? bits_of_float(low) : v;
+    }
     return f32_is_nan(v) || (v & 0x7fffffff) <= most ? v : (v & 0x80000000u) | most;
 }
 
@@ -387,49 +401,84 @@ STEP(recorded)
     return v;
 }
 
+/* Steps on s32 sums, modulo 2^32. */
+
+STEP(alpha_times)
+{
+    UNUSED_PLACE;
+    return (uint32_t)x->integer_alpha * v;
+}
+
+STEP(c_added) { return v + (x->c ? (uint32_t)x->integer_beta * c_at(x, i, j) : 0); }
+STEP(alpha_and_c) { return c_added(x, alpha_times(x, v, i, j), i, j); }
+STEP(bias_added) { return v + bias_at(x, i, j); }
+
+STEP(not_negative)
+{
+    UNUSED_PLACE;
+    return (int32_t)v > 0 ? v : 0;
+}
+
+STEP(within_range)
+{
+    const int32_t low = lowest_of(x->result),
+                  high = (int32_t)format_largest(x->result, false);
+    UNUSED_PLACE;
+    return (int32_t)v < low ? (uint32_t)low : (int32_t)v > high ? (uint32_t)high : v;
+}
+
+STEP(to_float)
+{
+    UNUSED_PLACE;
+    return (uint32_t)bitcut_format_convert(&formats[FORMAT_F32], &roundings[ROUND_RN],
+                                           &formats[FORMAT_S32], v);
+}
+
 #undef STEP
 #undef EXACT
 #undef BOUND
 
 /* clang-format off */
 const struct epilogue_step epilogue_steps[] = {
-    [BITCUT_STEP_END] = { "end", "ends the list; no list names it", NULL, NULL, NULL, 0, 0, 0 },
+    [BITCUT_STEP_END] = { "end", "ends the list; no list names it", NULL, NULL, NULL, 0, 0, 0, NULL },
     [BITCUT_STEP_FUSED] = { "fused", "scales, alpha, c and bias, as far as there are operands",
-                            NULL, NULL, NULL, 0, 0, 0 },
+                            NULL, NULL, NULL, 0, 0, 0, NULL },
     [BITCUT_STEP_ALPHA] = { "alpha", "v = alpha v",
-                            by_alpha, by_alpha_exact, by_alpha_bound, READS_ALPHA, 1, 0 },
+                            by_alpha, by_alpha_exact, by_alpha_bound, READS_ALPHA, 1, 0, alpha_times },
     [BITCUT_STEP_C] = { "c", "v = beta C + v, one rounding",
-                        plus_c, plus_c_exact, plus_bound, READS_C, 1, 0 },
+                        plus_c, plus_c_exact, plus_bound, READS_C, 1, 0, c_added },
     [BITCUT_STEP_ALPHA_C] = { "alpha-c", "v = alpha v + beta C, beta C rounded first, then one rounding",
                               alpha_plus_c, alpha_plus_c_exact, alpha_plus_c_bound,
-                              READS_ALPHA | READS_C, 2, 0 },
+                              READS_ALPHA | READS_C, 2, 0, alpha_and_c },
     [BITCUT_STEP_SCALES_C] = { "scales-c", "v = ((alpha s_a) s_b) v + beta C, both products and beta C rounded first",
                                scales_plus_c, scales_plus_c_exact, scales_plus_c_bound,
-                               READS_ALPHA | READS_C | NEEDS_FACTORS, 3, 0 },
+                               READS_ALPHA | READS_C | NEEDS_FACTORS, 3, 0, NULL },
     [BITCUT_STEP_C_APART] = { "c-apart", "v = v + beta C, beta C rounded first",
-                              plus_rounded_c, plus_c_exact, plus_rounded_c_bound, READS_C, 2, 0 },
+                              plus_rounded_c, plus_c_exact, plus_rounded_c_bound, READS_C, 2, 0, c_added },
     [BITCUT_STEP_C_SHORT] = { "c-short", "v = v + beta C, beta C rounded to the format of D first",
-                              plus_short_c, plus_c_exact, plus_short_c_bound, READS_C, 2, 1 },
+                              plus_short_c, plus_c_exact, plus_short_c_bound, READS_C, 2, 1, NULL },
     [BITCUT_STEP_BIAS] = { "bias", "v = v + bias",
-                           plus_bias, plus_bias_exact, plus_bound, NEEDS_BIAS, 1, 0 },
+                           plus_bias, plus_bias_exact, plus_bound, NEEDS_BIAS, 1, 0, bias_added },
     [BITCUT_STEP_SCALES] = { "scales", "v = v (s_a s_b), s_a s_b rounded first",
-                             by_factors, by_factors_exact, by_factors_bound, NEEDS_FACTORS, 2, 0 },
+                             by_factors, by_factors_exact, by_factors_bound, NEEDS_FACTORS, 2, 0, NULL },
     [BITCUT_STEP_SCALE_A] = { "scale-a", "v = v s_a, the factor of the row",
-                              by_factor_a, by_factor_a_exact, by_factor_a_bound, NEEDS_A, 1, 0 },
+                              by_factor_a, by_factor_a_exact, by_factor_a_bound, NEEDS_A, 1, 0, NULL },
     [BITCUT_STEP_SCALE_B] = { "scale-b", "v = v s_b, the factor of the column",
-                              by_factor_b, by_factor_b_exact, by_factor_b_bound, NEEDS_B, 1, 0 },
+                              by_factor_b, by_factor_b_exact, by_factor_b_bound, NEEDS_B, 1, 0, NULL },
     [BITCUT_STEP_SCALE_D] = { "scale-d", "v = v times the scale of D",
-                              by_scale_d, by_scale_d_exact, by_scale_d_bound, READS_SCALE_D, 1, 0 },
+                              by_scale_d, by_scale_d_exact, by_scale_d_bound, READS_SCALE_D, 1, 0, NULL },
     [BITCUT_STEP_RELU] = { "relu", "v = +0 unless v > 0; NaN stays",
-                           positive_part, positive_part_exact, NULL, 0, 0, 0 },
+                           positive_part, positive_part_exact, NULL, 0, 0, 0, not_negative },
     [BITCUT_STEP_CLAMP] = { "clamp", "v is limited to an interval; NaN stays",
-                            clamped, clamped_exact, clamped_bound, READS_CLAMP, 0, 0 },
+                            clamped, clamped_exact, clamped_bound, READS_CLAMP, 0, 0, NULL },
     [BITCUT_STEP_ROUND] = { "round", "v is rounded to the format of D",
-                            rounded, NULL, rounded_bound, 0, 0, 1 },
+                            rounded, NULL, rounded_bound, 0, 0, 1, NULL },
     [BITCUT_STEP_SATURATE] = { "saturate", "v is limited to the largest value of the format of D; NaN stays",
-                               saturated, saturated_exact, saturated_bound, 0, 0, 0 },
+                               saturated, saturated_exact, saturated_bound, 0, 0, 0, within_range },
     [BITCUT_STEP_AMAX] = { "amax", "records the largest |v| of all outputs",
-                           recorded, NULL, NULL, NEEDS_AMAX, 0, 0 },
+                           recorded, NULL, NULL, NEEDS_AMAX, 0, 0, NULL },
+    [BITCUT_STEP_FLOAT] = { "float", "v, an s32 sum, becomes FP32, to nearest",
+                            NULL, NULL, NULL, 0, 0, 0, to_float },
     { 0 }
 };
 /* clang-format on */
@@ -437,13 +486,21 @@ const struct epilogue_step epilogue_steps[] = {
 void epilogue_run(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
                   size_t count)
 {
-    for (const unsigned char *s = x->step; *s; s++)
+    bool integer = x->integer;
+    for (const unsigned char *s = x->step; *s; s++) {
+        const struct epilogue_step *const step = &epilogue_steps[*s];
         for (size_t p = 0; p < count; p++)
-            d[p] = epilogue_steps[*s].run(x, d[p], i, j + p);
+            d[p] = (integer ? step->integer : step->run)(x, d[p], i, j + p);
+        integer &= *s != BITCUT_STEP_FLOAT;
+    }
 }
 
 uint32_t epilogue_start(const struct epilogue_values *x, size_t i, size_t j)
 {
+    if (x->integer)
+        return start_is_c(x->start)      ? c_added(x, 0, i, j)
+               : start_is_bias(x->start) ? bias_added(x, 0, i, j)
+                                         : 0;
     return start_is_c(x->start)      ? beta_c(x, i, j)
            : start_is_bias(x->start) ? bias_at(x, i, j)
                                      : 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the epilogue and the scaling of a GEMM read, gathered. */
+#include "lib/base/size.h"
 #include "lib/gemm/view.h"
+#include "lib/number/bits.h"
 #include "lib/number/fma.h"
 
 #include <stdlib.h>
@@ -14,6 +16,28 @@ static bool gather(uint32_t **to, const struct bitcut_matrix *x, size_t i, size_
     *to = view_gather(&v, &(struct gathering){ lines, length, length, NULL, false },
                       threads);
     return *to;
+}
+
+/* Gather a matrix of integers of rows x cols as s32 encodings. */
+static bool gather_integers(uint32_t **to, const struct bitcut_matrix *x, size_t i,
+                            size_t rows, size_t cols)
+{
+    const struct view v = view_of(x, i, rows, cols, false);
+    size_t count;
+    *to = size_multiply(&count, rows, cols) ? memory_allocate(count, sizeof **to) : NULL;
+    for (size_t p = 0; *to && p < count; p++)
+        (*to)[p] = (uint32_t)view_integer(&v, p / cols, p % cols);
+    return *to;
+}
+
+/* Whether steps before BITCUT_STEP_FLOAT, or the start of the sums, read this. */
+static bool integers_read(const struct epilogue_values *x, const unsigned char *steps,
+                          unsigned what, bool begins)
+{
+    bool any = begins;
+    for (; *steps && *steps != BITCUT_STEP_FLOAT; steps++)
+        any |= (epilogue_steps[*steps].reads & what) != 0;
+    return x->integer && any;
 }
 
 static bool gather_factors(struct scale_factors *to, const struct bitcut_scales *from, size_t i,
@@ -33,7 +57,7 @@ static void add_steps(unsigned char *to, const struct epilogue_values *x,
                       const struct bitcut_gemm *g)
 {
     unsigned char all[EPILOGUE_STEPS_MAX];
-    epilogue_of(all, g);
+    (x->integer ? epilogue_of_integers : epilogue_of)(all, g);
     for (const unsigned char *s = all; *s; s++) {
         const bool none = *s == BITCUT_STEP_ALPHA ? x->alpha == F32_ONE
                           : *s == BITCUT_STEP_C || *s == BITCUT_STEP_C_APART ||
@@ -46,8 +70,9 @@ static void add_steps(unsigned char *to, const struct epilogue_values *x,
 }
 
 bool epilogue_make(struct epilogue_values *x, const struct bitcut_gemm *g, size_t i,
-                   uint32_t nan, int threads)
+                   uint32_t nan, bool integer, int threads)
 {
+    unsigned char steps[EPILOGUE_STEPS_MAX];
     *x = (struct epilogue_values){ .start = g->start,
                                    .scaling = g->scaling,
                                    .alpha = g->alpha,
@@ -56,14 +81,25 @@ bool epilogue_make(struct epilogue_values *x, const struct bitcut_gemm *g, size_
                                    .clamp_low = g->clamp_low,
                                    .clamp_high = g->clamp_high,
                                    .nan = nan,
+                                   .integer = integer,
                                    .result = matrix_format(&g->d),
                                    .ldc = g->n,
                                    .bias_rows = g->bias_rows,
                                    .amax = g->amax ? g->amax + i : NULL };
+    const size_t biases = g->bias_rows ? g->m : g->n;
+    epilogue_of_integers(steps, g);
+    const bool c = integers_read(x, steps, READS_C, start_is_c(g->start)),
+               bias = integers_read(x, steps, NEEDS_BIAS,
+                                    start_is_bias(g->start));
+    if (integers_read(x, steps, READS_ALPHA, false))
+        x->integer_alpha = (int32_t)value_of_float(g->alpha);
+    if (c) x->integer_beta = (int32_t)value_of_float(g->beta);
     const bool all =
-        (!gemm_reads_c(g) || gather(&x->c, &g->c, i, g->m, g->n, false, threads)) &&
-        (!gemm_has_bias(g) || gather(&x->bias, &g->bias, i, 1, g->bias_rows ? g->m : g->n,
-                                     false, threads)) &&
+        (!gemm_reads_c(g) || (c ? gather_integers(&x->c, &g->c, i, g->m, g->n)
+                                : gather(&x->c, &g->c, i, g->m, g->n, false, threads))) &&
+        (!gemm_has_bias(g) ||
+         (bias ? gather_integers(&x->bias, &g->bias, i, 1, biases)
+               : gather(&x->bias, &g->bias, i, 1, biases, false, threads))) &&
         gather_factors(&x->a, &g->scale_a, i, g->m, g->k, false, threads) &&
         gather_factors(&x->b, &g->scale_b, i, g->n, g->k, true, threads);
     add_steps(x->step, x, g);

@@ -39,6 +39,7 @@ struct array {
     size_t dim[ARRAY_DIMS_MAX];
     size_t count;  /* the product of the dimensions                          */
     int bytes;     /* of an element: 1, 2, 4 or 8                            */
+    bool integers; /* whether the file has i1, i2 or i4, two's complement */
     bool floating; /* whether the file has f2, f4 or f8, not u1, u2, u4 or u8 */
     void *data;    /* count * bytes, in host byte order                      */
 };

@@ -196,6 +196,9 @@ static struct gemm_plan plan_of(const struct bitcut_gemm *g,
                            .order = order_of(g->order),
                            .start = g->start,
                            .scaling = g->scaling };
+    p.integer = p.split_a.words == 1 && p.split_b.words == 1 &&
+                format_is_integer(p.split_a.word[0].format) &&
+                format_is_integer(p.split_b.word[0].format);
     memcpy(p.epilogue, g->epilogue, sizeof p.epilogue);
     epilogue_write(p.epilogue_name, *p.epilogue ? p.epilogue : epilogues->step);
     p.round_seed = g->round_seed;
@@ -290,6 +293,29 @@ static enum bitcut_status check_integers(const struct gemm_plan *p, size_t k,
     return BITCUT_OK;
 }
 
+/* Check a GEMM whose sums stay s32. */
+static enum bitcut_status check_carried(const struct gemm_plan *p,
+                                        const struct bitcut_gemm *g, struct fault *f)
+{
+    const struct bitcut_format *const operand[] = { matrix_format(&g->a),
+                                                    matrix_format(&g->b) },
+                                      *const word[] = { p->split_a.word[0].format,
+                                                        p->split_b.word[0].format };
+    if (p->terms > 1 || p->promote || p->tile_k || p->sum_rounding || p->equilibrate ||
+        p->order.partial_format || g->high || g->low || g->scaling)
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "sums of integers are exact: they take slices and lanes of k, but "
+            "no promotion, tile, split, rounding, format of partial sums, "
+            "equilibration or scaling");
+    for (int i = 0; i < 2; i++)
+        if (format_is_integer(operand[i]) && operand[i] != word[i])
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "%c has the format %s, but the unit multiplies %s", "AB"[i],
+                             operand[i] -> name, word[i] -> name);
+    return BITCUT_OK;
+}
+
 /* Whether only the direction of the rule matters, so that a unit can round by it. */
 static bool is_rule_of_sums(const struct bitcut_rounding *r)
 {
@@ -318,7 +344,9 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm
                            p.sum_rounding->name);
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_a, f);
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_b, f);
-    if (status == BITCUT_OK) status = check_integers(&p, g->k, f);
+    if (status == BITCUT_OK && p.integer) status = check_carried(&p, g, f);
+    if (status == BITCUT_OK && !p.integer) status = check_integers(&p, g->k, f);
+    if (status == BITCUT_OK) status = epilogue_check_sums(g, p.integer, f);
     if (status == BITCUT_OK) *to = p;
     return status;
 }
@@ -516,12 +544,13 @@ static enum bitcut_status check_places(const struct checked *m, bool pointers,
 }
 
 /* Whether f32 can represent the values of an operand, or whether an f32 can be rounded to
-   the format of D. */
+   the format of D; or whether it has integers, which the plan checks. */
 static bool takes_format(const struct checked *m)
 {
     const struct bitcut_format *format = matrix_format(m->x);
-    return m->written ? is_result_format(format)
-                      : format_holds(&formats[FORMAT_F32], format);
+    return format_is_integer(format) ||
+           (m->written ? is_result_format(format)
+                       : format_holds(&formats[FORMAT_F32], format));
 }
 
 static enum bitcut_status check_matrix(const struct checked *m, bool pointers,

@@ -60,6 +60,7 @@ struct gemm_plan {
     unsigned char epilogue[BITCUT_EPILOGUE_MAX];
     char epilogue_name[EPILOGUE_TEXT_MAX]; /* as epilogue_write() writes it; "fused"
                                               for no steps                            */
+    bool integer; /* products of integers: sums are s32, until a step makes them FP32  */
     const struct bitcut_unit *unit[RECIPE_TERMS_MAX]; /* unit of each term           */
     int k_step; /* k of a k-step; 0 if a kernel decides it           */
     const struct gemm_faults *faults; /* NULL: no faults                               */
@@ -94,7 +95,8 @@ bool gemm_equilibrates(const struct bitcut_gemm *g);
 /* Make the plan of g, whose recipe is set, for a unit or a kernel with operands A and B
    of these formats.
 
-   BITCUT_BAD_ARGUMENT says what does not fit together: the recipe cannot use such parts
+   BITCUT_BAD_ARGUMENT says what does not fit together: a GEMM of integers has something
+   that only FP32 sums have, or the other way round; the recipe cannot use such parts
    (recipe_takes()); it scales or clears accumulators between tiles, and there are no
    tiles, or a promotion interval is set too; equilibrated parts overflow; or sums of
    integers over the k of a slice may overflow. */

@@ -13,17 +13,27 @@ struct view view_of(const struct bitcut_matrix *x, size_t i, size_t rows, size_t
                           turned ? ld : 1 };
 }
 
+uint32_t view_encoding(const struct view *v, size_t line, size_t p)
+{
+    const size_t at = line * v->across + p * v->along;
+    switch (format_bytes(v->format)) {
+    case 1: return ((const uint8_t *)v->at)[at];
+    case 2: return ((const uint16_t *)(const void *)v->at)[at];
+    default: return ((const uint32_t *)(const void *)v->at)[at];
+    }
+}
+
+int32_t view_integer(const struct view *v, size_t line, size_t p)
+{
+    const struct number x = format_decode(v->format, view_encoding(v, line, p));
+    return (int32_t)(x.negative ? -(int64_t)x.significand : (int64_t)x.significand);
+}
+
 /* Element p of a line as an FP32 encoding. */
 static uint32_t view_get(const struct view *v, size_t line, size_t p)
 {
-    const size_t at = line * v->across + p * v->along;
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    uint32_t x;
-    switch (format_bytes(v->format)) {
-    case 1: x = ((const uint8_t *)v->at)[at]; break;
-    case 2: x = ((const uint16_t *)(const void *)v->at)[at]; break;
-    default: x = ((const uint32_t *)(const void *)v->at)[at];
-    }
+    const uint32_t x = view_encoding(v, line, p);
     if (v->format == f32) return x;
     return (uint32_t)bitcut_format_convert(f32, &roundings[ROUND_RN], v->format, x);
 }
@@ -32,7 +42,11 @@ static uint32_t view_get(const struct view *v, size_t line, size_t p)
 static uint32_t narrowed(const struct bitcut_format *to, uint32_t x)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
+    static const struct bitcut_rounding modulo = { .direction = TO_NEAREST_EVEN,
+                                                   .overflow = OVERFLOW_WRAP };
     if (to == f32) return x;
+    if (format_is_integer(to))
+        return (uint32_t)bitcut_format_convert(to, &modulo, f32, x);
     if (!f32_is_nan(x) || to->special != SPECIAL_IEEE)
         return (uint32_t)bitcut_format_convert(to, &roundings[ROUND_RN], f32, x);
     const uint32_t fraction = (x & 0x7fffff) >> (23 - to->fraction_bits);
@@ -41,9 +55,13 @@ static uint32_t narrowed(const struct bitcut_format *to, uint32_t x)
 
 void view_set(const struct view *v, size_t line, size_t p, uint32_t x)
 {
+    view_set_encoding(v, line, p, narrowed(v->format, x));
+}
+
+void view_set_encoding(const struct view *v, size_t line, size_t p, uint32_t x)
+{
     const size_t at = line * v->across + p * v->along;
     void *const to = (void *)(uintptr_t)v->at;
-    x = narrowed(v->format, x);
     switch (format_bytes(v->format)) {
     case 1: ((uint8_t *)to)[at] = (uint8_t)x; break;
     case 2: ((uint16_t *)to)[at] = (uint16_t)x; break;

@@ -17,10 +17,20 @@ struct view {
 struct view view_of(const struct bitcut_matrix *x, size_t i, size_t rows, size_t cols,
                     bool columns);
 
+/* Element p of a line as an encoding of the view's format. */
+uint32_t view_encoding(const struct view *v, size_t line, size_t p);
+
+/* Element p of a line of a view whose format is an integer's. */
+int32_t view_integer(const struct view *v, size_t line, size_t p);
+
 /* Set element p of a line to the value of an FP32 encoding in the format: rounded once,
    to nearest even.  A NaN becomes the NaN with its leading bits, or the only NaN of the
-   format. */
+   format.  For an integer format the value is rounded to an integer and taken modulo
+   2^bits; NaN is 0. */
 void view_set(const struct view *v, size_t line, size_t p, uint32_t x);
+
+/* Set element p of a line to the low bits of an encoding: of an s32, modulo 2^bits. */
+void view_set_encoding(const struct view *v, size_t line, size_t p, uint32_t x);
 
 /* How elements are gathered from a view: lines as rows or as columns, each with `length`
    elements, and the position of element p of a line in the view. */

@@ -391,6 +391,7 @@ static struct array array_of(const struct encoded_matrix *m)
                  m->cols },
         .count = elements_of(m),
         .bytes = format_bytes(x),
+        .integers = format_is_integer(x) && x->has_sign,
         .floating = x == &formats[FORMAT_F16] || x == &formats[FORMAT_F64] ||
                     (x->bits == f32->bits && x->exponent_bits == f32->exponent_bits),
         .data = m->at
@@ -482,8 +483,11 @@ static enum bitcut_status matrix_of_tensor(struct encoded_matrix *m, struct tens
                                            const struct matrix_request *r,
                                            struct fault *f)
 {
-    const struct bitcut_format *const f32 = &formats[FORMAT_F32], *from = t->format,
-                                      *to = r->format ? r->format : t->format;
+    const bool integers =
+        !t->format && !r->format && t->array.bytes == 1 && *t->type != 'V';
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32],
+                                      *from = integers ? &formats[FORMAT_U8] : t->format,
+                                      *to = r->format ? r->format : from;
     const char *const option = r->format ? r->format_option : NULL;
     if (t->array.dims == 1 && r->vector) {
         t->array.dims = 2;

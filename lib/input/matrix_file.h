@@ -77,7 +77,8 @@ enum bitcut_status encoded_f32(struct matrix *m, struct encoded_matrix *from,
                                struct fault *f);
 
 /* Write the matrix to `path`, by its ending.  .npy: f16, f32 and f64 as f2, f4 and f8,
-   tf32 and e8m13 as f4, and other formats as encodings, u1, u2 or u4.  .mtx: values of
+   tf32 and e8m13 as f4, s8, s16 and s32 as i1, i2 and i4, and other formats as
+   encodings, u1, u2 or u4; u8 is u1.  .mtx: values of
    one matrix, which FP32 must be able to represent. */
 #define MATRIX_FILE_NO_BATCH ".mtx stores one matrix; write a batch to .npy"
 enum bitcut_status encoded_write(const char *path, const struct encoded_matrix *m,

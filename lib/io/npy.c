@@ -46,6 +46,7 @@ static const struct element {
     { "V2", 2, false, false, NULL },
     { "f1", 1, false, true,  &formats[FORMAT_E5M2] },
     { "i1", 1, false, true,  &formats[FORMAT_S8] },
+    { "i2", 2, false, true,  &formats[FORMAT_S16] },
     { "i4", 4, false, true,  &formats[FORMAT_S32] },
     { "bfloat16",        2, false, true, &formats[FORMAT_BF16] },
     { "float8_e4m3fn",   1, false, true, &formats[FORMAT_E4M3] },
@@ -65,7 +66,8 @@ struct npy_taken {
 static const struct npy_taken encodings = { false, "f2, f4, f8, u1, u2, u4 or u8" };
 
 static const struct npy_taken tensors = {
-    true, "f4, f2, f8, i1 or i4 (NumPy: astype('f4')), or encodings: u1, u2, u4, V1 or V2"
+    true, "f4, f2, f8, i1, i2, i4 or u1 (NumPy: astype('f4')), or encodings: u1, u2, u4, "
+          "V1 or V2"
 };
 
 /* Names of other element types, by the letter of their kind. */
@@ -478,7 +480,9 @@ enum { DICTIONARY_AT = LENGTH_AT + 2, DICTIONARY_BYTES = HEADER_BYTES - DICTIONA
 static const struct element *element_of(const struct array *a)
 {
     const struct element *e = elements;
-    while (e->name && (e->bytes != a->bytes || e->floating != a->floating)) e++;
+    while (e->name && (e->bytes != a->bytes || e->floating != a->floating ||
+                       (*e->name == 'i') != a->integers))
+        e++;
     return e->name ? e : NULL;
 }
 

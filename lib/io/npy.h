@@ -21,8 +21,8 @@
 enum bitcut_status npy_read(struct array *a, const char *path, struct fault *f);
 
 /* The same for the rest of an open file, or of a member of an archive.  Also accepted are
-   i1 (s8) and i4 (s32), f1 (e5m2), and the names that ml_dtypes has for bf16 and for fp8.
-   tensor_clear() frees *t. */
+   i1 (s8), i2 (s16) and i4 (s32), f1 (e5m2), and the names that ml_dtypes has for bf16
+   and for fp8. tensor_clear() frees *t. */
 enum bitcut_status npy_read_tensor(struct tensor *t, struct stream *s, struct fault *f);
 
 /* The same as npy_read() for the `size` bytes of such a file in memory. */

@@ -28,6 +28,7 @@ static const struct tensor_type storage_types[] = {
     { "HalfStorage", 2, &formats[FORMAT_F16] },
     { "BFloat16Storage", 2, &formats[FORMAT_BF16] },
     { "CharStorage", 1, &formats[FORMAT_S8] },
+    { "ShortStorage", 2, &formats[FORMAT_S16] },
     { "IntStorage", 4, &formats[FORMAT_S32] },
     { "ByteStorage", 1, NULL },
     { NULL, 0, NULL },
@@ -46,9 +47,11 @@ static const struct tensor_type element_types[] = {
 
 /* Tensors of these types have a name, but are no matrices. */
 static const struct tensor_type other_types[] = {
-    { "LongStorage", 8, NULL },           { "ShortStorage", 2, NULL },
-    { "BoolStorage", 1, NULL },           { "ComplexFloatStorage", 8, NULL },
-    { "ComplexDoubleStorage", 16, NULL }, { NULL, 0, NULL },
+    { "LongStorage", 8, NULL },
+    { "BoolStorage", 1, NULL },
+    { "ComplexFloatStorage", 8, NULL },
+    { "ComplexDoubleStorage", 16, NULL },
+    { NULL, 0, NULL },
 };
 
 /* A module with a name, or with the names of a table. */

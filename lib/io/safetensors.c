@@ -19,6 +19,7 @@ static const struct tensor_type types[] = {
     { "F8_E5M2", 1, &formats[FORMAT_E5M2] },
     { "F8_E8M0", 1, &formats[FORMAT_UE8M0] },
     { "I8", 1, &formats[FORMAT_S8] },
+    { "I16", 2, &formats[FORMAT_S16] },
     { "I32", 4, &formats[FORMAT_S32] },
     { "U8", 1, NULL },
     { NULL, 0, NULL },
@@ -145,7 +146,7 @@ static enum bitcut_status type_read(const struct tensor_type **type, const json_
     if (*type) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_FILE,
                      "unsupported element type '%.*s'; expected F32, F16, BF16, F8_E4M3, "
-                     "F8_E5M2, F8_E8M0, I8, I32, U8 or F64",
+                     "F8_E5M2, F8_E8M0, I8, I16, I32, U8 or F64",
                      text_fit(name, NAME_QUOTED), name);
 }
 

@@ -13,7 +13,8 @@ enum { TENSOR_TYPE_MAX = 24 };
 struct tensor {
     struct array array;
     const struct bitcut_format *format; /* of the elements; NULL: the file does not say
-                                           whether they are integers or encodings       */
+                                           whether they are integers or encodings; bytes
+                                           are u8 unless the user names a format        */
     char type[TENSOR_TYPE_MAX];         /* name of their type in the file               */
 };
 

@@ -8,8 +8,8 @@
 /* Sources: IEEE 754-2019 (f16, f32, f64); PTX ISA 9.0 section 5.2.3 (bf16, tf32, e4m3,
    e5m2); OCP Microscaling Formats 1.0 (e2m1, e2m3, e3m2, ue8m0); AMD CDNA3 ISA (fnuz).
    e8m13 is what an fp8 tensor core writes into an f32: 13 fraction bits, ten zero bits.
-   s8 and s32 are integers of PTX ISA 9.0 section 5.2.1; parts in s8 saturate at
-   +-127. */
+   s8, u8, s16 and s32 are integers of PTX ISA 9.0 section 5.2.1; parts in s8 saturate
+   at +-127. */
 const struct bitcut_format formats[] = {
     /* clang-format off */
     /* name      what                                 bits pad exp frac  bias  sign  special         nan */
@@ -30,6 +30,8 @@ const struct bitcut_format formats[] = {
     [FORMAT_UE4M3] = { "ue4m3",    "unsigned e4m3 block scale",           7,  0,  4,  3,    7, false, SPECIAL_FN,    0x7f },
     [FORMAT_S8] = { "s8",       "two's complement integer",            8,  0,  0,  7,   -6, true, SPECIAL_INTEGER, 0 },
     [FORMAT_S32] = { "s32",      "two's complement integer for sums",  32,  0,  0, 31,  -30, true, SPECIAL_INTEGER, 0 },
+    [FORMAT_S16] = { "s16",      "two's complement integer",           16,  0,  0, 15,  -14, true, SPECIAL_INTEGER, 0 },
+    [FORMAT_U8] = { "u8",       "unsigned integer",                    8,  0,  0,  8,   -7, false, SPECIAL_INTEGER, 0 },
     { 0 }
     /* clang-format on */
 };
@@ -55,7 +57,8 @@ static uint64_t complement(const struct bitcut_format *f, uint64_t encoding)
 static uint64_t encode(const struct bitcut_format *f, bool negative, uint64_t field,
                        uint64_t fraction)
 {
-    if (format_is_integer(f)) return negative ? complement(f, fraction) : fraction;
+    if (format_is_integer(f) && negative)
+        return f->has_sign ? complement(f, fraction) : 0;
     return sign_bit(f, negative) | ((field << f->fraction_bits | fraction) << f->pad);
 }
 
@@ -80,7 +83,7 @@ static enum number_class classify(const struct bitcut_format *f, bool negative,
 
 static struct number decode_integer(const struct bitcut_format *f, uint64_t encoding)
 {
-    const bool negative = encoding >> (f->bits - 1) & 1;
+    const bool negative = f->has_sign && encoding >> (f->bits - 1) & 1;
     if (encoding == 0)
         return (struct number){ .kind = NUMBER_ZERO, .exponent = NUMBER_ZERO_EXPONENT };
     return (struct number){ .significand = negative ? complement(f, encoding) : encoding,

@@ -14,9 +14,9 @@ enum special {
     SPECIAL_FNUZ,   /* finite; the encoding of -0 is the only NaN; no infinity, no -0 */
     SPECIAL_FINITE, /* all finite                                                     */
     SPECIAL_E8M0,   /* only a power of two; 0xff is NaN; no zero, no sign             */
-    SPECIAL_INTEGER /* two's complement integer: decodes as a subnormal number whose last
-                       place is 1, except that the smallest integer is a normal number; no
-                       infinity, no NaN, no -0                                        */
+    SPECIAL_INTEGER /* two's complement or unsigned integer: decodes as a subnormal number
+                       whose last place is 1, except that the smallest negative integer is
+                       a normal number; no infinity, no NaN, no -0                    */
 };
 
 /* A row of the format table.  An encoding is an unsigned integer of `bits` bits whose low
@@ -50,7 +50,9 @@ enum {
     FORMAT_UE8M0,
     FORMAT_UE4M3,
     FORMAT_S8,
-    FORMAT_S32
+    FORMAT_S32,
+    FORMAT_S16,
+    FORMAT_U8
 };
 
 extern const struct bitcut_format formats[]; /* ended by a row whose name is NULL */
@@ -79,7 +81,7 @@ struct number format_decode(const struct bitcut_format *format, uint64_t encodin
 /* Encodings of the special values.  A format without the requested value gives the result
    of its overflow: the NaN if it has one, otherwise the largest finite value.  Exception:
    NaN as an integer is 0, as cvt gives (PTX ISA).  The largest negative integer is the
-   largest positive integer with the other sign. */
+   largest positive integer with the other sign; 0 if the format has no sign. */
 uint64_t format_infinity(const struct bitcut_format *format, bool negative);
 uint64_t format_nan(const struct bitcut_format *format);
 /* The NaN x of an IEEE-like format made quiet: its sign and fraction are preserved, and

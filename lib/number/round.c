@@ -150,6 +150,14 @@ static bool is_flushed(const struct bitcut_format *f, const struct bitcut_roundi
            (r->flush == FLUSH_BEFORE && is_below(f, x));
 }
 
+/* The largest magnitude of an integer of this sign that does not overflow. */
+static uint64_t integer_most(const struct bitcut_format *f,
+                             const struct bitcut_rounding *r, bool negative)
+{
+    return format_largest(f, false) * (f->has_sign || !negative) +
+           (f->has_sign && negative && r->overflow == OVERFLOW_RANGE);
+}
+
 /* A value that is not 0. */
 static uint64_t integer_pack(const struct bitcut_format *f,
                              const struct bitcut_rounding *r, struct unrounded x)
@@ -158,8 +166,10 @@ static uint64_t integer_pack(const struct bitcut_format *f,
         x.exponent > 63   ? 0
         : x.exponent >= 0 ? x.significand << x.exponent
                           : step(r, x, cut_below(x.significand, x.sticky, -x.exponent));
-    const bool large =
-        highest_bit(x.significand) + x.exponent > 62 || kept > format_largest(f, false);
+    const bool large = highest_bit(x.significand) + x.exponent > 62 ||
+                       kept > integer_most(f, r, x.negative);
+    if (large && r->overflow == OVERFLOW_RANGE && x.negative)
+        return f->has_sign ? UINT64_C(1) << (f->bits - 1) : 0;
     if (large && r->overflow != OVERFLOW_WRAP) return format_largest(f, x.negative);
     return (x.negative ? -kept : kept) & UINT64_MAX >> (64 - f->bits);
 }

@@ -22,8 +22,11 @@ enum overflow {
     OVERFLOW_IEEE, /* Inf or the largest value, as IEEE 754 defines for the direction */
     OVERFLOW_INF,  /* always infinity                                                 */
     OVERFLOW_SATURATE, /* largest finite value, also for the conversion of an infinity */
-    OVERFLOW_WRAP /* for an integer, the value modulo 2^bits, as integer instructions add
-                     (PTX ISA); otherwise as OVERFLOW_SATURATE                       */
+    OVERFLOW_WRAP, /* for an integer, the value modulo 2^bits, as integer instructions add
+                      (PTX ISA); otherwise as OVERFLOW_SATURATE                      */
+    OVERFLOW_RANGE /* for an integer, the nearest end of its range, which for two's
+                      complement begins with -2^(bits - 1), as .satfinite gives (PTX ISA);
+                      otherwise as OVERFLOW_SATURATE                                 */
 };
 
 /* Results that become a zero with their sign. */

@@ -105,7 +105,12 @@ bool split_is_uniform(const struct bitcut_split *s)
 
 struct bitcut_split split_plain(const struct bitcut_format *format)
 {
-    const struct bitcut_rounding *r = format == F(TF32) ? R(RNA) : R(RN);
+    static const struct bitcut_rounding to_range = { .name = "rn, to the range",
+                                                     .direction = TO_NEAREST_EVEN,
+                                                     .overflow = OVERFLOW_RANGE };
+    const struct bitcut_rounding *r = format == F(TF32)           ? R(RNA)
+                                      : format_is_integer(format) ? &to_range
+                                                                  : R(RN);
     return (struct bitcut_split){ .name = format->name,
                                   .what = "plain conversion",
                                   .words = 1,

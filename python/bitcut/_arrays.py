@@ -19,6 +19,7 @@ ML_DTYPES = {"bfloat16": "bf16", "float8_e5m2": "e5m2", "float8_e4m3fn": "e4m3",
              "float6_e3m2fn": "e3m2", "float6_e2m3fn": "e2m3", "float4_e2m1fn": "e2m1"}
 BUFFER_TYPES = {"e": "f2", "f": "f4", "d": "f8", "B": "u1", "H": "u2", "I": "u4", "L": "u8",
                 "Q": "u8"}
+INTEGERS = {"i1": "s8", "i2": "s16", "i4": "s32"}
 TAKEN = "f4, f2, f8 whose values FP32 holds, and u1, u2, u4 as encodings of a format that is given"
 
 
@@ -101,6 +102,9 @@ def _typed(name: str, typestr: str, dtype: Optional[str]) -> tuple[str, Optional
     order, kind = typestr[0], typestr[1:]
     if dtype in ML_DTYPES:
         return "u" + kind[1:], ML_DTYPES[dtype]
+    if kind in INTEGERS and (order not in "<>" or kind == "i1" or
+                             (order == "<") == (sys.byteorder == "little")):
+        return kind, INTEGERS[kind]
     if kind in FLOATS or kind in ("u1", "u2", "u4", "u8"):
         if order in "<>" and kind[1:] != "1" and (order == "<") != (sys.byteorder == "little"):
             raise BadType(f"{name}: elements are of the other byte order; convert them first")
@@ -149,6 +153,11 @@ def _of_buffer(name: str, x: Any) -> View:
         raise BadType(f"{name}: {type(x).__name__} is no array: it has no array "
                       "interface, DLPack or buffer") from None
     letter = view.format.lstrip("@=<")
+    if letter in "bhi":
+        held = _Held(view)
+        kind = f"i{view.itemsize}"
+        return View(name, held.address, view.shape, view.strides, kind, INTEGERS[kind],
+                    view.readonly, held)
     if letter not in BUFFER_TYPES:
         raise BadType(f"{name}: elements of type {view.format}; bitcut takes {TAKEN}")
     kind = BUFFER_TYPES[letter][0] + str(view.itemsize)
@@ -191,7 +200,7 @@ READ_ONLY = 1  # in flags
 HOSTS = {1, 3}  # the types of device whose memory the processor reads: its own, and pinned
 DEVICES = {2: "cuda", 10: "hip", 13: "cuda"}  # and managed memory of CUDA
 # Kind and format by code and bits.
-DL_TYPES = {(1, 8): ("u1", None), (1, 16): ("u2", None), (1, 32): ("u4", None),
+DL_TYPES = {(0, 8): ("i1", "s8"), (0, 16): ("i2", "s16"), (0, 32): ("i4", "s32"), (1, 8): ("u1", None), (1, 16): ("u2", None), (1, 32): ("u4", None),
             (1, 64): ("u8", None), (2, 16): ("f2", "f16"), (2, 32): ("f4", "f32"),
             (2, 64): ("f8", "f64"), (4, 16): ("u2", "bf16"), (10, 8): ("u1", "e4m3"),
             (11, 8): ("u1", "e4m3fnuz"), (12, 8): ("u1", "e5m2"), (13, 8): ("u1", "e5m2fnuz")}
@@ -406,7 +415,8 @@ def _ml_dtype(format: str):
 def empty(shape: Sequence[int], format: str):
     """An array for encodings of a format: of NumPy where there is one, with the type that
     ml_dtypes has for the format, or as unsigned integers."""
-    kind = {f: k for k, f in FLOATS.items()}.get(format) or f"u{element_bytes(format)}"
+    kinds = {**FLOATS, **INTEGERS}
+    kind = {f: k for k, f in kinds.items()}.get(format) or f"u{element_bytes(format)}"
     if math.prod(shape) * int(kind[1:]) > DIMENSION_MAX // 2:
         raise BadArgument("a result of more bytes than there can be")
     np = numpy()

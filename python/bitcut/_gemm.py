@@ -173,6 +173,8 @@ def way(recipe: Optional[str] = None, unit: Optional[str] = None, *, order: Orde
 
 def _format(view: View, format: Optional[str]) -> str:
     if format is None:
+        if view.kind == "u1" and view.format is None:
+            return "u8"
         if view.format is None:
             raise BadArgument(f"{view.name}: elements of {view.kind} are encodings of some format; "
                               f"format_{view.name.lower()} says which (numbers: astype('f4'))")
@@ -251,6 +253,14 @@ class Operand:
         matrix.at = self.view.address or None
         matrix.format, matrix.layout = format_row(self.format), self.layout
         matrix.ld, matrix.stride = self.ld, self.stride
+
+
+def stays_integer(g, scale_a, scale_b, how) -> bool:
+    """Whether the sums of a GEMM are s32, and nothing makes them FP32."""
+    unit = lib.bitcut_unit_name(g.unit).decode() if g.unit else ""
+    steps = how.get("epilogue") or ""
+    return (".s32." in unit and scale_a is None and scale_b is None and
+            not any(step in steps for step in ("float", "requantised")))
 
 
 def _overlap(x: View, y: View) -> bool:
@@ -351,8 +361,8 @@ class Problem:
         g.alpha = _f32(alpha, "alpha")
         g.beta = _f32((c is not None) if beta is None else beta, "beta")
         if writes and d is None:
-            d = (self.place.empty(shape, format_d or "f32", "out") if self.place else
-                 _arrays.empty(shape, format_d or "f32"))
+            made = format_d or ("s32" if stays_integer(g, scale_a, scale_b, how) else "f32")
+            d = self.place.empty(shape, made, "out") if self.place else _arrays.empty(shape, made)
         self.d = self.result = None
         if d is not None:
             self.result = d

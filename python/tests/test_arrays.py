@@ -153,6 +153,27 @@ class Layouts(Folder):
 
 
 @needs_numpy
+class Integers(unittest.TestCase):
+    """Arrays of integers are operands of units of integers; D is s32."""
+
+    def test_exact(self):
+        a = (numpy.arange(6 * 40) * 37 % 256).astype("u1").reshape(6, 40)
+        b = (numpy.arange(40 * 5) * 91 % 256).astype("u1").view("i1").reshape(40, 5)
+        how = {"recipe": "plain", "unit": "avx512/vpdpbusd.m1n16k4.s32.u8.s8"}
+        exact = a.astype("i8") @ b.astype("i8")
+        d = bitcut.gemm(a, b, **how).d
+        self.assertEqual(d.dtype, "i4")
+        self.assertTrue((d == exact).all())
+        self.assertTrue(bitcut.verify(d, a, b, **how))
+        short = bitcut.gemm(a, b, format_d="s8", **how).d
+        self.assertEqual(short.dtype, "i1")
+        self.assertTrue((short == exact.astype("i1")).all())
+        self.assertIn("modulo 2^8 (s8)", str(bitcut.explain(short, a, b)))
+        with self.assertRaisesRegex(bitcut.BadArgument, "A has the format s8"):
+            bitcut.gemm(b.T, a.T, **how)
+
+
+@needs_numpy
 class Refused(unittest.TestCase):
     def refused(self, words, call, *arguments, kind=bitcut.BadArgument, **more):
         with self.assertRaisesRegex(kind, words) as caught:
@@ -162,7 +183,7 @@ class Refused(unittest.TestCase):
 
     def test_types(self):
         a, b = uniform(M, K), uniform(K, N)
-        for x in (a.astype("i4"), a.astype("c8"), a.astype("?"), a.astype("f8").astype("g"),
+        for x in (a.astype("i8"), a.astype("c8"), a.astype("?"), a.astype("f8").astype("g"),
                   a.astype(">f4"), a.astype("M8[s]"), a.astype("S4"), a.astype(object)):
             self.refused("^A: elements", bitcut.gemm, x, b, kind=bitcut.BadType)
         for x in (None, 3, "A", [[1.0]], object(), {}):

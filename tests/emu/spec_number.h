@@ -124,7 +124,7 @@ static inline uint64_t wide_nan(const struct bitcut_format *f, struct fields x)
 static inline void integer_read(struct term *t, const struct bitcut_format *f,
                                 uint64_t encoding)
 {
-    t->negative = encoding >> (f->bits - 1);
+    t->negative = f->has_sign && encoding >> (f->bits - 1);
     t->kind = encoding ? KIND_FINITE : KIND_ZERO;
     t->aligns = t->kind == KIND_FINITE;
     t->exponent = t->value.e = 0;
@@ -343,6 +343,8 @@ static inline uint64_t round_integer(const struct bitcut_format *f,
     const bool large = mpz_sizeinbase(kept.m, 2) >= (size_t)f->bits;
     if (large && r->overflow != OVERFLOW_WRAP)
         mpz_set_si(kept.m, mpz_sgn(x->m) * (long)ones(f->bits - 1));
+    if (large && r->overflow == OVERFLOW_RANGE && mpz_sgn(x->m) < 0)
+        mpz_sub_ui(kept.m, kept.m, 1);
     mpz_fdiv_r_2exp(kept.m, kept.m, (mp_bitcnt_t)f->bits);
     const uint64_t d = mpz_get_ui(kept.m);
     mpz_clear(kept.m);

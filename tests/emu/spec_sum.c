@@ -206,6 +206,32 @@ static uint64_t dot_sum(const struct bitcut_unit *u, struct term *terms,
     return spec_exact_sum(u, &u->rounding, terms, 2);
 }
 
+/* Sums of two integers stay within the carrier, whose values begin one below the negated
+   largest. */
+static uint64_t saturated_sum(const struct bitcut_unit *u, struct term *terms,
+                              const struct term *scales, int block)
+{
+    (void)scales;
+    mpz_t low, high;
+    mpz_init(low);
+    mpz_init(high);
+    mpz_ui_pow_ui(high, 2, (unsigned long)u->carrier->bits - 1);
+    mpz_neg(low, high);
+    mpz_sub_ui(high, high, 1);
+    for (int i = 0; i < block; i += 2) {
+        struct dyadic *const x = &terms[i].value;
+        add(x, &terms[i + 1].value);
+        mpz_mul_2exp(x->m, x->m, (unsigned long)x->e);
+        x->e = 0;
+        if (mpz_cmp(x->m, high) > 0) mpz_set(x->m, high);
+        if (mpz_cmp(x->m, low) < 0) mpz_set(x->m, low);
+        mpz_set_ui(terms[i + 1].value.m, 0);
+    }
+    mpz_clear(low);
+    mpz_clear(high);
+    return spec_exact_sum(u, &u->rounding, terms, block + 1);
+}
+
 /* Below every exponent, and far enough from the limits of long. */
 static const long NO_EXPONENT = -1000000;
 
@@ -323,6 +349,7 @@ static const struct spec_sum sums[] = {
     { "pairs", pairs_sum, false },   { "two-stage", two_stage_sum, false },
     { "serial", serial_sum, false }, { "chains", chains_sum, false },
     { "dot", dot_sum, false },       { "complement", complement_sum, false },
+    { "saturated", saturated_sum, false },
     { 0 },
 };
 

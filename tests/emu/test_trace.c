@@ -415,6 +415,23 @@ static bool is_rounded(const struct bitcut_format *f, uint64_t d, mpq_t value)
     return is;
 }
 
+/* Whether d is the end of the range of f on the side of the value. */
+static bool is_end(const struct bitcut_format *f, uint64_t d, mpq_t value)
+{
+    const uint64_t lowest = f->has_sign ? UINT64_C(1) << (f->bits - 1) : 0;
+    return d == format_largest(f, mpq_sgn(value) < 0) || (mpq_sgn(value) < 0 && d == lowest);
+}
+
+/* Whether a sum was limited to the range of f: it is the value, or an end of the range
+   that the value lies beyond. */
+static bool is_limited(mpq_t value, mpq_t kept, const struct bitcut_format *f)
+{
+    const int side = mpq_sgn(value), beyond = mpq_cmp(value, kept);
+    const long end = (1L << (f->bits - 1)) - (side > 0);
+    return beyond == 0 || (side > 0 && beyond > 0 && mpq_cmp_si(kept, end, 1) == 0) ||
+           (side < 0 && beyond < 0 && mpq_cmp_si(kept, -end, 1) == 0);
+}
+
 /* Whether the value less an integer is a multiple of 2^bits, or that is the largest. */
 static bool is_integer_of(const struct bitcut_format *f, uint64_t d, mpq_t value)
 {
@@ -424,7 +441,7 @@ static bool is_integer_of(const struct bitcut_format *f, uint64_t d, mpq_t value
     mpq_sub(rest, value, rest);
     mpq_div_2exp(rest, rest, (mp_bitcnt_t)f->bits);
     const bool is = mpz_cmp_ui(mpq_denref(rest), 1) == 0 ||
-                    d == format_largest(f, mpq_sgn(value) < 0);
+                    is_end(f, d, value);
     mpq_clear(rest);
     return is;
 }
@@ -445,8 +462,9 @@ static void audit_result(struct audit *x, const struct trace_sum *sum)
     if (sum->cut) {
         set_term(kept, sum->kept);
         expect(x,
-               x->u->carrier ? is_near(value, kept, sum->kept.exponent)
-                             : is_cut(value, kept, sum->kept.exponent, floors),
+               x->u->summation == &sum_saturated ? is_limited(value, kept, x->u->carrier)
+               : x->u->carrier                   ? is_near(value, kept, sum->kept.exponent)
+                               : is_cut(value, kept, sum->kept.exponent, floors),
                "kept");
         mpq_set(value, kept);
     }

@@ -255,6 +255,7 @@ START_TEST(tensor_types)
         { "<V1", 1, -1, true },           { "<V2", 2, -1, true },
         { "|V2", 2, -1, true },           { "<f1", 1, FORMAT_E5M2, false },
         { "|i1", 1, FORMAT_S8, false },   { "<i4", 4, FORMAT_S32, false },
+        { "<i2", 2, FORMAT_S16, false },
         { "bfloat16", 2, FORMAT_BF16, false },
         { "float8_e4m3fn", 1, FORMAT_E4M3, false },
         { "float8_e5m2", 1, FORMAT_E5M2, false },

@@ -34,7 +34,8 @@ START_TEST(types)
                  { "F16", 2, FORMAT_F16 },       { "BF16", 2, FORMAT_BF16 },
                  { "F8_E4M3", 1, FORMAT_E4M3 },  { "F8_E5M2", 1, FORMAT_E5M2 },
                  { "F8_E8M0", 1, FORMAT_UE8M0 }, { "I8", 1, FORMAT_S8 },
-                 { "I32", 4, FORMAT_S32 },       { "U8", 1, -1 } };
+                 { "I32", 4, FORMAT_S32 },       { "U8", 1, -1 },
+                 { "I16", 2, FORMAT_S16 } };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         unsigned char file[FILE_MAX];
         char header[200];

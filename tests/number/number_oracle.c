@@ -49,12 +49,13 @@ uint64_t oracle_code(const struct bitcut_format *f, double magnitude)
     return (uint64_t)(exponent - emin) * bit(f->fraction_bits) + (uint64_t)significand;
 }
 
-/* Two's complement: the first bit counts -2^(bits - 1). */
+/* Two's complement: the first bit counts -2^(bits - 1); all count positive without a
+   sign. */
 static struct value integer_value(const struct bitcut_format *f, uint64_t encoding)
 {
     double x = 0;
     for (int i = 0; i < f->bits; i++)
-        if (encoding & bit(i)) x += i + 1 == f->bits ? -ldexp(1, i) : ldexp(1, i);
+        if (encoding & bit(i)) x += f->has_sign && i + 1 == f->bits ? -ldexp(1, i) : ldexp(1, i);
     return (struct value){ x == 0 ? NUMBER_ZERO : NUMBER_FINITE, x < 0, fabs(x) };
 }
 
@@ -98,6 +99,7 @@ struct place oracle_integer_place(const struct bitcut_format *f, double magnitud
 static uint64_t encoding_of(const struct bitcut_format *f, bool negative, uint64_t code)
 {
     if (code == 0 && f->special == SPECIAL_FNUZ) return 0;
+    if (f->special == SPECIAL_INTEGER && negative && !f->has_sign) return 0;
     if (f->special == SPECIAL_INTEGER)
         return (negative ? bit(f->bits) - code : code) % bit(f->bits);
     return sign_of(f, negative) | code << f->pad;

@@ -362,29 +362,40 @@ START_TEST(published_values)
 }
 END_TEST
 
-/* Integers that do not fit: modulo 2^bits, or the largest of the sign. */
+/* Integers that do not fit: modulo 2^bits, the largest of the sign, or the end of the
+   range. */
 START_TEST(integers_too_large)
 {
     static const struct {
         int format;
         struct unrounded x;
-        uint64_t wrapped, largest;
+        uint64_t wrapped, largest, end;
     } cases[] = {
-        { FORMAT_S32, { 0x80000000, 0, false, false }, 0x80000000, 0x7fffffff },
-        { FORMAT_S32, { 0x80000001, 0, true, false }, 0x7fffffff, 0x80000001 },
-        { FORMAT_S32, { 0x100000005, 0, false, false }, 5, 0x7fffffff },
-        { FORMAT_S32, { 3, 31, false, false }, 0x80000000, 0x7fffffff },
-        { FORMAT_S32, { 3, 64, true, false }, 0, 0x80000001 },
-        { FORMAT_S8, { 0xff, -1, false, false }, 0x80, 0x7f }, /* 127.5, to even */
-        { FORMAT_S8, { 0x81, 0, true, false }, 0x7f, 0x81 },
+        { FORMAT_S32, { 0x80000000, 0, false, false }, 0x80000000, 0x7fffffff, 0x7fffffff },
+        { FORMAT_S32, { 0x80000000, 0, true, false }, 0x80000000, 0x80000001, 0x80000000 },
+        { FORMAT_S32, { 0x80000001, 0, true, false }, 0x7fffffff, 0x80000001, 0x80000000 },
+        { FORMAT_S32, { 0x100000005, 0, false, false }, 5, 0x7fffffff, 0x7fffffff },
+        { FORMAT_S32, { 3, 31, false, false }, 0x80000000, 0x7fffffff, 0x7fffffff },
+        { FORMAT_S32, { 3, 64, true, false }, 0, 0x80000001, 0x80000000 },
+        { FORMAT_S8, { 0xff, -1, false, false }, 0x80, 0x7f, 0x7f }, /* 127.5, to even */
+        { FORMAT_S8, { 0x81, 0, true, false }, 0x7f, 0x81, 0x80 },
+        { FORMAT_S8, { 0x101, -1, true, false }, 0x80, 0x81, 0x80 }, /* -128.5, to even */
+        { FORMAT_S16, { 0x8000, 0, true, false }, 0x8000, 0x8001, 0x8000 },
+        { FORMAT_S16, { 0x1fe02, 0, false, false }, 0xfe02, 0x7fff, 0x7fff },
+        { FORMAT_U8, { 0x1ff, -1, false, false }, 0, 0xff, 0xff }, /* 255.5, to even */
+        { FORMAT_U8, { 1, 0, true, false }, 0xff, 0, 0 },
+        { FORMAT_U8, { 1, -1, true, false }, 0, 0, 0 },
+        { FORMAT_U8, { 0x1fe, 0, true, false }, 2, 0, 0 },
     };
-    struct bitcut_rounding wraps = roundings[ROUND_RN];
+    struct bitcut_rounding wraps = roundings[ROUND_RN], ends = wraps;
     wraps.overflow = OVERFLOW_WRAP;
+    ends.overflow = OVERFLOW_RANGE;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct bitcut_format *f = &formats[cases[i].format];
         ck_assert_uint_eq(round_pack(f, &wraps, cases[i].x), cases[i].wrapped);
         ck_assert_uint_eq(round_pack(f, &roundings[ROUND_RN], cases[i].x),
                           cases[i].largest);
+        ck_assert_uint_eq(round_pack(f, &ends, cases[i].x), cases[i].end);
     }
 }
 END_TEST

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Epilogues of s32 sums: their steps, and what they cannot have. */
+#include "lib/gemm/epilogue.h"
+#include "lib/number/bits.h"
+#include "lib/number/format.h"
+
+#include <math.h>
+
+static const struct bitcut_format *format_of(const struct bitcut_matrix *x)
+{
+    return x->format ? x->format : &formats[FORMAT_F32];
+}
+
+void epilogue_of_integers(unsigned char to[EPILOGUE_STEPS_MAX], const struct bitcut_gemm *g)
+{
+    unsigned char all[EPILOGUE_STEPS_MAX];
+    bool has = false;
+    epilogue_of(all, g);
+    for (const unsigned char *s = all; *s; s++) has |= *s == BITCUT_STEP_FLOAT;
+    if (!has && (!format_is_integer(format_of(&g->d)) || gemm_has_scales(g)))
+        *to++ = BITCUT_STEP_FLOAT;
+    for (const unsigned char *s = all; (*to++ = *s); s++) continue;
+}
+
+
+static bool is_integer_value(uint32_t x)
+{
+    const double v = value_of_float(x);
+    return fabs(v) < 0x1p31 && v == floor(v);
+}
+
+/* Check an operand that s32 sums read, or that FP32 sums read. */
+static enum bitcut_status check_side(const struct bitcut_matrix *x, const char *name,
+                                     bool reads, bool integer, struct fault *f)
+{
+    const struct bitcut_format *const format = format_of(x);
+    if (!reads || (!x->at && !x->each) ||
+        (integer ? format_is_integer(format) : format_holds(&formats[FORMAT_F32], format)))
+        return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s cannot have the format %s%s", name,
+                     format->name,
+                     integer ? "; steps on sums of integers take integers" : "");
+}
+
+/* What the steps from `s` on read, up to FLOAT or to the end.  *bad is the first step that
+   such sums do not have. */
+static unsigned reads_until(const unsigned char **s, bool integer, const char **bad)
+{
+    unsigned reads = 0;
+    for (; **s && **s != BITCUT_STEP_FLOAT; ++*s) {
+        const struct epilogue_step *const step = &epilogue_steps[**s];
+        if (!(integer ? step->integer : step->run) && !*bad) *bad = step->name;
+        reads |= step->reads;
+    }
+    return reads;
+}
+
+static enum bitcut_status check_integers(const struct bitcut_gemm *g, unsigned reads,
+                                         struct fault *f)
+{
+    if ((reads & READS_ALPHA && !is_integer_value(g->alpha)) ||
+        (reads & READS_C && !is_integer_value(g->beta)))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "alpha and beta of sums of integers must be integers; begin the "
+                         "epilogue with float");
+    enum bitcut_status status = check_side(&g->c, "C", reads & READS_C, true, f);
+    return status == BITCUT_OK
+               ? check_side(&g->bias, "the bias", reads & NEEDS_BIAS, true, f)
+               : status;
+}
+
+enum bitcut_status epilogue_check_sums(const struct bitcut_gemm *g, bool integer,
+                                       struct fault *f)
+{
+    unsigned char step[EPILOGUE_STEPS_MAX];
+    const unsigned char *s = step;
+    const char *bad = NULL;
+    const struct bitcut_format *const d = format_of(&g->d);
+    unsigned before = 0;
+    (integer ? epilogue_of_integers : epilogue_of)(step, g);
+    if (integer) {
+        before = reads_until(&s, true, &bad);
+        if (start_is_c(g->start)) before |= READS_C;
+        if (start_is_bias(g->start)) before |= NEEDS_BIAS;
+        if (*s) s++;
+        else if (!bad) return check_integers(g, before, f);
+    }
+    const unsigned after = bad ? 0 : reads_until(&s, false, &bad);
+    if (*s && !bad) bad = epilogue_steps[*s].name;
+    if (bad)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "step %s of the epilogue: %s", bad,
+                         integer ? "sums of integers do not have it there"
+                                 : "the sums are no integers");
+    if (!integer && format_is_integer(d))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "D cannot have the format %s", d->name);
+    if (d == &formats[FORMAT_S32])
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "D in s32 requires sums that stay integers: no step float and no "
+                         "factors");
+    if (before & after & (READS_C | NEEDS_BIAS))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "C and the bias cannot be read before and after step float");
+    enum bitcut_status status = integer ? check_integers(g, before, f) : BITCUT_OK;
+    if (status == BITCUT_OK) status = check_side(&g->c, "C", after & READS_C, false, f);
+    return status == BITCUT_OK
+               ? check_side(&g->bias, "the bias", after & NEEDS_BIAS, false, f)
+               : status;
+}
