@@ -572,7 +572,7 @@ integers_are_exact() {
     run 0 explain -a A.npy -b B.npy -d D8.npy --json
     grep -q 'D is the exact product, saturated at 8 bits (u8)' out || cat out
     # shellcheck disable=SC2086
-    run 0 gemm $unit -a A.npy -b B.npy --format-d s8 --epilogue requantised --scale-a 0.001
+    run 0 gemm $unit -a A.npy -b B.npy --format-d s8 --epilogue requantized --scale-a 0.001
     while IFS='|' read -r words said; do
         # shellcheck disable=SC2086
         run "${said%% *}" gemm $unit $words

@@ -8,7 +8,7 @@
 #include "analysis/sampling/checked_result.h"
 #include "analysis/sampling/judged.h"
 #include "analysis/sampling/power.h"
-#include "analysis/sampling/quantisation_error.h"
+#include "analysis/sampling/quantization_error.h"
 #include "analysis/split/split_retention.h"
 #include "emu/gemm.h"
 #include "lib/base/table.h"
@@ -50,8 +50,8 @@ const struct record answers[] = {
     ANSWER(bitcut_tolerances, "tolerance", "limits of a test", tolerance_fields),
     ANSWER(bitcut_tolerance_verdict, "tolerance.given", "verdict on a result by such limits",
            given_fields),
-    INNER(quantisation_error, "tolerance.quantisation", "the error of quantised operands",
-          quantisation_fields),
+    INNER(quantization_error, "tolerance.quantization", "the error of quantized operands",
+          quantization_fields),
     INNER(split_retention, "split", "what a split retains", split_fields),
     INNER(split_retention, "split", "what a split retains, measured", split_measures),
     INNER(split_retention, "split", "elements without an exponent", split_specials),

@@ -35,7 +35,7 @@ static const struct option_row options[] = {
     { "d", "check this result of -a and -b against the limits",
       OPTION(tolerance, d, TEXT, "FILE") },
     MATRIX_OPTIONS_D(tolerance, setup.files),
-    { "original-a", "A before it was quantised, to report the error of quantisation",
+    { "original-a", "A before it was quantized, to report the error of quantization",
       OPTION(tolerance, original_a, TEXT, "FILE") },
     { "original-b", "the same for B", OPTION(tolerance, original_b, TEXT, "FILE") },
     MATRIX_OPTION_OFFSETS(tolerance, setup.files),
@@ -122,7 +122,7 @@ static int check_options(const struct tolerance_options *o)
         return complain("-d", "requires --reference exact");
     if ((o->original_a && !o->setup.a) || (o->original_b && !o->setup.b))
         return complain(o->original_a && !o->setup.a ? "--original-a" : "--original-b",
-                        "requires the quantised matrix, -a or -b");
+                        "requires the quantized matrix, -a or -b");
     if (o->input && (o->operands.input_a || o->operands.input_b))
         return complain("--input", "cannot be combined with --input-a and --input-b");
     return EXIT_GOOD;
@@ -164,9 +164,9 @@ static int read_d(struct work *w, const char *path)
     return path ? setup_read_result(&w->s, &w->d, path) : EXIT_GOOD;
 }
 
-/* Read a matrix before it was quantised. */
+/* Read a matrix before it was quantized. */
 static int read_original(struct matrix *to, const char *path, const char *option,
-                         const struct matrix *quantised)
+                         const struct matrix *quantized)
 {
     struct encoded_matrix m;
     struct matrix_request r = { .format_option = option, .shape_option = option };
@@ -175,7 +175,7 @@ static int read_original(struct matrix *to, const char *path, const char *option
     if (matrix_file_read(&m, path, &r, &f) != BITCUT_OK ||
         encoded_f32(to, &m, &f) != BITCUT_OK)
         return fail(path, &f);
-    return setup_check_shape(option, to, quantised->rows, quantised->cols);
+    return setup_check_shape(option, to, quantized->rows, quantized->cols);
 }
 
 static int make(struct work *w, const struct context *x)
@@ -252,10 +252,10 @@ static json_t *answer_json(const struct work *w, const struct tolerance_answer *
         record_json(given, given_fields, a->given);
         json_object_set_new(row, "given", given);
     }
-    if (a->quantisation) {
+    if (a->quantization) {
         json_t *const error = json_object();
-        record_json(error, quantisation_fields, a->quantisation);
-        json_object_set_new(row, "quantisation", error);
+        record_json(error, quantization_fields, a->quantization);
+        json_object_set_new(row, "quantization", error);
     }
     if (!a->power) return row;
     json_t *const list = json_array();
@@ -277,7 +277,7 @@ static int find(const struct work *w, struct context *x)
     struct tolerance t;
     struct tolerance_given given;
     struct power p = { .row = NULL };
-    struct quantisation_error quantisation;
+    struct quantization_error quantization;
     const struct gemm_options how = context_options(x);
     const bool originals = w->original_a.at || w->original_b.at;
     struct fault f;
@@ -288,7 +288,7 @@ static int find(const struct work *w, struct context *x)
                           : tolerance_judge(&given, &t.limits, q, &w->data, w->d.at,
                                             x->threads, &x->progress, &f);
     if (status == BITCUT_OK && originals)
-        status = quantisation_find(&quantisation, q->gemm, &w->data, &w->original_a,
+        status = quantization_find(&quantization, q->gemm, &w->data, &w->original_a,
                                    &w->original_b, w->d.at, &how, &f);
     if (status == BITCUT_OK && o->power)
         status =
@@ -301,7 +301,7 @@ static int find(const struct work *w, struct context *x)
                                         .problem = q,
                                         .shuffled = q->source.as_is != NULL,
                                         .given = o->d ? &given : NULL,
-                                        .quantisation = originals ? &quantisation : NULL,
+                                        .quantization = originals ? &quantization : NULL,
                                         .power = o->power ? &p : NULL };
     emit_answer(&x->emitter, answer_json(w, &a, x), tolerance_lines, &a);
     power_clear(&p);

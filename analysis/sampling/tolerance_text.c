@@ -328,10 +328,10 @@ static void describe_note(char *text, size_t size, const void *answer)
 }
 
 /* The error of the operands, apart from that of the kernel. */
-static void describe_quantisation(char *text, size_t size, const void *answer)
+static void describe_quantization(char *text, size_t size, const void *answer)
 {
-    const struct quantisation_error *const q =
-        ((const struct tolerance_answer *)answer)->quantisation;
+    const struct quantization_error *const q =
+        ((const struct tolerance_answer *)answer)->quantization;
     if (!q) return;
     text_add(text, size,
              "%.3g of ||C0||, C0 the exact result of the original matrices; up to %.3g "
@@ -422,7 +422,7 @@ const struct record_line tolerance_lines[] = {
     { "allclose",      describe_allclose,      RECORD_ALWAYS, NULL },
     VERDICT_LINES(tolerance_describe_given, tolerance_describe_typical, tolerance_describe_worst_case),
     { "note",          describe_note,          RECORD_ALWAYS, NULL },
-    { "quantisation",  describe_quantisation,  RECORD_ALWAYS, NULL },
+    { "quantization",  describe_quantization,  RECORD_ALWAYS, NULL },
     { "power",         describe_power,         RECORD_ALWAYS, NULL },
     { "NumPy",         describe_numpy,         RECORD_CODE,   NULL },
     { "PyTorch",       describe_torch,         RECORD_CODE,   NULL },

@@ -5,7 +5,7 @@
 
 #include "analysis/sampling/checked_result.h"
 #include "analysis/sampling/power.h"
-#include "analysis/sampling/quantisation_error.h"
+#include "analysis/sampling/quantization_error.h"
 #include "emu/gemm_sentence.h"
 
 /* The results: limits; the verdict on D, NULL if none was requested; the power of the
@@ -16,7 +16,7 @@ struct tolerance_answer {
     const struct tolerance_problem *problem;
     bool shuffled; /* runs have the same elements, with k in another order each */
     const struct tolerance_given *given;
-    const struct quantisation_error *quantisation; /* NULL: there are no originals */
+    const struct quantization_error *quantization; /* NULL: there are no originals */
     const struct power *power;
 };
 

@@ -83,7 +83,7 @@ const struct epilogue epilogues[] = {
       "alpha and beta C after the product is rounded to D; each step is rounded to D",
       { STEP(ROUND), STEP(ALPHA), STEP(ROUND), STEP(C_SHORT) },
       "a framework's alpha * (A @ B) + beta * C in short formats" },
-    { "requantised",
+    { "requantized",
       "s32 sums to FP32, factors, alpha, bias, rounded, limited to the range of D",
       { STEP(FLOAT), STEP(FUSED), STEP(ROUND), STEP(SATURATE) },
       "PyTorch, quantized linear; oneDNN, int8 matmul" },

@@ -260,7 +260,7 @@ def stays_integer(g, scale_a, scale_b, how) -> bool:
     unit = lib.bitcut_unit_name(g.unit).decode() if g.unit else ""
     steps = how.get("epilogue") or ""
     return (".s32." in unit and scale_a is None and scale_b is None and
-            not any(step in steps for step in ("float", "requantised")))
+            not any(step in steps for step in ("float", "requantized")))
 
 
 def _overlap(x: View, y: View) -> bool:

@@ -174,7 +174,7 @@ def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
     for each limit, as far as 100 runs can tell.  In an order that was not tried, its errors may be larger.
 
     With a bias, factors, a start or steps of an epilogue, D is compared with the exact value of all steps:
-    with the product of the operands times their factors, if these are quantised.  |A||B| then includes
+    with the product of the operands times their factors, if these are quantized.  |A||B| then includes
     the factors, the bias and beta C, with their absolute values.
 
     A D of f16, bf16 or fp8 is compared before its rounding: the limits are those of the FP32 sums, and half

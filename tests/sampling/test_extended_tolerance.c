@@ -3,7 +3,7 @@
    results are accepted, and faults of these parts are rejected. */
 #include "analysis/sampling/checked_result.h"
 #include "analysis/sampling/power.h"
-#include "analysis/sampling/quantisation_error.h"
+#include "analysis/sampling/quantization_error.h"
 #include "lib/gemm/epilogue.h"
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
@@ -181,7 +181,7 @@ START_TEST(right_results_are_accepted)
         const struct family x = { "urand(-1,1)", DEPTH, test_bits(&rng) };
         family_make(&all, &x, SIZE, SIZE, 0, NULL);
         ck_assert_int_eq(gemm_data_take_extra(&all, &g, 0, 1, NULL), BITCUT_OK);
-        const struct shuffled_source source = { &all, test_bits(&rng) };
+        const struct shuffled_source source = { &all, test_bits(&rng), NULL };
         struct tolerance_problem q = question_of(&g, &x, SIZE);
         q.source = shuffled_runs(&source);
         q.runs = 12;
@@ -265,11 +265,11 @@ START_TEST(faults_are_rejected)
 }
 END_TEST
 
-/* --- quantised operands ------------------------------------------------------------ */
+/* --- quantized operands ------------------------------------------------------------ */
 
 /* Originals that are the operands times their factors have no error, and D is as far from
    them as from C; originals that are 1/64 larger have 1/65 of ||C0||, apart from D's. */
-START_TEST(quantisation_is_apart)
+START_TEST(quantization_is_apart)
 {
     static uint32_t d[SIZE * SIZE];
     uint64_t rng = test_seed() + 3;
@@ -277,7 +277,7 @@ START_TEST(quantisation_is_apart)
         struct values v;
         struct gemm_data all;
         struct matrix original, none = { 0 };
-        struct quantisation_error e;
+        struct quantization_error e;
         const struct gemm_options one = { .threads = 1 };
         const double by = i / 2 % 2 ? 1 + 0x1p-6 : 1;
         values_fill(&v, &rng);
@@ -301,7 +301,7 @@ START_TEST(quantisation_is_apart)
                         value_of_float(i % 2 ? v.block_a[at] : v.line_a[at])));
         }
         ck_assert_int_eq(
-            quantisation_find(&e, &g, &all, &original, &none, d, &one, NULL), BITCUT_OK);
+            quantization_find(&e, &g, &all, &original, &none, d, &one, NULL), BITCUT_OK);
         ck_assert_msg(fabs(e.relres - (1 - 1 / by)) < 2e-7, "case %d: %g", i, e.relres);
         ck_assert(e.component <= 1 - 1 / by + 2e-7 && e.worst_at[0] < SIZE);
         ck_assert(e.has_d && e.d_own > 0 && e.d_own < 1e-2);
@@ -331,4 +331,4 @@ START_TEST(plain_has_no_faults_of_steps)
 END_TEST
 
 TEST_MAIN("extended tolerance", samples_have_the_same_outputs, right_results_are_accepted,
-          faults_are_rejected, quantisation_is_apart, plain_has_no_faults_of_steps)
+          faults_are_rejected, quantization_is_apart, plain_has_no_faults_of_steps)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/sampling/quantisation_error.h"
+#include "analysis/sampling/quantization_error.h"
 
 #include "lib/number/bits.h"
 #include "lib/number/fma.h"
@@ -9,15 +9,15 @@
 
 static bool has_d(const void *answer)
 {
-    return ((const struct quantisation_error *)answer)->has_d;
+    return ((const struct quantization_error *)answer)->has_d;
 }
 
 #define ERROR(member, key, unit, what)                                                   \
-    RECORD_INNER(struct quantisation_error, member, key, unit, what)
+    RECORD_INNER(struct quantization_error, member, key, unit, what)
 #define OF_D(member, key, unit, what)                                                    \
-    RECORD_INNER_IF(struct quantisation_error, member, key, unit, what, has_d)
+    RECORD_INNER_IF(struct quantization_error, member, key, unit, what, has_d)
 
-const struct record_field quantisation_fields[] = {
+const struct record_field quantization_fields[] = {
     /* clang-format off */
     ERROR(component, "componentwise", "|A0||B0|",
           "the largest |C - C0|, C0 the exact result of the original matrices"),
@@ -45,7 +45,7 @@ struct squares {
     double most, of_c0, of_c, of_d, of_own;
 };
 
-static void compare(struct quantisation_error *to, const struct comparison *c,
+static void compare(struct quantization_error *to, const struct comparison *c,
                     const struct comparison *c0, const uint32_t *d)
 {
     struct squares s = { 0 };
@@ -76,7 +76,7 @@ static void compare(struct quantisation_error *to, const struct comparison *c,
     to->d_own = s.of_c0 > 0 ? sqrt(s.of_own / s.of_c0) : 0;
 }
 
-enum bitcut_status quantisation_find(struct quantisation_error *to,
+enum bitcut_status quantization_find(struct quantization_error *to,
                                      const struct bitcut_gemm *g,
                                      const struct gemm_data *data,
                                      const struct matrix *original_a,
@@ -95,7 +95,7 @@ enum bitcut_status quantisation_find(struct quantisation_error *to,
     if (status == BITCUT_OK) {
         status = gemm_data_judge(&j, data, g, options, f);
         if (status == BITCUT_OK) {
-            *to = (struct quantisation_error){ .has_d = d };
+            *to = (struct quantization_error){ .has_d = d };
             hostfp_enter(&mode);
             compare(to, &j.comparison, &j0.comparison, d);
             hostfp_leave(&mode);
