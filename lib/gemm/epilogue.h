@@ -99,7 +99,7 @@ struct epilogue_step {
 };
 
 /* By enum bitcut_step; ended by a row whose name is NULL. */
-enum { EPILOGUE_STEP_COUNT = BITCUT_STEP_AMAX + 1 };
+enum { EPILOGUE_STEP_COUNT = BITCUT_STEP_FLOAT + 1 };
 extern const struct epilogue_step epilogue_steps[];
 
 /* What accumulators start from. */

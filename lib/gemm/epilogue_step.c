@@ -5,6 +5,7 @@
 #include "lib/number/fma.h"
 #include "lib/number/round.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* --- arithmetic ------------------------------------------------------------------- */
@@ -482,6 +483,9 @@ const struct epilogue_step epilogue_steps[] = {
     { 0 }
 };
 /* clang-format on */
+
+static_assert(sizeof epilogue_steps / sizeof *epilogue_steps == EPILOGUE_STEP_COUNT + 1,
+              "every step has a row");
 
 void epilogue_run(const struct epilogue_values *x, uint32_t *d, size_t i, size_t j,
                   size_t count)
