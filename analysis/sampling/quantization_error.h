@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The error of quantized operands: what the exact result of a GEMM with factors differs
    from that of the matrices before they were quantized. */
-#ifndef BITCUT_ANALYSIS_SAMPLING_QUANTISATION_ERROR_H
-#define BITCUT_ANALYSIS_SAMPLING_QUANTISATION_ERROR_H
+#ifndef BITCUT_ANALYSIS_SAMPLING_QUANTIZATION_ERROR_H
+#define BITCUT_ANALYSIS_SAMPLING_QUANTIZATION_ERROR_H
 
 #include "analysis/accuracy/gemm_data.h"
 #include "lib/base/record.h"
