@@ -128,6 +128,9 @@ static inline bool gemm_reads_c(const struct bitcut_gemm *g)
     return !f32_is_zero(g->beta);
 }
 
+/* Whether every FP32 value, NaN included, can be rounded to a format and read back. */
+bool format_is_result(const struct bitcut_format *format);
+
 /* The format of a matrix. */
 const struct bitcut_format *matrix_format(const struct bitcut_matrix *x);
 

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The matrices of a GEMM (lib/gemm/plan.h): where their elements are, GEMM i of a batch or
+   of groups, and the checks of sizes, strides and pointers. */
+#include "lib/gemm/epilogue.h"
+#include "lib/gemm/plan.h"
+
+#include <inttypes.h>
+
+void gemm_set_dense(struct bitcut_gemm *g, uint32_t *d, size_t m, size_t n, size_t k,
+                    const uint32_t *a, const uint32_t *b, const uint32_t *c)
+{
+    g->m = m;
+    g->n = n;
+    g->k = k;
+    g->a = (struct bitcut_matrix){ .at = a };
+    g->b = (struct bitcut_matrix){ .at = b };
+    g->c = (struct bitcut_matrix){ .at = c };
+    g->d = (struct bitcut_matrix){ .to = d };
+}
+
+const struct bitcut_format *matrix_format(const struct bitcut_matrix *x)
+{
+    return x->format ? x->format : &formats[FORMAT_F32];
+}
+
+/* The lines of a matrix of rows x cols in memory, and their length. */
+struct lines {
+    size_t count, length;
+};
+
+static struct lines lines_of(const struct bitcut_matrix *x, size_t rows, size_t cols)
+{
+    return x->layout == BITCUT_ROW_MAJOR ? (struct lines){ rows, cols }
+                                         : (struct lines){ cols, rows };
+}
+
+size_t matrix_ld(const struct bitcut_matrix *x, size_t rows, size_t cols)
+{
+    return x->ld ? x->ld : lines_of(x, rows, cols).length;
+}
+
+const void *matrix_nth(const struct bitcut_matrix *x, size_t i)
+{
+    const size_t bytes = (size_t)format_bytes(matrix_format(x));
+    return x->each ? x->each[i] : (const char *)x->at + i * x->stride * bytes;
+}
+
+static void pick(struct bitcut_matrix *x, size_t i)
+{
+    if (!x->at && !x->each) return; /* no matrix, or C that is not read */
+    x->at = matrix_nth(x, i);
+    x->each = NULL;
+}
+
+size_t gemm_first_row(const struct bitcut_gemm *g, size_t i)
+{
+    if (!g->offsets) return i * g->m;
+    return i ? (size_t)g->offsets[i - 1] : 0;
+}
+
+/* Let a matrix of rows x cols begin at row `from`, or at column `from`. */
+static void begin_at(struct bitcut_matrix *x, size_t rows, size_t cols, size_t from,
+                     bool of_columns)
+{
+    if (!x->at) return;
+    x->ld = matrix_ld(x, rows, cols);
+    const bool apart = of_columns == (x->layout == BITCUT_COLUMN_MAJOR);
+    x->at = (const char *)x->at +
+            from * (apart ? x->ld : 1) * (size_t)format_bytes(matrix_format(x));
+}
+
+/* The rows of group i, as a single GEMM; matrices that belong to groups are picked. */
+static void pick_rows(struct bitcut_gemm *one, const struct bitcut_gemm *g, size_t i)
+{
+    const size_t first = gemm_first_row(g, i);
+    begin_at(&one->a, g->m, g->k, first, false);
+    begin_at(&one->c, g->m, g->n, first, false);
+    begin_at(&one->d, g->m, g->n, first, false);
+    if (g->bias_rows) begin_at(&one->bias, 1, g->m, first, true);
+    if (g->scale_a.lines)
+        begin_at(&one->scale_a.at, factor_lines(&g->scale_a, g->m),
+                 factor_blocks(&g->scale_a, g->k), first / g->scale_a.lines, false);
+    one->m = gemm_first_row(g, i + 1) - first;
+    one->offsets = NULL;
+}
+
+struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i)
+{
+    struct bitcut_gemm one = *g;
+    if (g->offsets) pick_rows(&one, g, i);
+    pick(&one.a, i);
+    pick(&one.b, i);
+    pick(&one.c, i);
+    pick(&one.d, i);
+    pick(&one.bias, i);
+    pick(&one.scale_a.at, i);
+    pick(&one.scale_b.at, i);
+    if (one.amax) one.amax += i;
+    one.count = 1;
+    return one;
+}
+
+size_t gemm_fewest_rows(const struct bitcut_gemm *g)
+{
+    size_t least = 0;
+    if (!g->offsets) return g->count ? g->m : 0;
+    for (size_t i = 0; i < g->count; i++) {
+        const size_t rows = gemm_first_row(g, i + 1) - gemm_first_row(g, i);
+        if (rows && (!least || rows < least)) least = rows;
+    }
+    return least;
+}
+
+/* Of several groups that begin at the same row, all but the last are empty. */
+size_t gemm_of_row(const struct bitcut_gemm *g, size_t row)
+{
+    size_t low = 0, high = g->count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (gemm_first_row(g, middle) <= row) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+/* A matrix to check. */
+struct checked {
+    const char *name;
+    const struct bitcut_matrix *x;
+    size_t count, rows, cols;
+    bool written;
+};
+
+/* Set the number of elements from the first to the last one of a matrix.  False if it is
+   too large to count. */
+static bool extent(size_t *elements, const struct checked *m)
+{
+    const struct lines lines = lines_of(m->x, m->rows, m->cols);
+    *elements = 0;
+    return !m->rows || !m->cols ||
+           (size_multiply(elements, lines.count - 1, matrix_ld(m->x, m->rows, m->cols)) &&
+            !__builtin_add_overflow(*elements, lines.length, elements));
+}
+
+static bool batch_fits(const struct checked *m, size_t each)
+{
+    size_t elements, bytes;
+    return m->x->each ||
+           (size_multiply(&elements, m->count - 1, m->x->stride) &&
+            !__builtin_add_overflow(elements, each, &elements) &&
+            size_multiply(&bytes, elements, (size_t)format_bytes(matrix_format(m->x))));
+}
+
+static enum bitcut_status check_place(const char *name, const void *at, int bytes,
+                                      struct fault *f)
+{
+    if (!at) return fault_set(f, BITCUT_BAD_ARGUMENT, "%s must not be NULL", name);
+    if ((uintptr_t)at % (unsigned)bytes)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is not aligned to %d bytes", name,
+                         bytes);
+    return BITCUT_OK;
+}
+
+/* Check the addresses of a matrix that has elements. */
+static enum bitcut_status check_places(const struct checked *m, bool pointers,
+                                       struct fault *f)
+{
+    const int bytes = format_bytes(matrix_format(m->x));
+    enum bitcut_status status =
+        m->x->each ? check_place(m->name, m->x->each, sizeof *m->x->each, f)
+                   : check_place(m->name, m->x->at, bytes, f);
+    for (size_t i = 0; m->x->each && pointers && i < m->count && status == BITCUT_OK; i++)
+        status = check_place(m->name, m->x->each[i], bytes, f);
+    return status;
+}
+
+/* Whether f32 can represent the values of an operand, or whether an f32 can be rounded to
+   the format of D; or whether it has integers, which the plan checks. */
+static bool takes_format(const struct checked *m)
+{
+    const struct bitcut_format *format = matrix_format(m->x);
+    return format_is_integer(format) ||
+           (m->written ? format_is_result(format)
+                       : format_holds(&formats[FORMAT_F32], format));
+}
+
+static enum bitcut_status check_matrix(const struct checked *m, bool pointers,
+                                       struct fault *f)
+{
+    const size_t length = lines_of(m->x, m->rows, m->cols).length;
+    size_t each;
+    if (m->x->prepared) return BITCUT_OK;
+    if (!takes_format(m))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s cannot have the format %s", m->name,
+                         matrix_format(m->x)->name);
+    if (m->x->ld && m->x->ld < length)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s: leading dimension %zu is less than the %s length %zu",
+                         m->name, m->x->ld,
+                         m->x->layout == BITCUT_ROW_MAJOR ? "row" : "column", length);
+    if (!m->count) return BITCUT_OK;
+    if (!extent(&each, m) || !batch_fits(m, each))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s exceeds the address space", m->name);
+    return each ? check_places(m, pointers, f) : BITCUT_OK;
+}
+
+/* Whether no two matrices of D have an element in common: they lie one after the other,
+   or side by side. */
+static bool are_apart(const struct checked *d)
+{
+    const struct lines lines = lines_of(d->x, d->rows, d->cols);
+    const size_t ld = matrix_ld(d->x, d->rows, d->cols), stride = d->x->stride;
+    if (d->count < 2 || !d->rows || !d->cols || d->x->each) return true;
+    return stride >= (lines.count - 1) * ld + lines.length ||
+           (stride >= lines.length && (ld - lines.length) / stride >= d->count - 1);
+}
+
+/* Whether D equals C element for element, if it begins where C does. */
+static bool agree(const struct bitcut_matrix *c, const struct bitcut_matrix *d,
+                  const struct checked *m)
+{
+    const bool same = c->each || d->each ? c->each == d->each : c->at == d->at;
+    return !same || (c->layout == d->layout && matrix_format(c) == matrix_format(d) &&
+                     (c->each || m->count < 2 || c->stride == d->stride) &&
+                     matrix_ld(c, m->rows, m->cols) == matrix_ld(d, m->rows, m->cols));
+}
+
+/* Check the groups of rows. */
+static enum bitcut_status check_groups(const struct bitcut_gemm *g, struct fault *f)
+{
+    const struct {
+        const char *name;
+        const struct bitcut_matrix *x;
+        bool of_rows;
+    } all[] = { { "A", &g->a, true },
+                { "C", &g->c, true },
+                { "D", &g->d, true },
+                { "the bias", &g->bias, g->bias_rows },
+                { "factors of A", &g->scale_a.at, g->scale_a.lines } };
+    int64_t before = 0;
+    if (!g->offsets) return BITCUT_OK;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].of_rows && (all[i].x->stride || all[i].x->each))
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "%s: groups are rows of one matrix, without a stride or "
+                             "pointers",
+                             all[i].name);
+    for (size_t i = 0; i < g->count; before = g->offsets[i++]) {
+        if (g->offsets[i] < before)
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "offsets must ascend; offset %zu is %d after %" PRId64, i,
+                             (int)g->offsets[i], before);
+        if (g->scale_a.lines && (size_t)before % g->scale_a.lines &&
+            (g->scale_a.at.at || g->scale_a.at.each))
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "group %zu does not begin with a block of factors of A", i);
+    }
+    if ((uint64_t)before == g->m) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "offsets end with %" PRId64 ", but A has %zu rows", before, g->m);
+}
+
+/* The number of matrices whose rows are those of the groups. */
+static size_t matrices_of_rows(const struct bitcut_gemm *g)
+{
+    return g->offsets && g->count ? 1 : g->count;
+}
+
+/* Check the bias and the factors. */
+static enum bitcut_status check_epilogue(const struct bitcut_gemm *g, bool pointers,
+                                         struct fault *f)
+{
+    const size_t count = g->m && g->n ? g->count : 0;
+    const struct checked all[] = {
+        { "the bias", &g->bias, count, 1, g->bias_rows ? g->m : g->n, false },
+        { "factors of A", &g->scale_a.at, count, factor_lines(&g->scale_a, g->m),
+          factor_blocks(&g->scale_a, g->k), false },
+        { "factors of B", &g->scale_b.at, count, factor_blocks(&g->scale_b, g->k),
+          factor_lines(&g->scale_b, g->n), false },
+    };
+    enum bitcut_status status = epilogue_check_operands(g, f);
+    for (size_t i = 0; i < sizeof all / sizeof *all && status == BITCUT_OK; i++)
+        if (all[i].x->at || all[i].x->each) status = check_matrix(&all[i], pointers, f);
+    return status;
+}
+
+enum bitcut_status gemm_check_operands(const struct bitcut_gemm *g, struct fault *f)
+{
+    const size_t count = g->m && g->n ? g->count : 0, of_rows = matrices_of_rows(g);
+    const struct checked a = { "A", &g->a, count ? of_rows : 0, g->m, g->k, false },
+                         b = { "B", &g->b, count, g->k, g->n, false },
+                         c = { "C", &g->c, of_rows, g->m, g->n, false };
+    enum bitcut_status status = check_groups(g, f);
+    if (status == BITCUT_OK) status = check_matrix(&a, true, f);
+    if (status == BITCUT_OK) status = check_matrix(&b, true, f);
+    if (status == BITCUT_OK) status = check_epilogue(g, true, f);
+    return status == BITCUT_OK && gemm_reads_c(g) ? check_matrix(&c, true, f) : status;
+}
+
+enum bitcut_status gemm_check_matrices(const struct bitcut_gemm *g, bool pointers,
+                                       struct fault *f)
+{
+    const bool reads_c = gemm_reads_c(g), empty = !g->m || !g->n || !g->count;
+    const size_t of_rows = matrices_of_rows(g);
+    const struct checked all[] = {
+        { "A", &g->a, empty ? 0 : of_rows, g->m, g->k, false },
+        { "B", &g->b, empty ? 0 : g->count, g->k, g->n, false },
+        { "D", &g->d, of_rows, g->m, g->n, true },
+        { "C", &g->c, of_rows, g->m, g->n, false },
+    };
+    const struct checked *const d = &all[2];
+    enum bitcut_status status = check_groups(g, f);
+    for (int i = 0; i < 3 + reads_c && status == BITCUT_OK; i++)
+        status = check_matrix(&all[i], pointers, f);
+    if (status == BITCUT_OK) status = check_epilogue(g, pointers, f);
+    if (status != BITCUT_OK || empty) return status;
+    if (!are_apart(d))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "the stride of D is too small: its matrices overlap");
+    if (reads_c && !agree(&g->c, &g->d, d))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "D and C share memory but differ in leading dimension, stride, "
+                         "layout or format");
+    return BITCUT_OK;
+}
